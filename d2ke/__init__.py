@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""d2ke: learning from distances.
+
+Give it a dissimilarity between structured objects (time series, strings, sets
+of vectors) and it gives back vector embeddings, positive-definite kernels and
+the models on top of them::
+
+    omega = d2ke.random_strings(1024, "ACGT", length=(2, 50), seed=0)
+    Z = d2ke.d2ke_embed(train, omega, distance="levenshtein", gamma=0.1)
+    model = d2ke.train(labels, Z, "-s 2 -c 10 -q")
+"""
+
+from d2ke import datasets
+from d2ke._config import show_config
+from d2ke._version import __version__
+from d2ke.distance import distance_matrix, distance_names
+from d2ke.embed import d2ke_embed, d2ke_features, rsm_embed
+from d2ke.linear import LinearModel, predict, train
+from d2ke.models_io import load_model, save_model
+from d2ke.neighbors import knn_predict
+from d2ke.objects import Objects, concatenate, pack
+from d2ke.omega import random_series, random_sets, random_strings, representatives
+from d2ke.svm import SVMModel, svmpredict, svmtrain
+
+__all__ = [
+    "LinearModel",
+    "Objects",
+    "SVMModel",
+    "__version__",
+    "concatenate",
+    "d2ke_embed",
+    "d2ke_features",
+    "datasets",
+    "distance_matrix",
+    "distance_names",
+    "knn_predict",
+    "load_model",
+    "pack",
+    "predict",
+    "random_series",
+    "random_sets",
+    "random_strings",
+    "representatives",
+    "rsm_embed",
+    "save_model",
+    "show_config",
+    "svmpredict",
+    "svmtrain",
+    "train",
+]

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Dynamic time warping of one series against a block of series, one in each lane.
+ *
+ * D[i][j] = |x_i - y_j| + min(D[i-1][j], D[i][j-1], D[i-1][j-1]) is filled in
+ * strips of DTW_COLS columns, from the first row to the last, by tiles of
+ * DTW_ROWS x DTW_COLS whose ground distances stay in registers; between strips
+ * only the strip's last column is kept (`left`).  A lane's result is read where
+ * its own series ends.
+ *
+ * problem->mode: DTW_PLAIN, DTW_SQUARED or DTW_SAFE, the ground distance.
+ * problem->window: a radius >= 0 (widened to the difference of the lengths),
+ * -1 for none, -2 for max(min(40, ceil(longer / 10)), difference).
+ */
+#define vec REAL_(v)
+#define real REAL_(real)
+#define LANES D2KE_PASTE(LANES_, REAL)
+
+#ifndef DTW_ROWS
+#define DTW_ROWS (D2KE_BYTES == 64 ? 4 : 3)
+#define DTW_COLS (D2KE_BYTES == 64 ? 4 : 3)
+#define DTW_INFINITY ((real)INFINITY)
+
+static int64_t dtw_radius(int64_t window, int64_t n, int64_t m)
+{
+    int64_t longer = n > m ? n : m, difference = n > m ? n - m : m - n;
+    if (window == -1) return longer;
+    if (window == -2) {
+        window = (longer + 9) / 10;
+        if (window > 40) window = 40;
+    }
+    return window > difference ? window : difference;
+}
+#endif
+
+/* How a cell's ground distance is computed; constants after inlining. */
+#ifndef DTW_PLAIN
+#define DTW_PLAIN 0   /* |x - y| as the root of the sum of squares           */
+#define DTW_SQUARED 1 /* the sum of squares                                  */
+#define DTW_SAFE 2    /* |x - y| where squares may overflow or vanish, slower */
+#endif
+
+/* |x - y| for one cell.  Differences are scaled by the power of two below the
+ * largest, which changes no bit where DTW_PLAIN neither overflows nor vanishes. */
+D2KE_INLINE vec REAL_(dtw_safe)(int64_t dim, const real *x, const vec *y)
+{
+    const vec infinity = REAL_(set)(DTW_INFINITY);
+    vec largest = {0}, sum = {0}, scale, inverse;
+    for (int64_t k = 0; k < dim; k++)
+        largest = -REAL_(min)(-largest, -REAL_(abs)(REAL_(set)(x[k]) - y[k]));
+    REAL_(power_below)(largest, &scale, &inverse);
+    for (int64_t k = 0; k < dim; k++) {
+        vec difference = (REAL_(set)(x[k]) - y[k]) * inverse;
+        sum += difference * difference;
+    }
+    return REAL_(select)(largest == infinity, infinity, REAL_(sqrt)(sum) * scale);
+}
+
+/* One tile: `x` is its first row, `y` its first column, `offset` the distance
+ * of its first cell from the diagonal.  rows, cols, dim (0: not known), ground
+ * and banded are constants after inlining. */
+D2KE_INLINE void REAL_(dtw_tile)(const int rows, const int cols, const int fixed_dim,
+                                 const int ground, const int banded, int64_t dim, const real *x,
+                                 const vec *y, vec *left, vec *diagonal, vec *top, int64_t offset,
+                                 vec radius)
+{
+    vec cost[DTW_ROWS][DTW_COLS];
+    if (fixed_dim) dim = fixed_dim;
+    D2KE_UNROLL for (int r = 0; r < rows; r++)
+        D2KE_UNROLL for (int c = 0; c < cols; c++)
+            cost[r][c] = (vec){0};
+    if (ground == DTW_SAFE) {
+        D2KE_UNROLL for (int r = 0; r < rows; r++)
+            D2KE_UNROLL for (int c = 0; c < cols; c++)
+                cost[r][c] = REAL_(dtw_safe)(dim, x + r * dim, y + c * dim);
+    } else if (fixed_dim == 1 && ground == DTW_PLAIN) {
+        D2KE_UNROLL for (int r = 0; r < rows; r++)
+            D2KE_UNROLL for (int c = 0; c < cols; c++)
+                cost[r][c] = REAL_(abs)(REAL_(set)(x[r]) - y[c]);
+    } else {
+#define DTW_ADD(k)                                                                               \
+    D2KE_UNROLL for (int r = 0; r < rows; r++) D2KE_UNROLL for (int c = 0; c < cols; c++)        \
+    {                                                                                            \
+        vec difference = REAL_(set)(x[r * dim + (k)]) - y[c * dim + (k)];                        \
+        cost[r][c] += difference * difference;                                                   \
+    }
+        D2KE_UNROLL for (int k = 0; k < fixed_dim; k++) DTW_ADD(k)
+        if (!fixed_dim)
+            for (int64_t k = 0; k < dim; k++) DTW_ADD(k)
+#undef DTW_ADD
+        if (ground == DTW_PLAIN)
+            D2KE_UNROLL for (int r = 0; r < rows; r++)
+                D2KE_UNROLL for (int c = 0; c < cols; c++)
+                    cost[r][c] = REAL_(sqrt)(cost[r][c]);
+    }
+    vec above = *diagonal;
+    D2KE_UNROLL for (int r = 0; r < rows; r++) {
+        vec before = left[r], corner = above;
+        above = before;
+        D2KE_UNROLL for (int c = 0; c < cols; c++) {
+            vec best = REAL_(min)(REAL_(min)(top[c], corner), before);
+            corner = top[c];
+            before = cost[r][c] + best;
+            if (banded) {
+                int64_t away = offset + r - c;
+                vec distance = REAL_(set)((real)(away < 0 ? -away : away));
+                before = REAL_(select)(distance > radius, REAL_(set)(DTW_INFINITY), before);
+            }
+            top[c] = before;
+        }
+        left[r] = before;
+    }
+    *diagonal = above;
+}
+
+/* One strip of `cols` columns, rows [begin, end); the rows [inner, outer) lie
+ * inside every lane's band. */
+D2KE_INLINE void REAL_(dtw_strip)(const int cols, const int fixed_dim, const int ground,
+                                  int64_t dim, const real *x, const vec *y, vec *left, vec *top,
+                                  vec diagonal, int64_t begin, int64_t inner, int64_t outer,
+                                  int64_t end, int64_t column, vec radius)
+{
+    int64_t i = begin;
+    vec mine[DTW_COLS];
+    D2KE_UNROLL for (int c = 0; c < cols; c++) mine[c] = REAL_(set)(DTW_INFINITY);
+    for (; i < inner; i++)
+        REAL_(dtw_tile)(1, cols, fixed_dim, ground, 1, dim, x + i * dim, y, left + i, &diagonal,
+                        mine, i - column, radius);
+    for (; i + DTW_ROWS <= outer; i += DTW_ROWS)
+        REAL_(dtw_tile)(DTW_ROWS, cols, fixed_dim, ground, 0, dim, x + i * dim, y, left + i,
+                        &diagonal, mine, 0, radius);
+    for (; i < outer; i++)
+        REAL_(dtw_tile)(1, cols, fixed_dim, ground, 0, dim, x + i * dim, y, left + i, &diagonal,
+                        mine, 0, radius);
+    for (; i < end; i++)
+        REAL_(dtw_tile)(1, cols, fixed_dim, ground, 1, dim, x + i * dim, y, left + i, &diagonal,
+                        mine, i - column, radius);
+    D2KE_UNROLL for (int c = 0; c < cols; c++) top[c] = mine[c];
+}
+
+typedef struct {
+    d2ke_cache cache;
+    int64_t longest, shortest;
+    int64_t lengths[LANES];
+} REAL_(dtw_block);
+
+#define DTW_HEADER(type) ((size_t)d2ke_round_up(sizeof(type), 64))
+
+static size_t REAL_(dtw_scratch)(const d2ke_problem *p)
+{
+    return DTW_HEADER(REAL_(dtw_block))
+         + sizeof(vec) * (size_t)(p->y.longest * p->y.dim + p->x.longest);
+}
+
+static void REAL_(dtw_pack)(const d2ke_problem *p, int64_t block, REAL_(dtw_block) *b, real *packed)
+{
+    const real *values = p->y.values;
+    int64_t first = p->blocks[block], count = p->blocks[block + 1] - first;
+    b->longest = 0;
+    b->shortest = INT64_MAX;
+    for (int lane = 0; lane < LANES; lane++) {
+        /* Lanes without a series of their own repeat the first one. */
+        int64_t item = p->order[first + (lane < count ? lane : 0)];
+        int64_t m = b->lengths[lane] = d2ke_length(&p->y, item);
+        if (m > b->longest) b->longest = m;
+        if (m < b->shortest) b->shortest = m;
+    }
+    for (int lane = 0; lane < LANES; lane++) {
+        int64_t item = p->order[first + (lane < count ? lane : 0)];
+        const real *y = values + p->y.offsets[item] * p->y.dim;
+        int64_t size = b->lengths[lane] * p->y.dim, all = b->longest * p->y.dim;
+        for (int64_t t = 0; t < size; t++) packed[t * LANES + lane] = y[t];
+        for (int64_t t = size; t < all; t++) packed[t * LANES + lane] = 0;
+    }
+    b->cache.block = block;
+}
+
+D2KE_INLINE void REAL_(dtw_lanes)(const int fixed_dim, const int ground, const d2ke_problem *p,
+                                  int64_t row, const REAL_(dtw_block) *b, const vec *y, vec *left,
+                                  int64_t count, double *result, const d2ke_poll *poll)
+{
+    int64_t n = d2ke_length(&p->x, row), dim = p->x.dim, work = 0;
+    const real *x = (const real *)p->x.values + p->x.offsets[row] * dim;
+    int64_t widest = 0, narrowest = INT64_MAX;
+    vec radius = {0};
+    for (int lane = 0; lane < LANES; lane++) {
+        int64_t r = dtw_radius(p->window, n, b->lengths[lane]);
+        radius[lane] = (real)r;
+        if (r > widest) widest = r;
+        if (r < narrowest) narrowest = r;
+    }
+    if (p->window == -1) widest = narrowest = n + b->longest;
+    for (int64_t i = 0; i < n; i++) left[i] = REAL_(set)(DTW_INFINITY);
+    for (int64_t j = 0; j < b->longest; j += DTW_COLS) {
+        int64_t cols = b->longest - j < DTW_COLS ? b->longest - j : DTW_COLS;
+        int64_t begin = j > widest ? j - widest : 0;
+        int64_t end = j + cols + widest < n ? j + cols + widest : n;
+        int64_t inner = j + cols - 1 > narrowest ? j + cols - 1 - narrowest : 0;
+        int64_t outer = j + narrowest + 1 < n ? j + narrowest + 1 : n;
+        vec top[DTW_COLS];
+        if (begin >= n) break;
+        if (inner < begin) inner = begin;
+        if (outer < inner) inner = outer = end;
+        vec diagonal = begin > 0 ? left[begin - 1] : REAL_(set)(j == 0 ? 0 : DTW_INFINITY);
+        const vec *strip = y + j * dim;
+        switch (cols) {
+#define DTW_CASE(c)                                                                              \
+        case c:                                                                                  \
+            REAL_(dtw_strip)(c, fixed_dim, ground, dim, x, strip, left, top, diagonal, begin,  \
+                             inner, outer, end, j, radius);                                      \
+            break;
+        DTW_CASE(1)
+        DTW_CASE(2)
+        DTW_CASE(3)
+#if D2KE_BYTES == 64
+        DTW_CASE(4)
+#endif
+#undef DTW_CASE
+        }
+        if (j + cols >= b->shortest)
+            for (int lane = 0; lane < count; lane++) {
+                int64_t c = b->lengths[lane] - 1 - j;
+                if (c >= 0 && c < cols) result[lane] = top[c][lane];
+            }
+        work += n * dim;
+        if (work > 300000) {
+            work = 0;
+            if (d2ke_stopped(poll)) return;
+        }
+    }
+}
+
+static void REAL_(dtw)(const d2ke_problem *p, int64_t row, int64_t block, void *scratch,
+                       double *result, const d2ke_poll *poll)
+{
+    REAL_(dtw_block) *b = scratch;
+    vec *y = (vec *)((char *)scratch + DTW_HEADER(REAL_(dtw_block)));
+    vec *left = y + p->y.longest * p->y.dim;
+    int64_t count = p->blocks[block + 1] - p->blocks[block];
+    if (b->cache.block != block) REAL_(dtw_pack)(p, block, b, (real *)y);
+#define DTW_CALL(dim, ground) REAL_(dtw_lanes)(dim, ground, p, row, b, y, left, count, result, poll)
+    if (p->mode == DTW_SQUARED) {
+        if (p->x.dim == 1) DTW_CALL(1, DTW_SQUARED);
+        else DTW_CALL(0, DTW_SQUARED);
+    } else if (p->x.dim == 1) {
+        DTW_CALL(1, DTW_PLAIN);
+    } else if (p->mode == DTW_SAFE) {
+        DTW_CALL(0, DTW_SAFE);
+    } else if (p->x.dim == 2) {
+        DTW_CALL(2, DTW_PLAIN);
+    } else if (p->x.dim == 3) {
+        DTW_CALL(3, DTW_PLAIN);
+    } else {
+        DTW_CALL(0, DTW_PLAIN);
+    }
+#undef DTW_CALL
+}
+
+#undef vec
+#undef real
+#undef LANES

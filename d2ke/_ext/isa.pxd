@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from libc.stdint cimport int64_t
+
+cdef extern from "kernel.h":
+    ctypedef struct d2ke_items:
+        const void *values
+        const int64_t *offsets
+        int64_t n
+        int64_t dim
+        int64_t longest
+
+    ctypedef struct d2ke_problem:
+        d2ke_items x
+        d2ke_items y
+        const int64_t *order
+        const int64_t *blocks
+        int64_t n_blocks
+        int64_t n_letters
+        int64_t mode
+        int64_t window
+        const double *x_norms
+        const double *y_norms
+        void *function
+        void *user_data
+
+    ctypedef struct d2ke_poll:
+        int (*check)(void *state, int thread) noexcept nogil
+        void *state
+        int thread
+
+    ctypedef void (*d2ke_kernel)(const d2ke_problem *, int64_t, int64_t, void *, double *,
+                                 const d2ke_poll *) noexcept nogil
+    ctypedef size_t (*d2ke_scratch)(const d2ke_problem *) noexcept nogil
+    ctypedef void (*d2ke_exp)(double *, int64_t, double, double) noexcept nogil
+
+    ctypedef struct d2ke_cache:
+        int64_t row
+        int64_t block
+
+    ctypedef struct d2ke_table:
+        const char *name
+        int64_t vector_bytes
+        d2ke_kernel dtw[2]
+        d2ke_scratch dtw_scratch[2]
+        d2ke_kernel levenshtein
+        d2ke_scratch levenshtein_scratch
+        d2ke_kernel sets[2]
+        d2ke_scratch sets_scratch[2]
+        d2ke_exp exp_features
+
+    int d2ke_stopped(const d2ke_poll *) noexcept nogil
+    int64_t d2ke_length(const d2ke_items *, int64_t) noexcept nogil
+    int64_t d2ke_fetch_add(int64_t *, int64_t) noexcept nogil
+    int64_t d2ke_load(const int64_t *) noexcept nogil
+    void d2ke_store(int64_t *, int64_t) noexcept nogil
+
+cdef const d2ke_table *current() noexcept nogil

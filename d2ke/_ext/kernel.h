@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a distance kernel is given, and what it gives back.
+ *
+ * The columns (the items of y) are put into an order that suits the kernel and
+ * cut into blocks; a kernel computes one row item against one block.  The loop
+ * over rows and blocks, the threads, progress and Ctrl-C live in cross.pyx.
+ */
+#ifndef D2KE_KERNEL_H
+#define D2KE_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Items end to end: item i is values[offsets[i]] .. values[offsets[i+1]),
+ * each value being `dim` reals (vectors) or one uint32_t letter (strings). */
+typedef struct {
+    const void *values;
+    const int64_t *offsets;
+    int64_t n;
+    int64_t dim;
+    int64_t longest;
+} d2ke_items;
+
+/* Everything a kernel reads; nothing in it changes while the loop runs. */
+typedef struct {
+    d2ke_items x;
+    d2ke_items y;
+    const int64_t *order;  /* y's items in packing order                      */
+    const int64_t *blocks; /* block b holds order[blocks[b]] .. [blocks[b+1]) */
+    int64_t n_blocks;
+    int64_t n_letters;     /* strings: letters are 0 .. n_letters-1           */
+    int64_t mode;          /* the kernel's own options, see each kernel       */
+    int64_t window;
+    const double *x_norms; /* sets: squared norms of all vectors, else NULL   */
+    const double *y_norms;
+    void *function;        /* a user's compiled distance and its data         */
+    void *user_data;
+} d2ke_problem;
+
+/* Kernels that may run long ask `d2ke_stopped` about every 1e6 operations and
+ * return at once, results unfinished, when it says so. */
+typedef struct {
+    int (*check)(void *state, int thread);
+    void *state;
+    int thread;
+} d2ke_poll;
+
+static inline int d2ke_stopped(const d2ke_poll *poll)
+{
+    return poll->check(poll->state, poll->thread);
+}
+
+/* Distances from row item `row` of x to the items of `block`, in packing order,
+ * into `result`.  `scratch` is the thread's own, 64-byte aligned, of the size
+ * that the kernel's *_scratch function asked for; its first 64 bytes are a
+ * d2ke_cache that says what the last call left prepared there. */
+typedef void (*d2ke_kernel)(const d2ke_problem *problem, int64_t row,
+                            int64_t block, void *scratch, double *result,
+                            const d2ke_poll *poll);
+typedef size_t (*d2ke_scratch)(const d2ke_problem *problem);
+
+typedef struct {
+    int64_t row;   /* -1: nothing prepared yet */
+    int64_t block;
+    int64_t reserved[6];
+} d2ke_cache;
+
+/* result[i] = scale * exp(-gamma * result[i]) */
+typedef void (*d2ke_exp)(double *values, int64_t n, double gamma, double scale);
+
+/* One instruction set's kernels; element type 0 is float64, 1 is float32. */
+typedef struct {
+    const char *name;
+    int64_t vector_bytes;
+    d2ke_kernel dtw[2];
+    d2ke_scratch dtw_scratch[2];
+    d2ke_kernel levenshtein;
+    d2ke_scratch levenshtein_scratch;
+    d2ke_kernel sets[2];
+    d2ke_scratch sets_scratch[2];
+    d2ke_exp exp_features;
+} d2ke_table;
+
+extern const d2ke_table d2ke_table_baseline;
+extern const d2ke_table d2ke_table_avx2;
+extern const d2ke_table d2ke_table_avx512;
+
+static inline int64_t d2ke_round_up(int64_t n, int64_t step)
+{
+    return (n + step - 1) / step * step;
+}
+
+static inline int64_t d2ke_length(const d2ke_items *items, int64_t i)
+{
+    return items->offsets[i + 1] - items->offsets[i];
+}
+
+static inline int64_t d2ke_fetch_add(int64_t *counter, int64_t step)
+{
+    return __atomic_fetch_add(counter, step, __ATOMIC_RELAXED);
+}
+
+static inline int64_t d2ke_load(const int64_t *flag)
+{
+    return __atomic_load_n(flag, __ATOMIC_RELAXED);
+}
+
+static inline void d2ke_store(int64_t *flag, int64_t value)
+{
+    __atomic_store_n(flag, value, __ATOMIC_RELAXED);
+}
+
+#endif

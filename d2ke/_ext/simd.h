@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Vectors of the width of the instruction set that is being compiled.
+ *
+ * GCC/Clang vector types carry + - * / & | ^ and comparisons by themselves;
+ * here is only what they lack.  isa_*.c sets D2KE_ISA, D2KE_BYTES (16, 32 or
+ * 64) and the compiler's target first.  Headers that serve both element types
+ * are included twice, with REAL set to f64 and to f32.
+ */
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+#include <math.h>
+#include <string.h>
+
+#define D2KE_PASTE_(a, b) a##b
+#define D2KE_PASTE(a, b) D2KE_PASTE_(a, b)
+/* REAL_(min) is min_f64 or min_f32, REAL_(real) is double or float. */
+#define REAL_(name) D2KE_PASTE(name##_, REAL)
+
+typedef double real_f64;
+typedef float real_f32;
+
+#define D2KE_INLINE static inline __attribute__((always_inline))
+#define D2KE_VECTOR(type) __attribute__((vector_size(D2KE_BYTES), may_alias)) type
+/* Full unrolling by the compiler turns small local arrays into registers. */
+#define D2KE_UNROLL _Pragma("GCC unroll 32")
+
+typedef D2KE_VECTOR(double) v_f64;
+typedef D2KE_VECTOR(float) v_f32;
+typedef D2KE_VECTOR(int64_t) v_i64;
+typedef D2KE_VECTOR(int32_t) v_i32;
+typedef D2KE_VECTOR(uint64_t) v_u64;
+typedef D2KE_VECTOR(uint32_t) v_u32;
+typedef D2KE_VECTOR(uint16_t) v_u16;
+typedef D2KE_VECTOR(uint8_t) v_u8;
+
+#define LANES_f64 (D2KE_BYTES / 8)
+#define LANES_f32 (D2KE_BYTES / 4)
+
+/* x - 0 is x for every x, so this is a plain broadcast. */
+D2KE_INLINE v_f64 set_f64(double x) { return x - (v_f64){0}; }
+D2KE_INLINE v_f32 set_f32(float x) { return x - (v_f32){0}; }
+
+D2KE_INLINE v_f64 abs_f64(v_f64 a) { return (v_f64)((v_i64)a & INT64_MAX); }
+D2KE_INLINE v_f32 abs_f32(v_f32 a) { return (v_f32)((v_i32)a & INT32_MAX); }
+
+/* For a >= 0: the largest normal power of two <= a (the least one for smaller a), and its inverse. */
+D2KE_INLINE void power_below_f64(v_f64 a, v_f64 *power, v_f64 *inverse)
+{
+    v_i64 least = (v_i64){0} + (INT64_C(1) << 52);
+    v_i64 bits = (v_i64)a & (INT64_C(0x7ff) << 52);
+    v_i64 below = bits < least;
+    bits = (below & least) | (~below & bits);
+    *power = (v_f64)bits;
+    *inverse = (v_f64)((INT64_C(2046) << 52) - bits);
+}
+D2KE_INLINE void power_below_f32(v_f32 a, v_f32 *power, v_f32 *inverse)
+{
+    v_i32 least = (v_i32){0} + (1 << 23);
+    v_i32 bits = (v_i32)a & (0xff << 23);
+    v_i32 below = bits < least;
+    bits = (below & least) | (~below & bits);
+    *power = (v_f32)bits;
+    *inverse = (v_f32)((254 << 23) - bits);
+}
+
+/* a where the mask is all ones, b where it is 0. */
+D2KE_INLINE v_f64 select_f64(v_i64 mask, v_f64 a, v_f64 b) { return (v_f64)((mask & (v_i64)a) | (~mask & (v_i64)b)); }
+D2KE_INLINE v_f32 select_f32(v_i32 mask, v_f32 a, v_f32 b) { return (v_f32)((mask & (v_i32)a) | (~mask & (v_i32)b)); }
+
+/* The smaller of a and b; b when either is NaN (never the case here). */
+#if D2KE_BYTES == 64
+D2KE_INLINE v_f64 min_f64(v_f64 a, v_f64 b) { return (v_f64)_mm512_min_pd((__m512d)a, (__m512d)b); }
+D2KE_INLINE v_f32 min_f32(v_f32 a, v_f32 b) { return (v_f32)_mm512_min_ps((__m512)a, (__m512)b); }
+D2KE_INLINE v_f64 sqrt_f64(v_f64 a) { return (v_f64)_mm512_sqrt_pd((__m512d)a); }
+D2KE_INLINE v_f32 sqrt_f32(v_f32 a) { return (v_f32)_mm512_sqrt_ps((__m512)a); }
+#elif D2KE_BYTES == 32
+D2KE_INLINE v_f64 min_f64(v_f64 a, v_f64 b) { return (v_f64)_mm256_min_pd((__m256d)a, (__m256d)b); }
+D2KE_INLINE v_f32 min_f32(v_f32 a, v_f32 b) { return (v_f32)_mm256_min_ps((__m256)a, (__m256)b); }
+D2KE_INLINE v_f64 sqrt_f64(v_f64 a) { return (v_f64)_mm256_sqrt_pd((__m256d)a); }
+D2KE_INLINE v_f32 sqrt_f32(v_f32 a) { return (v_f32)_mm256_sqrt_ps((__m256)a); }
+#elif defined(__SSE2__)
+D2KE_INLINE v_f64 min_f64(v_f64 a, v_f64 b) { return (v_f64)_mm_min_pd((__m128d)a, (__m128d)b); }
+D2KE_INLINE v_f32 min_f32(v_f32 a, v_f32 b) { return (v_f32)_mm_min_ps((__m128)a, (__m128)b); }
+D2KE_INLINE v_f64 sqrt_f64(v_f64 a) { return (v_f64)_mm_sqrt_pd((__m128d)a); }
+D2KE_INLINE v_f32 sqrt_f32(v_f32 a) { return (v_f32)_mm_sqrt_ps((__m128)a); }
+#else /* arm64 and anything else: the compiler's own vectors */
+D2KE_INLINE v_f64 min_f64(v_f64 a, v_f64 b) { return select_f64(a < b, a, b); }
+D2KE_INLINE v_f32 min_f32(v_f32 a, v_f32 b) { return select_f32(a < b, a, b); }
+D2KE_INLINE v_f64 sqrt_f64(v_f64 a)
+{
+    D2KE_UNROLL for (int i = 0; i < LANES_f64; i++) a[i] = __builtin_sqrt(a[i]);
+    return a;
+}
+D2KE_INLINE v_f32 sqrt_f32(v_f32 a)
+{
+    D2KE_UNROLL for (int i = 0; i < LANES_f32; i++) a[i] = __builtin_sqrtf(a[i]);
+    return a;
+}
+#endif

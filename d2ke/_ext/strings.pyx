@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distances of strings: Levenshtein's."""
+
+import numpy as np
+
+from libc.stdint cimport int64_t, uint32_t
+
+from d2ke._ext.cross cimport Cross
+from d2ke._ext.cross import by_length
+from d2ke._ext.isa cimport current
+
+cdef enum:
+    GROUPS = 4      # LEV_GROUPS of levenshtein.h
+    STEP = 13       # instructions of the kernel for one word and letter,
+    CARRY = 6       # and for handing on what passes between two words of a lane
+    MORE_WORDS = 7  # lanes are at most so many words longer than the longest pattern,
+    BLOCKS = 16     # and then leave about so many blocks to divide among the threads
+
+
+def levenshtein(const uint32_t[::1] x, const int64_t[::1] x_offsets,
+                const uint32_t[::1] y, const int64_t[::1] y_offsets,
+                int64_t n_letters, bint same):
+    """Prepare Levenshtein's distance of letters 0 .. n_letters - 1; `same`: y is x."""
+    cdef Cross cross = Cross()
+    cross.set_items(&x[0], x_offsets, &y[0], y_offsets, 1, (x, y))
+    columns, blocks = pack(y_offsets, GROUPS * current().vector_bytes // 8)
+    cross.set_order(columns if same else by_length(x_offsets, True), columns, blocks)
+    cross.problem.n_letters = n_letters
+    cross.kernel = current().levenshtein
+    cross.scratch_bytes = current().levenshtein_scratch(&cross.problem)
+    cross.block_outer = True
+    return cross
+
+
+def pack(offsets, int64_t n_lanes):
+    """Put the patterns into lanes and the lanes into blocks.
+
+    Each lane of a block takes the longest pattern that is left, then the longest
+    that fits above it, and so on.  Lanes that are longer than they must be waste
+    less at their ends but hand more carries from word to word: for each block,
+    the number of words is taken that costs the fewest instructions for a letter.
+
+    Returns the patterns in packing order, lane by lane, and the edges of the
+    blocks; from these the kernel finds the lanes again.
+    """
+    cdef int64_t n = len(offsets) - 1
+    cdef int64_t done = 0, taken, bits = 0, least, words, best_words
+    cdef double cost, best
+    by_size = by_length(offsets)
+    lengths, counts = np.unique(np.diff(offsets), return_counts=True)
+    cdef const int64_t[::1] length = lengths
+    cdef const int64_t[::1] items = by_size
+    cdef const int64_t[::1] end = np.cumsum(counts, dtype=np.int64)
+    cdef int64_t[::1] order
+    left = counts.astype(np.int64)
+    trial = np.empty_like(left)
+    packed = np.empty(n, dtype=np.int64)
+    blocks = [0]
+    while done < n:
+        order = packed[done:]
+        least = max(1, (lengths[left > 0].max() + 63) // 64)
+        best = np.inf
+        best_words = least
+        for words in range(least, least + MORE_WORDS + 1):
+            trial[:] = left
+            taken = fill(words, n_lanes, length, items, end, trial, order, &bits)
+            if words > least and taken * BLOCKS > n:
+                break
+            cost = price(words) / bits
+            if cost < best:
+                best = cost
+                best_words = words
+            # Not even full lanes of one word more would be cheaper.
+            if taken == n - done or best <= price(words + 1) / (64 * words + 65) / n_lanes:
+                break
+        done += fill(best_words, n_lanes, length, items, end, left, order, &bits)
+        blocks.append(done)
+    return packed, np.array(blocks, dtype=np.int64)
+
+
+cdef double price(int64_t words) noexcept:
+    return STEP * words + CARRY * (words - 1)
+
+
+cdef int64_t fill(int64_t words, int64_t n_lanes, const int64_t[::1] length,
+                  const int64_t[::1] items, const int64_t[::1] end, int64_t[::1] left,
+                  int64_t[::1] order, int64_t *bits) noexcept:
+    """Fill one block; how many patterns it takes, and the bits that they take, into `bits`.
+
+    `left[s]` patterns of length[s] are to be had, the last of items[:end[s]].
+    """
+    cdef int64_t taken = 0, _lane, room, s
+    bits[0] = 0
+    for _lane in range(n_lanes):
+        room = 64 * words + 1  # a pattern and its guard bit; the last one needs no guard
+        for s in range(length.shape[0] - 1, -1, -1):
+            while left[s] > 0 and length[s] < room:
+                order[taken] = items[end[s] - left[s]]
+                left[s] -= 1
+                taken += 1
+                room -= length[s] + 1
+                bits[0] += length[s] + 1
+    return taken

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Class labels of any type: checks, encoding to 0..k-1, class weights, and accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from d2ke._validate import positive_number
+
+_NUMERIC = "biuf"
+_KINDS = {"b": "booleans", "i": "integers", "u": "integers", "f": "floats", "U": "strings",
+          "S": "bytes"}  # fmt: skip
+
+
+def label_array(name: str, y: Any) -> np.ndarray:
+    """Return `y` as a one-dimensional array of bool, int, float, str or bytes, values unchanged.
+
+    Raises
+    ------
+    TypeError
+        If the labels are of another type, or of several types that no array can hold unchanged.
+    ValueError
+        If `y` is not one-dimensional, or has a value that is not finite.
+    """
+    if np.ma.isMaskedArray(y):
+        raise TypeError(f"{name} must not be a masked array: the mask would be lost")
+    if isinstance(y, np.ndarray) and y.dtype.kind != "O":
+        labels = y
+    else:
+        if not isinstance(y, np.ndarray) and hasattr(y, "__array__"):
+            y = np.asarray(y)
+        values = y.tolist() if isinstance(y, np.ndarray) else list(y)
+        try:
+            labels = np.asarray(values)
+        except ValueError:
+            raise ValueError(f"{name} must be one-dimensional, got a nested sequence") from None
+        if not values:
+            labels = labels.astype(np.int64)
+        if labels.ndim == 1:
+            _check_unchanged(name, values, labels)
+    if labels.ndim != 1:
+        raise ValueError(
+            f"{name} must be one-dimensional, got shape {labels.shape}; {name}.ravel() makes it so"
+        )
+    if labels.dtype.kind not in _KINDS or labels.dtype.itemsize == 0:
+        raise TypeError(
+            f"{name} must hold booleans, integers, floats or strings, got dtype {labels.dtype}"
+        )
+    if labels.dtype.kind == "f":
+        if labels.dtype.itemsize > 8:
+            raise TypeError(f"{name} must not be of dtype {labels.dtype}; use float64")
+        bad = np.flatnonzero(~np.isfinite(labels))
+        if bad.size:
+            raise ValueError(f"{name}[{bad[0]}] is {labels[bad[0]]}; every value must be finite")
+    return labels
+
+
+def _check_unchanged(name: str, values: list, labels: np.ndarray) -> None:
+    """Refuse a list whose values numpy changed on the way (["a", 1], [2**63, -1], "a" with NUL)."""
+    if labels.dtype.kind == "O":
+        raise TypeError(f"{name} must hold booleans, integers, floats or strings of one type")
+    for index, (value, label) in enumerate(zip(values, labels.tolist(), strict=True)):
+        # NaN differs from itself; the check of finiteness names it.
+        if value != label and value == value:
+            raise TypeError(
+                f"{name}[{index}] is {value!r}, which an array of {labels.dtype} cannot hold "
+                "beside the other labels; use labels of one type"
+            )
+
+
+def encode_labels(name: str, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct labels in sorted order and, for each item, its label's position."""
+    labels = label_array(name, y)
+    if labels.size == 0:
+        raise ValueError(f"{name} is empty; at least one labelled item is needed")
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, codes
+
+
+def encode_classes(name: str, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `encode_labels` does; a single class is an error."""
+    classes, codes = encode_labels(name, y)
+    if len(classes) < 2:
+        raise ValueError(
+            f"{name} holds one class only, {classes[0].item()!r}; a classifier needs at least two"
+        )
+    return classes, codes
+
+
+def targets(name: str, y: Any) -> np.ndarray:
+    """Return real targets of a regression as float64."""
+    values = label_array(name, y)
+    if values.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must hold numbers for a regression, got dtype {values.dtype}")
+    result = values.astype(np.float64)
+    if values.dtype.kind in "iu" and not np.array_equal(result.astype(values.dtype), values):
+        raise ValueError(f"{name} holds integers beyond 2**53, which float64 cannot represent")
+    return result
+
+
+def same_length(name: str, y: np.ndarray, other: str, rows: int) -> None:
+    """Refuse `y` unless it has one entry for each of the `rows` of `other`."""
+    if len(y) != rows:
+        raise ValueError(f"{name} has {len(y)} labels, but {other} has {rows} rows")
+
+
+def class_weights(
+    classes: np.ndarray, option: Mapping[int, float] | None, class_weight: Mapping | None
+) -> np.ndarray:
+    """Return one weight per class, from options -w<label> or from the argument `class_weight`."""
+    weights = np.ones(len(classes))
+    if option and class_weight:
+        raise ValueError("give weights by -w<label> or by class_weight, not by both")
+    if option and classes.dtype.kind not in "iuf":
+        raise ValueError(
+            f"-w<label> works for numeric labels; for {_KINDS[classes.dtype.kind]} use "
+            "class_weight={label: weight}"
+        )
+    if class_weight is not None and not isinstance(class_weight, Mapping):
+        raise TypeError(f"class_weight must be a dict {{label: weight}}, got {class_weight!r}")
+    known = {label: position for position, label in enumerate(classes.tolist())}
+    for label, weight in (option or class_weight or {}).items():
+        if label not in known:
+            raise ValueError(f"class_weight names {label!r}, which is not in y; classes are "
+                             f"{_listed(classes)}")  # fmt: skip
+        weights[known[label]] = positive_number(f"class_weight[{label!r}]", weight)
+    return weights
+
+
+def _listed(classes: np.ndarray) -> str:
+    labels = [repr(label) for label in classes[:20].tolist()]
+    return ", ".join(labels) + (", ..." if len(classes) > 20 else "")
+
+
+def truth(y: Any, classes: np.ndarray | None, other: str, rows: int) -> np.ndarray | None:
+    """Return the true labels (targets if `classes` is None) of `rows` items, or None as given."""
+    if y is None:
+        return None
+    known = targets("y", y) if classes is None else label_array("y", y)
+    same_length("y", known, other, rows)
+    if classes is not None and rows and _family(known) != _family(classes):
+        raise TypeError(
+            f"y holds {_KINDS[known.dtype.kind]}, but the model's classes are "
+            f"{_KINDS[classes.dtype.kind]}"
+        )
+    return known
+
+
+def _family(labels: np.ndarray) -> str:
+    return "number" if labels.dtype.kind in _NUMERIC else labels.dtype.kind
+
+
+def accuracy(
+    true: np.ndarray | None, predicted: np.ndarray, classes: np.ndarray | None
+) -> tuple[float, float, float]:
+    """Return (percent correct, mean squared error, squared correlation).
+
+    All are nan without true labels or without items; the first for a regression (`classes` is
+    None); the last two for strings; the last where one side is constant.
+    """
+    if true is None or len(true) == 0:
+        return np.nan, np.nan, np.nan
+    percent = np.nan if classes is None else 100.0 * float(np.mean(true == predicted))
+    if _family(predicted) != "number":
+        return percent, np.nan, np.nan
+    return percent, *_errors(true.astype(np.float64), predicted.astype(np.float64))
+
+
+def _errors(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    """Return the mean squared error and the squared correlation of two float64 arrays."""
+    with np.errstate(over="ignore"):  # labels of 1e200 have an infinite squared error
+        mse = float(np.mean((a - b) ** 2))
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return mse, np.nan
+    return mse, float((_direction(a) @ _direction(b)) ** 2)
+
+
+def _direction(values: np.ndarray) -> np.ndarray:
+    """Return the centred values as a unit vector; scaled first, as large squares overflow."""
+    centred = values - values.mean()
+    centred /= np.abs(centred).max()
+    return centred / np.linalg.norm(centred)
+
+
+def check_classes(classes: np.ndarray) -> None:
+    """Refuse what cannot be a classifier's sorted array of distinct labels."""
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.dtype.kind not in _KINDS:
+        raise ValueError("classes must be a one-dimensional array of labels")
+    if len(classes) < 2 or not (classes[:-1] < classes[1:]).all():
+        raise ValueError("classes must be at least two distinct labels in ascending order")
+
+
+def check_array(name: str, array: Any, dtype: type, shape: tuple[int | None, ...]) -> None:
+    """Refuse a model's array of another type or shape (None: any), or that is not finite."""
+    if not isinstance(array, np.ndarray) or array.dtype != dtype:
+        raise ValueError(f"{name} must be an array of {np.dtype(dtype)}")
+    fits = array.ndim == len(shape) and all(
+        want is None or want == have for want, have in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        wanted = tuple("any" if want is None else want for want in shape)
+        raise ValueError(f"{name} must have shape {wanted}, got {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite throughout")

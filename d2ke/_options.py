@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Strict parser of LIBLINEAR's and LIBSVM's option strings, such as ``"-s 2 -c 10 -q"``."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+
+class Option(NamedTuple):
+    """One legal option: how its value is read (None for a bare flag), and what it means."""
+
+    read: Callable[[str, str], Any] | None
+    meaning: str
+
+
+def _real(flag: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"option {flag} needs a finite number, got {text!r}")
+    return value
+
+
+def real(low: float = -math.inf, *, above: bool = False) -> Callable[[str, str], float]:
+    """Return a reader of a finite number >= low, or > low if `above`."""
+
+    def read(flag: str, text: str) -> float:
+        value = _real(flag, text)
+        if value < low or (above and value == low):
+            bound = "greater than" if above else "at least"
+            raise ValueError(f"option {flag} must be {bound} {low:g}, got {text}")
+        return value
+
+    return read
+
+
+def integer(*choices: int, low: int | None = None) -> Callable[[str, str], int]:
+    """Return a reader of an integer, one of `choices` or at least `low`."""
+
+    def read(flag: str, text: str) -> int:
+        if re.fullmatch(r"[+-]?[0-9]{1,9}", text) is None:
+            raise ValueError(f"option {flag} needs an integer, got {text!r}")
+        value = int(text)
+        if choices and value not in choices:
+            listed = ", ".join(map(str, choices))
+            raise ValueError(f"option {flag} must be one of {listed}, got {value}")
+        if low is not None and value < low:
+            raise ValueError(f"option {flag} must be at least {low}, got {value}")
+        return value
+
+    return read
+
+
+def refused(reason: str) -> Callable[[str, str], Any]:
+    """Return a reader that raises, for an option of the original that is not offered here."""
+
+    def read(flag: str, text: str) -> Any:
+        raise ValueError(f"option {flag} is not supported: {reason}")
+
+    return read
+
+
+def parse(options: str | Sequence[str], legal: dict[str, Option]) -> dict[str, Any]:
+    """Return {flag: value} of the options given; per-class weights as {label: weight} under "-w".
+
+    Parameters
+    ----------
+    options : str or sequence of str
+        ``"-s 2 -c 10"`` or ``["-s", "2", "-c", "10"]``.
+    legal : dict of str to Option
+        The options there are; "-w" stands for -w<label>.
+
+    Raises
+    ------
+    TypeError
+        If `options` is neither a string nor a sequence of strings.
+    ValueError
+        If an option is unknown, given twice, lacks its value, or its value is out of range.
+    """
+    if isinstance(options, str):
+        words = options.split()
+    elif isinstance(options, (list, tuple)) and all(isinstance(word, str) for word in options):
+        words = list(options)
+    else:
+        raise TypeError(f'options must be a string such as "-s 2 -c 1", got {options!r}')
+    parsed: dict[str, Any] = {}
+    weights: dict[int, float] = {}
+    position = 0
+    while position < len(words):
+        flag = words[position]
+        weight = re.fullmatch(r"-w([+-]?[0-9]+)", flag) if "-w" in legal else None
+        option = legal.get("-w" if weight else flag)
+        if option is None or flag == "-w":
+            listed = "; ".join(
+                f"{'-w<label>' if name == '-w' else name}: {o.meaning}" for name, o in legal.items()
+            )
+            raise ValueError(f"options holds {flag!r}, which is not an option; there are {listed}")
+        if flag in parsed or (weight and int(weight[1]) in weights):
+            raise ValueError(f"option {flag} is given twice in {' '.join(words)!r}")
+        if option.read is None:
+            parsed[flag] = True
+            position += 1
+            continue
+        text = words[position + 1] if position + 1 < len(words) else ""
+        value = option.read(flag, text)
+        if weight:
+            weights[int(weight[1])] = value
+        else:
+            parsed[flag] = value
+        position += 2
+    if weights:
+        parsed["-w"] = weights
+    return parsed

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Progress bars: shown on a terminal, silent elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+@contextmanager
+def progress_bar(wanted: bool, description: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Give a function ``report(done, total)``, or None where nothing is to be shown."""
+    if not (wanted and sys.stderr.isatty()):
+        yield None
+        return
+    from tqdm import tqdm
+
+    with tqdm(desc=description, unit="pair", unit_scale=True, leave=False, delay=0.5) as bar:
+
+        def report(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield report
+
+
+def stages(items: Iterable[T], description: str, wanted: bool) -> Iterable[T]:
+    """Iterate over the stages of a longer piece of work behind a progress bar."""
+    if not (wanted and sys.stderr.isatty()):
+        return items
+    from tqdm import tqdm
+
+    return tqdm(items, desc=description, leave=False)

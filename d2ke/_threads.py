@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How many threads a call may use."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+
+from d2ke._ext import omp
+from d2ke._validate import integer
+
+_MOST = 4096  # what no machine needs more of, and every C int holds
+
+
+def thread_count(n_threads: int | None) -> int:
+    """Return n_threads, or for None all that this process may use.
+
+    That is the number of processors open to the process, OMP_NUM_THREADS if it
+    is set, and never more than a container's quota.
+    """
+    if n_threads is None:
+        return available_threads()
+    return min(integer("n_threads", n_threads, 1), _MOST)
+
+
+def available_threads() -> int:
+    """Threads that this process may use."""
+    count = omp.max_threads()
+    if hasattr(os, "sched_getaffinity"):
+        count = min(count, len(os.sched_getaffinity(0)))
+    quota = _container_quota()
+    return max(1, count if quota is None else min(count, quota))
+
+
+def _container_quota() -> int | None:
+    """Whole processors that Linux control groups grant; None where there is no limit."""
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        return None if quota == "max" else math.ceil(int(quota) / int(period))
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks of scalar arguments; each error names the argument, the value and what would be right."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+
+def number(name: str, value: Any) -> float:
+    """Return a finite real number as float."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    value = float(value)
+    if not math.isfinite(value):
+        raise ValueError(f"{name} must be a finite number, got {value}")
+    return value
+
+
+def positive_number(name: str, value: Any) -> float:
+    """Return a finite number greater than 0 as float."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a positive number, got {value!r}")
+    value = float(value)
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError(f"{name} must be a positive finite number, got {value}")
+    return value
+
+
+def integer(name: str, value: Any, low: int | None = None, high: int | None = None) -> int:
+    """Return an integer within [low, high] as int; 3.0 is not an integer, np.int64(3) is."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        result = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+    if (low is not None and result < low) or (high is not None and result > high):
+        if high is None:
+            wanted = f"at least {low}"
+        elif low is None:
+            wanted = f"at most {high}"
+        else:
+            wanted = f"between {low} and {high}"
+        raise ValueError(f"{name} must be {wanted}, got {result}")
+    return result
+
+
+def element_type(name: str, value: Any) -> np.dtype:
+    """Return float64 or float32 as a dtype in this machine's byte order."""
+    try:
+        dtype = np.dtype(value).newbyteorder("=")
+    except TypeError:
+        raise TypeError(f"{name} must be float64 or float32, got {value!r}") from None
+    if dtype not in (np.float64, np.float32):
+        raise TypeError(f"{name} must be float64 or float32, got {dtype}")
+    return dtype
+
+
+def length_range(name: str, value: Any, low: int = 1) -> tuple[int, int]:
+    """Return an inclusive range of lengths (lo, hi); a single integer L stands for (L, L)."""
+    if isinstance(value, (tuple, list, np.ndarray)):
+        if len(value) != 2:
+            raise ValueError(f"{name} must be (lo, hi) or one integer, got {value!r}")
+        lo, hi = (integer(f"{name}[{i}]", v, low) for i, v in enumerate(value))
+        if lo > hi:
+            raise ValueError(f"{name} must be (lo, hi) with lo <= hi, got ({lo}, {hi})")
+        return lo, hi
+    length = integer(name, value, low)
+    return length, length
+
+
+def choice(name: str, value: Any, choices: Iterable[str]) -> str:
+    """Return `value` if it is one of `choices`."""
+    choices = list(choices)
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, one of {', '.join(choices)}; got {value!r}")
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+    return value
+
+
+def generator(seed: Any) -> np.random.Generator:
+    """Return a numpy Generator from an integer >= 0, a SeedSequence or a Generator."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if isinstance(seed, np.random.SeedSequence):
+        # A copy, since spawning from it would change the caller's.
+        seed = np.random.SeedSequence(
+            seed.entropy, spawn_key=seed.spawn_key, pool_size=seed.pool_size
+        )
+        return np.random.default_rng(seed)
+    return np.random.default_rng(integer("seed", seed, 0))

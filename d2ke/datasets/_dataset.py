@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A loaded data set, the facts known about it beforehand, and the check of one by the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from d2ke.datasets.split import train_size, train_test_split
+from d2ke.objects import Objects
+
+__all__ = ["Dataset", "Source"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is known about a data set before it is read: one row of the registry.
+
+    Attributes
+    ----------
+    name : str
+        The name that `load` takes.
+    loader : callable
+        ``loader(*paths, **options) -> (objects, labels)``, `paths` in the order of `files`.
+    domain : {"series", "strings", "sets"}
+        What one object is.
+    distance : str
+        The distance that the paper uses on it.
+    rounding : {"floor", "round"}
+        How the paper rounds the size of the training part.
+    title, page : str
+        The name of the distribution, and the page where it is found.
+    files : tuple of str
+        The distribution's files, relative to the data folder; empty if none are needed.
+    alphabet : str or None
+        For strings, the letters that random strings are made of.
+    counts : mapping
+        The published counts: those entries of `Dataset.summary` that are known.
+    options : mapping
+        For each of the loader's options, its choices, the default first; each choice is mapped
+        to the counts that it changes.
+    """
+
+    name: str
+    loader: Callable[..., tuple[Objects, np.ndarray]]
+    domain: str
+    distance: str
+    rounding: str
+    title: str
+    page: str
+    files: tuple[str, ...] = ()
+    alphabet: str | None = None
+    counts: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Labelled objects of one of the papers' data sets.
+
+    Attributes
+    ----------
+    name : str
+        The name that `load` was given, or the name that it stands for.
+    objects : Objects
+        The n objects, in the order that the loader documents.
+    labels : ndarray of shape (n,), str or int64
+        The class of each object; read-only.
+    source : Source
+        Where the data come from, with their published counts.
+
+    Examples
+    --------
+    >>> from d2ke.datasets import load
+    >>> digits = load("digits_points")
+    >>> digits
+    Dataset('digits_points', 1797 sets of length 13 to 30, 10 classes, distance 'mhd')
+    >>> train, test = digits.split(seed=0)
+    >>> len(train), len(test)
+    (1258, 539)
+    >>> X_train, y_train = digits.objects[train], digits.labels[train]
+    """
+
+    name: str
+    objects: Objects
+    labels: np.ndarray
+    source: Source
+
+    @property
+    def domain(self) -> str:
+        """What one object is: "series", "strings" or "sets"."""
+        return self.source.domain
+
+    @property
+    def distance(self) -> str:
+        """The distance that the paper uses on these objects."""
+        return self.source.distance
+
+    @property
+    def alphabet(self) -> str | None:
+        """For strings, the letters that random strings are made of."""
+        return self.source.alphabet
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The distinct labels in sorted order."""
+        return np.unique(self.labels)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The counts of the paper's table, taken from the data.
+
+        ``n_objects``, ``n_classes``, ``class_sizes`` (in the order of `classes`), ``lengths``
+        (the shortest and the longest), ``n_channels`` (not for strings), ``n_train`` and
+        ``n_test``.
+        """
+        n = len(self.objects)
+        sizes = np.unique(self.labels, return_counts=True)[1]
+        lengths = self.objects.lengths
+        n_train = train_size(n, rounding=self.source.rounding)
+        result = {
+            "n_objects": n,
+            "n_classes": len(sizes),
+            "class_sizes": tuple(sizes.tolist()),
+            "lengths": (int(lengths.min()), int(lengths.max())),
+            "n_train": n_train,
+            "n_test": n - n_train,
+        }
+        if self.domain != "strings":
+            result["n_channels"] = self.objects.dim
+        return result
+
+    def split(self, seed: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return random training and test indices in the paper's proportion.
+
+        Parameters
+        ----------
+        seed : int, SeedSequence or Generator
+            Where the randomness comes from.
+
+        Returns
+        -------
+        train, test : ndarray of int64
+            As from `train_test_split`: 0.7 n objects for training, rounded as the paper does for
+            this data set.
+        """
+        return train_test_split(len(self.objects), rounding=self.source.rounding, seed=seed)
+
+    def __repr__(self) -> str:
+        low, high = int(self.objects.lengths.min()), int(self.objects.lengths.max())
+        length = f"{low}" if low == high else f"{low} to {high}"
+        return (
+            f"Dataset({self.name!r}, {len(self.objects)} {self.domain} of length {length}, "
+            f"{len(self.classes)} classes, distance {self.distance!r})"
+        )
+
+
+def check_counts(dataset: Dataset, published: Mapping[str, Any]) -> None:
+    """Refuse a data set whose counts are not the published ones; name all that differ."""
+    found = dataset.summary
+    if found["n_classes"] == published["n_classes"]:
+        sizes = found["class_sizes"], published["class_sizes"]
+        pairs = zip(dataset.classes.tolist(), *sizes, strict=True)
+        differences = [
+            f"class {label!r} has {size} objects instead of {expected}"
+            for label, size, expected in pairs
+            if size != expected
+        ]
+    else:
+        differences = []
+    differences += [
+        f"{key} is {found[key]} instead of {value}"
+        for key, value in published.items()
+        if key != "class_sizes" and found[key] != value
+    ]
+    if differences:
+        raise ValueError(
+            f"{dataset.name}: the files are not the original distribution, their counts differ "
+            f"from the published ones: {'; '.join(differences)}"
+        )

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random division into training and test objects, and scaling fitted on the training part."""
+
+from __future__ import annotations
+
+import numbers
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from d2ke._validate import choice, generator, integer, positive_number
+from d2ke.objects import Objects
+
+__all__ = ["standardize", "train_size", "train_test_split"]
+
+
+def train_size(n: int, *, fraction: float = 0.7, rounding: str = "floor") -> int:
+    """Return how many of `n` objects the training part has.
+
+    Parameters
+    ----------
+    n : int
+        Number of objects, at least 2.
+    fraction : float, default 0.7
+        The share of the training part, between 0 and 1. It is taken as the decimal number it is
+        written as, so that 0.7 of 10 is exactly 7.
+    rounding : {"floor", "round"}, default "floor"
+        ``"floor"`` rounds fraction * n down, ``"round"`` rounds to the nearest integer, halves
+        upwards.
+
+    Returns
+    -------
+    int
+        The size of the training part; the test part has the other objects.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or one of the two parts would be empty.
+
+    Examples
+    --------
+    >>> train_size(2565), train_size(484, rounding="round")
+    (1795, 339)
+    """
+    n = integer("n", n, 2)
+    fraction = positive_number("fraction", fraction)
+    if fraction >= 1:
+        raise ValueError(f"fraction must be between 0 and 1, got {fraction}")
+    choice("rounding", rounding, ("floor", "round"))
+    # 0.7 is slightly less than 7/10 in binary; its shortest decimal form is what was meant.
+    share = Fraction(repr(fraction)) * n
+    size = int(share if rounding == "floor" else share + Fraction(1, 2))
+    if not 0 < size < n:
+        part = "training" if size == 0 else "test"
+        raise ValueError(f"fraction {fraction} of {n} objects leaves the {part} part empty")
+    return size
+
+
+def train_test_split(
+    n_or_labels: Any, *, fraction: float = 0.7, rounding: str = "floor", seed: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Divide objects at random into a training and a test part.
+
+    The paper's rule: a random permutation without regard to the classes, 70 % of the objects for
+    training, rounded down for series and strings and to the nearest integer for images.
+
+    Parameters
+    ----------
+    n_or_labels : int or sized
+        Number of objects, or anything with that length, such as the labels.
+    fraction : float, default 0.7
+        The share of the training part, between 0 and 1.
+    rounding : {"floor", "round"}, default "floor"
+        How fraction * n becomes an integer, see `train_size`.
+    seed : int, SeedSequence or Generator
+        Where the randomness comes from. The same integer gives the same division.
+
+    Returns
+    -------
+    train, test : ndarray of int64
+        The indices of the two parts, in random order: the first m of either are a random sample
+        of it. Together they hold each of 0 to n-1 once.
+
+    Raises
+    ------
+    TypeError
+        If `n_or_labels` is neither an integer nor sized.
+    ValueError
+        If there are fewer than 2 objects, or an argument is out of range.
+
+    References
+    ----------
+    .. [1] L. Wu, I. E. H. Yen, F. Xu, P. Ravikumar and M. Witbrock, "D2KE: From Distance to
+       Kernel and Embedding", 2018, section 5.
+
+    Examples
+    --------
+    >>> train, test = train_test_split(10, seed=0)
+    >>> len(train), len(test)
+    (7, 3)
+    """
+    if isinstance(n_or_labels, numbers.Number) or not hasattr(n_or_labels, "__len__"):
+        n = integer("n_or_labels", n_or_labels, 2)
+    else:
+        n = integer("the length of n_or_labels", len(n_or_labels), 2)
+    size = train_size(n, fraction=fraction, rounding=rounding)
+    order = generator(seed).permutation(n)
+    return order[:size], order[size:]
+
+
+def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
+    """Give every channel mean 0 and standard deviation 1 over the training objects.
+
+    Mean and standard deviation are those of all elements (time steps, set members) of all
+    training objects together, in float64; the other objects are scaled by the same numbers. A
+    channel that is constant over the training objects is centred only.
+
+    Parameters
+    ----------
+    train : Objects
+        Series or sets, with at least one element altogether.
+    *others : Objects
+        Further objects of the same kind, such as the test part.
+
+    Returns
+    -------
+    tuple of Objects
+        `train` and each of `others`, scaled, in the dtype that each had.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not an `Objects` of series or sets.
+    ValueError
+        If `train` has no elements, or the numbers of channels differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.objects import pack
+    >>> train, test = standardize(pack([np.array([[1.0], [3.0]])]), pack([np.array([[5.0]])]))
+    >>> train[0].ravel(), test[0].ravel()
+    (array([-1.,  1.]), array([3.]))
+    """
+    for position, objects in enumerate((train, *others)):
+        name = "train" if position == 0 else f"others[{position - 1}]"
+        if not isinstance(objects, Objects):
+            raise TypeError(f"{name} must be Objects, got {type(objects).__name__}; pack it first")
+        if objects.kind != "vectors":
+            raise TypeError(f"{name} holds {objects.kind}; only series and sets can be scaled")
+        if objects.dim != train.dim:
+            raise ValueError(f"{name} has {objects.dim} channels, but train has {train.dim}")
+    if len(train.values) == 0:
+        raise ValueError("train has no elements; at least one is needed")
+    lowest, highest = train.values.min(axis=0), train.values.max(axis=0)
+    # The computed deviation of a constant channel may differ from 0 by rounding.
+    constant = lowest == highest
+    mean = np.where(constant, lowest, train.values.mean(axis=0, dtype=np.float64))
+    deviation = np.where(constant, 1.0, train.values.std(axis=0, dtype=np.float64))
+    return tuple(_scaled(objects, mean, deviation) for objects in (train, *others))
+
+
+def _scaled(objects: Objects, mean: np.ndarray, deviation: np.ndarray) -> Objects:
+    values = ((objects.values - mean) / deviation).astype(objects.dtype)
+    return Objects("vectors", values, objects.offsets)

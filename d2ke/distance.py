@@ -1,0 +1,501 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The distances that d2ke knows, and the matrix of distances between two collections."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import LowLevelCallable
+
+from d2ke._ext import elastic, features, sets, strings, user
+from d2ke._progress import progress_bar
+from d2ke._threads import thread_count
+from d2ke._validate import choice, integer
+from d2ke.objects import Objects, check_compatible, common_alphabet, pack
+
+
+@dataclass(frozen=True)
+class Distance:
+    """One row of the registry.
+
+    Attributes
+    ----------
+    name : str
+        What users write.
+    aliases : tuple of str
+        Other names of the same distance.
+    kind : {"vectors", "strings"}
+        The kind of objects it compares.
+    symmetric, metric : bool
+        Whether d(x, y) = d(y, x), and whether it is a metric.
+    shortest : int
+        The shortest object for which it is defined.
+    parameters : mapping of str to callable
+        Each parameter's name and its check, ``check(name, value)``, which
+        returns what `prepare` takes. The defaults are those of `prepare`.
+    prepare : callable
+        ``prepare(x, y, same, **parameters)`` returns the compiled form.
+    summary, source : str
+        One line of documentation, and where the definition is from.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    kind: str
+    symmetric: bool
+    metric: bool
+    shortest: int
+    prepare: Callable[..., Any]
+    summary: str
+    source: str
+    parameters: Mapping[str, Callable[[str, Any], Any]] = field(default_factory=dict)
+
+
+def _dtw_window(name: str, value: Any) -> int:
+    if value is None:
+        return elastic.NO_WINDOW
+    if isinstance(value, str):
+        choice(name, value, ["rws"])
+        return elastic.RWS_WINDOW
+    return min(integer(name, value, 0), 2**40)  # no series is longer
+
+
+def _dtw_ground(name: str, value: Any) -> bool:
+    return choice(name, value, ["euclidean", "sqeuclidean"]) == "sqeuclidean"
+
+
+def _prepare_dtw(x, y, same, window=elastic.NO_WINDOW, ground=False):
+    x_values, y_values = _same_precision(x, y)
+    return elastic.dtw(x_values, x.offsets, y_values, y.offsets, window, ground, same)
+
+
+def _prepare_levenshtein(x, y, same):
+    x_codes, y_codes, n_letters = _letters(x, y, np.uint32)
+    return strings.levenshtein(x_codes, x.offsets, y_codes, y.offsets, n_letters, same)
+
+
+def _prepare_sets(mode):
+    def prepare(x, y, same):
+        x_values, y_values = _same_precision(x, y)
+        return sets.sets(x_values, x.offsets, y_values, y.offsets, mode, same)
+
+    return prepare
+
+
+DISTANCES = (
+    Distance(
+        name="dtw",
+        aliases=("dynamic_time_warping",),
+        kind="vectors",
+        symmetric=True,
+        metric=False,
+        shortest=1,
+        prepare=_prepare_dtw,
+        parameters={"window": _dtw_window, "ground": _dtw_ground},
+        summary="dynamic time warping: the least sum of ground distances along a warping path",
+        source="Sakoe & Chiba 1978; windows of Wu et al. 2018 (Random Warping Series)",
+    ),
+    Distance(
+        name="levenshtein",
+        aliases=("edit", "lev"),
+        kind="strings",
+        symmetric=True,
+        metric=True,
+        shortest=0,
+        prepare=_prepare_levenshtein,
+        summary="least number of insertions, deletions and substitutions of letters",
+        source="Levenshtein 1966; bit-vectors of Myers 1999 and Hyyro 2003",
+    ),
+    Distance(
+        name="mhd",
+        aliases=("modified_hausdorff",),
+        kind="vectors",
+        symmetric=True,
+        metric=False,
+        shortest=1,
+        prepare=_prepare_sets(sets.MHD),
+        summary="modified Hausdorff: the larger of the two means of nearest-neighbour distances",
+        source="Dubuisson & Jain 1994; Wu et al. 2018, eq. (2)",
+    ),
+    Distance(
+        name="hausdorff",
+        aliases=(),
+        kind="vectors",
+        symmetric=True,
+        metric=True,
+        shortest=1,
+        prepare=_prepare_sets(sets.HAUSDORFF),
+        summary="Hausdorff: the largest distance of a vector of either set to the other set",
+        source="Hausdorff 1914",
+    ),
+    Distance(
+        name="chamfer",
+        aliases=(),
+        kind="vectors",
+        symmetric=True,
+        metric=False,
+        shortest=1,
+        prepare=_prepare_sets(sets.CHAMFER),
+        summary="Chamfer: the sum of the two means of nearest-neighbour distances",
+        source="Barrow et al. 1977",
+    ),
+    Distance(
+        name="directed_mhd",
+        aliases=(),
+        kind="vectors",
+        symmetric=False,
+        metric=False,
+        shortest=1,
+        prepare=_prepare_sets(sets.DIRECTED_MHD),
+        summary="mean distance of the vectors of x to the set y",
+        source="Dubuisson & Jain 1994",
+    ),
+    Distance(
+        name="directed_hausdorff",
+        aliases=(),
+        kind="vectors",
+        symmetric=False,
+        metric=False,
+        shortest=1,
+        prepare=_prepare_sets(sets.DIRECTED_HAUSDORFF),
+        summary="largest distance of a vector of x to the set y",
+        source="Hausdorff 1914",
+    ),
+)
+
+_BY_NAME = {name: row for row in DISTANCES for name in (row.name, *row.aliases)}
+
+
+def distance_names() -> list[str]:
+    """Names of the distances that `distance_matrix` knows.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> "levenshtein" in d2ke.distance_names()
+    True
+    """
+    return [row.name for row in DISTANCES]
+
+
+def distance_matrix(
+    X: Any,
+    Y: Any = None,
+    distance: str | Callable[..., float] | LowLevelCallable | None = None,
+    *,
+    n_threads: int | None = None,
+    out: np.ndarray | None = None,
+    progress: bool = False,
+    **params: Any,
+) -> np.ndarray:
+    """Compute the distances between all objects of X and all objects of Y.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        n objects.
+    Y : Objects or what `pack` takes, optional
+        m objects; None stands for X itself, and then d(x, y) = d(y, x) is used
+        to compute each pair once (not for the directed distances).
+    distance : str, callable or scipy.LowLevelCallable
+        - ``"dtw"``, ``"levenshtein"``, ``"mhd"``, ``"hausdorff"``, ``"chamfer"``,
+          ``"directed_mhd"``, ``"directed_hausdorff"``; see Notes;
+        - a Python callable ``f(x, y, **params) -> float``, called for every
+          pair on one thread; X and Y may then be sequences of anything;
+        - a compiled function of one of these C signatures, called on all
+          threads without the GIL (float64 vectors, or strings as code points)::
+
+              double f(const double *x, intptr_t n_x, const double *y,
+                       intptr_t n_y, intptr_t dim, void *user_data)
+              double f(const int32_t *x, intptr_t n_x, const int32_t *y,
+                       intptr_t n_y, void *user_data)
+    n_threads : int, optional
+        Threads to use; None for all that this process may use. The result does
+        not depend on it.
+    out : ndarray of float32 or float64, shape (n, m), optional
+        C-contiguous array to fill.
+    progress : bool
+        Show a progress bar (on a terminal only).
+    **params
+        Parameters of the distance. For ``"dtw"``: ``window`` (None; an integer
+        >= 0, the Sakoe-Chiba radius; or ``"rws"``, max(min(40, ceil(longer /
+        10)), difference), the rule of the Random Warping Series code) and
+        ``ground`` (``"euclidean"`` or ``"sqeuclidean"``).
+
+    Returns
+    -------
+    ndarray, shape (n, m)
+        float32 if X and Y both hold float32 vectors, else float64; `out` if
+        given. The same bits for any number of threads and for any subset of
+        rows and columns.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Unknown distance or parameter, objects of the wrong kind, NaN, empty
+        objects where the distance is undefined, mixed numbers of channels, an
+        `out` that does not fit.
+    KeyboardInterrupt
+        On Ctrl-C, within a second.
+
+    Notes
+    -----
+    ``"dtw"``: least sum of |x_i - y_j| (Euclidean, not squared, no
+    normalisation) over warping paths; a window narrower than the difference of
+    the lengths is widened to it. ``"levenshtein"``: unit costs. ``"mhd"``:
+    max(mean_j min_i |u_i - v_j|, mean_i min_j |u_i - v_j|) [1]_, eq. (2);
+    ``"chamfer"`` is the sum of the two means, ``"hausdorff"`` has maxima instead
+    of the means. Levenshtein distances are exact; the others are within 1e-12
+    (float64) or 1e-5 (float32) of the exact value, relatively.
+
+    References
+    ----------
+    .. [1] Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
+       Embedding", 2018.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> d2ke.distance_matrix(["kitten", "sitting"], ["mitten", ""], "levenshtein")
+    array([[1., 6.],
+           [3., 7.]])
+    >>> d2ke.distance_matrix([[0.0, 1, 2], [0.0, 2]], distance="dtw")
+    array([[0., 1.],
+           [1., 0.]])
+    >>> d2ke.distance_matrix([3, 5], [4], lambda a, b: abs(a - b))
+    array([[1.],
+           [1.]])
+    """
+    prepared = prepare_cross(X, Y, distance, params)
+    out = output_array(out, prepared.shape, prepared.dtype)
+    with progress_bar(progress, "distances") as report:
+        prepared.run(out, thread_count(n_threads), report)
+    return out
+
+
+def prepare_cross(X: Any, Y: Any, distance: Any, params: Mapping[str, Any]) -> Prepared:
+    """Check and pack everything that a distance matrix needs, and compute nothing yet."""
+    if isinstance(distance, LowLevelCallable):
+        return _prepare_compiled(X, Y, distance, params)
+    if callable(distance):
+        return _PythonCross(X, Y, distance, params)
+    row = find_distance(distance)
+    checked = check_parameters(row, params)
+    x = _checked(X, row.kind, row.shortest, row.name, "X")
+    y = x if Y is None else _checked(Y, row.kind, row.shortest, row.name, "Y")
+    check_compatible(x, y, "X", "Y")
+    same = Y is None and row.symmetric
+    dtype = np.float64
+    if row.kind == "vectors":
+        dtype = np.promote_types(x.dtype, y.dtype)
+    return Prepared(row.prepare(x, y, same, **checked), (len(x), len(y)), dtype, same)
+
+
+def find_distance(distance: Any) -> Distance:
+    """Return the registry's row of a name; the error lists the names."""
+    if not isinstance(distance, str):
+        raise TypeError(
+            f"distance must be one of {', '.join(distance_names())}, a callable or a "
+            f"scipy.LowLevelCallable; got {distance!r}"
+        )
+    if distance not in _BY_NAME:
+        raise ValueError(f"distance must be one of {', '.join(distance_names())}; got {distance!r}")
+    return _BY_NAME[distance]
+
+
+def check_parameters(row: Distance, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the parameters of a named distance."""
+    for name in params:
+        if name not in row.parameters:
+            takes = ", ".join(row.parameters) or "none"
+            raise TypeError(f"{row.name!r} has no parameter {name!r} (its parameters: {takes})")
+    return {name: row.parameters[name](name, value) for name, value in params.items()}
+
+
+class Prepared:
+    """A compiled distance with its arguments, ready to fill a matrix."""
+
+    def __init__(self, cross, shape, dtype, same):
+        self._cross = cross
+        self._same = same
+        self.shape = shape
+        self.dtype = np.dtype(dtype)
+
+    def run(self, out, n_threads, report, gamma=None, scale=1.0):
+        """Fill `out` with scale * d, or with scale * exp(-gamma * d) where gamma is given."""
+        self._cross.run(out, n_threads, self._same, report, gamma, scale)
+
+
+class _PythonCross(Prepared):
+    """The slow path: a Python callable on any objects."""
+
+    def __init__(self, X, Y, function, params):
+        self._x = _sequence(X, "X")
+        self._y = self._x if Y is None else _sequence(Y, "Y")
+        self._function = function
+        self._params = dict(params)
+        super().__init__(None, (len(self._x), len(self._y)), np.float64, Y is None)
+
+    def run(self, out, n_threads, report, gamma=None, scale=1.0):
+        row = np.empty(out.shape[1])
+        for i, x in enumerate(self._x):
+            start = i if self._same else 0
+            for j in range(start, len(self._y)):
+                row[j] = self._value(x, self._y[j], i, j)
+            values = row[start:].astype(out.dtype).astype(np.float64)
+            if gamma is None:
+                values *= scale
+            else:
+                features.exp_features(values, values, gamma, scale, 1)
+            out[i, start:] = values
+            if self._same:
+                out[start:, i] = out[i, start:]
+            if report is not None:
+                report((i + 1) * len(self._y), out.size)
+
+    def _value(self, x, y, i, j):
+        value = self._function(x, y, **self._params)
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value[()]
+        if not isinstance(value, numbers.Real):
+            raise TypeError(f"distance(X[{i}], Y[{j}]) must be a number, got {value!r}")
+        try:
+            value = float(value)
+        except OverflowError:
+            value = math.inf
+        if not 0 <= value < math.inf:
+            raise ValueError(f"distance(X[{i}], Y[{j}]) must be finite and >= 0, got {value}")
+        return value
+
+
+_WORDS = {
+    "double": "double",
+    "int": "int32",
+    "int32_t": "int32",
+    "long": "intptr",
+    "longlong": "intptr",
+    "int64_t": "intptr",
+    "intptr_t": "intptr",
+    "ssize_t": "intptr",
+    "Py_ssize_t": "intptr",
+    "npy_intp": "intptr",
+    "void": "void",
+}
+_SIGNATURES = {
+    "double(double*,intptr,double*,intptr,intptr,void*)": "vectors",
+    "double(int32*,intptr,int32*,intptr,void*)": "strings",
+}
+
+
+def _prepare_compiled(X, Y, function, params):
+    if params:
+        raise TypeError(
+            f"a compiled distance takes its parameters through user_data; got {', '.join(params)}"
+        )
+    plain = re.sub(r"\bconst\b|\s", "", function.signature.replace("long long", "longlong"))
+    plain = re.sub(r"\w+", lambda word: _WORDS.get(word[0], word[0]), plain)
+    kind = _SIGNATURES.get(plain)
+    if kind is None:
+        raise ValueError(
+            f"distance has the C signature {function.signature!r}; it must be 'double (const "
+            "double *, intptr_t, const double *, intptr_t, intptr_t, void *)' for vectors or "
+            "'double (const int32_t *, intptr_t, const int32_t *, intptr_t, void *)' for strings"
+        )
+    x = _checked(X, kind, 0, "distance", "X")
+    y = x if Y is None else _checked(Y, kind, 0, "distance", "Y")
+    check_compatible(x, y, "X", "Y")
+    address, data = user.addresses(function)
+    if kind == "vectors":
+        for name, objects in (("X", x), ("Y", y)):
+            if objects.dtype != np.float64:
+                raise TypeError(f"a compiled distance takes float64 vectors; {name} is float32")
+        cross = user.vectors(
+            address, data, x.values, x.offsets, y.values, y.offsets, Y is None, function
+        )
+    else:
+        x_points, y_points = (_code_points(objects) for objects in (x, y))
+        cross = user.strings(
+            address, data, x_points, x.offsets, y_points, y.offsets, Y is None, function
+        )
+    return Prepared(cross, (len(x), len(y)), np.float64, Y is None)
+
+
+def _checked(items, kind, shortest, distance, name):
+    objects = pack(items, kind=kind, name=name)
+    if len(objects) == 0:
+        raise ValueError(f"{name} is empty: at least one object is needed")
+    short = np.flatnonzero(objects.lengths < shortest)
+    if short.size:
+        raise ValueError(
+            f"{name}[{short[0]}] is empty: {distance} is defined for objects of at least "
+            f"{shortest} vector{'s' if shortest > 1 else ''}"
+        )
+    return objects
+
+
+def _sequence(items, name):
+    if isinstance(items, (str, bytes)):
+        raise TypeError(f"{name} must be a sequence of objects, got one {type(items).__name__}")
+    try:
+        result = list(items)
+    except TypeError:
+        raise TypeError(
+            f"{name} must be a sequence of objects, got {type(items).__name__}"
+        ) from None
+    if not result:
+        raise ValueError(f"{name} is empty: at least one object is needed")
+    return result
+
+
+def _same_precision(x: Objects, y: Objects) -> tuple[np.ndarray, np.ndarray]:
+    dtype = np.promote_types(x.dtype, y.dtype)
+    return x.values.astype(dtype, copy=False), y.values.astype(dtype, copy=False)
+
+
+def _letters(x: Objects, y: Objects, dtype: type) -> tuple[np.ndarray, np.ndarray, int]:
+    """Letters of x and y as indices into their common alphabet."""
+    if x is y:
+        codes = _not_empty(x.values.astype(dtype))
+        return codes, codes, len(x.alphabet)
+    alphabet, (x_codes, y_codes) = common_alphabet([x, y])
+    return (
+        _not_empty(x_codes.astype(dtype)),
+        _not_empty(y_codes.astype(dtype)),
+        len(alphabet),
+    )
+
+
+def _code_points(objects: Objects) -> np.ndarray:
+    symbols = objects.alphabet
+    if symbols.size and (symbols.min() < -(2**31) or symbols.max() >= 2**31):
+        raise ValueError("a compiled distance takes letters of 32 bits; there are larger ones")
+    return _not_empty(symbols.astype(np.int32)[objects.values])
+
+
+def _not_empty(codes: np.ndarray) -> np.ndarray:
+    # Strings may all be empty; the kernels still want an address.
+    return codes if codes.size else np.zeros(1, dtype=codes.dtype)
+
+
+def output_array(out: Any, shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:
+    """Return `out` if results of this shape can be written into it, or a new array for None."""
+    if out is None:
+        return np.empty(shape, dtype=dtype)
+    if not isinstance(out, np.ndarray) or out.dtype not in (np.float32, np.float64):
+        got = out.dtype if isinstance(out, np.ndarray) else type(out).__name__
+        raise TypeError(f"out must be an ndarray of float32 or float64, got {got}")
+    if out.shape != shape:
+        raise ValueError(f"out must have shape {shape}, got {out.shape}")
+    if not (out.flags.c_contiguous and out.flags.writeable):
+        raise ValueError("out must be C-contiguous and writeable")
+    return out

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random features of distances: objects become vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from d2ke._ext import features
+from d2ke._progress import progress_bar
+from d2ke._threads import thread_count
+from d2ke._validate import choice, positive_number
+from d2ke.distance import output_array, prepare_cross
+
+
+def d2ke_embed(
+    X: Any,
+    omega: Any,
+    *,
+    distance: Any,
+    gamma: float | None = None,
+    link: str = "exp",
+    n_threads: int | None = None,
+    out: np.ndarray | None = None,
+    progress: bool = False,
+    **params: Any,
+) -> np.ndarray:
+    """Embed objects by their distances to random objects.
+
+    Z[i, j] = exp(-gamma d(x_i, omega_j)) / sqrt(R), so that Z Z' tends to the
+    positive-definite kernel k(x, y) = E[exp(-gamma d(x, omega)) exp(-gamma
+    d(y, omega))] as R grows.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        n objects.
+    omega : Objects or what `pack` takes
+        R random objects, see `random_series`, `random_strings`, `random_sets`.
+    distance : str, callable or scipy.LowLevelCallable
+        As for `distance_matrix`.
+    gamma : float
+        Inverse scale of the distance, > 0; needed for ``link="exp"`` only.
+    link : {"exp", "distance"}
+        ``"exp"``: the paper's features. ``"distance"``: d(x_i, omega_j) /
+        sqrt(R), as the authors' code for time series has it.
+    n_threads : int, optional
+        Threads to use; None for all that this process may use.
+    out : ndarray of float32 or float64, shape (n, R), optional
+        C-contiguous array to fill.
+    progress : bool
+        Show a progress bar (on a terminal only).
+    **params
+        Parameters of the distance.
+
+    Returns
+    -------
+    ndarray, shape (n, R)
+        float32 if X and omega both hold float32 vectors, else float64; the same
+        bits for any number of threads, and the same as `d2ke_features` gives
+        from the distance matrix.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `distance_matrix`; gamma missing, not positive or not finite.
+
+    References
+    ----------
+    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
+    Embedding", 2018, eq. (4) and Algorithm 1.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> omega = d2ke.random_strings(256, "ACGT", length=(2, 8), seed=0)
+    >>> Z = d2ke.d2ke_embed(["ACGT", "AGGT"], omega, distance="levenshtein", gamma=0.5)
+    >>> Z.shape, bool((Z @ Z.T > 0).all())
+    ((2, 256), True)
+    """
+    gamma = _check_link(gamma, link)
+    if omega is None:
+        raise TypeError("omega is None; draw random objects first, see random_series and its kin")
+    prepared = prepare_cross(X, omega, distance, params)
+    out = output_array(out, prepared.shape, prepared.dtype)
+    scale = 1 / np.sqrt(prepared.shape[1])
+    with progress_bar(progress, "features") as report:
+        prepared.run(out, thread_count(n_threads), report, gamma, scale)
+    return out
+
+
+def d2ke_features(
+    D: np.ndarray,
+    gamma: float | None = None,
+    link: str = "exp",
+    *,
+    out: np.ndarray | None = None,
+    n_threads: int | None = None,
+) -> np.ndarray:
+    """Compute features from a ready matrix of distances to random objects.
+
+    Distances are costly and features cheap: one D serves every gamma, and its
+    first R' columns serve every R' <= R.
+
+    Parameters
+    ----------
+    D : ndarray of float32 or float64, shape (n, R)
+        Distances to R random objects, >= 0 (infinity gives a feature of 0).
+    gamma : float
+        Inverse scale of the distance, > 0; needed for ``link="exp"`` only.
+    link : {"exp", "distance"}
+        exp(-gamma D) / sqrt(R), or D / sqrt(R).
+    out : ndarray of D's shape and type, optional
+        C-contiguous array to fill; ``out=D`` works in place.
+    n_threads : int, optional
+        Threads to use; None for all that this process may use.
+
+    Returns
+    -------
+    ndarray, shape (n, R)
+        The features, of D's type.
+
+    Raises
+    ------
+    TypeError, ValueError
+        D not a float matrix, NaN or negative distances, gamma missing, not
+        positive or not finite, an `out` that does not fit.
+
+    References
+    ----------
+    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
+    Embedding", 2018, Algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> d2ke.d2ke_features(np.array([[0.0, np.log(2.0)]]), gamma=1.0) * np.sqrt(2)
+    array([[1. , 0.5]])
+    """
+    gamma = _check_link(gamma, link)
+    if not isinstance(D, np.ndarray) or D.ndim != 2 or D.dtype not in (np.float32, np.float64):
+        got = f"{D.dtype} of shape {D.shape}" if isinstance(D, np.ndarray) else type(D).__name__
+        raise TypeError(f"D must be a 2-D ndarray of float32 or float64, got {got}")
+    if D.size == 0:
+        raise ValueError(f"D is empty: its shape is {D.shape}")
+    if not D.min() >= 0:
+        i, j = np.argwhere(~(D >= 0))[0]
+        raise ValueError(f"D[{i}, {j}] is {D[i, j]}; distances must be >= 0")
+    if out is None:
+        out = np.empty(D.shape, dtype=D.dtype)
+    elif output_array(out, D.shape, D.dtype).dtype != D.dtype:
+        raise TypeError(f"out must have D's element type {D.dtype}, got {out.dtype}")
+    scale = 1 / np.sqrt(D.shape[1])
+    threads = thread_count(n_threads)
+    in_place = out.ctypes.data == D.ctypes.data and out.strides == D.strides
+    if not in_place and np.may_share_memory(D, out):
+        D = D.copy()
+    if gamma is None:
+        return np.multiply(D, scale, out=out, dtype=np.float64, casting="same_kind")
+    source = np.ascontiguousarray(D).reshape(-1)
+    features.exp_features(source, out.reshape(-1), gamma, scale, threads)
+    return out
+
+
+def rsm_embed(
+    X: Any,
+    reps: Any,
+    *,
+    distance: Any,
+    gamma: float | None = None,
+    link: str = "exp",
+    n_threads: int | None = None,
+    out: np.ndarray | None = None,
+    progress: bool = False,
+    **params: Any,
+) -> np.ndarray:
+    """Embed objects by their distances to representatives: the representative-set method.
+
+    The baseline RSM of the paper; it differs from D2KE in where the R objects
+    come from (see `representatives`), and the formula is the same.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        n objects.
+    reps : Objects or what `pack` takes
+        R representatives, usually ``representatives(X_train, R, seed=...)``.
+    distance, gamma, link, n_threads, out, progress, **params
+        As for `d2ke_embed`.
+
+    Returns
+    -------
+    ndarray, shape (n, R)
+        The features.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `d2ke_embed`.
+
+    References
+    ----------
+    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
+    Embedding", 2018, eq. (8).
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> X = d2ke.pack(["ACGT", "AGGT", "TTTT"])
+    >>> reps = d2ke.representatives(X, 2, seed=0)
+    >>> d2ke.rsm_embed(X, reps, distance="levenshtein", gamma=1.0).shape
+    (3, 2)
+    """
+    return d2ke_embed(
+        X,
+        reps,
+        distance=distance,
+        gamma=gamma,
+        link=link,
+        n_threads=n_threads,
+        out=out,
+        progress=progress,
+        **params,
+    )
+
+
+def _check_link(gamma: float | None, link: str) -> float | None:
+    choice("link", link, ["exp", "distance"])
+    if link == "exp":
+        if gamma is None:
+            raise TypeError('gamma is needed for link="exp"')
+        return positive_number("gamma", gamma)
+    if gamma is not None:
+        raise TypeError(f'gamma has no meaning for link="distance"; got {gamma!r}')
+    return None

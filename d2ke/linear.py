@@ -1,0 +1,423 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linear classification and regression by LIBLINEAR: `train` and `predict`.
+
+The argument order and the option strings are those of LIBLINEAR's MATLAB interface. The data go
+to LIBLINEAR as one array filled by numpy, one-vs-rest problems are solved in threads, and
+predictions are one matrix product.
+
+References
+----------
+R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang, C.-J. Lin, "LIBLINEAR: A library for large linear
+classification", JMLR 9, 2008.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, log_expit
+
+from d2ke import _labels, _native, _nodes, _options
+from d2ke._options import Option
+from d2ke._threads import thread_count
+from d2ke._validate import integer
+
+_CRAMMER_SINGER = 4
+_REGRESSION = (11, 12, 13)
+_LOGISTIC = (0, 6, 7)
+_SOLVERS = (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13)
+_DETERMINISTIC = (0, 2, 11)  # all others shuffle with the C library's rand()
+_FREE_BIAS = (0, 2, 5, 6, 11)
+# LIBLINEAR's default tolerances; 0.1 for the rest.
+_EPS = {0: 0.01, 2: 0.01, 5: 0.01, 6: 0.01, 11: 0.0001}
+_CROSS_VALIDATION = "train returns a model; cross-validate with d2ke.select"
+
+_OPTIONS = {
+    "-s": Option(_options.integer(*_SOLVERS), "solver (default 1)"),
+    "-c": Option(_options.real(0, above=True), "cost C (default 1)"),
+    "-p": Option(_options.real(0), "epsilon of the loss of -s 11, 12, 13 (default 0.1)"),
+    "-e": Option(_options.real(0, above=True), "tolerance (default 0.01 to 0.1, by solver)"),
+    "-B": Option(_options.real(), "bias feature if >= 0 (default -1, none)"),
+    "-R": Option(None, "do not regularise the bias of -B 1"),
+    "-w": Option(_options.real(0, above=True), "factor of C for a class with a numeric label"),
+    "-q": Option(None, "quiet (always the case)"),
+    "-v": Option(_options.refused(_CROSS_VALIDATION), "not supported"),
+    "-C": Option(_options.refused(_CROSS_VALIDATION), "not supported"),
+}  # fmt: skip
+
+# How LIBLINEAR says that it gave up. A switch to another solver is not giving up; nor are "line
+# search fails" and "actred too small": then the objective is minimal to rounding.
+_GAVE_UP = re.compile(
+    r"WARNING: (reaching max number of (?:Newton )?iterations(?!\nSwitching)|f < -1\.0e\+32)"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """A trained linear model: plain arrays, independent of LIBLINEAR.
+
+    Attributes
+    ----------
+    weights : ndarray of float64, shape (n_rows, n_features)
+        One row per class, in the order of `classes`; a single row for two classes (except
+        Crammer and Singer's method, ``-s 4``, which has two) and for a regression.
+    bias : ndarray of float64, shape (n_rows,), or None
+        Added to the products with `weights`; None without option ``-B``.
+    classes : ndarray of shape (n_classes,), or None
+        The distinct labels in sorted order, in their own type; None for a regression.
+    solver : int
+        LIBLINEAR's solver number, option ``-s``.
+    options : str
+        The option string that the model was trained with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.linear import LinearModel
+    >>> model = LinearModel(np.array([[1.0, -1.0]]), None, np.array(["no", "yes"]), 2, "-s 2")
+    >>> model.n_features
+    2
+    """
+
+    weights: np.ndarray = field(repr=False)
+    bias: np.ndarray | None = field(repr=False)
+    classes: np.ndarray | None
+    solver: int
+    options: str
+
+    def __post_init__(self) -> None:
+        """Check that the parts fit together; loaded models rely on it."""
+        if type(self.solver) is not int or self.solver not in _SOLVERS:
+            raise ValueError(f"solver must be one of {_SOLVERS}, got {self.solver!r}")
+        if not isinstance(self.options, str):
+            raise ValueError(f"options must be a string, got {self.options!r}")
+        if (self.classes is None) != (self.solver in _REGRESSION):
+            raise ValueError(f"classes must be None for -s 11, 12, 13 only; solver {self.solver}")
+        rows = 1
+        if self.classes is not None:
+            _labels.check_classes(self.classes)
+            if len(self.classes) > 2 or self.solver == _CRAMMER_SINGER:
+                rows = len(self.classes)
+        _labels.check_array("weights", self.weights, np.float64, (rows, None))
+        if self.bias is not None:
+            _labels.check_array("bias", self.bias, np.float64, (rows,))
+
+    @property
+    def n_features(self) -> int:
+        """Number of features the model was trained on."""
+        return self.weights.shape[1]
+
+
+def train(
+    y: Sequence | np.ndarray,
+    Z: Any,
+    options: str | Sequence[str] = "-s 2 -e 0.0001 -c 1 -q",
+    *,
+    class_weight: Mapping | None = None,
+    n_threads: int | None = None,
+    seed: int = 0,
+) -> LinearModel:
+    """Train a linear classifier or regression with LIBLINEAR.
+
+    Parameters
+    ----------
+    y : sequence of length n
+        Class labels of any one type (integers of any size, finite floats, booleans, strings); or
+        real targets for the solvers 11, 12, 13.
+    Z : array_like or scipy sparse, shape (n, n_features)
+        Feature vectors; float64 or float32, of any memory order, or any sparse format. All
+        columns count, also those that are zero throughout.
+    options : str, default "-s 2 -e 0.0001 -c 1 -q"
+        LIBLINEAR's options. An option left out has LIBLINEAR's default (``-s 1``, ``-c 1``).
+
+        - ``-s``: 0 logistic regression (primal), 1 squared hinge loss (dual), 2 the same
+          (primal), 3 hinge loss (dual), 4 Crammer and Singer's multi-class machine, 5 squared
+          hinge loss with L1 penalty, 6 logistic regression with L1 penalty, 7 logistic
+          regression (dual); regressions: 11 squared epsilon-insensitive loss (primal), 12 the
+          same (dual), 13 epsilon-insensitive loss (dual).
+        - ``-c`` cost C > 0; ``-e`` tolerance > 0; ``-p`` epsilon >= 0 (regressions);
+          ``-B b`` appends the feature b >= 0 to each vector; ``-R`` leaves the weight of
+          ``-B 1`` unpenalised (0, 2, 5, 6, 11).
+        - ``-w<label> f`` multiplies C by f for the class of that integer label. With more than
+          two classes it acts on the class as the positive side of its own problem, as in
+          LIBLINEAR.
+        - ``-q`` is accepted; nothing is ever printed. ``-v``, ``-C`` and the one-class solver
+          21 are refused.
+    class_weight : dict, optional
+        {label: factor of C}, for labels of any type; in place of ``-w``.
+    n_threads : int, optional
+        Threads that solve the one-vs-rest problems of more than two classes (solvers 0 and 2);
+        all CPUs available by default. The model does not depend on it.
+    seed : int, default 0
+        Seeds the C library's ``rand()``, which the solvers 1, 3, 4, 5, 6, 7, 12 and 13 draw
+        from. The generator belongs to the process: these solvers run one at a time, and another
+        library that calls ``rand()`` meanwhile spoils the repeatability.
+
+    Returns
+    -------
+    LinearModel
+        Weights, bias and classes as plain arrays.
+
+    Raises
+    ------
+    TypeError
+        If `y`, `Z` or an argument is of a wrong type.
+    ValueError
+        If a value is not finite, lengths differ, there is only one class, or an option is
+        unknown or out of range.
+
+    Warns
+    -----
+    RuntimeWarning
+        If LIBLINEAR stopped before it reached the tolerance.
+
+    Notes
+    -----
+    LIBLINEAR needs 16 bytes for each value of `Z`. Its print hook, one per process, is
+    redirected. Ctrl-C takes effect when the binary problems being solved are done.
+
+    Each one-vs-rest problem is LIBLINEAR's own binary one, bit for bit for the solvers 0 and 2.
+    LIBLINEAR's multi-class call sums the same rows in another order, so that its weights agree
+    to within the tolerance ``-e`` only, as do its own for two orders of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.linear import predict, train
+    >>> Z = np.array([[0.0, 1.0], [0.1, 0.8], [1.0, 0.0], [0.9, 0.2]])
+    >>> y = ["left", "left", "right", "right"]
+    >>> model = train(y, Z, "-s 2 -e 0.0001 -c 10 -q")
+    >>> labels, (percent, _, _), decision = predict(y, Z, model)
+    >>> labels.tolist(), percent
+    (['left', 'left', 'right', 'right'], 100.0)
+    """
+    given = _options.parse(options, _OPTIONS)
+    solver = given.get("-s", 1)
+    _check_options(given, solver, class_weight)
+    n_threads = thread_count(n_threads)
+    seed = integer("seed", seed, 0, 2**32 - 1)
+    features = _nodes.features("Z", Z)
+    if 0 in features.shape:
+        raise ValueError(f"Z must have rows and columns, got shape {features.shape}")
+    if solver in _REGRESSION:
+        classes, values = None, _labels.targets("y", y)
+    else:
+        classes, values = _labels.encode_classes("y", y)
+    _labels.same_length("y", values, "Z", features.shape[0])
+
+    bias = given.get("-B", -1.0)
+    rows = _nodes.feature_nodes(features, bias if bias >= 0 else None)
+    n_weights = features.shape[1] + int(bias >= 0)
+    solve = partial(_solve, rows, n_weights, bias, given, solver)
+    names: list[Any] = [None]
+    if classes is None:
+        problems = [partial(solve, values, {})]
+    else:
+        factors = _labels.class_weights(classes, given.get("-w"), class_weight)
+        if solver == _CRAMMER_SINGER:
+            if max(len(values), n_weights) * len(classes) >= 2**31:
+                raise ValueError("-s 4 cannot hold n * n_classes >= 2**31 values; use -s 2")
+            problems = [partial(solve, values, dict(enumerate(factors)))]
+        elif len(classes) == 2:
+            signs = np.where(values == 1, 1.0, -1.0)
+            problems = [partial(solve, signs, {1: factors[1], -1: factors[0]})]
+        else:
+            names = classes.tolist()
+            problems = [
+                partial(_solve_one_vs_rest, solve, values, code, factor)
+                for code, factor in enumerate(factors)
+            ]
+    _library().liblinear.set_print_string_function(_native.PRINT_HOOK)
+    solved = _native.run(problems, n_threads, None if solver in _DETERMINISTIC else seed)
+    weights = np.concatenate([w for w, _ in solved])
+    if not np.isfinite(weights).all():
+        raise ValueError("LIBLINEAR's solution is not finite; the values of Z are too large")
+    _warn_of_giving_up([printed for _, printed in solved], names, solver)
+    offset = None
+    if bias >= 0:
+        offset = bias * weights[:, -1]
+        weights = np.ascontiguousarray(weights[:, :-1])
+    text = options if isinstance(options, str) else " ".join(options)
+    return LinearModel(weights, offset, classes, solver, text)
+
+
+def _check_options(given: dict[str, Any], solver: int, class_weight: Mapping | None) -> None:
+    """Refuse options that the chosen solver would ignore."""
+    if "-p" in given and solver not in _REGRESSION:
+        raise ValueError(f"option -p is for the regressions -s 11, 12, 13, not for -s {solver}")
+    if solver in _REGRESSION and ("-w" in given or class_weight is not None):
+        raise ValueError(f"class weights are for classifiers, not for the regression -s {solver}")
+    if "-R" in given and (given.get("-B") != 1 or solver not in _FREE_BIAS):
+        raise ValueError(f"option -R needs -B 1 and one of -s {_FREE_BIAS}, got -s {solver}")
+
+
+def _library() -> Any:
+    # Imported at the first use: liblinear imports numba wherever that is installed, which takes
+    # longer than all of this package.
+    from liblinear import liblinear
+
+    return liblinear
+
+
+def _solve_one_vs_rest(solve: partial, codes: np.ndarray, code: int, factor: float) -> np.ndarray:
+    """Solve one class against all others; its weight leaves the others' C alone."""
+    return solve(np.where(codes == code, 1.0, -1.0), {1: factor})
+
+
+def _solve(
+    rows: _nodes.Rows,
+    n_weights: int,
+    bias: float,
+    given: dict[str, Any],
+    solver: int,
+    values: np.ndarray,
+    factors: Mapping[int, float],
+) -> np.ndarray:
+    """Return LIBLINEAR's weights, one row per label in ascending order (one for labels -1, +1)."""
+    lib = _library()
+    values = np.ascontiguousarray(values, np.float64)
+    param = lib.parameter.__new__(lib.parameter)  # its constructor parses and resets the hook
+    param.set_to_default_values()
+    param.solver_type = solver
+    param.C = given.get("-c", 1.0)
+    param.eps = given.get("-e", _EPS.get(solver, 0.1))
+    param.p = given.get("-p", 0.1)
+    param.regularize_bias = int("-R" not in given)
+    param.nr_weight = len(factors)
+    param.weight_label = (ctypes.c_int * len(factors))(*factors.keys())
+    param.weight = (ctypes.c_double * len(factors))(*factors.values())
+    problem = lib.problem.__new__(lib.problem)
+    problem.l = len(values)
+    problem.n = n_weights  # given, not derived from the data: trailing zero columns stay
+    problem.y = values.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+    problem.x = rows.addresses.ctypes.data_as(ctypes.POINTER(ctypes.POINTER(lib.feature_node)))
+    problem.bias = bias
+    message = lib.liblinear.check_parameter(problem, param)
+    if message:
+        raise ValueError(f"LIBLINEAR refuses the options: {message.decode()}")
+    pointer = lib.liblinear.train(problem, param)
+    try:
+        model = pointer.contents
+        if solver == _CRAMMER_SINGER:
+            # Columns are in the order in which the labels first appear.
+            n_classes = model.nr_class
+            order = np.argsort(model.label[:n_classes])
+            weights = np.ctypeslib.as_array(model.w, (n_weights, n_classes))
+            return np.ascontiguousarray(weights[:, order].T)
+        # Of the labels -1 and +1, LIBLINEAR makes +1 the positive side in whichever order.
+        return np.ctypeslib.as_array(model.w, (1, n_weights)).copy()
+    finally:
+        lib.liblinear.free_and_destroy_model(ctypes.byref(pointer))
+
+
+def _warn_of_giving_up(printed: list[str], names: list[Any], solver: int) -> None:
+    for text, name in zip(printed, names, strict=True):
+        found = _GAVE_UP.search(text)
+        if found:
+            about = "" if name is None else f" for class {name!r}"
+            warnings.warn(
+                f"LIBLINEAR -s {solver} stopped{about} before reaching the tolerance: "
+                f"{found[1]}; use a larger -e, a smaller -c, or scale Z",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+            return
+
+
+def predict(
+    y: Sequence | np.ndarray | None,
+    Z: Any,
+    model: LinearModel,
+    *,
+    probability: bool = False,
+) -> tuple[np.ndarray, tuple[float, float, float], np.ndarray]:
+    """Predict with a linear model, and compare with the true labels.
+
+    Parameters
+    ----------
+    y : sequence of length n, or None
+        The true labels (or targets), for the accuracy only; None if they are not known. Labels
+        that the model has never seen count as wrongly predicted.
+    Z : array_like or scipy sparse, shape (n, n_features)
+        Feature vectors.
+    model : LinearModel
+        What `train` or `load_model` returned.
+    probability : bool, default False
+        Return class probabilities in place of decision values; logistic solvers (0, 6, 7) only.
+
+    Returns
+    -------
+    labels : ndarray of shape (n,)
+        Predicted labels in the type of ``model.classes``; predicted values of a regression.
+    accuracy : tuple of three floats
+        Percentage of correct labels, mean squared error, squared correlation coefficient. All
+        nan if `y` is None; the last two nan for strings; the first nan for a regression; the
+        correlation nan where one side is constant.
+    decision : ndarray of float64
+        With probability: shape (n, n_classes), columns in the order of ``model.classes``.
+        Otherwise the decision values: shape (n, 1) for two classes, where a value above 0 means
+        ``classes[1]`` and any other ``classes[0]``; shape (n, n_classes) for more, columns in
+        the order of ``classes``, the first of the largest values wins (``-s 4`` has this form
+        for two classes also); shape (n, 1) for a regression.
+
+    Raises
+    ------
+    TypeError
+        If `model` is not a LinearModel, or `y` is of another kind than the model's labels.
+    ValueError
+        If the number of features or of labels does not fit, or a value is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.linear import predict, train
+    >>> model = train([1, 1, 3, 3], np.array([[0.0], [1.0], [4.0], [5.0]]), "-s 0 -B 1 -c 100")
+    >>> labels, _, decision = predict(None, np.array([[0.5], [4.5]]), model)
+    >>> labels.tolist(), (decision[:, 0] > 0).tolist()
+    ([1, 3], [False, True])
+    """
+    if not isinstance(model, LinearModel):
+        raise TypeError(f"model must be a LinearModel, got {type(model).__name__}")
+    if probability and model.solver not in _LOGISTIC:
+        raise ValueError(f"probability needs a logistic solver, -s 0, 6 or 7, not {model.solver}")
+    features = _nodes.features("Z", Z)
+    n_rows, n_features = features.shape
+    if n_features != model.n_features:
+        raise ValueError(f"Z has {n_features} features, but the model has {model.n_features}")
+    true = _labels.truth(y, model.classes, "Z", n_rows)
+
+    decision = np.empty((n_rows, len(model.weights)))
+    if isinstance(features, np.ndarray):
+        # By blocks, so that float32 features are not copied to float64 as a whole.
+        for rows in _nodes.row_blocks(features.shape):
+            np.matmul(features[rows], model.weights.T, out=decision[rows])
+    else:
+        decision[:] = features @ model.weights.T
+    if model.bias is not None:
+        decision += model.bias
+    if model.classes is None:
+        labels = decision[:, 0].copy()
+        return labels, _labels.accuracy(true, labels, None), decision
+    if decision.shape[1] == 1:
+        labels = model.classes[(decision[:, 0] > 0).astype(np.intp)]
+    else:
+        labels = model.classes[decision.argmax(axis=1)]
+    accuracy = _labels.accuracy(true, labels, model.classes)
+    return labels, accuracy, _probabilities(decision) if probability else decision
+
+
+def _probabilities(decision: np.ndarray) -> np.ndarray:
+    """Return LIBLINEAR's estimates: logistic functions, normalised over more than two classes."""
+    if decision.shape[1] == 1:
+        return np.hstack([expit(-decision), expit(decision)])
+    # Relative to the largest: far from all classes, the logistic functions themselves underflow.
+    logs = log_expit(decision)
+    estimates = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return estimates / estimates.sum(axis=1, keepdims=True)

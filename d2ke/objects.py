@@ -1,0 +1,491 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Packed, immutable collections of objects: the one place that converts and checks users' data."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from d2ke._validate import choice
+
+KINDS = ("vectors", "strings")
+
+_LARGEST_EXACT_INTEGER = 2**53
+
+
+class Objects:
+    """An immutable collection of objects of unequal sizes, packed into one buffer.
+
+    Made by `pack`; every function of d2ke that takes objects takes it as it is,
+    so that conversion and checks happen once.
+
+    Attributes
+    ----------
+    kind : {"vectors", "strings"}
+        ``"vectors"``: each object is a sequence of vectors of one dimension, a
+        time series (order matters to the distance) or a set (it does not).
+        ``"strings"``: each object is a sequence of letters.
+    values : ndarray
+        All objects end to end: (total, dim) float32 or float64 for vectors,
+        (total,) uint8, uint16 or uint32 indices into `alphabet` for strings.
+        C-contiguous, read-only.
+    offsets : ndarray of int64, shape (n + 1,)
+        Object i is ``values[offsets[i]:offsets[i + 1]]``.
+    alphabet : ndarray or None
+        The letters of the strings, sorted: code points for `str`, byte values
+        for `bytes`, the integers themselves for integer sequences. None for
+        vectors.
+    letters : {"str", "bytes", "int"} or None
+        What the letters are. None for vectors.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> X = d2ke.pack(["ACGT", "", "GATTACA"])
+    >>> len(X), X[2], X[[0, 1]].lengths
+    (3, 'GATTACA', array([4, 0]))
+    """
+
+    __slots__ = ("alphabet", "kind", "letters", "offsets", "values")
+
+    kind: str
+    values: np.ndarray
+    offsets: np.ndarray
+    alphabet: np.ndarray | None
+    letters: str | None
+
+    def __init__(self, kind, values, offsets, alphabet=None, letters=None):
+        for name, array in (("values", values), ("offsets", offsets), ("alphabet", alphabet)):
+            if array is not None:
+                if array.base is not None and array.flags.writeable:
+                    array = array.copy()
+                # The view of a read-only array cannot be made writeable again.
+                array.flags.writeable = False
+                array = array.view()
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "kind", kind)
+        object.__setattr__(self, "letters", letters)
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"Objects are immutable; cannot set {name!r}")
+
+    def __delattr__(self, name):
+        raise AttributeError(f"Objects are immutable; cannot delete {name!r}")
+
+    def __reduce__(self):
+        return Objects, (self.kind, self.values, self.offsets, self.alphabet, self.letters)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Number of vectors or letters of each object, int64, shape (n,)."""
+        return np.diff(self.offsets)
+
+    @property
+    def dim(self) -> int:
+        """Dimension (channels) of the vectors; 1 for strings."""
+        return self.values.shape[1] if self.values.ndim == 2 else 1
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Element type of `values`."""
+        return self.values.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that the collection holds."""
+        letters = 0 if self.alphabet is None else self.alphabet.nbytes
+        return self.values.nbytes + self.offsets.nbytes + letters
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self._item(i) for i in range(len(self)))
+
+    def _item(self, i: int) -> Any:
+        values = self.values[self.offsets[i] : self.offsets[i + 1]]
+        if self.kind == "vectors":
+            return values
+        symbols = self.alphabet[values]
+        if self.letters == "str":
+            return symbols.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+        if self.letters == "bytes":
+            return symbols.astype(np.uint8).tobytes()
+        return symbols
+
+    def __getitem__(self, index: Any) -> Any:
+        """One object for an integer; Objects for a slice, an index array or a boolean mask."""
+        if not isinstance(index, slice) and np.ndim(index) == 0:
+            try:
+                i = operator.index(index)
+            except TypeError:
+                raise TypeError(
+                    "Objects take an integer, a slice, an integer array or a boolean mask as "
+                    f"index, got {index!r}"
+                ) from None
+            if not -len(self) <= i < len(self):
+                raise IndexError(f"index {i} is out of range for {len(self)} objects")
+            return self._item(i % len(self))
+        if isinstance(index, slice):
+            picked = np.arange(len(self))[index]
+        else:
+            picked = np.asarray(index)
+            if picked.dtype == bool and picked.shape != (len(self),):
+                raise IndexError(
+                    f"a boolean mask must have shape ({len(self)},), got {picked.shape}"
+                )
+            if picked.size == 0:
+                picked = picked.astype(np.int64)
+            if picked.ndim != 1 or picked.dtype.kind not in "iub":
+                raise IndexError(
+                    "an index array must be 1-D of integers or booleans, got "
+                    f"{picked.dtype} of shape {picked.shape}"
+                )
+            picked = np.arange(len(self))[picked]
+        lengths = self.lengths[picked]
+        offsets = _offsets(lengths)
+        # Position t of the result comes from offsets[item] + (t - its own start).
+        source = np.repeat(self.offsets[picked] - offsets[:-1], lengths)
+        source += np.arange(offsets[-1])
+        return Objects(self.kind, self.values[source], offsets, self.alphabet, self.letters)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Objects):
+            return NotImplemented
+        return (
+            self.kind == other.kind
+            and self.letters == other.letters
+            and np.array_equal(self.offsets, other.offsets)
+            and self.dim == other.dim
+            and np.array_equal(_symbols(self), _symbols(other))
+        )
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        n = len(self)
+        lengths = self.lengths
+        span = f", lengths {lengths.min()} to {lengths.max()}" if n else ""
+        if self.kind == "strings":
+            return f"<{n} strings over {len(self.alphabet)} letters{span}>"
+        return f"<{n} sequences of {self.dim}-dimensional vectors, {self.dtype}{span}>"
+
+
+def pack(
+    items: Any,
+    *,
+    kind: str | None = None,
+    lengths: Any = None,
+    channels_first: bool = False,
+    name: str = "items",
+) -> Objects:
+    """Pack objects of unequal sizes into one contiguous, immutable collection.
+
+    Parameters
+    ----------
+    items : Objects, sequence or ndarray
+        - `Objects`: returned as they are;
+        - a sequence of (length, dim) arrays, or of 1-D arrays (dim = 1):
+          series or sets of vectors;
+        - a sequence of `str`, or of `bytes`, or (with ``kind="strings"``) of
+          1-D integer arrays: strings;
+        - an object array such as `scipy.io.loadmat` gives for a cell: as the
+          sequence of its elements (a row or a column);
+        - a numeric (n, length) or (n, length, dim) array: n series of equal
+          length, or of the given `lengths`.
+    kind : {"vectors", "strings"}, optional
+        Needed only for integer sequences, which are series of one channel
+        unless ``kind="strings"``.
+    lengths : array_like of int, shape (n,), optional
+        For a padded (n, length[, dim]) array: how much of each row counts.
+    channels_first : bool
+        True: 2-D items are (dim, length), as in the authors' MATLAB cells.
+    name : str
+        What errors call the argument.
+
+    Returns
+    -------
+    Objects
+        float32 items stay float32, float16 become float32, other numbers and
+        booleans float64; where both occur, all are float64. Nothing is rounded.
+        Letters become indices into an alphabet.
+
+    Raises
+    ------
+    TypeError
+        Items of types that are not understood or do not mix (`bytes` among
+        `str`, complex numbers, a `str` instead of a sequence of them).
+    ValueError
+        No items; NaN or infinity (naming the item and the position); different
+        numbers of channels; integers that float64 cannot hold; wrong shapes or
+        lengths.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> d2ke.pack([np.zeros((5, 3)), np.ones((8, 3))])
+    <2 sequences of 3-dimensional vectors, float64, lengths 5 to 8>
+    >>> d2ke.pack(["AC", "GATTACA"])
+    <2 strings over 4 letters, lengths 2 to 7>
+    >>> d2ke.pack(np.zeros((2, 6, 3)), lengths=[6, 4]).lengths
+    array([6, 4])
+    """
+    if kind is not None:
+        choice("kind", kind, KINDS)
+    if isinstance(items, Objects):
+        if lengths is not None or channels_first:
+            raise TypeError(f"{name} is packed already: lengths and channels_first do not apply")
+        if kind is not None and items.kind != kind:
+            raise TypeError(f"{name} holds {items.kind}, but {kind} are needed")
+        return items
+    items = _as_list(items, lengths, channels_first, name)
+    if not items:
+        raise ValueError(f"{name} is empty: at least one object is needed")
+    if kind is None:
+        kind = "strings" if isinstance(items[0], (str, bytes)) else "vectors"
+    if kind == "strings":
+        if channels_first:
+            raise TypeError(f"channels_first does not apply to strings, which {name} holds")
+        return _pack_strings(items, name)
+    return _pack_vectors(items, channels_first, name)
+
+
+def concatenate(collections: Iterable[Objects]) -> Objects:
+    """Join collections of one kind into one.
+
+    Parameters
+    ----------
+    collections : iterable of Objects
+        At least one; all vectors of one dimension, or all strings of one type
+        of letters.
+
+    Returns
+    -------
+    Objects
+        The objects in order. float32 only if all are; the alphabets are merged.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Nothing to join, or collections that do not mix.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> list(d2ke.concatenate([d2ke.pack(["AC"]), d2ke.pack(["GT", "A"])]))
+    ['AC', 'GT', 'A']
+    """
+    parts = list(collections)
+    if not parts:
+        raise ValueError("collections is empty: at least one is needed")
+    for i, part in enumerate(parts):
+        if not isinstance(part, Objects):
+            raise TypeError(f"collections[{i}] is {type(part).__name__}; pack it first")
+        check_compatible(parts[0], part, "collections[0]", f"collections[{i}]")
+    offsets = _offsets(np.concatenate([part.lengths for part in parts]))
+    first = parts[0]
+    if first.kind == "vectors":
+        return Objects("vectors", np.concatenate([part.values for part in parts]), offsets)
+    alphabet, recoded = common_alphabet(parts)
+    values = np.concatenate(recoded).astype(_code_dtype(len(alphabet)))
+    return Objects("strings", values, offsets, alphabet, first.letters)
+
+
+def common_alphabet(collections: Sequence[Objects]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return the merged alphabet of strings, and each collection's letters as indices into it."""
+    alphabets = [part.alphabet for part in collections]
+    if all(np.array_equal(alphabets[0], other) for other in alphabets[1:]):
+        return alphabets[0], [part.values for part in collections]
+    alphabet = np.unique(np.concatenate(alphabets))
+    recoded = [np.searchsorted(alphabet, part.alphabet)[part.values] for part in collections]
+    return alphabet, recoded
+
+
+def check_compatible(x: Objects, y: Objects, x_name: str, y_name: str) -> None:
+    """Raise unless objects of x and of y can be compared with each other."""
+    if x.kind != y.kind:
+        raise TypeError(f"{x_name} holds {x.kind} but {y_name} holds {y.kind}")
+    if x.letters != y.letters and len(x.values) and len(y.values):
+        raise TypeError(
+            f"{x_name} holds strings of {x.letters} but {y_name} holds strings of {y.letters}"
+        )
+    if x.kind == "vectors" and x.dim != y.dim:
+        raise ValueError(
+            f"{x_name} has vectors of {x.dim} dimensions (channels) but {y_name} has {y.dim}"
+        )
+
+
+def _offsets(lengths: np.ndarray) -> np.ndarray:
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def _symbols(objects: Objects) -> np.ndarray:
+    return objects.values if objects.kind == "vectors" else objects.alphabet[objects.values]
+
+
+def _as_list(items: Any, lengths: Any, channels_first: bool, name: str) -> list[Any]:
+    """Any accepted collection as a list of items."""
+    if isinstance(items, (str, bytes)):
+        raise TypeError(f"{name} must be a sequence of objects, got one {type(items).__name__}")
+    padded = isinstance(items, np.ndarray) and items.dtype.kind not in "OUST"
+    if lengths is not None and not padded:
+        raise TypeError(f"lengths goes with a padded array of numbers, but {name} is a sequence")
+    if padded:
+        if items.ndim not in (2, 3):
+            raise ValueError(
+                f"{name} must be a sequence of objects or an (n, length[, dim]) array, got an "
+                f"array of shape {items.shape}"
+            )
+        if lengths is not None:
+            return _trim(items, lengths, channels_first and items.ndim == 3, name)
+    elif isinstance(items, np.ndarray):
+        if items.size > max(items.shape, default=1):
+            raise ValueError(
+                f"{name} must be a row or a column of objects, got shape {items.shape}"
+            )
+        items = [_uncell(item) for item in items.ravel()]
+    try:
+        return list(items)
+    except TypeError:
+        raise TypeError(
+            f"{name} must be a sequence of objects, got {type(items).__name__}"
+        ) from None
+
+
+def _uncell(item: Any) -> Any:
+    """Turn a character array, which loadmat gives for a string in a cell, into str."""
+    if isinstance(item, np.ndarray) and item.dtype.kind == "U":
+        if item.size > 1:
+            raise ValueError(f"a cell holds {item.size} rows of characters; one was expected")
+        return str(item.item()) if item.size else ""
+    return item
+
+
+def _trim(array: np.ndarray, lengths: Any, channels_first: bool, name: str) -> list[np.ndarray]:
+    lengths = np.asarray(lengths)
+    if lengths.shape != (len(array),) or lengths.dtype.kind not in "iu":
+        raise ValueError(
+            f"lengths must be {len(array)} integers, one for each row of {name}; got "
+            f"{lengths.dtype} of shape {lengths.shape}"
+        )
+    longest = array.shape[2] if channels_first else array.shape[1]
+    wrong = np.flatnonzero((lengths < 0) | (lengths > longest))
+    if wrong.size:
+        i = wrong[0]
+        raise ValueError(f"lengths[{i}] must be between 0 and {longest}, got {lengths[i]}")
+    return [
+        row[..., :n] if channels_first else row[:n] for row, n in zip(array, lengths, strict=True)
+    ]
+
+
+def _pack_vectors(items: list[Any], channels_first: bool, name: str) -> Objects:
+    arrays = [_vectors(item, i, channels_first, name) for i, item in enumerate(items)]
+    dim = arrays[0].shape[1]
+    for i, array in enumerate(arrays):
+        if array.shape[1] != dim:
+            raise ValueError(
+                f"{name}[{i}] has {array.shape[1]} channels, {name}[0] has {dim}; all must have "
+                "the same"
+            )
+    values = np.concatenate(arrays)
+    offsets = _offsets(np.array([len(array) for array in arrays]))
+    finite = np.isfinite(values)
+    if not finite.all():
+        at, channel = np.argwhere(~finite)[0]
+        i = np.searchsorted(offsets, at, side="right") - 1
+        raise ValueError(
+            f"{name}[{i}] has {values[at, channel]} at position ({at - offsets[i]}, {channel}); "
+            "every value must be finite"
+        )
+    return Objects("vectors", values, offsets)
+
+
+def _vectors(item: Any, i: int, channels_first: bool, name: str) -> np.ndarray:
+    """One item as a (length, dim) array of float32 or float64."""
+    if isinstance(item, (str, bytes)):
+        raise TypeError(f"{name}[{i}] is {type(item).__name__}; arrays of numbers are needed")
+    try:
+        array = np.asarray(item)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name}[{i}] is not an array of numbers: {error}") from None
+    if isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item):
+        raise TypeError(f"{name}[{i}] has masked elements; every value must be there")
+    if array.dtype.kind in "iuf" and not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if array.dtype.kind in "iu":
+        if array.size and not (
+            int(array.min()) >= -_LARGEST_EXACT_INTEGER
+            and int(array.max()) <= _LARGEST_EXACT_INTEGER
+        ):
+            raise ValueError(f"{name}[{i}] has integers beyond 2**53, which float64 cannot hold")
+    elif array.dtype.kind != "b" and array.dtype not in (np.float16, np.float32, np.float64):
+        raise TypeError(
+            f"{name}[{i}] has element type {array.dtype}; float64, float32 or integers are needed"
+        )
+    if array.ndim == 1:
+        array = array[:, None]
+    elif array.ndim != 2:
+        raise ValueError(
+            f"{name}[{i}] has shape {array.shape}; (length, dim) or (length,) is needed"
+        )
+    elif channels_first:
+        array = array.T
+    if array.shape[1] == 0:
+        raise ValueError(f"{name}[{i}] has shape {array.shape}: its vectors have no elements")
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+    return array
+
+
+def _pack_strings(items: list[Any], name: str) -> Objects:
+    letters = "int"
+    for i, item in enumerate(items):
+        found = {str: "str", bytes: "bytes"}.get(type(item), "int")
+        if isinstance(item, np.str_):
+            found = "str"
+        elif isinstance(item, np.bytes_):
+            found = "bytes"
+        if i == 0:
+            letters = found
+        elif found != letters:
+            raise TypeError(
+                f"{name}[{i}] is {type(item).__name__}, {name}[0] is {type(items[0]).__name__}; "
+                "all must be of one type"
+            )
+    offsets = _offsets(
+        np.array([np.size(s) if letters == "int" else len(s) for s in items], dtype=np.int64)
+    )
+    if letters == "str":
+        joined = "".join(items).encode("utf-32-le", "surrogatepass")
+        symbols = np.frombuffer(joined, dtype="<u4").astype(np.int64)
+    elif letters == "bytes":
+        symbols = np.frombuffer(b"".join(items), dtype=np.uint8).astype(np.int64)
+    else:
+        sequences = [_integers(item, i, name) for i, item in enumerate(items)]
+        symbols = np.concatenate([np.empty(0, dtype=np.int64), *sequences])
+    alphabet, codes = np.unique(symbols, return_inverse=True)
+    return Objects("strings", codes.astype(_code_dtype(len(alphabet))), offsets, alphabet, letters)
+
+
+def _integers(item: Any, i: int, name: str) -> np.ndarray:
+    array = np.asarray(item)
+    if array.size == 0 and array.ndim == 1:
+        return np.empty(0, dtype=np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise TypeError(
+            f"{name}[{i}] must be a str, bytes or a 1-D sequence of integers; got "
+            f"{type(item).__name__} ({array.dtype}, shape {array.shape})"
+        )
+    if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"{name}[{i}] has integers beyond int64")
+    return array.astype(np.int64)
+
+
+def _code_dtype(n_letters: int) -> type:
+    return np.uint8 if n_letters <= 2**8 else np.uint16 if n_letters <= 2**16 else np.uint32

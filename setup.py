@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Build of the compiled kernels; everything else is in pyproject.toml.
+
+Environment variables: D2KE_BOUNDS_CHECK=1 compiles bounds checks into the Cython
+code, D2KE_NO_OPENMP=1 leaves OpenMP out.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError, LinkError
+
+EXT = Path("d2ke/_ext")
+CHECKS = os.environ.get("D2KE_BOUNDS_CHECK") == "1"
+
+OPENMP_PROBE = """
+#include <omp.h>
+int main(void)
+{
+    int sum = 0;
+    #pragma omp parallel reduction(+ : sum) num_threads(2)
+    sum += 1;
+    return sum >= 1 && omp_get_max_threads() >= 1 ? 0 : 1;
+}
+"""
+
+
+def openmp_flags(compiler):
+    """Find flags with which an OpenMP program compiles, links and runs; ([], []) if none do."""
+    if os.environ.get("D2KE_NO_OPENMP") == "1":
+        return [], []
+    candidates = [(["-fopenmp"], ["-fopenmp"])]
+    if sys.platform == "darwin":
+        candidates.append((["-Xpreprocessor", "-fopenmp"], ["-lomp"]))
+    for compile_flags, link_flags in candidates:
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, "probe.c")
+            source.write_text(OPENMP_PROBE)
+            try:
+                objects = compiler.compile(
+                    [str(source)], output_dir=folder, extra_postargs=compile_flags
+                )
+                program = str(Path(folder, "probe"))
+                compiler.link_executable(objects, program, extra_postargs=link_flags)
+                if subprocess.run([program], timeout=60).returncode == 0:
+                    return compile_flags, link_flags
+            except (CompileError, LinkError, OSError, subprocess.SubprocessError):
+                continue
+    return [], []
+
+
+class BuildExt(build_ext):
+    """build_ext that finds out about OpenMP first."""
+
+    def build_extensions(self):
+        compile_flags, link_flags = openmp_flags(self.compiler)
+        if not compile_flags:
+            print("d2ke: no working OpenMP found; the kernels will run on one thread")
+        for extension in self.extensions:
+            extension.extra_compile_args += compile_flags
+            extension.extra_link_args += link_flags
+        super().build_extensions()
+
+
+def extension(name, *c_sources):
+    """One compiled module of d2ke._ext; depends on every header there."""
+    return Extension(
+        f"d2ke._ext.{name}",
+        [str(EXT / f"{name}.pyx"), *(str(EXT / source) for source in c_sources)],
+        include_dirs=[str(EXT)],
+        depends=sorted(str(header) for header in EXT.glob("*.h")),
+        # errno and floating-point traps are not looked at; without these two the
+        # compiler may not vectorise square roots and selections.
+        extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math"],
+    )
+
+
+setup(
+    ext_modules=cythonize(
+        [
+            extension("isa", "isa_baseline.c", "isa_avx2.c", "isa_avx512.c"),
+            extension("cross"),
+            extension("omp"),
+            extension("elastic"),
+            extension("strings"),
+            extension("sets"),
+            extension("user"),
+            extension("features"),
+        ],
+        compiler_directives={
+            "language_level": 3,
+            "boundscheck": CHECKS,
+            "wraparound": False,
+            "initializedcheck": CHECKS,
+            "cdivision": True,
+            "embedsignature": False,
+        },
+    ),
+    cmdclass={"build_ext": BuildExt},
+)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slow and obvious forms of what d2ke computes, straight from the definitions."""
+
+import math
+
+import numpy as np
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+
+def window_radius(window, n, m):
+    """Return the Sakoe-Chiba radius of d2ke's `window` for lengths n and m."""
+    longer, difference = max(n, m), abs(n - m)
+    if window is None:
+        return longer
+    if window == "rws":
+        window = min(40, math.ceil(longer / 10))
+    return max(window, difference)
+
+
+def dtw(x, y, window=None, ground="euclidean"):
+    """Least sum of ground distances along a warping path."""
+    # Division by a power of two loses nothing and keeps squares and sums in range.
+    largest = max(np.abs(x).max(), np.abs(y).max())
+    unit = 2.0 ** min(int(np.frexp(float(largest))[1]), 1023) if largest else 1.0
+    x, y = (np.asarray(v, dtype=np.float64) / unit for v in (x, y))
+    n, m = len(x), len(y)
+    radius = window_radius(window, n, m)
+    cost = cdist(x, y, ground).tolist()
+    table = [[math.inf] * (m + 1) for _ in range(n + 1)]
+    table[0][0] = 0.0
+    for i in range(1, n + 1):
+        for j in range(max(1, i - radius), min(m, i + radius) + 1):
+            best = min(table[i - 1][j], table[i][j - 1], table[i - 1][j - 1])
+            table[i][j] = cost[i - 1][j - 1] + best
+    return table[n][m] * unit * (unit if ground == "sqeuclidean" else 1.0)
+
+
+def levenshtein(x, y):
+    """Least number of insertions, deletions and substitutions."""
+    previous = list(range(len(y) + 1))
+    for i, a in enumerate(x, 1):
+        row = [i]
+        for j, b in enumerate(y, 1):
+            row.append(min(previous[j] + 1, row[-1] + 1, previous[j - 1] + (a != b)))
+        previous = row
+    return float(previous[-1])
+
+
+def _nearest(x, y):
+    x, y = (np.asarray(v, dtype=np.float64) for v in (x, y))
+    return cdist(x, y).min(axis=1)
+
+
+def directed_mhd(x, y):
+    """Mean distance of the vectors of x to the set y."""
+    return math.fsum(_nearest(x, y)) / len(x)
+
+
+def directed_hausdorff(x, y):
+    """Largest distance of a vector of x to the set y."""
+    return max(_nearest(x, y))
+
+
+DISTANCES = {
+    "dtw": dtw,
+    "levenshtein": levenshtein,
+    "mhd": lambda x, y: max(directed_mhd(x, y), directed_mhd(y, x)),
+    "hausdorff": lambda x, y: max(directed_hausdorff(x, y), directed_hausdorff(y, x)),
+    "chamfer": lambda x, y: directed_mhd(x, y) + directed_mhd(y, x),
+    "directed_mhd": directed_mhd,
+    "directed_hausdorff": directed_hausdorff,
+}
+
+
+def matrix(function, X, Y, **params):
+    """All distances, one pair after the other."""
+    return np.array([[function(x, y, **params) for y in Y] for x in X])
+
+
+def features(D, gamma):
+    """Z = exp(-gamma D) / sqrt(R)."""
+    with np.errstate(under="ignore", over="ignore"):
+        return np.exp(-gamma * D) / np.sqrt(D.shape[1])
+
+
+STYLES = ("normal", "ties", "equal", "near-equal", "constant")
+
+
+def draw_vectors(rng, lengths, dim, dtype=np.float64, style="normal"):
+    """Draw series of these lengths: generic ones, or such as bring out ties and cancellation."""
+    total = max(lengths)
+    if style == "ties":
+        base = rng.integers(-2, 3, (total, dim)).astype(dtype)
+        return [rng.permutation(base)[:length] for length in lengths]
+    if style == "constant":
+        return [np.full((length, dim), rng.integers(0, 2), dtype=dtype) for length in lengths]
+    base = rng.standard_normal((total, dim))
+    if style == "equal":
+        return [base[:length].astype(dtype) for length in lengths]
+    if style == "near-equal":
+        step = np.finfo(dtype).eps * 4
+        return [
+            (base[:length] * (1 + step * rng.integers(-2, 3, (length, dim)))).astype(dtype)
+            for length in lengths
+        ]
+    return [rng.standard_normal((length, dim)).astype(dtype) for length in lengths]
+
+
+@st.composite
+def vector_pairs(draw, dims=(1, 2, 3, 4, 128), longest=12, most=9):
+    """Draw two collections of series or sets of one dimension and one element type."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    dim = draw(st.sampled_from(dims))
+    dtype = draw(st.sampled_from([np.float64, np.float32]))
+    style = draw(st.sampled_from(STYLES))
+    lengths = st.lists(st.integers(1, longest), min_size=1, max_size=most)
+    x, y = draw(lengths), draw(lengths)
+    items = draw_vectors(rng, x + y, dim, dtype, style)
+    return items[: len(x)], items[len(x) :]
+
+
+def random_text(rng, n, longest=40, alphabet="acgt\u00e9\u4e2d\U0001f600\U00010348"):
+    """Draw n strings with letters from all over Unicode, empty ones among them."""
+    return ["".join(rng.choice(list(alphabet), rng.integers(0, longest))) for _ in range(n)]
+
+
+def sample_objects(name, rng, n, dtype=np.float64):
+    """Draw n objects that the distance of this name is defined for."""
+    if name == "levenshtein":
+        return random_text(rng, n)
+    return draw_vectors(rng, rng.integers(1, 30, n).tolist(), 3, dtype)

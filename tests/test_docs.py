@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the documents show, run as it stands."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def blocks(name):
+    return re.findall(r"^```python\n(.*?)^```", (ROOT / name).read_text(), re.M | re.S)
+
+
+def test_readme_example(capsys):
+    pytest.importorskip("sklearn")
+    (code,) = blocks("README.md")
+    exec(code, {})
+    promised = float(re.search(r"print\(.*# ([\d.]+) %", code)[1])
+    # Rounding differs among processors, and a test object may fall on the other side.
+    assert float(capsys.readouterr().out.split()[0]) == pytest.approx(promised, abs=0.5)
+
+
+def test_distances_guide():
+    pytest.importorskip("numba")
+    names = {}
+    for code in blocks("docs/distances.md"):
+        exec(code, names)
+    assert names["D"].shape == (2, 2)
+    assert names["D"][0, 1] == pytest.approx(2**0.5)
+
+
+def test_readme_names_exist():
+    import d2ke
+
+    text = (ROOT / "README.md").read_text()
+    names = re.findall(r"d2ke\.([a-z]\w*)\(", text)
+    assert len(names) > 10
+    for name in names:
+        assert hasattr(d2ke, name) or hasattr(d2ke.datasets, name), name

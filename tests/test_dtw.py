@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dynamic time warping against its definition and against other packages.
+
+How definitions map: ours sums Euclidean ground distances, not squared, and takes
+no root. tslearn, aeon and dtaidistance by default sum squared ground distances and
+take the root of the sum: theirs is the square root of ours with
+``ground="sqeuclidean"``. For series of one length their windows and ours agree, but
+dtaidistance counts from 1: its ``window=w`` is our ``window=w - 1``.
+"""
+
+import sys
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+
+import d2ke
+
+TOLERANCE = {np.float64: 1e-12, np.float32: 1e-5}
+
+
+def assert_close(actual, wanted, dtype, floor=0.0):
+    assert actual.dtype == dtype
+    np.testing.assert_allclose(actual, wanted, rtol=TOLERANCE[dtype], atol=floor)
+
+
+def same_bits(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+@given(
+    pair=reference.vector_pairs(),
+    window=st.one_of(st.none(), st.just("rws"), st.integers(0, 14)),
+    ground=st.sampled_from(["euclidean", "sqeuclidean"]),
+)
+def test_reference(isa, pair, window, ground):
+    X, Y = pair
+    wanted = reference.matrix(reference.dtw, X, Y, window=window, ground=ground)
+    D = d2ke.distance_matrix(X, Y, "dtw", window=window, ground=ground)
+    assert_close(D, wanted, X[0].dtype.type)
+    S = d2ke.distance_matrix(X, distance="dtw", window=window, ground=ground)
+    wanted = reference.matrix(reference.dtw, X, X, window=window, ground=ground)
+    assert_close(S, wanted, X[0].dtype.type)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("dim", "window"), [(1, None), (1, 2), (2, 0), (3, None), (5, 4)])
+def test_every_pair_of_lengths(isa, dim, window, dtype):
+    # Strips and tiles end at every possible place.
+    rng = np.random.default_rng(dim)
+    X, Y = (reference.draw_vectors(rng, list(range(1, 20)), dim, dtype) for _ in range(2))
+    wanted = reference.matrix(reference.dtw, X, Y, window=window)
+    assert_close(d2ke.distance_matrix(X, Y, "dtw", window=window), wanted, dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("window", ["rws", 0, 7, None])
+def test_long_series(isa, window, dtype):
+    # Beyond 400 the rule of the authors stops growing at 40.
+    rng = np.random.default_rng(5)
+    X = reference.draw_vectors(rng, [450, 61], 2, dtype)
+    Y = reference.draw_vectors(rng, [60, 435, 1], 2, dtype)
+    wanted = reference.matrix(reference.dtw, X, Y, window=window)
+    assert_close(d2ke.distance_matrix(X, Y, "dtw", window=window), wanted, dtype)
+
+
+def test_rws_window_is_the_authors_rule():
+    rng = np.random.default_rng(1)
+    for n, m, radius in [(450, 430, 40), (95, 93, 10), (91, 91, 10), (90, 90, 9), (30, 12, 18)]:
+        walk = rng.standard_normal(n + 60).cumsum()
+        X, Y = [walk[:n]], [walk[60 : 60 + m]]  # would be warped by 60 without a window
+        rws, fixed, other = (
+            d2ke.distance_matrix(X, Y, "dtw", window=w) for w in ("rws", radius, radius - 1)
+        )
+        assert same_bits(rws, fixed)
+        assert (other > rws) == (radius > abs(n - m))
+
+
+def test_known_values():
+    assert d2ke.distance_matrix([[0.0, 0, 3]], [[0.0, 3, 3]], "dtw") == 0
+    assert d2ke.distance_matrix([[0.0, 0, 3]], [[0.0, 3, 3]], "dtw", window=0) == 3
+    assert d2ke.distance_matrix([[5.0]], [[1.0, 2.0]], "dtw") == 7
+    assert d2ke.distance_matrix([[5.0]], [[1.0, 2.0]], "dtw", ground="sqeuclidean") == 25
+    # Euclidean, not the sum over channels.
+    assert d2ke.distance_matrix([[[0.0, 0.0]]], [[[3.0, 4.0]]], "dtw") == 5
+
+
+@pytest.mark.parametrize("dim", [1, 3])
+@pytest.mark.parametrize(
+    ("dtype", "scale"),
+    [
+        *((np.float64, s) for s in (1e150, 1e-150, 1e300, 1e-300, 1e306, 1e-310, 1e-322)),
+        *((np.float32, s) for s in (1e15, 1e-15, 1e20, 1e-20, 1e36, 1e-37, 1e-40)),
+    ],
+)
+def test_extreme_magnitudes(isa, dtype, scale, dim):
+    rng = np.random.default_rng(3)
+    series = reference.draw_vectors(rng, [1, 4, 7, 3, 1], dim)
+    X = [(v.clip(-3, 3) * scale).astype(dtype) for v in series]
+    X.append(X[1].copy())
+    # Below the normal range the results are multiples of the smallest number.
+    floor = 40 * float(np.finfo(dtype).smallest_subnormal)
+    wanted = reference.matrix(reference.dtw, X, X)
+    assert np.isfinite(wanted).all()
+    assert_close(d2ke.distance_matrix(X, X, "dtw"), wanted, dtype, floor)
+    assert_close(d2ke.distance_matrix(X, distance="dtw"), wanted, dtype, floor)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_largest_numbers(isa, dtype):
+    most = np.finfo(dtype).max
+    X = [np.array([v], dtype=dtype) for v in (most, most / 2, -most)]
+    D = d2ke.distance_matrix(X, distance="dtw")
+    inf = np.inf  # the true value is beyond the type
+    wanted = [[0, most / 2, inf], [most / 2, 0, inf], [inf, inf, 0]]
+    np.testing.assert_array_equal(D, np.array(wanted, dtype=dtype))
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_squares_beyond_the_range(isa, dim):
+    X = [np.full((2, dim), v) for v in (1e200, 3e200, 1e-200)]
+    D = d2ke.distance_matrix(X, distance="dtw", ground="sqeuclidean")
+    np.testing.assert_array_equal(D, [[0, np.inf, np.inf], [np.inf, 0, np.inf], [np.inf] * 2 + [0]])
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+@pytest.mark.parametrize(
+    ("dtype", "outlier", "scale"),
+    [
+        (np.float64, 1e151, 1e-12),
+        (np.float64, 1e200, 1.0),
+        (np.float64, 1e-300, 1.0),
+        (np.float64, 1.0, 1e-200),
+        (np.float32, 1e16, 1e-8),
+        (np.float32, 1.0, 1e-23),
+    ],
+)
+def test_outlier_changes_nothing(isa, dtype, outlier, scale, dim):
+    rng = np.random.default_rng(9)
+    X = [(v * scale).astype(dtype) for v in reference.draw_vectors(rng, [3, 5, 2, 7], dim)]
+    far = np.full((3, dim), outlier, dtype=dtype)
+    alone = d2ke.distance_matrix(X, distance="dtw")
+    wanted = reference.matrix(reference.dtw, X, X)
+    assert_close(alone, wanted, dtype)
+    assert same_bits(d2ke.distance_matrix([far, *X], distance="dtw")[1:, 1:].copy(), alone)
+    assert same_bits(d2ke.distance_matrix(X, [*X, far], "dtw")[:, :-1].copy(), alone)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 128])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_equal_and_near_equal(isa, dtype, dim):
+    rng = np.random.default_rng(2)
+    base = reference.draw_vectors(rng, [9], dim, dtype)[0]
+    near = np.nextafter(base, dtype(10))
+    D = d2ke.distance_matrix([base], [base, near, base + dtype(1)], "dtw")
+    wanted = reference.matrix(reference.dtw, [base], [base, near, base + dtype(1)])
+    assert D[0, 0] == 0
+    assert 0 < wanted[0, 1] < 1e-4
+    assert_close(D, wanted, dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_error_of_a_long_sum(isa, dtype):
+    # The worst case: the same rounding at every step of the path.
+    n = 10_000
+    D = d2ke.distance_matrix([np.zeros(n, dtype)], [np.full(n, 0.1, dtype)], "dtw")
+    exact = n * float(dtype(0.1))
+    assert abs(D[0, 0] - exact) <= n * np.finfo(dtype).eps * exact
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dim", [1, 2, 3, 7])
+@pytest.mark.parametrize("window", [None, 3])
+def test_bits_do_not_depend_on_the_company(isa, dtype, dim, window):
+    rng = np.random.default_rng(11)
+    X = d2ke.pack(reference.draw_vectors(rng, rng.integers(1, 30, 41).tolist(), dim, dtype))
+    Y = d2ke.pack(reference.draw_vectors(rng, rng.integers(1, 30, 37).tolist(), dim, dtype))
+
+    def matrix(X, Y=None, n_threads=None):
+        return d2ke.distance_matrix(X, Y, "dtw", window=window, n_threads=n_threads)
+
+    D = matrix(X, Y, 1)
+    assert same_bits(matrix(X, Y, 4), D)
+    rows, columns = rng.permutation(41)[:13], rng.permutation(37)[:5]
+    assert same_bits(matrix(X[rows], Y, 3), D[rows])
+    assert same_bits(matrix(X, Y[columns], 2), D[:, columns])
+    assert same_bits(matrix(X[[7]], Y[[8]]), D[[7]][:, [8]])
+    assert same_bits(matrix(Y, X), D.T.copy())
+    S = matrix(X, X, 1)
+    assert same_bits(matrix(X, None, 1), S)
+    assert same_bits(matrix(X, None, 4), S)
+    assert same_bits(S.T.copy(), S)
+    both = d2ke.concatenate([X, Y])
+    assert same_bits(matrix(both)[:41, 41:].copy(), D)
+
+
+@pytest.mark.parametrize("window", [40, 2**31, 2**62, sys.maxsize, 10**30])
+def test_wide_windows_are_none(isa, window):
+    rng = np.random.default_rng(4)
+    X = reference.draw_vectors(rng, [1, 40, 13, 25, 2, 7], 2)
+    free = d2ke.distance_matrix(X, X, "dtw")
+    assert same_bits(d2ke.distance_matrix(X, X, "dtw", window=window), free)
+
+
+@given(pair=reference.vector_pairs(dims=(1, 3), longest=20))
+def test_distance_falls_as_the_window_grows(pair):
+    X, Y = pair
+    last = np.inf
+    for window in range(0, 21, 2):
+        D = d2ke.distance_matrix(X, Y, "dtw", window=window, n_threads=1)
+        assert (last >= D).all()
+        last = D
+    assert same_bits(last, d2ke.distance_matrix(X, Y, "dtw"))
+
+
+@given(pair=reference.vector_pairs())
+def test_repeating_an_element_changes_nothing_between_equals(pair):
+    # x and x with every element twice warp onto each other at no cost.
+    X = pair[0]
+    assert (np.diag(d2ke.distance_matrix(X, [v.repeat(2, axis=0) for v in X], "dtw")) == 0).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_dtaidistance():
+    dtw = pytest.importorskip("dtaidistance.dtw")
+    rng = np.random.default_rng(7)
+    X = [v.ravel() for v in reference.draw_vectors(rng, [5, 12, 12, 30], 1)]
+    ours = np.sqrt(d2ke.distance_matrix(X, X, "dtw", ground="sqeuclidean"))
+    np.testing.assert_allclose(ours, reference.matrix(dtw.distance, X, X), rtol=1e-12)
+    ours = d2ke.distance_matrix(X, X, "dtw")
+    theirs = reference.matrix(dtw.distance, X, X, inner_dist="euclidean")
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+    ours = np.sqrt(d2ke.distance_matrix(X[1:3], X[1:3], "dtw", ground="sqeuclidean", window=2))
+    theirs = reference.matrix(dtw.distance, X[1:3], X[1:3], window=3)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"window": -1}, ValueError, "window must be at least 0, got -1"),
+        ({"window": -2}, ValueError, "window must be at least 0, got -2"),
+        ({"window": True}, TypeError, "window must be an integer, got True"),
+        ({"window": 2.0}, TypeError, "window must be an integer, got 2.0"),
+        ({"window": "RWS"}, ValueError, "window must be one of rws; got 'RWS'"),
+        ({"ground": "manhattan"}, ValueError, "ground must be one of euclidean, sqeuclidean"),
+        ({"ground": None}, TypeError, "ground must be a string"),
+        ({"radius": 3}, TypeError, r"'dtw' has no parameter 'radius' .*window, ground"),
+    ],
+)
+def test_bad_parameters(params, error, message):
+    with pytest.raises(error, match=message):
+        d2ke.distance_matrix([[1.0, 2.0]], distance="dtw", **params)
+
+
+def test_empty_series():
+    with pytest.raises(ValueError, match=r"Y\[1\] is empty: dtw is defined for objects of at leas"):
+        d2ke.distance_matrix([[1.0]], [[1.0], np.zeros((0, 1))], "dtw")

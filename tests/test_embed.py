@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random features: the formula, the exponential to the last bits, and the kernel they tend to."""
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+
+import d2ke
+
+
+def same_bits(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def series(n, seed=0, dim=2, dtype=np.float64, longest=12):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, longest, n).tolist()
+    return d2ke.pack(reference.draw_vectors(rng, lengths, dim, dtype))
+
+
+def ulps(actual, wanted):
+    return np.abs(actual - wanted) / np.spacing(np.abs(wanted))
+
+
+# The exponential
+
+
+def distances(seed, shape=(37, 41)):
+    """Distances of all magnitudes: features from 1 to below the smallest number."""
+    rng = np.random.default_rng(seed)
+    D = 10.0 ** rng.uniform(-20, 4, shape)
+    D[rng.random(shape) < 0.3] *= rng.random()
+    D[0, :6] = [0.0, 5e-324, 1e-300, 1e300, np.finfo(float).max, np.inf]
+    D[1, :21] = np.linspace(707, 747, 21)
+    return D
+
+
+@pytest.mark.parametrize("gamma", [1.0, 0.37, 1e-5, 1e3, 1e-300, 1e300, 5e-324])
+def test_within_4_ulp_of_numpy(isa, gamma):
+    for seed in range(4):
+        D = distances(seed)
+        with np.errstate(over="ignore", under="ignore"):
+            wanted = np.exp(-gamma * D) / np.sqrt(D.shape[1])
+        assert ulps(d2ke.d2ke_features(D, gamma), wanted).max() <= 4
+
+
+def test_dense_sweep_of_the_exponential(isa):
+    D = np.linspace(0, 760, 200_001)[:, None]
+    with np.errstate(under="ignore"):
+        assert ulps(d2ke.d2ke_features(D, 1.0), np.exp(-D)).max() <= 4
+
+
+def test_exact_values(isa):
+    D = np.array([[0.0, np.inf, 1e308, 746.0]])
+    assert d2ke.d2ke_features(D, 1.0).tolist() == [[0.5, 0, 0, 0]]
+    assert d2ke.d2ke_features(D[:, :2].astype(np.float32), 1.0)[0, 1] == 0
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 2047, 2048, 2049, 5000])
+def test_chunks_and_tails(isa, n):
+    D = np.random.default_rng(n).random((1, n)) * 9
+    Z = d2ke.d2ke_features(D, 0.7, n_threads=1)
+    assert same_bits(d2ke.d2ke_features(D, 0.7, n_threads=4), Z)
+    # No value depends on its neighbours.
+    scale = np.sqrt(n)
+    alone = np.array(
+        [d2ke.d2ke_features(D[:, i : i + 1], 0.7, n_threads=1)[0, 0] for i in range(0, n, 97)]
+    )
+    np.testing.assert_allclose(Z[0, ::97] * scale, alone, rtol=1e-15)
+
+
+def test_float32_is_the_rounded_double(isa):
+    D = distances(1)[2:].astype(np.float32)
+    wanted = reference.features(D.astype(np.float64), 0.3)
+    Z = d2ke.d2ke_features(D, 0.3)
+    assert Z.dtype == np.float32
+    assert ulps(Z, wanted.astype(np.float32)).max() <= 1
+
+
+def test_in_place_and_out():
+    D = distances(2)
+    wanted = d2ke.d2ke_features(D.copy(), 0.5)
+    out = np.empty_like(D)
+    assert d2ke.d2ke_features(D, 0.5, out=out) is out
+    assert same_bits(out, wanted)
+    assert d2ke.d2ke_features(D, 0.5, out=D) is D
+    assert same_bits(D, wanted)
+    D = distances(2)[:, 6:].copy()
+    wanted = D * (1 / np.sqrt(D.shape[1]))
+    assert d2ke.d2ke_features(D, link="distance", out=D) is D
+    np.testing.assert_array_equal(D, wanted)
+
+
+def test_out_may_overlap():
+    buffer = np.random.default_rng(0).random(20_001)
+    D, out = buffer[:-1].reshape(100, 200), buffer[1:].reshape(100, 200)
+    wanted = d2ke.d2ke_features(D.copy(), 1.0)
+    assert same_bits(d2ke.d2ke_features(D, 1.0, out=out), wanted)
+
+
+@pytest.mark.parametrize(
+    "change", [np.asfortranarray, lambda D: np.repeat(D, 2, 1)[:, ::2], lambda D: D[::-1][::-1]]
+)
+def test_layouts(change):
+    D = distances(3)
+    assert same_bits(d2ke.d2ke_features(change(D), 0.5), d2ke.d2ke_features(D, 0.5))
+    D.flags.writeable = False
+    d2ke.d2ke_features(D, 0.5)
+
+
+# d2ke_embed
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        (name, dtype)
+        for name in d2ke.distance_names()
+        for dtype in ((np.float64,) if name == "levenshtein" else (np.float64, np.float32))
+    ],
+)
+@pytest.mark.parametrize("link", ["exp", "distance"])
+def test_fused_is_the_same_as_features_of_distances(isa, name, dtype, link):
+    rng = np.random.default_rng(4)
+    X, omega = (d2ke.pack(reference.sample_objects(name, rng, n, dtype)) for n in (33, 21))
+    gamma = 0.3 if link == "exp" else None
+    Z = d2ke.d2ke_embed(X, omega, distance=name, gamma=gamma, link=link, n_threads=1)
+    D = d2ke.distance_matrix(X, omega, name)
+    assert same_bits(Z, d2ke.d2ke_features(D, gamma, link))
+    assert Z.dtype == dtype
+    wanted = reference.features(D, gamma) if gamma else D / np.sqrt(21)
+    np.testing.assert_allclose(Z, wanted, rtol=1e-12 if dtype == np.float64 else 2e-6)
+    assert same_bits(
+        d2ke.d2ke_embed(X, omega, distance=name, gamma=gamma, link=link, n_threads=4), Z
+    )
+    single = np.empty((33, 21), np.float32)
+    d2ke.d2ke_embed(X, omega, distance=name, gamma=gamma, link=link, out=single)
+    assert same_bits(single, d2ke.d2ke_features(D.astype(np.float32), gamma, link))
+    rows = rng.permutation(33)[:7]
+    part = d2ke.d2ke_embed(X[rows], omega, distance=name, gamma=gamma, link=link)
+    assert same_bits(part, Z[rows])
+
+
+@pytest.mark.parametrize("link", ["exp", "distance"])
+@pytest.mark.parametrize("ground", ["euclidean", "sqeuclidean"])
+@pytest.mark.parametrize("scale", [1e-200, 1e140, 1e200])
+def test_fused_at_extreme_magnitudes(isa, link, ground, scale):
+    X, omega = (d2ke.pack([v * scale for v in series(5, seed)]) for seed in (0, 1))
+    omega = d2ke.concatenate([omega, X[:2]])
+    for gamma in [1 / scale, 1e200, 1e-200] if link == "exp" else [None]:
+        Z = d2ke.d2ke_embed(X, omega, distance="dtw", gamma=gamma, link=link, ground=ground)
+        D = d2ke.distance_matrix(X, omega, "dtw", ground=ground)
+        assert not np.isnan(Z).any()
+        assert same_bits(Z, d2ke.d2ke_features(D, gamma, link))
+
+
+def test_python_callable():
+    rng = np.random.default_rng(5)
+    D = rng.random((30, 50)) * 30
+    for link, gamma in [("exp", 0.7), ("distance", None)]:
+        Z = d2ke.d2ke_embed(
+            range(30), range(50), distance=lambda i, j: D[i, j], gamma=gamma, link=link
+        )
+        assert same_bits(Z, d2ke.d2ke_features(D, gamma, link))
+        single = np.empty((30, 50), np.float32)
+        d2ke.d2ke_embed(
+            range(30), range(50), distance=lambda i, j: D[i, j], gamma=gamma, link=link, out=single
+        )
+        assert same_bits(single, d2ke.d2ke_features(D.astype(np.float32), gamma, link))
+
+
+def test_out():
+    X, omega = series(5), series(7, 1)
+    for dtype in (np.float64, np.float32):
+        out = np.full((5, 7), np.nan, dtype)
+        assert d2ke.d2ke_embed(X, omega, distance="dtw", gamma=1.0, out=out) is out
+        D = d2ke.distance_matrix(X, omega, "dtw", out=np.empty((5, 7), dtype))
+        assert same_bits(out, d2ke.d2ke_features(D, 1.0))
+    with pytest.raises(ValueError, match=r"out must have shape \(5, 7\), got \(7, 5\)"):
+        d2ke.d2ke_embed(X, omega, distance="dtw", gamma=1.0, out=np.empty((7, 5)))
+
+
+def test_parameters_reach_the_distance():
+    X, omega = series(5), series(7, 1)
+    Z = d2ke.d2ke_embed(X, omega, distance="dtw", gamma=1.0, window=1, ground="sqeuclidean")
+    wanted = reference.matrix(reference.dtw, X, omega, window=1, ground="sqeuclidean")
+    np.testing.assert_allclose(Z, reference.features(wanted, 1.0), rtol=1e-11)
+    with pytest.raises(TypeError, match="'dtw' has no parameter 'radius'"):
+        d2ke.d2ke_embed(X, omega, distance="dtw", gamma=1.0, radius=3)
+
+
+def test_rsm_is_the_same_formula():
+    X = series(9)
+    reps = d2ke.representatives(X, 4, seed=0)
+    for link, gamma in [("exp", 0.5), ("distance", None)]:
+        Z = d2ke.rsm_embed(X, reps, distance="dtw", gamma=gamma, link=link, window=2)
+        wanted = d2ke.d2ke_embed(X, reps, distance="dtw", gamma=gamma, link=link, window=2)
+        assert same_bits(Z, wanted)
+
+
+def test_first_features_of_nested_omegas():
+    X = series(6)
+    large, small = (d2ke.random_series(R, 2, length=(1, 9), sigma=1.0, seed=3) for R in (64, 16))
+    D = d2ke.distance_matrix(X, large, "dtw")
+    assert same_bits(
+        d2ke.d2ke_features(D[:, :16], 0.5), d2ke.d2ke_embed(X, small, distance="dtw", gamma=0.5)
+    )
+
+
+# The kernel
+
+
+@given(seed=st.integers(0, 10**6), gamma=st.floats(1e-3, 1e3))
+def test_positive_semi_definite(seed, gamma):
+    X = series(12, seed)
+    omega = d2ke.random_series(20, 2, length=(1, 6), sigma=1.0, seed=seed)
+    K = (Z := d2ke.d2ke_embed(X, omega, distance="dtw", gamma=gamma)) @ Z.T
+    assert (Z >= 0).all()
+    assert K.max() <= 1 + 1e-12
+    assert np.linalg.eigvalsh(K).min() >= -1e-13 * max(K.max(), 1e-300)
+
+
+def test_converges_to_the_kernel():
+    # With three possible strings the expectation is a sum of three terms.
+    X = ["A", "B", "AB", "", "BBA"]
+    letters = ["A", "B", "C"]
+    gamma = 0.5
+    phi = np.exp(-gamma * reference.matrix(reference.levenshtein, X, letters))
+    exact = phi @ phi.T / 3
+    errors = []
+    for R in (100, 10_000, 1_000_000):
+        omega = d2ke.random_strings(R, "ABC", length=1, seed=1)
+        Z = d2ke.d2ke_embed(X, omega, distance="levenshtein", gamma=gamma)
+        errors.append(np.abs(Z @ Z.T - exact).max())
+    assert errors[2] < 3e-3
+    # Hoeffding for 15 products in [0, 1], at a failure probability of 1e-9.
+    for R, error in zip((100, 10_000, 1_000_000), errors, strict=True):
+        assert error < np.sqrt(np.log(2 * 15 / 1e-9) / (2 * R))
+
+
+def test_limit_of_large_gamma():
+    """Equation (5): k = exp(-gamma softmin), and the soft minimum tends to d where d is a metric.
+
+    With X among the omegas, min over omega of d(x, w) + d(w, y) is d(x, y) by the
+    triangle inequality.
+    """
+    rng = np.random.default_rng(8)
+    X = d2ke.pack(sorted(set(reference.random_text(rng, 9, 12, "ab"))))
+    omega = d2ke.concatenate([X, d2ke.random_strings(40, "ab", length=(1, 12), seed=0)])
+    D = d2ke.distance_matrix(X, distance="levenshtein")
+    R = len(omega)
+    for gamma in (1.0, 4.0, 16.0):
+        Z = d2ke.d2ke_embed(X, omega, distance="levenshtein", gamma=gamma)
+        softmin = -np.log(Z @ Z.T) / gamma
+        # mean >= max / R bounds it from above, mean <= max from below.
+        assert (softmin >= D - 1e-9).all()
+        assert (softmin <= D + np.log(R) / gamma + 1e-9).all()
+    paths = d2ke.distance_matrix(X, omega, "levenshtein")
+    assert np.array_equal((paths[:, None, :] + paths[None, :, :]).min(axis=2), D)
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("gamma", "error", "message"),
+    [
+        (None, TypeError, 'gamma is needed for link="exp"'),
+        (0, ValueError, "gamma must be a positive finite number, got 0"),
+        (-1.0, ValueError, "gamma must be a positive finite number, got -1"),
+        (np.nan, ValueError, "gamma must be a positive finite number, got nan"),
+        (np.inf, ValueError, "gamma must be a positive finite number, got inf"),
+        (True, TypeError, "gamma must be a positive number, got True"),
+        ("1", TypeError, "gamma must be a positive number, got '1'"),
+        ([1.0], TypeError, "gamma must be a positive number"),
+    ],
+)
+def test_gamma(gamma, error, message):
+    with pytest.raises(error, match=message):
+        d2ke.d2ke_embed([[1.0]], [[1.0]], distance="dtw", gamma=gamma)
+    with pytest.raises(error, match=message):
+        d2ke.d2ke_features(np.ones((1, 1)), gamma)
+
+
+def test_link():
+    for call in (
+        lambda **options: d2ke.d2ke_features(np.ones((1, 1)), **options),
+        lambda **options: d2ke.d2ke_embed([[1.0]], [[1.0]], distance="dtw", **options),
+        lambda **options: d2ke.rsm_embed([[1.0]], [[1.0]], distance="dtw", **options),
+    ):
+        with pytest.raises(ValueError, match="link must be one of exp, distance; got 'log'"):
+            call(gamma=1.0, link="log")
+        with pytest.raises(TypeError, match='gamma has no meaning for link="distance"'):
+            call(gamma=1.0, link="distance")
+        with pytest.raises(ValueError, match="n_threads must be at least 1, got 0"):
+            call(gamma=1.0, n_threads=0)
+        with pytest.raises(ValueError, match="n_threads must be at least 1, got 0"):
+            call(link="distance", n_threads=0)
+
+
+@pytest.mark.parametrize(
+    ("D", "error", "message"),
+    [
+        ([[1.0]], TypeError, "D must be a 2-D ndarray of float32 or float64, got list"),
+        (np.ones(3), TypeError, r"D must be .* got float64 of shape \(3,\)"),
+        (np.ones((2, 2), int), TypeError, "D must be .* got int64"),
+        (np.ones((2, 2), np.float16), TypeError, "D must be .* got float16"),
+        (np.ones((0, 2)), ValueError, r"D is empty: its shape is \(0, 2\)"),
+        (np.array([[1, 2], [np.nan, 0]]), ValueError, r"D\[1, 0\] is nan; distances must be >= 0"),
+        (np.array([[1, -2], [0, 0.0]]), ValueError, r"D\[0, 1\] is -2.0; distances must be >= 0"),
+    ],
+)
+def test_bad_distances(D, error, message):
+    with pytest.raises(error, match=message):
+        d2ke.d2ke_features(D, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("out", "error", "message"),
+    [
+        (np.ones((2, 2), np.float32), TypeError, "out must have D's element type float64, got fl"),
+        (np.ones((2, 3)), ValueError, r"out must have shape \(2, 2\), got \(2, 3\)"),
+        (np.ones((2, 2)).T, ValueError, "out must be C-contiguous"),
+        (np.ones((2, 2), int), TypeError, "out must be an ndarray of float32 or float64"),
+    ],
+)
+def test_bad_out(out, error, message):
+    with pytest.raises(error, match=message):
+        d2ke.d2ke_features(np.ones((2, 2)), 1.0, out=out)
+
+
+@pytest.mark.parametrize("distance", ["dtw", lambda x, y: 1.0])
+def test_omega_is_needed(distance):
+    for function in (d2ke.d2ke_embed, d2ke.rsm_embed):
+        with pytest.raises(TypeError, match=r"omega|reps"):
+            function([[1.0], [2.0]], None, distance=distance, gamma=1.0)
+
+
+def test_errors_call_omega_by_its_name():
+    with pytest.raises(ValueError, match=r"(omega|Y) is empty"):
+        d2ke.d2ke_embed([[1.0]], [], distance="dtw", gamma=1.0)

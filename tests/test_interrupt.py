@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ctrl-C in the middle of a long computation: at once, and the process goes on afterwards."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+CHILD = """
+import sys, time
+import numpy as np
+import d2ke
+
+{setup}
+d2ke.distance_matrix([[0.0]], distance="dtw")
+for _ in range({times}):
+    print("ready", flush=True)
+    try:
+        {call}
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    else:
+        print("came to an end", flush=True)
+D = d2ke.distance_matrix([[0.0, 1.0]] * 50, [[0.0, 2.0]] * 50, "dtw")
+print("usable" if (D == 1).all() else "broken", flush=True)
+"""
+
+LONG = "long = d2ke.pack([np.random.default_rng(0).random(60_000)])\n"
+MIXED = LONG + "mixed = d2ke.concatenate([long] + [d2ke.pack([[1.0]])] * 7)"
+SLOW = """
+import math, numba
+from numba import types as t
+from scipy import LowLevelCallable
+signature = t.double(t.CPointer(t.double), t.intp, t.CPointer(t.double), t.intp, t.intp, t.voidptr)
+
+@numba.cfunc(signature)
+def slow(x, n_x, y, n_y, dim, data):
+    total = 0.0
+    for i in range(200_000):
+        total += abs(math.sin(x[0] * i))
+    return total
+
+function = LowLevelCallable(slow.ctypes)
+items = d2ke.pack(np.random.default_rng(0).random((4096, 1)))
+"""
+CASES = {
+    "many short pairs": (
+        "X = d2ke.pack(np.zeros((3000, 400, 2)))",
+        'd2ke.distance_matrix(X, X, "dtw")',
+    ),
+    "many short pairs, symmetric": (
+        "X = d2ke.pack(np.zeros((3000, 400, 2)))",
+        'd2ke.distance_matrix(X, distance="dtw", n_threads=2)',
+    ),
+    "one long pair": (LONG, 'd2ke.distance_matrix(long, long, "dtw", n_threads=4)'),
+    "one long pair, one thread": (LONG, 'd2ke.distance_matrix(long, long, "dtw", n_threads=1)'),
+    "one long pair among short ones": (
+        MIXED,
+        'd2ke.distance_matrix(mixed, long, "dtw", n_threads=4)',
+    ),
+    "features": (MIXED, 'd2ke.d2ke_embed(mixed, mixed, distance="dtw", gamma=1.0, n_threads=3)'),
+    "long strings": (
+        'text = ["ab" * 1_000_000]',
+        'd2ke.distance_matrix(text, [text[0][::-1]], "levenshtein")',
+    ),
+    "large sets": (
+        "X = d2ke.pack([np.random.default_rng(0).random((60_000, 64))])",
+        'd2ke.distance_matrix(X, X, "mhd")',
+    ),
+    "Python callable": ("", "d2ke.distance_matrix(range(10**4), range(10**4), lambda x, y: 1.0)"),
+    "slow Python callable": (
+        "",
+        "d2ke.distance_matrix(range(99), range(99), lambda x, y: time.sleep(0.01) or 1.0)",
+    ),
+    "compiled function": (
+        SLOW,
+        "d2ke.distance_matrix(items, items, function, n_threads=1)",
+    ),
+}
+TIMES = {"one long pair among short ones": 4}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+@pytest.mark.parametrize("case", CASES)
+def test_interrupt(case):
+    setup, call = CASES[case]
+    times = TIMES.get(case, 1)
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD.format(setup=setup, call=call, times=times)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    # Whatever happens, the child does not outlive the test.
+    watchdog = threading.Timer(60, child.kill)
+    watchdog.start()
+    try:
+        for _ in range(times):
+            line = child.stdout.readline().strip()
+            assert line == "ready", child.stderr.read()
+            with pytest.raises(subprocess.TimeoutExpired):
+                child.wait(0.4)
+            late = threading.Timer(1.0, child.kill)
+            late.start()
+            child.send_signal(signal.SIGINT)
+            line = child.stdout.readline().strip()
+            late.cancel()
+            assert line == "interrupted", line or "no answer within a second"
+        # Not communicate(): it would miss what readline has read ahead.
+        output = child.stdout.read().strip()
+        assert output == "usable", child.stderr.read()
+        assert child.wait() == 0
+    finally:
+        watchdog.cancel()
+        child.kill()
+        child.wait()
+        child.stdout.close()
+        child.stderr.close()

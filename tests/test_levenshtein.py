@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Levenshtein distances against the textbook recurrence and against rapidfuzz."""
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import d2ke
+from d2ke._ext import isa, strings
+
+# Around the ends of words, and of lanes of one, two and three words.
+EDGES = [0, 1, 2, 31, 32, 33, 62, 63, 64, 65, 66, 127, 128, 129, 191, 192, 193, 255, 256, 257]
+
+each_isa = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@pytest.fixture(params=isa.supported(), autouse=True)
+def instructions(request):
+    """Run the test with each instruction set that this processor has."""
+    before = isa.selected()
+    isa.select(request.param)
+    yield request.param
+    isa.select(before)
+
+
+def levenshtein(x, y):
+    """Row after row of the table of edit distances between prefixes."""
+    above = list(range(len(y) + 1))
+    for i, a in enumerate(x, 1):
+        row = [i]
+        for j, b in enumerate(y, 1):
+            row.append(min(above[j - 1] + (a != b), above[j] + 1, row[j - 1] + 1))
+        above = row
+    return above[-1]
+
+
+def reference(X, Y):
+    return np.array([[levenshtein(x, y) for y in Y] for x in X], dtype=float).reshape(
+        len(X), len(Y)
+    )
+
+
+def random_strings(rng, lengths, n_letters):
+    return [rng.integers(0, n_letters, length) for length in lengths]
+
+
+def edited(rng, string, n_edits, n_letters):
+    """The string after some random edits: a small distance for a long string."""
+    string = list(string)
+    for kind in rng.integers(0, 3, n_edits):
+        at = int(rng.integers(0, len(string) + 1))
+        string[at : at + (kind > 0)] = [int(rng.integers(0, n_letters))] * int(kind < 2)
+    return np.array(string, dtype=np.int64)
+
+
+def matrix(X, Y=None, **options):
+    return d2ke.distance_matrix(X, Y, distance="levenshtein", **options)
+
+
+def texts(alphabet, max_size):
+    return st.lists(st.text(alphabet, max_size=max_size), min_size=1, max_size=12)
+
+
+@each_isa
+@given(X=texts("ab", 9), Y=texts("abc", 70))
+def test_small_alphabets(X, Y):
+    np.testing.assert_array_equal(matrix(X, Y), reference(X, Y))
+
+
+@each_isa
+@given(
+    X=texts(st.characters(exclude_categories=["Cs"]), 20), Y=texts("a\u00e9\u6f22\U0001f600", 40)
+)
+def test_unicode(X, Y):
+    np.testing.assert_array_equal(matrix(X, Y), reference(X, Y))
+
+
+@each_isa
+@given(
+    X=st.lists(st.binary(max_size=30), min_size=1, max_size=8),
+    Y=st.lists(st.binary(max_size=30), min_size=1, max_size=8),
+)
+def test_bytes(X, Y):
+    np.testing.assert_array_equal(matrix(X, Y), reference(X, Y))
+
+
+@each_isa
+@given(
+    X=st.lists(
+        st.lists(st.integers(-(2**40), 2**40), min_size=1, max_size=10), min_size=1, max_size=8
+    ),
+)
+def test_integers_symmetric(X):
+    X = [np.array(x, dtype=np.int64) for x in X]
+    objects = d2ke.pack(X, kind="strings")
+    np.testing.assert_array_equal(matrix(objects), reference(X, X))
+
+
+@pytest.mark.parametrize("n_letters", [1, 4, 3000])
+def test_lengths_around_words(n_letters):
+    rng = np.random.default_rng(n_letters)
+    X = random_strings(rng, [*EDGES[::3], 64, 128], n_letters)
+    Y = random_strings(rng, EDGES, n_letters) + [edited(rng, x, 5, n_letters) for x in X]
+    x, y = (d2ke.pack(Z, kind="strings") for Z in (X, Y))
+    np.testing.assert_array_equal(matrix(x, y), reference(X, Y))
+
+
+@pytest.mark.parametrize("n_letters", [2, 4, 26, 50_000])
+@pytest.mark.parametrize("longest", [50, 64, 70, 200, 1100])
+def test_against_rapidfuzz(n_letters, longest):
+    rapidfuzz = pytest.importorskip("rapidfuzz")
+    rng = np.random.default_rng(longest)
+    X = random_strings(rng, rng.integers(0, longest + 1, 70), n_letters)
+    X += [edited(rng, x, 9, n_letters) for x in X[:30]]
+    Y = random_strings(rng, rng.integers(0, longest + 1, 150), n_letters) + X[:20]
+    x, y = (d2ke.pack(Z, kind="strings") for Z in (X, Y))
+    X, Y = ([z.tolist() for z in Z] for Z in (X, Y))
+    scorer = rapidfuzz.distance.Levenshtein.distance
+    for n_threads in (1, 4):
+        np.testing.assert_array_equal(
+            matrix(x, y, n_threads=n_threads), rapidfuzz.process.cdist(X, Y, scorer=scorer)
+        )
+        np.testing.assert_array_equal(
+            matrix(y, n_threads=n_threads), rapidfuzz.process.cdist(Y, Y, scorer=scorer)
+        )
+
+
+def test_one_very_long_among_short():
+    rng = np.random.default_rng(0)
+    long = rng.integers(0, 4, 30_000)
+    short = random_strings(rng, rng.integers(0, 30, 300), 4)
+    X = d2ke.pack([long, edited(rng, long, 40, 4)], kind="strings")
+    Y = d2ke.pack([long, *short], kind="strings")
+    distances = matrix(X, Y)
+    assert distances[0, 0] == 0
+    assert 30 <= distances[1, 0] <= 40
+    # A short string that is a subsequence costs the deletion of all other letters.
+    np.testing.assert_array_equal(distances[0, 1:], [len(long) - len(s) for s in short])
+
+
+def test_more_masks_than_are_kept():
+    rng = np.random.default_rng(0)
+    string = rng.permutation(20_000)
+    distances = matrix(d2ke.pack([string, string[::-1], string[1:]], kind="strings"))
+    np.testing.assert_array_equal(distances[0], [0, 20_000, 1])
+    np.testing.assert_array_equal(distances, distances.T)
+
+
+def test_all_empty():
+    np.testing.assert_array_equal(matrix(["", ""], ["", "", ""]), np.zeros((2, 3)))
+
+
+@given(
+    lengths=st.lists(st.integers(0, 300), max_size=120),
+    n_lanes=st.sampled_from([8, 16, 32]),
+)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_packing(lengths, n_lanes):
+    offsets = np.cumsum([0, *lengths], dtype=np.int64)
+    order, blocks = strings.pack(offsets, n_lanes)
+    assert sorted(order) == list(range(len(lengths)))
+    assert blocks[0] == 0
+    assert blocks[-1] == len(lengths)
+    assert (np.diff(blocks) > 0).all()
+    for first, last in itertools.pairwise(blocks):
+        # A block has no more than its lanes of the longest patterns that are left.
+        block = np.take(lengths, order[first:last])
+        assert block.max() == max(np.take(lengths, order[first:]))
+        if last < len(lengths):
+            assert len(block) >= n_lanes
+
+
+def test_interrupted_run_stops():
+    """Progress is reported, and an exception raised there ends the computation."""
+    rng = np.random.default_rng(0)
+    X = d2ke.pack(random_strings(rng, [40_000] * 40, 4), kind="strings")
+    codes = X.values.astype(np.uint32)
+    prepared = strings.levenshtein(codes, X.offsets, codes, X.offsets, 4, True)
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        prepared.run(np.empty((40, 40)), 2, True, stop)
+    assert time.monotonic() - begin < 5

@@ -1,0 +1,469 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Objects and pack: what is accepted, what is refused, and that nothing can change them."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import scipy.io
+from hypothesis import given
+from hypothesis import strategies as st
+
+import d2ke
+
+LETTERS = st.characters()  # every code point, lone surrogates too
+
+
+@given(st.lists(st.text(LETTERS), min_size=1, max_size=8))
+def test_str_round_trip(strings):
+    X = d2ke.pack(strings)
+    assert list(X) == strings
+    assert [X[i] for i in range(len(X))] == strings
+    assert X.lengths.tolist() == [len(s) for s in strings]
+    assert (X.kind, X.letters, X.dim) == ("strings", "str", 1)
+    assert X.alphabet.tolist() == sorted({ord(c) for s in strings for c in s})
+    assert X[::-1] == d2ke.pack(strings[::-1])
+
+
+@given(st.lists(st.binary(), min_size=1, max_size=8))
+def test_bytes_round_trip(strings):
+    X = d2ke.pack(strings)
+    assert list(X) == strings
+    assert X.letters == "bytes"
+
+
+@given(st.lists(st.lists(st.integers(-(2**63), 2**63 - 1)), min_size=1, max_size=8))
+def test_integer_round_trip(sequences):
+    X = d2ke.pack(sequences, kind="strings")
+    assert [item.tolist() for item in X] == sequences
+    assert X.letters == "int"
+
+
+@pytest.mark.parametrize(
+    ("n", "dtype"),
+    [(1, "u1"), (256, "u1"), (257, "u2"), (65536, "u2"), (65537, "u4")],
+)
+def test_letters_are_stored_in_the_smallest_type(n, dtype):
+    X = d2ke.pack([np.arange(n)], kind="strings")
+    assert X.dtype == dtype
+    assert np.array_equal(X[0], np.arange(n))
+
+
+def test_strings_beyond_the_bmp():
+    strings = ["\U0001f600a", "", "\U0010ffff\0", "e\u0301", "\0"]
+    assert list(d2ke.pack(strings)) == strings
+    assert d2ke.pack(strings).lengths.tolist() == [2, 0, 2, 2, 1]
+
+
+def test_numpy_strings():
+    assert list(d2ke.pack(np.array(["ab", "c", ""]))) == ["ab", "c", ""]
+    assert list(d2ke.pack(np.array([b"ab", b"c"]))) == [b"ab", b"c"]
+    assert list(d2ke.pack([np.str_("ab"), "c"])) == ["ab", "c"]
+
+
+SERIES = [np.arange(6.0).reshape(3, 2), np.arange(6.0, 10).reshape(2, 2), np.zeros((0, 2))]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda a: a.astype(np.int64),
+        lambda a: a.astype(np.uint8),
+        lambda a: a.astype(bool) * a,
+        np.asfortranarray,
+        lambda a: np.repeat(np.repeat(a, 2, axis=0), 3, axis=1)[::2, ::3],
+        lambda a: a[::-1][::-1],
+        lambda a: a.astype(">f8"),
+        lambda a: a.astype(">i4"),
+        lambda a: a.tolist() if len(a) else a,
+    ],
+    ids=["int64", "uint8", "product", "Fortran", "strided", "reversed", ">f8", ">i4", "list"],
+)
+def test_arrays_of_any_layout(change):
+    X = d2ke.pack([change(a) for a in SERIES])
+    assert d2ke.pack(SERIES) == X
+    assert X.dtype == np.float64
+    assert X.dtype.isnative
+    assert X.values.flags.c_contiguous
+    for item, wanted in zip(X, SERIES, strict=True):
+        np.testing.assert_array_equal(item, wanted)
+
+
+def test_element_types():
+    a, b = np.ones((2, 1), np.float32), np.ones((3, 1))
+    assert d2ke.pack([a, a]).dtype == np.float32
+    assert d2ke.pack([a, b]).dtype == np.float64
+    assert d2ke.pack([a, b.astype(int)]).dtype == np.float64
+    assert d2ke.pack([a.astype(">f4")]).dtype == np.float32
+    assert d2ke.pack(np.ones((2, 3, 4), np.float32)).dtype == np.float32
+    assert d2ke.pack([[1, 2], [3]]).dtype == np.float64
+
+
+def test_one_channel():
+    X = d2ke.pack([np.arange(3), [5.0], np.ones((2, 1))])
+    assert (X.dim, X.lengths.tolist()) == (1, [3, 1, 2])
+    np.testing.assert_array_equal(X[0], [[0], [1], [2]])
+
+
+def test_pack_returns_objects_as_they_are():
+    X = d2ke.pack(["a"])
+    assert d2ke.pack(X) is X
+    assert d2ke.pack(X, kind="strings") is X
+    with pytest.raises(TypeError, match="items holds strings, but vectors are needed"):
+        d2ke.pack(X, kind="vectors")
+
+
+def test_input_is_copied():
+    a = np.arange(3.0)
+    X = d2ke.pack([a])
+    a[0] = 9
+    assert X[0][0] == 0
+
+
+def test_generators_and_tuples():
+    assert d2ke.pack(s for s in ("a", "b")) == d2ke.pack(("a", "b"))
+
+
+# Padded arrays
+
+
+def test_padded_array():
+    A = np.arange(24.0).reshape(2, 4, 3)
+    X = d2ke.pack(A, lengths=[4, 0])
+    assert X.lengths.tolist() == [4, 0]
+    np.testing.assert_array_equal(X[0], A[0])
+    X = d2ke.pack(A, lengths=np.array([1, 3], dtype=np.uint8))
+    np.testing.assert_array_equal(X[1], A[1, :3])
+    assert d2ke.pack(A).lengths.tolist() == [4, 4]
+
+
+def test_padding_may_be_nan():
+    A = np.array([[1.0, 2.0, np.nan], [3.0, np.nan, np.nan]])
+    X = d2ke.pack(A, lengths=[2, 1])
+    assert [item.ravel().tolist() for item in X] == [[1, 2], [3]]
+
+
+def test_padded_array_with_channels_first():
+    A = np.arange(24.0).reshape(2, 3, 4)
+    X = d2ke.pack(A, lengths=[4, 2], channels_first=True)
+    assert (X.dim, X.lengths.tolist()) == (3, [4, 2])
+    np.testing.assert_array_equal(X[1], A[1, :, :2].T)
+    assert d2ke.pack(A, channels_first=True).lengths.tolist() == [4, 4]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "message"),
+    [
+        ([4], r"lengths must be 2 integers, .* got int64 of shape \(1,\)"),
+        ([4, 5], r"lengths\[1\] must be between 0 and 4, got 5"),
+        ([-1, 2], r"lengths\[0\] must be between 0 and 4, got -1"),
+        ([1.0, 2.0], "lengths must be 2 integers, .* got float64"),
+        ([True, False], "lengths must be 2 integers, .* got bool"),
+        (3, r"lengths must be 2 integers, .* of shape \(\)"),
+    ],
+)
+def test_bad_lengths(lengths, message):
+    with pytest.raises(ValueError, match=message):
+        d2ke.pack(np.zeros((2, 4, 3)), lengths=lengths)
+
+
+def cells(*items):
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [np.zeros((4, 3)), np.zeros((4, 3))],
+        cells(np.zeros((4, 3)), np.zeros((2, 3))),
+        np.array(["ab", "cd"]),
+        d2ke.pack([[1.0, 2.0], [3.0]]),
+    ],
+    ids=["list", "cells", "strings", "Objects"],
+)
+def test_lengths_go_with_padded_arrays_only(items):
+    with pytest.raises(TypeError, match="lengths"):
+        d2ke.pack(items, lengths=[1, 1])
+
+
+def test_channels_first_is_not_ignored():
+    for items in (["ab"], d2ke.pack([[1.0, 2.0]])):
+        with pytest.raises(TypeError, match="channels_first"):
+            d2ke.pack(items, channels_first=True)
+
+
+# Cells
+
+
+def test_matlab_cells(tmp_path):
+    rng = np.random.default_rng(0)
+    series = [rng.standard_normal((2, length)) for length in (3, 1, 5)]
+    words = ["kitten", "", "sitting"]
+    path = tmp_path / "cells.mat"
+    scipy.io.savemat(path, {"row": cells(*series), "words": cells(*words)})
+    mat = scipy.io.loadmat(path)
+    X = d2ke.pack(mat["row"], channels_first=True)
+    assert (X.dim, X.lengths.tolist()) == (2, [3, 1, 5])
+    for item, wanted in zip(X, series, strict=True):
+        np.testing.assert_array_equal(item, wanted.T)
+    assert d2ke.pack(mat["row"].T, channels_first=True) == X
+    assert d2ke.pack(mat["row"].ravel(), channels_first=True) == X
+    assert list(d2ke.pack(mat["words"])) == words
+    squeezed = scipy.io.loadmat(path, squeeze_me=True)
+    assert list(d2ke.pack(squeezed["words"])) == words
+
+
+def test_bad_cells():
+    square = cells(*"abcd").reshape(2, 2)
+    with pytest.raises(ValueError, match=r"items must be a row or a column .* shape \(2, 2\)"):
+        d2ke.pack(square)
+    with pytest.raises(ValueError, match="a cell holds 2 rows of characters"):
+        d2ke.pack(cells(np.array(["ab", "cd"])))
+    for shape in [(0,), (0, 0), (1, 0), (0, 1)]:
+        with pytest.raises(ValueError, match="items is empty"):
+            d2ke.pack(np.empty(shape, dtype=object))
+
+
+# Refusals
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_not_finite(bad):
+    items = [np.zeros((3, 2)), np.zeros((0, 2)), np.zeros((4, 2)), np.zeros((2, 2))]
+    items[2][3, 1] = bad
+    with pytest.raises(ValueError, match=rf"X\[2\] has {bad} at position \(3, 1\)"):
+        d2ke.pack(items, name="X")
+    with pytest.raises(ValueError, match=rf"Y\[2\] has {bad} at position \(3, 1\)"):
+        d2ke.distance_matrix([np.zeros((1, 2))], items, "dtw")
+
+
+@pytest.mark.parametrize(
+    ("items", "error", "message"),
+    [
+        ([], ValueError, "items is empty: at least one object is needed"),
+        ("abc", TypeError, "items must be a sequence of objects, got one str"),
+        (b"abc", TypeError, "items must be a sequence of objects, got one bytes"),
+        (None, TypeError, "items must be a sequence of objects, got NoneType"),
+        (3, TypeError, "items must be a sequence of objects, got int"),
+        (np.zeros(3), ValueError, r"an array of shape \(3,\)"),
+        (np.zeros((1, 2, 3, 4)), ValueError, r"an array of shape \(1, 2, 3, 4\)"),
+        (["a", b"b"], TypeError, r"items\[1\] is bytes, items\[0\] is str"),
+        ([b"a", "b"], TypeError, r"items\[1\] is str, items\[0\] is bytes"),
+        (["a", 3], TypeError, r"items\[1\] is int, items\[0\] is str"),
+        (["a", None], TypeError, r"items\[1\] is NoneType"),
+        ([[1.0], "a"], TypeError, r"items\[1\] is str; arrays of numbers are needed"),
+        ([np.zeros((2, 3)), np.zeros((2, 4))], ValueError, r"items\[1\] has 4 channels, items\[0]"),
+        ([np.zeros((2, 3)), np.zeros(3)], ValueError, r"items\[1\] has 1 channels"),
+        ([[1.0], [1j]], TypeError, r"items\[1\] has element type complex128"),
+        ([np.zeros((1, 1, 1, 1))], ValueError, r"items\[0\] has shape \(1, 1, 1, 1\)"),
+        ([5.0, 6.0], ValueError, r"items\[0\] has shape \(\)"),
+        ([[1.0], [[1.0], [2.0, 3.0]]], TypeError, r"items\[1\] is not an array of numbers"),
+        ([[1.0], [None]], TypeError, r"items\[1\] has element type object"),
+        ([np.zeros((2, 0))], ValueError, r"items\[0\] has shape \(2, 0\)"),
+        ([[2**53 + 1]], ValueError, r"items\[0\] has integers beyond 2\*\*53"),
+        ([[-(2**53) - 1]], ValueError, r"items\[0\] has integers beyond 2\*\*53"),
+        ([np.array(["2020"], "M8[Y]")], TypeError, r"items\[0\] has element type datetime64"),
+    ],
+)
+def test_refused(items, error, message):
+    with pytest.raises(error, match=message):
+        d2ke.pack(items)
+
+
+@pytest.mark.parametrize(
+    ("items", "error", "message"),
+    [
+        ([[1.5]], TypeError, r"items\[0\] must be a str, bytes or a 1-D sequence of integers"),
+        ([[1], [True]], TypeError, r"items\[1\] must be"),
+        ([[1], [[2]]], TypeError, r"items\[1\] must be"),
+        ([3], TypeError, r"items\[0\] must be"),
+        ([[2**63]], ValueError, r"items\[0\] has integers beyond int64"),
+        ([["a"]], TypeError, r"items\[0\] must be"),
+        (["a", [1]], TypeError, r"items\[1\] is list, items\[0\] is str"),
+    ],
+)
+def test_refused_strings(items, error, message):
+    with pytest.raises(error, match=message):
+        d2ke.pack(items, kind="strings")
+
+
+def test_masked_elements_are_refused():
+    with pytest.raises(TypeError, match=r"items\[1\]"):
+        d2ke.pack([np.ones(2), np.ma.array([1.0, 2.0], mask=[False, True])])
+
+
+def test_unknown_kind():
+    with pytest.raises(ValueError, match="kind must be one of vectors, strings; got 'sets'"):
+        d2ke.pack([[1.0]], kind="sets")
+
+
+# Immutability and copies
+
+EXAMPLES = [
+    d2ke.pack(SERIES),
+    d2ke.pack([a.astype(np.float32) for a in SERIES]),
+    d2ke.pack(["a\U0001f600", ""]),
+    d2ke.pack([b"ab", b"\xff"]),
+    d2ke.pack([[5, -1], []], kind="strings"),
+    d2ke.pack(SERIES)[:0],
+    d2ke.random_series(3, 2, length=(1, 5), sigma=1.0, seed=0),
+    d2ke.random_strings(3, "ACGT", length=(1, 5), seed=0),
+    d2ke.concatenate([d2ke.pack(["a"]), d2ke.pack(["b"])]),
+]
+
+
+@pytest.mark.parametrize("X", EXAMPLES, ids=repr)
+def test_immutable(X):
+    for name in ("values", "offsets", "alphabet"):
+        array = getattr(X, name)
+        if array is None:
+            continue
+        assert not array.flags.writeable
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            array.flags.writeable = True
+        with pytest.raises(AttributeError, match=f"cannot set '{name}'"):
+            setattr(X, name, array)
+        with pytest.raises(AttributeError, match=f"cannot delete '{name}'"):
+            delattr(X, name)
+    with pytest.raises(AttributeError, match="cannot set 'label'"):
+        X.label = 1
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(X)
+    if X.kind == "vectors" and len(X):
+        assert not X[0].flags.writeable
+
+
+@pytest.mark.parametrize("X", EXAMPLES, ids=repr)
+@pytest.mark.parametrize("clone", [copy.copy, copy.deepcopy, *(
+    lambda X, p=p: pickle.loads(pickle.dumps(X, p)) for p in range(2, 6)
+)])  # fmt: skip
+def test_pickle_and_copy(X, clone):
+    Y = clone(X)
+    assert X == Y
+    assert X.dtype == Y.dtype
+    assert repr(X) == repr(Y)
+    assert not Y.values.flags.writeable
+    assert not Y.offsets.flags.writeable
+
+
+# Indices
+
+
+@given(
+    n=st.integers(0, 6),
+    seed=st.integers(0, 99),
+    index=st.one_of(
+        st.slices(6),
+        st.lists(st.integers(-8, 7), max_size=5),
+        st.integers(-8, 7),
+        st.lists(st.booleans(), max_size=7).map(lambda mask: np.array(mask, dtype=bool)),
+    ),
+)
+def test_indices_as_numpy_has_them(n, seed, index):
+    rng = np.random.default_rng(seed)
+    items = ["".join(rng.choice(list("ab"), rng.integers(0, 5))) for _ in range(n)]
+    X = d2ke.pack([*items, "q"])[:n]
+    array = np.empty(n, dtype=object)
+    array[:] = items
+    if isinstance(index, np.ndarray) and len(index) != n:  # numpy lets an empty mask pass
+        with pytest.raises(IndexError, match="a boolean mask must have shape"):
+            X[index]
+        return
+    try:
+        wanted = array[np.array(index, dtype=int) if isinstance(index, list) else index]
+    except IndexError:
+        with pytest.raises(IndexError):
+            X[index]
+        return
+    if isinstance(index, int):
+        assert X[index] == wanted
+    else:
+        assert list(X[index]) == list(wanted)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint8, np.uint64])
+def test_index_types(dtype):
+    X = d2ke.pack(["a", "bb", "ccc"])
+    assert list(X[np.array([2, 0, 2], dtype=dtype)]) == ["ccc", "a", "ccc"]
+    assert X[dtype(1)] == "bb"
+    assert X[np.array(1, dtype=dtype)] == "bb"
+
+
+@pytest.mark.parametrize("index", [1.0, "a", None, np.float64(1), ...])
+def test_bad_index_types(index):
+    with pytest.raises(TypeError, match="Objects take an integer, a slice, an integer array"):
+        d2ke.pack(["a", "b"])[index]
+
+
+@pytest.mark.parametrize(
+    ("index", "message"),
+    [
+        (2, "index 2 is out of range for 2 objects"),
+        (-3, "index -3 is out of range for 2 objects"),
+        ([0, 2], "2 is out of bounds"),
+        ([[0]], "an index array must be 1-D"),
+        ([0.0, 1.0], "an index array must be 1-D of integers or booleans, got float64"),
+        ([True], r"a boolean mask must have shape \(2,\), got \(1,\)"),
+        ([[True, False]], r"a boolean mask must have shape \(2,\)"),
+    ],
+)
+def test_bad_indices(index, message):
+    with pytest.raises(IndexError, match=message):
+        d2ke.pack(["a", "b"])[index]
+
+
+def test_equality():
+    X = d2ke.pack(["ab", "c"])
+    assert d2ke.pack(["zab", "ab", "c"])[1:] == X  # the alphabets differ, the strings do not
+    assert d2ke.pack(["a", "bc"]) != X
+    assert d2ke.pack([b"ab", b"c"]) != X
+    assert X != ["ab", "c"]
+    V = d2ke.pack([[1.0, 2.0]])
+    assert V != X
+    assert d2ke.pack([np.ones((2, 1))]) != d2ke.pack([np.ones((1, 2))])
+
+
+def test_size_in_memory():
+    X = d2ke.pack([np.zeros((3, 2), np.float32)])
+    assert X.nbytes == 3 * 2 * 4 + 2 * 8
+
+
+# concatenate
+
+
+def test_concatenate_strings():
+    parts = [d2ke.pack(["b", ""]), d2ke.pack(["a\U0001f600"]), d2ke.pack([""])]
+    X = d2ke.concatenate(parts)
+    assert list(X) == ["b", "", "a\U0001f600", ""]
+    assert X.alphabet.tolist() == [97, 98, 0x1F600]
+    # More letters together than fit the parts' type.
+    wide = [d2ke.pack([np.arange(i, i + 200)], kind="strings") for i in (0, 200)]
+    assert np.array_equal(np.concatenate(list(d2ke.concatenate(wide))), np.arange(400))
+
+
+def test_concatenate_vectors():
+    a, b = d2ke.pack([np.ones(2, np.float32)]), d2ke.pack([np.ones(3)])
+    assert d2ke.concatenate([a, a]).dtype == np.float32
+    assert d2ke.concatenate([a, b]).dtype == np.float64
+    assert d2ke.concatenate([a, b]).lengths.tolist() == [2, 3]
+    assert d2ke.concatenate([a[:0], b]) == b
+
+
+@pytest.mark.parametrize(
+    ("parts", "error", "message"),
+    [
+        ([], ValueError, "collections is empty"),
+        ([["a"]], TypeError, r"collections\[0\] is list; pack it first"),
+        ([d2ke.pack(["a"]), d2ke.pack([[1.0]])], TypeError, r"collections\[1\] holds vectors"),
+        ([d2ke.pack(["a"]), d2ke.pack([b"a"])], TypeError, "strings of bytes"),
+        ([d2ke.pack([[1.0]]), d2ke.pack([[[1.0, 2.0]]])], ValueError, r"collections\[1\] has 2"),
+    ],
+)
+def test_concatenate_refuses(parts, error, message):
+    with pytest.raises(error, match=message):
+        d2ke.concatenate(parts)

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The samplers: nested, reproducible, with the distributions they promise."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import d2ke
+
+POOL = d2ke.pack(["a", "bb", "ccc", "", "e\U0001f600"] * 20)
+SAMPLERS = {
+    "series": lambda R, seed: d2ke.random_series(R, 3, length=(2, 9), sigma=0.5, seed=seed),
+    "one length": lambda R, seed: d2ke.random_series(R, 1, length=4, sigma=2, seed=seed),
+    "float32": lambda R, seed: d2ke.random_series(
+        R, 3, length=(2, 9), sigma=0.5, seed=seed, dtype=np.float32
+    ),
+    "strings": lambda R, seed: d2ke.random_strings(R, "ACGT", length=(2, 9), seed=seed),
+    "bytes": lambda R, seed: d2ke.random_strings(R, bytes(range(256)), length=(1, 9), seed=seed),
+    "integers": lambda R, seed: d2ke.random_strings(R, range(300), length=(1, 9), seed=seed),
+    "one letter": lambda R, seed: d2ke.random_strings(R, "x", length=(1, 9), seed=seed),
+    "sphere": lambda R, seed: d2ke.random_sets(R, 5, size=(3, 15), seed=seed),
+    "box": lambda R, seed: d2ke.random_sets(
+        R, 2, size=(3, 15), seed=seed, region="box", low=[-1, 0], high=3
+    ),
+    "representatives": lambda R, seed: d2ke.representatives(POOL, R, seed=seed),
+}
+
+
+@pytest.fixture(params=SAMPLERS)
+def sampler(request):
+    return SAMPLERS[request.param]
+
+
+@given(R=st.integers(1, 100), more=st.integers(0, 100), seed=st.integers(0, 2**70))
+def test_nested(sampler, R, more, seed):
+    most = min(R + more, 100)
+    large, small = sampler(most, seed), sampler(R, seed) if most >= R else None
+    assert len(large) == most
+    if small is not None:
+        assert large[:R] == small
+        assert large.dtype == small.dtype
+
+
+def test_same_seed_same_objects(sampler):
+    assert sampler(50, 7) == sampler(50, 7)
+    assert sampler(50, 7) == sampler(50, np.int64(7))
+    assert sampler(50, 7) == sampler(50, np.random.SeedSequence(7))
+    assert sampler(50, 7) == sampler(50, np.random.default_rng(7))
+
+
+def test_another_seed_other_objects(sampler):
+    assert sampler(50, 7) != sampler(50, 8)
+
+
+def test_seed_sequence_is_not_changed(sampler):
+    seed = np.random.SeedSequence(7).spawn(3)[1]
+    first = sampler(50, seed)
+    assert sampler(50, seed) == first
+    assert sampler(20, seed) == first[:20]
+    assert seed.n_children_spawned == 0
+
+
+def test_generator_moves_on(sampler):
+    rng = np.random.default_rng(7)
+    assert sampler(50, rng) != sampler(50, rng)
+
+
+def test_global_state_is_left_alone(sampler):
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    sampler(10, 0)
+    assert np.array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+def test_objects_are_packed(sampler):
+    X = sampler(30, 0)
+    assert X.values.flags.c_contiguous
+    assert X.dtype.isnative
+    assert d2ke.pack(list(X), kind=X.kind) == X
+
+
+def uniform_over(lengths, low, high):
+    counts = np.bincount(lengths, minlength=high + 1)
+    assert counts[:low].sum() == 0
+    assert len(counts) == high + 1
+    expected = len(lengths) / (high - low + 1)
+    # Five standard deviations of a binomial count.
+    return np.all(np.abs(counts[low:] - expected) < 5 * np.sqrt(expected))
+
+
+def test_series():
+    X = d2ke.random_series(20_000, 3, length=(2, 9), sigma=0.5, seed=0)
+    assert uniform_over(X.lengths, 2, 9)
+    n = len(X.values)
+    np.testing.assert_allclose(X.values.mean(axis=0), 0, atol=5 * 0.5 / np.sqrt(n))
+    np.testing.assert_allclose(X.values.std(axis=0), 0.5, rtol=5 / np.sqrt(2 * n))
+    np.testing.assert_allclose(np.corrcoef(X.values.T), np.eye(3), atol=5 / np.sqrt(n))
+    kurtosis = (X.values**4).mean() / (X.values**2).mean() ** 2
+    assert abs(kurtosis - 3) < 0.1
+
+
+def test_sigma_is_a_scale():
+    one = d2ke.random_series(5, 2, length=(1, 5), sigma=1.0, seed=3)
+    ten = d2ke.random_series(5, 2, length=(1, 5), sigma=8, seed=3)
+    assert np.array_equal(ten.values, 8 * one.values)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda dtype: d2ke.random_series(9, 3, length=(1, 5), sigma=0.3, seed=1, dtype=dtype),
+        lambda dtype: d2ke.random_sets(9, 3, size=(1, 5), seed=1, dtype=dtype),
+        lambda dtype: d2ke.random_sets(9, 3, size=(1, 5), seed=1, dtype=dtype, region="box"),
+    ],
+)
+def test_float32_is_the_rounded_float64(draw):
+    double, single = draw(np.float64), draw(np.float32)
+    assert (double.dtype, single.dtype) == (np.float64, np.float32)
+    assert np.array_equal(single.values, double.values.astype(np.float32))
+    assert np.array_equal(single.offsets, double.offsets)
+    assert draw("float32").dtype == np.float32
+    assert draw(">f8").dtype.isnative
+
+
+def test_strings():
+    alphabet = "zA\U0001f600\u00e9"
+    X = d2ke.random_strings(20_000, alphabet, length=(2, 5), seed=0)
+    assert uniform_over(X.lengths, 2, 5)
+    assert uniform_over(X.values, 0, 3)
+    assert {c for s in X[:100] for c in s} == set(alphabet)
+    # Neighbouring letters are independent.
+    pairs = np.concatenate([X.values[X.offsets[:-1]] * 4 + X.values[X.offsets[:-1] + 1]])
+    assert uniform_over(pairs, 0, 15)
+
+
+def test_types_of_alphabets():
+    assert d2ke.random_strings(3, b"ab", length=3, seed=0).letters == "bytes"
+    X = d2ke.random_strings(9, [5, -7, 2**40], length=30, seed=0)
+    assert X.letters == "int"
+    assert set(np.concatenate(list(X))) == {5, -7, 2**40}
+    assert d2ke.random_strings(9, np.arange(70_000), length=3, seed=0).values.max() > 65_535
+
+
+def test_sphere():
+    X = d2ke.random_sets(3000, 3, size=(3, 15), seed=0)
+    assert uniform_over(X.lengths, 3, 15)
+    np.testing.assert_allclose(np.linalg.norm(X.values, axis=1), 1, rtol=1e-14)
+    n = len(X.values)
+    np.testing.assert_allclose(X.values.mean(axis=0), 0, atol=5 / np.sqrt(3 * n))
+    # On the sphere in three dimensions each coordinate is uniform in [-1, 1].
+    counts = np.histogram(X.values, bins=10, range=(-1, 1))[0]
+    np.testing.assert_allclose(counts, 3 * n / 10, rtol=0.05)
+    assert set(np.abs(d2ke.random_sets(20, 1, size=3, seed=0).values.ravel())) == {1.0}
+
+
+def test_box():
+    low, high = np.array([-1.0, 5.0]), np.array([1.0, 5.5])
+    X = d2ke.random_sets(3000, 2, size=(1, 9), seed=0, region="box", low=low, high=high)
+    assert uniform_over(X.lengths, 1, 9)
+    assert (X.values >= low).all()
+    assert (X.values <= high).all()
+    unit = (X.values - low) / (high - low)
+    np.testing.assert_allclose(unit.mean(axis=0), 0.5, atol=5 / np.sqrt(12 * len(unit)))
+    np.testing.assert_allclose(unit.std(axis=0), np.sqrt(1 / 12), rtol=0.02)
+
+
+def test_representatives():
+    X = d2ke.pack([[i] for i in range(40)])
+    drawn = [int(v[0, 0]) for v in d2ke.representatives(X, 40, seed=0)]
+    assert sorted(drawn) == list(range(40))
+    assert drawn != sorted(drawn)
+    firsts = np.array([d2ke.representatives(X, 1, seed=s).values[0, 0] for s in range(2000)])
+    assert uniform_over(firsts.astype(int), 0, 39)
+    assert d2ke.representatives(["a", "b"], 2, seed=0).kind == "strings"
+
+
+def call(function, **changes):
+    arguments = {
+        "series": {"R": 3, "n_channels": 2, "length": (1, 4), "sigma": 1.0, "seed": 0},
+        "strings": {"R": 3, "alphabet": "AB", "length": (1, 4), "seed": 0},
+        "sets": {"R": 3, "dim": 2, "size": (1, 4), "seed": 0},
+        "representatives": {"X": ["a", "b"], "R": 2, "seed": 0},
+    }[function]
+    name = function if function == "representatives" else f"random_{function}"
+    return getattr(d2ke, name)(**(arguments | changes))
+
+
+@pytest.mark.parametrize(
+    ("function", "changes", "error", "message"),
+    [
+        *(
+            (function, {"R": R}, error, "R must be")
+            for function in ("series", "strings", "sets", "representatives")
+            for R, error in [(0, ValueError), (-1, ValueError), (2.0, TypeError), (True, TypeError)]
+        ),
+        *(
+            (function, {"seed": seed}, error, "seed must be")
+            for function in ("series", "strings", "sets", "representatives")
+            for seed, error in [(-1, ValueError), (1.5, TypeError), (None, TypeError)]
+        ),
+        *(
+            (function, {name: value}, error, f"{name}.* must be")
+            for function, name in [("series", "length"), ("strings", "length"), ("sets", "size")]
+            for value, error in [
+                ((5, 2), ValueError),
+                ((0, 2), ValueError),
+                (0, ValueError),
+                ((1, 2, 3), ValueError),
+                ((1.0, 2), TypeError),
+                ((True, 2), TypeError),
+                (2.5, TypeError),
+                (None, TypeError),
+            ]
+        ),
+        *(
+            ("series", {"sigma": value}, error, "sigma must be a positive")
+            for value, error in [
+                (0, ValueError),
+                (-1.0, ValueError),
+                (np.nan, ValueError),
+                (np.inf, ValueError),
+                ("1", TypeError),
+                (True, TypeError),
+            ]
+        ),
+        ("series", {"n_channels": 0}, ValueError, "n_channels must be at least 1, got 0"),
+        ("series", {"dtype": np.int64}, TypeError, "dtype must be float64 or float32, got int64"),
+        ("sets", {"dtype": np.float16}, TypeError, "dtype must be float64 or float32, got float16"),
+        ("series", {"sigma": 1.7e308, "length": 500}, ValueError, "sigma"),
+        ("series", {"sigma": 1e39, "dtype": np.float32}, ValueError, "sigma"),
+        ("strings", {"alphabet": ""}, ValueError, "alphabet is empty"),
+        ("strings", {"alphabet": "ABCA"}, ValueError, "'A' is at positions 0 and 3"),
+        ("strings", {"alphabet": b"\x01\x02\x02"}, ValueError, "2 is at positions 1 and 2"),
+        ("strings", {"alphabet": [7, 8, 7]}, ValueError, "7 is at positions 0 and 2"),
+        ("strings", {"alphabet": [1.5]}, TypeError, "alphabet"),
+        ("strings", {"alphabet": ["A", "B"]}, TypeError, "alphabet"),
+        ("strings", {"alphabet": 5}, TypeError, "alphabet"),
+        ("sets", {"dim": 0}, ValueError, "dim must be at least 1, got 0"),
+        ("sets", {"region": "ball"}, ValueError, "region must be one of sphere, box; got 'ball'"),
+        ("sets", {"region": "box", "low": 1.0}, ValueError, "low must be less than high"),
+        ("sets", {"region": "box", "low": [0, 1]}, ValueError, "low must be less than high"),
+        ("sets", {"region": "box", "low": [0, 0, 0]}, ValueError, r"low must be a number or of sh"),
+        ("sets", {"region": "box", "high": np.nan}, ValueError, "high must be finite"),
+        ("sets", {"region": "box", "low": -1.7e308, "high": 1.7e308}, ValueError, "low|high"),
+        ("representatives", {"R": 3}, ValueError, "R must be between 1 and 2, got 3"),
+        ("representatives", {"X": []}, ValueError, "X is empty"),
+    ],
+)
+def test_refused(function, changes, error, message):
+    with pytest.raises(error, match=message):
+        call(function, **changes)
