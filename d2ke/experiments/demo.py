@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""D2KE, RSM and KNN side by side on handwritten digits: `d2ke demo`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from d2ke.datasets import load
+from d2ke.experiments.methods import Division, Outcome, evaluate
+from d2ke.experiments.settings import SETTINGS
+
+DATASETS = {
+    "digits_str8": "chain-code strings, Levenshtein",
+    "digits_points": "point sets, modified Hausdorff",
+}
+SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
+NAMES = {"d2ke": "D2KE", "rsm": "RSM", "knn": "KNN"}
+
+
+def demo(
+    figure: str | os.PathLike,
+    *,
+    seed: int = 0,
+    n_threads: int | None = None,
+    progress: bool = False,
+    report: Callable[[str], None] = print,
+) -> dict[tuple[str, str], Outcome]:
+    """Run the three methods on two views of scikit-learn's digits, and draw accuracy against R.
+
+    Parameters
+    ----------
+    figure : path
+        Where to save the picture (PNG).
+    seed : int
+        Of the division into training and test part and of the random objects.
+    n_threads : int, optional
+        Threads; None for all that this process may use.
+    progress : bool
+        Show progress bars (on a terminal only).
+    report : callable
+        Takes each line of the table.
+
+    Returns
+    -------
+    dict of (data set, method) to Outcome
+
+    Raises
+    ------
+    ImportError
+        Without scikit-learn or matplotlib, saying how to install them.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError('the demo draws with matplotlib: pip install "d2ke[demo]"') from None
+    outcomes = {}
+    header = (
+        f"{'data':34} {'method':6} {'accuracy %':>10} {'seconds':>8}  chosen on the training part"
+    )
+    report(header)
+    report("-" * len(header))
+    for name, description in DATASETS.items():
+        division = Division.of(
+            load(name), SETTINGS[name], seed, n_threads=n_threads, progress=progress
+        )
+        for method in NAMES:
+            outcome = evaluate(method, division, sizes=SIZES)
+            outcomes[name, method] = outcome
+            chosen = ", ".join(
+                f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}"
+                for key, value in outcome.parameters.items()
+            )
+            report(
+                f"{description:34} {NAMES[method]:6} {outcome.accuracy:10.2f} "
+                f"{sum(outcome.seconds.values()):8.2f}  {chosen}"
+            )
+    picture = Figure(figsize=(10, 4.2), layout="constrained")
+    for axes, (name, description) in zip(
+        picture.subplots(1, len(DATASETS)), DATASETS.items(), strict=True
+    ):
+        for method, marker in (("d2ke", "o"), ("rsm", "s")):
+            curve = outcomes[name, method].by_R
+            axes.plot(curve.keys(), curve.values(), marker=marker, label=NAMES[method])
+        axes.axhline(outcomes[name, "knn"].accuracy, color="0.5", linestyle="--", label="KNN")
+        axes.set_xscale("log", base=2)
+        axes.set(xlabel="R, random objects or representatives", ylabel="test accuracy, %")
+        axes.set_title(f"digits as {description}", fontsize=10)
+        axes.grid(alpha=0.3)
+        axes.legend()
+    picture.savefig(figure, dpi=150)
+    report(f"accuracy against R: {os.fspath(figure)}")
+    return outcomes

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Centring and scaling of features, fitted on training rows only.
+
+D2KE features lie in (0, 1/sqrt(R)] and hardly vary, so that a penalised linear
+model on them as they are wants an enormous C; centred and scaled, one range of
+C suits every gamma and R.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from d2ke._threads import thread_count
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Z -> (Z - mean) / (sd sqrt(R)), column by column.
+
+    Attributes
+    ----------
+    mean, sd : ndarray of float64, shape (R,)
+        Of the training rows; sd is 1 where a column is constant.
+    """
+
+    mean: np.ndarray
+    sd: np.ndarray
+
+    @classmethod
+    def fit(cls, Z: np.ndarray) -> Scaling:
+        """Take means and standard deviations of training features, shape (n, R)."""
+        mean = Z.mean(axis=0, dtype=np.float64)
+        sd = Z.std(axis=0, dtype=np.float64)
+        sd[sd <= 1e-12 * np.abs(mean)] = 1.0
+        return cls(mean, sd)
+
+    def apply(self, Z: np.ndarray) -> np.ndarray:
+        """Return scaled float64 features of the shape of Z."""
+        scaled = Z - self.mean
+        scaled /= self.sd * np.sqrt(len(self.mean))
+        return scaled
+
+
+def compress(
+    train: np.ndarray, *others: np.ndarray, n_threads: int | None = None
+) -> list[np.ndarray]:
+    """Express features of more columns than training rows in as many columns as rows.
+
+    The weights of a model with an L2 penalty lie in the span of the training
+    rows; coordinates in an orthonormal basis of that span give the same model
+    and the same predictions from fewer numbers.
+
+    Parameters
+    ----------
+    train, *others : ndarray of float64, shape (n_i, R)
+        Features; the first ones are the training rows.
+    n_threads : int, optional
+        Threads for the products; None for all that this process may use.
+
+    Returns
+    -------
+    list of ndarray, shape (n_i, at most n)
+        All of them in the basis; as they are if R <= n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.scaling import compress
+    >>> train, test = np.array([[3.0, 0.0, 4.0]]), np.array([[1.0, 1.0, 1.0]])
+    >>> [rows.shape for rows in compress(train, test)]
+    [(1, 1), (1, 1)]
+    """
+    if train.shape[1] <= train.shape[0]:
+        return [train, *others]
+    # The basis is train' U / s for the eigenvectors U and eigenvalues s^2 of train train'.
+    grams = [_product(rows, train, n_threads) for rows in (train, *others)]
+    squares, U = np.linalg.eigh(grams[0])
+    kept = squares > 1e-12 * squares[-1]
+    basis = U[:, kept] / np.sqrt(squares[kept])
+    return [gram @ basis for gram in grams]
+
+
+def _product(rows: np.ndarray, columns: np.ndarray, n_threads: int | None) -> np.ndarray:
+    """Return rows columns', a run of rows for each thread."""
+    result = np.empty((len(rows), len(columns)))
+    edges = np.linspace(0, len(rows), thread_count(n_threads) + 1).astype(int)
+
+    def fill(begin: int, end: int) -> None:
+        np.matmul(rows[begin:end], columns.T, out=result[begin:end])
+
+    with ThreadPoolExecutor(len(edges) - 1) as pool:
+        list(pool.map(fill, edges[:-1], edges[1:]))
+    return result
