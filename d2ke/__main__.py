@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 from d2ke._config import show_config
@@ -19,6 +20,10 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("d2ke: interrupted", file=sys.stderr)
         return 130
+    except BrokenPipeError:
+        # The reader, `head` say, has seen enough; keep Python from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except (ImportError, OSError, ValueError) as error:
         print(f"d2ke: {error}", file=sys.stderr)
         return 1
@@ -105,5 +110,16 @@ def _whole(text: str, low: int) -> int:
     return value
 
 
+def console() -> None:
+    """Run the command as a process of its own."""
+    status = main()
+    if status == 130:
+        # Threads may still be inside a long library call; nobody waits for it any more.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    console()

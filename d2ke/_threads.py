@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 from d2ke._ext import omp
@@ -40,3 +43,15 @@ def _container_quota() -> int | None:
         return None if quota == "max" else math.ceil(int(quota) / int(period))
     except (OSError, ValueError):
         return None
+
+
+@contextmanager
+def worker_pool(n_threads: int | None) -> Iterator[ThreadPoolExecutor]:
+    """Give a pool of Python threads; an exception, Ctrl-C above all, does not wait for them."""
+    pool = ThreadPoolExecutor(thread_count(n_threads), thread_name_prefix="d2ke")
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()

@@ -8,12 +8,15 @@ C suits every gamma and R.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
-from d2ke._threads import thread_count
+from d2ke._threads import worker_pool
+
+# Rows that one product computes. Were it to depend on the number of threads, so would
+# the BLAS's choice of algorithm and the last bits.
+_RUN = 256
 
 
 @dataclass(frozen=True)
@@ -84,13 +87,12 @@ def compress(
 
 
 def _product(rows: np.ndarray, columns: np.ndarray, n_threads: int | None) -> np.ndarray:
-    """Return rows columns', a run of rows for each thread."""
+    """Return rows columns', computed by runs of rows on several threads."""
     result = np.empty((len(rows), len(columns)))
-    edges = np.linspace(0, len(rows), thread_count(n_threads) + 1).astype(int)
 
-    def fill(begin: int, end: int) -> None:
-        np.matmul(rows[begin:end], columns.T, out=result[begin:end])
+    def fill(begin: int) -> None:
+        np.matmul(rows[begin : begin + _RUN], columns.T, out=result[begin : begin + _RUN])
 
-    with ThreadPoolExecutor(len(edges) - 1) as pool:
-        list(pool.map(fill, edges[:-1], edges[1:]))
+    with worker_pool(n_threads) as pool:
+        list(pool.map(fill, range(0, len(rows), _RUN)))
     return result

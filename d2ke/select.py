@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 
-from d2ke._threads import thread_count
+from d2ke._threads import worker_pool
 from d2ke._validate import generator, integer
 from d2ke.embed import d2ke_features
 from d2ke.neighbors import knn_predict
@@ -39,6 +38,8 @@ class Search:
     @classmethod
     def best_of(cls, tried: Sequence[tuple[dict[str, Any], float]]) -> Search:
         """Choose the most accurate setting; the earlier one of equals."""
+        if not tried:
+            raise ValueError("there is nothing to choose from: no candidates, or empty grids")
         parameters, accuracy = max(tried, key=lambda one: one[1])
         return cls(parameters, accuracy, tuple(tried))
 
@@ -99,7 +100,7 @@ def search_features(
         return cross_validate(with_bias(Scaling.fit(Z).apply(Z)), codes, costs, folds)
 
     tried = []
-    with ThreadPoolExecutor(thread_count(n_threads)) as pool:
+    with worker_pool(n_threads) as pool:
         for parameters, D in candidates:
             middle = float(np.median(D)) or 1.0
             scaled = [relative / middle for relative in gammas]
@@ -195,12 +196,13 @@ def search_neighbors(D: np.ndarray, y: np.ndarray, ks: Sequence[int]) -> Search:
     >>> search_neighbors(np.abs(x[:, None] - x), np.array(list("aaabbb")), [1, 5]).parameters
     {'k': 1}
     """
-    others = D.copy()
+    # Infinitely far others are still nearer than the object itself, which does not vote.
+    others = np.minimum(D, np.finfo(np.float64).max)
     np.fill_diagonal(others, np.inf)
-    tried = [
-        ({"k": k}, 100.0 * float(np.mean(knn_predict(others, y, integer("k", k, 1)) == y)))
-        for k in ks
-    ]
+    tried = []
+    for k in ks:
+        labels = knn_predict(others, y, integer("k", k, 1, len(others) - 1))
+        tried.append(({"k": k}, 100.0 * float(np.mean(labels == np.asarray(y)))))
     return Search.best_of(tried)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 from d2ke.datasets import load
 from d2ke.experiments.methods import Division, Outcome, evaluate
+from d2ke.experiments.run import check_writable
 from d2ke.experiments.settings import SETTINGS
 
 DATASETS = {
@@ -54,6 +56,7 @@ def demo(
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError('the demo draws with matplotlib: pip install "d2ke[demo]"') from None
+    check_writable(Path(figure))
     outcomes = {}
     header = (
         f"{'data':34} {'method':6} {'accuracy %':>10} {'seconds':>8}  chosen on the training part"

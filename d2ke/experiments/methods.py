@@ -209,7 +209,8 @@ def _knn(division: Division, sizes: Sequence[int]) -> Outcome:
     outcome = Outcome()
     with outcome.timed("search"):
         within = division.distances(division.train, None)
-        search = search_neighbors(within, division.y_train, NEIGHBORS)
+        ks = [k for k in NEIGHBORS if k < len(division.train)]
+        search = search_neighbors(within, division.y_train, ks)
     outcome.parameters = search.parameters
     outcome.search_accuracy = search.accuracy
     with outcome.timed("distances"):

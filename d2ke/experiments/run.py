@@ -15,7 +15,7 @@ from typing import Any
 from d2ke._validate import choice, integer
 from d2ke._version import __version__
 from d2ke.datasets import load
-from d2ke.experiments.methods import Division, Outcome, evaluate
+from d2ke.experiments.methods import METHODS, Division, Outcome, evaluate
 from d2ke.experiments.settings import SETTINGS
 
 # The paper's accuracies, percent: Wu et al. 2018, Tables 2 and 3 (splice: revised version).
@@ -78,12 +78,15 @@ def run(
         Unknown names, numbers out of range, missing data files.
     """
     choice("dataset", name, SETTINGS)
+    choice("method", method, METHODS)
     integer("seeds", seeds, 1)
     setting = SETTINGS[name]
     if R is not None:
+        if method == "knn":
+            raise ValueError(f"R has no meaning for method 'knn'; got {R}")
         setting = replace(setting, R=integer("R", R, 1))
     if json_file is not None:
-        _check_writable(Path(json_file))
+        check_writable(Path(json_file))
     dataset = load(name, data_dir)
     outcomes: list[Outcome] = []
     record: dict[str, Any] = {}
@@ -108,14 +111,14 @@ def run(
             "seeds": list(range(seed + 1)),
             "version": __version__,
         }
+        if json_file is not None:
+            write_json(Path(json_file), record)
         report(
             f"seed {seed}: {outcome.accuracy:.2f} % of {len(division.test)} test objects "
             f"({outcome.search_accuracy:.2f} % in cross-validation), "
             f"{sum(outcome.seconds.values()):.1f} s; chosen on the training part: "
             + ", ".join(f"{key} {_short(value)}" for key, value in outcome.parameters.items())
         )
-        if json_file is not None:
-            write_json(Path(json_file), record)
     return record
 
 
@@ -132,17 +135,28 @@ def summary(record: dict[str, Any]) -> str:
 
 def write_json(path: Path, record: dict[str, Any]) -> None:
     """Write a record so that a reader, or a kill, never meets half a file."""
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=path.name, suffix=".part", delete=False
-    ) as file:
-        json.dump(record, file, indent=2)
-        file.write("\n")
-    os.replace(file.name, path)
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_text(json.dumps(record, indent=2) + "\n")
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
-def _check_writable(path: Path) -> None:
+def check_writable(path: Path) -> None:
+    """Raise OSError unless a file can be written at `path`; better before the work than after."""
+    if path.is_dir() or not path.name:
+        raise IsADirectoryError(f"cannot write a file at {str(path)!r}: it is a folder")
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"the folder of the JSON file does not exist: {path.parent}")
+        raise FileNotFoundError(f"cannot write {path}: the folder {path.parent} does not exist")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise type(error)(
+            f"cannot write {path}: no file can be made in {path.parent} ({error.strerror})"
+        ) from None
 
 
 def _short(value: Any) -> str:

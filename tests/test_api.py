@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The public surface: every function is documented as it is called, every file has its licence."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import d2ke
+
+ROOT = Path(__file__).parent.parent
+FUNCTIONS = [
+    getattr(module, name)
+    for module in (d2ke, d2ke.datasets)
+    for name in module.__all__
+    if inspect.isfunction(getattr(module, name))
+]
+
+
+def section(docstring, title):
+    found = re.search(rf"^{title}\n-+\n(.*?)(?=^\S[^\n]*\n-+\n|\Z)", docstring, re.M | re.S)
+    return found[1] if found else None
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_docstring_matches_signature(function):
+    doc = inspect.getdoc(function)
+    documented = []
+    for line in (section(doc, "Parameters") or "").splitlines():
+        if re.match(r"\S", line):
+            documented += [name.strip(" *") for name in line.split(" : ")[0].split(",")]
+    assert documented == list(inspect.signature(function).parameters)
+    if documented:
+        assert section(doc, "Raises"), "no section Raises"
+    assert ">>> " in section(doc, "Examples"), "no example"
+    if inspect.signature(function).return_annotation not in (None, "None"):
+        assert section(doc, "Returns"), "no section Returns"
+
+
+def test_all_is_sorted_and_complete():
+    assert list(d2ke.__all__) == sorted(d2ke.__all__)
+    for name in d2ke.__all__:
+        assert getattr(d2ke, name) is not None
+
+
+def test_every_source_file_names_its_licence():
+    kinds = {".py", ".pyx", ".pxd", ".h", ".c"}
+    generated = {path.with_suffix(".c") for path in (ROOT / "d2ke/_ext").glob("*.pyx")}
+    files = [
+        path
+        for folder in ("d2ke", "matlab_compat", "tests", "benchmarks", "examples")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in kinds and path not in generated
+    ]
+    assert len(files) > 50
+    missing = [
+        str(path)
+        for path in files
+        if "SPDX-License-Identifier: BSD-3-Clause" not in path.read_text().split("\n", 1)[0]
+    ]
+    assert missing == []
+
+
+def test_no_import_runs_upward():
+    floors = [
+        {"_version", "_validate", "_ext"},
+        {"objects", "_threads", "_progress", "_options", "_nodes", "_labels", "_native"},
+        {"distance", "omega", "datasets"},
+        {"embed", "scaling"},
+        {"linear", "svm", "neighbors", "models_io"},
+        {"select"},
+        {"experiments"},
+        {"__main__", "_config", "__init__"},
+    ]
+    floor_of = {name: i for i, names in enumerate(floors) for name in names}
+    upward = []
+    for path in (ROOT / "d2ke").rglob("*.py"):
+        room = path.relative_to(ROOT / "d2ke").parts[0].removesuffix(".py")
+        for imported in re.findall(r"^\s*from d2ke\.(\w+)", path.read_text(), re.M):
+            if floor_of[imported] > floor_of[room]:
+                upward.append(f"{path.name} imports {imported}")
+    assert upward == []
