@@ -13,9 +13,8 @@ from d2ke._version import __version__
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
     try:
+        options = _parser().parse_args(arguments)
         options.run(options)
     except KeyboardInterrupt:
         print("d2ke: interrupted", file=sys.stderr)

@@ -39,7 +39,9 @@ class Search:
     def best_of(cls, tried: Sequence[tuple[dict[str, Any], float]]) -> Search:
         """Choose the most accurate setting; the earlier one of equals."""
         if not tried:
-            raise ValueError("there is nothing to choose from: no candidates, or empty grids")
+            raise ValueError(
+                "candidates (or a grid of values) is empty: there is nothing to choose from"
+            )
         parameters, accuracy = max(tried, key=lambda one: one[1])
         return cls(parameters, accuracy, tuple(tried))
 
@@ -166,7 +168,9 @@ def cross_validate(
         for rows in members:
             hat = (U[rows] * shrink) @ U[rows].T
             left_out = targets[rows] - np.linalg.solve(np.eye(len(rows)) - hat, residual[rows])
-            right += int((left_out.argmax(axis=1) == codes[rows]).sum())
+            # Rounded, so that what ties but for rounding goes to the first class.
+            winners = np.round(left_out, 9).argmax(axis=1)
+            right += int((winners == codes[rows]).sum())
         accuracies.append(100.0 * right / n)
     return accuracies
 
