@@ -61,7 +61,8 @@ def _dtw_window(name: str, value: Any) -> int:
     if value is None:
         return elastic.NO_WINDOW
     if isinstance(value, str):
-        choice(name, value, ["rws"])
+        if value != "rws":
+            raise ValueError(f"{name} must be None, an integer >= 0 or 'rws'; got {value!r}")
         return elastic.RWS_WINDOW
     return min(integer(name, value, 0), 2**40)  # no series is longer
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,7 @@ class Objects:
     def __init__(self, kind, values, offsets, alphabet=None, letters=None):
         for name, array in (("values", values), ("offsets", offsets), ("alphabet", alphabet)):
             if array is not None:
+                array = np.ascontiguousarray(array)
                 if array.base is not None and array.flags.writeable:
                     array = array.copy()
                 # The view of a read-only array cannot be made writeable again.
@@ -333,6 +334,11 @@ def _as_list(items: Any, lengths: Any, channels_first: bool, name: str) -> list[
     """Any accepted collection as a list of items."""
     if isinstance(items, (str, bytes)):
         raise TypeError(f"{name} must be a sequence of objects, got one {type(items).__name__}")
+    if isinstance(items, Mapping) or hasattr(items, "columns"):
+        raise TypeError(
+            f"{name} is one {type(items).__name__}; a sequence of objects is needed, such as a "
+            "list of its values"
+        )
     padded = isinstance(items, np.ndarray) and items.dtype.kind not in "OUST"
     if lengths is not None and not padded:
         raise TypeError(f"lengths goes with a padded array of numbers, but {name} is a sequence")
@@ -389,9 +395,12 @@ def _pack_vectors(items: list[Any], channels_first: bool, name: str) -> Objects:
     dim = arrays[0].shape[1]
     for i, array in enumerate(arrays):
         if array.shape[1] != dim:
+            hint = ""
+            if len({len(other) for other in arrays}) == 1:
+                hint = " (items of shape (dim, length) are packed with channels_first=True)"
             raise ValueError(
                 f"{name}[{i}] has {array.shape[1]} channels, {name}[0] has {dim}; all must have "
-                "the same"
+                f"the same{hint}"
             )
     values = np.concatenate(arrays)
     offsets = _offsets(np.array([len(array) for array in arrays]))

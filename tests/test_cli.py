@@ -299,7 +299,10 @@ def test_interrupt_in_this_process(capsys, monkeypatch):
     assert capsys.readouterr() == ("", "d2ke: interrupted\n")
 
 
+# A process that was started in the background may have been told to ignore SIGINT.
 LAUNCHER = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from d2ke.__main__ import console
 import d2ke.experiments.run
 print("ready", flush=True)

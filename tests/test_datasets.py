@@ -101,7 +101,9 @@ def test_no_data_folder_at_all(monkeypatch, tmp_path):
             monkeypatch.delenv("D2KE_DATA", raising=False)
         else:
             monkeypatch.setenv("D2KE_DATA", value)
-        with pytest.raises(FileNotFoundError, match=r"neither as data_dir nor as D2KE_DATA.*Down"):
+        with pytest.raises(
+            FileNotFoundError, match=r"neither as data_dir \(--data\) nor as D2KE_DATA.*Down"
+        ):
             load("splice")
     with pytest.raises(FileNotFoundError, match="missing is not a folder"):
         load("splice", tmp_path / "missing")

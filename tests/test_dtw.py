@@ -244,7 +244,7 @@ def test_dtaidistance():
         ({"window": -2}, ValueError, "window must be at least 0, got -2"),
         ({"window": True}, TypeError, "window must be an integer, got True"),
         ({"window": 2.0}, TypeError, "window must be an integer, got 2.0"),
-        ({"window": "RWS"}, ValueError, "window must be one of rws; got 'RWS'"),
+        ({"window": "RWS"}, ValueError, "window must be None, an integer >= 0 or 'rws'; got 'RWS'"),
         ({"ground": "manhattan"}, ValueError, "ground must be one of euclidean, sqeuclidean"),
         ({"ground": None}, TypeError, "ground must be a string"),
         ({"radius": 3}, TypeError, r"'dtw' has no parameter 'radius' .*window, ground"),

@@ -9,8 +9,10 @@ import threading
 
 import pytest
 
+# A process that was started in the background may have been told to ignore SIGINT.
 CHILD = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 import d2ke
 

@@ -467,3 +467,36 @@ def test_concatenate_vectors():
 def test_concatenate_refuses(parts, error, message):
     with pytest.raises(error, match=message):
         d2ke.concatenate(parts)
+
+
+@pytest.mark.parametrize("distance", ["dtw", "mhd"])
+def test_any_memory_order(distance):
+    """All items in Fortran order, one of them, transposed ones, a single one: the same."""
+    rng = np.random.default_rng(0)
+    items = [rng.standard_normal((n, 3)) for n in (4, 7, 5)]
+    wanted = d2ke.distance_matrix(items, distance=distance)
+    for other in (
+        [np.asfortranarray(x) for x in items],
+        [np.asfortranarray(items[0]), *items[1:]],
+        [np.ascontiguousarray(x.T).T for x in items],
+        d2ke.pack([np.ascontiguousarray(x.T) for x in items], channels_first=True),
+        [np.repeat(x, 2, axis=0)[::2] for x in items],
+    ):
+        assert np.array_equal(d2ke.distance_matrix(other, distance=distance), wanted)
+    single = d2ke.distance_matrix(items[:1], [np.asfortranarray(items[1])], distance)
+    assert single == wanted[0, 1]
+
+
+def test_not_a_sequence_of_objects():
+    class Frame:
+        columns = ("a", "b")
+
+    for one in (Frame(), {"a": [1.0]}):
+        with pytest.raises(TypeError, match=r"X is one \w+; a sequence of objects is needed"):
+            d2ke.distance_matrix(one, distance="dtw")
+
+
+def test_hint_for_cells_with_channels_in_rows():
+    cells = [np.zeros((3, 5)), np.zeros((3, 7))]
+    with pytest.raises(ValueError, match="channels_first=True"):
+        d2ke.pack(cells)

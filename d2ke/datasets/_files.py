@@ -44,7 +44,7 @@ def find_files(
         return []
     folder = _data_folder(data_dir)
     if folder is None:
-        reason = f"no data folder is given, neither as data_dir nor as {DATA_VARIABLE}"
+        reason = f"no data folder is given, neither as data_dir (--data) nor as {DATA_VARIABLE}"
         raise FileNotFoundError(f"{name}: {reason}. {_advice(files, 'data_dir', title, page)}")
     found, missing = [], []
     for file in files:
