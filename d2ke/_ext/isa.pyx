@@ -11,7 +11,8 @@ cdef extern from *:
     {
         __builtin_cpu_init();
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
-            && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+            && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")
+            && __builtin_cpu_supports("popcnt");
     }
     static int d2ke_cpu_avx512(void)
     {
