@@ -12,16 +12,6 @@ from typing import Any
 import numpy as np
 
 
-def number(name: str, value: Any) -> float:
-    """Return a finite real number as float."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    value = float(value)
-    if not math.isfinite(value):
-        raise ValueError(f"{name} must be a finite number, got {value}")
-    return value
-
-
 def positive_number(name: str, value: Any) -> float:
     """Return a finite number greater than 0 as float."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):

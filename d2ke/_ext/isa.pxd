@@ -33,10 +33,6 @@ cdef extern from "kernel.h":
     ctypedef size_t (*d2ke_scratch)(const d2ke_problem *) noexcept nogil
     ctypedef void (*d2ke_exp)(double *, int64_t, double, double) noexcept nogil
 
-    ctypedef struct d2ke_cache:
-        int64_t row
-        int64_t block
-
     ctypedef struct d2ke_table:
         const char *name
         int64_t vector_bytes
