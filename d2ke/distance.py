@@ -357,7 +357,7 @@ class _PythonCross(Prepared):
             if gamma is None:
                 values *= scale
             else:
-                features.exp_features(values, values, gamma, scale, 1)
+                features.exp_features(values[None], values[None], gamma, scale, 1)
             out[i, start:] = values
             if self._same:
                 out[start:, i] = out[i, start:]

@@ -101,7 +101,8 @@ def d2ke_features(
     """Compute features from a ready matrix of distances to random objects.
 
     Distances are costly and features cheap: one D serves every gamma, and its
-    first R' columns serve every R' <= R.
+    first R' columns, ``D[:, :R']``, serve every R' <= R.  D is not copied, so that
+    with one `out` for all of them any number of gammas takes the memory of one.
 
     Parameters
     ----------
@@ -159,8 +160,9 @@ def d2ke_features(
         D = D.copy()
     if gamma is None:
         return np.multiply(D, scale, out=out, dtype=np.float64, casting="same_kind")
-    source = np.ascontiguousarray(D).reshape(-1)
-    features.exp_features(source, out.reshape(-1), gamma, scale, threads)
+    source = D if D.strides[1] == D.itemsize else np.ascontiguousarray(D)
+    whole = (1, -1) if source.flags.c_contiguous else D.shape
+    features.exp_features(source.reshape(whole), out.reshape(whole), gamma, scale, threads)
     return out
 
 

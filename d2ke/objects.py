@@ -14,6 +14,7 @@ from d2ke._validate import choice
 KINDS = ("vectors", "strings")
 
 _LARGEST_EXACT_INTEGER = 2**53
+_SMALL_TABLE = 2**16
 
 
 class Objects:
@@ -453,33 +454,46 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> np.ndarray:
 
 
 def _pack_strings(items: list[Any], name: str) -> Objects:
-    letters = "int"
-    for i, item in enumerate(items):
-        found = {str: "str", bytes: "bytes"}.get(type(item), "int")
-        if isinstance(item, np.str_):
-            found = "str"
-        elif isinstance(item, np.bytes_):
-            found = "bytes"
-        if i == 0:
-            letters = found
-        elif found != letters:
-            raise TypeError(
-                f"{name}[{i}] is {type(item).__name__}, {name}[0] is {type(items[0]).__name__}; "
-                "all must be of one type"
-            )
-    offsets = _offsets(
-        np.array([np.size(s) if letters == "int" else len(s) for s in items], dtype=np.int64)
-    )
+    kinds = {kind: _letters(kind) for kind in set(map(type, items))}
+    letters = kinds[type(items[0])]
+    if set(kinds.values()) != {letters}:
+        i = next(i for i, item in enumerate(items) if kinds[type(item)] != letters)
+        raise TypeError(
+            f"{name}[{i}] is {type(items[i]).__name__}, {name}[0] is {type(items[0]).__name__}; "
+            "all must be of one type"
+        )
+    size = np.size if letters == "int" else len
+    offsets = _offsets(np.fromiter(map(size, items), dtype=np.int64, count=len(items)))
     if letters == "str":
         joined = "".join(items).encode("utf-32-le", "surrogatepass")
-        symbols = np.frombuffer(joined, dtype="<u4").astype(np.int64)
+        symbols = np.frombuffer(joined, dtype="<u4")
     elif letters == "bytes":
-        symbols = np.frombuffer(b"".join(items), dtype=np.uint8).astype(np.int64)
+        symbols = np.frombuffer(b"".join(items), dtype=np.uint8)
     else:
         sequences = [_integers(item, i, name) for i, item in enumerate(items)]
         symbols = np.concatenate([np.empty(0, dtype=np.int64), *sequences])
-    alphabet, codes = np.unique(symbols, return_inverse=True)
-    return Objects("strings", codes.astype(_code_dtype(len(alphabet))), offsets, alphabet, letters)
+    alphabet, codes = _indexed(symbols)
+    return Objects("strings", codes, offsets, alphabet, letters)
+
+
+def _letters(kind: type) -> str:
+    return "str" if issubclass(kind, str) else "bytes" if issubclass(kind, bytes) else "int"
+
+
+def _indexed(symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the different symbols in order, and each symbol's index among them."""
+    least = int(symbols.min(initial=0))
+    span = int(symbols.max(initial=0)) - least + 1
+    if span > max(_SMALL_TABLE, len(symbols)):
+        alphabet, codes = np.unique(symbols, return_inverse=True)
+        return alphabet.astype(np.int64), codes.astype(_code_dtype(len(alphabet)))
+    places = symbols - least if least else symbols
+    seen = np.zeros(span, dtype=bool)
+    seen[places] = True
+    alphabet = np.flatnonzero(seen) + least
+    index = np.zeros(span, dtype=_code_dtype(len(alphabet)))
+    index[alphabet - least] = np.arange(len(alphabet))
+    return alphabet, index[places]
 
 
 def _integers(item: Any, i: int, name: str) -> np.ndarray:

@@ -209,6 +209,16 @@ def test_first_features_of_nested_omegas():
     )
 
 
+def test_gammas_in_one_output_from_views_of_one_matrix():
+    D = np.random.default_rng(0).random((7, 5000))
+    Z = np.empty((7, 4500))
+    for gamma in (0.1, 3.0):
+        for view in (D[:, :4500], D[:, 500:], np.asfortranarray(D)[:, :4500]):
+            assert d2ke.d2ke_features(view, gamma, out=Z) is Z
+            assert same_bits(Z, d2ke.d2ke_features(view.copy(order="C"), gamma))
+            np.testing.assert_allclose(Z, np.exp(-gamma * view) / np.sqrt(4500), rtol=1e-15)
+
+
 # The kernel
 
 

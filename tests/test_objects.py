@@ -428,6 +428,15 @@ def test_equality():
     assert d2ke.pack([np.ones((2, 1))]) != d2ke.pack([np.ones((1, 2))])
 
 
+@pytest.mark.parametrize("low, high", [(0, 300), (-400, 3), (10**6, 10**6 + 9), (-(2**62), 2**62)])
+def test_alphabets_of_any_range_and_order(low, high):
+    letters = np.random.default_rng(0).integers(low, high, size=500)
+    X = d2ke.pack([letters[:1], letters[1:1], letters[1:]], kind="strings")
+    assert np.array_equal(X.alphabet, np.unique(letters))
+    assert X.alphabet.dtype == np.int64
+    assert np.array_equal(X.alphabet[X.values], letters)
+
+
 def test_size_in_memory():
     X = d2ke.pack([np.zeros((3, 2), np.float32)])
     assert X.nbytes == 3 * 2 * 4 + 2 * 8

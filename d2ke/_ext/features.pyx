@@ -26,11 +26,14 @@ cdef void _chunk(const Element *source, Element *target, int64_t n, double gamma
         target[i] = <Element> buffer[i]
 
 
-def exp_features(const Element[::1] source, Element[::1] target, double gamma, double scale,
+def exp_features(const Element[:, :] source, Element[:, :] target, double gamma, double scale,
                  int n_threads):
-    """target = scale * exp(-gamma * source); they may be the same array."""
-    cdef int64_t n = source.shape[0]
-    cdef int64_t k, chunks = (n + CHUNK - 1) // CHUNK
-    n_threads = min(n_threads, 1 + chunks // 8)  # a thread must be worth starting
+    """target = scale * exp(-gamma * source), whose rows are contiguous; they may be the same."""
+    cdef int64_t m = source.shape[1]
+    cdef int64_t per_row = (m + CHUNK - 1) // CHUNK
+    cdef int64_t k, row, begin, chunks = source.shape[0] * per_row
+    n_threads = min(n_threads, 1 + source.shape[0] * m // (8 * CHUNK))  # worth starting
     for k in prange(chunks, nogil=True, num_threads=n_threads):
-        _chunk(&source[k * CHUNK], &target[k * CHUNK], min(CHUNK, n - k * CHUNK), gamma, scale)
+        row = k // per_row
+        begin = k % per_row * CHUNK
+        _chunk(&source[row, begin], &target[row, begin], min(CHUNK, m - begin), gamma, scale)
