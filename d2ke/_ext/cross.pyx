@@ -249,7 +249,7 @@ cdef _run(Cross cross, Element[:, ::1] out, int n_threads, bint symmetric, progr
         cells = <double> cross.problem.x.offsets[n] * cross.problem.y.offsets[m]
         n_threads = <int> min(<double> n_threads, 1 + cells * cross.problem.x.dim / THREAD_WORK)
     blocks = np.asarray(<const int64_t[:nb + 1]> cross.problem.blocks)
-    tile_rows, edges = tile_shape(n, blocks, n_threads)
+    tile_rows, edges = tile_shape(n, blocks, n_threads, cross.block_outer)
     runs = edges
     tiling.rows = tile_rows
     tiling.row_tiles = (n + tiling.rows - 1) / tiling.rows
@@ -305,18 +305,19 @@ cdef void team(Cross cross, Shared *shared, const Tiling *tiling, int thread, ch
             d2ke_nap()
 
 
-def tile_shape(n, blocks, n_threads):
+def tile_shape(n, blocks, n_threads, block_outer):
     """Rows of a task and the edges of its runs of blocks.
 
     A task's results stay in the cache (about 256 kB), and there are enough
-    tasks for the threads to end together.
+    tasks for the threads to end together.  Kernels that prepare a block, and
+    not a row, get more rows for each block.
     """
     columns = np.diff(blocks)
     n_blocks = len(columns)
-    most = 4096
+    most, most_rows = (512, 128) if block_outer else (4096, 32)
     widest = int(columns.max())
     per_run = max(1, min(n_blocks, most // max(1, int(columns.mean()))))
-    rows = max(1, min(32, 32768 // max(widest, per_run * int(columns.mean() + 1))))
+    rows = max(1, min(most_rows, 32768 // max(widest, per_run * int(columns.mean() + 1))))
     wanted = 16 * n_threads if n_threads > 1 else 1
     while rows > 4 and -(-n // rows) * -(-n_blocks // per_run) < wanted:
         rows = (rows + 1) // 2

@@ -90,7 +90,8 @@ D2KE_INLINE void REAL_(dtw_tile)(const int rows, const int cols, const int fixed
         if (ground == DTW_PLAIN)
             D2KE_UNROLL for (int r = 0; r < rows; r++)
                 D2KE_UNROLL for (int c = 0; c < cols; c++)
-                    cost[r][c] = REAL_(sqrt)(cost[r][c]);
+                    cost[r][c] = (r * cols + c) % 4 == 0 ? REAL_(sqrt)(cost[r][c])
+                                                         : REAL_(newton_sqrt)(cost[r][c]);
     }
     vec above = *diagonal;
     D2KE_UNROLL for (int r = 0; r < rows; r++) {
@@ -122,18 +123,16 @@ D2KE_INLINE void REAL_(dtw_strip)(const int cols, const int fixed_dim, const int
     int64_t i = begin;
     vec mine[DTW_COLS];
     D2KE_UNROLL for (int c = 0; c < cols; c++) mine[c] = REAL_(set)(DTW_INFINITY);
-    for (; i < inner; i++)
-        REAL_(dtw_tile)(1, cols, fixed_dim, ground, 1, dim, x + i * dim, y, left + i, &diagonal,
-                        mine, i - column, radius);
-    for (; i + DTW_ROWS <= outer; i += DTW_ROWS)
-        REAL_(dtw_tile)(DTW_ROWS, cols, fixed_dim, ground, 0, dim, x + i * dim, y, left + i,
-                        &diagonal, mine, 0, radius);
-    for (; i < outer; i++)
-        REAL_(dtw_tile)(1, cols, fixed_dim, ground, 0, dim, x + i * dim, y, left + i, &diagonal,
-                        mine, 0, radius);
-    for (; i < end; i++)
-        REAL_(dtw_tile)(1, cols, fixed_dim, ground, 1, dim, x + i * dim, y, left + i, &diagonal,
-                        mine, i - column, radius);
+#define DTW_TILES(rows, banded, condition)                                                        \
+    for (; i + rows <= end && (condition); i += rows)                                             \
+        REAL_(dtw_tile)(rows, cols, fixed_dim, ground, banded, dim, x + i * dim, y, left + i,     \
+                        &diagonal, mine, i - column, radius);
+    DTW_TILES(DTW_ROWS, 1, i < inner)
+    DTW_TILES(DTW_ROWS, 0, i + DTW_ROWS <= outer)
+    DTW_TILES(1, 0, end == outer && i >= inner)
+    DTW_TILES(DTW_ROWS, 1, 1)
+    DTW_TILES(1, 1, 1)
+#undef DTW_TILES
     D2KE_UNROLL for (int c = 0; c < cols; c++) top[c] = mine[c];
 }
 

@@ -205,7 +205,7 @@ static const lev_table *lev_masks(const d2ke_problem *problem, const lev_scratch
     return table;
 }
 
-/* Two functions that compilers do not always turn into one instruction of AVX-512:
+/* Two functions for which compilers take more instructions than there are:
  * a | b | c, and a & ~(b & ~c) where c has no bits that b has not. */
 #if D2KE_BYTES == 64
 #define LEV_LOGIC(a, b, c, table)                                                                  \
@@ -214,7 +214,14 @@ D2KE_INLINE v_u64 lev_any(v_u64 a, v_u64 b, v_u64 c) { return LEV_LOGIC(a, b, c,
 D2KE_INLINE v_u64 lev_except(v_u64 a, v_u64 b, v_u64 c) { return LEV_LOGIC(a, b, c, 0xB0); }
 #else
 D2KE_INLINE v_u64 lev_any(v_u64 a, v_u64 b, v_u64 c) { return a | b | c; }
+#if D2KE_BYTES == 32
+D2KE_INLINE v_u64 lev_except(v_u64 a, v_u64 b, v_u64 c)
+{
+    return (v_u64)_mm256_andnot_si256((__m256i)(b ^ c), (__m256i)a);
+}
+#else
 D2KE_INLINE v_u64 lev_except(v_u64 a, v_u64 b, v_u64 c) { return a & ~(b ^ c); }
+#endif
 #endif
 
 /* One word of every lane along n letters of text. */
