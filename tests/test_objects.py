@@ -428,7 +428,9 @@ def test_equality():
     assert d2ke.pack([np.ones((2, 1))]) != d2ke.pack([np.ones((1, 2))])
 
 
-@pytest.mark.parametrize("low, high", [(0, 300), (-400, 3), (10**6, 10**6 + 9), (-(2**62), 2**62)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 300), (-400, 3), (10**6, 10**6 + 9), (-(2**62), 2**62)]
+)
 def test_alphabets_of_any_range_and_order(low, high):
     letters = np.random.default_rng(0).integers(low, high, size=500)
     X = d2ke.pack([letters[:1], letters[1:1], letters[1:]], kind="strings")
