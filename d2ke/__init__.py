@@ -15,6 +15,8 @@ from d2ke._config import show_config
 from d2ke._version import __version__
 from d2ke.distance import distance_matrix, distance_names
 from d2ke.embed import d2ke_embed, d2ke_features, rsm_embed
+from d2ke.gram import SpectrumRepair, d2ke_gram, dsk_gram
+from d2ke.led import PseudoEuclidean, gdk_led
 from d2ke.linear import LinearModel, predict, train
 from d2ke.models_io import load_model, save_model
 from d2ke.neighbors import knn_predict
@@ -25,14 +27,19 @@ from d2ke.svm import SVMModel, svmpredict, svmtrain
 __all__ = [
     "LinearModel",
     "Objects",
+    "PseudoEuclidean",
     "SVMModel",
+    "SpectrumRepair",
     "__version__",
     "concatenate",
     "d2ke_embed",
     "d2ke_features",
+    "d2ke_gram",
     "datasets",
     "distance_matrix",
     "distance_names",
+    "dsk_gram",
+    "gdk_led",
     "knn_predict",
     "load_model",
     "pack",

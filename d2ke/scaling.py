@@ -12,11 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from d2ke._threads import worker_pool
-
-# Rows that one product computes. Were it to depend on the number of threads, so would
-# the BLAS's choice of algorithm and the last bits.
-_RUN = 256
+from d2ke._products import row_products
 
 
 @dataclass(frozen=True)
@@ -79,20 +75,8 @@ def compress(
     if train.shape[1] <= train.shape[0]:
         return [train, *others]
     # The basis is train' U / s for the eigenvectors U and eigenvalues s^2 of train train'.
-    grams = [_product(rows, train, n_threads) for rows in (train, *others)]
+    grams = [row_products(rows, train, n_threads) for rows in (train, *others)]
     squares, U = np.linalg.eigh(grams[0])
     kept = squares > 1e-12 * squares[-1]
     basis = U[:, kept] / np.sqrt(squares[kept])
     return [gram @ basis for gram in grams]
-
-
-def _product(rows: np.ndarray, columns: np.ndarray, n_threads: int | None) -> np.ndarray:
-    """Return rows columns', computed by runs of rows on several threads."""
-    result = np.empty((len(rows), len(columns)))
-
-    def fill(begin: int) -> None:
-        np.matmul(rows[begin : begin + _RUN], columns.T, out=result[begin : begin + _RUN])
-
-    with worker_pool(n_threads) as pool:
-        list(pool.map(fill, range(0, len(rows), _RUN)))
-    return result

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Gram matrices of objects: from random features, and directly from distances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from d2ke import _nodes
+from d2ke._products import row_products
+from d2ke._validate import choice, positive_number
+from d2ke.embed import d2ke_embed
+
+KINDS = ("rbf", "nd")
+REPAIRS = ("clip", "flip", "shift")
+# Of the largest entry; what rounding leaves of symmetry.
+_ASYMMETRY = 1e-8
+
+
+def d2ke_gram(
+    X: Any,
+    Y: Any = None,
+    *,
+    omega: Any,
+    distance: Any,
+    gamma: float,
+    n_threads: int | None = None,
+    progress: bool = False,
+    **params: Any,
+) -> np.ndarray:
+    """Compute the Gram matrix of the D2KE kernel, as random objects estimate it.
+
+    K[i, j] = sum_r exp(-gamma (d(x_i, omega_r) + d(y_j, omega_r))) / R: the
+    product of the features of `d2ke_embed`, positive semidefinite for any
+    distance. For a linear model the features themselves are the better input;
+    this is for methods that want a kernel.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        n objects.
+    Y : Objects or what `pack` takes, optional
+        m objects; None for X.
+    omega : Objects or what `pack` takes
+        R random objects, see `random_series`, `random_strings`, `random_sets`.
+    distance : str, callable or scipy.LowLevelCallable
+        As for `distance_matrix`.
+    gamma : float
+        Inverse scale of the distance, > 0.
+    n_threads : int, optional
+        Threads to use; None for all that this process may use.
+    progress : bool
+        Show progress bars (on a terminal only).
+    **params
+        Parameters of the distance.
+
+    Returns
+    -------
+    ndarray, shape (n, m)
+        float32 if all objects are float32 vectors, else float64; values in [0, 1].
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `d2ke_embed`.
+
+    References
+    ----------
+    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
+    Embedding", 2018, eq. (4).
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> omega = d2ke.random_strings(64, "ACGT", length=(2, 8), seed=0)
+    >>> K = d2ke.d2ke_gram(["ACGT", "AGGT"], omega=omega, distance="levenshtein", gamma=0.1)
+    >>> K.shape, bool(K[0, 1] == K[1, 0])
+    ((2, 2), True)
+    """
+    options = {
+        "distance": distance,
+        "gamma": positive_number("gamma", gamma),
+        "n_threads": n_threads,
+        "progress": progress,
+    } | params
+    rows = d2ke_embed(X, omega, **options)
+    columns = rows if Y is None else d2ke_embed(Y, omega, **options)
+    K = row_products(rows, columns, n_threads)
+    return _symmetric_half(K) if Y is None else K
+
+
+def dsk_gram(
+    D: np.ndarray,
+    *,
+    kind: str = "rbf",
+    gamma: float | None = None,
+    beta: float = 2.0,
+    repair: str | SpectrumRepair | None = None,
+) -> np.ndarray:
+    """Substitute distances into a kernel: the baselines DSK_RBF and DSK_ND.
+
+    For a general distance the result is indefinite; LIBSVM takes it all the
+    same, as the paper does, or its spectrum is repaired.
+
+    Parameters
+    ----------
+    D : ndarray, shape (m, n)
+        Distances of m objects (rows) to the n training objects.
+    kind : {"rbf", "nd"}
+        exp(-gamma d^beta), or the negative distance -d^beta.
+    gamma : float
+        Inverse scale of d^beta, > 0; for ``kind="rbf"`` only.
+    beta : float
+        Exponent, > 0; 2 in the paper.
+    repair : {"clip", "flip", "shift"} or SpectrumRepair, optional
+        A name: of the training objects' own D, whose Gram matrix becomes
+        positive semidefinite. For the rows of other objects, the
+        `SpectrumRepair` that was fitted to the training objects' Gram matrix.
+
+    Returns
+    -------
+    ndarray, shape (m, n)
+        float32 if D is, else float64.
+
+    Raises
+    ------
+    TypeError
+        D not of real numbers; gamma missing, or given where it has no meaning.
+    ValueError
+        Negative or nan distances (or infinite ones for "nd"); gamma or beta not
+        positive; a repair by name of a matrix that is not square and symmetric.
+
+    References
+    ----------
+    Haasdonk, Bahlmann, "Learning with distance substitution kernels", 2004. Wu,
+    Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and Embedding",
+    2018, section 5.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> D = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 1.0], [3.0, 1.0, 0.0]])
+    >>> d2ke.dsk_gram(D, kind="nd").tolist()
+    [[-0.0, -1.0, -9.0], [-1.0, -0.0, -1.0], [-9.0, -1.0, -0.0]]
+    >>> K = d2ke.dsk_gram(D, gamma=0.1, repair="clip")
+    >>> bool(np.linalg.eigvalsh(K).min() > -1e-12)
+    True
+
+    The rows of new objects, treated alike:
+
+    >>> D_new = np.array([[2.0, 1.0, 1.0]])
+    >>> repair = d2ke.SpectrumRepair.fit(d2ke.dsk_gram(D, gamma=0.1), "clip")
+    >>> d2ke.dsk_gram(D_new, gamma=0.1, repair=repair).shape
+    (1, 3)
+    """
+    choice("kind", kind, KINDS)
+    beta = positive_number("beta", beta)
+    if kind == "rbf":
+        if gamma is None:
+            raise TypeError('gamma is needed for kind="rbf"')
+        gamma = positive_number("gamma", gamma)
+    elif gamma is not None:
+        raise TypeError(f'gamma has no meaning for kind="nd"; got {gamma!r}')
+    values = _nodes.matrix("D", D, infinite=kind == "rbf")
+    if not (values >= 0).all():
+        i, j = np.argwhere(~(values >= 0))[0]
+        raise ValueError(f"D[{i}, {j}] is {values[i, j]}; distances must be >= 0")
+    dtype = values.dtype if values.dtype in (np.float32, np.float64) else np.float64
+    K = np.power(values, beta, dtype=dtype)
+    K *= -1.0 if gamma is None else -gamma
+    if kind == "rbf":
+        np.exp(K, out=K)
+    if repair is None:
+        return K
+    if isinstance(repair, SpectrumRepair):
+        return repair.apply(K).astype(dtype, copy=False)
+    return SpectrumRepair.fit(K, repair).gram.astype(dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class SpectrumRepair:
+    """What makes an indefinite Gram matrix positive semidefinite, and new rows fit it.
+
+    Negative eigenvalues are set to 0 ("clip"), turned positive ("flip"), or all
+    eigenvalues are raised until none is negative ("shift"). Rows of new objects
+    undergo the same linear map as the rows of the training objects; a shift
+    changes only how similar an object is to itself, so it leaves them as they are.
+
+    Attributes
+    ----------
+    kind : {"clip", "flip", "shift"}
+        The repair.
+    gram : ndarray of float64, shape (n, n)
+        The repaired Gram matrix of the training objects.
+    least : float
+        The least eigenvalue before the repair.
+    negative : ndarray of float64, shape (n, q)
+        Eigenvectors of the q negative eigenvalues.
+
+    References
+    ----------
+    Chen, Garcia, Gupta, Rahimi, Cazzanti, "Similarity-based classification:
+    concepts and algorithms", 2009, section 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> repair = d2ke.SpectrumRepair.fit(np.array([[0.0, 1.0], [1.0, 0.0]]), "flip")
+    >>> np.round(repair.gram, 12).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    >>> np.round(repair.apply(np.array([[0.0, 1.0]])), 12).tolist()
+    [[1.0, 0.0]]
+    """
+
+    kind: str
+    gram: np.ndarray
+    least: float
+    negative: np.ndarray
+
+    @classmethod
+    def fit(cls, K: np.ndarray, kind: str) -> SpectrumRepair:
+        """Repair the symmetric Gram matrix of training objects, shape (n, n)."""
+        choice("repair", kind, REPAIRS)
+        K = symmetric_matrix("K", K)
+        values, vectors = np.linalg.eigh(K)
+        below = values < 0
+        negative = vectors[:, below]
+        if kind == "shift":
+            gram = K - min(values[0], 0.0) * np.eye(len(K))
+        else:
+            times = 1 if kind == "clip" else 2
+            gram = K - times * (negative * values[below]) @ negative.T
+        return cls(kind, _symmetric_half(gram), float(values[0]), negative)
+
+    def apply(self, K: np.ndarray) -> np.ndarray:
+        """Return rows of other objects, shape (m, n), as the training objects' were changed."""
+        K = np.asarray(_nodes.matrix("K", K), dtype=np.float64)
+        if K.shape[1] != len(self.gram):
+            raise ValueError(
+                f"K has {K.shape[1]} columns; the repair was fitted to {len(self.gram)} objects"
+            )
+        if self.kind == "shift":
+            return K
+        times = 1 if self.kind == "clip" else 2
+        return K - times * (K @ self.negative) @ self.negative.T
+
+
+def symmetric_matrix(name: str, values: Any) -> np.ndarray:
+    """Return a matrix as float64, symmetric but for rounding, or raise."""
+    matrix = np.asarray(_nodes.matrix(name, values), dtype=np.float64)
+    if matrix.shape[0] != matrix.shape[1] or not matrix.size:
+        raise ValueError(f"{name} must be square and not empty, got shape {matrix.shape}")
+    difference = np.abs(matrix - matrix.T)
+    if difference.max() > _ASYMMETRY * np.abs(matrix).max():
+        i, j = np.unravel_index(difference.argmax(), matrix.shape)
+        raise ValueError(
+            f"{name} must be symmetric, but {name}[{i}, {j}] is {matrix[i, j]} and "
+            f"{name}[{j}, {i}] is {matrix[j, i]}"
+        )
+    return matrix
+
+
+def _symmetric_half(K: np.ndarray) -> np.ndarray:
+    """Copy the upper triangle onto the lower one, which rounding may have made different."""
+    below = np.tril_indices(len(K), -1)
+    K[below] = K.T[below]
+    return K

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Gram matrices of features and of distances, and the repair of their spectra."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import d2ke
+
+RNG = np.random.default_rng(5)
+
+
+def points(n, dim=3):
+    return RNG.standard_normal((n, dim))
+
+
+def distances(A, B):
+    return np.linalg.norm(A[:, None] - B, axis=2)
+
+
+def with_spectrum(values):
+    Q = np.linalg.qr(RNG.standard_normal((len(values), len(values))))[0]
+    return (Q * values) @ Q.T, Q
+
+
+# Features
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_gram_of_features(n_threads):
+    X = d2ke.random_strings(600, "AB", length=(1, 9), seed=1)
+    Y = d2ke.random_strings(5, "AB", length=(1, 9), seed=2)
+    omega = d2ke.random_strings(40, "AB", length=(1, 4), seed=3)
+    options = {"omega": omega, "distance": "levenshtein", "gamma": 0.3}
+    sums = d2ke.distance_matrix(X, omega, "levenshtein")
+    others = d2ke.distance_matrix(Y, omega, "levenshtein")
+    wanted = np.exp(-0.3 * (sums[:, None] + others)).mean(axis=2)
+    assert_allclose(d2ke.d2ke_gram(X, Y, n_threads=n_threads, **options), wanted, rtol=1e-13)
+    K = d2ke.d2ke_gram(X, n_threads=n_threads, **options)
+    assert np.array_equal(K, K.T)
+    assert np.array_equal(K, d2ke.d2ke_gram(X, n_threads=2, **options))
+    assert np.linalg.eigvalsh(K).min() > -1e-12
+    assert_allclose(K[:, :7], d2ke.d2ke_gram(X, X[:7], **options), rtol=1e-14)
+
+
+def test_gram_keeps_single_precision_and_passes_parameters():
+    X, omega = (
+        d2ke.random_series(n, 2, length=(3, 9), sigma=1.0, seed=n, dtype=np.float32) for n in (4, 8)
+    )
+    options = {"omega": omega, "distance": "dtw", "gamma": 0.1}
+    K = d2ke.d2ke_gram(X, window=1, **options)
+    assert K.dtype == np.float32
+    assert not np.array_equal(K, d2ke.d2ke_gram(X, **options))
+
+
+# Distance substitution
+
+
+@given(beta=st.floats(0.3, 3), gamma=st.floats(1e-3, 1e2))
+def test_substitution_by_definition(beta, gamma):
+    D = distances(points(4), points(6))
+    assert_allclose(d2ke.dsk_gram(D, gamma=gamma, beta=beta), np.exp(-gamma * D**beta), rtol=1e-13)
+    assert_allclose(d2ke.dsk_gram(D, kind="nd", beta=beta), -(D**beta), rtol=1e-15)
+
+
+def test_substitution_of_other_types():
+    D = np.array([[0, 3], [3, 0]], np.uint16)
+    assert d2ke.dsk_gram(D, kind="nd").tolist() == [[0, -9], [-9, 0]]
+    assert d2ke.dsk_gram(D.astype(np.float32), gamma=0.1).dtype == np.float32
+    assert d2ke.dsk_gram([[np.inf, 0.0]], gamma=2.0).tolist() == [[0.0, 1.0]]
+
+
+@pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
+def test_negative_distance_is_conditionally_positive_definite(beta):
+    A = points(12)
+    K = d2ke.dsk_gram(distances(A, A), kind="nd", beta=beta)
+    J = np.eye(12) - 1 / 12
+    assert np.linalg.eigvalsh(J @ K @ J).min() > -1e-12
+
+
+def test_conditionally_positive_kernel_trains_as_its_centred_form():
+    """The constraint sum alpha y = 0 of the SVM makes -d^2 the linear kernel (times 2)."""
+    A = np.vstack([points(20) - 2, points(20) + 2])
+    y = np.repeat([0, 1], 20)
+    model = d2ke.svmtrain(y, d2ke.dsk_gram(distances(A, A), kind="nd"), "-t 4 -c 1 -q")
+    linear = d2ke.svmtrain(y, 2 * A @ A.T, "-t 4 -c 1 -q")
+    new = points(30)
+    K_new = d2ke.dsk_gram(distances(new, A), kind="nd")
+    labels = d2ke.svmpredict(np.zeros(30, int), K_new, model)[0]
+    wanted = d2ke.svmpredict(np.zeros(30, int), 2 * new @ A.T, linear)[0]
+    assert np.array_equal(labels, wanted)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({}, TypeError, 'gamma is needed for kind="rbf"'),
+        ({"kind": "nd", "gamma": 1.0}, TypeError, "gamma has no meaning"),
+        ({"kind": "linear"}, ValueError, "kind must be one of rbf, nd"),
+        ({"gamma": -1.0}, ValueError, "gamma must be a positive"),
+        ({"gamma": 1.0, "beta": 0}, ValueError, "beta must be a positive"),
+        ({"gamma": 1.0, "repair": "trim"}, ValueError, "repair must be one of clip, flip, shift"),
+    ],
+)
+def test_wrong_arguments(arguments, error, message):
+    with pytest.raises(error, match=message):
+        d2ke.dsk_gram(np.zeros((2, 2)), **arguments)
+
+
+def test_wrong_distances():
+    with pytest.raises(ValueError, match=r"D\[0, 1\] is -1.0; distances must be >= 0"):
+        d2ke.dsk_gram([[0.0, -1.0]], gamma=1.0)
+    with pytest.raises(ValueError, match=r"D has inf at position \(0, 0\)"):
+        d2ke.dsk_gram([[np.inf]], kind="nd")
+    with pytest.raises(ValueError, match=r"K must be square and not empty, got shape \(1, 2\)"):
+        d2ke.dsk_gram([[0.0, 1.0]], gamma=1.0, repair="clip")
+    with pytest.raises(ValueError, match=r"must be symmetric, but K\[0, 1\] is -1.0"):
+        d2ke.dsk_gram([[0.0, 1.0], [2.0, 0.0]], kind="nd", repair="flip")
+
+
+# Repair
+
+
+@pytest.mark.parametrize(
+    ("kind", "repaired"),
+    [("clip", [3, 1, 0, 0]), ("flip", [3, 1, 2, 0.5]), ("shift", [5, 3, 0, 1.5])],
+)
+def test_repair_of_a_known_spectrum(kind, repaired):
+    K, Q = with_spectrum(np.array([3, 1, -2, -0.5]))
+    repair = d2ke.SpectrumRepair.fit(K, kind)
+    assert_allclose(repair.gram, (Q * repaired) @ Q.T, atol=1e-14)
+    assert np.array_equal(repair.gram, repair.gram.T)
+    assert repair.least == pytest.approx(-2)
+    assert repair.negative.shape == (4, 2)
+    if kind == "shift":
+        assert np.array_equal(repair.apply(K), K)
+    else:
+        assert_allclose(repair.apply(K), repair.gram, atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", ["clip", "flip", "shift"])
+def test_nothing_to_repair(kind):
+    K, _ = with_spectrum(np.array([3.0, 2, 1]))
+    repair = d2ke.SpectrumRepair.fit(K, kind)
+    assert_allclose(repair.gram, K, rtol=1e-15)
+    assert np.array_equal(repair.apply(K[:2]), K[:2])
+
+
+@pytest.mark.parametrize("kind", ["clip", "flip", "shift"])
+def test_repair_carried_over_to_new_rows(kind):
+    D = np.abs(RNG.standard_normal((9, 9)))
+    D = np.triu(D, 1) + np.triu(D, 1).T
+    new = np.abs(RNG.standard_normal((4, 9)))
+    repair = d2ke.SpectrumRepair.fit(d2ke.dsk_gram(D, kind="nd"), kind)
+    assert_allclose(d2ke.dsk_gram(D, kind="nd", repair=kind), repair.gram, rtol=1e-15)
+    rows = d2ke.dsk_gram(new, kind="nd", repair=repair)
+    assert_allclose(rows, repair.apply(-(new**2)), rtol=1e-15)
+    with pytest.raises(ValueError, match="K has 8 columns; the repair was fitted to 9 objects"):
+        d2ke.dsk_gram(new[:, :8], kind="nd", repair=repair)
