@@ -317,6 +317,32 @@ def _comparison(what: str, name: str, calls: list[Callable], settings) -> dict:
     }
 
 
+def linear_solvers(settings, _peak) -> list[dict]:
+    """Time LIBLINEAR (its one-vs-rest problems in threads) over the block solver."""
+    Z, classes = workloads.features(small(60000, settings.quick))
+    options = "-s 2 -e 0.0001 -c 1 -q"
+    rows, n_threads = [], settings.threads
+    liblinear = partial(d2ke.train, classes, Z, options, n_threads=n_threads)
+    for dtype in (np.float64, np.float32):
+        progress(f"linear: {dtype.__name__}")
+        block = partial(
+            d2ke.train, classes, Z.astype(dtype), options, solver="block", n_threads=n_threads
+        )
+        what = f"LIBLINEAR / block solver, {dtype.__name__}"
+        name = f"{len(Z)} x {Z.shape[1]}, 10 classes"
+        rows.append(_comparison(what, name, [block, liblinear], settings))
+        ours, theirs = (squared_hinge(call(), classes, Z) for call in (block, liblinear))
+        progress(f"linear: objectives differ by {np.max(np.abs(ours / theirs - 1)):.1e}")
+    return rows
+
+
+def squared_hinge(model: d2ke.LinearModel, classes: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """Objective of each one-vs-rest problem for C = 1."""
+    margins = np.where(classes[:, None] == model.classes, 1, -1) * (Z @ model.weights.T)
+    losses = np.maximum(0, 1 - margins) ** 2
+    return (model.weights**2).sum(axis=1) / 2 + losses.sum(axis=0)
+
+
 def memory(settings, _peak) -> list[dict]:
     """Peak of the resident set in a process of its own."""
     rows = []
@@ -458,6 +484,7 @@ WORKLOADS: dict[str, Callable[[argparse.Namespace, dict], list[dict]]] = {
     "features": features_against_distances,
     "threads": one_thread_against_many,
     "sizes": sizes_doubled,
+    "linear": linear_solvers,
     "memory": memory,
     "instructions": instructions,
 }

@@ -76,7 +76,7 @@ def test_no_import_runs_upward():
             "_products",
         },
         {"distance", "omega", "datasets"},
-        {"embed", "gram", "led", "scaling"},
+        {"block", "embed", "gram", "led", "scaling"},
         {"linear", "svm", "neighbors", "models_io"},
         {"select"},
         {"experiments"},
