@@ -15,6 +15,7 @@ from d2ke._validate import generator, integer
 from d2ke.embed import d2ke_features
 from d2ke.neighbors import knn_predict
 from d2ke.scaling import Scaling
+from d2ke.svm import svmpredict, svmtrain
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,114 @@ def search_features(
                     (dict(parameters) | {"gamma": gamma, "C": C}, accuracy)
                     for C, accuracy in zip(costs, by_cost, strict=True)
                 ]
+    return Search.best_of(tried)
+
+
+def search_vectors(
+    candidates: Iterable[tuple[Mapping[str, Any], np.ndarray]],
+    codes: np.ndarray,
+    *,
+    costs: Sequence[float],
+    n_folds: int = 10,
+    seed: Any = 0,
+) -> Search:
+    """Choose among ready vectors, and C for a linear model on them.
+
+    Parameters
+    ----------
+    candidates : iterable of (mapping, ndarray of shape (n, R))
+        Parameters, and the vectors of the n training objects that they give.
+    codes : ndarray of int, shape (n,)
+        Classes 0, 1, ... of the training objects.
+    costs : sequence of float
+        Values of C.
+    n_folds, seed
+        Stratified folds, as for `search_features`.
+
+    Returns
+    -------
+    Search
+        `parameters` has the candidate's and ``C``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.select import search_vectors
+    >>> Z = np.linspace(-1, 1, 20)[:, None]
+    >>> codes = (Z[:, 0] > 0).astype(int)
+    >>> candidates = [({"power": p}, Z**p) for p in (2, 1)]
+    >>> search_vectors(candidates, codes, costs=[10.0], n_folds=5).parameters
+    {'power': 1, 'C': 10.0}
+    """
+    folds = stratified_folds(codes, n_folds, seed=seed)
+    tried = []
+    for parameters, F in candidates:
+        by_cost = cross_validate(with_bias(F), codes, costs, folds)
+        tried += [
+            (dict(parameters) | {"C": C}, accuracy)
+            for C, accuracy in zip(costs, by_cost, strict=True)
+        ]
+    return Search.best_of(tried)
+
+
+def search_gram(
+    candidates: Iterable[tuple[Mapping[str, Any], np.ndarray]],
+    codes: np.ndarray,
+    *,
+    costs: Sequence[float],
+    n_folds: int = 10,
+    seed: Any = 0,
+    n_threads: int | None = None,
+) -> Search:
+    """Choose a kernel, and C for a support vector machine with it.
+
+    Every setting is fitted by LIBSVM to all folds but one, for each of them.
+
+    Parameters
+    ----------
+    candidates : iterable of (mapping, ndarray of shape (n, n))
+        Parameters of a kernel, and its Gram matrix of the n training objects.
+    codes : ndarray of int, shape (n,)
+        Classes 0, 1, ... of the training objects.
+    costs : sequence of float
+        Values of C.
+    n_folds, seed
+        Stratified folds, as for `search_features`.
+    n_threads : int, optional
+        Machines fitted at the same time; None for all that this process may use.
+
+    Returns
+    -------
+    Search
+        `parameters` has the candidate's and ``C``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.select import search_gram
+    >>> x = np.linspace(-1, 1, 20)
+    >>> codes = (x > 0).astype(int)
+    >>> candidates = [({"power": p}, np.multiply.outer(x**p, x**p)) for p in (2, 1)]
+    >>> search_gram(candidates, codes, costs=[100.0], n_folds=5).parameters
+    {'power': 1, 'C': 100.0}
+    """
+    folds = stratified_folds(codes, n_folds, seed=seed)
+    parts = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in set(folds)]
+
+    def right(K: np.ndarray, C: float, kept: np.ndarray, out: np.ndarray) -> int:
+        model = svmtrain(codes[kept], K[np.ix_(kept, kept)], f"-t 4 -c {C} -q")
+        return int((svmpredict(None, K[np.ix_(out, kept)], model)[0] == codes[out]).sum())
+
+    tried = []
+    with worker_pool(n_threads) as pool:
+        for parameters, K in candidates:
+            jobs = [(C, *part) for C in costs for part in parts]
+            counts = list(pool.map(lambda job, K=K: right(K, *job), jobs))
+            by_cost = np.reshape(counts, (len(costs), len(parts))).sum(axis=1)
+            tried += [
+                (dict(parameters) | {"C": C}, 100.0 * float(count) / len(codes))
+                for C, count in zip(costs, by_cost, strict=True)
+            ]
     return Search.best_of(tried)
 
 

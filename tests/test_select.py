@@ -17,7 +17,9 @@ from d2ke.select import (
     Search,
     cross_validate,
     search_features,
+    search_gram,
     search_neighbors,
+    search_vectors,
     stratified_folds,
     with_bias,
 )
@@ -344,3 +346,51 @@ def test_neighbors_of_permuted_labels_give_chance():
     y = np.repeat([0, 1], 200)
     assert search_neighbors(D, y, [5]).accuracy == 100
     assert search_neighbors(D, rng.permutation(y), [5]).accuracy == pytest.approx(50, abs=10)
+
+
+# ---------------------------------------------------------------- search_vectors, search_gram
+
+
+def two_moons(n, seed):
+    """Make two half circles that no line divides, in shuffled order."""
+    rng = np.random.default_rng(seed)
+    codes = rng.permutation(np.arange(n) % 2)
+    angle = rng.uniform(0, np.pi, n)
+    x = np.column_stack([np.cos(angle), np.sin(angle)]) * np.where(codes, -1, 1)[:, None]
+    x[codes == 1] += [1.0, 0.5]
+    return x + 0.05 * rng.standard_normal(x.shape), codes
+
+
+def test_vectors_with_a_planted_optimum():
+    x, codes = two_moons(80, 0)
+    D = np.linalg.norm(x[:, None] - x, axis=2)
+    candidates = [({"width": w}, np.exp(-((D / w) ** 2))) for w in (1e-3, 0.5, 1e3)]
+    found = search_vectors(candidates, codes, costs=COSTS)
+    assert found.parameters["width"] == 0.5
+    assert found.accuracy > 97
+    assert len(found.tried) == 3 * len(COSTS)
+
+
+def test_gram_with_a_planted_optimum():
+    x, codes = two_moons(80, 1)
+    D = np.linalg.norm(x[:, None] - x, axis=2)
+    candidates = [({"gamma": gamma}, np.exp(-gamma * D**2)) for gamma in (1e-4, 4.0, 1e4)]
+    found = search_gram(candidates, codes, costs=(1.0, 100.0))
+    assert found.parameters["gamma"] == 4.0
+    assert found.accuracy > 97
+    assert found.tried == search_gram(candidates, codes, costs=(1.0, 100.0), n_threads=1).tried
+
+
+def test_gram_counts_what_refitted_machines_get_right():
+    from sklearn.svm import SVC
+
+    x, codes = two_moons(45, 2)
+    K = x @ x.T
+    folds = stratified_folds(codes, 5, seed=3)
+    right = 0
+    for fold in range(5):
+        kept, out = folds != fold, folds == fold
+        model = SVC(C=2.0, kernel="precomputed").fit(K[np.ix_(kept, kept)], codes[kept])
+        right += (model.predict(K[np.ix_(out, kept)]) == codes[out]).sum()
+    found = search_gram([({}, K)], codes, costs=[2.0], n_folds=5, seed=3)
+    assert found.accuracy == pytest.approx(100 * right / 45)

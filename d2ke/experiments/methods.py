@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""D2KE, RSM and KNN on one division of a data set, searched on its training part."""
+"""D2KE and its baselines on one division of a data set, searched on its training part."""
 
 from __future__ import annotations
 
@@ -17,13 +17,23 @@ from d2ke._validate import choice
 from d2ke.datasets import Dataset, standardize
 from d2ke.distance import distance_matrix
 from d2ke.embed import d2ke_features
-from d2ke.experiments.settings import NEIGHBORS, Setting, sample
+from d2ke.experiments.settings import (
+    DIMENSIONS,
+    GRAM_COSTS,
+    GRAM_GAMMAS,
+    NEIGHBORS,
+    Setting,
+    sample,
+)
+from d2ke.gram import dsk_gram
+from d2ke.led import gdk_led
 from d2ke.linear import predict, train
 from d2ke.neighbors import knn_predict
 from d2ke.objects import Objects, pack
 from d2ke.omega import representatives
 from d2ke.scaling import Scaling, compress
-from d2ke.select import search_features, search_neighbors
+from d2ke.select import search_features, search_gram, search_neighbors, search_vectors
+from d2ke.svm import svmpredict, svmtrain
 
 
 @dataclass
@@ -106,12 +116,12 @@ def evaluate(method: str, division: Division, *, sizes: Sequence[int] = ()) -> O
 
     Parameters
     ----------
-    method : {"d2ke", "rsm", "knn"}
+    method : {"d2ke", "rsm", "knn", "dsk_rbf", "dsk_nd", "gdk_led"}
         The method.
     division : Division
         Training and test part.
     sizes : sequence of int
-        Values of R for which to record the test accuracy (not for KNN).
+        Values of R for which to record the test accuracy (D2KE and RSM only).
 
     Returns
     -------
@@ -194,15 +204,19 @@ def _fit(division, outcome, D_train, D_test, gamma, C):
             scaling.apply(Z_train), scaling.apply(Z_test), n_threads=division.n_threads
         )
     with outcome.timed("model"):
-        model = train(
-            division.y_train,
-            F_train,
-            f"-s 2 -e 0.01 -B 1 -c {C} -q",
-            n_threads=division.n_threads,
-        )
+        model = _train(division, F_train, C)
     with outcome.timed("prediction"):
         _, (accuracy, _, _), _ = predict(division.y_test, F_test, model)
     return accuracy
+
+
+def _train(division, F, C):
+    return train(
+        division.y_train,
+        F,
+        f"-s 2 -e 0.01 -B 1 -c {C} -q",
+        n_threads=division.n_threads,
+    )
 
 
 def _knn(division: Division, sizes: Sequence[int]) -> Outcome:
@@ -221,4 +235,79 @@ def _knn(division: Division, sizes: Sequence[int]) -> Outcome:
     return outcome
 
 
-METHODS = {"d2ke": _d2ke, "rsm": _rsm, "knn": _knn}
+def _dsk_rbf(division: Division, sizes: Sequence[int]) -> Outcome:
+    return _dsk(division, "rbf")
+
+
+def _dsk_nd(division: Division, sizes: Sequence[int]) -> Outcome:
+    return _dsk(division, "nd")
+
+
+def _dsk(division: Division, kind: str) -> Outcome:
+    outcome = Outcome()
+    with outcome.timed("distances"):
+        within = division.distances(division.train, None)
+    with outcome.timed("search"):
+        middle = float(np.median(within)) ** 2 or 1.0
+        if kind == "rbf":
+            grid, costs = [{"gamma": g / middle} for g in GRAM_GAMMAS], GRAM_COSTS
+        else:  # C times the kernel is what counts
+            grid, costs = [{}], [C / middle for C in GRAM_COSTS]
+        search = search_gram(
+            ((kernel, dsk_gram(within, kind=kind, **kernel)) for kernel in grid),
+            division.codes,
+            costs=costs,
+            seed=division.seed,
+            n_threads=division.n_threads,
+        )
+    outcome.parameters, outcome.search_accuracy = search.parameters, search.accuracy
+    kernel = {name: value for name, value in search.parameters.items() if name != "C"}
+    with outcome.timed("distances"):
+        D = division.distances(division.test, division.train)
+    with outcome.timed("model"):
+        model = svmtrain(
+            division.y_train,
+            dsk_gram(within, kind=kind, **kernel),
+            f"-t 4 -c {search.parameters['C']} -q",
+        )
+    with outcome.timed("prediction"):
+        K = dsk_gram(D, kind=kind, **kernel)
+        _, (outcome.accuracy, _, _), _ = svmpredict(division.y_test, K, model)
+    return outcome
+
+
+def _gdk_led(division: Division, sizes: Sequence[int]) -> Outcome:
+    """Embed the training part only; the paper embeds both parts together."""
+    outcome = Outcome()
+    with outcome.timed("distances"):
+        within = division.distances(division.train, None)
+        D = division.distances(division.test, division.train)
+    with outcome.timed("features"):
+        embedding = gdk_led(within, min(max(DIMENSIONS), len(within)))
+        unit = np.linalg.norm(embedding.Z) / np.sqrt(len(within)) or 1.0  # C suits every distance
+        F_train, F_test = embedding.Z / unit, embedding.project(D) / unit
+        dimensions = sorted({min(R, F_train.shape[1]) for R in DIMENSIONS})
+    with outcome.timed("search"):
+        search = search_vectors(
+            (({"R": R}, F_train[:, :R]) for R in dimensions),
+            division.codes,
+            costs=division.setting.costs,
+            seed=division.seed,
+        )
+    outcome.parameters, outcome.search_accuracy = search.parameters, search.accuracy
+    R = search.parameters["R"]
+    with outcome.timed("model"):
+        model = _train(division, F_train[:, :R], search.parameters["C"])
+    with outcome.timed("prediction"):
+        _, (outcome.accuracy, _, _), _ = predict(division.y_test, F_test[:, :R], model)
+    return outcome
+
+
+METHODS = {
+    "d2ke": _d2ke,
+    "rsm": _rsm,
+    "knn": _knn,
+    "dsk_rbf": _dsk_rbf,
+    "dsk_nd": _dsk_nd,
+    "gdk_led": _gdk_led,
+}

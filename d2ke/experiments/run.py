@@ -22,9 +22,15 @@ from d2ke.experiments.settings import SETTINGS
 PAPER = {
     ("auslan", "d2ke"): 92.60,
     ("auslan", "knn"): 70.26,
+    ("auslan", "dsk_rbf"): 92.47,
+    ("auslan", "dsk_nd"): 89.74,
+    ("auslan", "gdk_led"): 92.72,
     ("auslan", "rsm"): 88.96,
     ("splice", "d2ke"): 90.17,
     ("splice", "knn"): 79.41,
+    ("splice", "dsk_rbf"): 87.88,
+    ("splice", "dsk_nd"): 85.89,
+    ("splice", "gdk_led"): 85.58,
     ("splice", "rsm"): 86.10,
 }
 
@@ -47,7 +53,7 @@ def run(
     ----------
     name : str
         A data set with a search space, see `d2ke.experiments.settings`.
-    method : {"d2ke", "rsm", "knn"}
+    method : {"d2ke", "rsm", "knn", "dsk_rbf", "dsk_nd", "gdk_led"}
         The method.
     data_dir : path, optional
         Folder of the data files; by default the environment variable D2KE_DATA.
@@ -82,8 +88,8 @@ def run(
     integer("seeds", seeds, 1)
     setting = SETTINGS[name]
     if R is not None:
-        if method == "knn":
-            raise ValueError(f"R has no meaning for method 'knn'; got {R}")
+        if method not in ("d2ke", "rsm"):
+            raise ValueError(f"R has no meaning for method {method!r}; got {R}")
         setting = replace(setting, R=integer("R", R, 1))
     if json_file is not None:
         check_writable(Path(json_file))

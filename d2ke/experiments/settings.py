@@ -84,6 +84,12 @@ SETTINGS = {
 }
 
 NEIGHBORS = (1, 2, 3, 4, 5, 7, 9, 11, 15, 20)
+# Of kernels of distances: gammas (and C for the negative squared distance) in units of
+# 1 / (median distance)^2.
+GRAM_GAMMAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+GRAM_COSTS = (0.1, 1.0, 10.0, 1e2, 1e3)
+# Dimensions of the pseudo-Euclidean embedding.
+DIMENSIONS = (4, 8, 16, 32, 64, 128, 256, 512)
 
 
 def sample(
