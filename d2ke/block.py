@@ -19,7 +19,9 @@ from d2ke._threads import worker_pool
 
 MAX_NEWTON = 100
 _MAX_CG = 300
-_FORCING = 0.3  # of the gradient's norm: how exactly a Newton step is solved for
+# How exactly a Newton step is solved for, relative to the gradient's norm: roughly at first, and
+# more so at each step, lest the rows with a loss change for ever (with a large C they do).
+_FORCING, _TIGHTER = 0.3, 0.9
 # Rows of features that stay in the cache between a product and its transposed one, and
 # groups of them whose sums are added in order: the same for any number of threads.
 _RUN_BYTES = 1 << 21
@@ -89,7 +91,7 @@ def block_newton(
         enough = tolerance * np.maximum(rarer, 1) / n * at_zero
         squares = passes.column_squares()
         left = np.arange(k)
-        for _ in range(MAX_NEWTON):
+        for steps in range(MAX_NEWTON):
             s, c = signs[:, left], weights[:, left]
             slack = 1 - s * margins[:, left]
             gradient = W[:, left] - passes.backward(c * s * np.maximum(slack, 0))
@@ -99,7 +101,8 @@ def block_newton(
             if not left.size:
                 break
             s, c, slack = s[:, going], c[:, going], slack[:, going]
-            step = _newton_step(passes, c * (slack > 0), squares, gradient[:, going])
+            goal = norms[going] * _FORCING * _TIGHTER**steps
+            step = _newton_step(passes, c * (slack > 0), squares, gradient[:, going], goal)
             change = passes.forward(step)
             length = _line_search(W[:, left], step, slack, s * change, c)
             W[:, left] += length * step
@@ -111,10 +114,9 @@ def block_newton(
     return W, solved
 
 
-def _newton_step(passes, weights, squares, gradient):
+def _newton_step(passes, weights, squares, gradient, goal):
     """Conjugate gradients for (I + Z' A Z) step = -gradient, each column for itself."""
     scale = 1 + squares[:, None] * weights.mean(axis=0)
-    goal = _FORCING * np.linalg.norm(gradient, axis=0)
     step = np.zeros_like(gradient)
     columns = np.arange(gradient.shape[1])
     r = -gradient

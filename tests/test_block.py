@@ -52,12 +52,13 @@ def objectives(model, y, Z, C, bias=None, factors=None):
 )
 def test_reaches_the_objective_of_liblinear(n, R, n_classes, C, bias, weighted, seed):
     y, Z = problem(n, R, n_classes, seed)
-    options = f"-s 2 -e 1e-8 -c {C}" + ("" if bias is None else f" -B {bias}")
+    options = f"-s 2 -c {C}" + ("" if bias is None else f" -B {bias}")
     factors = {0: 3.0, 1: 0.5} if weighted else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # LIBLINEAR may give up; we may not
-        wanted = d2ke.train(y, Z, options, class_weight=factors)
-    found = d2ke.train(y, Z, options, solver="block", class_weight=factors)
+        wanted = d2ke.train(y, Z, options + " -e 1e-8", class_weight=factors)
+    # A gradient g leaves up to |g|^2 / 2 of the objective, which LIBLINEAR may come to undershoot.
+    found = d2ke.train(y, Z, options + " -e 1e-10", solver="block", class_weight=factors)
     assert found.weights.shape == wanted.weights.shape
     ours = objectives(found, y, Z, C, bias, factors)
     theirs = objectives(wanted, y, Z, C, bias, factors)
