@@ -69,6 +69,26 @@ def matrix(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:
     return dense
 
 
+def check_distances(name: str, values: np.ndarray) -> None:
+    """Refuse negative numbers and nan."""
+    if not values.min(initial=0) >= 0:
+        i, j = np.argwhere(~(values >= 0))[0]
+        raise ValueError(f"{name}[{i}, {j}] is {values[i, j]}; distances must be >= 0")
+
+
+def check_symmetric(name: str, square: np.ndarray, tolerance: float) -> None:
+    """Refuse a square matrix that differs from its transpose by more than `tolerance`."""
+    for rows in row_blocks(square.shape):
+        gap = np.abs(square[rows].astype(np.float64) - square[:, rows].T)
+        if gap.max() > tolerance:
+            i, j = np.unravel_index(gap.argmax(), gap.shape)
+            i += rows.start
+            raise ValueError(
+                f"{name} must be symmetric, but {name}[{i}, {j}] is {square[i, j]} and "
+                f"{name}[{j}, {i}] is {square[j, i]}"
+            )
+
+
 def features(name: str, values: Any) -> np.ndarray | sparse.csr_array:
     """Return feature vectors as a dense array or, if sparse, in canonical CSR form.
 

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+
 import numpy as np
 from threadpoolctl import threadpool_limits
 
@@ -13,6 +17,16 @@ from d2ke._threads import worker_pool
 _RUN = 256
 
 
+@contextmanager
+def product_pool(n_threads: int | None) -> Iterator[Executor]:
+    """Give a pool of Python threads, in each of which the BLAS runs on one thread.
+
+    A BLAS that starts threads of its own in each product would be many times slower.
+    """
+    with threadpool_limits(limits=1, user_api="blas"), worker_pool(n_threads) as pool:
+        yield pool
+
+
 def row_products(rows: np.ndarray, columns: np.ndarray, n_threads: int | None) -> np.ndarray:
     """Return rows columns', computed by runs of rows on several threads."""
     result = np.empty((len(rows), len(columns)), np.result_type(rows, columns))
@@ -20,7 +34,6 @@ def row_products(rows: np.ndarray, columns: np.ndarray, n_threads: int | None) -
     def fill(begin: int) -> None:
         np.matmul(rows[begin : begin + _RUN], columns.T, out=result[begin : begin + _RUN])
 
-    # A BLAS that starts threads of its own in each of these would be many times slower.
-    with threadpool_limits(limits=1, user_api="blas"), worker_pool(n_threads) as pool:
+    with product_pool(n_threads) as pool:
         list(pool.map(fill, range(0, len(rows), _RUN)))
     return result

@@ -8,14 +8,11 @@ the features with a block of k vectors serves k problems, and reads the features
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
-from d2ke._threads import worker_pool
+from d2ke._products import product_pool
 
 MAX_NEWTON = 100
 _MAX_CG = 300
@@ -82,7 +79,8 @@ def block_newton(
     ([False, True, True], [True])
     """
     n, k = signs.shape
-    with _passes(Z, bias, n_threads) as passes:
+    with product_pool(n_threads) as pool:
+        passes = _Passes(Z, bias, pool)
         W = np.zeros((passes.n_weights, k)) if start is None else np.array(start)
         margins = np.zeros((n, k)) if start is None else passes.forward(W)
         weights = 2 * np.where(signs > 0, costs[1], costs[0])
@@ -225,10 +223,3 @@ class _Passes:
             return part
 
         return sum(self.pool.map(total, self.groups))
-
-
-@contextmanager
-def _passes(Z: np.ndarray, bias: float | None, n_threads: int | None) -> Iterator[_Passes]:
-    # A BLAS that starts threads of its own in each product would be many times slower.
-    with threadpool_limits(limits=1, user_api="blas"), worker_pool(n_threads) as pool:
-        yield _Passes(Z, bias, pool)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke import _nodes
 from d2ke._ext import features
 from d2ke._progress import progress_bar
 from d2ke._threads import thread_count
@@ -146,9 +147,7 @@ def d2ke_features(
         raise TypeError(f"D must be a 2-D ndarray of float32 or float64, got {got}")
     if D.size == 0:
         raise ValueError(f"D is empty: its shape is {D.shape}")
-    if not D.min() >= 0:
-        i, j = np.argwhere(~(D >= 0))[0]
-        raise ValueError(f"D[{i}, {j}] is {D[i, j]}; distances must be >= 0")
+    _nodes.check_distances("D", D)
     if out is None:
         out = np.empty(D.shape, dtype=D.dtype)
     elif output_array(out, D.shape, D.dtype).dtype != D.dtype:

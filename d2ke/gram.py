@@ -165,9 +165,7 @@ def dsk_gram(
     elif gamma is not None:
         raise TypeError(f'gamma has no meaning for kind="nd"; got {gamma!r}')
     values = _nodes.matrix("D", D, infinite=kind == "rbf")
-    if not (values >= 0).all():
-        i, j = np.argwhere(~(values >= 0))[0]
-        raise ValueError(f"D[{i}, {j}] is {values[i, j]}; distances must be >= 0")
+    _nodes.check_distances("D", values)
     dtype = values.dtype if values.dtype in (np.float32, np.float64) else np.float64
     K = np.power(values, beta, dtype=dtype)
     K *= -1.0 if gamma is None else -gamma
@@ -254,13 +252,7 @@ def symmetric_matrix(name: str, values: Any) -> np.ndarray:
     matrix = np.asarray(_nodes.matrix(name, values), dtype=np.float64)
     if matrix.shape[0] != matrix.shape[1] or not matrix.size:
         raise ValueError(f"{name} must be square and not empty, got shape {matrix.shape}")
-    difference = np.abs(matrix - matrix.T)
-    if difference.max() > _ASYMMETRY * np.abs(matrix).max():
-        i, j = np.unravel_index(difference.argmax(), matrix.shape)
-        raise ValueError(
-            f"{name} must be symmetric, but {name}[{i}, {j}] is {matrix[i, j]} and "
-            f"{name}[{j}, {i}] is {matrix[j, i]}"
-        )
+    _nodes.check_symmetric(name, matrix, _ASYMMETRY * np.abs(matrix).max())
     return matrix
 
 

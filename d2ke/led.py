@@ -146,7 +146,5 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:
 def _squares(name: str, D: np.ndarray) -> np.ndarray:
     """Squares of checked distances, in a new array."""
     values = _nodes.matrix(name, D)
-    if not (values >= 0).all():
-        i, j = np.argwhere(~(values >= 0))[0]
-        raise ValueError(f"{name}[{i}, {j}] is {values[i, j]}; distances must be >= 0")
+    _nodes.check_distances(name, values)
     return np.square(values, dtype=np.float64)

@@ -109,10 +109,7 @@ def search_features(
             scaled = [relative / middle for relative in gammas]
             results = pool.map(accuracies, repeat(D), scaled)
             for gamma, by_cost in zip(scaled, results, strict=True):
-                tried += [
-                    (dict(parameters) | {"gamma": gamma, "C": C}, accuracy)
-                    for C, accuracy in zip(costs, by_cost, strict=True)
-                ]
+                tried += _with_costs(dict(parameters) | {"gamma": gamma}, costs, by_cost)
     return Search.best_of(tried)
 
 
@@ -156,10 +153,7 @@ def search_vectors(
     tried = []
     for parameters, F in candidates:
         by_cost = cross_validate(with_bias(F), codes, costs, folds)
-        tried += [
-            (dict(parameters) | {"C": C}, accuracy)
-            for C, accuracy in zip(costs, by_cost, strict=True)
-        ]
+        tried += _with_costs(parameters, costs, by_cost)
     return Search.best_of(tried)
 
 
@@ -217,11 +211,18 @@ def search_gram(
             jobs = [(C, *part) for C in costs for part in parts]
             counts = list(pool.map(lambda job, K=K: right(K, *job), jobs))
             by_cost = np.reshape(counts, (len(costs), len(parts))).sum(axis=1)
-            tried += [
-                (dict(parameters) | {"C": C}, 100.0 * float(count) / len(codes))
-                for C, count in zip(costs, by_cost, strict=True)
-            ]
+            tried += _with_costs(parameters, costs, (100.0 * by_cost / len(codes)).tolist())
     return Search.best_of(tried)
+
+
+def _with_costs(
+    parameters: Mapping[str, Any], costs: Sequence[float], accuracies: Sequence[float]
+) -> list[tuple[dict[str, Any], float]]:
+    """Return the settings that differ in C, each with its accuracy."""
+    return [
+        (dict(parameters) | {"C": C}, accuracy)
+        for C, accuracy in zip(costs, accuracies, strict=True)
+    ]
 
 
 def cross_validate(

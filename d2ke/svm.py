@@ -299,15 +299,7 @@ def _gram(name: str, values: Any) -> np.ndarray:
     largest = max((abs(float(value)) for value in (gram.max(), gram.min())) if n_rows else [0.0])
     if largest > float(np.finfo(np.float32).max):
         raise ValueError(f"{name} has magnitude {largest:g}; LIBSVM caches kernels as float32")
-    for rows in _nodes.row_blocks(gram.shape):
-        gap = np.abs(gram[rows].astype(np.float64) - gram[:, rows].T)
-        if gap.max() > _ASYMMETRY * largest:
-            i, j = np.unravel_index(gap.argmax(), gap.shape)
-            i += rows.start
-            raise ValueError(
-                f"{name} must be symmetric, but {name}[{i}, {j}] is {gram[i, j]} and "
-                f"{name}[{j}, {i}] is {gram[j, i]}"
-            )
+    _nodes.check_symmetric(name, gram, _ASYMMETRY * largest)
     return gram
 
 

@@ -123,6 +123,8 @@ D2KE_INLINE void REAL_(dtw_strip)(const int cols, const int fixed_dim, const int
     int64_t i = begin;
     vec mine[DTW_COLS];
     D2KE_UNROLL for (int c = 0; c < cols; c++) mine[c] = REAL_(set)(DTW_INFINITY);
+    /* Through the border of the band, the inside, the last rows inside where the series ends
+     * there, and the other border; each loop goes on where the one before stopped. */
 #define DTW_TILES(rows, banded, condition)                                                        \
     for (; i + rows <= end && (condition); i += rows)                                             \
         REAL_(dtw_tile)(rows, cols, fixed_dim, ground, banded, dim, x + i * dim, y, left + i,     \
