@@ -170,8 +170,8 @@ def hide(monkeypatch, package):
     ("package", "arguments"),
     [
         ("sklearn", ["demo"]),
-        ("sklearn", ["run", "digits_str8"]),
-        ("sklearn", ["run", "digits_points"]),
+        ("sklearn", ["run", "digits-str8"]),
+        ("sklearn", ["run", "digits-points"]),
         ("matplotlib", ["demo"]),
     ],
 )

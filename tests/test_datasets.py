@@ -6,6 +6,7 @@ import io
 import pickle
 import tarfile
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from d2ke.datasets.splice import load_splice
 from d2ke.datasets.split import train_size
 from d2ke.objects import Objects, pack
 
-DIGITS = ("digits_str8", "digits_str4", "digits_points")
+DIGITS = ("digits-str8", "digits-str4", "digits-points")
 
 
 # ---------------------------------------------------------------- real data
@@ -291,7 +292,7 @@ def test_digits(name):
     assert not dataset.labels.flags.writeable
     assert dataset.objects.lengths.min() > 10
     train, test = dataset.split(seed=3)
-    assert len(train) == (1258 if name == "digits_points" else 1257)
+    assert len(train) == (1258 if name == "digits-points" else 1257)
     assert len(train) + len(test) == 1797
     again = pickle.loads(pickle.dumps(dataset))
     assert again.objects == dataset.objects
@@ -302,7 +303,7 @@ def test_digit_strings_are_the_outlines_of_enlarged_images():
     datasets = pytest.importorskip("sklearn.datasets")
     images = datasets.load_digits().images
     strings = load("digits").objects
-    assert load("digits").name == "digits_str8"
+    assert load("digits").name == "digits-str8"
     for i in (0, 1, 500, 1796):
         # Catmull-Rom cubic convolution with repeated borders, pixel by pixel.
         large = np.empty((32, 32))
@@ -327,7 +328,7 @@ def _keys(t):
 
 def test_digit_points_are_the_dark_pixels():
     images = pytest.importorskip("sklearn.datasets").load_digits().images
-    points = load("digits_points").objects
+    points = load("digits-points").objects
     for i in (0, 77, 1796):
         expected = [[r, c] for r in range(8) for c in range(8) if images[i, r, c] >= 8]
         assert points[i].tolist() == expected
@@ -413,6 +414,16 @@ def test_split_depends_on_the_seed_only():
     rng = np.random.default_rng(1)
     assert np.array_equal(train_test_split(1000, seed=rng)[0], one)
     assert not np.array_equal(train_test_split(1000, seed=rng)[0], one)
+
+
+def test_a_published_division_is_kept():
+    source = replace(REGISTRY["splice"], n_train=6)
+    dataset = Dataset("split", pack(["A"] * 10), np.arange(10), source)
+    train, test = dataset.split(seed=0)
+    assert sorted(train) == list(range(6))
+    assert sorted(test) == list(range(6, 10))
+    assert list(train) != list(range(6))  # the first of them are a random sample
+    assert (dataset.summary["n_train"], dataset.summary["n_test"]) == (6, 4)
 
 
 @pytest.mark.parametrize(

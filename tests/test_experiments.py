@@ -25,13 +25,13 @@ from d2ke.experiments.settings import SETTINGS, Setting, sample
 from d2ke.objects import concatenate, pack
 
 SMALL = {
-    "digits_str8": Setting(
+    "digits-str8": Setting(
         samplers=({"length": (2, 20)}, {"length": (20, 40)}),
         R=64,
         search_R=32,
         costs=(1.0, 100.0),
     ),
-    "digits_points": Setting(
+    "digits-points": Setting(
         samplers=({"size": (3, 15)}, {"size": (10, 30)}), R=64, search_R=32, costs=(1.0, 100.0)
     ),
     "splice": Setting(samplers=({"length": (60, 100)},), R=64, search_R=64, costs=(0.1, 1.0)),
@@ -67,7 +67,7 @@ def subset(name, n=400):
 
 @pytest.fixture(scope="module")
 def digits():
-    return {name: subset(name) for name in ("digits_str8", "digits_points")}
+    return {name: subset(name) for name in ("digits-str8", "digits-points")}
 
 
 def division_of(dataset, seed=0, **options):
@@ -79,7 +79,7 @@ def division_of(dataset, seed=0, **options):
 
 
 def test_division_follows_the_rule_of_the_data_set(digits):
-    dataset = digits["digits_str8"]
+    dataset = digits["digits-str8"]
     division = division_of(dataset, seed=3)
     rows, others = dataset.split(3)
     assert len(division.train) == 280
@@ -112,7 +112,7 @@ def test_distances_take_the_parameters_of_the_setting():
     assert (division.distances(division.test, division.train) != expected).any()
 
 
-@pytest.mark.parametrize("name", ["digits_str8", "digits_points"])
+@pytest.mark.parametrize("name", ["digits-str8", "digits-points"])
 def test_random_objects_are_of_the_kind_of_the_data(digits, name):
     division = division_of(digits[name])
     sampler = SMALL[name].samplers[1]
@@ -120,7 +120,7 @@ def test_random_objects_are_of_the_kind_of_the_data(digits, name):
     assert len(omega) == 50
     low, high = next(iter(sampler.values()))
     assert low <= omega.lengths.min() < omega.lengths.max() <= high
-    if name == "digits_points":
+    if name == "digits-points":
         assert omega.values.min() >= division.train.values.min()
         assert omega.values.max() <= division.train.values.max()
     shorter = sample(division.dataset, division.train, sampler, 20, 1)
@@ -130,7 +130,7 @@ def test_random_objects_are_of_the_kind_of_the_data(digits, name):
 
 def test_descriptors_are_drawn_from_the_sphere():
     train = pack(np.random.default_rng(0).random((4, 3, 16)).astype(np.float32))
-    dataset = Dataset("sets", train, np.arange(4), REGISTRY["digits_points"])
+    dataset = Dataset("sets", train, np.arange(4), REGISTRY["digits-points"])
     omega = sample(dataset, train, {"size": (2, 4)}, 30, 0)
     assert omega.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(omega.values, axis=1), 1, rtol=1e-5)
@@ -140,7 +140,7 @@ def test_descriptors_are_drawn_from_the_sphere():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", ["digits_str8", "digits_points"])
+@pytest.mark.parametrize("name", ["digits-str8", "digits-points"])
 def test_methods_on_digits(digits, name, method):
     outcome = evaluate(method, division_of(digits[name]), sizes=(4, 16, 64, 65, 4096))
     # 400 of the 1797 digits; ten classes, so chance is 10 %.
@@ -165,7 +165,7 @@ def test_methods_on_digits(digits, name, method):
 
 
 def test_knn_by_hand(digits):
-    division = division_of(digits["digits_str8"])
+    division = division_of(digits["digits-str8"])
     outcome = evaluate("knn", division)
     D = d2ke.distance_matrix(division.test, division.train, "levenshtein")
     labels = d2ke.neighbors.knn_predict(D, division.y_train, outcome.parameters["k"])
@@ -173,7 +173,7 @@ def test_knn_by_hand(digits):
 
 
 def test_rsm_takes_representatives_of_the_training_part(digits, monkeypatch):
-    division = division_of(digits["digits_str8"])
+    division = division_of(digits["digits-str8"])
     small = replace(division.setting, R=10_000)
     outcome = evaluate("rsm", replace(division, setting=small))
     assert outcome.parameters["R"] == len(division.train)
@@ -183,12 +183,12 @@ def test_unknown_method(digits):
     with pytest.raises(
         ValueError, match="method must be one of d2ke, rsm, knn, dsk_rbf, dsk_nd, gdk_led; got"
     ):
-        evaluate("svm", division_of(digits["digits_str8"]))
+        evaluate("svm", division_of(digits["digits-str8"]))
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_same_result_for_1_and_4_threads(digits, method):
-    for dataset in (digits["digits_str8"], signs()):
+    for dataset in (digits["digits-str8"], signs()):
         # More features than training objects, as in the papers.
         one, four = (division_of(dataset, n_threads=n_threads, seed=1) for n_threads in (1, 4))
         wide = replace(one.setting, R=400)
@@ -200,7 +200,7 @@ def test_same_result_for_1_and_4_threads(digits, method):
 
 def test_the_seed_decides(digits):
     first, again, other = (
-        evaluate("d2ke", division_of(digits["digits_points"], seed=seed)) for seed in (1, 1, 2)
+        evaluate("d2ke", division_of(digits["digits-points"], seed=seed)) for seed in (1, 1, 2)
     )
     assert first.parameters == again.parameters
     assert first.accuracy == again.accuracy
@@ -226,7 +226,7 @@ def corrupted(dataset, seed):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", ["digits_str8", "digits_points", "signs"])
+@pytest.mark.parametrize("name", ["digits-str8", "digits-points", "signs"])
 def test_the_search_does_not_see_the_test_part(digits, name, method):
     dataset = signs() if name == "signs" else digits[name]
     honest = evaluate(method, division_of(dataset, seed=1))
@@ -241,7 +241,7 @@ def test_the_search_does_not_see_the_test_part(digits, name, method):
 def test_permuted_labels_give_chance(digits, method):
     found, searched = [], []
     for seed in range(3):
-        dataset = digits["digits_str8"]
+        dataset = digits["digits-str8"]
         labels = np.random.default_rng(seed).permutation(dataset.labels)
         permuted = Dataset(dataset.name, dataset.objects, labels, dataset.source)
         outcome = evaluate(method, division_of(permuted, seed=seed))
@@ -401,7 +401,7 @@ def test_killed_between_divisions(tmp_path):
     file = tmp_path / "r.json"
     with subprocess.Popen(
         [
-            *[sys.executable, "-m", "d2ke", "run", "digits_points", "--method", "rsm"],
+            *[sys.executable, "-m", "d2ke", "run", "digits-points", "--method", "rsm"],
             *["--R", "16", "--seeds", "1000", "--threads", "2", "--json", str(file)],
         ],
         stdout=subprocess.DEVNULL,

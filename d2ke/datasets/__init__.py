@@ -6,28 +6,25 @@ name            domain    n     classes distance            file in the data fol
 =============== ========= ===== ======= =================== ===========================
 auslan          series    2565  95      ``"dtw"``           ``auslan/tctodd.tar.gz``
 splice          strings   3190  3       ``"levenshtein"``   ``splice/splice.data``
-digits_str8     strings   1797  10      ``"levenshtein"``   none (scikit-learn)
-digits_str4     strings   1797  10      ``"levenshtein"``   none (scikit-learn)
-digits_points   sets      1797  10      ``"mhd"``           none (scikit-learn)
+digits-str8     strings   1797  10      ``"levenshtein"``   none (scikit-learn)
+digits-str4     strings   1797  10      ``"levenshtein"``   none (scikit-learn)
+digits-points   sets      1797  10      ``"mhd"``           none (scikit-learn)
 =============== ========= ===== ======= =================== ===========================
 
 The data folder is an argument of `load`, or the environment variable ``D2KE_DATA``. The digits
 are not in the papers; they stand in where no file is to be downloaded, and ``"digits"`` is short
-for ``"digits_str8"``.
+for ``"digits-str8"``.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from d2ke._validate import choice
+from d2ke.datasets import auslan, digits, splice
 from d2ke.datasets._contour import chain_code
 from d2ke.datasets._dataset import Dataset, Source, check_counts
 from d2ke.datasets._files import find_files
-from d2ke.datasets.auslan import load_auslan
-from d2ke.datasets.digits import load_digit_points, load_digit_strings
-from d2ke.datasets.splice import ALPHABET, load_splice
 from d2ke.datasets.split import standardize, train_test_split
 
 __all__ = [
@@ -40,107 +37,11 @@ __all__ = [
     "train_test_split",
 ]
 
-_DIGITS = {
-    "title": "Optical Recognition of Handwritten Digits",
-    "page": "https://archive.ics.uci.edu/dataset/80/optical+recognition+of+handwritten+digits",
-}
-_DIGIT_COUNTS = {
-    "n_objects": 1797,
-    "n_classes": 10,
-    "class_sizes": (178, 182, 177, 183, 181, 182, 181, 179, 174, 180),
-}
-
 REGISTRY: dict[str, Source] = {
-    source.name: source
-    for source in (
-        Source(
-            name="auslan",
-            loader=load_auslan,
-            domain="series",
-            distance="dtw",
-            rounding="floor",
-            title="Australian Sign Language signs (High Quality)",
-            page=(
-                "https://archive.ics.uci.edu/dataset/115/"
-                "australian+sign+language+signs+high+quality"
-            ),
-            files=("auslan/tctodd.tar.gz",),
-            counts={
-                "n_objects": 2565,
-                "n_classes": 95,
-                "class_sizes": (27,) * 95,
-                "lengths": (45, 136),
-                "n_channels": 22,
-                "n_train": 1795,
-                "n_test": 770,
-            },
-        ),
-        Source(
-            name="splice",
-            loader=load_splice,
-            domain="strings",
-            distance="levenshtein",
-            rounding="floor",
-            title="Molecular Biology (Splice-junction Gene Sequences)",
-            page=(
-                "https://archive.ics.uci.edu/dataset/69/"
-                "molecular+biology+splice+junction+gene+sequences"
-            ),
-            files=("splice/splice.data",),
-            alphabet=ALPHABET,
-            counts={
-                "n_objects": 3190,
-                "n_classes": 3,
-                "class_sizes": (767, 768, 1655),
-                "lengths": (60, 60),
-                "n_train": 2233,
-                "n_test": 957,
-            },
-            options={
-                "ambiguous": {
-                    "keep": {},
-                    "drop": {
-                        "n_objects": 3175,
-                        "class_sizes": (762, 765, 1648),
-                        "n_train": 2222,
-                        "n_test": 953,
-                    },
-                }
-            },
-        ),
-        Source(
-            name="digits_str8",
-            loader=partial(load_digit_strings, directions=8),
-            domain="strings",
-            distance="levenshtein",
-            rounding="floor",
-            alphabet="01234567",
-            counts=_DIGIT_COUNTS,
-            **_DIGITS,
-        ),
-        Source(
-            name="digits_str4",
-            loader=partial(load_digit_strings, directions=4),
-            domain="strings",
-            distance="levenshtein",
-            rounding="floor",
-            alphabet="0123",
-            counts=_DIGIT_COUNTS,
-            **_DIGITS,
-        ),
-        Source(
-            name="digits_points",
-            loader=load_digit_points,
-            domain="sets",
-            distance="mhd",
-            rounding="round",
-            counts=_DIGIT_COUNTS,
-            **_DIGITS,
-        ),
-    )
+    source.name: source for source in (auslan.SOURCE, splice.SOURCE, *digits.SOURCES)
 }
 
-_ALIASES = {"digits": "digits_str8"}
+_ALIASES = {"digits": "digits-str8"}
 
 
 def load(name: str, data_dir: Any = None, **options: str) -> Dataset:
@@ -148,8 +49,8 @@ def load(name: str, data_dir: Any = None, **options: str) -> Dataset:
 
     Parameters
     ----------
-    name : {"auslan", "splice", "digits", "digits_str8", "digits_str4", "digits_points"}
-        The data set; the keys of `REGISTRY`, and ``"digits"`` for ``"digits_str8"``.
+    name : {"auslan", "splice", "digits", "digits-str8", "digits-str4", "digits-points"}
+        The data set; the keys of `REGISTRY`, and ``"digits"`` for ``"digits-str8"``.
     data_dir : path-like, optional
         The folder of the files, which are in a subfolder with the name of the data set, or in the
         folder itself. Default: the environment variable ``D2KE_DATA``. The digits need none.
@@ -185,7 +86,7 @@ def load(name: str, data_dir: Any = None, **options: str) -> Dataset:
     >>> from d2ke.datasets import load
     >>> digits = load("digits")
     >>> digits
-    Dataset('digits_str8', 1797 strings of length 45 to 135, 10 classes, distance 'levenshtein')
+    Dataset('digits-str8', 1797 strings of length 45 to 135, 10 classes, distance 'levenshtein')
     >>> digits.labels[:3]
     array([0, 1, 2])
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._validate import generator
 from d2ke.datasets.split import train_size, train_test_split
 from d2ke.objects import Objects
 
@@ -42,6 +43,9 @@ class Source:
     options : mapping
         For each of the loader's options, its choices, the default first; each choice is mapped
         to the counts that it changes.
+    n_train : int, optional
+        The distribution's own division: its first `n_train` objects are for training, the others
+        for test. None: it has none, and is divided at random.
     """
 
     name: str
@@ -55,6 +59,7 @@ class Source:
     alphabet: str | None = None
     counts: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    n_train: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +80,9 @@ class Dataset:
     Examples
     --------
     >>> from d2ke.datasets import load
-    >>> digits = load("digits_points")
+    >>> digits = load("digits-points")
     >>> digits
-    Dataset('digits_points', 1797 sets of length 13 to 30, 10 classes, distance 'mhd')
+    Dataset('digits-points', 1797 sets of length 13 to 30, 10 classes, distance 'mhd')
     >>> train, test = digits.split(seed=0)
     >>> len(train), len(test)
     (1258, 539)
@@ -120,7 +125,7 @@ class Dataset:
         n = len(self.objects)
         sizes = np.unique(self.labels, return_counts=True)[1]
         lengths = self.objects.lengths
-        n_train = train_size(n, rounding=self.source.rounding)
+        n_train = self.source.n_train or train_size(n, rounding=self.source.rounding)
         result = {
             "n_objects": n,
             "n_classes": len(sizes),
@@ -134,7 +139,7 @@ class Dataset:
         return result
 
     def split(self, seed: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return random training and test indices in the paper's proportion.
+        """Return training and test indices: the distribution's own, or random ones.
 
         Parameters
         ----------
@@ -145,8 +150,13 @@ class Dataset:
         -------
         train, test : ndarray of int64
             As from `train_test_split`: 0.7 n objects for training, rounded as the paper does for
-            this data set.
+            this data set. Where the distribution has a division of its own, only the order within
+            the two parts is random.
         """
+        if self.source.n_train is not None:
+            order = generator(seed).permutation(len(self.objects))
+            first = order < self.source.n_train
+            return order[first], order[~first]
         return train_test_split(len(self.objects), rounding=self.source.rounding, seed=seed)
 
     def __repr__(self) -> str:

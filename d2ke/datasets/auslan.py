@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from d2ke.datasets._dataset import Source
 from d2ke.objects import Objects, pack
 
 __all__ = ["load_auslan"]
@@ -104,3 +105,24 @@ def _table(where: str, text: bytes) -> np.ndarray:
     if not finite.all():
         raise ValueError(f"{where}, line {finite.argmin() + 1}: a value is not finite")
     return table
+
+
+SOURCE = Source(
+    name="auslan",
+    loader=load_auslan,
+    domain="series",
+    distance="dtw",
+    rounding="floor",
+    title="Australian Sign Language signs (High Quality)",
+    page=("https://archive.ics.uci.edu/dataset/115/australian+sign+language+signs+high+quality"),
+    files=("auslan/tctodd.tar.gz",),
+    counts={
+        "n_objects": 2565,
+        "n_classes": 95,
+        "class_sizes": (27,) * 95,
+        "lengths": (45, 136),
+        "n_channels": 22,
+        "n_train": 1795,
+        "n_test": 770,
+    },
+)

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from d2ke.datasets._contour import chain_code
+from d2ke.datasets._dataset import Source
 from d2ke.objects import Objects, pack
 
 __all__ = ["load_digit_points", "load_digit_strings"]
@@ -93,3 +96,46 @@ def _cubic_convolution(n: int, factor: int) -> np.ndarray:
         weight = np.where(t <= 1, near, np.where(t < 2, far, 0.0))
         matrix[:, min(max(pixel, 0), n - 1)] += weight
     return matrix
+
+
+_DIGITS = {
+    "title": "Optical Recognition of Handwritten Digits",
+    "page": "https://archive.ics.uci.edu/dataset/80/optical+recognition+of+handwritten+digits",
+}
+_DIGIT_COUNTS = {
+    "n_objects": 1797,
+    "n_classes": 10,
+    "class_sizes": (178, 182, 177, 183, 181, 182, 181, 179, 174, 180),
+}
+
+SOURCES = (
+    Source(
+        name="digits-str8",
+        loader=partial(load_digit_strings, directions=8),
+        domain="strings",
+        distance="levenshtein",
+        rounding="floor",
+        alphabet="01234567",
+        counts=_DIGIT_COUNTS,
+        **_DIGITS,
+    ),
+    Source(
+        name="digits-str4",
+        loader=partial(load_digit_strings, directions=4),
+        domain="strings",
+        distance="levenshtein",
+        rounding="floor",
+        alphabet="0123",
+        counts=_DIGIT_COUNTS,
+        **_DIGITS,
+    ),
+    Source(
+        name="digits-points",
+        loader=load_digit_points,
+        domain="sets",
+        distance="mhd",
+        rounding="round",
+        counts=_DIGIT_COUNTS,
+        **_DIGITS,
+    ),
+)

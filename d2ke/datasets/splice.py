@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from d2ke.datasets._dataset import Source
 from d2ke.objects import Objects, pack
 
 __all__ = ["load_splice"]
@@ -76,3 +77,37 @@ def _fields(where: str, line: str) -> tuple[str, str]:
     if len(sequence) != LENGTH:
         raise ValueError(f"{where}: the sequence has {len(sequence)} letters instead of {LENGTH}")
     return label, sequence
+
+
+SOURCE = Source(
+    name="splice",
+    loader=load_splice,
+    domain="strings",
+    distance="levenshtein",
+    rounding="floor",
+    title="Molecular Biology (Splice-junction Gene Sequences)",
+    page=(
+        "https://archive.ics.uci.edu/dataset/69/molecular+biology+splice+junction+gene+sequences"
+    ),
+    files=("splice/splice.data",),
+    alphabet=ALPHABET,
+    counts={
+        "n_objects": 3190,
+        "n_classes": 3,
+        "class_sizes": (767, 768, 1655),
+        "lengths": (60, 60),
+        "n_train": 2233,
+        "n_test": 957,
+    },
+    options={
+        "ambiguous": {
+            "keep": {},
+            "drop": {
+                "n_objects": 3175,
+                "class_sizes": (762, 765, 1648),
+                "n_train": 2222,
+                "n_test": 953,
+            },
+        }
+    },
+)

@@ -13,8 +13,8 @@ from d2ke.experiments.run import check_writable
 from d2ke.experiments.settings import SETTINGS
 
 DATASETS = {
-    "digits_str8": "chain-code strings, Levenshtein",
-    "digits_points": "point sets, modified Hausdorff",
+    "digits-str8": "chain-code strings, Levenshtein",
+    "digits-points": "point sets, modified Hausdorff",
 }
 SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 NAMES = {"d2ke": "D2KE", "rsm": "RSM", "knn": "KNN"}

@@ -66,17 +66,17 @@ SETTINGS = {
         search_R=4096,
         gammas=(1.5, 3.0, 6.0, 9.0),
     ),
-    "digits_str8": Setting(
+    "digits-str8": Setting(
         samplers=tuple({"length": length} for length in ((2, 20), (10, 40), (30, 60))),
         R=1024,
         search_R=512,
     ),
-    "digits_str4": Setting(
+    "digits-str4": Setting(
         samplers=tuple({"length": length} for length in ((2, 30), (20, 60), (50, 100))),
         R=1024,
         search_R=512,
     ),
-    "digits_points": Setting(
+    "digits-points": Setting(
         samplers=tuple({"size": size} for size in ((1, 3), (3, 15), (10, 30))),
         R=1024,
         search_R=512,
