@@ -161,9 +161,11 @@ def random_sets(
         Range of the sizes, both ends included; an integer fixes the size.
     seed : int, SeedSequence or Generator
         Where the randomness comes from.
-    region : {"sphere", "box"}
+    region : {"sphere", "orthant", "box"}
         ``"sphere"``: the unit sphere (the paper's choice for descriptors of
-        unit length). ``"box"``: between `low` and `high`.
+        unit length). ``"orthant"``: that part of it where no coordinate is
+        negative, as with SIFT and other histograms. ``"box"``: between `low`
+        and `high`.
     low, high : float or array_like of shape (dim,)
         The box, low < high; used with ``region="box"`` only.
     dtype : {float64, float32}
@@ -193,7 +195,7 @@ def random_sets(
     integer("R", R, 1)
     integer("dim", dim, 1)
     smallest, largest = length_range("size", size)
-    choice("region", region, ["sphere", "box"])
+    choice("region", region, ["sphere", "orthant", "box"])
     dtype = element_type("dtype", dtype)
     low, high = (np.asarray(edge, dtype=np.float64) for edge in (low, high))
     for name, edge in (("low", low), ("high", high)):
@@ -205,9 +207,11 @@ def random_sets(
         raise ValueError(f"low must be less than high, got low={low} and high={high}")
     for_sizes, for_values = generator(seed).spawn(2)
     offsets = _draw_offsets(for_sizes, R, smallest, largest)
-    if region == "sphere":
+    if region != "box":
         values = for_values.standard_normal((offsets[-1], dim))
         values /= np.linalg.norm(values, axis=1, keepdims=True)
+        if region == "orthant":
+            np.abs(values, out=values)
     else:
         values = for_values.random((offsets[-1], dim))
         with np.errstate(over="ignore", invalid="ignore"):

@@ -31,6 +31,14 @@ def data_dir() -> Path:
     return Path(folder)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def session_cache(tmp_path_factory):
+    """Keep what loaders keep for themselves away from the user's own cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("D2KE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(params=instruction_sets.supported())
 def isa(request) -> str:
     """Run the test once with the kernels of each instruction set of this processor."""

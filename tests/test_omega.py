@@ -185,6 +185,13 @@ def call(function, **changes):
     return getattr(d2ke, name)(**(arguments | changes))
 
 
+def test_the_orthant_is_the_sphere_folded():
+    X = d2ke.random_sets(50, 4, size=(1, 9), seed=3)
+    Y = d2ke.random_sets(50, 4, size=(1, 9), seed=3, region="orthant")
+    np.testing.assert_array_equal(Y.values, np.abs(X.values))
+    assert (X.values < 0).any()
+
+
 @pytest.mark.parametrize(
     ("function", "changes", "error", "message"),
     [
@@ -236,7 +243,7 @@ def call(function, **changes):
         ("strings", {"alphabet": ["A", "B"]}, TypeError, "alphabet"),
         ("strings", {"alphabet": 5}, TypeError, "alphabet"),
         ("sets", {"dim": 0}, ValueError, "dim must be at least 1, got 0"),
-        ("sets", {"region": "ball"}, ValueError, "region must be one of sphere, box; got 'ball'"),
+        ("sets", {"region": "ball"}, ValueError, "region must be one of sphere, ort"),
         ("sets", {"region": "box", "low": 1.0}, ValueError, "low must be less than high"),
         ("sets", {"region": "box", "low": [0, 1]}, ValueError, "low must be less than high"),
         ("sets", {"region": "box", "low": [0, 0, 0]}, ValueError, r"low must be a number or of sh"),

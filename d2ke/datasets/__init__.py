@@ -1,19 +1,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The papers' data sets, read from their original distribution files.
 
-=============== ========= ===== ======= =================== ===========================
+=============== ========= ===== ======= =================== =====================================
 name            domain    n     classes distance            file in the data folder
-=============== ========= ===== ======= =================== ===========================
+=============== ========= ===== ======= =================== =====================================
 auslan          series    2565  95      ``"dtw"``           ``auslan/tctodd.tar.gz``
 splice          strings   3190  3       ``"levenshtein"``   ``splice/splice.data``
+pentip          series    2858  20      ``"dtw"``           ``pentip/mixoutALL_shifted.mat``
+pentip-trimmed  series    2858  20      ``"dtw"``           ``pentip/mixoutALL_shifted.mat``
+actrecog        series    2624  7       ``"dtw"``           ``actrecog/Activity Recogni...zip``
+mnist-str8      strings   70000 10      ``"levenshtein"``   ``mnist/train-images-idx3...gz``, ...
+mnist-str4      strings   70000 10      ``"levenshtein"``   ``mnist/train-images-idx3...gz``, ...
+flower          sets      210   10      ``"mhd"``           ``images/flower.zip``
+decor           sets      484   7       ``"mhd"``           ``images/decor.zip``
+style           sets      893   10      ``"mhd"``           ``images/style.zip``
+letters2        sets      4681  33      ``"mhd"``           ``images/letters2.zip``
 digits-str8     strings   1797  10      ``"levenshtein"``   none (scikit-learn)
 digits-str4     strings   1797  10      ``"levenshtein"``   none (scikit-learn)
 digits-points   sets      1797  10      ``"mhd"``           none (scikit-learn)
-=============== ========= ===== ======= =================== ===========================
+gun-point       series    200   2       ``"dtw"``           ``gunpoint/Gun_Point_TRAIN``, ...
+japanese-vowels series    640   9       ``"dtw"``           ``uea/JapaneseVowels/...ts``
+basic-motions   series    80    4       ``"dtw"``           ``uea/BasicMotions/...ts``
+=============== ========= ===== ======= =================== =====================================
 
 The data folder is an argument of `load`, or the environment variable ``D2KE_DATA``. The digits
 are not in the papers; they stand in where no file is to be downloaded, and ``"digits"`` is short
-for ``"digits-str8"``.
+for ``"digits-str8"``. The three of the UCR and UEA archives, which have divisions of their own,
+are not in the papers either; `read_ts` reads any other file of the UEA archive.
+
+``"pentip"`` has the zeros that its publishers added in front and behind, and with them series
+whose length alone gives most letters away; ``"pentip-trimmed"`` is without them. The recordings
+of ``"actrecog"`` are cut into series by a rule of ours, since the paper's is not published. Nor
+are its strings of MNIST's digits; those of ``"mnist-str8"`` and ``"mnist-str4"`` are made by
+`boundary_code`, and have exactly the lengths that the paper states.
+
+The SIFT descriptors of the images, which need OpenCV (``pip install "d2ke[images]"``), and the
+contours of MNIST take up to half a minute to compute. They are kept in the folder ``D2KE_CACHE``
+(an environment variable), or else ``d2ke`` in ``XDG_CACHE_HOME`` or ``~/.cache``; it may be
+deleted at any time.
 """
 
 from __future__ import annotations
@@ -21,24 +45,37 @@ from __future__ import annotations
 from typing import Any
 
 from d2ke._validate import choice
-from d2ke.datasets import auslan, digits, splice
-from d2ke.datasets._contour import chain_code
+from d2ke.datasets import actrecog, auslan, digits, images, mnist, pentip, splice, ucr
+from d2ke.datasets._contour import boundary_code, chain_code
 from d2ke.datasets._dataset import Dataset, Source, check_counts
 from d2ke.datasets._files import find_files
 from d2ke.datasets.split import standardize, train_test_split
+from d2ke.datasets.ts import read_ts
 
 __all__ = [
     "REGISTRY",
     "Dataset",
     "Source",
+    "boundary_code",
     "chain_code",
     "load",
+    "read_ts",
     "standardize",
     "train_test_split",
 ]
 
 REGISTRY: dict[str, Source] = {
-    source.name: source for source in (auslan.SOURCE, splice.SOURCE, *digits.SOURCES)
+    source.name: source
+    for source in (
+        auslan.SOURCE,
+        splice.SOURCE,
+        *pentip.SOURCES,
+        actrecog.SOURCE,
+        *mnist.SOURCES,
+        *images.SOURCES,
+        *digits.SOURCES,
+        *ucr.SOURCES,
+    )
 }
 
 _ALIASES = {"digits": "digits-str8"}
@@ -49,11 +86,12 @@ def load(name: str, data_dir: Any = None, **options: str) -> Dataset:
 
     Parameters
     ----------
-    name : {"auslan", "splice", "digits", "digits-str8", "digits-str4", "digits-points"}
-        The data set; the keys of `REGISTRY`, and ``"digits"`` for ``"digits-str8"``.
+    name : str
+        The data set: a key of `REGISTRY`, which are those of the table in `d2ke.datasets`, or
+        ``"digits"`` for ``"digits-str8"``.
     data_dir : path-like, optional
-        The folder of the files, which are in a subfolder with the name of the data set, or in the
-        folder itself. Default: the environment variable ``D2KE_DATA``. The digits need none.
+        The folder of the files, which are in the subfolders of that table, or in the folder
+        itself. Default: the environment variable ``D2KE_DATA``. The digits need none.
     **options : str
         For ``"splice"``: ``ambiguous="keep"`` (default) makes each of the letters D, N, R, S in 15
         of the sequences a symbol of its own; ``ambiguous="drop"`` leaves these sequences out.
@@ -61,15 +99,16 @@ def load(name: str, data_dir: Any = None, **options: str) -> Dataset:
     Returns
     -------
     Dataset
-        Objects, labels, and what is known about them. The series of Auslan have their raw
-        values; `standardize` scales them.
+        Objects, labels, and what is known about them. Series have their raw values;
+        `standardize` scales them.
 
     Raises
     ------
     FileNotFoundError
         If a file is missing; the message says what to download, from where, and where to put it.
     ImportError
-        If the digits are wanted and scikit-learn is not installed.
+        If the digits are wanted and scikit-learn is not installed, or sets of images and OpenCV
+        is not.
     TypeError
         If the data set has no such option.
     ValueError
@@ -104,7 +143,14 @@ def load(name: str, data_dir: Any = None, **options: str) -> Dataset:
             known = ", ".join(source.options) or "none"
             raise TypeError(f"{name} has no option {option!r}; its options: {known}")
         counts |= source.options[option][choice(option, value, source.options[option])]
-    paths = find_files(source.name, source.files, data_dir, title=source.title, page=source.page)
+    paths = find_files(
+        source.name,
+        source.files,
+        data_dir,
+        title=source.title,
+        page=source.page,
+        alternatives=source.alternatives,
+    )
     objects, labels = source.loader(*paths, **options)
     labels.flags.writeable = False
     dataset = Dataset(source.name, objects, labels, source)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Freeman chain codes: the outline of a drawn shape as a string."""
+"""Freeman chain codes: the outlines of drawn shapes as strings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["chain_code"]
+__all__ = ["boundary_code", "chain_code"]
 
 
 def chain_code(image: Any, directions: int = 8) -> str:
@@ -58,6 +58,85 @@ def chain_code(image: Any, directions: int = 8) -> str:
     >>> chain_code(square, directions=4)
     '000333222111'
     """
+    ink, stride = _framed(image, directions)
+    start = _largest_shape(ink, stride)
+    if start < 0:
+        return ""
+    if directions == 8:
+        return _pixel_walk(ink, stride, start)
+    return "".join(map(str, _crack_walk(ink, stride, start, bytearray(len(ink)))))
+
+
+def boundary_code(image: Any, directions: int = 8) -> str:
+    """Return the crack codes of all contours in an image, one after the other.
+
+    Every edge of a pixel that separates ink from background is walked once, from corner to
+    corner with the ink on the right: clockwise around shapes and counterclockwise around holes,
+    as the image is usually shown, with row 0 on top. The ink is taken as 8-connected. Each
+    contour begins with the first upper edge of an ink pixel in raster order that is not walked
+    yet, hence the outer contour of a shape comes before its holes.
+
+    Parameters
+    ----------
+    image : array_like of bool, shape (height, width)
+        True where there is ink. The ink may touch the border.
+    directions : {8, 4}, default 8
+        - 4: one letter for each edge: ``"0"`` right, ``"1"`` up, ``"2"`` left, ``"3"`` down.
+        - 8: one letter for each two edges of a contour, which has an even number of them: the
+          direction from the beginning of the first edge to the end of the second, ``"0"`` right,
+          ``"1"`` up right, ``"2"`` up, and so on counterclockwise to ``"7"`` down right.
+
+    Returns
+    -------
+    str
+        The code; empty if there is no ink.
+
+    Raises
+    ------
+    TypeError
+        If `image` is not boolean.
+    ValueError
+        If `image` is not two-dimensional, or `directions` is neither 8 nor 4.
+
+    References
+    ----------
+    .. [1] H. Freeman, "On the encoding of arbitrary geometric configurations", IRE Transactions
+       on Electronic Computers EC-10(2), 1961, pp. 260-268.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.datasets import boundary_code
+    >>> ring = np.ones((3, 3), dtype=bool)
+    >>> ring[1, 1] = False
+    >>> boundary_code(ring, directions=4)
+    '0003332221110123'
+    >>> boundary_code(ring)
+    '07643215'
+    """
+    ink, stride = _framed(image, directions)
+    # An upper edge is addressed by the pixel below it.
+    pixels = np.frombuffer(ink, dtype=np.uint8).reshape(-1, stride)
+    upper_edges = np.zeros_like(pixels)
+    upper_edges[1:] = pixels[1:] > pixels[:-1]
+    unwalked = bytearray(upper_edges)
+    code: list[int] = []
+    while (start := unwalked.find(1)) >= 0:
+        walk = _crack_walk(ink, stride, start, unwalked)
+        if directions == 8:
+            walk = [_TOGETHER[pair] for pair in zip(walk[::2], walk[1::2], strict=True)]
+        code += walk
+    return "".join(map(str, code))
+
+
+# The direction of 8 that two successive edges make, of which none leads back.
+_TOGETHER = {
+    (a, b): 7 if {a, b} == {0, 3} else a + b for a in range(4) for b in range(4) if abs(a - b) != 2
+}
+
+
+def _framed(image: Any, directions: int) -> tuple[bytes, int]:
+    """Check the arguments; return the pixels in a frame of background, and a row's length."""
     image = np.asarray(image)
     if image.dtype != bool:
         raise TypeError(
@@ -72,13 +151,7 @@ def chain_code(image: Any, directions: int = 8) -> str:
     height, width = image.shape
     framed = np.zeros((height + 2, width + 2), dtype=np.uint8)
     framed[1:-1, 1:-1] = image
-    ink = framed.tobytes()
-    start = _largest_shape(ink, width + 2)
-    if start < 0:
-        return ""
-    if directions == 8:
-        return _pixel_walk(ink, width + 2, start)
-    return _crack_walk(ink, width + 2, start)
+    return framed.tobytes(), width + 2
 
 
 def _neighbours(stride: int) -> tuple[int, ...]:
@@ -134,10 +207,12 @@ def _pixel_walk(ink: bytes, stride: int, start: int) -> str:
         search = direction + 2
 
 
-def _crack_walk(ink: bytes, stride: int, start: int) -> str:
+def _crack_walk(ink: bytes, stride: int, start: int, unwalked: bytearray) -> list[int]:
     """Follow the edges between ink and background, keeping the ink on the right.
 
-    A corner is addressed by the pixel to its lower right.
+    The walk begins along the upper edge of the pixel `start`. A corner is addressed by the pixel
+    to its lower right, and so is the upper edge of that pixel. The upper edges on the way are
+    cleared in `unwalked`.
     """
     ahead = (1, -stride, -1, stride)
     # The pixels in front of a walker who stands on a corner and looks in the direction 0 to 3.
@@ -146,11 +221,13 @@ def _crack_walk(ink: bytes, stride: int, start: int) -> str:
     code: list[int] = []
     corner, direction = start, 0
     while True:
+        if direction == 0:
+            # A contour may pass its first corner twice, but no edge.
+            if code and corner == start:
+                return code
+            unwalked[corner] = 0
         code.append(direction)
         corner += ahead[direction]
-        # The start's corner touches one pixel of the shape only, so it is passed once.
-        if corner == start:
-            return "".join(map(str, code))
         # Ink that touches only at a corner is joined, hence left comes first.
         if ink[corner + front_left[direction]]:
             direction = (direction + 1) % 4

@@ -36,6 +36,8 @@ class Source:
         The name of the distribution, and the page where it is found.
     files : tuple of str
         The distribution's files, relative to the data folder; empty if none are needed.
+    alternatives : mapping
+        For some of `files`, other files with the same content, taken where it is missing.
     alphabet : str or None
         For strings, the letters that random strings are made of.
     counts : mapping
@@ -46,6 +48,8 @@ class Source:
     n_train : int, optional
         The distribution's own division: its first `n_train` objects are for training, the others
         for test. None: it has none, and is divided at random.
+    remark : callable, optional
+        Returns what else may explain counts that differ from the published ones, or "".
     """
 
     name: str
@@ -56,10 +60,12 @@ class Source:
     title: str
     page: str
     files: tuple[str, ...] = ()
+    alternatives: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     alphabet: str | None = None
     counts: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     n_train: int | None = None
+    remark: Callable[[], str] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +193,8 @@ def check_counts(dataset: Dataset, published: Mapping[str, Any]) -> None:
         if key != "class_sizes" and found[key] != value
     ]
     if differences:
+        remark = dataset.source.remark() if dataset.source.remark else ""
         raise ValueError(
             f"{dataset.name}: the files are not the original distribution, their counts differ "
-            f"from the published ones: {'; '.join(differences)}"
+            f"from the published ones: {'; '.join([*differences, *filter(None, [remark])])}"
         )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,13 @@ DATA_VARIABLE = "D2KE_DATA"
 
 
 def find_files(
-    name: str, files: Sequence[str], data_dir: Any, *, title: str, page: str
+    name: str,
+    files: Sequence[str],
+    data_dir: Any,
+    *,
+    title: str,
+    page: str,
+    alternatives: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Path]:
     """Return the paths of a data set's files.
 
@@ -27,6 +33,9 @@ def find_files(
         The data folder; None stands for the environment variable ``D2KE_DATA``.
     title, page : str
         What the distribution is called, and the page it is downloaded from.
+    alternatives : mapping, optional
+        For some of `files`, other paths of the same form, tried in their order where the file is
+        missing.
 
     Returns
     -------
@@ -48,7 +57,8 @@ def find_files(
         raise FileNotFoundError(f"{name}: {reason}. {_advice(files, 'data_dir', title, page)}")
     found, missing = [], []
     for file in files:
-        candidates = [folder / file, folder / Path(file).name]
+        names = [file, *(alternatives or {}).get(file, ())]
+        candidates = [folder / place for name in names for place in (name, Path(name).name)]
         path = next((path for path in candidates if path.is_file()), None)
         if path is None:
             missing.append(file)

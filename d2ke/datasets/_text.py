@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Numbers in the lines of text files, and what is said about those that are none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+MISSING = "?"
+
+
+def lines_of(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield each line of a UTF-8 file, without the space around it, after its place for errors."""
+    with open(path, "rb") as lines:
+        for number, line in enumerate(lines, 1):
+            where = f"{path}, line {number}"
+            try:
+                yield where, line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+            except UnicodeDecodeError as error:
+                raise ValueError(f"{where} is not UTF-8 text: {error}") from None
+
+
+def finite_numbers(where: str, fields: Sequence[str]) -> list[float]:
+    """Return the numbers of one line; raise ValueError about the first field that is not one."""
+    try:
+        values = list(map(float, fields))
+    except ValueError:
+        values = []
+    # One sum instead of a test of each; it overflows for huge numbers that are all right.
+    if len(values) == len(fields) and math.isfinite(sum(values)) and "_" not in "".join(fields):
+        return values
+    for position, field in enumerate(fields):
+        problem = _problem(field.strip())
+        if problem:
+            raise ValueError(f"{where}: the value at position {position} is {problem}")
+    return values
+
+
+def _problem(field: str) -> str | None:
+    if field == MISSING:
+        return f"missing ({field!r}); every value must be there"
+    try:
+        # Python's float takes "1_000", which no such file means as a number.
+        value = float(field.replace("_", " "))
+    except ValueError:
+        return f"{field!r}, not a number"
+    return None if math.isfinite(value) else f"{field!r}; every value must be finite"

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ``.ts`` text format of the UEA and UCR archives of time series."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from d2ke.datasets._text import finite_numbers, lines_of
+from d2ke.objects import Objects, pack
+
+__all__ = ["read_ts"]
+
+_FLAGS = ("timestamps", "missing", "univariate", "equallength")
+_COUNTS = ("dimensions", "serieslength")
+
+
+def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
+    """Read a ``.ts`` file: a header, then one series on each line.
+
+    Lines that begin with ``#`` are comments. The header's lines begin with ``@``, its last one
+    is ``@data``. On a line of data the dimensions (channels) are divided by ``:``, the values of
+    a dimension by ``,``, and the class comes last, after another ``:``. The series may differ in
+    length; the dimensions of one series may not.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, UTF-8.
+
+    Returns
+    -------
+    objects : Objects
+        The series, float64, each of shape (length, dimensions), in the order of the file.
+    labels : ndarray of str, shape (n,), or None
+        The classes as they are written; None if the header says ``@classLabel false``.
+    header : dict
+        What the header says, under its names in lower case: bool for ``timestamps``,
+        ``missing``, ``univariate`` and ``equallength``, int for ``dimensions`` and
+        ``serieslength``, the tuple of the classes for ``classlabel`` (empty if there are none),
+        the text for any other name. What it does not say is not in the dict.
+
+    Raises
+    ------
+    TypeError
+        If `path` is not a path.
+    ValueError
+        If the file is not of this form, holds no series, or contradicts its header; if a value is
+        missing (``?``) or not finite; if it has time stamps or target values of a regression,
+        which are not read. The message names the file and the line.
+
+    References
+    ----------
+    .. [1] A. Bagnall, H. A. Dau, J. Lines, M. Flynn, J. Large, A. Bostrom, P. Southam and
+       E. Keogh, "The UEA multivariate time series classification archive, 2018",
+       arXiv:1811.00075.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from d2ke.datasets import read_ts
+    >>> text = '''# two series of two dimensions
+    ... @problemName Gestures
+    ... @dimensions 2
+    ... @equalLength false
+    ... @classLabel true up down
+    ... @data
+    ... 1.0,2.0,3.0:0.1,0.2,0.3:up
+    ... 4.0,5.0:0.4,0.5:down
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "Gestures_TRAIN.ts"
+    ...     _ = path.write_text(text)
+    ...     objects, labels, header = read_ts(path)
+    >>> objects
+    <2 sequences of 2-dimensional vectors, float64, lengths 2 to 3>
+    >>> labels
+    array(['up', 'down'], dtype='<U4')
+    >>> objects[1]
+    array([[4. , 0.4],
+           [5. , 0.5]])
+    >>> header["problemname"], header["classlabel"]
+    ('Gestures', ('up', 'down'))
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path must be a path, got {path!r}")
+    path = Path(path)
+    lines = ((where, line) for where, line in lines_of(path) if line and not line.startswith("#"))
+    header = _header(path, lines)
+    classes = header["classlabel"]
+    n_dimensions = 1 if header.get("univariate") else header.get("dimensions")
+    length = header.get("serieslength") if header.get("equallength") else None
+    series, labels = [], []
+    for where, line in lines:
+        parts = line.split(":")
+        if classes:
+            labels.append(_label(where, parts, classes))
+        if n_dimensions is None:
+            n_dimensions = len(parts)
+        if len(parts) != n_dimensions:
+            raise ValueError(f"{where}: {len(parts)} dimensions instead of {n_dimensions}")
+        series.append(_series(where, parts))
+        if header.get("equallength") and length is None:
+            length = len(series[0])
+        if length is not None and len(series[-1]) != length:
+            raise ValueError(
+                f"{where}: the series has {len(series[-1])} time steps, but the file's series "
+                f"are said to have equal length, {length}"
+            )
+    if not series:
+        raise ValueError(f"{path} holds no series")
+    return pack(series), np.array(labels, dtype=str) if classes else None, header
+
+
+def _header(path: Path, lines: Any) -> dict[str, Any]:
+    """Read the lines up to ``@data``."""
+    header: dict[str, Any] = {}
+    for where, line in lines:
+        if not line.startswith("@"):
+            raise ValueError(
+                f"{where}: {line[:40]!r} is neither a comment (#) nor a line of the header (@), "
+                "which ends with @data"
+            )
+        tag, *words = line[1:].split()
+        # Both forms occur in the archives.
+        name = {"dimension": "dimensions"}.get(tag.lower(), tag.lower())
+        if name == "data":
+            break
+        if name in header:
+            raise ValueError(f"{where}: @{tag} appears twice")
+        header[name] = _entry(where, tag, name, words)
+    else:
+        raise ValueError(f"{path} has no line @data")
+    if "classlabel" not in header:
+        raise ValueError(
+            f"{where}: the header has no @classLabel; it must say true and name the classes, "
+            "or false"
+        )
+    if header.get("univariate") and header.get("dimensions", 1) != 1:
+        raise ValueError(f"{where}: @univariate is true, but @dimensions {header['dimensions']}")
+    return header
+
+
+def _entry(where: str, tag: str, name: str, words: list[str]) -> Any:
+    if name in _COUNTS:
+        if len(words) != 1 or not words[0].isdecimal() or int(words[0]) == 0:
+            raise ValueError(
+                f"{where}: @{tag} must have a positive integer, got {' '.join(words)!r}"
+            )
+        return int(words[0])
+    if name not in (*_FLAGS, "classlabel", "targetlabel"):
+        return " ".join(words)
+    said = words[0].lower() if words else ""
+    if said not in ("true", "false") or (len(words) > 1 and name in _FLAGS):
+        raise ValueError(f"{where}: @{tag} must be true or false, got {' '.join(words)!r}")
+    if said == "true" and name == "timestamps":
+        raise ValueError(f"{where}: series with time stamps (@{tag} true) are not read")
+    if said == "true" and name == "targetlabel":
+        raise ValueError(f"{where}: target values of a regression (@{tag} true) are not read")
+    if name != "classlabel":
+        return said == "true"
+    if (said == "true") != (len(words) > 1):
+        raise ValueError(
+            f"{where}: @{tag} must be true and name the classes, or false, got {' '.join(words)!r}"
+        )
+    return tuple(words[1:])
+
+
+def _label(where: str, parts: list[str], classes: tuple[str, ...]) -> str:
+    """Take the class off the end of a line."""
+    label = parts.pop().strip()
+    if label not in classes:
+        raise ValueError(
+            f"{where}: the class is {label[:40]!r}, not one of those that @classLabel names: "
+            f"{', '.join(classes)}"
+        )
+    return label
+
+
+def _series(where: str, parts: list[str]) -> np.ndarray:
+    """Return the dimensions of one line as an array of shape (length, dimensions)."""
+    columns: list[list[float]] = []
+    for dimension, part in enumerate(parts):
+        place = f"{where}, dimension {dimension}"
+        if "(" in part:
+            raise ValueError(f"{place}: values with time stamps, (time,value), are not read")
+        if not part.strip():
+            raise ValueError(f"{place}: no values")
+        columns.append(finite_numbers(place, part.split(",")))
+        if len(columns[-1]) != len(columns[0]):
+            raise ValueError(
+                f"{place}: {len(columns[-1])} values, but dimension 0 has {len(columns[0])}; "
+                "all dimensions of a series must have as many"
+            )
+    return np.array(columns).T
