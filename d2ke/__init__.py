@@ -13,22 +13,35 @@ the models on top of them::
 from d2ke import datasets
 from d2ke._config import show_config
 from d2ke._version import __version__
+from d2ke.alignment import FeatureSelection, select_features
 from d2ke.distance import distance_matrix, distance_names
 from d2ke.embed import d2ke_embed, d2ke_features, rsm_embed
 from d2ke.gram import SpectrumRepair, d2ke_gram, dsk_gram
+from d2ke.guarantees import (
+    KernelError,
+    effective_dimension,
+    features_needed,
+    kernel_error,
+    kernel_standard_error,
+)
 from d2ke.led import PseudoEuclidean, gdk_led
 from d2ke.linear import LinearModel, predict, train
 from d2ke.models_io import load_model, save_model
 from d2ke.neighbors import knn_predict
 from d2ke.objects import Objects, concatenate, pack
 from d2ke.omega import random_series, random_sets, random_strings, representatives
+from d2ke.search_result import Search, load_search
+from d2ke.select import search
 from d2ke.svm import SVMModel, svmpredict, svmtrain
 
 __all__ = [
+    "FeatureSelection",
+    "KernelError",
     "LinearModel",
     "Objects",
     "PseudoEuclidean",
     "SVMModel",
+    "Search",
     "SpectrumRepair",
     "__version__",
     "concatenate",
@@ -39,9 +52,14 @@ __all__ = [
     "distance_matrix",
     "distance_names",
     "dsk_gram",
+    "effective_dimension",
+    "features_needed",
     "gdk_led",
+    "kernel_error",
+    "kernel_standard_error",
     "knn_predict",
     "load_model",
+    "load_search",
     "pack",
     "predict",
     "random_series",
@@ -50,6 +68,8 @@ __all__ = [
     "representatives",
     "rsm_embed",
     "save_model",
+    "search",
+    "select_features",
     "show_config",
     "svmpredict",
     "svmtrain",

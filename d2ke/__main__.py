@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 
 from d2ke._config import show_config
@@ -14,10 +15,12 @@ from d2ke._version import __version__
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; return its exit status."""
     try:
-        options = _parser().parse_args(arguments)
+        given = sys.argv[1:] if arguments is None else arguments
+        options = _parser().parse_args(given)
+        options.command = shlex.join(["d2ke", *given])
         options.run(options)
-    except KeyboardInterrupt:
-        print("d2ke: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        print("d2ke: interrupted" + "".join(f"; {text}" for text in stop.args), file=sys.stderr)
         return 130
     except BrokenPipeError:
         # The reader, `head` say, has seen enough; keep Python from complaining at exit.
@@ -63,6 +66,44 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--json", metavar="FILE", help="write the record here")
     run.set_defaults(run=_run)
 
+    tables = commands.add_parser(
+        "tables",
+        parents=[common],
+        help="the paper's tables: all methods on all data sets; goes on where it was stopped",
+        description="The paper's experiments, with a report. What is finished is kept in the "
+        "output folder: the same command goes on where it was stopped.",
+    )
+    tables.add_argument(
+        "--domain", choices=["series", "strings", "images"], help="only data sets of this kind"
+    )
+    tables.add_argument(
+        "--datasets",
+        nargs="+",
+        choices=list(SETTINGS),
+        metavar="NAME",
+        help="default: the paper's; of " + ", ".join(SETTINGS),
+    )
+    tables.add_argument(
+        "--methods",
+        nargs="+",
+        choices=list(METHODS),
+        metavar="NAME",
+        help="default: all of " + ", ".join(METHODS),
+    )
+    tables.add_argument(
+        "--seeds", type=_positive, metavar="N", help="divisions (default 5, with --quick 1)"
+    )
+    tables.add_argument(
+        "--quick", action="store_true", help="search less, take fewer random objects"
+    )
+    tables.add_argument(
+        "--out", default="d2ke-tables", metavar="DIR", help="output folder (default d2ke-tables)"
+    )
+    tables.add_argument(
+        "--data", metavar="DIR", help="folder of the data files (default: $D2KE_DATA)"
+    )
+    tables.set_defaults(run=_tables)
+
     config = commands.add_parser("config", help="version, OpenMP, instruction set, threads")
     config.set_defaults(run=lambda options: show_config())
     return parser
@@ -89,6 +130,30 @@ def _run(options: argparse.Namespace) -> None:
         report=lambda line: print(line, flush=True),
     )
     print(summary(record))
+
+
+def _tables(options: argparse.Namespace) -> None:
+    from d2ke.experiments.tables import tables
+
+    try:
+        tables(
+            options.datasets,
+            domain=options.domain,
+            methods=options.methods,
+            seeds=options.seeds,
+            quick=options.quick,
+            out=options.out,
+            data_dir=options.data,
+            n_threads=options.threads,
+            command=options.command,
+            progress=True,
+            report=lambda line: print(line, flush=True),
+        )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"what is finished is kept in {options.out}; to go on: {options.command}"
+        ) from None
+    print(f"report: {os.path.join(options.out, 'report.html')} and report.md, results.json")
 
 
 def _positive(text: str) -> int:

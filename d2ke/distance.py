@@ -284,17 +284,22 @@ def distance_matrix(
     return out
 
 
-def prepare_cross(X: Any, Y: Any, distance: Any, params: Mapping[str, Any]) -> Prepared:
-    """Check and pack everything that a distance matrix needs, and compute nothing yet."""
+def prepare_cross(
+    X: Any, Y: Any, distance: Any, params: Mapping[str, Any], second: str = "Y"
+) -> Prepared:
+    """Check and pack everything that a distance matrix needs, and compute nothing yet.
+
+    `second` is what the caller's caller knows Y as, for the errors.
+    """
     if isinstance(distance, LowLevelCallable):
-        return _prepare_compiled(X, Y, distance, params)
+        return _prepare_compiled(X, Y, distance, params, second)
     if callable(distance):
-        return _PythonCross(X, Y, distance, params)
+        return _PythonCross(X, Y, distance, params, second)
     row = find_distance(distance)
     checked = check_parameters(row, params)
     x = _checked(X, row.kind, row.shortest, row.name, "X")
-    y = x if Y is None else _checked(Y, row.kind, row.shortest, row.name, "Y")
-    check_compatible(x, y, "X", "Y")
+    y = x if Y is None else _checked(Y, row.kind, row.shortest, row.name, second)
+    check_compatible(x, y, "X", second)
     same = Y is None and row.symmetric
     dtype = np.float64
     if row.kind == "vectors":
@@ -340,9 +345,10 @@ class Prepared:
 class _PythonCross(Prepared):
     """The slow path: a Python callable on any objects."""
 
-    def __init__(self, X, Y, function, params):
+    def __init__(self, X, Y, function, params, second):
         self._x = _sequence(X, "X")
-        self._y = self._x if Y is None else _sequence(Y, "Y")
+        self._y = self._x if Y is None else _sequence(Y, second)
+        self._second = second
         self._function = function
         self._params = dict(params)
         super().__init__(None, (len(self._x), len(self._y)), np.float64, Y is None)
@@ -366,16 +372,17 @@ class _PythonCross(Prepared):
 
     def _value(self, x, y, i, j):
         value = self._function(x, y, **self._params)
+        where = f"distance(X[{i}], {self._second}[{j}])"
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value[()]
         if not isinstance(value, numbers.Real):
-            raise TypeError(f"distance(X[{i}], Y[{j}]) must be a number, got {value!r}")
+            raise TypeError(f"{where} must be a number, got {value!r}")
         try:
             value = float(value)
         except OverflowError:
             value = math.inf
         if not 0 <= value < math.inf:
-            raise ValueError(f"distance(X[{i}], Y[{j}]) must be finite and >= 0, got {value}")
+            raise ValueError(f"{where} must be finite and >= 0, got {value}")
         return value
 
 
@@ -398,7 +405,7 @@ _SIGNATURES = {
 }
 
 
-def _prepare_compiled(X, Y, function, params):
+def _prepare_compiled(X, Y, function, params, second):
     if params:
         raise TypeError(
             f"a compiled distance takes its parameters through user_data; got {', '.join(params)}"
@@ -413,11 +420,11 @@ def _prepare_compiled(X, Y, function, params):
             "'double (const int32_t *, intptr_t, const int32_t *, intptr_t, void *)' for strings"
         )
     x = _checked(X, kind, 0, "distance", "X")
-    y = x if Y is None else _checked(Y, kind, 0, "distance", "Y")
-    check_compatible(x, y, "X", "Y")
+    y = x if Y is None else _checked(Y, kind, 0, "distance", second)
+    check_compatible(x, y, "X", second)
     address, data = user.addresses(function)
     if kind == "vectors":
-        for name, objects in (("X", x), ("Y", y)):
+        for name, objects in (("X", x), (second, y)):
             if objects.dtype != np.float64:
                 raise TypeError(f"a compiled distance takes float64 vectors; {name} is float32")
         cross = user.vectors(

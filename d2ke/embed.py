@@ -83,7 +83,7 @@ def d2ke_embed(
     gamma = _check_link(gamma, link)
     if omega is None:
         raise TypeError("omega is None; draw random objects first, see random_series and its kin")
-    prepared = prepare_cross(X, omega, distance, params)
+    prepared = prepare_cross(X, omega, distance, params, "omega")
     out = output_array(out, prepared.shape, prepared.dtype)
     scale = 1 / np.sqrt(prepared.shape[1])
     with progress_bar(progress, "features") as report:

@@ -13,6 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from d2ke._products import row_products
+from d2ke._validate import choice
+
+SCALINGS = ("standard", "center", "none")
+_RUN = 4096  # rows scaled at a time in float64
 
 
 @dataclass(frozen=True)
@@ -22,24 +26,40 @@ class Scaling:
     Attributes
     ----------
     mean, sd : ndarray of float64, shape (R,)
-        Of the training rows; sd is 1 where a column is constant.
+        Of the training rows, by the kind of scaling.
     """
 
     mean: np.ndarray
     sd: np.ndarray
 
     @classmethod
-    def fit(cls, Z: np.ndarray) -> Scaling:
-        """Take means and standard deviations of training features, shape (n, R)."""
+    def fit(cls, Z: np.ndarray, kind: str = "standard") -> Scaling:
+        """Take means and standard deviations of training features, shape (n, R).
+
+        ``"standard"``: of each column, 1 for the deviation of a constant one;
+        ``"center"``: the mean of each column and one deviation for all of them, the root
+        of their mean square; ``"none"``: those that leave Z as it is.
+        """
+        R = Z.shape[1]
+        if choice("scaling", kind, SCALINGS) == "none":
+            return cls(np.zeros(R), np.full(R, 1 / np.sqrt(R)))
         mean = Z.mean(axis=0, dtype=np.float64)
         sd = Z.std(axis=0, dtype=np.float64)
-        sd[sd <= 1e-12 * np.abs(mean)] = 1.0
+        constant = sd <= 1e-12 * np.abs(mean)
+        if kind == "center":
+            sd[constant] = 0.0
+            sd[:] = np.sqrt(np.mean(sd**2)) or 1.0
+        else:
+            sd[constant] = 1.0
         return cls(mean, sd)
 
     def apply(self, Z: np.ndarray) -> np.ndarray:
-        """Return scaled float64 features of the shape of Z."""
-        scaled = Z - self.mean
-        scaled /= self.sd * np.sqrt(len(self.mean))
+        """Return scaled features of the shape and type of Z."""
+        scaled = np.empty(Z.shape, Z.dtype)
+        unit = self.sd * np.sqrt(len(self.mean))
+        for begin in range(0, len(Z), _RUN):
+            rows = slice(begin, begin + _RUN)
+            np.divide(Z[rows] - self.mean, unit, out=scaled[rows], casting="same_kind")
         return scaled
 
 
@@ -54,7 +74,7 @@ def compress(
 
     Parameters
     ----------
-    train, *others : ndarray of float64, shape (n_i, R)
+    train, *others : ndarray of float64 or float32, shape (n_i, R)
         Features; the first ones are the training rows.
     n_threads : int, optional
         Threads for the products; None for all that this process may use.
@@ -62,7 +82,7 @@ def compress(
     Returns
     -------
     list of ndarray, shape (n_i, at most n)
-        All of them in the basis; as they are if R <= n.
+        All of them in the basis, float64; as they are if R <= n.
 
     Examples
     --------
@@ -75,7 +95,8 @@ def compress(
     if train.shape[1] <= train.shape[0]:
         return [train, *others]
     # The basis is train' U / s for the eigenvectors U and eigenvalues s^2 of train train'.
-    grams = [row_products(rows, train, n_threads) for rows in (train, *others)]
+    wide = [rows.astype(np.float64, copy=False) for rows in (train, *others)]
+    grams = [row_products(rows, wide[0], n_threads) for rows in wide]
     squares, U = np.linalg.eigh(grams[0])
     kept = squares > 1e-12 * squares[-1]
     basis = U[:, kept] / np.sqrt(squares[kept])

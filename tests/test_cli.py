@@ -44,7 +44,7 @@ def test_help(capsys):
     done = command("--help")
     assert done.returncode == 0
     assert done.stderr == ""
-    assert {"demo", "run", "config"} <= set(done.stdout.split())
+    assert {"demo", "run", "tables", "config"} <= set(done.stdout.split())
     with pytest.raises(SystemExit) as stop:
         main(["--help"])
     assert stop.value.code == 0
@@ -55,6 +55,10 @@ def test_help(capsys):
     ("name", "options"),
     [
         ("run", ["--method", "--data", "--seeds", "--R", "--json", "--threads", *SETTINGS]),
+        (
+            "tables",
+            ["--domain", "--datasets", "--methods", "--seeds", "--quick", "--out", "--data"],
+        ),
         ("demo", ["--figure", "--seed", "--threads"]),
         ("config", []),
     ],
@@ -112,6 +116,21 @@ def test_counts(capsys, option, value):
     assert "Traceback" not in error
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--datasets", "iris"], ["'iris'", *SETTINGS]),
+        (["--methods", "knn", "svm"], ["'svm'", "gdk_led"]),
+        (["--domain", "graphs"], ["'graphs'", "series", "strings", "images"]),
+        (["--seeds", "0"], ["'0' is not an integer of at least 1"]),
+        (["--threads", "x"], ["'x' is not an integer of at least 1"]),
+    ],
+)
+def test_wrong_arguments_of_tables(capsys, arguments, words):
+    error = refused(capsys, "tables", *arguments)
+    assert all(word in error for word in words)
+
+
 @pytest.mark.parametrize("value", ["-1", "x", "1e3"])
 def test_seed_of_the_demo(capsys, value):
     error = refused(capsys, "demo", f"--seed={value}")
@@ -131,7 +150,7 @@ def test_wrong_arguments_of_the_process():
 # ---------------------------------------------------------------- missing things
 
 
-@pytest.mark.parametrize("name", [name for name, source in REGISTRY.items() if source.files])
+@pytest.mark.parametrize("name", [name for name in SETTINGS if REGISTRY[name].files])
 @pytest.mark.parametrize("given", ["nothing", "empty folder", "no folder", "variable"])
 def test_missing_data(capsys, monkeypatch, tmp_path, name, given):
     monkeypatch.delenv("D2KE_DATA", raising=False)
@@ -172,7 +191,9 @@ def hide(monkeypatch, package):
         ("sklearn", ["demo"]),
         ("sklearn", ["run", "digits-str8"]),
         ("sklearn", ["run", "digits-points"]),
+        ("sklearn", ["tables", "--datasets", "digits-str8"]),
         ("matplotlib", ["demo"]),
+        ("matplotlib", ["tables"]),
     ],
 )
 def test_missing_packages(capsys, monkeypatch, tmp_path, package, arguments):
@@ -190,7 +211,8 @@ def test_missing_packages(capsys, monkeypatch, tmp_path, package, arguments):
 def test_run_needs_neither_scikit_learn_nor_matplotlib(capsys, monkeypatch, data_dir):
     for package in ("sklearn", "matplotlib"):
         hide(monkeypatch, package)
-    monkeypatch.setitem(SETTINGS, "splice", Setting(({"length": (60, 100)},), 8, 8, (1.0,), (1.0,)))
+    setting = Setting({"length": ((60, 100),)}, R=8, search_R=8, gammas=(1.0,), costs=(1.0,))
+    monkeypatch.setitem(SETTINGS, "splice", setting)
     assert main(["run", "splice", "--data", str(data_dir), "--seeds", "1", "--threads", "2"]) == 0
     assert "(paper: 90.17)" in capsys.readouterr().out
 

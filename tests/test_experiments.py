@@ -21,28 +21,31 @@ from d2ke.experiments import methods
 from d2ke.experiments import run as run_module
 from d2ke.experiments.methods import METHODS, Division, evaluate
 from d2ke.experiments.run import run, summary, write_json
-from d2ke.experiments.settings import SETTINGS, Setting, sample
+from d2ke.experiments.settings import SETTINGS, Setting, quick, sample
 from d2ke.objects import concatenate, pack
 
+GRAM = {"gram_gammas": (1.0, 10.0), "gram_costs": (1.0, 10.0)}
 SMALL = {
     "digits-str8": Setting(
-        samplers=({"length": (2, 20)}, {"length": (20, 40)}),
+        omega={"length": ((2, 20), (20, 40))},
         R=64,
         search_R=32,
         costs=(1.0, 100.0),
+        **GRAM,
     ),
     "digits-points": Setting(
-        samplers=({"size": (3, 15)}, {"size": (10, 30)}), R=64, search_R=32, costs=(1.0, 100.0)
+        omega={"size": ((3, 15), (10, 30))}, R=64, search_R=32, costs=(1.0, 100.0), **GRAM
     ),
-    "splice": Setting(samplers=({"length": (60, 100)},), R=64, search_R=64, costs=(0.1, 1.0)),
+    "splice": Setting(omega={"length": ((60, 100),)}, R=64, search_R=64, costs=(0.1, 1.0), **GRAM),
     "auslan": Setting(
-        samplers=({"length": (2, 25), "sigma": 2.0},),
+        omega={"length": ((2, 25),), "sigma": (2.0,)},
         R=32,
         search_R=32,
         gammas=(1.0,),
         costs=(10.0, 100.0),
         scale_channels=True,
         single=True,
+        **GRAM,
     ),
 }
 
@@ -89,7 +92,6 @@ def test_division_follows_the_rule_of_the_data_set(digits):
     for part, chosen in ((division.train, rows), (division.test, others)):
         for x, i in zip(part, chosen, strict=True):
             np.testing.assert_array_equal(x, dataset.objects[int(i)])
-    np.testing.assert_array_equal(np.unique(division.y_train)[division.codes], division.y_train)
 
 
 def test_channels_are_scaled_by_the_training_part():
@@ -115,10 +117,11 @@ def test_distances_take_the_parameters_of_the_setting():
 @pytest.mark.parametrize("name", ["digits-str8", "digits-points"])
 def test_random_objects_are_of_the_kind_of_the_data(digits, name):
     division = division_of(digits[name])
-    sampler = SMALL[name].samplers[1]
+    ((parameter, values),) = SMALL[name].omega.items()
+    sampler = {parameter: values[1]}
     omega = sample(division.dataset, division.train, sampler, 50, 1)
     assert len(omega) == 50
-    low, high = next(iter(sampler.values()))
+    low, high = values[1]
     assert low <= omega.lengths.min() < omega.lengths.max() <= high
     if name == "digits-points":
         assert omega.values.min() >= division.train.values.min()
@@ -148,20 +151,134 @@ def test_methods_on_digits(digits, name, method):
     assert 60 < outcome.search_accuracy <= 100
     assert all(seconds >= 0 for seconds in outcome.seconds.values())
     stages = {"search", "distances", "features", "model", "prediction"}
-    chosen = {"knn": {"k"}, "dsk_rbf": {"gamma", "C"}, "dsk_nd": {"C"}, "gdk_led": {"R", "C"}}
+    chosen = {
+        "knn": {"k"},
+        "dsk_rbf": {"gamma", "C"},
+        "dsk_nd": {"beta", "C"},
+        "gdk_led": {"R", "C"},
+    }
     if method in chosen:
         missing = {"knn": {"features", "model"}, "gdk_led": set()}.get(method, {"features"})
         assert set(outcome.seconds) == stages - missing
         assert set(outcome.parameters) == chosen[method]
-        assert outcome.by_R == {}
+        assert outcome.by_R == outcome.seconds_by_R == {}
         return
     assert set(outcome.seconds) == stages
-    sampler = set(SMALL[name].samplers[0]) if method == "d2ke" else set()
-    assert set(outcome.parameters) == sampler | {"gamma", "C", "R"}
+    sampler = set(SMALL[name].omega) if method == "d2ke" else set()
+    assert set(outcome.parameters) == sampler | {"scaling", "gamma", "C", "R"}
     assert outcome.parameters["R"] == 64
-    assert list(outcome.by_R) == [4, 16, 64]
+    assert list(outcome.by_R) == list(outcome.seconds_by_R) == [4, 16, 64]
     assert outcome.by_R[64] == outcome.accuracy
     assert outcome.by_R[4] < outcome.by_R[64]
+    assert min(outcome.seconds_by_R.values()) > 0
+    # Distances, features, model and prediction; the search is not part of it.
+    for R, seconds in outcome.seconds_by_R.items():
+        assert seconds > outcome.seconds["distances"] * R / 64
+    assert outcome.note == ""
+
+
+@pytest.mark.parametrize("method", ["d2ke", "rsm"])
+def test_times_by_R_do_not_count_for_the_method(digits, method):
+    division = division_of(digits["digits-points"])
+    plain, more = evaluate(method, division), evaluate(method, division, sizes=[4, 8, 64])
+    assert set(plain.seconds) == set(more.seconds)
+    assert plain.parameters == more.parameters
+    assert plain.accuracy == more.accuracy
+
+
+def test_settings_with_scalings_and_refinement(digits):
+    division = division_of(digits["digits-points"])
+    setting = replace(division.setting, scalings=("none", "center", "standard"), refine=True)
+    for method in ("d2ke", "rsm"):
+        outcome = evaluate(method, replace(division, setting=setting))
+        assert outcome.parameters["scaling"] in setting.scalings
+        assert outcome.parameters["C"] in setting.costs
+        assert outcome.accuracy > 70
+
+
+def limited(division, **limits):
+    return replace(division, setting=replace(division.setting, **limits))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_searches_look_at_a_part_of_the_training_objects(digits, method, monkeypatch):
+    division = division_of(digits["digits-str8"])
+    looked_at = []
+
+    def recorded(X, y, *arguments, within=None, **options):
+        looked_at.append((len(X), len(y), None if within is None else within.shape))
+        return original(X, y, *arguments, within=within, **options)
+
+    original = methods.search
+    monkeypatch.setattr(methods, "search", recorded)
+    outcome = evaluate(method, limited(division, search_n=150))
+    within = None if method in ("d2ke", "rsm") else (150, 150)
+    assert looked_at == [(150, 150, within)]
+    assert outcome.note == "searched with 150 of 280 training objects"
+    # The model has all of them.
+    assert outcome.accuracy > 65
+    assert evaluate(method, limited(division, search_n=280)).note == ""
+    assert evaluate(method, limited(division, search_n=10_000)).note == ""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_that_need_all_distances_may_get_a_part(digits, method, monkeypatch):
+    division = division_of(digits["digits-str8"])
+    shapes = []
+
+    def recorded(self, X, Y):
+        D = original(self, X, Y)
+        shapes.append(D.shape)
+        return D
+
+    original = Division.distances
+    monkeypatch.setattr(Division, "distances", recorded)
+    outcome = evaluate(method, limited(division, gram_n=100))
+    by_gram = {"dsk_rbf": "trained on", "dsk_nd": "trained on", "gdk_led": "embedded by"}
+    if method not in by_gram:
+        assert outcome.note == ""
+        return
+    how = f"{by_gram[method]} 100 of 280 training objects"
+    assert outcome.note.startswith(how)
+    assert "searched with 100 of 280 training objects" in outcome.note
+    assert outcome.accuracy > 50
+    expected = [(100, 100), (120, 100)]
+    if method == "gdk_led":
+        expected = [(100, 100), (180, 100), (120, 100)]
+    assert shapes == expected
+    assert evaluate(method, limited(division, gram_n=280)).note == ""
+
+
+@pytest.mark.parametrize("method", ["dsk_rbf", "gdk_led"])
+def test_both_limits(digits, method):
+    division = limited(division_of(digits["digits-str8"]), gram_n=150, search_n=100)
+    outcome = evaluate(method, division)
+    first, second = outcome.note.split("; ")
+    assert "150 of 280" in first
+    assert second == "searched with 100 of 280 training objects"
+
+
+@pytest.mark.parametrize("block", [1, 1000, 280 * 7 + 3])
+def test_knn_in_blocks(digits, block, monkeypatch):
+    division = division_of(digits["digits-str8"])
+    whole = evaluate("knn", division)
+    monkeypatch.setattr(methods, "_BLOCK", block)
+    blocked = evaluate("knn", division)
+    assert blocked.parameters == whole.parameters
+    assert blocked.accuracy == whole.accuracy
+    assert set(blocked.seconds) == set(whole.seconds)
+
+
+def test_quick_settings_are_not_more_than_the_whole():
+    for setting in SETTINGS.values():
+        small = quick(setting)
+        assert small.R <= setting.R
+        assert small.search_R <= min(setting.search_R, small.R)
+        assert set(small.gram_gammas) < set(setting.gram_gammas)
+        assert set(small.gram_costs) < set(setting.gram_costs)
+        assert quick(small).search_n == small.search_n <= small.gram_n
+    fewer = replace(SETTINGS["splice"], search_n=10, gram_n=20)
+    assert (quick(fewer).search_n, quick(fewer).gram_n) == (10, 20)
 
 
 def test_knn_by_hand(digits):
@@ -292,7 +409,8 @@ FIELDS = {
     "method": str,
     "accuracy_mean": float,
     "accuracy_sd": float,
-    "seconds": dict,
+    "seconds": float,
+    "seconds_by_stage": dict,
     "parameters": list,
     "n_train": int,
     "n_test": int,
@@ -338,7 +456,7 @@ def test_real_data(data_dir, small, tmp_path, name, method, n_train, n_test, lea
         round(written["accuracy_mean"] * n_test / 100)
     )
     assert written["accuracy_sd"] == 0
-    assert {"search", "distances", "prediction"} <= set(written["seconds"])
+    assert {"search", "distances", "prediction"} <= set(written["seconds_by_stage"])
     assert written["version"] == d2ke.__version__
     assert os.listdir(tmp_path) == ["record.json"]
 
@@ -353,7 +471,8 @@ def test_record_of_several_divisions(toy, tmp_path):
     assert record["seeds"] == [0, 1, 2]
     assert len(lines) == 3
     assert all(f"seed {seed}: " in line for seed, line in enumerate(lines))
-    assert set(record["seconds"]) == set(each[0].seconds)
+    assert set(record["seconds_by_stage"]) == set(each[0].seconds)
+    assert record["seconds"] == pytest.approx(sum(record["seconds_by_stage"].values()))
     assert record["paper"] == 92.6
     text = summary(record)
     assert text.startswith(f"auslan d2ke: {record['accuracy_mean']:.2f} +- ")
@@ -489,9 +608,9 @@ def test_settings_fit_the_data_sets():
     for name, setting in SETTINGS.items():
         assert name in REGISTRY
         assert 0 < setting.search_R <= setting.R
-        assert setting.samplers
         key = "size" if REGISTRY[name].domain == "sets" else "length"
-        assert all(key in sampler for sampler in setting.samplers)
+        assert key in setting.omega
+        assert all(values for values in setting.omega.values())
 
 
 # ---------------------------------------------------------------- progress bars

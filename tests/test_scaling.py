@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
+from d2ke.crossval import with_bias
 from d2ke.linear import predict, train
-from d2ke.scaling import Scaling, compress
-from d2ke.select import with_bias
+from d2ke.scaling import SCALINGS, Scaling, compress
 
 
 def features(n, R, seed=0, dtype=np.float64):
@@ -22,24 +22,101 @@ def features(n, R, seed=0, dtype=np.float64):
 def test_training_rows_are_centred_and_scaled(dtype):
     Z = features(60, 7, dtype=dtype)
     scaled = Scaling.fit(Z).apply(Z)
-    assert scaled.dtype == np.float64
+    assert scaled.dtype == dtype
     assert scaled.shape == Z.shape
-    np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
+    scaled = scaled.astype(np.float64)
+    few = 1e-10 if dtype == np.float64 else 1e-6
+    np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=few)
     # R columns of deviation 1 / sqrt(R): a row's squared length is 1 on average.
-    np.testing.assert_allclose(scaled.std(axis=0), 1 / np.sqrt(7), rtol=1e-10)
+    np.testing.assert_allclose(scaled.std(axis=0), 1 / np.sqrt(7), rtol=few)
     assert np.mean((scaled**2).sum(axis=1)) == pytest.approx(1)
 
 
+def mean_and_sd(column):
+    mean = sum(column) / len(column)
+    return mean, (sum((z - mean) ** 2 for z in column) / len(column)) ** 0.5
+
+
+@pytest.mark.parametrize("kind", SCALINGS)
 @given(st.integers(1, 12), st.integers(1, 6), st.integers(0, 1000), st.sampled_from(["f8", "f4"]))
-def test_against_one_number_at_a_time(n, R, seed, dtype):
+def test_against_one_number_at_a_time(kind, n, R, seed, dtype):
     Z, other = features(n + 1, R, seed, dtype), features(3, R, seed + 1, dtype)
-    scaled = Scaling.fit(Z).apply(other)
+    scaled = Scaling.fit(Z, kind).apply(other)
+    assert scaled.dtype == dtype
+    each = [mean_and_sd([float(z) for z in Z[:, j]]) for j in range(R)]
+    common = (sum(sd**2 for _, sd in each) / R) ** 0.5
     for i in range(3):
-        for j in range(R):
-            column = [float(z) for z in Z[:, j]]
-            mean = sum(column) / len(column)
-            sd = (sum((z - mean) ** 2 for z in column) / len(column)) ** 0.5
-            assert scaled[i, j] == pytest.approx((float(other[i, j]) - mean) / (sd * R**0.5))
+        for j, (mean, sd) in enumerate(each):
+            expected = {
+                "standard": (float(other[i, j]) - mean) / (sd * R**0.5),
+                "center": (float(other[i, j]) - mean) / (common * R**0.5),
+                "none": float(other[i, j]),
+            }
+            few = {"rel": 1e-6, "abs": 1e-9} if dtype == "f8" else {"rel": 1e-5, "abs": 1e-6}
+            assert scaled[i, j] == pytest.approx(expected[kind], **few)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_no_scaling_changes_rounding_at_most(dtype):
+    Z = features(30, 7, dtype=dtype)
+    np.testing.assert_allclose(
+        Scaling.fit(Z, "none").apply(Z), Z, rtol=4 * np.finfo(dtype).eps, atol=0
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_centring_keeps_the_relations_of_deviations(dtype):
+    Z = (features(200, 4) * [1.0, 10.0, 0.1, 3.0]).astype(dtype)
+    scaled = Scaling.fit(Z, "center").apply(Z).astype(np.float64)
+    np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-6)
+    ratio = scaled.std(axis=0) / Z.std(axis=0, dtype=np.float64)
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-5)
+    # As for the standard kind, a row's squared length is 1 on average.
+    assert np.mean((scaled**2).sum(axis=1)) == pytest.approx(1, rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", SCALINGS)
+def test_columns_that_are_all_constant(kind):
+    Z = np.full((20, 3), 0.1)
+    scaled = Scaling.fit(Z, kind).apply(Z)
+    np.testing.assert_allclose(scaled, 0.1 if kind == "none" else 0.0, atol=1e-15)
+
+
+def test_constant_columns_do_not_count_for_centring():
+    """Rounding leaves them a deviation that is not one."""
+    Z = features(1000, 3)
+    Z[:, 1] = 1e9 / 3
+    two = Scaling.fit(Z[:, [0, 2]], "center")
+    three = Scaling.fit(Z, "center")
+    np.testing.assert_allclose(three.sd * np.sqrt(3), two.sd[0] * np.sqrt(2), rtol=1e-12)
+
+
+def test_rows_are_scaled_alike_in_runs(monkeypatch):
+    Z = features(50, 3, dtype=np.float32)
+    scaling = Scaling.fit(Z)
+    whole = scaling.apply(Z)
+    monkeypatch.setattr("d2ke.scaling._RUN", 7)
+    np.testing.assert_array_equal(scaling.apply(Z), whole)
+    np.testing.assert_array_equal(scaling.apply(np.asfortranarray(Z)), whole)
+
+
+def test_float32_features_far_from_zero_are_centred_exactly():
+    """The difference from the mean is taken in float64."""
+    Z = (1000 + features(100, 2)).astype(np.float32)
+    wide = Z.astype(np.float64)
+    expected = (wide - wide.mean(axis=0)) / (wide.std(axis=0) * np.sqrt(2))
+    np.testing.assert_allclose(Scaling.fit(Z).apply(Z), expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["Standard", "zscore", ""])
+def test_unknown_kinds(kind):
+    with pytest.raises(ValueError, match="scaling must be one of standard, center, none; got"):
+        Scaling.fit(features(5, 2), kind)
+
+
+def test_kinds_are_named_by_strings():
+    with pytest.raises(TypeError, match="scaling must be a string, one of standard, center, none"):
+        Scaling.fit(features(5, 2), None)
 
 
 def test_fitted_on_the_training_rows_only():

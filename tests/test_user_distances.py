@@ -145,7 +145,8 @@ def test_bad_values_name_the_pair(value, error, embed):
         return value if (a, b) == (2, 6) else 1
 
     compute = partial(d2ke.d2ke_embed, gamma=1.0) if embed else d2ke.distance_matrix
-    with pytest.raises(error, match=r"distance\(X\[1\], Y\[2\]\) must be"):
+    second = "omega" if embed else "Y"
+    with pytest.raises(error, match=rf"distance\(X\[1\], {second}\[2\]\) must be"):
         compute([1, 2], [4, 5, 6], distance=function)
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,19 +12,11 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from d2ke._progress import stages
 from d2ke._validate import choice
 from d2ke.datasets import Dataset, standardize
 from d2ke.distance import distance_matrix
 from d2ke.embed import d2ke_features
-from d2ke.experiments.settings import (
-    DIMENSIONS,
-    GRAM_COSTS,
-    GRAM_GAMMAS,
-    NEIGHBORS,
-    Setting,
-    sample,
-)
+from d2ke.experiments.settings import Setting, sample
 from d2ke.gram import dsk_gram
 from d2ke.led import gdk_led
 from d2ke.linear import predict, train
@@ -32,8 +24,10 @@ from d2ke.neighbors import knn_predict
 from d2ke.objects import Objects, pack
 from d2ke.omega import representatives
 from d2ke.scaling import Scaling, compress
-from d2ke.select import search_features, search_gram, search_neighbors, search_vectors
+from d2ke.select import search
 from d2ke.svm import svmpredict, svmtrain
+
+_BLOCK = 1 << 25  # distances to hold at a time where not all are needed at once
 
 
 @dataclass
@@ -52,6 +46,10 @@ class Outcome:
         Their cross-validated accuracy there, percent.
     by_R : dict of int to float
         Test accuracy with the first R features, where it was asked for.
+    seconds_by_R : dict of int to float
+        Time of distances, features, model and prediction with so many.
+    note : str
+        What was not done as for the other data sets.
     """
 
     accuracy: float = 0.0
@@ -59,6 +57,12 @@ class Outcome:
     parameters: dict[str, Any] = field(default_factory=dict)
     search_accuracy: float = 0.0
     by_R: dict[int, float] = field(default_factory=dict)
+    seconds_by_R: dict[int, float] = field(default_factory=dict)
+    note: str = ""
+
+    def remark(self, text: str) -> None:
+        """Add to the note."""
+        self.note = f"{self.note}; {text}" if self.note else text
 
     @contextmanager
     def timed(self, stage: str):
@@ -89,22 +93,21 @@ class Division:
         parts = dataset.objects[rows], dataset.objects[others]
         if setting.scale_channels:
             parts = standardize(*parts)
-        if setting.single:
+        if setting.single and parts[0].kind == "vectors":
             parts = tuple(pack([x.astype(np.float32) for x in part]) for part in parts)
         labels = dataset.labels[rows], dataset.labels[others]
         return cls(dataset, setting, *parts, *labels, seed, **options)
 
-    @property
-    def codes(self) -> np.ndarray:
-        """The training labels as 0, 1, ..."""
-        return np.unique(self.y_train, return_inverse=True)[1]
-
     def distances(self, X: Objects, Y: Objects | None) -> np.ndarray:
         """Compute distances by the data set's distance."""
+        out = None
+        if self.setting.single:
+            out = np.empty((len(X), len(X if Y is None else Y)), np.float32)
         return distance_matrix(
             X,
             Y,
             self.dataset.distance,
+            out=out,
             n_threads=self.n_threads,
             progress=self.progress,
             **self.setting.distance_parameters,
@@ -138,138 +141,147 @@ def evaluate(method: str, division: Division, *, sizes: Sequence[int] = ()) -> O
 def _d2ke(division: Division, sizes: Sequence[int]) -> Outcome:
     setting, outcome = division.setting, Outcome()
 
-    def draw(sampler, R):
-        return sample(division.dataset, division.train, sampler, R, division.seed)
+    def draw(R: int, *, seed: int, **parameters: Any) -> Objects:
+        return sample(division.dataset, division.train, parameters, R, seed)
 
-    def candidates():
-        for sampler in stages(setting.samplers, "search", division.progress):
-            omega = draw(sampler, min(setting.search_R, setting.R))
-            yield sampler, division.distances(division.train, omega)
-
-    with outcome.timed("search"):
-        search = search_features(
-            candidates(),
-            division.codes,
-            gammas=setting.gammas,
-            costs=setting.costs,
-            seed=division.seed,
-            n_threads=division.n_threads,
-        )
-    sampler = {
-        name: value for name, value in search.parameters.items() if name not in ("gamma", "C")
-    }
-    omega = draw(sampler, setting.R)
-    return _finish(division, outcome, search, omega, sizes)
+    grid = setting.omega | _features_grid(setting, setting.R)
+    chosen = _search(division, outcome, "d2ke", grid, sampler=draw)
+    parameters = {name: chosen[name] for name in setting.omega}
+    return _finish(division, outcome, draw(setting.R, seed=division.seed, **parameters), sizes)
 
 
 def _rsm(division: Division, sizes: Sequence[int]) -> Outcome:
     setting, outcome = division.setting, Outcome()
     R = min(setting.R, len(division.train))
-    reps = representatives(division.train, R, seed=division.seed)
+    _search(division, outcome, "rsm", _features_grid(setting, R))
+    omega = representatives(division.train, R, seed=division.seed)
+    return _finish(division, outcome, omega, sizes)
+
+
+def _features_grid(setting: Setting, R: int) -> dict[str, tuple]:
+    return {
+        "R": (min(setting.search_R, R),),
+        "scaling": setting.scalings,
+        "gamma_scale": setting.gammas,
+        "C": setting.costs,
+    }
+
+
+def _search(
+    division: Division,
+    outcome: Outcome,
+    method: str,
+    grid: Mapping[str, Sequence],
+    *,
+    within: np.ndarray | None = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """Choose parameters on the training part, or on as much of it as the setting lets."""
+    total = len(division.train)
+    n = min(total, division.setting.search_n or total, total if within is None else len(within))
+    if n < total:
+        outcome.remark(f"searched with {n} of {total} training objects")
     with outcome.timed("search"):
-        first = reps[: min(setting.search_R, R)]
-        search = search_features(
-            [({}, division.distances(division.train, first))],
-            division.codes,
-            gammas=setting.gammas,
-            costs=setting.costs,
+        found = search(
+            division.train[:n],
+            division.y_train[:n],
+            method,
+            distance=division.dataset.distance,
+            grid=grid,
+            within=None if within is None else within[:n, :n],
+            refine=division.setting.refine,
             seed=division.seed,
             n_threads=division.n_threads,
+            progress=division.progress,
+            **options,
+            **division.setting.distance_parameters,
         )
-    return _finish(division, outcome, search, reps, sizes)
+    outcome.parameters, outcome.search_accuracy = dict(found.parameters), found.accuracy
+    return found.parameters
 
 
-def _finish(division, outcome, search, omega, sizes):
+def _finish(division: Division, outcome: Outcome, omega: Objects, sizes: Sequence[int]) -> Outcome:
     """Features of all objects, the model, and its test."""
-    gamma, C = search.parameters["gamma"], search.parameters["C"]
-    outcome.parameters = search.parameters | {"R": len(omega)}
-    outcome.search_accuracy = search.accuracy
+    outcome.parameters["R"] = len(omega)
     with outcome.timed("distances"):
         D_train = division.distances(division.train, omega)
         D_test = division.distances(division.test, omega)
-    outcome.accuracy = _fit(division, outcome, D_train, D_test, gamma, C)
+    outcome.accuracy = _fit(division, outcome, D_train, D_test)
     for R in sizes:
         if len(omega) >= R:
-            other = Outcome()  # its time is not the method's
-            outcome.by_R[R] = _fit(division, other, D_train[:, :R], D_test[:, :R], gamma, C)
+            part = Outcome(parameters=outcome.parameters)  # its time is not the method's
+            outcome.by_R[R] = _fit(division, part, D_train[:, :R], D_test[:, :R])
+            share = outcome.seconds["distances"] * R / len(omega)
+            outcome.seconds_by_R[R] = share + sum(part.seconds.values())
     return outcome
 
 
-def _fit(division, outcome, D_train, D_test, gamma, C):
+def _fit(division: Division, outcome: Outcome, D_train: np.ndarray, D_test: np.ndarray) -> float:
+    gamma, scaling = outcome.parameters["gamma"], outcome.parameters["scaling"]
     with outcome.timed("features"):
         Z_train = d2ke_features(D_train, gamma, n_threads=division.n_threads)
         Z_test = d2ke_features(D_test, gamma, n_threads=division.n_threads)
-        scaling = Scaling.fit(Z_train)
+        fitted = Scaling.fit(Z_train, scaling)
         F_train, F_test = compress(
-            scaling.apply(Z_train), scaling.apply(Z_test), n_threads=division.n_threads
+            fitted.apply(Z_train), fitted.apply(Z_test), n_threads=division.n_threads
         )
+    return _linear(division, outcome, F_train, F_test)
+
+
+def _linear(division: Division, outcome: Outcome, F_train: np.ndarray, F_test: np.ndarray) -> float:
+    C = outcome.parameters["C"]
     with outcome.timed("model"):
-        model = _train(division, F_train, C)
+        model = train(
+            division.y_train,
+            F_train,
+            f"-s 2 -e 0.01 -B 1 -c {C} -q",
+            solver="block",
+            n_threads=division.n_threads,
+        )
     with outcome.timed("prediction"):
         _, (accuracy, _, _), _ = predict(division.y_test, F_test, model)
     return accuracy
 
 
-def _train(division, F, C):
-    return train(
-        division.y_train,
-        F,
-        f"-s 2 -e 0.01 -B 1 -c {C} -q",
-        n_threads=division.n_threads,
-    )
-
-
 def _knn(division: Division, sizes: Sequence[int]) -> Outcome:
     outcome = Outcome()
-    with outcome.timed("search"):
-        within = division.distances(division.train, None)
-        ks = [k for k in NEIGHBORS if k < len(division.train)]
-        search = search_neighbors(within, division.y_train, ks)
-    outcome.parameters = search.parameters
-    outcome.search_accuracy = search.accuracy
+    n = min(len(division.train), division.setting.search_n or len(division.train))
     with outcome.timed("distances"):
-        D = division.distances(division.test, division.train)
-    with outcome.timed("prediction"):
-        labels = knn_predict(D, division.y_train, search.parameters["k"])
-        outcome.accuracy = 100.0 * float(np.mean(labels == division.y_test))
+        within = division.distances(division.train[:n], None)
+    k = _search(division, outcome, "knn", {}, within=within)["k"]
+    right = 0
+    rows = max(1, _BLOCK // len(division.train))
+    for begin in range(0, len(division.test), rows):
+        block = slice(begin, begin + rows)
+        with outcome.timed("distances"):
+            D = division.distances(division.test[block], division.train)
+        with outcome.timed("prediction"):
+            labels = knn_predict(D, division.y_train, k)
+            right += int(np.sum(labels == division.y_test[block]))
+    outcome.accuracy = 100.0 * right / len(division.test)
     return outcome
 
 
 def _dsk_rbf(division: Division, sizes: Sequence[int]) -> Outcome:
-    return _dsk(division, "rbf")
+    setting = division.setting
+    return _dsk(division, "rbf", {"gamma_scale": setting.gram_gammas, "C": setting.gram_costs})
 
 
 def _dsk_nd(division: Division, sizes: Sequence[int]) -> Outcome:
-    return _dsk(division, "nd")
+    return _dsk(division, "nd", {"C_scale": division.setting.gram_costs})
 
 
-def _dsk(division: Division, kind: str) -> Outcome:
+def _dsk(division: Division, kind: str, grid: Mapping[str, Sequence]) -> Outcome:
     outcome = Outcome()
+    n = _landmarks(division, outcome, "trained on")
     with outcome.timed("distances"):
-        within = division.distances(division.train, None)
-    with outcome.timed("search"):
-        middle = float(np.median(within)) ** 2 or 1.0
-        if kind == "rbf":
-            grid, costs = [{"gamma": g / middle} for g in GRAM_GAMMAS], GRAM_COSTS
-        else:  # C times the kernel is what counts
-            grid, costs = [{}], [C / middle for C in GRAM_COSTS]
-        search = search_gram(
-            ((kernel, dsk_gram(within, kind=kind, **kernel)) for kernel in grid),
-            division.codes,
-            costs=costs,
-            seed=division.seed,
-            n_threads=division.n_threads,
-        )
-    outcome.parameters, outcome.search_accuracy = search.parameters, search.accuracy
-    kernel = {name: value for name, value in search.parameters.items() if name != "C"}
-    with outcome.timed("distances"):
-        D = division.distances(division.test, division.train)
+        within = division.distances(division.train[:n], None)
+        D = division.distances(division.test, division.train[:n])
+    chosen = _search(division, outcome, f"dsk_{kind}", grid, within=within)
+    kernel = {name: value for name, value in chosen.items() if name != "C"}
     with outcome.timed("model"):
-        model = svmtrain(
-            division.y_train,
-            dsk_gram(within, kind=kind, **kernel),
-            f"-t 4 -c {search.parameters['C']} -q",
-        )
+        K = dsk_gram(within, kind=kind, **kernel)
+        model = svmtrain(division.y_train[:n], K, f"-t 4 -c {chosen['C']} -q")
     with outcome.timed("prediction"):
         K = dsk_gram(D, kind=kind, **kernel)
         _, (outcome.accuracy, _, _), _ = svmpredict(division.y_test, K, model)
@@ -278,29 +290,35 @@ def _dsk(division: Division, kind: str) -> Outcome:
 
 def _gdk_led(division: Division, sizes: Sequence[int]) -> Outcome:
     """Embed the training part only; the paper embeds both parts together."""
-    outcome = Outcome()
+    setting, outcome = division.setting, Outcome()
+    n = _landmarks(division, outcome, "embedded by")
+    landmarks = division.train[:n]
     with outcome.timed("distances"):
-        within = division.distances(division.train, None)
-        D = division.distances(division.test, division.train)
+        within = division.distances(landmarks, None)
+    R = _search(division, outcome, "gdk_led", {"C_scale": setting.costs}, within=within)["R"]
     with outcome.timed("features"):
-        embedding = gdk_led(within, min(max(DIMENSIONS), len(within)))
-        unit = np.linalg.norm(embedding.Z) / np.sqrt(len(within)) or 1.0  # C suits every distance
-        F_train, F_test = embedding.Z / unit, embedding.project(D) / unit
-        dimensions = sorted({min(R, F_train.shape[1]) for R in DIMENSIONS})
-    with outcome.timed("search"):
-        search = search_vectors(
-            (({"R": R}, F_train[:, :R]) for R in dimensions),
-            division.codes,
-            costs=division.setting.costs,
-            seed=division.seed,
-        )
-    outcome.parameters, outcome.search_accuracy = search.parameters, search.accuracy
-    R = search.parameters["R"]
-    with outcome.timed("model"):
-        model = _train(division, F_train[:, :R], search.parameters["C"])
-    with outcome.timed("prediction"):
-        _, (outcome.accuracy, _, _), _ = predict(division.y_test, F_test[:, :R], model)
+        embedding = gdk_led(within, R)
+
+    def projected(objects: Objects) -> np.ndarray:
+        with outcome.timed("distances"):
+            D = division.distances(objects, landmarks)
+        with outcome.timed("features"):
+            return embedding.project(D)
+
+    F_train = embedding.Z
+    if n < len(division.train):
+        F_train = np.vstack([F_train, projected(division.train[n:])])
+    outcome.accuracy = _linear(division, outcome, F_train, projected(division.test))
     return outcome
+
+
+def _landmarks(division: Division, outcome: Outcome, how: str) -> int:
+    """Return how many training objects a method may need all distances among."""
+    total = len(division.train)
+    n = min(total, division.setting.gram_n or total)
+    if n < total:
+        outcome.remark(f"{how} {n} of {total} training objects, whose distances fit into memory")
+    return n
 
 
 METHODS = {

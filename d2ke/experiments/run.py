@@ -3,36 +3,17 @@
 
 from __future__ import annotations
 
-import json
 import os
-import statistics
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from d2ke._validate import choice, integer
-from d2ke._version import __version__
 from d2ke.datasets import load
 from d2ke.experiments.methods import METHODS, Division, Outcome, evaluate
+from d2ke.experiments.records import check_writable, make_record, shown, write_json
 from d2ke.experiments.settings import SETTINGS
-
-# The paper's accuracies, percent: Wu et al. 2018, Tables 2 and 3 (splice: revised version).
-PAPER = {
-    ("auslan", "d2ke"): 92.60,
-    ("auslan", "knn"): 70.26,
-    ("auslan", "dsk_rbf"): 92.47,
-    ("auslan", "dsk_nd"): 89.74,
-    ("auslan", "gdk_led"): 92.72,
-    ("auslan", "rsm"): 88.96,
-    ("splice", "d2ke"): 90.17,
-    ("splice", "knn"): 79.41,
-    ("splice", "dsk_rbf"): 87.88,
-    ("splice", "dsk_nd"): 85.89,
-    ("splice", "gdk_led"): 85.58,
-    ("splice", "rsm"): 86.10,
-}
 
 
 def run(
@@ -73,10 +54,7 @@ def run(
     Returns
     -------
     dict
-        The record that the JSON file holds: dataset, method, accuracy_mean and
-        accuracy_sd (percent), paper, seconds (by stage, mean of the divisions),
-        parameters (one dict per division), accuracies, n_train, n_test, seeds,
-        version.
+        The record that the JSON file holds, see `d2ke.experiments.records.make_record`.
 
     Raises
     ------
@@ -100,30 +78,16 @@ def run(
         division = Division.of(dataset, setting, seed, n_threads=n_threads, progress=progress)
         outcome = evaluate(method, division)
         outcomes.append(outcome)
-        record = {
-            "dataset": name,
-            "method": method,
-            "accuracy_mean": statistics.fmean(one.accuracy for one in outcomes),
-            "accuracy_sd": statistics.stdev([one.accuracy for one in outcomes]) if seed else 0.0,
-            "paper": PAPER.get((name, method)),
-            "seconds": {
-                stage: statistics.fmean(one.seconds[stage] for one in outcomes)
-                for stage in outcome.seconds
-            },
-            "parameters": [one.parameters for one in outcomes],
-            "accuracies": [one.accuracy for one in outcomes],
-            "n_train": len(division.train),
-            "n_test": len(division.test),
-            "seeds": list(range(seed + 1)),
-            "version": __version__,
-        }
+        record = make_record(
+            name, method, range(seed + 1), outcomes, len(division.train), len(division.test)
+        )
         if json_file is not None:
             write_json(Path(json_file), record)
         report(
             f"seed {seed}: {outcome.accuracy:.2f} % of {len(division.test)} test objects "
             f"({outcome.search_accuracy:.2f} % in cross-validation), "
             f"{sum(outcome.seconds.values()):.1f} s; chosen on the training part: "
-            + ", ".join(f"{key} {_short(value)}" for key, value in outcome.parameters.items())
+            + ", ".join(f"{key} {shown(value)}" for key, value in outcome.parameters.items())
         )
     return record
 
@@ -131,39 +95,11 @@ def run(
 def summary(record: dict[str, Any]) -> str:
     """Put a record into two lines for the terminal."""
     paper = "" if record["paper"] is None else f" (paper: {record['paper']:.2f})"
-    seconds = ", ".join(f"{stage} {value:.2f}" for stage, value in record["seconds"].items())
+    seconds = ", ".join(
+        f"{stage} {value:.2f}" for stage, value in record["seconds_by_stage"].items()
+    )
     return (
         f"{record['dataset']} {record['method']}: {record['accuracy_mean']:.2f} +- "
         f"{record['accuracy_sd']:.2f} %{paper}, {len(record['seeds'])} divisions of "
         f"{record['n_train']}/{record['n_test']}\nseconds per division: {seconds}"
     )
-
-
-def write_json(path: Path, record: dict[str, Any]) -> None:
-    """Write a record so that a reader, or a kill, never meets half a file."""
-    part = path.with_name(path.name + ".part")
-    try:
-        part.write_text(json.dumps(record, indent=2) + "\n")
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-
-
-def check_writable(path: Path) -> None:
-    """Raise OSError unless a file can be written at `path`; better before the work than after."""
-    if path.is_dir() or not path.name:
-        raise IsADirectoryError(f"cannot write a file at {str(path)!r}: it is a folder")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"cannot write {path}: the folder {path.parent} does not exist")
-    try:
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
-    except OSError as error:
-        raise type(error)(
-            f"cannot write {path}: no file can be made in {path.parent} ({error.strerror})"
-        ) from None
-
-
-def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finished pieces of the tables on disk: what a killed run goes on from."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from d2ke._version import __version__
+from d2ke.datasets import Source
+from d2ke.experiments.methods import Outcome
+from d2ke.experiments.records import write_json
+from d2ke.experiments.settings import Setting
+
+
+class Cell(NamedTuple):
+    """One piece of work: a method, or the kernel's error, on one division of a data set."""
+
+    dataset: str
+    method: str
+    seed: int
+
+    @property
+    def label(self) -> str:
+        """The cell as it is called on the terminal."""
+        return f"{self.dataset} {self.method} seed {self.seed}"
+
+
+def fingerprint(source: Source, setting: Setting, **others: Any) -> dict[str, Any]:
+    """Tell from what a cell is made, as far as it is known before the data are read.
+
+    A finished cell with another fingerprint is not what would be computed now.
+    """
+    return {
+        "d2ke": __version__,
+        "setting": _digest(dataclasses.asdict(setting)),
+        "data": _digest([source.domain, source.distance, source.n_train, source.counts]),
+        **others,
+    }
+
+
+def _digest(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, default=_plain)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "items"):
+        return dict(value)
+    return getattr(value, "__qualname__", None) or repr(value)
+
+
+def as_json(value: Any) -> Any:
+    """Return what a value is after it was written and read."""
+    return json.loads(json.dumps(value))
+
+
+class Store:
+    """The finished cells of one kind of run (full or quick), a file for each."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, cell: Cell) -> Path:
+        """Return where a cell is, or will be."""
+        return self.folder / cell.dataset / cell.method / f"{cell.seed}.json"
+
+    def read(self, cell: Cell, expected: dict[str, Any]) -> tuple[dict[str, Any] | None, list[str]]:
+        """Return a finished cell, or None and what about it is no longer as expected."""
+        try:
+            content = json.loads(self.path(cell).read_text())
+            found = content["fingerprint"]
+            content["wall"], content["summary"]
+        except FileNotFoundError:
+            return None, []
+        except (ValueError, LookupError, TypeError):
+            return None, ["file"]
+        differences = [
+            key for key in expected | found if expected.get(key, ...) != found.get(key, ...)
+        ]
+        return (None if differences else content), differences
+
+    def write(self, cell: Cell, content: dict[str, Any]) -> None:
+        """Keep a finished cell; it is there whole or not at all."""
+        path = self.path(cell)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, content)
+
+
+def outcome_of(content: dict[str, Any]) -> Outcome:
+    """Rebuild the outcome that a cell holds."""
+    kept = dict(content["outcome"])
+    for curve in ("by_R", "seconds_by_R"):
+        kept[curve] = {int(R): value for R, value in kept[curve].items()}
+    return Outcome(**kept)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is kept of a method on a data set, and how a file of it is written."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from d2ke._version import __version__
+from d2ke.experiments import paper
+from d2ke.experiments.methods import Outcome
+
+
+def make_record(
+    dataset: str,
+    method: str,
+    seeds: Sequence[int],
+    outcomes: Sequence[Outcome],
+    n_train: int,
+    n_test: int,
+) -> dict[str, Any]:
+    """Sum up a method's outcomes on divisions of one data set.
+
+    Parameters
+    ----------
+    dataset, method : str
+        Their names.
+    seeds : sequence of int
+        One for each division.
+    outcomes : sequence of Outcome
+        One for each division, at least one.
+    n_train, n_test : int
+        Objects in either part.
+
+    Returns
+    -------
+    dict
+        dataset, method, accuracy_mean and accuracy_sd (percent; 0 for a single division), paper
+        (the paper's accuracy or None), seconds (of one division, mean), seconds_by_stage (the
+        same by stage), parameters, accuracies and search_accuracies (one per division), by_R and
+        seconds_by_R (lists, one value per division, by R), seeds, n_train, n_test, note, version.
+    """
+    accuracies = [one.accuracy for one in outcomes]
+    stages = {
+        stage: statistics.fmean(one.seconds[stage] for one in outcomes)
+        for stage in outcomes[0].seconds
+    }
+    return {
+        "dataset": dataset,
+        "method": method,
+        "accuracy_mean": statistics.fmean(accuracies),
+        "accuracy_sd": statistics.stdev(accuracies) if len(accuracies) > 1 else 0.0,
+        "paper": paper.ACCURACIES.get((dataset, method)),
+        "seconds": sum(stages.values()),
+        "seconds_by_stage": stages,
+        "parameters": [one.parameters for one in outcomes],
+        "accuracies": accuracies,
+        "search_accuracies": [one.search_accuracy for one in outcomes],
+        "by_R": _by_R([one.by_R for one in outcomes]),
+        "seconds_by_R": _by_R([one.seconds_by_R for one in outcomes]),
+        "seeds": list(seeds),
+        "n_train": n_train,
+        "n_test": n_test,
+        "note": "; ".join(dict.fromkeys(one.note for one in outcomes if one.note)),
+        "version": __version__,
+    }
+
+
+def _by_R(curves: Sequence[dict[int, float]]) -> dict[int, list[float]]:
+    """Gather the divisions' values at each R that all of them have."""
+    return {R: [one[R] for one in curves] for R in curves[0] if all(R in one for one in curves)}
+
+
+def write_json(path: Path, record: dict[str, Any]) -> None:
+    """Write a record so that a reader, or a kill, never meets half a file."""
+    write_file(path, (json.dumps(record, indent=2) + "\n").encode())
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_bytes(content)
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def check_writable(path: Path) -> None:
+    """Raise OSError unless a file can be written at `path`; better before the work than after."""
+    if path.is_dir() or not path.name:
+        raise IsADirectoryError(f"cannot write a file at {str(path)!r}: it is a folder")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {path}: the folder {path.parent} does not exist")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise type(error)(
+            f"cannot write {path}: no file can be made in {path.parent} ({error.strerror})"
+        ) from None
+
+
+def shown(value: Any) -> str:
+    """Put a parameter into a few characters."""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, (list, tuple)):
+        return " to ".join(shown(one) for one in value)
+    return str(value)

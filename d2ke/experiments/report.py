@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The report of `d2ke tables`: results in words, tables and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from d2ke.experiments import paper
+from d2ke.experiments.document import (
+    Block,
+    Heading,
+    Image,
+    Items,
+    Paragraph,
+    Table,
+    as_html,
+    as_markdown,
+)
+from d2ke.experiments.estimate import duration
+from d2ke.experiments.figures import figure
+from d2ke.experiments.paper import METHOD_NAMES
+from d2ke.experiments.records import shown, write_file
+
+TITLE = "D2KE and its baselines"
+_STAGES = ("search", "distances", "features", "model", "prediction")
+_NONE = "-"
+
+Results = Mapping[str, Any]
+Record = Mapping[str, Any]
+
+
+def draw(results: Results, name: str) -> bytes:
+    """Return the figure of one data set, a PNG file."""
+    records = [one for one in results["results"] if one["dataset"] == name]
+    return figure(name, records, results["kernel_errors"].get(name))
+
+
+def write_report(results: Results, pictures: Mapping[str, bytes], folder: Path) -> None:
+    """Write report.md, report.html and the figures.
+
+    Parameters
+    ----------
+    results : mapping
+        What results.json holds, see `d2ke.experiments.tables`.
+    pictures : mapping of str to bytes
+        For each data set what `draw` returned.
+    folder : Path
+        Where they go; earlier ones are replaced.
+    """
+    (folder / "figures").mkdir(exist_ok=True)
+    images = []
+    for name in results["datasets"]:
+        path = f"figures/{name}.png"
+        write_file(folder / path, pictures[name])
+        images.append(Image(path, f"{name}: accuracy and kernel error", pictures[name]))
+    blocks = list(_report(results, images))
+    write_file(folder / "report.md", as_markdown(blocks).encode())
+    write_file(folder / "report.html", as_html(TITLE, blocks).encode())
+
+
+def _report(results: Results, images: Sequence[Image]) -> Iterator[Block]:
+    yield Heading(1, TITLE)
+    yield Items(_circumstances(results))
+    yield Heading(2, "Accuracy")
+    yield Paragraph(
+        "Percent of the test objects: mean ± standard deviation over the divisions, in "
+        "parentheses the paper's number. The best of each row is bold."
+    )
+    yield accuracy_table(results["results"])
+    sentences = list(comparisons(results["results"]))
+    if sentences:
+        yield Items(sentences)
+    if results["not_run"]:
+        yield Heading(2, "Not run")
+        yield Items([f"{one['dataset']}: not run: {one['reason']}" for one in results["not_run"]])
+    yield Heading(2, "Seconds")
+    yield Paragraph(
+        "Of one division, mean. Distances to random objects of which only the search makes use "
+        "count as search; the distances among training objects that KNN, DSK and GDK_LED need "
+        "count as distances. The paper's seconds are of 12 threads of a 2.93 GHz Xeon, ours of "
+        + "; ".join(results["computed_on"])
+        + "."
+    )
+    yield _seconds_table(results["results"])
+    yield Heading(2, "Figures")
+    yield Paragraph(
+        "Left: accuracy against the number of random objects (D2KE) or representatives (RSM), "
+        "the other methods as lines. Middle: error of the approximate kernel against one of many "
+        "more random objects, over pairs of training objects, with the parameters that D2KE "
+        "chose on the first division; bars are deviations over disjoint blocks of random "
+        "objects. Right: accuracy against the seconds that it takes once the parameters are "
+        "chosen."
+    )
+    yield from images
+    if results["kernel_errors"]:
+        yield Heading(2, "Error of the kernel")
+        yield Paragraph("Root mean square and, in parentheses, largest error at R.")
+        yield _kernel_table(results["kernel_errors"])
+    yield Heading(2, "Chosen parameters")
+    yield Paragraph("On the training part of each division; all distinct values are listed.")
+    yield _parameter_table(results["results"])
+    yield Heading(2, "Data")
+    yield _data_table(results["datasets"])
+    yield Heading(2, "Notes")
+    yield Items(list(_notes(results)))
+
+
+def _circumstances(results: Results) -> list[str]:
+    machine = results["machine"]
+    lines = [
+        f"Date: {results['date']}",
+        f"Machine: {machine['cpu']}, {machine['cores']} cores, {machine['threads']} threads in "
+        f"use, {machine['memory_gib']} GiB of memory, instruction set "
+        f"{machine['instruction_set']}, {machine['system']}",
+        "Versions: " + ", ".join(f"{name} {text}" for name, text in results["versions"].items()),
+        f"Time of all that is reported: {duration(results['total_seconds'])}",
+    ]
+    if results["command"]:
+        lines.append(f"Command: {results['command']}")
+    if results["quick"]:
+        lines.append("A quick run: **smaller searches and fewer random objects than the full one**")
+    unfinished = [
+        f"{name} ({one['cells_finished']} of {one['cells']})"
+        for name, one in results["datasets"].items()
+        if one["cells_finished"] < one["cells"]
+    ]
+    if unfinished:
+        lines.append("**Not finished**: " + ", ".join(unfinished))
+    return lines
+
+
+def _rows(records: Sequence[Record]) -> dict[str, dict[str, Record]]:
+    """Arrange records by data set and method, both in the order of the paper where it has one."""
+    rows: dict[str, dict[str, Record]] = {}
+    for record in records:
+        rows.setdefault(record["dataset"], {})[record["method"]] = record
+    return {
+        name: {method: row[method] for method in METHOD_NAMES if method in row}
+        for name, row in rows.items()
+    }
+
+
+def _rounded(record: Record) -> float:
+    """Return the accuracy as it is shown, which is what is compared."""
+    return round(record["accuracy_mean"], 2)
+
+
+def accuracy_table(records: Sequence[Record]) -> Table:
+    """Return the main table: a data set per row, a method per column."""
+    rows = _rows(records)
+    methods = [method for method in METHOD_NAMES if any(method in row for row in rows.values())]
+    lines = []
+    for name, row in rows.items():
+        best = max(_rounded(record) for record in row.values())
+        lines.append(
+            [name]
+            + [
+                _accuracy(row[method], _rounded(row[method]) == best) if method in row else _NONE
+                for method in methods
+            ]
+        )
+    return Table(["data", *(METHOD_NAMES[method] for method in methods)], lines)
+
+
+def _accuracy(record: Record, best: bool) -> str:
+    text = f"{record['accuracy_mean']:.2f}"
+    if len(record["seeds"]) > 1:
+        text += f" ± {record['accuracy_sd']:.2f}"
+    text = f"**{text}**" if best else text
+    if len(record["seeds"]) == 1:
+        text += ", one division"
+    return text if record["paper"] is None else f"{text} ({record['paper']:.2f})"
+
+
+def comparisons(records: Sequence[Record]) -> Iterator[str]:
+    """Say of each data set where a baseline is better than D2KE, and D2KE than the paper's."""
+    for name, row in _rows(records).items():
+        if "d2ke" not in row:
+            continue
+        ours = row["d2ke"]
+        better = [
+            f"{METHOD_NAMES[method]} ({_rounded(record):.2f} %)"
+            for method, record in row.items()
+            if _rounded(record) > _rounded(ours)
+        ]
+        if better:
+            verb = "beats" if len(better) == 1 else "beat"
+            yield f"{name}: {_and(better)} {verb} our D2KE ({_rounded(ours):.2f} %)."
+        if ours["paper"] is not None and _rounded(ours) < ours["paper"]:
+            yield (
+                f"{name}: our D2KE ({_rounded(ours):.2f} %) is below the paper's "
+                f"({ours['paper']:.2f} %)."
+            )
+
+
+def _and(texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.2f}" if value < 100 else f"{value:.0f}"
+
+
+def _seconds_table(records: Sequence[Record]) -> Table:
+    lines = []
+    for name, row in _rows(records).items():
+        for method, record in row.items():
+            stages = record["seconds_by_stage"]
+            known = paper.SECONDS.get((name, method))
+            lines.append(
+                [name, METHOD_NAMES[method]]
+                + [_seconds(stages[stage]) if stage in stages else _NONE for stage in _STAGES]
+                + [_seconds(record["seconds"]), _NONE if known is None else f"{known:g}"]
+            )
+    return Table(["data", "method", *_STAGES, "total", "paper"], lines)
+
+
+def _kernel_table(errors: Mapping[str, Mapping[str, Any]]) -> Table:
+    sizes = sorted({R for one in errors.values() for R in one["R"]})
+    lines = []
+    for name, one in errors.items():
+        values = {
+            R: f"{rms:.4f} ({largest:.4f})"
+            for R, rms, largest in zip(one["R"], one["rms"], one["max"], strict=True)
+        }
+        lines.append([name, *(values.get(R, _NONE) for R in sizes)])
+    return Table(["data", *(str(R) for R in sizes)], lines)
+
+
+def _parameter_table(records: Sequence[Record]) -> Table:
+    lines = []
+    for name, row in _rows(records).items():
+        for method, record in row.items():
+            names = dict.fromkeys(key for one in record["parameters"] for key in one)
+            values = [
+                f"{key} "
+                + ", ".join(
+                    dict.fromkeys(shown(one[key]) for one in record["parameters"] if key in one)
+                )
+                for key in names
+            ]
+            lines.append([name, METHOD_NAMES[method], "; ".join(values)])
+    return Table(["data", "method", "parameters"], lines)
+
+
+def _data_table(datasets: Mapping[str, Mapping[str, Any]]) -> Table:
+    header = ["data", "objects", "classes", "lengths", "channels", "training", "test"]
+    lines = []
+    for name, one in datasets.items():
+        low, high = one["lengths"]
+        lines.append(
+            [
+                name,
+                str(one["n_objects"]),
+                str(one["n_classes"]),
+                f"{low}" if low == high else f"{low} to {high}",
+                str(one.get("n_channels", _NONE)),
+                str(one["n_train"]),
+                str(one["n_test"]),
+                one["distance"],
+                one["division"],
+            ]
+        )
+    return Table([*header, "distance", "division"], lines)
+
+
+def _notes(results: Results) -> Iterator[str]:
+    yield from paper.GENERAL_NOTES
+    for name in results["datasets"]:
+        if name in paper.NOTES:
+            yield f"{name}: {paper.NOTES[name]}"
+    for record in results["results"]:
+        first = paper.FIRST_VERSION.get((record["dataset"], record["method"]))
+        label = f"{record['dataset']}, {METHOD_NAMES[record['method']]}"
+        if first is not None:
+            yield (
+                f"{label}: the paper's number is that of its revised version; the first one "
+                f"gives {first:.2f}."
+            )
+        if record["note"]:
+            yield f"{label}: {record['note']}."
