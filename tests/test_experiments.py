@@ -177,6 +177,28 @@ def test_methods_on_digits(digits, name, method):
     assert outcome.note == ""
 
 
+def test_distances_are_computed_once_and_charged_to_every_method(digits, monkeypatch):
+    division = division_of(digits["digits-points"])
+    apart = {
+        method: evaluate(method, division_of(digits["digits-points"]))
+        for method in ("knn", "dsk_rbf", "dsk_nd", "gdk_led")
+    }
+    computed = []
+    distances = Division.distances
+
+    def counted(self, X, Y):
+        computed.append((X, Y))
+        return distances(self, X, Y)
+
+    monkeypatch.setattr(Division, "distances", counted)
+    together = {method: evaluate(method, division) for method in apart}
+    assert len(computed) == 2  # within the training part, and from the test part to it
+    for method, outcome in together.items():
+        assert outcome.accuracy == apart[method].accuracy
+        assert outcome.parameters == apart[method].parameters
+        assert outcome.seconds["distances"] == together["knn"].seconds["distances"] > 0
+
+
 @pytest.mark.parametrize("method", ["d2ke", "rsm"])
 def test_times_by_R_do_not_count_for_the_method(digits, method):
     division = division_of(digits["digits-points"])

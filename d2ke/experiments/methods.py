@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -69,7 +69,11 @@ class Outcome:
         """Add the time spent inside to a stage."""
         started = time.perf_counter()
         yield
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - started
+        self.charge(stage, time.perf_counter() - started)
+
+    def charge(self, stage: str, seconds: float) -> None:
+        """Add time to a stage."""
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,9 @@ class Division:
     seed: int
     n_threads: int | None = None
     progress: bool = False
+    _kept: dict[tuple[str, int], tuple[np.ndarray, float]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @classmethod
     def of(cls, dataset: Dataset, setting: Setting, seed: int, **options: Any) -> Division:
@@ -97,6 +104,21 @@ class Division:
             parts = tuple(pack([x.astype(np.float32) for x in part]) for part in parts)
         labels = dataset.labels[rows], dataset.labels[others]
         return cls(dataset, setting, *parts, *labels, seed, **options)
+
+    def kept_distances(self, part: str, n: int, outcome: Outcome) -> np.ndarray:
+        """Return the distances of a part to the first n training objects, computed once.
+
+        Each method that needs them is charged with the time they took.
+        """
+        if (part, n) not in self._kept:
+            started = time.perf_counter()
+            first = self.train[:n]
+            D = self.distances(first, None) if part == "train" else self.distances(self.test, first)
+            D.flags.writeable = False
+            self._kept[part, n] = D, time.perf_counter() - started
+        D, seconds = self._kept[part, n]
+        outcome.charge("distances", seconds)
+        return D
 
     def distances(self, X: Objects, Y: Objects | None) -> np.ndarray:
         """Compute distances by the data set's distance."""
@@ -208,7 +230,10 @@ def _finish(division: Division, outcome: Outcome, omega: Objects, sizes: Sequenc
         D_test = division.distances(division.test, omega)
     outcome.accuracy = _fit(division, outcome, D_train, D_test)
     for R in sizes:
-        if len(omega) >= R:
+        if len(omega) == R:
+            outcome.by_R[R] = outcome.accuracy
+            outcome.seconds_by_R[R] = sum(outcome.seconds.values()) - outcome.seconds["search"]
+        elif len(omega) > R:
             part = Outcome(parameters=outcome.parameters)  # its time is not the method's
             outcome.by_R[R] = _fit(division, part, D_train[:, :R], D_test[:, :R])
             share = outcome.seconds["distances"] * R / len(omega)
@@ -244,22 +269,31 @@ def _linear(division: Division, outcome: Outcome, F_train: np.ndarray, F_test: n
 
 
 def _knn(division: Division, sizes: Sequence[int]) -> Outcome:
-    outcome = Outcome()
-    n = min(len(division.train), division.setting.search_n or len(division.train))
-    with outcome.timed("distances"):
-        within = division.distances(division.train[:n], None)
+    outcome, total = Outcome(), len(division.train)
+    n = min(total, division.setting.search_n or total)
+    within = division.kept_distances("train", n, outcome)
     k = _search(division, outcome, "knn", {}, within=within)["k"]
     right = 0
-    rows = max(1, _BLOCK // len(division.train))
-    for begin in range(0, len(division.test), rows):
-        block = slice(begin, begin + rows)
-        with outcome.timed("distances"):
-            D = division.distances(division.test[block], division.train)
+    for block, D in _test_distances(division, outcome):
         with outcome.timed("prediction"):
             labels = knn_predict(D, division.y_train, k)
             right += int(np.sum(labels == division.y_test[block]))
     outcome.accuracy = 100.0 * right / len(division.test)
     return outcome
+
+
+def _test_distances(division: Division, outcome: Outcome) -> Iterator[tuple[slice, np.ndarray]]:
+    """Give the distances of test objects to all training objects, as many as fit into memory."""
+    m, n = len(division.test), len(division.train)
+    if m * n <= _BLOCK:
+        yield slice(0, m), division.kept_distances("test", n, outcome)
+        return
+    rows = max(1, _BLOCK // n)
+    for begin in range(0, m, rows):
+        block = slice(begin, begin + rows)
+        with outcome.timed("distances"):
+            D = division.distances(division.test[block], division.train)
+        yield block, D
 
 
 def _dsk_rbf(division: Division, sizes: Sequence[int]) -> Outcome:
@@ -274,9 +308,8 @@ def _dsk_nd(division: Division, sizes: Sequence[int]) -> Outcome:
 def _dsk(division: Division, kind: str, grid: Mapping[str, Sequence]) -> Outcome:
     outcome = Outcome()
     n = _landmarks(division, outcome, "trained on")
-    with outcome.timed("distances"):
-        within = division.distances(division.train[:n], None)
-        D = division.distances(division.test, division.train[:n])
+    within = division.kept_distances("train", n, outcome)
+    D = division.kept_distances("test", n, outcome)
     chosen = _search(division, outcome, f"dsk_{kind}", grid, within=within)
     kernel = {name: value for name, value in chosen.items() if name != "C"}
     with outcome.timed("model"):
@@ -292,23 +325,20 @@ def _gdk_led(division: Division, sizes: Sequence[int]) -> Outcome:
     """Embed the training part only; the paper embeds both parts together."""
     setting, outcome = division.setting, Outcome()
     n = _landmarks(division, outcome, "embedded by")
-    landmarks = division.train[:n]
-    with outcome.timed("distances"):
-        within = division.distances(landmarks, None)
+    within = division.kept_distances("train", n, outcome)
     R = _search(division, outcome, "gdk_led", {"C_scale": setting.costs}, within=within)["R"]
     with outcome.timed("features"):
         embedding = gdk_led(within, R)
-
-    def projected(objects: Objects) -> np.ndarray:
-        with outcome.timed("distances"):
-            D = division.distances(objects, landmarks)
-        with outcome.timed("features"):
-            return embedding.project(D)
-
     F_train = embedding.Z
     if n < len(division.train):
-        F_train = np.vstack([F_train, projected(division.train[n:])])
-    outcome.accuracy = _linear(division, outcome, F_train, projected(division.test))
+        with outcome.timed("distances"):
+            D = division.distances(division.train[n:], division.train[:n])
+        with outcome.timed("features"):
+            F_train = np.vstack([F_train, embedding.project(D)])
+    D = division.kept_distances("test", n, outcome)
+    with outcome.timed("features"):
+        F_test = embedding.project(D)
+    outcome.accuracy = _linear(division, outcome, F_train, F_test)
     return outcome
 
 

@@ -74,7 +74,7 @@ def _report(results: Results, images: Sequence[Image]) -> Iterator[Block]:
         yield Items(sentences)
     if results["not_run"]:
         yield Heading(2, "Not run")
-        yield Items([f"{one['dataset']}: not run: {one['reason']}" for one in results["not_run"]])
+        yield Items([f"{one['dataset']}: {one['reason']}" for one in results["not_run"]])
     yield Heading(2, "Seconds")
     yield Paragraph(
         "Of one division, mean. Distances to random objects of which only the search makes use "

@@ -160,7 +160,7 @@ def quick(setting: Setting) -> Setting:
     """Return a setting with a cheaper search and fewer random objects."""
     return replace(
         setting,
-        R=min(setting.R, 1024),
+        R=min(setting.R, 512),
         search_R=min(setting.search_R, 256),
         search_n=min(setting.search_n or _QUICK_N, _QUICK_N),
         gram_n=min(setting.gram_n or _QUICK_GRAM_N, _QUICK_GRAM_N),
