@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import h5py
 import numpy as np
 
+from d2ke._atomic import written_whole
 from d2ke._version import __version__
 
 if TYPE_CHECKING:
@@ -98,17 +99,12 @@ class Search:
             "info": self.info,
         }
         text = json.dumps(record, indent=2, default=_plain)
-        part = path.with_name(path.name + ".part")
-        try:
+        with written_whole(path) as part:
             if kind == "json":
                 part.write_text(text + "\n")
             else:
                 with h5py.File(part, "w") as file:
                     _write_hdf5(file, json.loads(text))
-            os.replace(part, path)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
 
     def plot(self) -> Figure:
         """Draw the best accuracy reached with each value of each parameter.

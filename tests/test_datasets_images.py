@@ -524,7 +524,7 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, cache, monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("d2ke.datasets._cache.os.replace", interrupted)
+    monkeypatch.setattr("d2ke._atomic.os.replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
         cached_objects("n", [path], "r", lambda: CASES["strings"])
     assert list(cache.iterdir()) == []

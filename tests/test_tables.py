@@ -462,7 +462,9 @@ def test_what_is_missing_of_the_paper_is_listed(small, monkeypatch, tmp_path):
     order = {"iq-radio": "series", "splice": "strings", "digits-str8": "strings"}
     monkeypatch.setattr(paper, "ORDER", order | {"digits-points": "images"})
     monkeypatch.setattr(plan, "load", without_opencv)
-    monkeypatch.setattr(plan, "_package", lambda source: "no_such_package")
+    for name in NAMES:
+        source = replace(REGISTRY[name], package="no_such_package")
+        monkeypatch.setitem(REGISTRY, name, source)
     lines = []
     results = start(tmp_path, None, methods=["knn"], report=lines.append)
     reasons = {one["dataset"]: one["reason"] for one in results["not_run"]}

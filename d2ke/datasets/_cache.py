@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import BinaryIO
 import h5py
 import numpy as np
 
+from d2ke._atomic import written_whole
 from d2ke.objects import Objects
 
 CACHE_VARIABLE = "D2KE_CACHE"
@@ -138,9 +138,7 @@ def _write(name: str, key: str, objects: Objects, labels: np.ndarray) -> None:
         content["alphabet"] = objects.alphabet
     file = _file(name, key)
     file.parent.mkdir(parents=True, exist_ok=True)
-    handle, part = tempfile.mkstemp(dir=file.parent, prefix=file.name, suffix=".part")
-    os.close(handle)
-    try:
+    with written_whole(file) as part:
         with h5py.File(part, "w", userblock_size=_HEADER_BYTES) as store:
             store.attrs.update(kind=objects.kind, letters=objects.letters or "")
             for array_name, array in content.items():
@@ -149,7 +147,3 @@ def _write(name: str, key: str, objects: Objects, labels: np.ndarray) -> None:
             header = _header(key, stream)
             stream.seek(0)
             stream.write(header)
-        os.replace(part, file)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise

@@ -48,6 +48,8 @@ class Source:
     n_train : int, optional
         The distribution's own division: its first `n_train` objects are for training, the others
         for test. None: it has none, and is divided at random.
+    package : str, optional
+        A module outside d2ke's dependencies without which the loader cannot do.
     remark : callable, optional
         Returns what else may explain counts that differ from the published ones, or "".
     """
@@ -65,6 +67,7 @@ class Source:
     counts: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     n_train: int | None = None
+    package: str | None = None
     remark: Callable[[], str] | None = None
 
 

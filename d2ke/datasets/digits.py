@@ -99,6 +99,7 @@ def _cubic_convolution(n: int, factor: int) -> np.ndarray:
 
 
 _DIGITS = {
+    "package": "sklearn",
     "title": "Optical Recognition of Handwritten Digits",
     "page": "https://archive.ics.uci.edu/dataset/80/optical+recognition+of+handwritten+digits",
 }

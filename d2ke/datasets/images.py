@@ -211,6 +211,7 @@ def _source(name, title, page, label, counts, **options) -> Source:
         title=title,
         page=page,
         files=(f"images/{name}.zip",),
+        package="cv2",
         counts=counts | {"n_channels": 128},
         remark=_remark,
     )

@@ -143,19 +143,12 @@ def missing_things(
                 page=source.page,
                 alternatives=source.alternatives,
             )
-            if _package(source) and find_spec(_package(source)) is None:
+            if source.package and find_spec(source.package) is None:
                 # The loader itself says what to install; perhaps it can do without.
                 loaded[plan.name] = load(plan.name, data_dir)
         except (ImportError, FileNotFoundError) as error:
             problems[plan.name] = error
     return problems
-
-
-def _package(source: Source) -> str | None:
-    """Return the optional package that reading a data set may need."""
-    if not source.files:
-        return "sklearn"
-    return "cv2" if source.domain == "sets" else None
 
 
 def one_error(errors: Sequence[Exception]) -> Exception:

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from d2ke._atomic import written_whole
 from d2ke._version import __version__
 from d2ke.experiments import paper
 from d2ke.experiments.methods import Outcome
@@ -83,13 +83,8 @@ def write_json(path: Path, record: dict[str, Any]) -> None:
 
 def write_file(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    try:
+    with written_whole(path) as part:
         part.write_bytes(content)
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
 
 
 def check_writable(path: Path) -> None:
