@@ -14,6 +14,7 @@ from d2ke import datasets
 from d2ke._config import show_config
 from d2ke._version import __version__
 from d2ke.alignment import FeatureSelection, select_features
+from d2ke.classifier import train_classifier
 from d2ke.distance import distance_matrix, distance_names
 from d2ke.embed import d2ke_embed, d2ke_features, rsm_embed
 from d2ke.gram import SpectrumRepair, d2ke_gram, dsk_gram
@@ -24,12 +25,22 @@ from d2ke.guarantees import (
     kernel_error,
     kernel_standard_error,
 )
+from d2ke.least_squares import train_least_squares
 from d2ke.led import PseudoEuclidean, gdk_led
 from d2ke.linear import LinearModel, predict, train
 from d2ke.models_io import load_model, save_model
 from d2ke.neighbors import knn_predict
 from d2ke.objects import Objects, concatenate, pack
-from d2ke.omega import random_series, random_sets, random_strings, representatives
+from d2ke.omega import (
+    markov_strings,
+    random_segments,
+    random_series,
+    random_sets,
+    random_strings,
+    representatives,
+    resampled_sets,
+)
+from d2ke.scaling import Scaling
 from d2ke.search_result import Search, load_search
 from d2ke.select import search
 from d2ke.svm import SVMModel, svmpredict, svmtrain
@@ -41,6 +52,7 @@ __all__ = [
     "Objects",
     "PseudoEuclidean",
     "SVMModel",
+    "Scaling",
     "Search",
     "SpectrumRepair",
     "__version__",
@@ -60,12 +72,15 @@ __all__ = [
     "knn_predict",
     "load_model",
     "load_search",
+    "markov_strings",
     "pack",
     "predict",
+    "random_segments",
     "random_series",
     "random_sets",
     "random_strings",
     "representatives",
+    "resampled_sets",
     "rsm_embed",
     "save_model",
     "search",
@@ -74,4 +89,6 @@ __all__ = [
     "svmpredict",
     "svmtrain",
     "train",
+    "train_classifier",
+    "train_least_squares",
 ]

@@ -3,27 +3,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+import scipy.linalg  # noqa: F401  (its BLAS must be loaded when the controller looks for them)
+from threadpoolctl import ThreadpoolController
 
 from d2ke._threads import worker_pool
 
 # Rows that one product computes. Were it to depend on the number of threads, so would
 # the BLAS's choice of algorithm and the last bits.
 _RUN = 256
+_ROWS = 4096  # whose products are added to a sum at a time
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Find the process's BLAS libraries, once: it takes longer than many a small product."""
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager:
+    """Keep the BLAS to one thread: one that starts threads within threads is many times slower."""
+    return _controller().limit(limits=1, user_api="blas")
 
 
 @contextmanager
 def product_pool(n_threads: int | None) -> Iterator[Executor]:
-    """Give a pool of Python threads, in each of which the BLAS runs on one thread.
-
-    A BLAS that starts threads of its own in each product would be many times slower.
-    """
-    with threadpool_limits(limits=1, user_api="blas"), worker_pool(n_threads) as pool:
+    """Give a pool of Python threads, in each of which the BLAS runs on one thread."""
+    with one_blas_thread(), worker_pool(n_threads) as pool:
         yield pool
 
 
@@ -36,4 +47,25 @@ def row_products(rows: np.ndarray, columns: np.ndarray, n_threads: int | None) -
 
     with product_pool(n_threads) as pool:
         list(pool.map(fill, range(0, len(rows), _RUN)))
+    return result
+
+
+def square(rows_of: Callable[[slice], np.ndarray], n: int, n_threads: int | None) -> np.ndarray:
+    """Return A'A in float64 for a matrix A of n rows, of which rows_of(slice) gives some.
+
+    Only the upper triangle is computed; below it are zeros and parts of products.
+    """
+    result = None
+    with product_pool(n_threads) as pool:
+        for first in range(0, n, _ROWS):
+            A = rows_of(slice(first, first + _ROWS)).astype(np.float64, order="C", copy=False)
+            if result is None:
+                result = np.zeros((A.shape[1], A.shape[1]))
+
+            def add(begin: int, A=A, result=result) -> None:
+                with np.errstate(over="ignore", invalid="ignore"):  # it is for the caller to see
+                    part = A[:, begin : begin + _RUN].T @ A[:, begin:]
+                    result[begin : begin + _RUN, begin:] += part
+
+            list(pool.map(add, range(0, len(result), _RUN)))
     return result

@@ -32,6 +32,7 @@ from d2ke.block import MAX_NEWTON, block_newton
 
 _CRAMMER_SINGER = 4
 _REGRESSION = (11, 12, 13)
+_LEAST_SQUARES = 11
 _LOGISTIC = (0, 6, 7)
 _SOLVERS = (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13)
 _DETERMINISTIC = (0, 2, 11)  # all others shuffle with the C library's rand()
@@ -99,7 +100,9 @@ class LinearModel:
             raise ValueError(f"solver must be one of {_SOLVERS}, got {self.solver!r}")
         if not isinstance(self.options, str):
             raise ValueError(f"options must be a string, got {self.options!r}")
-        if (self.classes is None) != (self.solver in _REGRESSION):
+        regression = self.solver in _REGRESSION
+        # Least squares classifies too, see `train_least_squares`.
+        if regression != (self.classes is None) and self.solver != _LEAST_SQUARES:
             raise ValueError(f"classes must be None for -s 11, 12, 13 only; solver {self.solver}")
         rows = 1
         if self.classes is not None:
@@ -271,10 +274,11 @@ def _solve_block(features, codes, classes, factors, given, n_threads):
         raise TypeError('solver="block" needs a dense Z, got sparse; use Z.toarray()')
     if features.dtype not in (np.float32, np.float64):
         features = features.astype(np.float64)
-    two = len(classes) == 2
-    positive = np.array([1]) if two else np.arange(len(classes))
-    signs = np.where(codes[:, None] == positive, 1.0, -1.0)
-    negative_factors = np.array([factors[0]]) if two else np.ones(len(classes))
+    signs = one_vs_rest_signs(codes, len(classes))
+    n_problems = signs.shape[1]
+    # Of two classes the second one is the positive side of the only problem.
+    positive = np.arange(len(classes))[-n_problems:]
+    negative_factors = [factors[0]] if n_problems == 1 else np.ones(n_problems)
     costs = given.get("-c", 1.0) * np.vstack([negative_factors, np.asarray(factors)[positive]])
     bias = given.get("-B", -1.0)
     weights, solved = block_newton(
@@ -296,6 +300,16 @@ def _solve_block(features, codes, classes, factors, given, n_threads):
             stacklevel=3,
         )
     return np.ascontiguousarray(weights.T)
+
+
+def one_vs_rest_signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return a column of signs for each class, 1 for its rows and -1 for all others.
+
+    Of two classes only the second one has a column.
+    """
+    return np.where(
+        codes[:, None] == np.arange(n_classes)[-n_classes if n_classes > 2 else -1 :], 1.0, -1.0
+    )
 
 
 def _check_options(given: dict[str, Any], solver: int, class_weight: Mapping | None) -> None:

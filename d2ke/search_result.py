@@ -36,11 +36,9 @@ class Search:
         Their cross-validated accuracy, percent.
     tried : tuple of (dict, float)
         Every setting with its accuracy, in the order tried.
-    refined : tuple of (dict, float)
-        The leading setting with several C, cross-validated with the final model's own loss;
-        empty where that was not asked for. The chosen values are among these if there are any.
     info : dict
-        How it was searched: method, distance, number of objects and folds, seed, seconds.
+        How it was searched: method, distance with its parameters, grid, number of objects and
+        folds, seed, seconds.
 
     Examples
     --------
@@ -55,14 +53,12 @@ class Search:
     parameters: dict[str, Any]
     accuracy: float
     tried: tuple[tuple[dict[str, Any], float], ...]
-    refined: tuple[tuple[dict[str, Any], float], ...] = ()
     info: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @classmethod
     def best_of(
         cls,
         tried: Sequence[tuple[dict[str, Any], float]],
-        refined: Sequence[tuple[dict[str, Any], float]] = (),
         info: Mapping[str, Any] | None = None,
     ) -> Search:
         """Choose the most accurate setting; the earlier one of equals."""
@@ -70,13 +66,13 @@ class Search:
             raise ValueError(
                 "candidates (or a grid of values) is empty: there is nothing to choose from"
             )
-        parameters, accuracy = max(refined or tried, key=lambda one: one[1])
-        return cls(parameters, accuracy, tuple(tried), tuple(refined), dict(info or {}))
+        parameters, accuracy = max(tried, key=lambda one: one[1])
+        return cls(parameters, accuracy, tuple(tried), dict(info or {}))
 
     def __str__(self) -> str:
         method = f"{self.info['method']}: " if "method" in self.info else ""
         lines = [f"{method}{self.accuracy:.2f} % in cross-validation with {show(self.parameters)}"]
-        leading = sorted(self.refined or self.tried, key=lambda one: -one[1])
+        leading = sorted(self.tried, key=lambda one: -one[1])
         lines += [f"{accuracy:9.2f} %  {show(values)}" for values, accuracy in leading[:_SHOWN]]
         if len(leading) > _SHOWN:
             lines.append(f"    and {len(leading) - _SHOWN} more")
@@ -95,7 +91,6 @@ class Search:
             "parameters": self.parameters,
             "accuracy": self.accuracy,
             "tried": self.tried,
-            "refined": self.refined,
             "info": self.info,
         }
         text = json.dumps(record, indent=2, default=_plain)
@@ -188,11 +183,8 @@ def load_search(path: str | os.PathLike) -> Search:
         return Search(
             _restored(record["parameters"]),
             float(record["accuracy"]),
-            *(
-                tuple((_restored(values), float(accuracy)) for values, accuracy in record[name])
-                for name in ("tried", "refined")
-            ),
-            {**record["info"]},
+            tuple((_restored(values), float(accuracy)) for values, accuracy in record["tried"]),
+            _restored(record["info"]),
         )
     except FileNotFoundError:
         raise
@@ -231,17 +223,18 @@ def _restored(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _restored(value)
     return tuple(_frozen(one) for one in value) if isinstance(value, (list, tuple)) else value
 
 
 def _write_hdf5(file: h5py.File, record: dict[str, Any]) -> None:
-    """Write tables as columns of their accuracies and of their settings, the latter as JSON."""
-    for name in ("tried", "refined"):
-        pairs = record.pop(name)
-        group = file.create_group(name)
-        group["accuracy"] = np.array([accuracy for _, accuracy in pairs], dtype=np.float64)
-        settings = [json.dumps(values) for values, _ in pairs]
-        group.create_dataset("parameters", data=settings, dtype=h5py.string_dtype())
+    """Write what was tried as columns of accuracies and of settings, the latter as JSON."""
+    tried = record.pop("tried")
+    group = file.create_group("tried")
+    group["accuracy"] = np.array([accuracy for _, accuracy in tried], dtype=np.float64)
+    settings = [json.dumps(values) for values, _ in tried]
+    group.create_dataset("parameters", data=settings, dtype=h5py.string_dtype())
     file.attrs["accuracy"] = record.pop("accuracy")
     for name, value in record.items():
         file.attrs[name] = value if isinstance(value, str) else json.dumps(value)
@@ -251,11 +244,10 @@ def _read_hdf5(file: h5py.File) -> dict[str, Any]:
     record = {name: file.attrs[name] for name in ("format", "accuracy")}
     for name in ("parameters", "info"):
         record[name] = json.loads(file.attrs[name])
-    for name in ("tried", "refined"):
-        settings = file[name]["parameters"].asstr()[()]
-        accuracies = file[name]["accuracy"][()]
-        record[name] = [
-            (json.loads(values), float(accuracy))
-            for values, accuracy in zip(settings, accuracies, strict=True)
-        ]
+    settings = file["tried"]["parameters"].asstr()[()]
+    accuracies = file["tried"]["accuracy"][()]
+    record["tried"] = [
+        (json.loads(values), float(accuracy))
+        for values, accuracy in zip(settings, accuracies, strict=True)
+    ]
     return record

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -15,13 +15,14 @@ from threadpoolctl import threadpool_info
 
 import d2ke
 from d2ke import _progress
+from d2ke.classifier import train_classifier
 from d2ke.datasets import REGISTRY, load
 from d2ke.datasets._dataset import Dataset
 from d2ke.experiments import methods
 from d2ke.experiments import run as run_module
 from d2ke.experiments.methods import METHODS, Division, evaluate
 from d2ke.experiments.run import run, summary, write_json
-from d2ke.experiments.settings import SETTINGS, Setting, quick, sample
+from d2ke.experiments.settings import DETERMINISTIC, SETTINGS, Setting, quick, sample, used
 from d2ke.objects import concatenate, pack
 
 GRAM = {"gram_gammas": (1.0, 10.0), "gram_costs": (1.0, 10.0)}
@@ -139,6 +140,68 @@ def test_descriptors_are_drawn_from_the_sphere():
     np.testing.assert_allclose(np.linalg.norm(omega.values, axis=1), 1, rtol=1e-5)
 
 
+def test_series_are_drawn_from_noise_or_are_segments():
+    division = division_of(signs(60))
+    dataset, train = division.dataset, division.train
+    parameters = {"length": (2, 9), "sigma": 0.5}
+    noise = d2ke.random_series(30, 2, length=(2, 9), sigma=0.5, seed=4, dtype=np.float32)
+    assert sample(dataset, train, parameters, 30, 4) == noise
+    assert sample(dataset, train, parameters | {"source": "noise"}, 30, 4) == noise
+    segments = d2ke.random_segments(30, train, length=(2, 9), scale=0.5, seed=4)
+    assert sample(dataset, train, parameters | {"source": "segments"}, 30, 4) == segments
+    assert segments != noise
+    assert segments.dtype == noise.dtype == np.float32
+
+
+def test_strings_are_drawn_letter_by_letter_or_from_a_chain(digits):
+    division = division_of(digits["digits-str8"])
+    dataset, train = division.dataset, division.train
+    parameters = {"length": (2, 9)}
+    uniform = d2ke.random_strings(30, dataset.alphabet, length=(2, 9), seed=4)
+    assert sample(dataset, train, parameters, 30, 4) == uniform
+    assert sample(dataset, train, parameters | {"order": 0}, 30, 4) == uniform
+    drawn = [sample(dataset, train, parameters | {"order": order}, 30, 4) for order in (1, 3)]
+    for order, found in zip((1, 3), drawn, strict=True):
+        assert found == d2ke.markov_strings(30, train, length=(2, 9), order=order, seed=4)
+    assert uniform != drawn[0] != drawn[1] != uniform
+
+
+def test_sets_are_drawn_from_a_region_or_from_the_data(digits):
+    division = division_of(digits["digits-points"])
+    dataset, train = division.dataset, division.train
+    box = d2ke.random_sets(
+        30,
+        2,
+        size=(2, 9),
+        region="box",
+        low=train.values.min(axis=0),
+        high=train.values.max(axis=0),
+        seed=4,
+        dtype=train.dtype,
+    )
+    assert sample(dataset, train, {"size": (2, 9)}, 30, 4) == box
+    points = d2ke.resampled_sets(30, train, size=(2, 9), seed=4)
+    assert sample(dataset, train, {"size": (2, 9), "region": "data"}, 30, 4) == points != box
+    descriptors = pack(np.random.default_rng(0).random((4, 3, 16)).astype(np.float32))
+    for region in ("sphere", "orthant"):
+        expected = d2ke.random_sets(30, 16, size=3, region=region, seed=4, dtype=np.float32)
+        parameters = {"size": 3, "region": region}
+        assert sample(dataset, descriptors, parameters, 30, 4) == expected
+    expected = d2ke.resampled_sets(30, descriptors, size=3, seed=4)
+    assert sample(dataset, descriptors, {"size": 3, "region": "data"}, 30, 4) == expected
+
+
+def test_the_parameters_of_the_sampler_are_left_as_they_are(digits):
+    for dataset, parameters in (
+        (signs(20), {"source": "segments", "length": (2, 5), "sigma": 1.0}),
+        (digits["digits-str8"], {"order": 0, "length": (2, 5)}),
+        (digits["digits-points"], {"region": "orthant", "size": (2, 5)}),
+    ):
+        before = dict(parameters)
+        sample(dataset, dataset.objects, parameters, 3, 0)
+        assert parameters == before
+
+
 # ---------------------------------------------------------------- evaluate
 
 
@@ -155,7 +218,7 @@ def test_methods_on_digits(digits, name, method):
         "knn": {"k"},
         "dsk_rbf": {"gamma", "C"},
         "dsk_nd": {"beta", "C"},
-        "gdk_led": {"R", "C"},
+        "gdk_led": {"R", "C", "loss"},
     }
     if method in chosen:
         missing = {"knn": {"features", "model"}, "gdk_led": set()}.get(method, {"features"})
@@ -165,7 +228,7 @@ def test_methods_on_digits(digits, name, method):
         return
     assert set(outcome.seconds) == stages
     sampler = set(SMALL[name].omega) if method == "d2ke" else set()
-    assert set(outcome.parameters) == sampler | {"scaling", "gamma", "C", "R"}
+    assert set(outcome.parameters) == sampler | {"scaling", "gamma", "C", "loss", "R"}
     assert outcome.parameters["R"] == 64
     assert list(outcome.by_R) == list(outcome.seconds_by_R) == [4, 16, 64]
     assert outcome.by_R[64] == outcome.accuracy
@@ -208,14 +271,153 @@ def test_times_by_R_do_not_count_for_the_method(digits, method):
     assert plain.accuracy == more.accuracy
 
 
-def test_settings_with_scalings_and_refinement(digits):
+def test_settings_with_scalings(digits):
     division = division_of(digits["digits-points"])
-    setting = replace(division.setting, scalings=("none", "center", "standard"), refine=True)
+    setting = replace(division.setting, scalings=("none", "center", "standard"))
     for method in ("d2ke", "rsm"):
         outcome = evaluate(method, replace(division, setting=setting))
         assert outcome.parameters["scaling"] in setting.scalings
         assert outcome.parameters["C"] in setting.costs
         assert outcome.accuracy > 70
+
+
+@pytest.mark.parametrize("method", ["d2ke", "rsm", "gdk_led"])
+def test_the_model_has_the_loss_that_was_chosen(digits, method, monkeypatch):
+    division = division_of(digits["digits-points"])
+    trained = []
+
+    def recorded(y, Z, **options):
+        trained.append((len(y), options["loss"], options["C"]))
+        return train_classifier(y, Z, **options)
+
+    monkeypatch.setattr(methods, "train_classifier", recorded)
+    accuracies = {}
+    for losses in (("squared",), ("squared_hinge",), ("squared", "squared_hinge")):
+        outcome = evaluate(method, limited(division, losses=losses))
+        loss, C = (outcome.parameters[name] for name in ("loss", "C"))
+        assert loss in losses
+        assert trained == [(280, loss, C)]
+        trained.clear()
+        # The same setting and loss give the same model, whatever else was allowed.
+        assert accuracies.setdefault(str(outcome.parameters), outcome.accuracy) == outcome.accuracy
+        assert outcome.accuracy > 70
+    assert len(accuracies) == 2
+
+
+# Both kinds of p(omega) of each domain: made without the data, and from the training part.
+FITTED = {
+    "signs": {"source": ("noise", "segments"), "length": ((2, 15),), "sigma": (1.0,)},
+    "digits-str8": {"order": (0, 2), "length": ((10, 40),)},
+    "digits-points": {"region": ("sphere", "data"), "size": ((3, 15),)},
+}
+FIRST = {"signs": "source", "digits-str8": "order", "digits-points": "region"}
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_the_search_chooses_among_samplers(digits, name, monkeypatch):
+    dataset = signs() if name == "signs" else digits[name]
+    key, grid = FIRST[name], FITTED[name]
+    # With one loss the best of all settings is chosen.
+    division = limited(division_of(dataset, seed=1), omega=grid, losses=("squared",))
+    drawn = []
+
+    def recorded(dataset, train, parameters, R, seed):
+        drawn.append((parameters[key], R))
+        assert train is division.train
+        return sample(dataset, train, parameters, R, seed)
+
+    monkeypatch.setattr(methods, "sample", recorded)
+    outcome = evaluate("d2ke", division)
+    tried = [(value, division.setting.search_R) for value in grid[key]]
+    chosen = outcome.parameters[key]
+    assert drawn == [*tried, (chosen, division.setting.R)]
+    assert {*grid} < set(outcome.parameters)
+    # The same as if nothing else had been allowed.
+    alone = evaluate("d2ke", limited(division, omega=grid | {key: (chosen,)}))
+    assert alone.parameters == outcome.parameters
+    assert alone.accuracy == outcome.accuracy
+    other = next(value for value in grid[key] if value != chosen)
+    another = evaluate("d2ke", limited(division, omega=grid | {key: (other,)}))
+    assert another.search_accuracy <= outcome.search_accuracy
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_samplers_made_from_data_do_not_see_the_test_part(digits, name):
+    dataset = signs() if name == "signs" else digits[name]
+    grid = FITTED[name] | {FIRST[name]: FITTED[name][FIRST[name]][1:]}
+    honest = evaluate("d2ke", limited(division_of(dataset, seed=1), omega=grid))
+    blind = evaluate("d2ke", limited(division_of(corrupted(dataset, 1), seed=1), omega=grid))
+    assert blind.parameters == honest.parameters
+    assert blind.search_accuracy == honest.search_accuracy
+    assert blind.accuracy < honest.accuracy - 20
+
+
+# ---------------------------------------------------------------- what a result depends on
+
+# Quite other values of the fields that some methods do not use.
+OTHERS = {
+    "omega": {"length": ((1, 2),)},
+    "R": 9,
+    "search_R": 7,
+    "gammas": (0.01,),
+    "scalings": ("none",),
+    "costs": (1e-4,),
+    "gram_gammas": (0.001,),
+    "gram_costs": (1e-3,),
+    "gram_n": 80,
+    "losses": ("squared",),
+}
+
+
+def watched(setting):
+    """Return the setting and the set of its fields that are read from now on."""
+    names, read = {one.name for one in fields(Setting)}, set()
+
+    class Watched(Setting):
+        def __getattribute__(self, name):
+            if name in names:
+                read.add(name)
+            return super().__getattribute__(name)
+
+    values = {name: getattr(setting, name) for name in names}
+    watched_setting = Watched(**values)
+    read.clear()
+    return watched_setting, read
+
+
+def test_every_field_of_a_setting_is_used_by_a_method():
+    setting = SMALL["digits-str8"]
+    by_method = {method: used(setting, method) for method in METHODS}
+    assert set().union(*by_method.values()) == {one.name for one in fields(Setting)}
+    for values in by_method.values():
+        assert values == {name: getattr(setting, name) for name in values}
+    assert set(METHODS) > DETERMINISTIC
+    for method, values in by_method.items():
+        # Random objects, or representatives, are what makes a method random.
+        assert ("R" in values) == (method not in DETERMINISTIC)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_fields_that_a_method_uses_are_those_that_it_reads(digits, method):
+    for dataset in (digits["digits-str8"], signs(60)):
+        setting = SMALL["auslan"] if dataset.name == "signs" else SMALL[dataset.name]
+        setting, read = watched(setting)
+        division = Division.of(dataset, setting, 1, n_threads=1)
+        evaluate(method, division, sizes=(8,))
+        assert read == set(used(SMALL["digits-str8"], method))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_fields_that_a_method_does_not_use_do_not_matter(digits, method):
+    division = division_of(digits["digits-str8"], seed=1)
+    names = {one.name for one in fields(Setting)} - set(used(division.setting, method))
+    unused = {name: OTHERS[name] for name in names}
+    assert unused
+    plain, other = evaluate(method, division), evaluate(method, limited(division, **unused))
+    assert other.accuracy == plain.accuracy
+    assert other.search_accuracy == plain.search_accuracy
+    assert other.parameters == plain.parameters
+    assert other.note == plain.note
 
 
 def limited(division, **limits):
@@ -402,7 +604,9 @@ def test_limits_of_blas_threads_are_restored(digits, method, monkeypatch):
     original = METHODS[method]
 
     def looked_into(*arguments):
-        inside.extend(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+        # opencv's own BLAS, which may be loaded later, is none of ours.
+        ours = (one for one in threadpool_info() if "opencv" not in one["filepath"])
+        inside.extend(one["num_threads"] for one in ours if one["user_api"] == "blas")
         return original(*arguments)
 
     monkeypatch.setitem(METHODS, method, looked_into)

@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import io
 import itertools
+import json
 import os
 import subprocess
 import sys
@@ -664,6 +665,8 @@ def test_damaged_files(tmp_path):
         {"classes": np.array([2, 1, 0])},
         {"classes": np.array([0, 1, 1])},
         {"bias": np.zeros(2)},
+        {"solver": 12},
+        {"solver": 14},
         {"extra": np.zeros(2)},
         {"header": np.array('{"format": "other"}')},
         {"header": np.array("{")},
@@ -678,6 +681,9 @@ def test_inconsistent_files(change):
     save_model(file, train(codes, X))
     file.seek(0)
     entries = {**np.load(file), **change}
+    if "solver" in entries:
+        header = json.loads(entries["header"].item()) | {"solver": entries.pop("solver")}
+        entries["header"] = np.array(json.dumps(header))
     file = io.BytesIO()
     np.savez(file, **entries)
     file.seek(0)
@@ -695,6 +701,18 @@ def test_pickles_are_never_loaded():
     file.seek(0)
     with pytest.raises(ValueError, match="is not a model saved by d2ke"):
         load_model(file)
+
+
+@pytest.mark.parametrize("classes", [np.arange(2), None])
+@pytest.mark.parametrize("solver", [*SOLVERS, 11, 12, 13])
+def test_which_solvers_classify(solver, classes):
+    """Least squares, 11, is for classes too; the other ones are for either kind of target."""
+    weights = np.zeros((2 if solver == 4 and classes is not None else 1, 3))
+    if solver == 11 or (classes is None) == (solver in (12, 13)):
+        assert LinearModel(weights, None, classes, solver, "").classes is classes
+        return
+    with pytest.raises(ValueError, match="classes must be None for -s 11, 12, 13 only"):
+        LinearModel(weights, None, classes, solver, "")
 
 
 def test_only_models_are_saved():

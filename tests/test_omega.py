@@ -9,6 +9,23 @@ from hypothesis import strategies as st
 import d2ke
 
 POOL = d2ke.pack(["a", "bb", "ccc", "", "e\U0001f600"] * 20)
+
+
+def numbered(*lengths, dtype=np.float64):
+    """Objects whose vectors say where they are: (object, position)."""
+    parts = [np.stack([np.full(n, i), np.arange(n)], axis=1) for i, n in enumerate(lengths)]
+    return d2ke.pack([part.astype(dtype) for part in parts])
+
+
+VECTORS = numbered(0, 12, 3, 0, 9, 1, 0)
+FLOATS = numbered(0, 12, 3, 0, 9, 1, 0, dtype=np.float32)
+WORDS = d2ke.pack(["", "abracadabra", "a", "", "barbarian", "cab", ""])
+BYTES = d2ke.pack([bytes(word, "ascii") for word in WORDS])
+# Of the alphabet of 300 letters the objects that are left have a few.
+INTEGERS = d2ke.pack(
+    [range(-299, 1), [-5, -9, -5, -9, -5, -200, -7, -5, -9], [], [-7, -9, -9], [-5]],
+    kind="strings",
+)[1:]
 SAMPLERS = {
     "series": lambda R, seed: d2ke.random_series(R, 3, length=(2, 9), sigma=0.5, seed=seed),
     "one length": lambda R, seed: d2ke.random_series(R, 1, length=4, sigma=2, seed=seed),
@@ -24,6 +41,25 @@ SAMPLERS = {
         R, 2, size=(3, 15), seed=seed, region="box", low=[-1, 0], high=3
     ),
     "representatives": lambda R, seed: d2ke.representatives(POOL, R, seed=seed),
+    "segments": lambda R, seed: d2ke.random_segments(
+        R, VECTORS, length=(2, 9), scale=0.3, seed=seed
+    ),
+    "float32 segments": lambda R, seed: d2ke.random_segments(
+        R, FLOATS, length=(2, 9), scale=0.3, seed=seed
+    ),
+    "segments of strings": lambda R, seed: d2ke.random_segments(R, WORDS, length=(1, 9), seed=seed),
+    "segments of integers": lambda R, seed: d2ke.random_segments(
+        R, INTEGERS, length=(1, 9), seed=seed
+    ),
+    "chain": lambda R, seed: d2ke.markov_strings(R, WORDS, length=(1, 9), seed=seed),
+    "chain of bytes": lambda R, seed: d2ke.markov_strings(
+        R, BYTES, length=(2, 9), order=2, seed=seed
+    ),
+    "chain of integers": lambda R, seed: d2ke.markov_strings(
+        R, INTEGERS, length=5, order=3, seed=seed
+    ),
+    "resampled": lambda R, seed: d2ke.resampled_sets(R, VECTORS, size=(3, 15), seed=seed),
+    "float32 resampled": lambda R, seed: d2ke.resampled_sets(R, FLOATS, size=(3, 15), seed=seed),
 }
 
 
@@ -40,6 +76,14 @@ def test_nested(sampler, R, more, seed):
     if small is not None:
         assert large[:R] == small
         assert large.dtype == small.dtype
+
+
+def test_the_first_of_many(sampler):
+    whole = sampler(100, 11)
+    for R in (1, 2, 3, 50, 99, 100):
+        first = sampler(R, 11)
+        assert first == whole[:R]
+        assert first.values.tobytes() == whole[:R].values.tobytes()
 
 
 def test_same_seed_same_objects(sampler):
@@ -180,9 +224,21 @@ def call(function, **changes):
         "strings": {"R": 3, "alphabet": "AB", "length": (1, 4), "seed": 0},
         "sets": {"R": 3, "dim": 2, "size": (1, 4), "seed": 0},
         "representatives": {"X": ["a", "b"], "R": 2, "seed": 0},
+        "segments": {"X": [[1.0, 2.0, 0.0, -3.0], [5.0]], "R": 2, "length": (1, 4), "seed": 0},
+        "chain": {"X": ["abcd", "", "ba"], "R": 2, "length": (1, 9), "seed": 0},
+        "resampled": {"X": [[1.0, 2.0], [5.0]], "R": 2, "size": (1, 4), "seed": 0},
     }[function]
-    name = function if function == "representatives" else f"random_{function}"
+    name = NAMES.get(function, f"random_{function}")
     return getattr(d2ke, name)(**(arguments | changes))
+
+
+NAMES = {
+    "representatives": "representatives",
+    "chain": "markov_strings",
+    "resampled": "resampled_sets",
+}
+ALL = ("series", "strings", "sets", "representatives", "segments", "chain", "resampled")
+SINGLE = d2ke.pack([np.array([3.0, 0.0, -1.0, 0.0], dtype=np.float32)])
 
 
 def test_the_orthant_is_the_sphere_folded():
@@ -197,17 +253,20 @@ def test_the_orthant_is_the_sphere_folded():
     [
         *(
             (function, {"R": R}, error, "R must be")
-            for function in ("series", "strings", "sets", "representatives")
+            for function in ALL
             for R, error in [(0, ValueError), (-1, ValueError), (2.0, TypeError), (True, TypeError)]
         ),
         *(
             (function, {"seed": seed}, error, "seed must be")
-            for function in ("series", "strings", "sets", "representatives")
+            for function in ALL
             for seed, error in [(-1, ValueError), (1.5, TypeError), (None, TypeError)]
         ),
         *(
             (function, {name: value}, error, f"{name}.* must be")
-            for function, name in [("series", "length"), ("strings", "length"), ("sets", "size")]
+            for function, name in [
+                *((function, "length") for function in ("series", "strings", "segments", "chain")),
+                *[("sets", "size"), ("resampled", "size")],
+            ]
             for value, error in [
                 ((5, 2), ValueError),
                 ((0, 2), ValueError),
@@ -220,7 +279,8 @@ def test_the_orthant_is_the_sphere_folded():
             ]
         ),
         *(
-            ("series", {"sigma": value}, error, "sigma must be a positive")
+            (function, {name: value}, error, f"{name} must be a positive")
+            for function, name in [("series", "sigma"), ("segments", "scale")]
             for value, error in [
                 (0, ValueError),
                 (-1.0, ValueError),
@@ -250,7 +310,69 @@ def test_the_orthant_is_the_sphere_folded():
         ("sets", {"region": "box", "high": np.nan}, ValueError, "high must be finite"),
         ("sets", {"region": "box", "low": -1.7e308, "high": 1.7e308}, ValueError, "low|high"),
         ("representatives", {"R": 3}, ValueError, "R must be between 1 and 2, got 3"),
-        ("representatives", {"X": []}, ValueError, "X is empty"),
+        *((name, {"X": []}, ValueError, "X is empty") for name in ALL[3:]),
+        *((name, {"X": "abc"}, TypeError, "X must be a sequence of obj") for name in ALL[3:]),
+        *((name, {"X": [[1.0], "a"]}, TypeError, r"X\[1\] is str") for name in ALL[3:]),
+        *(
+            (name, {"X": 5}, TypeError, "X must be a sequence of objects, got int")
+            for name in ALL[3:]
+        ),
+        (
+            "segments",
+            {"length": (2, 5)},
+            ValueError,
+            "length goes up to 5, but the longest object of X has 4 elements",
+        ),
+        (
+            "segments",
+            {"X": ["abc", ""], "length": 4},
+            ValueError,
+            "length goes up to 4, but the lo",
+        ),
+        ("segments", {"X": ["", ""], "length": 1}, ValueError, "longest object of X has 0 elem"),
+        ("segments", {"X": WORDS[:0], "length": 1}, ValueError, "longest object of X has 0 elem"),
+        (
+            "segments",
+            {"X": ["abcd"], "scale": 2.0},
+            ValueError,
+            r"scale is for series, but X holds strings; got scale = 2\.0",
+        ),
+        (
+            "segments",
+            {"X": SINGLE, "scale": 2e38},
+            ValueError,
+            r"scale is too large for float32: 2e",
+        ),
+        # Which float32 does not hold: infinite times 0 is no number.
+        (
+            "segments",
+            {"X": SINGLE, "scale": 1e39},
+            ValueError,
+            r"scale is too large for float32: 1e",
+        ),
+        ("segments", {"scale": 1.7e308}, ValueError, r"scale is too large for float64: 1\.7e\+308"),
+        *(
+            ("chain", {"order": order}, error, "order must be")
+            for order, error in [
+                (0, ValueError),
+                (-1, ValueError),
+                (1.5, TypeError),
+                (1.0, TypeError),
+                (True, TypeError),
+                ("1", TypeError),
+                (None, TypeError),
+            ]
+        ),
+        ("chain", {"order": 4}, ValueError, "X must hold a string longer than order = 4"),
+        ("chain", {"order": 10**12}, ValueError, "X must hold a string longer than order = 1000"),
+        ("chain", {"X": ["a", "b"]}, ValueError, "X must hold a string longer than order = 1"),
+        ("chain", {"X": ["", ""]}, ValueError, "X must hold a string longer than order = 1"),
+        ("chain", {"X": WORDS[:0]}, ValueError, "X must hold a string longer than order = 1"),
+        ("chain", {"X": [[1, 2, 3]]}, TypeError, "X must hold strings, got <1 sequences of 1-dim"),
+        ("resampled", {"X": ["abcd"]}, TypeError, "X must hold vectors, got <1 strings over 4 le"),
+        ("resampled", {"X": np.zeros((2, 0, 3))}, ValueError, "X must hold at least one element"),
+        ("resampled", {"X": VECTORS[:1]}, ValueError, "X must hold at least one element"),
+        ("resampled", {"X": VECTORS[:0]}, ValueError, "X must hold at least one element"),
     ],
 )
 def test_refused(function, changes, error, message):

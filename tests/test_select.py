@@ -1,340 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The choice of parameters: planted optima, equal ways to the same result, chance, errors."""
+"""`search`: planted optima, equal ways to the same result, chance, errors."""
 
-import threading
 from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_info
 
 import d2ke
-from d2ke import select
-from d2ke.crossval import cross_validate, cross_validate_hinge, stratified_folds, with_bias
-from d2ke.embed import d2ke_features
-from d2ke.scaling import SCALINGS, Scaling
+from d2ke import grid_search, select
+from d2ke.classifier import LOSSES
+from d2ke.scaling import SCALINGS
 from d2ke.search_result import load_search
-from d2ke.select import (
-    GRIDS,
-    search,
-    search_features,
-    search_gram,
-    search_neighbors,
-    search_vectors,
-)
-
-COSTS = (0.01, 0.1, 1.0, 10.0, 1000.0)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_blas_thread():
-    """The problems are tiny: threads of the BLAS would only slow them down."""
-    with threadpool_limits(limits=1, user_api="blas"):
-        yield
-
-
-# ---------------------------------------------------------------- search_features
-
-
-def planted(n, seed):
-    """Points on a ring, in 6 sectors of alternating class; distances to random points."""
-    rng = np.random.default_rng(seed)
-    angle = rng.uniform(0, 2 * np.pi, n)
-    codes = (angle // (np.pi / 3)).astype(int) % 2
-    points = np.column_stack([np.cos(angle), np.sin(angle)])
-    good = rng.uniform(-1.5, 1.5, (60, 2))
-    bad = rng.uniform(-0.1, 0.1, (60, 2)) + np.array([40.0, 0.0])
-
-    def distances(omega):
-        return np.linalg.norm(points[:, None] - omega, axis=2)
-
-    return distances(good), distances(bad), codes
-
-
-def test_planted_optimum_is_found():
-    good, bad, codes = planted(150, seed=0)
-    found = search_features(
-        [({"where": "far"}, bad), ({"where": "near"}, good), ({"where": "far"}, bad)],
-        codes,
-        gammas=[1000.0, 1.0],
-        costs=[1e-8, 10.0, 1000.0],
-    )
-    assert found.parameters["where"] == "near"
-    assert found.parameters["gamma"] == pytest.approx(1 / np.median(good))
-    assert found.parameters["C"] in (10.0, 1000.0)
-    assert found.accuracy > 90
-    assert found.accuracy == max(accuracy for _, accuracy in found.tried)
-
-
-def test_every_setting_is_tried_in_order():
-    good, bad, codes = planted(60, seed=1)
-    gammas, costs = [0.5, 2.0, 1.0], [3.0, 1.0]
-    found = search_features(
-        [({"a": 1}, good), ({"a": 2}, bad)], codes, gammas=gammas, costs=costs, n_folds=4, seed=8
-    )
-    folds = stratified_folds(codes, 4, seed=8)
-    expected = []
-    for a, D in ((1, good), (2, bad)):
-        for relative in gammas:
-            gamma = relative / float(np.median(D))
-            Z = d2ke_features(D, gamma)
-            F = with_bias(Scaling.fit(Z).apply(Z))
-            for C in costs:
-                accuracy = cross_validate(F, codes, [C], folds)[0]
-                setting = {"a": a, "R": 60, "scaling": "standard", "gamma": gamma, "C": C}
-                expected.append((setting, accuracy))
-    assert list(found.tried) == expected
-
-
-def test_candidates_are_taken_one_at_a_time():
-    """A distance matrix may be large; the next one is made when this one is done."""
-    good, _, codes = planted(40, seed=2)
-    alive = []
-
-    def candidates():
-        for a in range(3):
-            alive.append(a)
-            yield {"a": a}, good.copy()
-
-    search_features(candidates(), codes, gammas=[1.0], costs=[1.0])
-    assert alive == [0, 1, 2]
-
-
-def test_same_result_on_any_number_of_threads():
-    good, bad, codes = planted(80, seed=3)
-    searches = [
-        search_features(
-            [({"a": 1}, good), ({"a": 2}, bad)],
-            codes,
-            gammas=[0.3, 1.0, 3.0, 9.0],
-            costs=COSTS,
-            seed=5,
-            n_threads=n_threads,
-        )
-        for n_threads in (1, 2, 4, None)
-    ]
-    assert all(one == searches[0] for one in searches)
-
-
-def test_threads_end_with_the_search():
-    good, _, codes = planted(40, seed=4)
-    before = threading.active_count()
-    search_features([({}, good)], codes, gammas=[1.0, 2.0], costs=[1.0], n_threads=2)
-    assert threading.active_count() == before
-
-
-def test_all_distances_equal_to_zero():
-    codes = np.arange(20) % 2
-    found = search_features([({}, np.zeros((20, 3)))], codes, gammas=[1.0], costs=[1.0])
-    assert found.parameters["gamma"] == 1.0
-
-
-def test_errors_inside_the_threads_come_out():
-    D = np.ones((20, 3))
-    D[4, 1] = np.nan
-    with pytest.raises(ValueError, match=r"nan|gamma"):
-        search_features([({}, D)], np.arange(20) % 2, gammas=[1.0], costs=[1.0])
-    D[4, 1] = -1
-    with pytest.raises(ValueError, match=r"D\[4, 1\] is -1"):
-        search_features([({}, D)], np.arange(20) % 2, gammas=[1.0], costs=[1.0])
-
-
-def test_no_candidates():
-    with pytest.raises(ValueError, match="candidates"):
-        search_features([], np.arange(20) % 2, gammas=[1.0], costs=[1.0])
-
-
-def test_permuted_labels_give_chance():
-    accuracies = []
-    for seed in range(12):
-        good, _, codes = planted(150, seed)
-        codes = np.random.default_rng(seed).permutation(codes)
-        found = search_features([({}, good)], codes, gammas=[1.0], costs=[1.0], seed=seed)
-        accuracies.append(found.accuracy)
-    # 1800 tosses: the standard deviation of their mean is 1.2 %.
-    assert np.mean(accuracies) == pytest.approx(50, abs=5)
-
-
-# ---------------------------------------------------------------- search_neighbors
-
-
-def leave_one_out(D, y, k):
-    right = 0
-    for i in range(len(D)):
-        nearest = sorted((j for j in range(len(D)) if j != i), key=lambda j: (D[i, j], j))[:k]
-        labels = [y[j] for j in nearest]
-        most = max(labels.count(label) for label in labels)
-        right += next(label for label in labels if labels.count(label) == most) == y[i]
-    return 100 * right / len(D)
-
-
-@pytest.mark.parametrize("distances", [[0.0, 0.5, 1.0, 2.0], [0.0, 1.0, np.inf], [np.inf]])
-@given(data=st.data())
-def test_neighbors_against_a_loop(distances, data):
-    n = data.draw(st.integers(2, 9))
-    D = data.draw(arrays(np.float64, (n, n), elements=st.sampled_from(distances)))
-    y = np.array(data.draw(st.lists(st.sampled_from(["x", "a", "m"]), min_size=n, max_size=n)))
-    ks = list(range(1, n))
-    found = search_neighbors(D, y, ks)
-    expected = [leave_one_out(D, y.tolist(), k) for k in ks]
-    assert [parameters for parameters, _ in found.tried] == [{"k": k} for k in ks]
-    assert [accuracy for _, accuracy in found.tried] == pytest.approx(expected)
-    assert found.parameters == {"k": ks[int(np.argmax(expected))]}
-    assert found.accuracy == pytest.approx(max(expected))
-
-
-def test_neighbors_leave_the_distances_as_they_are():
-    D = np.random.default_rng(0).random((6, 6))
-    before = D.copy()
-    search_neighbors(D, np.arange(6) % 2, [1, 2])
-    np.testing.assert_array_equal(D, before)
-
-
-@pytest.mark.parametrize("k", [0, 3, 4])
-def test_neighbors_range_of_k(k):
-    D = np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
-    with pytest.raises(ValueError, match="k must be"):
-        search_neighbors(D, np.array(list("aab")), [k])
-
-
-def test_neighbors_of_permuted_labels_give_chance():
-    rng = np.random.default_rng(0)
-    x = np.repeat([0.0, 10.0], 200) + rng.standard_normal(400)
-    D = np.abs(x[:, None] - x)
-    y = np.repeat([0, 1], 200)
-    assert search_neighbors(D, y, [5]).accuracy == 100
-    assert search_neighbors(D, rng.permutation(y), [5]).accuracy == pytest.approx(50, abs=10)
-
-
-# ---------------------------------------------------------------- search_vectors, search_gram
-
-
-def two_moons(n, seed):
-    """Make two half circles that no line divides, in shuffled order."""
-    rng = np.random.default_rng(seed)
-    codes = rng.permutation(np.arange(n) % 2)
-    angle = rng.uniform(0, np.pi, n)
-    x = np.column_stack([np.cos(angle), np.sin(angle)]) * np.where(codes, -1, 1)[:, None]
-    x[codes == 1] += [1.0, 0.5]
-    return x + 0.05 * rng.standard_normal(x.shape), codes
-
-
-def test_vectors_with_a_planted_optimum():
-    x, codes = two_moons(80, 0)
-    D = np.linalg.norm(x[:, None] - x, axis=2)
-    candidates = [({"width": w}, np.exp(-((D / w) ** 2))) for w in (1e-3, 0.5, 1e3)]
-    found = search_vectors(candidates, codes, costs=COSTS)
-    assert found.parameters["width"] == 0.5
-    assert found.accuracy > 97
-    assert len(found.tried) == 3 * len(COSTS)
-
-
-def test_gram_with_a_planted_optimum():
-    x, codes = two_moons(80, 1)
-    D = np.linalg.norm(x[:, None] - x, axis=2)
-    candidates = [({"gamma": gamma}, np.exp(-gamma * D**2)) for gamma in (1e-4, 4.0, 1e4)]
-    found = search_gram(candidates, codes, costs=(1.0, 100.0))
-    assert found.parameters["gamma"] == 4.0
-    assert found.accuracy > 97
-    assert found.tried == search_gram(candidates, codes, costs=(1.0, 100.0), n_threads=1).tried
-
-
-def test_gram_counts_what_refitted_machines_get_right():
-    from sklearn.svm import SVC
-
-    x, codes = two_moons(45, 2)
-    K = x @ x.T
-    folds = stratified_folds(codes, 5, seed=3)
-    right = 0
-    for fold in range(5):
-        kept, out = folds != fold, folds == fold
-        model = SVC(C=2.0, kernel="precomputed").fit(K[np.ix_(kept, kept)], codes[kept])
-        right += (model.predict(K[np.ix_(out, kept)]) == codes[out]).sum()
-    found = search_gram([({}, K)], codes, costs=[2.0], n_folds=5, seed=3)
-    assert found.accuracy == pytest.approx(100 * right / 45)
-
-
-def test_neighbors_with_folds_against_a_loop():
-    rng = np.random.default_rng(2)
-    D, y = rng.random((23, 23)), np.array(list("abc"))[rng.integers(3, size=23)]
-    folds = stratified_folds(np.unique(y, return_inverse=True)[1], 4, seed=6)
-    found = search_neighbors(D, y, [1, 4, 17], n_folds=4, seed=6)
-    for setting, accuracy in found.tried:
-        right = 0
-        for fold in range(4):
-            out, kept = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-            labels = d2ke.knn_predict(D[np.ix_(out, kept)], y[kept], setting["k"])
-            right += (labels == y[out]).sum()
-        assert accuracy == pytest.approx(100 * right / 23)
-    with pytest.raises(ValueError, match="k must be between 1 and 17, got 18"):
-        search_neighbors(D, y, [18], n_folds=4, seed=6)
-
-
-# ---------------------------------------------------------------- the parts' new arguments
-
-
-def test_sizes_and_scalings_are_tried_in_order():
-    good, _, codes = planted(50, seed=5)
-    found = search_features(
-        [({}, good)],
-        codes,
-        gammas=[0.5, 1.0],
-        costs=[1.0],
-        relative=False,
-        sizes=[40, 7],
-        scalings=SCALINGS,
-        n_folds=5,
-    )
-    folds = stratified_folds(codes, 5, seed=0)
-    expected = []
-    for R in (40, 7):
-        for scaling in SCALINGS:
-            for gamma in (0.5, 1.0):
-                Z = d2ke_features(good[:, :R], gamma)
-                F = with_bias(Scaling.fit(Z, scaling).apply(Z))
-                setting = {"R": R, "scaling": scaling, "gamma": gamma, "C": 1.0}
-                expected.append((setting, cross_validate(F, codes, [1.0], folds)[0]))
-    assert list(found.tried) == expected
-
-
-@pytest.mark.parametrize("costs", [(10.0, 0.1, 1.0, 0.01, 100.0, 1000.0), (5.0,)])
-def test_refinement_is_that_of_the_leading_setting(costs):
-    good, bad, codes = planted(70, seed=6)
-    candidates = [({"a": 1}, bad), ({"a": 2}, good)]
-    options = {"gammas": [0.3, 1.0], "costs": costs, "n_folds": 3, "seed": 3, "n_threads": 1}
-    found = search_features(candidates, codes, refine=True, **options)
-    plain = search_features(candidates, codes, **options)
-    assert plain.refined == ()
-    assert found.tried == plain.tried
-    leader = plain.parameters
-    place = sorted(costs).index(leader["C"])
-    nearby = sorted(costs)[max(0, place - 2) : place + 3]
-    Z = d2ke_features(good, leader["gamma"])
-    folds = stratified_folds(codes, 3, seed=3)
-    accuracies = cross_validate_hinge(Scaling.fit(Z).apply(Z), codes, nearby, folds, n_threads=1)
-    expected = [(leader | {"C": C}, one) for C, one in zip(nearby, accuracies, strict=True)]
-    assert list(found.refined) == expected
-    assert found.accuracy == max(accuracies)
-    assert (found.parameters, found.accuracy) in expected
-
-
-def test_refinement_of_vectors():
-    x, codes = two_moons(60, 3)
-    candidates = [({"power": 1}, x), ({"power": 3}, np.hstack([x, x**2, x**3]))]
-    found = search_vectors(candidates, codes, costs=COSTS, n_folds=3, refine=True)
-    plain = search_vectors(candidates, codes, costs=COSTS, n_folds=3)
-    assert found.tried == plain.tried
-    nearby = [setting["C"] for setting, _ in found.refined]
-    assert plain.parameters["C"] in nearby
-    assert nearby == sorted(nearby)
-    F = dict(enumerate(candidates))[plain.parameters["power"] // 2][1]
-    folds = stratified_folds(codes, 3, seed=0)
-    expected = cross_validate_hinge(F, codes, nearby, folds, n_threads=1)
-    assert [accuracy for _, accuracy in found.refined] == expected
-
+from d2ke.select import GRIDS, search
 
 # ---------------------------------------------------------------- search: planted optima
 
@@ -357,17 +35,14 @@ def points(R, *, seed, where="near"):
 
 
 euclidean = {"distance": "hausdorff"}  # of sets of one point each
+SQUARED = {"loss": ["squared"]}
 
 
 def test_d2ke_with_a_planted_optimum():
     X, y = ring(150, 0)
-    grid = {
-        "where": ["far", "near", "far"],
-        "R": [2, 60],
-        "gamma_scale": [1000.0, 1.0],
-        "C": [1e-8, 10.0],
-    }
-    found = search(X, y, sampler=points, grid=grid, **euclidean)
+    grid = {"where": ["far", "near", "far"], "R": [2, 60], "gamma_scale": [1000.0, 1.0]}
+    grid["C"] = [1e-8, 10.0]
+    found = search(X, y, sampler=points, grid=grid | SQUARED, **euclidean)
     D = d2ke.distance_matrix(X, points(60, seed=0), "hausdorff")
     assert found.parameters == {
         "where": "near",
@@ -375,12 +50,17 @@ def test_d2ke_with_a_planted_optimum():
         "scaling": "standard",
         "gamma": 1 / np.median(D),
         "C": 10.0,
+        "loss": "squared",
     }
     assert found.accuracy > 90
     assert len(found.tried) == 3 * 2 * 2 * 2
-    again = search(X, y, sampler=points, grid=grid, refine=False, **euclidean)
-    assert again.tried == found.tried
-    assert again.parameters == found.parameters
+    # Both losses by default.
+    both = search(X, y, sampler=points, grid=grid, **euclidean)
+    assert both.tried[:24] == found.tried
+    hinge = found.parameters | {"loss": "squared_hinge"}
+    assert [setting for setting, _ in both.tried[24:]] == [hinge | {"C": 1e-8}, hinge]
+    assert both.parameters in (found.parameters, hinge)
+    assert both.accuracy == max(accuracy for _, accuracy in both.tried)
 
 
 @pytest.mark.parametrize(
@@ -393,13 +73,13 @@ def test_d2ke_chooses_the_scaling(told, noise, best, order):
     y = rng.permutation(np.arange(60) % 2)
     X = noise * rng.random((60, 80))
     X[:, 0] = told * (y + 0.4 * rng.random(60))
+    scalings = ["center", "standard"][::order]
     found = search(
         X,
         y,
         distance=lambda x, position: x[position],
         sampler=lambda R, seed: range(R),
-        grid={"R": [80], "scaling": ["center", "standard"][::order], "gamma": [0.1], "C": [1.0]},
-        refine=False,
+        grid={"R": [80], "scaling": scalings, "gamma": [0.1], "C": [1.0]} | SQUARED,
     )
     assert found.parameters["scaling"] == best
     first, second = (accuracy for _, accuracy in found.tried)
@@ -415,6 +95,7 @@ def test_rsm_with_a_planted_optimum():
     median = np.median(d2ke.distance_matrix(X, omega, "hausdorff"))
     assert found.parameters["gamma"] == pytest.approx(3 / median)
     assert found.accuracy > 90
+    assert list(found.parameters) == ["R", "scaling", "gamma", "C", "loss"]
 
 
 def test_knn_with_a_planted_optimum():
@@ -447,10 +128,13 @@ def test_gdk_led_with_a_planted_optimum():
     y = np.arange(80) % 2
     x = rng.standard_normal((80, 3)) * [100.0, 10.0, 0.1] + np.outer(y, [0, 0, 1.0])
     X = d2ke.pack([point[None] for point in x])
-    found = search(X, y, "gdk_led", grid={"R": [1, 2, 3], "C": [1e-9, 100.0]}, **euclidean)
-    assert found.parameters == {"R": 3, "C": 100.0}
-    assert found.accuracy > 95
-    assert [setting["R"] for setting, _ in found.tried] == [1, 1, 2, 2, 3, 3]
+    grid = {"R": [1, 2, 3], "C": [1e-9, 100.0]}
+    for losses in (["squared"], ["squared_hinge"]):
+        found = search(X, y, "gdk_led", grid=grid | {"loss": losses}, **euclidean)
+        assert found.parameters == {"R": 3, "C": 100.0, "loss": losses[0]}
+        assert found.accuracy > 95
+        leading = [] if losses == ["squared"] else [3, 3]
+        assert [setting["R"] for setting, _ in found.tried] == [1, 1, 2, 2, 3, 3, *leading]
 
 
 # ---------------------------------------------------------------- search: ways that agree
@@ -463,6 +147,9 @@ SMALL_GRIDS = {
     "dsk_nd": {"beta": [1.0, 2.0], "C_scale": [1.0, 10.0]},
     "gdk_led": {"R": [1, 2], "C_scale": [1.0, 10.0]},
 }
+LINEAR = ["d2ke", "rsm", "gdk_led"]
+for name in LINEAR:
+    SMALL_GRIDS[name] |= SQUARED
 BY_GRAM = ["knn", "dsk_rbf", "dsk_nd", "gdk_led"]
 
 
@@ -474,16 +161,22 @@ def small_search(method, *, n=48, seed=0, **options):
         options.pop("X", X),
         options.pop("y", y),
         method,
-        **{"grid": SMALL_GRIDS[method], "n_folds": 4, "seed": seed, "refine": False, "n_threads": 1}
+        **{"grid": SMALL_GRIDS[method], "n_folds": 4, "seed": seed, "n_threads": 1}
         | euclidean
         | options,
     )
 
 
+def grid_of(method, losses):
+    """Return the small grid, of linear methods with these losses."""
+    return SMALL_GRIDS[method] | ({"loss": losses} if method in LINEAR else {})
+
+
 @pytest.mark.parametrize("method", GRIDS)
 def test_search_gives_the_same_on_any_number_of_threads(method):
+    grid = grid_of(method, LOSSES)
     first, *others = (
-        small_search(method, n_threads=n_threads, refine=True) for n_threads in (1, 3, None)
+        small_search(method, grid=grid, n_threads=n_threads) for n_threads in (1, 3, None)
     )
     assert all(other == first for other in others)
 
@@ -544,7 +237,8 @@ def test_relative_and_absolute_cost_agree(method):
 @pytest.mark.parametrize("method", ["d2ke", "rsm"])
 def test_fewer_features_are_those_of_a_search_for_them_alone(method, values):
     def tried(sizes):
-        grid = {"R": sizes, "scaling": ["center", "standard"], "C": [1.0, 10.0]} | values
+        grid = {"R": sizes, "scaling": ["center", "standard"], "C": [1.0, 10.0]}
+        grid |= values | SQUARED
         return small_search(method, grid=grid).tried
 
     both = tried([5, 20])
@@ -553,19 +247,37 @@ def test_fewer_features_are_those_of_a_search_for_them_alone(method, values):
 
 
 def test_fewer_dimensions_are_those_of_a_search_for_them_alone():
-    both = small_search("gdk_led", grid={"R": [1, 2], "C": [1.0, 10.0]}).tried
+    both = small_search("gdk_led", grid={"R": [1, 2], "C": [1.0, 10.0]} | SQUARED).tried
     for R in (1, 2):
-        alone = small_search("gdk_led", grid={"R": [R], "C": [1.0, 10.0]}).tried
+        alone = small_search("gdk_led", grid={"R": [R], "C": [1.0, 10.0]} | SQUARED).tried
         assert tuple(one for one in both if one[0]["R"] == R) == alone
 
 
 @pytest.mark.parametrize("method", GRIDS)
 def test_the_chosen_setting_was_tried(method):
-    found = small_search(method, refine=True)
-    assert (found.parameters, found.accuracy) in (found.refined or found.tried)
-    assert found.parameters in [setting for setting, _ in found.tried]
-    assert bool(found.refined) == (method in ("d2ke", "rsm", "gdk_led"))
-    assert small_search(method).refined == ()
+    found = small_search(method, grid=grid_of(method, LOSSES))
+    assert (found.parameters, found.accuracy) in found.tried
+    assert found.accuracy == max(accuracy for _, accuracy in found.tried)
+    losses = {setting.get("loss") for setting, _ in found.tried}
+    assert losses == (set(LOSSES) if method in LINEAR else {None})
+
+
+@pytest.mark.parametrize("method", LINEAR)
+def test_the_model_has_a_loss_of_the_grid(method, monkeypatch):
+    both = small_search(method, grid=grid_of(method, LOSSES))
+    default = {name: values for name, values in SMALL_GRIDS[method].items() if name != "loss"}
+    assert small_search(method, grid=default) == both
+    hinge = small_search(method, grid=grid_of(method, ["squared_hinge"]))
+    assert hinge.tried == both.tried
+    by_hinge = [one for one in hinge.tried if one[0]["loss"] == "squared_hinge"]
+    assert (hinge.parameters, hinge.accuracy) in by_hinge
+    assert hinge.accuracy == max(accuracy for _, accuracy in by_hinge)
+    # Without it, it is not computed.
+    monkeypatch.setattr(grid_search, "cross_validate_hinge", None)
+    squared = small_search(method)
+    assert squared.parameters["loss"] == "squared"
+    assert squared.tried == both.tried[: -len(by_hinge)]
+    assert both.accuracy == max(squared.accuracy, hinge.accuracy)
 
 
 @pytest.mark.parametrize("method", GRIDS)
@@ -584,8 +296,7 @@ def test_permuted_labels_are_searched_to_no_avail(method):
         y = np.random.default_rng(seed).permutation(y)
         grid = {name: SMALL_GRIDS[method][name][-1:] for name in SMALL_GRIDS[method]}
         options = {"sampler": points} if method == "d2ke" else {}
-        options |= euclidean | {"refine": False}
-        found.append(search(X, y, method, grid=grid, seed=seed, **options).accuracy)
+        found.append(search(X, y, method, grid=grid, seed=seed, **options, **euclidean).accuracy)
     # 450 tosses: the standard deviation of their mean is 2.4 %.
     assert np.mean(found) == pytest.approx(50, abs=8)
 
@@ -614,7 +325,7 @@ def test_strings_with_the_samplers_of_the_package():
     }
     found = search(words, [i % 2 for i in range(40)], **options)
     assert found.accuracy > 90
-    assert list(found.parameters) == ["length", "R", "scaling", "gamma", "C"]
+    assert list(found.parameters) == ["length", "R", "scaling", "gamma", "C", "loss"]
     assert search(d2ke.pack(words), np.arange(40) % 2, **options) == found
     ranges = [[2, 5], [8, 14]]
     for lengths in (ranges, np.array(ranges)):
@@ -642,6 +353,7 @@ def test_python_distances_of_anything(method):
     )
     assert found.accuracy > 85
     assert "lambda" in found.info["distance"]
+    assert found.info["distance_parameters"] == {"unit": 10.0}
 
 
 def test_parameters_of_the_distance():
@@ -666,6 +378,22 @@ def test_result_is_saved_and_loaded(tmp_path):
     assert (found.info["n"], found.info["n_folds"], found.info["seed"]) == (48, 4, 0)
     assert found.info["distance"] == "hausdorff"
     assert found.info["seconds"] > 0
+    assert found.info["distance_parameters"] == {}
+
+
+@pytest.mark.parametrize("method", GRIDS)
+def test_the_grid_is_recorded_with_what_it_left_out(method):
+    values = {"scaling": ("standard",)} if method == "d2ke" else {}
+    values |= {name: tuple(values) for name, values in SMALL_GRIDS[method].items()}
+    assert small_search(method).info["grid"] == values
+    name = "k" if method == "knn" else "C"
+    recorded = small_search(method, grid={name: [1]}).info["grid"]
+    expected = {**GRIDS[method], name: (1,)}
+    expected.pop("C_scale", None)
+    if "R" in expected:  # not every default suits a small training part
+        assert max(recorded["R"]) <= max(expected.pop("R"))
+        del recorded["R"]
+    assert recorded == expected
 
 
 @pytest.mark.parametrize("method", GRIDS)
@@ -749,6 +477,10 @@ BAD = [
     ("dsk_nd", {"grid": {"gamma": [1]}}, ValueError, "grid has 'gamma', unknown"),
     ("gdk_led", {"grid": {"scaling": ["none"]}}, ValueError, "grid has 'scaling', unknown"),
     *(
+        (method, {"grid": {"loss": ["squared"]}}, ValueError, "grid has 'loss', unknown for")
+        for method in ("knn", "dsk_rbf", "dsk_nd")
+    ),
+    *(
         (method, {"grid": {name: [1.0], other: [1.0]}}, ValueError, "grid has both")
         for method, name, other in (
             ("d2ke", "gamma", "gamma_scale"),
@@ -769,6 +501,13 @@ BAD = [
     ("d2ke", {"grid": {"where": "near"}}, TypeError, r"grid\['where'\] must be a sequence"),
     ("rsm", {"grid": {"C": (c for c in (1, 2))}}, TypeError, r"grid\['C'\] must be a sequence"),
     ("rsm", {"grid": {"scaling": ["center", "x"]}}, ValueError, r"grid\['scaling'\]\[1\] must b"),
+    ("rsm", {"grid": {"loss": "squared"}}, TypeError, r"grid\['loss'\] must be a sequence"),
+    ("d2ke", {"grid": {"loss": []}}, ValueError, r"grid\['loss'\] has no values"),
+    *(
+        (method, {"grid": {"loss": ["squared", "hinge"]}}, ValueError, r"grid\['loss'\]\[1\] must")
+        for method in LINEAR
+    ),
+    ("gdk_led", {"grid": {"loss": [2]}}, TypeError, r"grid\['loss'\]\[0\] must be a string"),
     ("rsm", {"grid": {"C": [1.0, -1.0]}}, ValueError, r"grid\['C'\]\[1\] must be a positive"),
     ("d2ke", {"grid": {"C": [0.0]}}, ValueError, r"grid\['C'\]\[0\] must be a positive"),
     ("d2ke", {"grid": {"C": ["1"]}}, TypeError, r"grid\['C'\]\[0\] must be a positive"),
@@ -819,6 +558,25 @@ def test_bad_arguments(method, options, error, message):
         small_search(method, **grid | options) if method in GRIDS else search(
             *ring(48, 7), method, distance="hausdorff"
         )
+
+
+def test_any_parameter_of_a_distance_can_be_kept(tmp_path):
+    def shifted(x, y, by, unit):
+        return by.real + abs(len(x) - len(y)) / unit
+
+    found = search(
+        ["ab", "abc", "a", "abcd"],
+        [0, 1, 0, 1],
+        "knn",
+        distance=shifted,
+        grid={"k": [1]},
+        n_folds=2,
+        by=1 + 0j,
+        unit=2,
+    )
+    found.save(tmp_path / "search.json")
+    kept = d2ke.load_search(tmp_path / "search.json").info["distance_parameters"]
+    assert kept == {"by": "(1+0j)", "unit": 2}
 
 
 def test_bad_objects():

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import fields, replace
 from html.parser import HTMLParser
 
 import pytest
@@ -18,11 +18,21 @@ import pytest
 from d2ke.__main__ import main
 from d2ke.datasets import REGISTRY, load
 from d2ke.datasets._dataset import Dataset
-from d2ke.experiments import approximation, cells, document, paper, plan, report
+from d2ke.experiments import (
+    approximation,
+    cells,
+    document,
+    figures,
+    paper,
+    plan,
+    records,
+    report,
+    settings,
+)
 from d2ke.experiments import tables as module
 from d2ke.experiments.cells import Cell
 from d2ke.experiments.estimate import Estimate, duration
-from d2ke.experiments.methods import METHODS, evaluate
+from d2ke.experiments.methods import METHODS, Outcome, evaluate
 from d2ke.experiments.run import run
 from d2ke.experiments.settings import SETTINGS, Setting
 from d2ke.experiments.tables import tables
@@ -291,10 +301,15 @@ def test_half_a_cell_is_computed_anew(small, tmp_path, content):
 def test_cells_of_other_settings_are_computed_anew(small, tmp_path, monkeypatch):
     start(tmp_path, methods=["knn"])
     small.evaluated.clear()
-    monkeypatch.setitem(
-        SETTINGS, "digits-str8", replace(SMALL["digits-str8"], omega={"length": ((2, 21),)})
-    )
     lines = []
+    # Random objects are nothing to the method.
+    setting = replace(SMALL["digits-str8"], omega={"length": ((2, 21),)})
+    monkeypatch.setitem(SETTINGS, "digits-str8", setting)
+    start(tmp_path, methods=["knn"], report=lines.append)
+    assert small.evaluated == []
+    assert not any("computed anew" in line for line in lines)
+    lines.clear()
+    monkeypatch.setitem(SETTINGS, "digits-str8", replace(setting, search_n=50))
     start(tmp_path, methods=["knn"], report=lines.append)
     assert small.evaluated == ["digits-str8 knn 0", "digits-str8 knn 1"]
     assert lines[0] == "computed anew: digits-str8 knn seed 0 (other setting)"
@@ -360,6 +375,133 @@ def test_deterministic_methods_run_once_on_a_published_division(small, tmp_path,
     row = report.accuracy_table(results["results"]).rows[0]
     assert [", one division" in cell for cell in row] == [False, True, True, False]
     assert results["datasets"]["digits-str8"]["division"] == "published"
+
+
+@pytest.mark.parametrize("n_train", [None, 100])
+def test_curves_of_a_published_division_are_made_once(small, tmp_path, monkeypatch, n_train):
+    monkeypatch.setattr(report, "figure", figures.figure)
+    source = replace(REGISTRY["digits-points"], n_train=n_train)
+    monkeypatch.setitem(REGISTRY, "digits-points", source)
+    small.parts["digits-points"] = replace(small.parts["digits-points"], source=source)
+    results = start(tmp_path, NAMES[1:], methods=["d2ke", "rsm", "knn"], seeds=3)
+    with_curve = [0] if n_train else [0, 1, 2]
+    for method, n_curves in (("d2ke", len(with_curve)), ("rsm", len(with_curve)), ("knn", 0)):
+        (record,) = (one for one in results["results"] if one["method"] == method)
+        for curve in ("by_R", "seconds_by_R"):
+            kept = [
+                json.loads((tmp_path / f"cells/digits-points/{method}/{seed}.json").read_text())
+                for seed in record["seeds"]
+            ]
+            curves = [one["outcome"][curve] for one in kept]
+            assert [seed for seed in record["seeds"] if curves[seed]] == with_curve[:n_curves]
+            expected = {R: [one[R] for one in curves if one] for R in curves[0]}
+            assert {str(R): values for R, values in record[curve].items()} == expected
+            assert list(expected) == (["4", "8", "16"] if n_curves else [])
+            assert all(len(values) == n_curves for values in expected.values())
+        # All divisions count for the accuracy.
+        assert len(record["accuracies"]) == len(record["seeds"])
+        if n_curves:
+            assert record["accuracies"][: len(with_curve)] == record["by_R"][16]
+            assert record["seeds"] == [0, 1, 2]
+    assert (tmp_path / "figures/digits-points.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("n_train", [None, 100])
+def test_sizes_of_a_curve(monkeypatch, n_train):
+    asked = {}
+
+    def recorded(method, division, *, sizes):
+        asked[method, division] = list(sizes)
+        return Outcome()
+
+    name = "digits-str8"
+    monkeypatch.setattr(module, "evaluate", recorded)
+    monkeypatch.setitem(REGISTRY, name, replace(REGISTRY[name], n_train=n_train))
+    for R, sizes in ((1, []), (4, [4]), (31, [4, 8, 16]), (32, [4, 8, 16, 32])):
+        setting = replace(SMALL[name], R=R)
+        made = plan.Plan(name, setting, False, [])
+        for seed in range(3):
+            # The division stands for itself: only its cell's seed is looked at.
+            module._compute(Cell(name, "rsm", seed), seed, made)
+        assert asked["rsm", 0] == sizes
+        assert asked["rsm", 1] == asked["rsm", 2] == ([] if n_train else sizes)
+
+
+def gathered(*curves):
+    outcomes = [Outcome(by_R=curve, seconds_by_R=curve) for curve in curves]
+    seeds = range(len(outcomes))
+    record = records.make_record("auslan", "rsm", seeds, outcomes, 10, 5)
+    assert record["seconds_by_R"] == record["by_R"]
+    assert len(record["accuracies"]) == len(curves)
+    return record["by_R"]
+
+
+def test_curves_of_some_divisions():
+    one, two = {4: 50.0, 8: 60.0}, {4: 55.0, 8: 65.0}
+    assert gathered(one, two) == {4: [50.0, 55.0], 8: [60.0, 65.0]}
+    assert gathered(one, {}, {}) == {4: [50.0], 8: [60.0]}
+    assert gathered({}, one, {}, two) == {4: [50.0, 55.0], 8: [60.0, 65.0]}
+    assert gathered({}, {}) == gathered({}) == {}
+    # Where a division had room for fewer.
+    assert gathered(one, {4: 55.0}) == gathered(one, {}, {4: 55.0}) == {4: [50.0, 55.0]}
+    assert gathered({8: 1.0}, one) == {8: [1.0, 60.0]}
+    assert gathered({4: 0.0}, {4: 100.0}) == {4: [0.0, 100.0]}
+    assert gathered({4: 1.0}, {8: 2.0}) == {}
+
+
+# ---------------------------------------------------------------- what a cell depends on
+
+OTHERS = {
+    "omega": {"length": ((2, 21),)},
+    "R": 17,
+    "search_R": 9,
+    "gammas": (0.3, 1.0),
+    "scalings": ("standard", "none"),
+    "costs": (1.0,),
+    "gram_gammas": (1.0,),
+    "gram_costs": (1.0,),
+    "distance_parameters": {"window": 3},
+    "search_n": 50,
+    "gram_n": 50,
+    "scale_channels": True,
+    "single": True,
+    "losses": ("squared",),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_fingerprints_follow_the_fields_that_a_method_uses(method, tmp_path):
+    setting, cell = SMALL["digits-str8"], Cell("digits-str8", method, 0)
+
+    def fingerprint(setting):
+        return plan.Plan(cell.dataset, setting, False, [cell]).expected(cell)
+
+    matters = settings.used(setting, method)
+    plain = fingerprint(setting)
+    assert fingerprint(replace(setting)) == plain
+    assert {one.name for one in fields(Setting)} == set(OTHERS)
+    for name, value in OTHERS.items():
+        assert value != getattr(setting, name)
+        other = fingerprint(replace(setting, **{name: value}))
+        assert {key for key in plain if plain[key] != other[key]} == (
+            {"setting"} if name in matters else set()
+        ), name
+    # So does what is kept.
+    store = cells.Store(tmp_path)
+    store.write(cell, {"fingerprint": plain, "wall": 1.0, "summary": {}})
+    for name, value in OTHERS.items():
+        content, differences = store.read(cell, fingerprint(replace(setting, **{name: value})))
+        assert (content is None) == bool(differences) == (name in matters)
+
+
+def test_the_kernel_depends_on_what_the_method_does():
+    """And on what was chosen, which another test is about."""
+    setting, cell = SMALL["digits-str8"], Cell("digits-str8", plan.KERNEL, 0)
+    plain = plan.Plan(cell.dataset, setting, False, [cell]).expected(cell)
+    for name, value in OTHERS.items():
+        other = plan.Plan(cell.dataset, replace(setting, **{name: value}), False, [cell])
+        same = other.expected(cell) == plain
+        assert same == (name not in settings.used(setting, "d2ke"))
 
 
 # Finished cells are written at once, whatever the signal; a process in the background may have

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +13,6 @@ from d2ke._version import __version__
 from d2ke.datasets import Source
 from d2ke.experiments.methods import Outcome
 from d2ke.experiments.records import write_json
-from d2ke.experiments.settings import Setting
 
 
 class Cell(NamedTuple):
@@ -29,14 +28,15 @@ class Cell(NamedTuple):
         return f"{self.dataset} {self.method} seed {self.seed}"
 
 
-def fingerprint(source: Source, setting: Setting, **others: Any) -> dict[str, Any]:
+def fingerprint(source: Source, values: Mapping[str, Any], **others: Any) -> dict[str, Any]:
     """Tell from what a cell is made, as far as it is known before the data are read.
 
-    A finished cell with another fingerprint is not what would be computed now.
+    The values are those of the data set's setting that matter to the method. A finished cell
+    with another fingerprint is not what would be computed now.
     """
     return {
         "d2ke": __version__,
-        "setting": _digest(dataclasses.asdict(setting)),
+        "setting": _digest(values),
         "data": _digest([source.domain, source.distance, source.n_train, source.counts]),
         **others,
     }

@@ -10,16 +10,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from d2ke._products import one_blas_thread
 from d2ke._validate import choice
+from d2ke.classifier import train_classifier
 from d2ke.datasets import Dataset, standardize
 from d2ke.distance import distance_matrix
 from d2ke.embed import d2ke_features
 from d2ke.experiments.settings import Setting, sample
 from d2ke.gram import dsk_gram
 from d2ke.led import gdk_led
-from d2ke.linear import predict, train
+from d2ke.linear import predict
 from d2ke.neighbors import knn_predict
 from d2ke.objects import Objects, pack
 from d2ke.omega import representatives
@@ -156,7 +157,7 @@ def evaluate(method: str, division: Division, *, sizes: Sequence[int] = ()) -> O
     function = METHODS[choice("method", method, METHODS)]
     # The search is parallel over gammas, the models over classes; a BLAS that starts
     # threads of its own for each of these would be many times slower.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         return function(division, sizes)
 
 
@@ -169,7 +170,9 @@ def _d2ke(division: Division, sizes: Sequence[int]) -> Outcome:
     grid = setting.omega | _features_grid(setting, setting.R)
     chosen = _search(division, outcome, "d2ke", grid, sampler=draw)
     parameters = {name: chosen[name] for name in setting.omega}
-    return _finish(division, outcome, draw(setting.R, seed=division.seed, **parameters), sizes)
+    with outcome.timed("distances"):
+        omega = draw(setting.R, seed=division.seed, **parameters)
+    return _finish(division, outcome, omega, sizes)
 
 
 def _rsm(division: Division, sizes: Sequence[int]) -> Outcome:
@@ -186,6 +189,7 @@ def _features_grid(setting: Setting, R: int) -> dict[str, tuple]:
         "scaling": setting.scalings,
         "gamma_scale": setting.gammas,
         "C": setting.costs,
+        "loss": setting.losses,
     }
 
 
@@ -211,7 +215,6 @@ def _search(
             distance=division.dataset.distance,
             grid=grid,
             within=None if within is None else within[:n, :n],
-            refine=division.setting.refine,
             seed=division.seed,
             n_threads=division.n_threads,
             progress=division.progress,
@@ -254,13 +257,12 @@ def _fit(division: Division, outcome: Outcome, D_train: np.ndarray, D_test: np.n
 
 
 def _linear(division: Division, outcome: Outcome, F_train: np.ndarray, F_test: np.ndarray) -> float:
-    C = outcome.parameters["C"]
     with outcome.timed("model"):
-        model = train(
+        model = train_classifier(
             division.y_train,
             F_train,
-            f"-s 2 -e 0.01 -B 1 -c {C} -q",
-            solver="block",
+            loss=outcome.parameters["loss"],
+            C=outcome.parameters["C"],
             n_threads=division.n_threads,
         )
     with outcome.timed("prediction"):
@@ -326,7 +328,8 @@ def _gdk_led(division: Division, sizes: Sequence[int]) -> Outcome:
     setting, outcome = division.setting, Outcome()
     n = _landmarks(division, outcome, "embedded by")
     within = division.kept_distances("train", n, outcome)
-    R = _search(division, outcome, "gdk_led", {"C_scale": setting.costs}, within=within)["R"]
+    grid = {"C_scale": setting.costs, "loss": setting.losses}
+    R = _search(division, outcome, "gdk_led", grid, within=within)["R"]
     with outcome.timed("features"):
         embedding = gdk_led(within, R)
     F_train = embedding.Z

@@ -78,8 +78,11 @@ class Plan:
 
     def expected(self, cell: Cell) -> dict[str, Any]:
         """Return the fingerprint of what would be computed now."""
-        others = {"parameters": self.chosen} if cell.method == KERNEL else {}
-        return fingerprint(self.source, self.setting, quick=self.quick, **others)
+        method, others = cell.method, {}
+        if method == KERNEL:
+            method, others = "d2ke", {"parameters": self.chosen}
+        values = settings.used(self.setting, method)
+        return fingerprint(self.source, values, quick=self.quick, **others)
 
     def compare(self, summary: dict[str, Any]) -> list[Cell]:
         """Give up finished cells of data with other counts; return them."""

@@ -43,7 +43,8 @@ def make_record(
         dataset, method, accuracy_mean and accuracy_sd (percent; 0 for a single division), paper
         (the paper's accuracy or None), seconds (of one division, mean), seconds_by_stage (the
         same by stage), parameters, accuracies and search_accuracies (one per division), by_R and
-        seconds_by_R (lists, one value per division, by R), seeds, n_train, n_test, note, version.
+        seconds_by_R (by R, lists of the values of the divisions that have a curve), seeds,
+        n_train, n_test, note, version.
     """
     accuracies = [one.accuracy for one in outcomes]
     stages = {
@@ -72,8 +73,13 @@ def make_record(
 
 
 def _by_R(curves: Sequence[dict[int, float]]) -> dict[int, list[float]]:
-    """Gather the divisions' values at each R that all of them have."""
-    return {R: [one[R] for one in curves] for R in curves[0] if all(R in one for one in curves)}
+    """Gather the values at each R, of the divisions that have a curve."""
+    curves = [one for one in curves if one]
+    return {
+        R: [one[R] for one in curves]
+        for R in (curves[0] if curves else ())
+        if all(R in one for one in curves)
+    }
 
 
 def write_json(path: Path, record: dict[str, Any]) -> None:

@@ -9,9 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from d2ke.classifier import LOSSES
 from d2ke.datasets import Dataset
 from d2ke.objects import Objects
-from d2ke.omega import random_series, random_sets, random_strings
+from d2ke.omega import (
+    markov_strings,
+    random_segments,
+    random_series,
+    random_sets,
+    random_strings,
+    resampled_sets,
+)
 from d2ke.select import COSTS
 
 
@@ -46,8 +54,8 @@ class Setting:
         Series: bring every channel to mean 0 and deviation 1 over the training objects.
     single : bool
         Compute in float32, in half of the time and memory.
-    refine : bool
-        Choose C anew by the final model's loss, see `d2ke.search`.
+    losses : tuple of str
+        Of linear classifiers, to choose from.
     """
 
     omega: Mapping[str, tuple]
@@ -63,37 +71,38 @@ class Setting:
     gram_n: int | None = None
     scale_channels: bool = False
     single: bool = False
-    refine: bool = False
+    losses: tuple[str, ...] = LOSSES
 
 
+_SOURCES = ("noise", "segments")
 _PENTIP = Setting(
-    omega={"length": ((1, 10), (20, 80)), "sigma": (1.0, 3.0)},
+    omega={"source": _SOURCES, "length": ((1, 10), (20, 80)), "sigma": (1.0, 3.0)},
     R=2048,
     search_R=512,
     gammas=(0.3, 1.0, 3.0),
     costs=(10.0, 1e2, 1e3, 1e4),
     single=True,
 )
-_REGIONS = ("sphere", "orthant")
+_REGIONS = ("orthant", "data")
 _IMAGES = Setting(
-    omega={"size": ((3, 15), (8, 30)), "region": _REGIONS},
+    omega={"region": _REGIONS, "size": ((8, 30), (40, 100))},
     R=4096,
     search_R=2048,
     gammas=(0.3, 3.0),
     costs=(0.3, 1.0, 3.0, 10.0, 30.0, 1e2, 3e2),
     single=True,
-    refine=True,
 )
 
 
-def _mnist(lengths: tuple[tuple[int, int], ...]) -> Setting:
+def _mnist(order: int, *lengths: tuple[int, int]) -> Setting:
     """Return a setting for 60000 strings, too many for some methods and for the search."""
     return Setting(
-        omega={"length": lengths},
+        omega={"order": (0, order), "length": lengths},
         R=4096,
         search_R=1024,
-        gammas=(0.5, 1.0, 2.0),
+        gammas=(1.0, 2.0, 4.0),
         costs=(1.0, 10.0, 1e2),
+        losses=("squared_hinge",),
         search_n=5000,
         gram_n=10000,
         single=True,
@@ -102,7 +111,11 @@ def _mnist(lengths: tuple[tuple[int, int], ...]) -> Setting:
 
 SETTINGS = {
     "auslan": Setting(
-        omega={"length": ((1, 10), (2, 25)), "sigma": (1.0, 2.0, 4.0)},
+        omega={
+            "source": _SOURCES,
+            "length": ((1, 10), (2, 25)),
+            "sigma": (1.0, 2.0, 4.0, 8.0),
+        },
         R=4096,
         search_R=512,
         gammas=(0.1, 0.3, 1.0),
@@ -113,7 +126,7 @@ SETTINGS = {
     "pentip": _PENTIP,
     "pentip-trimmed": _PENTIP,
     "actrecog": Setting(
-        omega={"length": ((1, 10), (2, 25)), "sigma": (0.3, 1.0, 3.0)},
+        omega={"source": _SOURCES, "length": ((1, 10), (2, 25)), "sigma": (0.3, 1.0, 3.0)},
         R=2048,
         search_R=512,
         gammas=(0.3, 1.0, 3.0),
@@ -122,19 +135,19 @@ SETTINGS = {
         single=True,
     ),
     "splice": Setting(
-        omega={"length": ((40, 80), (50, 80), (60, 100))},
+        omega={"order": (0, 3), "length": ((40, 80), (50, 80), (60, 100))},
         R=32768,
         search_R=8192,
         gammas=(2.5, 3.5, 5.0, 7.0),
+        gram_gammas=(0.3, 1.0, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0),
+        gram_costs=(0.3, 1.0, 3.0, 10.0, 1e2),
     ),
-    "mnist-str4": _mnist(((40, 120), (80, 198))),
-    "mnist-str8": _mnist(((20, 60), (40, 99))),
-    "flower": replace(
-        _IMAGES, omega={"size": ((3, 15), (20, 40), (40, 100)), "region": _REGIONS}, R=8192
-    ),
-    "decor": replace(_IMAGES, R=4096),
-    "style": replace(_IMAGES, R=4096),
-    "letters2": replace(_IMAGES, omega={"size": ((1, 3), (2, 6)), "region": _REGIONS}, R=8192),
+    "mnist-str4": _mnist(6, (80, 198), (120, 260)),
+    "mnist-str8": _mnist(3, (40, 99), (60, 130)),
+    "flower": _IMAGES,
+    "decor": _IMAGES,
+    "style": _IMAGES,
+    "letters2": replace(_IMAGES, omega={"region": _REGIONS, "size": ((1, 3), (2, 6))}, R=8192),
     "digits-str8": Setting(
         omega={"length": ((2, 20), (10, 40), (30, 60))},
         R=1024,
@@ -151,6 +164,24 @@ SETTINGS = {
         search_R=512,
     ),
 }
+
+# What a method's result depends on, besides what all of them share.
+_SHARED = ("distance_parameters", "search_n", "scale_channels", "single")
+_FEATURES = ("R", "search_R", "gammas", "scalings", "costs", "losses")
+_USED = {
+    "d2ke": ("omega", *_FEATURES),
+    "rsm": _FEATURES,
+    "knn": (),
+    "dsk_rbf": ("gram_n", "gram_gammas", "gram_costs"),
+    "dsk_nd": ("gram_n", "gram_costs"),
+    "gdk_led": ("gram_n", "costs", "losses"),
+}
+
+
+def used(setting: Setting, method: str) -> dict[str, Any]:
+    """Return the values of a setting that a method's result depends on."""
+    return {name: getattr(setting, name) for name in (*_SHARED, *_USED[method])}
+
 
 # Methods that draw nothing at random: on a published division they have one result.
 DETERMINISTIC = frozenset({"knn", "dsk_rbf", "dsk_nd", "gdk_led"})
@@ -173,20 +204,29 @@ _QUICK_N, _QUICK_GRAM_N = 1000, 2000
 
 
 def sample(
-    dataset: Dataset, train: Objects, sampler: Mapping[str, Any], R: int, seed: Any
+    dataset: Dataset, train: Objects, parameters: Mapping[str, Any], R: int, seed: Any
 ) -> Objects:
     """Draw R random objects of the data set's kind from the p(omega) with these parameters.
 
-    Sets of points of a low dimension come from the box that holds the training
-    points, descriptors from the unit sphere (or from a part of it).
+    Each kind has samplers that do not look at the data and one that is made from the training
+    objects: series from the source "segments", strings with an order above 0, descriptors from
+    the region "data". Sets of points of a low dimension come from the box that holds the training
+    points.
     """
+    options = dict(parameters)
     if dataset.domain == "strings":
-        return random_strings(R, dataset.alphabet, seed=seed, **sampler)
+        if options.get("order", 0):
+            return markov_strings(R, train, seed=seed, **options)
+        options.pop("order", None)
+        return random_strings(R, dataset.alphabet, seed=seed, **options)
     if dataset.domain == "series":
-        return random_series(R, train.dim, seed=seed, dtype=train.dtype, **sampler)
-    if train.dim >= 16:
-        return random_sets(R, train.dim, seed=seed, dtype=train.dtype, **sampler)
-    low, high = np.min(train.values, axis=0), np.max(train.values, axis=0)
-    return random_sets(
-        R, train.dim, seed=seed, dtype=train.dtype, region="box", low=low, high=high, **sampler
-    )
+        if options.pop("source", "noise") == "segments":
+            scale = options.pop("sigma")
+            return random_segments(R, train, scale=scale, seed=seed, **options)
+        return random_series(R, train.dim, seed=seed, dtype=train.dtype, **options)
+    if options.get("region") == "data":
+        return resampled_sets(R, train, size=options["size"], seed=seed)
+    if train.dim < 16:
+        low, high = np.min(train.values, axis=0), np.max(train.values, axis=0)
+        options |= {"region": "box", "low": low, "high": high}
+    return random_sets(R, train.dim, seed=seed, dtype=train.dtype, **options)
