@@ -11,6 +11,7 @@ import numpy as np
 from d2ke._products import product_pool
 from d2ke._validate import generator, integer, positive_number
 from d2ke.block import block_newton
+from d2ke.scaling import compress
 
 
 def stratified_folds(codes: np.ndarray, n_folds: int, *, seed: Any) -> np.ndarray:
@@ -149,6 +150,7 @@ def cross_validate_hinge(
     costs = [positive_number("C", C) for C in costs]
     n_classes = codes.max() + 1
     order = np.argsort(costs, kind="stable")
+    F = compress(F, n_threads=n_threads)[0]
 
     def right(fold: int) -> np.ndarray:
         kept, out = folds != fold, folds == fold

@@ -25,7 +25,7 @@ from d2ke.svm import svmpredict, svmtrain
 
 # How many values of C on either side of the one that the squared loss prefers are tried with
 # the squared hinge loss.
-_NEARBY = 2
+_NEARBY = 1
 
 
 def median_unit(D: np.ndarray) -> float:

@@ -330,7 +330,7 @@ def test_the_hinge_is_tried_on_the_leading_setting(costs):
     leader = plain.parameters
     assert leader["a"] == 2
     place = sorted(costs).index(leader["C"])
-    nearby = sorted(costs)[max(0, place - 2) : place + 3]
+    nearby = sorted(costs)[max(0, place - 1) : place + 2]
     Z = d2ke_features(good, leader["gamma"])
     folds = stratified_folds(codes, 3, seed=3)
     accuracies = cross_validate_hinge(Scaling.fit(Z).apply(Z), codes, nearby, folds, n_threads=1)
@@ -366,7 +366,7 @@ def test_the_hinge_is_tried_on_the_leading_vectors():
     assert list(plain.tried) == expected
     leader = plain.parameters
     place = COSTS.index(leader["C"])
-    nearby = COSTS[max(0, place - 2) : place + 3]
+    nearby = COSTS[max(0, place - 1) : place + 2]
     accuracies = cross_validate_hinge(vectors[leader["power"]], codes, nearby, folds, n_threads=1)
     hinge = tuple(
         (leader | {"C": C, "loss": "squared_hinge"}, one)

@@ -83,9 +83,9 @@ _PENTIP = Setting(
     costs=(10.0, 1e2, 1e3, 1e4),
     single=True,
 )
-_REGIONS = ("orthant", "data")
+# Descriptors fill a small part of the sphere: random vectors from all of it are far from each.
 _IMAGES = Setting(
-    omega={"region": _REGIONS, "size": ((8, 30), (40, 100))},
+    omega={"region": ("data",), "size": ((8, 30), (40, 100))},
     R=4096,
     search_R=2048,
     gammas=(0.3, 3.0),
@@ -135,7 +135,7 @@ SETTINGS = {
         single=True,
     ),
     "splice": Setting(
-        omega={"order": (0, 3), "length": ((40, 80), (50, 80), (60, 100))},
+        omega={"order": (0, 3), "length": ((40, 80), (50, 80))},
         R=32768,
         search_R=8192,
         gammas=(2.5, 3.5, 5.0, 7.0),
@@ -147,7 +147,7 @@ SETTINGS = {
     "flower": _IMAGES,
     "decor": _IMAGES,
     "style": _IMAGES,
-    "letters2": replace(_IMAGES, omega={"region": _REGIONS, "size": ((1, 3), (2, 6))}, R=8192),
+    "letters2": replace(_IMAGES, omega={"region": ("data",), "size": ((1, 3), (2, 6))}, R=8192),
     "digits-str8": Setting(
         omega={"length": ((2, 20), (10, 40), (30, 60))},
         R=1024,
