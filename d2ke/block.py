@@ -47,7 +47,8 @@ def block_newton(
     Z : ndarray of float64 or float32, shape (n, R)
         Features. Products are computed in their type, sums of them in float64.
     signs : ndarray of float64, shape (n, k)
-        1 for the positive side of a problem, -1 for the negative one.
+        1 for the positive side of a problem, -1 for the negative one, 0 for rows that are no
+        part of it.
     costs : ndarray of float64, shape (2, k)
         C of the negative and of the positive side of each problem.
     bias : float, optional
@@ -90,10 +91,11 @@ def block_newton(
         products = square(passes.rows, n, n_threads) if dense else passes.column_squares()
         W = np.zeros((passes.n_weights, k)) if start is None else np.array(start)
         margins = np.zeros((n, k)) if start is None else passes.forward(W)
-        weights = 2 * np.where(signs > 0, costs[1], costs[0])
+        weights = 2 * np.where(signs > 0, costs[1], costs[0]) * (signs != 0)
         at_zero = np.linalg.norm(passes.backward(weights * signs), axis=0)
-        rarer = np.minimum((signs > 0).sum(axis=0), (signs < 0).sum(axis=0))
-        enough = tolerance * np.maximum(rarer, 1) / n * at_zero
+        sides = (signs > 0).sum(axis=0), (signs < 0).sum(axis=0)
+        rarer = np.maximum(np.minimum(*sides), 1)
+        enough = tolerance * rarer / np.maximum(np.add(*sides), 1) * at_zero
         left = np.arange(k)
         for steps in range(MAX_NEWTON):
             s, c = signs[:, left], weights[:, left]

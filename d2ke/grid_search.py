@@ -185,8 +185,7 @@ def search_vectors(
     losses, n_folds, seed
         As for `search_features`.
     n_threads : int, optional
-        Folds at the same time with the squared hinge loss; None for all that this process may
-        use.
+        Threads for the squared hinge loss; None for all that this process may use.
 
     Returns
     -------

@@ -124,3 +124,16 @@ def test_wrong_use():
 
     with pytest.raises(TypeError, match="needs a dense Z, got sparse"):
         d2ke.train(y, csr_array(Z), "-s 2", solver="block")
+
+
+@pytest.mark.parametrize("bias", [None, 1.0])
+def test_rows_without_a_sign_are_no_part_of_the_problem(bias):
+    rng = np.random.default_rng(3)
+    Z = rng.standard_normal((60, 5))
+    signs = np.where(rng.random((60, 2)) < 0.5, 1.0, -1.0)
+    out = np.arange(60) % 4 == 0
+    signs[out, 1] = 0
+    options = {"bias": bias, "tolerance": 1e-10, "n_threads": 1}
+    together, _ = block.block_newton(Z, signs, np.full((2, 2), 3.0), **options)
+    alone, _ = block.block_newton(Z[~out], signs[~out, 1:], np.full((2, 1), 3.0), **options)
+    assert_allclose(together[:, 1:], alone, atol=1e-9)

@@ -210,11 +210,10 @@ def test_hinge_starts_from_the_next_smaller_cost(monkeypatch):
     monkeypatch.setattr(crossval, "block_newton", recorded)
     folds = stratified_folds(codes, 2, seed=0)
     cross_validate_hinge(F[:, :-1], codes, [10.0, 0.1, 1.0], folds, n_threads=1)
-    assert [C for C, _, _ in starts] == [0.1, 1.0, 10.0] * 2
-    for first in (0, 3):
-        assert starts[first][1] is None
-        assert starts[first + 1][1] is starts[first][2]
-        assert starts[first + 2][1] is starts[first + 1][2]
+    assert [C for C, _, _ in starts] == [0.1, 1.0, 10.0]
+    assert starts[0][1] is None
+    assert starts[1][1] is starts[0][2]
+    assert starts[2][1] is starts[1][2]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
