@@ -14,7 +14,7 @@ from d2ke.experiments.settings import sample
 from d2ke.guarantees import kernel_error
 
 # Training objects; random objects of the reference; of all blocks together; values of R.
-FULL = (500, 16384, 8192, tuple(2**k for k in range(4, 12)))
+FULL = (200, 16384, 8192, tuple(2**k for k in range(4, 12)))
 QUICK = (100, 4096, 2048, tuple(2**k for k in range(4, 10)))
 
 

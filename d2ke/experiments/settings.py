@@ -77,8 +77,8 @@ class Setting:
 _SOURCES = ("noise", "segments")
 _PENTIP = Setting(
     omega={"source": _SOURCES, "length": ((1, 10), (20, 80)), "sigma": (1.0, 3.0)},
-    R=2048,
-    search_R=512,
+    R=4096,
+    search_R=1024,
     gammas=(0.3, 1.0, 3.0),
     costs=(10.0, 1e2, 1e3, 1e4),
     single=True,
