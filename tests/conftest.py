@@ -2,11 +2,16 @@
 """Fixtures shared by all tests."""
 
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
+import scipy.io
 from hypothesis import HealthCheck, settings
 
+import matlab_compat
 from d2ke._ext import isa as instruction_sets
 
 # `isa` is set once for all examples of a test, which is what is meant; kernels
@@ -46,3 +51,57 @@ def isa(request) -> str:
     instruction_sets.select(request.param)
     yield request.param
     instruction_sets.select(before)
+
+
+@pytest.fixture(scope="session")
+def octave(tmp_path_factory):
+    """Return ``run(script, **inputs)``, which runs a script in GNU Octave; skip without it.
+
+    The script sees the inputs as variables, and our ``.m`` functions; ``run`` returns
+    every variable that it leaves behind, as a dictionary of MATLAB's own shapes (a
+    number is 1 x 1). A list or tuple becomes a column cell, a string a char row, and
+    what else `scipy.io.savemat` takes what that makes of it; an array of one dimension
+    is refused, because it has no shape in MATLAB. A script that fails is a
+    RuntimeError with Octave's message.
+    """
+    program = shutil.which("octave-cli")
+    if program is None:
+        reason = "GNU Octave (octave-cli) is not installed: apt-get install octave"
+        if os.environ.get("D2KE_REQUIRE_OCTAVE") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    ours = Path(matlab_compat.__file__).parent / "octave"
+
+    def run(script: str, **inputs) -> dict:
+        folder = tmp_path_factory.mktemp("octave")
+        variables = {name: _for_matlab(name, value) for name, value in inputs.items()}
+        scipy.io.savemat(folder / "inputs.mat", variables, long_field_names=True)
+        (folder / "script.m").write_text(
+            f"addpath('{ours}');\nload('inputs.mat');\n{script}\nsave('-v7', 'outputs.mat');\n",
+            encoding="utf-8",
+        )
+        done = subprocess.run(
+            [program, "--no-gui", "--norc", "--no-history", "script.m"],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"Octave: {done.stderr.strip()}\n{done.stdout.strip()}")
+        outputs = scipy.io.loadmat(folder / "outputs.mat")
+        return {name: value for name, value in outputs.items() if not name.startswith("__")}
+
+    return run
+
+
+def _for_matlab(name, value):
+    if isinstance(value, list | tuple):
+        cell = np.empty((len(value), 1), dtype=object)
+        for i, item in enumerate(value):
+            cell[i, 0] = _for_matlab(f"{name}{{{i + 1}}}", item)
+        return cell
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        raise ValueError(f"{name}: reshape an array of one dimension to a row or a column")
+    return value

@@ -45,7 +45,7 @@ def test_all_is_sorted_and_complete():
 
 
 def test_every_source_file_names_its_licence():
-    kinds = {".py", ".pyx", ".pxd", ".h", ".c"}
+    kinds = {".py", ".pyx", ".pxd", ".h", ".c", ".m"}
     generated = {path.with_suffix(".c") for path in (ROOT / "d2ke/_ext").glob("*.pyx")}
     files = [
         path
