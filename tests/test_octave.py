@@ -83,11 +83,15 @@ def test_dtw(octave, window, dim, ground):
 
 def test_dtw_windows_differ(octave):
     """On a series and the same series later, each window that is wider is better."""
-    walk = np.cumsum(np.random.default_rng(0).standard_normal((60, 2)), axis=0)
-    x, y = walk[:50], walk[10:58]
-    script = "d = [d2ke_dtw(x, y), d2ke_dtw(x, y, 'rws'), d2ke_dtw(x, y, 0), d2ke_dtw(x, y, 2)];"
-    free, rws, none, two = octave(script, x=x, y=y)["d"][0]
-    assert free < rws < none == two
+    walk = np.cumsum(np.random.default_rng(0).standard_normal((61, 2)), axis=0)
+    x, y = walk[:51], walk[11:]  # a tenth of the longer one is 6, of the shorter one 5
+    script = "d = zeros(1, 8); for w = 0:7, d(w + 1) = d2ke_dtw(x, y, w); end"
+    out = octave(script + "\nfree = d2ke_dtw(x, y); rws = d2ke_dtw(x, y, 'rws');", x=x, y=y)
+    d = out["d"][0]
+    assert d[0] == d[1]  # widened to the difference of the lengths
+    assert (np.diff(d[1:]) < 0).all()
+    assert out["free"] < out["rws"] == d[6]
+    assert_allclose(d2ke.distance_matrix([x], [y], "dtw", window="rws"), out["rws"], rtol=1e-12)
 
 
 def test_rws_window_of_long_series(octave):
