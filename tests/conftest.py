@@ -61,8 +61,9 @@ def octave(tmp_path_factory):
     every variable that it leaves behind, as a dictionary of MATLAB's own shapes (a
     number is 1 x 1). A list or tuple becomes a column cell, a string a char row, and
     what else `scipy.io.savemat` takes what that makes of it; an array of one dimension
-    is refused, because it has no shape in MATLAB. A script that fails is a
-    RuntimeError with Octave's message.
+    is refused, because it has no shape in MATLAB, and text beyond ASCII, because Octave
+    cuts what `savemat` writes of it. A script that fails is a RuntimeError with Octave's
+    message.
     """
     program = shutil.which("octave-cli")
     if program is None:
@@ -104,4 +105,6 @@ def _for_matlab(name, value):
         return cell
     if isinstance(value, np.ndarray) and value.ndim == 1:
         raise ValueError(f"{name}: reshape an array of one dimension to a row or a column")
+    if isinstance(value, str) and not value.isascii():
+        raise ValueError(f"{name}: give text beyond ASCII as numbers, its code points")
     return value

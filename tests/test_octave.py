@@ -65,6 +65,8 @@ def test_failures_are_told(octave):
         octave("error('no such thing');")
     with pytest.raises(ValueError, match=r"x\{2\}: reshape"):
         octave("", x=[1.0, np.zeros(3)])
+    with pytest.raises(ValueError, match=r"x\{1\}: give text beyond ASCII"):
+        octave("", x=["\u00e9"])
 
 
 @pytest.mark.parametrize("ground", ["euclidean", "sqeuclidean"])
