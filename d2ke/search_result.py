@@ -14,6 +14,7 @@ import h5py
 import numpy as np
 
 from d2ke._atomic import written_whole
+from d2ke._json import frozen
 from d2ke._version import __version__
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class Search:
         """Map each value of a parameter to the best accuracy that was reached with it."""
         best: dict[Any, float] = {}
         for values, accuracy in self.tried:
-            value = _frozen(values[name])
+            value = frozen(values[name])
             best[value] = max(accuracy, best.get(value, accuracy))
         return best
 
@@ -219,13 +220,7 @@ def _plain(value: Any) -> Any:
 
 def _restored(values: Mapping[str, Any]) -> dict[str, Any]:
     """Make the ranges tuples again."""
-    return {name: _frozen(value) for name, value in values.items()}
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, dict):
-        return _restored(value)
-    return tuple(_frozen(one) for one in value) if isinstance(value, (list, tuple)) else value
+    return {name: frozen(value) for name, value in values.items()}
 
 
 def _write_hdf5(file: h5py.File, record: dict[str, Any]) -> None:
