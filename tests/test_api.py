@@ -75,6 +75,7 @@ def test_no_import_runs_upward():
             "_native",
             "_products",
             "_config",
+            "io",
         },
         {"distance", "omega", "datasets"},
         {"alignment", "block", "embed", "gram", "guarantees", "led", "scaling"},

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""HDF5 files that libhdf5 sees only when they are whole, and packed objects and text in them.
+
+libhdf5 can loop forever or crash over a damaged file. So a header of 512 bytes, which HDF5 leaves
+in front for other uses, has lines of text, the last of them the SHA-256 of what follows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import h5py
+import numpy as np
+
+from d2ke.objects import Objects
+
+HEADER_BYTES = 512  # the least that HDF5 leaves in front for other uses
+_BLOCK = 1 << 20
+_NOTHING = (HEADER_BYTES, HEADER_BYTES)
+
+
+def sha256(content: BinaryIO, *spans: tuple[int, int | None]) -> bytes:
+    """Return the SHA-256 of spans (start, stop) of a file; None for a stop at the file's end."""
+    digest = hashlib.sha256()
+    for start, stop in spans:
+        content.seek(start)
+        while block := content.read(_BLOCK if stop is None else min(_BLOCK, max(0, stop - start))):
+            digest.update(block)
+            start += len(block)
+    return digest.digest()
+
+
+def header(lines: Sequence[str], content: BinaryIO, spared: tuple[int, int] = _NOTHING) -> bytes:
+    """Return the header of a file: the lines, and the SHA-256 of what follows in `content`.
+
+    The bytes `spared` (start, stop) do not count: what is there must be checked otherwise.
+    """
+    start, stop = spared
+    digest = sha256(content, (HEADER_BYTES, start), (stop, None))
+    return "\n".join((*lines, digest.hex(), "")).encode().ljust(HEADER_BYTES, b"\0")
+
+
+def seal(path: Path, lines: Sequence[str], spared: tuple[int, int] = _NOTHING) -> None:
+    """Write the header of an HDF5 file made with ``userblock_size=HEADER_BYTES``."""
+    with open(path, "r+b") as stream:
+        front = header(lines, stream, spared)
+        stream.seek(0)
+        stream.write(front)
+
+
+def put_objects(group: h5py.Group, objects: Objects) -> None:
+    """Write the arrays of `objects` as datasets of a group, and the rest as its attributes."""
+    for name in Objects.__slots__:
+        part = getattr(objects, name)
+        if isinstance(part, np.ndarray):
+            group[name] = part
+        elif part is not None:
+            group.attrs[name] = part
+
+
+def get_objects(group: h5py.Group, items: slice | None = None) -> Objects:
+    """Return the objects that `put_objects` wrote, or those from items.start to items.stop.
+
+    Raises
+    ------
+    ValueError
+        If the group has a part that `Objects` have not.
+    """
+    unknown = sorted({*group, *group.attrs} - set(Objects.__slots__))
+    if unknown:
+        raise ValueError(f"{group.name} has a part {unknown[0]!r}, which objects have not")
+    items = items or slice(0, group["offsets"].shape[0] - 1)
+    offsets = group["offsets"][items.start : items.stop + 1]
+    values = group["values"][offsets[0] : offsets[-1]]
+    alphabet = group["alphabet"][()] if "alphabet" in group else None
+    return Objects(values=values, offsets=offsets - offsets[0], alphabet=alphabet, **group.attrs)
+
+
+def put_text(group: h5py.Group, name: str, text: np.ndarray) -> h5py.Dataset:
+    """Write an array of str of any shape as strings of fixed length.
+
+    They are marked as UTF-8 only where letters beyond ASCII occur, as Octave reads strings that
+    are marked as ASCII only.
+    """
+    encoded = np.char.encode(text, "utf-8")
+    if not encoded.tobytes().isascii():
+        encoded = encoded.astype(h5py.string_dtype("utf-8", encoded.dtype.itemsize))
+    return group.create_dataset(name, data=encoded)
+
+
+def get_text(dataset: h5py.Dataset) -> np.ndarray:
+    """Return the array of str that `put_text` wrote."""
+    return np.char.decode(dataset[()], "utf-8")
