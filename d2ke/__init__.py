@@ -10,7 +10,7 @@ the models on top of them::
     model = d2ke.train(labels, Z, "-s 2 -c 10 -q")
 """
 
-from d2ke import datasets
+from d2ke import datasets, io
 from d2ke._config import show_config
 from d2ke._version import __version__
 from d2ke.alignment import FeatureSelection, select_features
@@ -67,6 +67,7 @@ __all__ = [
     "effective_dimension",
     "features_needed",
     "gdk_led",
+    "io",
     "kernel_error",
     "kernel_standard_error",
     "knn_predict",

@@ -12,7 +12,7 @@ import d2ke
 ROOT = Path(__file__).parent.parent
 FUNCTIONS = [
     getattr(module, name)
-    for module in (d2ke, d2ke.datasets)
+    for module in (d2ke, d2ke.datasets, d2ke.io)
     for name in module.__all__
     if inspect.isfunction(getattr(module, name))
 ]
