@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import h5py
 import numpy as np
@@ -20,6 +21,7 @@ from hypothesis.extra import numpy as hnp
 import d2ke
 from d2ke.io import FeatureStore, load_features, save_features
 from d2ke.io._hdf5 import HEADER_BYTES, get_objects, header, seal
+from d2ke.io.features import _span
 
 Z = np.array([[0.5, 0.25, 0.125], [1.0, 0.0, -0.0]])
 OMEGA = d2ke.pack(["AC", "", "GATT"])
@@ -231,6 +233,17 @@ def test_a_part_reads_its_part_only(file):
         assert bytes_read() - before < most * matrix.nbytes + 200_000
 
 
+def test_compression_is_what_was_asked_for(file):
+    matrix = np.round(np.random.default_rng(0).random((600, 200)), 1)
+    sizes = {}
+    for compression in (None, "gzip"):
+        save_features(file, matrix, compression=compression)
+        sizes[compression] = file.stat().st_size
+        with h5py.File(file) as store:
+            assert store["Z"].compression == compression
+    assert sizes["gzip"] < sizes[None] / 4
+
+
 def test_labels_in_a_list(file):
     for labels in ([3, 1], [0.5, 2.0], ["é", "b"]):
         save_features(file, Z, labels=labels)
@@ -254,6 +267,13 @@ def test_numbers_of_numpy_in_parameters(file):
     save_features(file, Z, parameters=given)
     wanted = {"gamma": 0.1, "single": float(np.float32(0.1)), "R": 7, "on": True, "name": "é"}
     assert repr(load_features(file).parameters) == repr(wanted | {"range": (2, 3)})
+
+
+@pytest.mark.parametrize("text", ["", "\0", "a\0", "\0a", " a ", "\n", "null", "é\0", "😀"])
+def test_every_text_comes_back(file, text):
+    given = {"a": text, "b": (text, "c"), "c": {text: text}}
+    save_features(file, Z, parameters=given)
+    assert load_features(file).parameters == given
 
 
 def test_versions(file):
@@ -748,6 +768,23 @@ def test_the_spared_span_holds_nothing_but_chunks(large):
         assert chunks == [
             blank["Z"].id.get_chunk_info(i) for i in range(blank["Z"].id.get_num_chunks())
         ]
+
+
+@pytest.mark.parametrize("shift", [0, HEADER_BYTES])
+def test_the_longest_run_of_chunks(shift):
+    """As told by both kinds of HDF5: with the header counted, and without."""
+    places = [(9000, 3000), (20000, 1000), (12000, 2500), (21000, 5000)]  # address, size
+
+    def chunk(corner):
+        address, size = places[corner[0] // 2 * 2 + corner[1] // 3]
+        return SimpleNamespace(byte_offset=address - shift, size=size)
+
+    dataset = SimpleNamespace(
+        shape=(4, 5), chunks=(2, 3), id=SimpleNamespace(get_chunk_info_by_coord=chunk)
+    )
+    start, stop = _span(dataset)
+    assert 20000 <= start <= 20000 + HEADER_BYTES
+    assert 26000 - HEADER_BYTES <= stop <= 26000
 
 
 def test_a_header_without_a_span_covers_all(tmp_path):
