@@ -1,6 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of other programs, and files of d2ke's own that other programs read."""
+"""Files that MATLAB and Octave read too: MAT-files of every version, and features in HDF5."""
 
+from d2ke.io._errors import MatFileError, Unreadable
 from d2ke.io.features import FeatureStore, load_features, save_features
+from d2ke.io.mat import load_mat, load_objects, save_mat
 
-__all__ = ["FeatureStore", "load_features", "save_features"]
+__all__ = [
+    "FeatureStore",
+    "MatFileError",
+    "Unreadable",
+    "load_features",
+    "load_mat",
+    "load_objects",
+    "save_features",
+    "save_mat",
+]

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What stands for a file that cannot be read, and for a value that cannot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class MatFileError(ValueError):
+    """A file is truncated, damaged or no MAT-file; the message names the file and the reason."""
+
+
+class Damaged(Exception):  # noqa: N818 (never leaves d2ke.io)
+    """The reason alone, raised where the file's name is not known."""
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """Stands in the place of a value that only MATLAB can read.
+
+    Attributes
+    ----------
+    name : str
+        Where the value is, as MATLAB writes it: ``model``, ``info.kernel``, ``c{3}``.
+    matlab_class : str
+        Its class in MATLAB, such as ``"function_handle"`` or ``"string"``.
+    reason : str
+        Why it is not read.
+
+    Examples
+    --------
+    >>> from d2ke.io import Unreadable
+    >>> Unreadable("info.f", "function_handle", "a function handle").matlab_class
+    'function_handle'
+    """
+
+    name: str
+    matlab_class: str
+    reason: str
