@@ -154,7 +154,7 @@ class Reader:
             return self.unreadable(data, kind)
         if self.number(data, "MATLAB_empty"):
             return self.empty(data, kind)
-        if kind == "cell" or (kind is None and data.dtype == h5py.ref_dtype):
+        if kind == "cell" or (kind is None and h5py.check_ref_dtype(data.dtype)):
             return ("cell", *self.references(data))
         if kind not in _DTYPES and kind is not None and kind != "char":
             return self.unreadable(data, kind)
@@ -218,7 +218,14 @@ class Reader:
             return "array", np.empty(shape)
         if kind not in _DTYPES:
             return self.unreadable(data, kind)
-        return "array", np.empty(shape, _DTYPES[kind])
+        return "array", np.empty(shape, self.empty_dtype(data, kind))
+
+    def empty_dtype(self, item: Any, kind: str | None) -> Any:
+        """Return the dtype of numbers that are not there; only d2ke says whether complex."""
+        dtype = np.dtype(_DTYPES.get(kind, "f8"))
+        if self.number(item, "d2ke_complex"):
+            return np.dtype(np.complex64 if dtype == np.float32 else np.complex128)
+        return dtype
 
     def references(self, data: Any) -> tuple:
         table = self.array(data)
@@ -259,7 +266,7 @@ class Reader:
         # those of one struct are values.
         if items and all(
             isinstance(item, h5py.Dataset)
-            and item.dtype == h5py.ref_dtype
+            and h5py.check_ref_dtype(item.dtype)
             and self.matlab_class(item) is None
             for item in items.values()
         ):
@@ -278,7 +285,8 @@ class Reader:
             if name not in group:
                 if name == "jc":
                     raise Damaged(f"{group.name} is sparse but has no jc")
-                parts[name] = np.zeros(0, np.int64 if name == "ir" else np.float64)
+                dtype = np.int64 if name == "ir" else self.empty_dtype(group, kind)
+                parts[name] = np.zeros(0, dtype)
                 continue
             data = group[name]
             if not isinstance(data, h5py.Dataset) or len(data.shape or ()) != 1:

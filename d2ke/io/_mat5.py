@@ -65,9 +65,10 @@ def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple]]:
 
 def _name(file: BinaryIO, place: tuple) -> str:
     order, at, nbytes, compressed = place
-    file.seek(at + 8 if compressed else at)
-    head = file.read(min(nbytes, 4096))
+    file.seek(at)
+    head = file.read(min(8 + nbytes, 4096))
     if compressed:
+        head = head[8:]
         try:
             head = zlib.decompressobj().decompress(head, 4096)
         except zlib.error as error:

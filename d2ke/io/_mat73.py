@@ -22,6 +22,7 @@ from d2ke.io._values import CLASSES
 _CHILD = Path(__file__).with_name("_hdf5_child.py")
 _USERBLOCK = 512
 _MOST_FIELDS = 4000  # MATLAB_fields is an attribute, which takes 64 KB
+_COMPLEX = "d2ke_complex"  # of no numbers, for which MATLAB has no mark
 _COMPRESSED_FROM = 4096  # bytes; chunks and their index cost more than small arrays
 
 
@@ -116,6 +117,7 @@ class _Writer:
         self.file = file
         self.compress = compress
         self.references: h5py.Group | None = None
+        self.referred = 0
 
     def put(self, group: h5py.Group, name: str, node: tuple) -> h5py.HLObject:
         kind = node[0]
@@ -139,6 +141,8 @@ class _Writer:
     ) -> h5py.Dataset:
         if values.size == 0:
             item = self.put_empty(group, name, values.shape, matlab_class)
+            if values.dtype.kind == "c":
+                item.attrs[_COMPLEX] = np.uint8(1)
         else:
             item = self.put_values(group, name, values)
             item.attrs["MATLAB_class"] = np.bytes_(matlab_class)
@@ -176,11 +180,8 @@ class _Writer:
             self.put_empty(self.references, "a", (0, 0), "canonical empty")
         table = np.empty(len(items), dtype=object)
         for i, item in enumerate(items):
-            # A new name each time; what is inside comes before the next one.
-            label = f"b{len(self.references)}"
-            while label in self.references:
-                label += "_"
-            table[i] = self.put(self.references, label, item).ref
+            self.referred += 1
+            table[i] = self.put(self.references, f"b{self.referred}", item).ref
         table = table.reshape(shape[::-1])
         return group.create_dataset(name, data=table, dtype=h5py.ref_dtype)
 
@@ -218,6 +219,8 @@ class _Writer:
         if len(data):
             self.put_values(item, "data", data)
             self.put_values(item, "ir", rows.astype(np.uint64))
+        elif data.dtype.kind == "c":
+            item.attrs[_COMPLEX] = np.uint8(1)
         self.put_values(item, "jc", starts.astype(np.uint64))
         return item
 
