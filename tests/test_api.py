@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import d2ke
+import d2ke.io
 
 ROOT = Path(__file__).parent.parent
 FUNCTIONS = [
@@ -66,6 +67,7 @@ def test_no_import_runs_upward():
     floors = [
         {"_atomic", "_json", "_version", "_validate", "_ext"},
         {
+            "io",
             "objects",
             "_threads",
             "_progress",

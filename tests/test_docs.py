@@ -32,6 +32,15 @@ def test_distances_guide():
     assert names["D"][0, 1] == pytest.approx(2**0.5)
 
 
+def test_mat_io_guide(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for code in blocks("docs/mat_io.md"):
+        exec(code, names)
+    assert names["info"]["name"] == "Gun_Point"
+    assert len(names["X"]) == 2
+
+
 def test_readme_names_exist():
     import d2ke
 

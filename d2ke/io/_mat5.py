@@ -130,6 +130,10 @@ def _inflated(file: BinaryIO, nbytes: int, order: str) -> np.ndarray:
                 raise Damaged("compressed data hold more than they declare")
     except zlib.error as error:
         raise Damaged(f"it does not decompress: {error}") from None
+    if buffer is not None and stream.eof and filled % 8 == 0 and filled == len(buffer) - 4:
+        # Octave counts 4 bytes too many of a char array of several rows and up to 4 characters.
+        buffer = buffer[:filled]
+        buffer[4:8] = np.array([filled - 8], dtype=f"{order}u4").view(np.uint8)
     if buffer is None or not stream.eof or filled != len(buffer):
         raise Damaged("compressed data end too early")
     return buffer

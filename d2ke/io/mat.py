@@ -22,10 +22,10 @@ The type depends on MATLAB's class, and for char and struct on being 1 x somethi
 how many elements there are otherwise. What is read is written back as it was.
 
 `scipy.io` reads most files of the versions 4 to 7 rightly, and is what the tests compare with.
-It is not used here, because its changes to values are silent (`docs/mat_io.md` has the list,
-with measurements, and the comparison with pymatreader, mat73 and hdf5storage), and because
-checks of a damaged file must decode it all the same. h5py does the work for version 7.3, in a
-process of its own when reading, since libhdf5 loops for ever on some damaged files.
+It is not used here, because it changes some values without a word, and because a check of a
+damaged file must decode it all the same. h5py does the work for version 7.3, in a process of
+its own when reading, since libhdf5 loops for ever on some damaged files. `docs/mat_io.md`
+has the measurements, also of pymatreader, mat73 and hdf5storage, of which none is used.
 """
 
 from __future__ import annotations
