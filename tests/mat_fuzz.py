@@ -33,7 +33,7 @@ def made_files(folder):
     pairs = np.zeros((1, 2), dtype=[("one", object), ("two", object)])
     pairs["one"][:] = [[1.0, "x"]]
     pairs["two"][:] = [[np.zeros((0, 3)), ["nested", {"f": True}]]]
-    sparse = scipy.sparse.random_array((9, 7), density=0.3, rng=0, format="csc")
+    sparse = scipy.sparse.csc_array(np.diag(np.arange(1.0, 8)) + np.eye(7, k=2))
     contents = [
         {"x": np.arange(60.0).reshape(3, 4, 5), "i": np.arange(9, dtype=np.int64)},
         {"c": [np.ones((3, 8)), "text", [1, 2.5, 1j], np.array(["ab", "cd"])], "b": True},

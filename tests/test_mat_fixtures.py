@@ -119,11 +119,13 @@ def test_classes_of_fixtures(data_dir, name):
 def test_classes_are_matlabs(data_dir):
     dtypes = {"double": "f8", "single": "f4", "logical": "?"}
     for path in data_dir.glob("mat_fixtures/**/*.mat"):
-        try:
-            got = load_mat(path)
-            classes = {name: matlab_class for name, _, matlab_class in scipy.io.whosmat(path)}
-        except (ValueError, NotImplementedError):
+        if path.name in DAMAGED or not path.read_bytes().startswith(b"MATLAB 5.0"):
             continue
+        try:
+            classes = {name: matlab_class for name, _, matlab_class in scipy.io.whosmat(path)}
+        except (ValueError, TypeError):  # whosmat fails on some that loadmat reads
+            continue
+        got = load_mat(path)
         for name, value in got.items():
             if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
                 assert value.dtype == dtypes.get(classes[name], classes[name]), path

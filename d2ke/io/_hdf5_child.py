@@ -214,6 +214,8 @@ class Reader:
         if sizes.dtype.kind not in "iu" or not 2 <= len(sizes) <= 32 or (sizes > 2**62).any():
             raise Damaged(f"{data.name} is empty but has no shape")
         shape = tuple(int(n) for n in sizes)
+        if math.prod(n or 1 for n in shape) > 2**48:  # numpy's bound, also of empty arrays
+            raise Damaged(f"{data.name} is empty but has the shape {shape}")
         if kind == "struct":
             fields = self.fields(data) or []
             if math.prod(shape) and (fields or math.prod(shape) > 2**16):

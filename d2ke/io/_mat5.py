@@ -190,7 +190,8 @@ class _Reader:
             shape = tuple(int(n) for n in sizes)
             if kind not in (_INT32, _UINT32) or not 2 <= len(shape) <= 32:
                 raise Damaged("a matrix has no shape")
-            if min(shape) < 0 or max(shape) >= 2**31:
+            # numpy bounds the product of the other axes of an empty array, too.
+            if min(shape) < 0 or max(shape) >= 2**31 or math.prod(n or 1 for n in shape) > 2**48:
                 raise Damaged(f"a matrix has the shape {shape}")
         name, at = self.string(at, end)
         return flags, flags & 0xFF, shape, name, at

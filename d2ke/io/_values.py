@@ -39,6 +39,9 @@ CLASSES = {
 }
 """MATLAB's class of each dtype that it can hold."""
 
+_MOST_EMPTY_ROWS = 2**20  # rows without characters take memory here but not in a file
+_WIDEST_ROW = 2**29 - 1  # of numpy's str
+
 _HELD = (
     "MATLAB can hold numbers, booleans, str, numeric arrays, lists (cells), dicts (structs) "
     "and scipy.sparse matrices"
@@ -111,11 +114,15 @@ def _objects(values: Iterable[Any], shape: tuple[int, ...]) -> np.ndarray:
 
 def _places(shape: tuple[int, ...]) -> Iterable[str]:
     """MATLAB's subscripts in column-major order: one for a row or a column."""
-    if len(shape) == 2 and 1 in shape:
-        return (str(i + 1) for i in range(math.prod(shape)))
-    return (
-        ",".join(str(i + 1) for i in reversed(place)) for place in np.ndindex(tuple(shape[::-1]))
-    )
+    for i in range(math.prod(shape)):
+        if len(shape) == 2 and 1 in shape:
+            yield str(i + 1)
+            continue
+        place = []
+        for n in shape:
+            i, k = divmod(i, n)
+            place.append(str(k + 1))
+        yield ",".join(place)
 
 
 def _text(units: np.ndarray, name: str, squeeze: bool) -> Any:
@@ -128,6 +135,8 @@ def _text(units: np.ndarray, name: str, squeeze: bool) -> Any:
     if rows.size and ((rows >= 0xD800) & (rows < 0xE000)).any():
         raise Damaged(f"{name} has characters beyond 16 bits in a char array of several rows")
     text = np.ascontiguousarray(rows, dtype=np.uint32)
+    if math.prod(rows.shape[:-1]) > max(_MOST_EMPTY_ROWS, units.size) or width > _WIDEST_ROW:
+        raise Damaged(f"{name} is a char array of the shape {shape}")
     result = np.zeros(rows.shape[:-1], dtype=f"U{max(width, 1)}")
     if text.size:
         result[...] = text.view(f"U{width}")[..., 0]

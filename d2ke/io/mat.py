@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO
@@ -309,13 +309,14 @@ def _nodes(path: Path, wanted: list[str] | None) -> tuple[list[str], dict[str, t
             return _old_nodes(file, path.stat().st_size, _mat4 if form == "4" else _mat5, wanted)
     found: list[str] = []
     nodes: dict[str, tuple] = {}
-    for kind, content in _mat73.read(path, wanted):
-        if kind == "names":
-            found = content
-        elif kind == "name":
-            name = content
-        else:
-            nodes[name] = content
+    with closing(_mat73.read(path, wanted)) as messages:
+        for kind, content in messages:
+            if kind == "names":
+                found = content
+            elif kind == "name":
+                name = content
+            else:
+                nodes[name] = content
     return found, nodes
 
 
@@ -352,15 +353,16 @@ def _items(path: Path, name: str) -> tuple[tuple[int, ...] | None, Any]:
         node = nodes[name]
         return node[1:] if node[0] == "cell" else (None, node)
     shape, items = None, []
-    for kind, content in _mat73.read(path, [name], pieces=True):
-        if kind == "names":
-            _check_found(path, [name], content)
-        elif kind == "cell":
-            shape = content
-        elif kind == "item":
-            items.append(content)
-        elif kind == "node":
-            return content[1:] if content[0] == "cell" else (None, content)
+    with closing(_mat73.read(path, [name], pieces=True)) as messages:
+        for kind, content in messages:
+            if kind == "names":
+                _check_found(path, [name], content)
+            elif kind == "cell":
+                shape = content
+            elif kind == "item":
+                items.append(content)
+            elif kind == "node":
+                return content[1:] if content[0] == "cell" else (None, content)
     return shape, items
 
 
