@@ -41,6 +41,10 @@ class Objects:
         vectors.
     letters : {"str", "bytes", "int"} or None
         What the letters are. None for vectors.
+    weights : ndarray of float64, shape (total,), or None
+        One weight for each vector, read-only; None for vectors of equal weight.
+        Slices and `concatenate` keep them. A single object ``X[i]`` is its
+        vectors alone; its weights are ``X.weights[X.offsets[i]:X.offsets[i + 1]]``.
 
     Examples
     --------
@@ -50,16 +54,18 @@ class Objects:
     (3, 'GATTACA', array([4, 0]))
     """
 
-    __slots__ = ("alphabet", "kind", "letters", "offsets", "values")
+    __slots__ = ("alphabet", "kind", "letters", "offsets", "values", "weights")
 
     kind: str
     values: np.ndarray
     offsets: np.ndarray
     alphabet: np.ndarray | None
     letters: str | None
+    weights: np.ndarray | None
 
-    def __init__(self, kind, values, offsets, alphabet=None, letters=None):
-        for name, array in (("values", values), ("offsets", offsets), ("alphabet", alphabet)):
+    def __init__(self, kind, values, offsets, alphabet=None, letters=None, weights=None):
+        arrays = {"values": values, "offsets": offsets, "alphabet": alphabet, "weights": weights}
+        for name, array in arrays.items():
             if array is not None:
                 array = np.ascontiguousarray(array)
                 if array.base is not None and array.flags.writeable:
@@ -78,7 +84,14 @@ class Objects:
         raise AttributeError(f"Objects are immutable; cannot delete {name!r}")
 
     def __reduce__(self):
-        return Objects, (self.kind, self.values, self.offsets, self.alphabet, self.letters)
+        return Objects, (
+            self.kind,
+            self.values,
+            self.offsets,
+            self.alphabet,
+            self.letters,
+            self.weights,
+        )
 
     @property
     def lengths(self) -> np.ndarray:
@@ -98,8 +111,8 @@ class Objects:
     @property
     def nbytes(self) -> int:
         """Bytes of memory that the collection holds."""
-        letters = 0 if self.alphabet is None else self.alphabet.nbytes
-        return self.values.nbytes + self.offsets.nbytes + letters
+        arrays = (self.values, self.offsets, self.alphabet, self.weights)
+        return sum(array.nbytes for array in arrays if array is not None)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -152,7 +165,10 @@ class Objects:
         # Position t of the result comes from offsets[item] + (t - its own start).
         source = np.repeat(self.offsets[picked] - offsets[:-1], lengths)
         source += np.arange(offsets[-1])
-        return Objects(self.kind, self.values[source], offsets, self.alphabet, self.letters)
+        weights = None if self.weights is None else self.weights[source]
+        return Objects(
+            self.kind, self.values[source], offsets, self.alphabet, self.letters, weights
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Objects):
@@ -163,6 +179,8 @@ class Objects:
             and np.array_equal(self.offsets, other.offsets)
             and self.dim == other.dim
             and np.array_equal(_symbols(self), _symbols(other))
+            and (self.weights is None) == (other.weights is None)
+            and (self.weights is None or np.array_equal(self.weights, other.weights))
         )
 
     __hash__ = None
@@ -173,7 +191,8 @@ class Objects:
         span = f", lengths {lengths.min()} to {lengths.max()}" if n else ""
         if self.kind == "strings":
             return f"<{n} strings over {len(self.alphabet)} letters{span}>"
-        return f"<{n} sequences of {self.dim}-dimensional vectors, {self.dtype}{span}>"
+        weighted = "" if self.weights is None else "weighted "
+        return f"<{n} sequences of {weighted}{self.dim}-dimensional vectors, {self.dtype}{span}>"
 
 
 def pack(
@@ -182,6 +201,7 @@ def pack(
     kind: str | None = None,
     lengths: Any = None,
     channels_first: bool = False,
+    weights: Any = None,
     name: str = "items",
 ) -> Objects:
     """Pack objects of unequal sizes into one contiguous, immutable collection.
@@ -189,7 +209,7 @@ def pack(
     Parameters
     ----------
     items : Objects, sequence or ndarray
-        - `Objects`: returned as they are;
+        - `Objects`: returned as they are, or with `weights`;
         - a sequence of (length, dim) arrays, or of 1-D arrays (dim = 1):
           series or sets of vectors;
         - a sequence of `str`, or of `bytes`, or (with ``kind="strings"``) of
@@ -205,6 +225,12 @@ def pack(
         For a padded (n, length[, dim]) array: how much of each row counts.
     channels_first : bool
         True: 2-D items are (dim, length), as in the authors' MATLAB cells.
+    weights : sequence of array_like, optional
+        For sets of vectors: one 1-D array for each object, or a cell of rows or
+        columns, with a weight for each vector; finite, >= 0, and of a sum > 0.
+        Of a numeric array that goes with padded items and `lengths`, as much of
+        each row counts. Only some distances use weights, the others refuse
+        them.
     name : str
         What errors call the argument.
 
@@ -213,7 +239,7 @@ def pack(
     Objects
         float32 items stay float32, float16 become float32, other numbers and
         booleans float64; where both occur, all are float64. Nothing is rounded.
-        Letters become indices into an alphabet.
+        Letters become indices into an alphabet. Weights are kept as float64.
 
     Raises
     ------
@@ -223,7 +249,7 @@ def pack(
     ValueError
         No items; NaN or infinity (naming the item and the position); different
         numbers of channels; integers that float64 cannot hold; wrong shapes or
-        lengths.
+        lengths; weights that do not fit the objects.
 
     Examples
     --------
@@ -235,9 +261,16 @@ def pack(
     <2 strings over 4 letters, lengths 2 to 7>
     >>> d2ke.pack(np.zeros((2, 6, 3)), lengths=[6, 4]).lengths
     array([6, 4])
+    >>> d2ke.pack([np.zeros((2, 3)), np.ones((1, 3))], weights=[[0.25, 0.75], [1]]).weights
+    array([0.25, 0.75, 1.  ])
     """
     if kind is not None:
         choice("kind", kind, KINDS)
+    if weights is not None:
+        if lengths is not None and _is_padded(weights):
+            weights = _trim(np.asarray(weights), lengths, False, "weights")
+        objects = pack(items, kind=kind, lengths=lengths, channels_first=channels_first, name=name)
+        return _weighted(objects, weights, name)
     if isinstance(items, Objects):
         if lengths is not None or channels_first:
             raise TypeError(f"{name} is packed already: lengths and channels_first do not apply")
@@ -269,6 +302,7 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
     -------
     Objects
         The objects in order. float32 only if all are; the alphabets are merged.
+        If some have weights, the vectors of an object without have 1 / its length.
 
     Raises
     ------
@@ -291,7 +325,11 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
     offsets = _offsets(np.concatenate([part.lengths for part in parts]))
     first = parts[0]
     if first.kind == "vectors":
-        return Objects("vectors", np.concatenate([part.values for part in parts]), offsets)
+        weights = None
+        if any(part.weights is not None for part in parts):
+            weights = np.concatenate([_weights_or_equal(part) for part in parts])
+        values = np.concatenate([part.values for part in parts])
+        return Objects("vectors", values, offsets, weights=weights)
     alphabet, recoded = common_alphabet(parts)
     values = np.concatenate(recoded).astype(_code_dtype(len(alphabet)))
     return Objects("strings", values, offsets, alphabet, first.letters)
@@ -321,6 +359,21 @@ def check_compatible(x: Objects, y: Objects, x_name: str, y_name: str) -> None:
         )
 
 
+def refuse_weights(objects: Objects, name: str, user: str) -> None:
+    """Raise if the objects have weights, which `user` would not look at."""
+    if objects.weights is not None:
+        raise TypeError(
+            f"{user} does not use weights, but {name} has them; pack the vectors without weights"
+        )
+
+
+def _weights_or_equal(objects: Objects) -> np.ndarray:
+    if objects.weights is not None:
+        return objects.weights
+    lengths = objects.lengths
+    return np.repeat(1.0 / np.maximum(lengths, 1), lengths)
+
+
 def _offsets(lengths: np.ndarray) -> np.ndarray:
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
@@ -340,7 +393,7 @@ def _as_list(items: Any, lengths: Any, channels_first: bool, name: str) -> list[
             f"{name} is one {type(items).__name__}; a sequence of objects is needed, such as a "
             "list of its values"
         )
-    padded = isinstance(items, np.ndarray) and items.dtype.kind not in "OUST"
+    padded = _is_padded(items)
     if lengths is not None and not padded:
         raise TypeError(f"lengths goes with a padded array of numbers, but {name} is a sequence")
     if padded:
@@ -363,6 +416,10 @@ def _as_list(items: Any, lengths: Any, channels_first: bool, name: str) -> list[
         raise TypeError(
             f"{name} must be a sequence of objects, got {type(items).__name__}"
         ) from None
+
+
+def _is_padded(items: Any) -> bool:
+    return isinstance(items, np.ndarray) and items.dtype.kind not in "OUST"
 
 
 def _uncell(item: Any) -> Any:
@@ -451,6 +508,64 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> np.ndarray:
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
     return array
+
+
+def _weighted(objects: Objects, weights: Any, name: str) -> Objects:
+    """Return the objects with these weights."""
+    if objects.kind != "vectors":
+        raise TypeError(f"weights go with vectors, but {name} holds {objects.kind}")
+    if objects.weights is not None:
+        raise TypeError(f"{name} has weights already")
+    if not isinstance(weights, (Sequence, np.ndarray)) or isinstance(weights, (str, bytes)):
+        raise TypeError(
+            f"weights must be a sequence of arrays, one for each object of {name}; got "
+            f"{type(weights).__name__}"
+        )
+    if isinstance(weights, np.ndarray) and weights.dtype.kind == "O":
+        if weights.size > max(weights.shape, default=1):
+            raise ValueError(
+                f"weights must be a row or a column of arrays, got shape {weights.shape}"
+            )
+        weights = weights.ravel()
+    if len(weights) != len(objects):
+        raise ValueError(
+            f"weights has {len(weights)} arrays, but {name} has {len(objects)} objects"
+        )
+    arrays = [
+        _object_weights(one, i, n, name)
+        for i, (one, n) in enumerate(zip(weights, objects.lengths.tolist(), strict=True))
+    ]
+    return Objects("vectors", objects.values, objects.offsets, weights=np.concatenate(arrays))
+
+
+def _object_weights(one: Any, i: int, length: int, name: str) -> np.ndarray:
+    try:
+        array = np.asarray(one)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"weights[{i}] is not an array of numbers: {error}") from None
+    if isinstance(one, np.ma.MaskedArray) and np.ma.is_masked(one):
+        raise TypeError(f"weights[{i}] has masked elements; every value must be there")
+    if array.ndim == 2 and 1 in array.shape:
+        array = array.ravel()  # a row or a column of MATLAB's
+    if array.size and (array.dtype.kind not in "iuf" or array.dtype.itemsize > 8):
+        raise TypeError(f"weights[{i}] has element type {array.dtype}; float64 or integers needed")
+    if array.shape != (length,) and not array.size == length == 0:
+        raise ValueError(
+            f"weights[{i}] has shape {array.shape}, but {name}[{i}] has {length} vectors"
+        )
+    array = array.ravel()
+    wide = array.astype(np.float64)
+    if array.dtype.kind in "iu" and not (wide.astype(array.dtype) == array).all():
+        raise ValueError(f"weights[{i}] has integers that float64 cannot hold")
+    wrong = np.flatnonzero(~(np.isfinite(wide) & (wide >= 0)))
+    if wrong.size:
+        at = wrong[0]
+        raise ValueError(f"weights[{i}] has {wide[at]} at {at}; weights must be finite and >= 0")
+    with np.errstate(over="ignore"):
+        total = wide.sum()
+    if length and not 0 < total < np.inf:
+        raise ValueError(f"the sum of weights[{i}] must be positive and finite, got {total}")
+    return wide
 
 
 def _pack_strings(items: list[Any], name: str) -> Objects:

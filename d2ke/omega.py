@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._validate import choice, element_type, generator, integer, length_range, positive_number
-from d2ke.objects import Objects, pack
+from d2ke.objects import Objects, pack, refuse_weights
 
 
 def random_series(
@@ -185,6 +185,7 @@ def random_segments(
     """
     integer("R", R, 1)
     objects = pack(X, name="X")
+    refuse_weights(objects, "X", "random_segments")
     low, high = length_range("length", length)
     scale = positive_number("scale", scale)
     if objects.kind == "strings" and scale != 1:
@@ -424,7 +425,7 @@ def resampled_sets(R: int, X: Any, *, size: int | tuple[int, int], seed: Any) ->
     Raises
     ------
     TypeError
-        If X does not hold vectors, or an argument is of a wrong type.
+        If X does not hold vectors, or has weights, or an argument is of a wrong type.
     ValueError
         R < 1, an empty range of sizes, or X has no elements.
 
@@ -442,6 +443,7 @@ def resampled_sets(R: int, X: Any, *, size: int | tuple[int, int], seed: Any) ->
     """
     integer("R", R, 1)
     objects = _of_kind("vectors", X)
+    refuse_weights(objects, "X", "resampled_sets")
     if not len(objects.values):
         raise ValueError("X must hold at least one element, but all of its sets are empty")
     for_sizes, for_values = generator(seed).spawn(2)

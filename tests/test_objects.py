@@ -312,12 +312,13 @@ EXAMPLES = [
     d2ke.random_series(3, 2, length=(1, 5), sigma=1.0, seed=0),
     d2ke.random_strings(3, "ACGT", length=(1, 5), seed=0),
     d2ke.concatenate([d2ke.pack(["a"]), d2ke.pack(["b"])]),
+    d2ke.pack(SERIES, weights=[[1, 0, 2], [0.5, 0.5], []]),
 ]
 
 
 @pytest.mark.parametrize("X", EXAMPLES, ids=repr)
 def test_immutable(X):
-    for name in ("values", "offsets", "alphabet"):
+    for name in ("values", "offsets", "alphabet", "weights"):
         array = getattr(X, name)
         if array is None:
             continue

@@ -114,8 +114,8 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
     """Give every channel mean 0 and standard deviation 1 over the training objects.
 
     Mean and standard deviation are those of all elements (time steps, set members) of all
-    training objects together, in float64; the other objects are scaled by the same numbers. A
-    channel that is constant over the training objects is centred only.
+    training objects together, whatever their weights, in float64; the other objects are scaled by
+    the same numbers. A channel that is constant over the training objects is centred only.
 
     Parameters
     ----------
@@ -127,7 +127,8 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
     Returns
     -------
     tuple of Objects
-        `train` and each of `others`, scaled, in the dtype that each had.
+        `train` and each of `others`, scaled, in the dtype that each had, with the weights that
+        it had.
 
     Raises
     ------
@@ -164,4 +165,4 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
 
 def _scaled(objects: Objects, mean: np.ndarray, deviation: np.ndarray) -> Objects:
     values = ((objects.values - mean) / deviation).astype(objects.dtype)
-    return Objects("vectors", values, objects.offsets)
+    return Objects("vectors", values, objects.offsets, weights=objects.weights)

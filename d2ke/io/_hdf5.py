@@ -74,9 +74,13 @@ def get_objects(group: h5py.Group, items: slice | None = None) -> Objects:
         raise ValueError(f"{group.name} has a part {unknown[0]!r}, which objects have not")
     items = items or slice(0, group["offsets"].shape[0] - 1)
     offsets = group["offsets"][items.start : items.stop + 1]
-    values = group["values"][offsets[0] : offsets[-1]]
+    parts = {
+        name: group[name][offsets[0] : offsets[-1]]
+        for name in ("values", "weights")  # one entry for each vector or letter
+        if name in group
+    }
     alphabet = group["alphabet"][()] if "alphabet" in group else None
-    return Objects(values=values, offsets=offsets - offsets[0], alphabet=alphabet, **group.attrs)
+    return Objects(offsets=offsets - offsets[0], alphabet=alphabet, **parts, **group.attrs)
 
 
 def put_text(group: h5py.Group, name: str, text: np.ndarray) -> h5py.Dataset:
