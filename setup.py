@@ -90,6 +90,7 @@ setup(
             extension("elastic"),
             extension("strings"),
             extension("sets"),
+            extension("transport"),
             extension("user"),
             extension("features"),
         ],

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
 
 
@@ -62,6 +63,27 @@ def directed_hausdorff(x, y):
     return max(_nearest(x, y))
 
 
+def emd(x, y, x_weights=None, y_weights=None, ground="euclidean"):
+    """Earth mover's distance as the linear program that defines it."""
+    x, y = (np.asarray(v, dtype=np.float64) for v in (x, y))
+    n, m = len(x), len(y)
+    a, b = (
+        np.ones(k) if w is None else np.asarray(w, dtype=np.float64)
+        for k, w in ((n, x_weights), (m, y_weights))
+    )
+    sums = np.vstack([np.kron(np.eye(n), np.ones(m)), np.kron(np.ones(n), np.eye(m))])
+    # One of the equations follows from the others, but for rounding.
+    found = linprog(
+        cdist(x, y, ground).ravel(),
+        A_eq=sums[:-1],
+        b_eq=np.concatenate([a / a.sum(), b / b.sum()])[:-1],
+        method="highs-ds",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    assert found.status == 0, found.message
+    return found.fun
+
+
 DISTANCES = {
     "dtw": dtw,
     "levenshtein": levenshtein,
@@ -70,6 +92,7 @@ DISTANCES = {
     "chamfer": lambda x, y: directed_mhd(x, y) + directed_mhd(y, x),
     "directed_mhd": directed_mhd,
     "directed_hausdorff": directed_hausdorff,
+    "emd": emd,
 }
 
 

@@ -11,6 +11,9 @@ cdef class Cross:
     # True: a task computes all its rows against one block, then the next block
     # (blocks are costly to prepare); False: one row against all its blocks.
     cdef bint block_outer
+    # Operations for a pair of elements beyond one for each of their dimensions: what
+    # threads have to do.
+    cdef int64_t cell_work
     # The kernel is a user's: check that its results are distances.
     cdef bint doubtful
     # Rows are visited in this order; in the symmetric case it is also y's order.

@@ -247,7 +247,8 @@ cdef _run(Cross cross, Element[:, ::1] out, int n_threads, bint symmetric, progr
     if not cross.doubtful:
         # A thread is worth starting for about a millisecond of work.
         cells = <double> cross.problem.x.offsets[n] * cross.problem.y.offsets[m]
-        n_threads = <int> min(<double> n_threads, 1 + cells * cross.problem.x.dim / THREAD_WORK)
+        cells *= cross.problem.x.dim + cross.cell_work
+        n_threads = <int> min(<double> n_threads, 1 + cells / THREAD_WORK)
     blocks = np.asarray(<const int64_t[:nb + 1]> cross.problem.blocks)
     tile_rows, edges = tile_shape(n, blocks, n_threads, cross.block_outer)
     runs = edges

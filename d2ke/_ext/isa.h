@@ -6,6 +6,7 @@
 #define REAL f64
 #include "dtw.h"
 #include "sets.h"
+#include "emd.h"
 #undef REAL
 #define REAL f32
 #include "dtw.h"
@@ -26,5 +27,7 @@ const d2ke_table D2KE_PASTE(d2ke_table_, D2KE_ISA) = {
     levenshtein_scratch,
     {sets_f64, sets_f32},
     {sets_scratch_f64, sets_scratch_f32},
+    emd,
+    emd_scratch,
     exp_features,
 };

@@ -20,6 +20,8 @@ cdef extern from "kernel.h":
         int64_t window
         const double *x_norms
         const double *y_norms
+        const int64_t *x_masses
+        const int64_t *y_masses
         void *function
         void *user_data
 
@@ -42,6 +44,8 @@ cdef extern from "kernel.h":
         d2ke_scratch levenshtein_scratch
         d2ke_kernel sets[2]
         d2ke_scratch sets_scratch[2]
+        d2ke_kernel emd
+        d2ke_scratch emd_scratch
         d2ke_exp exp_features
 
     int d2ke_stopped(const d2ke_poll *) noexcept nogil

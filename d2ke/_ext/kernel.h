@@ -33,6 +33,8 @@ typedef struct {
     int64_t window;
     const double *x_norms; /* sets: squared norms of all vectors, else NULL   */
     const double *y_norms;
+    const int64_t *x_masses; /* emd: see emd.h, else NULL */
+    const int64_t *y_masses;
     void *function;        /* a user's compiled distance and its data         */
     void *user_data;
 } d2ke_problem;
@@ -78,6 +80,8 @@ typedef struct {
     d2ke_scratch levenshtein_scratch;
     d2ke_kernel sets[2];
     d2ke_scratch sets_scratch[2];
+    d2ke_kernel emd;
+    d2ke_scratch emd_scratch;
     d2ke_exp exp_features;
 } d2ke_table;
 

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Weights of vectors: how they are packed, carried along, and refused where nobody uses them."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import LowLevelCallable
+
+import d2ke
+from d2ke.datasets import _cache
+
+ITEMS = [np.arange(6.0).reshape(3, 2), np.ones((1, 2)), np.zeros((2, 2))]
+WEIGHTS = [[0.5, 0.0, 0.25], [3.0], [1e-300, 1.0]]
+
+
+def weighted():
+    return d2ke.pack(ITEMS, weights=WEIGHTS)
+
+
+def weights_of(X, i):
+    return X.weights[X.offsets[i] : X.offsets[i + 1]].tolist()
+
+
+def test_kept_as_given():
+    X = weighted()
+    assert X.weights.dtype == np.float64
+    assert not X.weights.flags.writeable
+    assert [weights_of(X, i) for i in range(3)] == WEIGHTS
+    assert X.nbytes == d2ke.pack(ITEMS).nbytes + 6 * 8
+    assert repr(X) == "<3 sequences of weighted 2-dimensional vectors, float64, lengths 1 to 3>"
+    assert d2ke.pack(X) is X
+    assert d2ke.pack(ITEMS).weights is None
+
+
+def cell(arrays, shape):
+    result = np.empty(len(arrays), dtype=object)
+    result[:] = arrays
+    return result.reshape(shape)
+
+
+def test_any_form_of_weights():
+    X = weighted()
+    arrays = [np.array(one) for one in WEIGHTS]
+    rows = [one[None] for one in arrays]  # as MATLAB has vectors
+    columns = [one[:, None] for one in arrays]
+    for form in (tuple(arrays), rows, columns, cell(rows, (1, 3)), cell(columns, (3, 1))):
+        assert d2ke.pack(ITEMS, weights=form) == X
+    assert d2ke.pack(d2ke.pack(ITEMS), weights=arrays) == X
+    for dtype in (np.int8, np.uint64, ">i4", np.float32, ">f8"):
+        whole = [np.arange(1, len(item) + 1).astype(dtype) for item in ITEMS]
+        assert d2ke.pack(ITEMS, weights=whole).weights.tolist() == [1, 2, 3, 1, 1, 2]
+    padded = np.zeros((2, 3, 2))
+    full = d2ke.pack(padded, weights=np.ones((2, 3)))
+    assert full.weights.tolist() == [1] * 6
+    part = d2ke.pack(padded, lengths=[2, 1], weights=np.arange(1.0, 7).reshape(2, 3))
+    assert part.weights.tolist() == [1, 2, 4]
+    empty = d2ke.pack([np.zeros((0, 2)), np.ones((1, 2))], weights=[[], [2]])
+    assert empty.weights.tolist() == [2]
+
+
+def test_given_arrays_are_copied():
+    one = np.array([1.0])
+    X = d2ke.pack([[0.0]], weights=[one])
+    one[0] = 5
+    assert X.weights.tolist() == [1]
+
+
+def test_carried_along():
+    X = weighted()
+    assert [weights_of(X[[2, 0, 2]], i) for i in range(3)] == [WEIGHTS[i] for i in (2, 0, 2)]
+    assert weights_of(X[1:], 1) == WEIGHTS[2]
+    assert weights_of(X[np.array([False, False, True])], 0) == WEIGHTS[2]
+    assert pickle.loads(pickle.dumps(X)) == X
+    assert d2ke.pack(ITEMS) != X
+    assert d2ke.pack(ITEMS, weights=[[0.5, 0, 0.25], [3], [1e-300, 2]]) != X
+    assert d2ke.concatenate([X[:1], X[1:]]) == X
+    mixed = d2ke.concatenate([d2ke.pack(ITEMS)[1:], X[:1]])
+    assert mixed.weights.tolist() == [1, 0.5, 0.5, *WEIGHTS[0]]
+    assert sorted(d2ke.representatives(X, 3, seed=0).weights) == sorted(X.weights)
+    (scaled,) = d2ke.datasets.standardize(X)
+    assert scaled.weights.tolist() == X.weights.tolist()
+
+
+def test_kept_in_the_cache_of_the_data_sets():
+    X, labels = weighted(), np.arange(3)
+    _cache._write("weighted", "0" * 64, X, labels)
+    again, _ = _cache._read("weighted", "0" * 64)
+    assert again == X
+
+
+@pytest.mark.parametrize(
+    ("weights", "error", "message"),
+    [
+        ([[1, 1, 1], [1]], ValueError, "weights has 2 arrays, but items has 3 objects"),
+        ([[1, 1], [1], [1, 1]], ValueError, r"weights\[0\] has shape \(2,\), but items\[0\] has 3"),
+        ([[1, 1, 1], 1, [1, 1]], ValueError, r"weights\[1\] has shape \(\), but items\[1\] has 1"),
+        ([[1, -1, 1], [1], [1, 1]], ValueError, r"weights\[0\] has -1.0 at 1; .* finite and >= 0"),
+        ([[1, 1, 1], [np.nan], [1, 1]], ValueError, r"weights\[1\] has nan at 0"),
+        ([[1, 1, 1], [1], [1, np.inf]], ValueError, r"weights\[2\] has inf at 1"),
+        ([[0, 0, 0], [1], [1, 1]], ValueError, r"sum of weights\[0\] must be positive.*got 0.0"),
+        ([[1, 1, 1], [1], [1e308, 1e308]], ValueError, r"sum of weights\[2\] .* got inf"),
+        ([[1, 1, 1], ["a"], [1, 1]], TypeError, r"weights\[1\] has element type <U1"),
+        ([[1, 1, 1], [True], [1, 1]], TypeError, r"weights\[1\] has element type bool"),
+        ([[1, 1, 1], [1j], [1, 1]], TypeError, r"weights\[1\] has element type complex128"),
+        ([[1, 1, 1], [2**53 + 1], [1, 1]], ValueError, r"weights\[1\] has integers that float64"),
+        ([[1, 1, 1], [[1], [2, 3]], [1, 1]], TypeError, r"weights\[1\] is not an array"),
+        ([1, 1, np.ma.array([1.0, 1.0], mask=[0, 1])], ValueError, r"weights\[0\] has shape \(\)"),
+        ("abc", TypeError, "weights must be a sequence of arrays, .* got str"),
+        (3.0, TypeError, "weights must be a sequence of arrays, .* got float"),
+        (cell([[1.0]] * 4, (2, 2)), ValueError, r"weights must be a row or a column of arrays"),
+    ],
+)
+def test_refused(weights, error, message):
+    with pytest.raises(error, match=message):
+        d2ke.pack(ITEMS, weights=weights)
+
+
+def test_refused_objects():
+    with pytest.raises(TypeError, match="weights go with vectors, but items holds strings"):
+        d2ke.pack(["ab"], weights=[[1, 1]])
+    with pytest.raises(TypeError, match="items has weights already"):
+        d2ke.pack(weighted(), weights=WEIGHTS)
+    with pytest.raises(TypeError, match=r"weights\[0\] has masked elements"):
+        d2ke.pack([[1.0, 2.0]], weights=[np.ma.array([1.0, 1.0], mask=[False, True])])
+
+
+OTHERS = [name for name in d2ke.distance_names() if name not in ("emd", "levenshtein")]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_distances_refuse_weights(name):
+    plain = d2ke.pack(ITEMS)
+    with pytest.raises(TypeError, match=f"distance '{name}' does not use weights, but X has them"):
+        d2ke.distance_matrix(weighted(), plain, name)
+    with pytest.raises(TypeError, match=f"distance '{name}' does not use weights, but omega has"):
+        d2ke.d2ke_embed(plain, weighted(), distance=name, gamma=1.0)
+
+
+def test_users_distances_refuse_weights():
+    def python(x, y):
+        return 0.0
+
+    with pytest.raises(TypeError, match="a Python distance does not use weights, but X has them"):
+        d2ke.distance_matrix(weighted(), distance=python)
+    with pytest.raises(TypeError, match="a Python distance does not use weights, but Y has them"):
+        d2ke.distance_matrix(ITEMS, weighted(), python)
+    numba = pytest.importorskip("numba")
+    t = numba.types
+    pointer = t.CPointer(t.float64)
+    compiled = LowLevelCallable(
+        numba.cfunc(t.float64(pointer, t.intp, pointer, t.intp, t.intp, t.voidptr))(
+            lambda x, n_x, y, n_y, dim, data: 0.0
+        ).ctypes
+    )
+    with pytest.raises(TypeError, match="a compiled distance does not use weights, but X has"):
+        d2ke.distance_matrix(weighted(), distance=compiled)
+
+
+def test_random_objects_refuse_weights():
+    with pytest.raises(TypeError, match="random_segments does not use weights, but X has them"):
+        d2ke.random_segments(2, weighted(), length=1, seed=0)
+    with pytest.raises(TypeError, match="resampled_sets does not use weights, but X has them"):
+        d2ke.resampled_sets(2, weighted(), size=1, seed=0)
