@@ -72,6 +72,10 @@ CASES = {
         "X = d2ke.pack([np.random.default_rng(0).random((60_000, 64))])",
         'd2ke.distance_matrix(X, X, "mhd")',
     ),
+    "transportation": (
+        "X, Y = (d2ke.pack([np.random.default_rng(s).random((5000, 3))]) for s in range(2))",
+        'd2ke.distance_matrix(X, Y, "emd")',
+    ),
     "Python callable": ("", "d2ke.distance_matrix(range(10**4), range(10**4), lambda x, y: 1.0)"),
     "slow Python callable": (
         "",

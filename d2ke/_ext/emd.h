@@ -33,8 +33,7 @@ enum { EMD_EUCLIDEAN, EMD_SQUARED };
 typedef struct {
     int64_t flow;   /* between the vertex and its parent, always from row to column */
     int32_t parent; /* -1: the root                                                 */
-    int32_t child;  /* the first one, or -1                                         */
-    int32_t next;   /* the siblings, or -1                                          */
+    int32_t next;   /* all vertices in a ring, each subtree's after its top          */
     int32_t previous;
     int32_t depth;
 } emd_vertex;
@@ -260,33 +259,14 @@ static int64_t emd_place(const int64_t *cost, const int64_t *potential, int64_t 
 
 static inline int emd_is_row(const emd_tree *tree, int64_t v) { return v >= tree->stride; }
 
-static inline void emd_hang(emd_vertex *vertex, int32_t v, int32_t parent)
+/* Puts the vertices from `first` to `last` of the ring, which are out of it, after `place`. */
+static inline void emd_link(emd_vertex *vertex, int32_t place, int32_t first, int32_t last)
 {
-    const int32_t next = vertex[parent].child;
-    vertex[v].parent = parent;
-    vertex[v].previous = -1;
-    vertex[v].next = next;
-    if (next >= 0) vertex[next].previous = v;
-    vertex[parent].child = v;
-}
-
-static inline void emd_unhang(emd_vertex *vertex, int64_t v)
-{
-    const int32_t next = vertex[v].next, previous = vertex[v].previous;
-    if (next >= 0) vertex[next].previous = previous;
-    if (previous >= 0) vertex[previous].next = next;
-    else vertex[vertex[v].parent].child = next;
-}
-
-/* The vertex after v in the subtree of `top`, parents before children; -1 after the last one. */
-static inline int64_t emd_after(const emd_vertex *vertex, int64_t v, int64_t top)
-{
-    if (vertex[v].child >= 0) return vertex[v].child;
-    while (v != top) {
-        if (vertex[v].next >= 0) return vertex[v].next;
-        v = vertex[v].parent;
-    }
-    return -1;
+    const int32_t next = vertex[place].next;
+    vertex[place].next = first;
+    vertex[first].previous = place;
+    vertex[last].next = next;
+    vertex[next].previous = last;
 }
 
 static inline const int64_t *emd_row(const emd_tree *tree, int64_t i)
@@ -312,7 +292,7 @@ static void emd_start(const emd_tree *tree, const emd_measure *row, const emd_me
         *(v_i64 *)(potential + j) = least;
     }
     for (int64_t j = columns; j < stride; j++) potential[j] = 0;
-    const emd_vertex blank = {0, -1, -1, -1, -1, 0};
+    const emd_vertex blank = {0, -1, -1, -1, 0};
     for (int64_t j = 0; j < columns; j++) {
         vertex[j] = blank;
         vertex[j].flow = column->mass[j];
@@ -352,15 +332,27 @@ static void emd_start(const emd_tree *tree, const emd_measure *row, const emd_me
         below = v;
         v = above;
     }
-    for (int32_t v = 0; v < stride + rows; v++)
-        if ((v < columns || v >= stride) && v != root) emd_hang(vertex, v, vertex[v].parent);
+    /* Into the ring, parents first: `previous` leads back down from a parent that is there. */
     potential[root] = 0;
     vertex[root].depth = 0;
-    for (int64_t v = emd_after(vertex, root, root); v >= 0; v = emd_after(vertex, v, root)) {
-        const int64_t parent = vertex[v].parent;
-        const int64_t i = emd_is_row(tree, v) ? v : parent, j = emd_is_row(tree, v) ? parent : v;
-        vertex[v].depth = vertex[parent].depth + 1;
-        potential[v] = emd_row(tree, i - stride)[j] - potential[parent];
+    vertex[root].next = vertex[root].previous = root;
+    for (int32_t first = 0; first < stride + rows; first++) {
+        int32_t v = first, below = -1;
+        if (v >= columns && v < stride) continue;
+        while (vertex[v].next < 0) {
+            vertex[v].previous = below;
+            below = v;
+            v = vertex[v].parent;
+        }
+        while (below >= 0) {
+            const int32_t parent = v;
+            v = below;
+            below = vertex[v].previous;
+            const int32_t i = emd_is_row(tree, v) ? v : parent, j = i == v ? parent : v;
+            emd_link(vertex, parent, v, v);
+            vertex[v].depth = vertex[parent].depth + 1;
+            potential[v] = emd_row(tree, i - stride)[j] - potential[parent];
+        }
     }
 }
 
@@ -395,26 +387,49 @@ static void emd_pivot(const emd_tree *tree, int32_t row, int32_t column, int64_t
         for (int32_t v = column; v != a; v = vertex[v].parent)
             vertex[v].flow += emd_is_row(tree, v) ? least : -least;
     }
-    /* The subtree of `leaving` is turned so that the new arc's end is on top. */
+    /* The subtree of `leaving` is turned so that the new arc's end is on top: along the path up
+     * to `leaving`, each vertex brings what of its subtree is not there yet. */
+    const int64_t change = top == row ? reduced : -reduced;
+    const int32_t new_parent = top == row ? column : row, before = vertex[leaving].previous;
     int64_t flow = least;
-    for (int32_t v = top, parent = top == row ? column : row;;) {
-        const int32_t its_parent = vertex[v].parent;
+    int32_t last = -1, done = -1, after_done = -1;
+    for (int32_t v = top, parent = new_parent;;) {
+        const int32_t its_parent = vertex[v].parent, its_depth = vertex[v].depth;
+        const int32_t deeper = vertex[parent].depth + 1 - its_depth;
         const int64_t its_flow = vertex[v].flow;
-        emd_unhang(vertex, v);
-        emd_hang(vertex, v, parent);
+        if (last >= 0) {
+            vertex[last].next = v;
+            vertex[v].previous = last;
+        }
+        int32_t x = v;
+        do {
+            const int64_t sign = -(int64_t)!emd_is_row(tree, x); /* 0 or -1 */
+            potential[x] += (change ^ sign) - sign;
+            vertex[x].depth += deeper;
+            last = x;
+            x = vertex[x].next;
+            if (x == done) {
+                x = after_done;
+                vertex[last].next = x;
+                vertex[x].previous = last;
+            }
+            work++;
+        } while (vertex[x].depth > its_depth);
+        vertex[v].parent = parent;
         vertex[v].flow = flow;
-        if (v == leaving) break;
+        if (v == leaving) {
+            vertex[before].next = x;
+            vertex[x].previous = before;
+            break;
+        }
+        done = v;
+        after_done = x;
         flow = its_flow;
         parent = v;
         v = its_parent;
     }
-    const int64_t change = top == row ? reduced : -reduced;
-    for (int64_t v = top; v >= 0; v = emd_after(vertex, v, top)) {
-        vertex[v].depth = vertex[vertex[v].parent].depth + 1;
-        potential[v] += emd_is_row(tree, v) ? change : -change;
-        work++;
-    }
-    sets_stopped(tree->meter, 8 * work);
+    emd_link(vertex, new_parent, top, last);
+    sets_stopped(tree->meter, 4 * work);
 }
 
 /* Takes the rows in turn, each one's arc of least reduced cost, until none is negative.  (The best
