@@ -291,8 +291,8 @@ def distance_matrix(
     is a metric of such measures, 0 for x = y whatever the order of the vectors;
     with squared ground distances it is not a metric. Levenshtein distances are
     exact; the others are within 1e-12 (float64) or 1e-5 (float32) of the exact
-    value, relatively; ``"emd"`` also within 1e-14 of the largest distance of
-    their vectors.
+    value, relatively; ``"emd"`` also within max(1e-14, 2e-18 n) of the largest
+    distance of two vectors, n being the vectors of the smaller set.
 
     References
     ----------
