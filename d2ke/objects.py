@@ -563,8 +563,9 @@ def _object_weights(one: Any, i: int, length: int, name: str) -> np.ndarray:
         raise ValueError(f"weights[{i}] has {wide[at]} at {at}; weights must be finite and >= 0")
     with np.errstate(over="ignore"):
         total = wide.sum()
-    if length and not 0 < total < np.inf:
-        raise ValueError(f"the sum of weights[{i}] must be positive and finite, got {total}")
+    # Half of what float64 holds: rounding in another order of summing cannot overflow.
+    if length and not 0 < total < 2.0**1023:
+        raise ValueError(f"the sum of weights[{i}] must be > 0 and < 2**1023, got {total}")
     return wide
 
 

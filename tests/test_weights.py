@@ -98,7 +98,7 @@ def test_kept_in_the_cache_of_the_data_sets():
         ([[1, -1, 1], [1], [1, 1]], ValueError, r"weights\[0\] has -1.0 at 1; .* finite and >= 0"),
         ([[1, 1, 1], [np.nan], [1, 1]], ValueError, r"weights\[1\] has nan at 0"),
         ([[1, 1, 1], [1], [1, np.inf]], ValueError, r"weights\[2\] has inf at 1"),
-        ([[0, 0, 0], [1], [1, 1]], ValueError, r"sum of weights\[0\] must be positive.*got 0.0"),
+        ([[0, 0, 0], [1], [1, 1]], ValueError, r"the sum of weights\[0\] must be > 0 .* got 0.0"),
         ([[1, 1, 1], [1], [1e308, 1e308]], ValueError, r"sum of weights\[2\] .* got inf"),
         ([[1, 1, 1], ["a"], [1, 1]], TypeError, r"weights\[1\] has element type <U1"),
         ([[1, 1, 1], [True], [1, 1]], TypeError, r"weights\[1\] has element type bool"),
