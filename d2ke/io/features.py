@@ -453,7 +453,7 @@ def _check_whole(path: Path) -> None:
                 f"{path} has version {int(found[1])} of the format, and this d2ke "
                 f"({__version__}) reads {_VERSION}: a newer d2ke is needed"
             )
-        if found[2] is None:
+        if found[2] is None or int(found[1]) < 1:
             raise ValueError(f"{path} is damaged: its header cannot be read")
         size, start, stop = map(int, found.groups()[1:])
         there = stream.seek(0, os.SEEK_END)
