@@ -8,7 +8,7 @@ first columns of one distance matrix.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,8 +39,9 @@ def random_series(
     sigma : float
         Standard deviation of the elements. (The authors' MATLAB scripts divide
         by what they call sigma: theirs is 1 / this.)
-    seed : int, SeedSequence or Generator
-        Where the randomness comes from.
+    seed : int, SeedSequence, Generator or RandStream
+        Where the randomness comes from. A `matlab_compat.RandStream` is drawn from object by
+        object, each one's length before its values, as in a MATLAB loop.
     dtype : {float64, float32}
         Element type; float32 is the rounded float64 draw.
 
@@ -70,9 +71,13 @@ def random_series(
     low, high = length_range("length", length)
     sigma = positive_number("sigma", sigma)
     dtype = element_type("dtype", dtype)
-    for_lengths, for_values = generator(seed).spawn(2)
-    offsets = _draw_offsets(for_lengths, R, low, high)
-    values = for_values.standard_normal((offsets[-1], n_channels))
+    offsets, values = _draw(
+        seed,
+        R,
+        (low, high),
+        lambda generator, n: generator.standard_normal((n, n_channels)),
+        lambda stream, n: stream.randn(n_channels, n).T,
+    )
     with np.errstate(over="ignore"):
         values = (values * sigma).astype(dtype, copy=False)
     _check_overflow(values, f"sigma is too large for {dtype}: {sigma}")
@@ -90,8 +95,9 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
         The letters, each once.
     length : int or (int, int)
         Range of the lengths, both ends included; an integer fixes the length.
-    seed : int, SeedSequence or Generator
-        Where the randomness comes from.
+    seed : int, SeedSequence, Generator or RandStream
+        Where the randomness comes from. A `matlab_compat.RandStream` is drawn from object by
+        object, each one's length before its values, as in a MATLAB loop.
 
     Returns
     -------
@@ -131,9 +137,14 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
             f"alphabet must name each letter once; {alphabet[twice[0]]!r} is at positions "
             f"{twice[0]} and {twice[1]}"
         )
-    for_lengths, for_values = generator(seed).spawn(2)
-    offsets = _draw_offsets(for_lengths, R, low, high)
-    codes = for_values.integers(0, len(letters.alphabet), size=offsets[-1])
+    n_letters = len(letters.alphabet)
+    offsets, codes = _draw(
+        seed,
+        R,
+        (low, high),
+        lambda generator, n: generator.integers(0, n_letters, size=n),
+        lambda stream, n: stream.randi([0, n_letters - 1], n, 1)[:, 0],
+    )
     values = codes.astype(letters.values.dtype)
     return Objects("strings", values, offsets, letters.alphabet, letters.letters)
 
@@ -337,8 +348,9 @@ def random_sets(
         Dimension of the vectors, at least 1.
     size : int or (int, int)
         Range of the sizes, both ends included; an integer fixes the size.
-    seed : int, SeedSequence or Generator
-        Where the randomness comes from.
+    seed : int, SeedSequence, Generator or RandStream
+        Where the randomness comes from. A `matlab_compat.RandStream` is drawn from object by
+        object, each one's length before its values, as in a MATLAB loop.
     region : {"sphere", "orthant", "box"}
         ``"sphere"``: the unit sphere (the paper's choice for descriptors of
         unit length). ``"orthant"``: that part of it where no coordinate is
@@ -383,17 +395,22 @@ def random_sets(
             raise ValueError(f"{name} must be finite, got {edge}")
     if not (low < high).all():
         raise ValueError(f"low must be less than high, got low={low} and high={high}")
-    for_sizes, for_values = generator(seed).spawn(2)
-    offsets = _draw_offsets(for_sizes, R, smallest, largest)
-    if region != "box":
-        values = for_values.standard_normal((offsets[-1], dim))
+    offsets, values = _draw(
+        seed,
+        R,
+        (smallest, largest),
+        lambda generator, n: (
+            generator.random((n, dim)) if region == "box" else generator.standard_normal((n, dim))
+        ),
+        lambda stream, n: stream.rand(dim, n).T if region == "box" else stream.randn(dim, n).T,
+    )
+    if region == "box":
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = low + values * (high - low)
+    else:
         values /= np.linalg.norm(values, axis=1, keepdims=True)
         if region == "orthant":
             np.abs(values, out=values)
-    else:
-        values = for_values.random((offsets[-1], dim))
-        with np.errstate(over="ignore", invalid="ignore"):
-            values = low + values * (high - low)
     with np.errstate(over="ignore"):
         values = values.astype(dtype, copy=False)
     _check_overflow(values, f"low and high are too far apart for {dtype}: {low} and {high}")
@@ -507,7 +524,31 @@ def _check_overflow(values: np.ndarray, message: str) -> None:
         raise ValueError(message)
 
 
-def _draw_offsets(rng: np.random.Generator, R: int, low: int, high: int) -> np.ndarray:
-    offsets = np.zeros(R + 1, dtype=np.int64)
-    np.cumsum(rng.integers(low, high + 1, size=R), out=offsets[1:])
+def _draw(
+    seed: Any,
+    R: int,
+    lengths: tuple[int, int],
+    from_generator: Callable[[np.random.Generator, int], np.ndarray],
+    from_stream: Callable[[Any, int], np.ndarray],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the offsets and the values of R objects.
+
+    A MATLAB-like stream is one sequence: each object's length comes before its values there, so
+    that the objects are those that a MATLAB loop draws.
+    """
+    if hasattr(seed, "randi"):
+        parts = [from_stream(seed, seed.randi(list(lengths))) for _ in range(R)]
+        return _offsets([len(part) for part in parts]), np.concatenate(parts)
+    for_lengths, for_values = generator(seed).spawn(2)
+    offsets = _draw_offsets(for_lengths, R, *lengths)
+    return offsets, from_generator(for_values, offsets[-1])
+
+
+def _offsets(lengths: Any) -> np.ndarray:
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
     return offsets
+
+
+def _draw_offsets(rng: np.random.Generator, R: int, low: int, high: int) -> np.ndarray:
+    return _offsets(rng.integers(low, high + 1, size=R))
