@@ -13,7 +13,7 @@ from d2ke.datasets._text import finite_numbers, lines_of
 from d2ke.datasets.ts import read_ts
 from d2ke.objects import Objects, concatenate, pack
 
-__all__ = ["load_ts", "load_ucr"]
+__all__ = ["load_ts", "load_ucr", "read_ucr"]
 
 _SEPARATOR = re.compile(r"\s*,\s*|\s+")
 
@@ -42,7 +42,7 @@ def load_ucr(train: Path, test: Path) -> tuple[Objects, np.ndarray]:
         If a line is not of this form or has more or fewer values than the file's first one, or a
         file holds no series; the message names the file and the line.
     """
-    parts = [_read_ucr(path) for path in (train, test)]
+    parts = [read_ucr(path) for path in (train, test)]
     return (
         concatenate(objects for objects, _ in parts),
         np.concatenate([labels for _, labels in parts]),
@@ -86,7 +86,26 @@ def load_ts(train: Path, test: Path) -> tuple[Objects, np.ndarray]:
     )
 
 
-def _read_ucr(path: Path) -> tuple[Objects, np.ndarray]:
+def read_ucr(path: Path) -> tuple[Objects, np.ndarray]:
+    """Read one file of the UCR archive, see `load_ucr`.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    objects : Objects
+        The series in the order of the file, float64, each of shape (length, 1).
+    labels : ndarray of int64
+        The classes.
+
+    Raises
+    ------
+    ValueError
+        As `load_ucr`.
+    """
     rows: list[list[float]] = []
     for where, line in lines_of(path):
         if not line:

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MATLAB's values in Python: cells, columns and structs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from d2ke import Objects, pack
+
+
+class Struct(dict):
+    """A MATLAB struct: a dict whose fields are attributes also.
+
+    Examples
+    --------
+    >>> info = Struct(sigma=4.46)
+    >>> info.R = 128
+    >>> info.sigma, info["R"]
+    (4.46, 128)
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(
+                f"no field {name!r}; the fields are {', '.join(self) or 'none'}"
+            ) from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+
+def series_cell(name: str, cell: Any) -> Objects:
+    """Pack a cell (or list) of d x L matrices: channels in rows, time in columns."""
+    if isinstance(cell, Objects):
+        return pack(cell, kind="vectors", name=name)
+    return pack(cell, kind="vectors", channels_first=True, name=name)
+
+
+def cell_items(name: str, cell: Any) -> list:
+    """Return the items of a cell, n x 1 or 1 x n, or of a list."""
+    if isinstance(cell, np.ndarray):
+        if cell.dtype != object or cell.size != max(cell.shape, default=1):
+            raise TypeError(
+                f"{name} must be a cell (an object array, n x 1 or 1 x n) or a list, got "
+                f"{cell.dtype} of shape {cell.shape}"
+            )
+        return list(cell.ravel())
+    if isinstance(cell, (list, tuple)):
+        return list(cell)
+    raise TypeError(f"{name} must be a cell (an object array) or a list, got {type(cell).__name__}")
+
+
+def vector(name: str, values: Any) -> np.ndarray:
+    """Return an n x 1 or 1 x n matrix, or a list, as a one-dimensional array."""
+    array = np.asarray(values)
+    if array.size != max(array.shape, default=1):
+        raise ValueError(f"{name} must be a vector, n x 1 or 1 x n, got shape {array.shape}")
+    return array.reshape(-1)
+
+
+def column(values: Any) -> np.ndarray:
+    """Return a vector as an n x 1 matrix."""
+    return np.asarray(values).reshape(-1, 1)

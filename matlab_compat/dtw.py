@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dynamic time warping by the names of the Random Warping Series code (Wu et al. 2018)."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from d2ke import Objects, distance_matrix
+from matlab_compat._cells import series_cell
+
+__all__ = ["dtw_c", "dtw_m", "dtw_similarity_cell", "dtw_similarity_cell_mulvar"]
+
+
+def dtw_c(s: Any, t: Any, w: float = -1) -> float:
+    """Compute the DTW distance of two series; time in ROWS here, unlike in the cells.
+
+    Parameters
+    ----------
+    s : array_like, shape (ns, k)
+        A series of k channels.
+    t : array_like, shape (nt, k)
+        Another.
+    w : int, default -1
+        Window; one below abs(ns - nt) is widened to it. -1: no window.
+
+    Returns
+    -------
+    float
+        The least sum of Euclidean distances along a warping path.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Series that do not fit to each other, NaN, a window that is not an integer of at least -1.
+
+    Examples
+    --------
+    >>> dtw_c([[0.0], [1.0], [2.0]], [[0.0], [2.0]])
+    1.0
+    """
+    if w == -1:
+        window = None
+    elif isinstance(w, (int, float, np.number)) and w >= 0 and w == int(w):
+        window = int(w)
+    else:
+        raise ValueError(f"w must be an integer >= 0, or -1 for no window; got {w!r}")
+    return float(distance_matrix([s], [t], "dtw", window=window)[0, 0])
+
+
+def dtw_m(s: Any, t: Any, w: float = -1) -> float:
+    """Return what `dtw_c` does; in MATLAB this was the slow form.
+
+    Parameters
+    ----------
+    s : array_like, shape (ns, k)
+        A series of k channels.
+    t : array_like, shape (nt, k)
+        Another.
+    w : int, default -1
+        Window, -1 for none.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `dtw_c`.
+
+    Examples
+    --------
+    >>> dtw_m([[0.0], [1.0], [2.0]], [[0.0], [2.0]], 1)
+    1.0
+    """
+    return dtw_c(s, t, w)
+
+
+def dtw_similarity_cell(
+    newX: Any, baseX: Any, *, n_threads: int | None = None
+) -> tuple[np.ndarray, float]:
+    """Compute DTW distances of univariate series to random ones, window 0.
+
+    The published code computes a window and then sets it to 0, which `dtw_c` widens to the
+    difference of the lengths; so does this.
+
+    Parameters
+    ----------
+    newX : array_like, shape (m, L), or Objects
+        One series in each row.
+    baseX : cell of n matrices 1 x D, or Objects
+        The random series.
+    n_threads : int, optional
+        Threads; None for all.
+
+    Returns
+    -------
+    KMat : ndarray, shape (m, n)
+        The distances (no similarities, whatever the name says).
+    t : float
+        Seconds that it took.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Series with NaN, none, or of more than one channel.
+
+    Examples
+    --------
+    >>> K, _ = dtw_similarity_cell([[0.0, 1.0, 2.0]], [[[0.0, 2.0]], [[1.0]]])
+    >>> K
+    array([[1., 2.]])
+    """
+    started = time.perf_counter()
+    if not isinstance(newX, Objects):
+        newX = np.asarray(newX)
+        if newX.ndim != 2:
+            raise ValueError(f"newX must be an m x L matrix, got shape {newX.shape}")
+    base = series_cell("baseX", baseX)
+    K = distance_matrix(newX, base, "dtw", window=0, n_threads=n_threads)
+    return K, time.perf_counter() - started
+
+
+def dtw_similarity_cell_mulvar(
+    newX: Any, baseX: Any, *, n_threads: int | None = None
+) -> tuple[np.ndarray, float]:
+    """Compute DTW distances of series of several channels to random ones.
+
+    The window is max(min(40, ceil(longer / 10)), difference of the lengths).
+
+    Parameters
+    ----------
+    newX : cell of m matrices d x L, or Objects
+        Channels in rows, time in columns.
+    baseX : cell of n matrices d x D, or Objects
+        The random series.
+    n_threads : int, optional
+        Threads; None for all.
+
+    Returns
+    -------
+    KMat : ndarray, shape (m, n)
+        The distances.
+    t : float
+        Seconds that it took.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Series with NaN, none, or of different numbers of channels.
+
+    Examples
+    --------
+    >>> K, _ = dtw_similarity_cell_mulvar([[[0.0, 3.0], [0.0, 4.0]]], [[[0.0], [0.0]]])
+    >>> K
+    array([[5.]])
+    """
+    started = time.perf_counter()
+    new, base = series_cell("newX", newX), series_cell("baseX", baseX)
+    K = distance_matrix(new, base, "dtw", window="rws", n_threads=n_threads)
+    return K, time.perf_counter() - started

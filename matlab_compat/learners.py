@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The MATLAB interfaces of LIBLINEAR and LIBSVM: models are structs, labels keep their order.
+
+Both libraries number the classes as they first appear in the training labels (of the labels -1
+and 1, 1 is first). `Label`, the columns of decision values and ties follow that order here too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from d2ke import _labels, _options, linear, svm
+from matlab_compat._cells import Struct, column, vector
+
+__all__ = ["predict", "svmpredict", "svmtrain", "train"]
+
+_PREDICT = {
+    "-b": _options.Option(_options.integer(0, 1), "1: probabilities, of logistic solvers"),
+    "-q": _options.Option(None, "print nothing"),
+}
+_PRECOMPUTED = 4
+
+
+def train(y: Any, X: Any, options: str = "") -> Struct:
+    """Train a linear model with LIBLINEAR.
+
+    Parameters
+    ----------
+    y : array_like, n x 1
+        Numeric labels (or targets).
+    X : array_like or scipy sparse, n x d
+        The features, one object in each row.
+    options : str
+        LIBLINEAR's, such as ``"-s 2 -e 0.0001 -q -c 10"``.
+
+    Returns
+    -------
+    Struct
+        ``Parameters`` (the solver), ``nr_class``, ``nr_feature``, ``bias``, ``Label`` (nr_class x
+        1), ``w`` (one row for two classes, nr_class rows for more; with ``-B`` the bias's weight
+        is the last column).
+
+    Raises
+    ------
+    TypeError, ValueError
+        Bad options, sizes that do not fit, values that are not finite.
+
+    Examples
+    --------
+    >>> model = train([[1], [1], [-1], [-1]], [[2.0], [3.0], [-2.0], [-3.0]], "-s 2 -q")
+    >>> model.Label.ravel(), bool(model.w[0, 0] > 0)
+    (array([ 1., -1.]), True)
+    """
+    labels = _numeric("y", y)
+    order = None if _text(options, "-s") in ("11", "12", "13") else _order(labels)
+    model = linear.train(*_recoded(labels, order, X, options))
+    bias = -1.0 if model.bias is None else float(_text(options, "-B"))
+    w = model.weights
+    if model.bias is not None:
+        w = np.hstack([w, (model.bias / bias if bias else 0 * model.bias)[:, np.newaxis]])
+    # d2ke's decision value is above 0 for the second of two classes, LIBLINEAR's for the first.
+    if order is not None and len(w) == 1:
+        w = -w
+    return Struct(
+        Parameters=float(model.solver),
+        nr_class=2.0 if order is None else float(len(order)),
+        nr_feature=float(model.n_features),
+        bias=bias,
+        Label=np.empty((0, 0)) if order is None else column(order),
+        w=w,
+    )
+
+
+def predict(
+    y: Any, X: Any, model: Any, options: str = ""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Predict with a model of `train`, one from a .mat file included.
+
+    Parameters
+    ----------
+    y : array_like, n x 1
+        True labels, for the accuracy; zeros or anything else if they are not known.
+    X : array_like or scipy sparse, n x d
+        The features.
+    model : Struct or dict
+        What `train` returned.
+    options : str
+        ``-b 1`` for probabilities, ``-q`` to print nothing.
+
+    Returns
+    -------
+    predicted_label : ndarray, n x 1
+        As it says.
+    accuracy : ndarray, 3 x 1
+        Percent, mean squared error, squared correlation.
+    dec_values : ndarray, n x 1 for two classes or n x nr_class
+        Decision values or probabilities, columns in the order of ``model.Label``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Bad options, sizes that do not fit, a model without one of its fields.
+
+    Examples
+    --------
+    >>> model = train([[1], [1], [-1], [-1]], [[2.0], [3.0], [-2.0], [-3.0]], "-s 2 -q")
+    >>> labels, accuracy, _ = predict([[-1], [1]], [[-1.0], [1.0]], model)
+    Accuracy = 100% (2/2)
+    >>> labels.ravel()
+    array([-1.,  1.])
+    """
+    given = _options.parse(options, _PREDICT)
+    truth = _numeric("y", y)
+    order = vector("model.Label", _field(model, "Label"))
+    w, bias = np.atleast_2d(_field(model, "w")), _number(model, "bias")
+    solver = int(_number(model, "Parameters"))
+    offset = None
+    if bias >= 0:
+        w, offset = w[:, :-1], w[:, -1] * bias
+    classes = np.arange(len(order)) if len(order) else None
+    two = classes is not None and len(w) == 1
+    trained = linear.LinearModel(
+        np.ascontiguousarray(-w if two else w, dtype=np.float64),
+        None if offset is None else np.asarray(-offset if two else offset, dtype=np.float64),
+        classes,
+        solver,
+        "",
+    )
+    found, _, decision = linear.predict(None, X, trained, probability=given.get("-b", 0) == 1)
+    if two and given.get("-b", 0) != 1:
+        decision = -decision
+    labels = found if classes is None else order[found].astype(np.float64)
+    return _report(truth, labels, decision, classes is None, "-q" in given)
+
+
+def svmtrain(y: Any, X: Any, options: str = "") -> Struct:
+    """Train a kernel machine with LIBSVM.
+
+    Parameters
+    ----------
+    y : array_like, n x 1
+        Numeric labels (or targets).
+    X : array_like or scipy sparse
+        The vectors, n x d; for a precomputed kernel (``-t 4``) ``[(1:n)', K]``, n x (n + 1).
+    options : str
+        LIBSVM's, such as ``"-t 4 -c 1"``.
+
+    Returns
+    -------
+    Struct
+        ``Parameters`` (5 x 1: type, kernel, degree, gamma, coef0), ``nr_class``, ``totalSV``,
+        ``rho``, ``Label``, ``sv_indices`` (from 1), ``ProbA`` and ``ProbB`` (empty), ``nSV``,
+        ``sv_coef``, ``SVs`` (sparse; of a precomputed kernel the numbers of the objects).
+
+    Raises
+    ------
+    TypeError, ValueError
+        Bad options, sizes that do not fit, values that are not finite, an index column that is
+        not 1 to n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    >>> K = np.hstack([np.arange(1, 5)[:, np.newaxis], x @ x.T])
+    >>> model = svmtrain([[-1], [-1], [1], [1]], K, "-t 4 -c 10")
+    >>> model.totalSV, model.sv_indices.ravel()
+    (2.0, array([3., 2.]))
+    """
+    values = _numeric("y", y)
+    if "-t" not in options.split():
+        options += " -t 2"  # LIBSVM's default; d2ke wants the kernel named
+    if _text(options, "-t") == str(_PRECOMPUTED):
+        X = _without_index("X", X)
+    order = None if _text(options, "-s") in ("3", "4") else _order(values)
+    model = svm.svmtrain(*_recoded(values, order, X, options))
+    kernel = model.kernel
+    coef, rho = model.coef, model.rho
+    if order is not None:  # the first of two classes has the positive values in LIBSVM
+        coef, rho = -coef, -rho
+    indices = column(model.support) + 1.0
+    support = indices if model.vectors is None else model.vectors
+    return Struct(
+        Parameters=column([model.svm_type, kernel.type, kernel.degree, kernel.gamma, kernel.coef0]),
+        nr_class=2.0 if order is None else float(len(order)),
+        totalSV=float(len(model.support)),
+        rho=column(rho),
+        Label=np.empty((0, 0)) if order is None else column(order),
+        sv_indices=indices,
+        ProbA=np.empty((0, 0)),
+        ProbB=np.empty((0, 0)),
+        nSV=np.empty((0, 0)) if order is None else column(model.n_support).astype(np.float64),
+        sv_coef=np.ascontiguousarray(coef.T),
+        SVs=sparse.csc_array(support),
+    )
+
+
+def svmpredict(
+    y: Any, X: Any, model: Any, options: str = ""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Predict with a model of `svmtrain`, one from a .mat file included.
+
+    Parameters
+    ----------
+    y : array_like, m x 1
+        True labels, for the accuracy.
+    X : array_like or scipy sparse
+        The vectors, m x d; for a precomputed kernel ``[(1:m)', K]`` with K between the m objects
+        and all n training objects.
+    model : Struct or dict
+        What `svmtrain` returned.
+    options : str
+        ``-q`` to print nothing.
+
+    Returns
+    -------
+    predicted_label : ndarray, m x 1
+        As it says.
+    accuracy : ndarray, 3 x 1
+        Percent, mean squared error, squared correlation.
+    dec_values : ndarray, m x pairs
+        One column for each pair of classes in the order of ``model.Label``; above 0 is a vote for
+        the first of the pair.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Bad options, sizes that do not fit, a model without one of its fields.
+
+    Examples
+    --------
+    >>> x = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    >>> model = svmtrain([[-1], [-1], [1], [1]], x, "-t 0 -c 10")
+    >>> svmpredict([[-1], [1]], [[-3.0], [3.0]], model)[0].ravel()
+    Accuracy = 100% (2/2) (classification)
+    array([-1.,  1.])
+    """
+    given = _options.parse(options, _PREDICT)
+    if given.get("-b", 0):
+        raise ValueError("-b 1 is not supported: this package trains no probability model")
+    truth = _numeric("y", y)
+    parameters = vector("model.Parameters", _field(model, "Parameters"))
+    svm_type, kernel_type, degree, gamma, coef0 = parameters.tolist()
+    order = vector("model.Label", _field(model, "Label"))
+    regression = len(order) == 0
+    sign = 1.0 if regression else -1.0
+    precomputed = kernel_type == _PRECOMPUTED
+    if precomputed:
+        X = _without_index("X", X)
+    support = vector("model.sv_indices", _field(model, "sv_indices")).astype(np.int64) - 1
+    vectors = None
+    if not precomputed:
+        vectors = _field(model, "SVs")
+        vectors = sparse.csr_array(vectors) if sparse.issparse(vectors) else np.asarray(vectors)
+    trained = svm.SVMModel(
+        support=support,
+        coef=np.ascontiguousarray(sign * np.atleast_2d(_field(model, "sv_coef")).T),
+        rho=sign * vector("model.rho", _field(model, "rho")).astype(np.float64),
+        classes=None if regression else np.arange(len(order)),
+        n_support=None if regression else _counts(_field(model, "nSV")),
+        n_columns=X.shape[1] if precomputed else vectors.shape[1],
+        vectors=vectors,
+        kernel=svm.Kernel(int(kernel_type), int(degree), float(gamma), float(coef0)),
+        svm_type=int(svm_type),
+        options="",
+    )
+    found, _, decision = svm.svmpredict(None, X, trained)
+    labels = found if regression else order[found].astype(np.float64)
+    if regression:
+        kind = " (regression)"
+    else:
+        decision, kind = -decision, " (classification)"
+    return _report(truth, labels, decision, regression, "-q" in given, kind)
+
+
+def _numeric(name: str, y: Any) -> np.ndarray:
+    values = vector(name, y)
+    if values.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold numbers, as in MATLAB; got {values.dtype}")
+    return values.astype(np.float64)
+
+
+def _order(labels: np.ndarray) -> np.ndarray:
+    """Return the classes in the order in which LIBLINEAR and LIBSVM number them."""
+    classes, first = np.unique(labels, return_index=True)
+    order = classes[np.argsort(first, kind="stable")]
+    return order[::-1] if order.tolist() == [-1, 1] else order
+
+
+def _recoded(labels: np.ndarray, order: np.ndarray | None, X: Any, options: str) -> tuple:
+    """Return what to train on: labels replaced by their positions in `order`, in options also."""
+    if order is None:
+        return labels, X, options
+    position = {label: str(code) for code, label in enumerate(order.tolist())}
+
+    def weight(found: re.Match) -> str:
+        label = float(found[1])
+        if label not in position:
+            raise ValueError(f"options weigh the label {label:g}, which is not in y")
+        return f"-w{position[label]}"
+
+    codes = np.array([int(position[label]) for label in labels.tolist()], dtype=np.int64)
+    return codes, X, re.sub(r"(?<!\S)-w([+-]?[0-9]+)(?!\S)", weight, options)
+
+
+def _text(options: str, flag: str) -> str:
+    """Return the text behind a flag, "" if it is not there."""
+    words = options.split()
+    return words[words.index(flag) + 1] if flag in words[:-1] else ""
+
+
+def _without_index(name: str, X: Any) -> np.ndarray:
+    """Take the column of indices from [(1:n)', K]."""
+    K = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    if K.ndim != 2 or K.shape[1] < 2:
+        raise ValueError(f"{name} must be [(1:n)', K], got shape {K.shape}")
+    wrong = np.flatnonzero(K[:, 0] != np.arange(1, len(K) + 1))
+    if wrong.size:
+        i = wrong[0]
+        raise ValueError(
+            f"{name} must be [(1:n)', K], with the numbers from 1 in its first column; "
+            f"{name}[{i}, 0] is {K[i, 0]:g}"
+        )
+    return K[:, 1:]
+
+
+def _field(model: Any, name: str) -> Any:
+    try:
+        return model[name]
+    except (KeyError, TypeError, IndexError):
+        raise ValueError(f"model must be a struct with a field {name!r}") from None
+
+
+def _number(model: Any, name: str) -> float:
+    return float(vector(f"model.{name}", _field(model, name))[0])
+
+
+def _counts(values: Any) -> np.ndarray:
+    return vector("model.nSV", values).astype(np.int64)
+
+
+def _report(
+    truth: np.ndarray,
+    labels: np.ndarray,
+    decision: np.ndarray,
+    regression: bool,
+    quiet: bool,
+    kind: str = "",
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Compare with the truth, and say how it went, as the MATLAB interfaces do."""
+    _labels.same_length("y", truth, "X", len(labels))
+    percent, error, correlation = _labels.accuracy(truth, labels, None if regression else labels)
+    if not quiet and regression:
+        print(f"Mean squared error = {error:g} (regression)")
+        print(f"Squared correlation coefficient = {correlation:g} (regression)")
+    elif not quiet:
+        print(f"Accuracy = {percent:g}% ({np.sum(truth == labels)}/{len(labels)}){kind}")
+    return column(labels), column([percent, error, correlation]), decision

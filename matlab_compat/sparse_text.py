@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""LIBSVM's sparse text format: `libsvmread` and `libsvmwrite`."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from d2ke._atomic import written_whole
+from d2ke.datasets._text import finite_numbers, lines_of
+from matlab_compat._cells import column, vector
+
+__all__ = ["libsvmread", "libsvmwrite"]
+
+
+def libsvmread(filename: str | os.PathLike) -> tuple[np.ndarray, sparse.csc_array]:
+    """Read labels and features from a file of lines ``label index:value index:value ...``.
+
+    Parameters
+    ----------
+    filename : str or path
+        The file; indices start at 1.
+
+    Returns
+    -------
+    labels : ndarray, n x 1
+        One for each line.
+    X : csc_array, n x d
+        The features; d is the largest index.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    ValueError
+        A line is not of that form, has an index below 1, indices that do not ascend, or a number
+        that is not finite; the message names the line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = tempfile.mktemp()
+    >>> libsvmwrite(file, [[1], [-1]], [[0.0, 2.5], [1.0, 0.0]])
+    >>> labels, X = libsvmread(file)
+    >>> labels.ravel(), X.toarray()
+    (array([ 1., -1.]), array([[0. , 2.5], [1. , 0. ]]))
+    """
+    labels, values, indices, starts = array("d"), array("d"), array("q"), array("q", [0])
+    for where, line in lines_of(Path(filename)):
+        if not line:
+            continue
+        label, *pairs = line.split()
+        labels.extend(finite_numbers(f"{where}, label", [label]))
+        columns, texts = [], []
+        for pair in pairs:
+            index, colon, text = pair.partition(":")
+            if not (colon and index.isdecimal() and int(index) >= 1):
+                raise ValueError(f"{where}: {pair!r} is not index:value with an index from 1")
+            columns.append(int(index) - 1)
+            texts.append(text)
+        if any(a >= b for a, b in pairwise(columns)):
+            raise ValueError(f"{where}: the indices do not ascend")
+        values.extend(finite_numbers(where, texts))
+        indices.extend(columns)
+        starts.append(len(indices))
+    width = max(indices, default=-1) + 1
+    parts = (np.array(values), np.array(indices), np.array(starts))
+    X = sparse.csr_array(parts, shape=(len(labels), width))
+    return column(np.array(labels)), sparse.csc_array(X)
+
+
+def libsvmwrite(filename: str | os.PathLike, labels: Any, X: Any) -> None:
+    r"""Write labels and features as lines ``label index:value index:value ...``.
+
+    Parameters
+    ----------
+    filename : str or path
+        The file; it appears when it is complete.
+    labels : array_like, n x 1
+        Numbers.
+    X : array_like or scipy sparse, n x d
+        The features; zeros are left out. Numbers are written so that reading gives the same.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written.
+    ValueError
+        Sizes that do not fit, values that are not finite.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mktemp())
+    >>> libsvmwrite(file, [[1], [-1]], [[0.0, 2.5], [1.0, 0.0]])
+    >>> file.read_text()
+    '1 2:2.5\n-1 1:1\n'
+    """
+    y = vector("labels", labels).astype(np.float64)
+    rows = sparse.csr_array(X, dtype=np.float64)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    if rows.ndim != 2 or rows.shape[0] != len(y):
+        raise ValueError(f"labels has {len(y)} entries, but X is of shape {rows.shape}")
+    for name, values in (("labels", y), ("X", rows.data)):
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} must be finite throughout")
+    with written_whole(Path(filename)) as temporary, open(temporary, "w") as file:
+        for i, label in enumerate(y.tolist()):
+            row = slice(rows.indptr[i], rows.indptr[i + 1])
+            pairs = zip(rows.indices[row].tolist(), rows.data[row].tolist(), strict=True)
+            file.write(" ".join([_number(label), *(f"{j + 1}:{_number(v)}" for j, v in pairs)]))
+            file.write("\n")
+
+
+def _number(value: float) -> str:
+    """Return the shortest text that reads as the same number."""
+    return repr(value).removesuffix(".0")
