@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 
 from d2ke import Objects, pack
+from d2ke._validate import integer, positive_number
+
+_SHORT = 20  # entries of an array that a struct's text shows
 
 
 class Struct(dict):
@@ -21,6 +24,10 @@ class Struct(dict):
     (4.46, 128)
     """
 
+    def __repr__(self) -> str:
+        fields = (f"{name}={_text(value)}" for name, value in self.items())
+        return f"Struct({', '.join(fields)})"
+
     def __getattr__(self, name: str) -> Any:
         try:
             return self[name]
@@ -31,6 +38,32 @@ class Struct(dict):
 
     def __setattr__(self, name: str, value: Any) -> None:
         self[name] = value
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, np.ndarray) and value.size > _SHORT:
+        return f"<{' x '.join(map(str, value.shape))} {value.dtype}>"
+    return repr(value)
+
+
+def scalar(value: Any) -> Any:
+    """Return the number in a 1 x 1 matrix as Python's own; anything else as it is."""
+    if isinstance(value, (np.ndarray, np.generic)) and value.size == 1:
+        return value.item()
+    return value
+
+
+def whole(name: str, value: Any, low: int | None = None, high: int | None = None) -> int:
+    """Return a number without a fraction as int: all of MATLAB's numbers are doubles."""
+    value = scalar(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return integer(name, value, low, high)
+
+
+def positive(name: str, value: Any) -> float:
+    """Return a number above 0, which may be a 1 x 1 matrix."""
+    return positive_number(name, scalar(value))
 
 
 def series_cell(name: str, cell: Any) -> Objects:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from d2ke import Objects, distance_matrix
-from matlab_compat._cells import series_cell
+from matlab_compat._cells import scalar, series_cell, whole
 
 __all__ = ["dtw_c", "dtw_m", "dtw_similarity_cell", "dtw_similarity_cell_mulvar"]
 
@@ -24,7 +24,7 @@ def dtw_c(s: Any, t: Any, w: float = -1) -> float:
     t : array_like, shape (nt, k)
         Another.
     w : int, default -1
-        Window; one below abs(ns - nt) is widened to it. -1: no window.
+        Window; one below abs(ns - nt) is widened to it. -1 or inf: no window.
 
     Returns
     -------
@@ -41,12 +41,8 @@ def dtw_c(s: Any, t: Any, w: float = -1) -> float:
     >>> dtw_c([[0.0], [1.0], [2.0]], [[0.0], [2.0]])
     1.0
     """
-    if w == -1:
-        window = None
-    elif isinstance(w, (int, float, np.number)) and w >= 0 and w == int(w):
-        window = int(w)
-    else:
-        raise ValueError(f"w must be an integer >= 0, or -1 for no window; got {w!r}")
+    w = scalar(w)
+    window = None if w in (-1, np.inf) else whole("w (-1 for no window)", w, 0)
     return float(distance_matrix([s], [t], "dtw", window=window)[0, 0])
 
 
@@ -117,8 +113,11 @@ def dtw_similarity_cell(
     started = time.perf_counter()
     if not isinstance(newX, Objects):
         newX = np.asarray(newX)
-        if newX.ndim != 2:
-            raise ValueError(f"newX must be an m x L matrix, got shape {newX.shape}")
+        if newX.ndim != 2 or newX.dtype == object:
+            raise ValueError(
+                "newX must be an m x L matrix of numbers (cells are for "
+                f"dtw_similarity_cell_mulvar), got {newX.dtype} of shape {newX.shape}"
+            )
     base = series_cell("baseX", baseX)
     K = distance_matrix(newX, base, "dtw", window=0, n_threads=n_threads)
     return K, time.perf_counter() - started

@@ -85,7 +85,7 @@ def predict(
     y : array_like, n x 1
         True labels, for the accuracy; zeros or anything else if they are not known.
     X : array_like or scipy sparse, n x d
-        The features.
+        The features; sparse ones may lack the last columns, which are then zeros.
     model : Struct or dict
         What `train` returned.
     options : str
@@ -115,7 +115,7 @@ def predict(
     """
     given = _options.parse(options, _PREDICT)
     truth = _numeric("y", y)
-    order = vector("model.Label", _field(model, "Label"))
+    order = _numeric("model.Label", _field(model, "Label"))
     w, bias = np.atleast_2d(_field(model, "w")), _number(model, "bias")
     solver = int(_number(model, "Parameters"))
     offset = None
@@ -130,6 +130,7 @@ def predict(
         solver,
         "",
     )
+    X = _widened(X, trained.n_features)
     found, _, decision = linear.predict(None, X, trained, probability=given.get("-b", 0) == 1)
     if two and given.get("-b", 0) != 1:
         decision = -decision
@@ -172,10 +173,10 @@ def svmtrain(y: Any, X: Any, options: str = "") -> Struct:
     (2.0, array([3., 2.]))
     """
     values = _numeric("y", y)
-    if "-t" not in options.split():
+    if "-t" not in _words(options):
         options += " -t 2"  # LIBSVM's default; d2ke wants the kernel named
     if _text(options, "-t") == str(_PRECOMPUTED):
-        X = _without_index("X", X)
+        X = _without_index(X, training=True)
     order = None if _text(options, "-s") in ("3", "4") else _order(values)
     model = svm.svmtrain(*_recoded(values, order, X, options))
     kernel = model.kernel
@@ -210,7 +211,7 @@ def svmpredict(
         True labels, for the accuracy.
     X : array_like or scipy sparse
         The vectors, m x d; for a precomputed kernel ``[(1:m)', K]`` with K between the m objects
-        and all n training objects.
+        and all n training objects, and any numbers in the first column.
     model : Struct or dict
         What `svmtrain` returned.
     options : str
@@ -244,15 +245,22 @@ def svmpredict(
         raise ValueError("-b 1 is not supported: this package trains no probability model")
     truth = _numeric("y", y)
     parameters = vector("model.Parameters", _field(model, "Parameters"))
+    if len(parameters) != 5:
+        raise ValueError("model must be one of svmtrain; its Parameters are not five numbers")
     svm_type, kernel_type, degree, gamma, coef0 = parameters.tolist()
-    order = vector("model.Label", _field(model, "Label"))
+    order = _numeric("model.Label", _field(model, "Label"))
     regression = len(order) == 0
     sign = 1.0 if regression else -1.0
     precomputed = kernel_type == _PRECOMPUTED
     if precomputed:
-        X = _without_index("X", X)
+        X = _without_index(X, training=False)
     support = vector("model.sv_indices", _field(model, "sv_indices")).astype(np.int64) - 1
     vectors = None
+    if precomputed and len(support) and X.shape[1] <= support.max():
+        raise ValueError(
+            f"X has the kernel of {X.shape[1]} training objects, but the model uses training "
+            f"object {support.max() + 1}"
+        )
     if not precomputed:
         vectors = _field(model, "SVs")
         vectors = sparse.csr_array(vectors) if sparse.issparse(vectors) else np.asarray(vectors)
@@ -268,6 +276,8 @@ def svmpredict(
         svm_type=int(svm_type),
         options="",
     )
+    if not precomputed:
+        X = _widened(X, trained.n_columns)
     found, _, decision = svm.svmpredict(None, X, trained)
     labels = found if regression else order[found].astype(np.float64)
     if regression:
@@ -281,12 +291,18 @@ def _numeric(name: str, y: Any) -> np.ndarray:
     values = vector(name, y)
     if values.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold numbers, as in MATLAB; got {values.dtype}")
-    return values.astype(np.float64)
+    values = values.astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise ValueError(f"{name}[{bad[0]}] is {values[bad[0]]}; every value must be finite")
+    return values
 
 
 def _order(labels: np.ndarray) -> np.ndarray:
     """Return the classes in the order in which LIBLINEAR and LIBSVM number them."""
     classes, first = np.unique(labels, return_index=True)
+    if len(classes) == 1:
+        raise ValueError(f"y holds one class only, {classes[0]:g}; a classifier needs at least two")
     order = classes[np.argsort(first, kind="stable")]
     return order[::-1] if order.tolist() == [-1, 1] else order
 
@@ -309,21 +325,35 @@ def _recoded(labels: np.ndarray, order: np.ndarray | None, X: Any, options: str)
 
 def _text(options: str, flag: str) -> str:
     """Return the text behind a flag, "" if it is not there."""
-    words = options.split()
+    words = _words(options)
     return words[words.index(flag) + 1] if flag in words[:-1] else ""
 
 
-def _without_index(name: str, X: Any) -> np.ndarray:
-    """Take the column of indices from [(1:n)', K]."""
+def _words(options: str) -> list[str]:
+    if not isinstance(options, str):
+        raise TypeError(f'options must be a string such as "-s 2 -c 1", got {options!r}')
+    return options.split()
+
+
+def _widened(X: Any, width: int) -> Any:
+    """Give sparse features the columns of zeros that a file without large indices leaves out."""
+    if not sparse.issparse(X) or X.shape[1] >= width:
+        return X
+    X = sparse.csr_array(X)
+    return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
+
+
+def _without_index(X: Any, *, training: bool) -> np.ndarray:
+    """Take the column of indices from [(1:n)', K]; LIBSVM looks at them in training only."""
     K = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     if K.ndim != 2 or K.shape[1] < 2:
-        raise ValueError(f"{name} must be [(1:n)', K], got shape {K.shape}")
+        raise ValueError(f"X must be [(1:n)', K], got shape {K.shape}")
     wrong = np.flatnonzero(K[:, 0] != np.arange(1, len(K) + 1))
-    if wrong.size:
+    if training and wrong.size:
         i = wrong[0]
         raise ValueError(
-            f"{name} must be [(1:n)', K], with the numbers from 1 in its first column; "
-            f"{name}[{i}, 0] is {K[i, 0]:g}"
+            "X must be [(1:n)', K], with the numbers from 1 in its first column; "
+            f"X[{i}, 0] is {K[i, 0]:g}"
         )
     return K[:, 1:]
 

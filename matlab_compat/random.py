@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._validate import choice, integer
+from d2ke._validate import choice
+from matlab_compat._cells import Struct, whole
 
 __all__ = ["RandStream", "rand", "randi", "randn", "randperm", "rng"]
 
@@ -66,7 +67,7 @@ class RandStream:
     """
 
     def __init__(self, seed: int = 0) -> None:
-        self.Seed = integer("seed", seed, 0, 2**32 - 1)
+        self.Seed = whole("seed", seed, 0, 2**32 - 1)
         self._twister = np.random.MT19937()
         # A plain integer goes to the twister's own initialisation; numpy's public way hashes it.
         self._twister._legacy_seeding(self.Seed or _DEFAULT_SEED)
@@ -163,8 +164,8 @@ class RandStream:
 
         Returns
         -------
-        int or ndarray of float64
-            MATLAB's integers are doubles; one alone is an int.
+        int or ndarray of int64
+            (Doubles in MATLAB; integers can be indices here.)
 
         Raises
         ------
@@ -176,15 +177,15 @@ class RandStream:
         >>> RandStream(0).randi([1, 25])
         21
         """
-        pair = np.asarray(limits, dtype=object).reshape(-1)
+        pair = np.asarray(limits).reshape(-1)
         if len(pair) > 2 or len(pair) == 0:
             raise ValueError(f"limits must be imax or [imin, imax], got {limits!r}")
-        low = integer("limits[0]", pair[0], -_LARGEST, _LARGEST) if len(pair) == 2 else 1
-        high = integer("imax", pair[-1], -_LARGEST, _LARGEST)
+        low = whole("imin", pair[0], -_LARGEST, _LARGEST) if len(pair) == 2 else 1
+        high = whole("imax", pair[-1], -_LARGEST, _LARGEST)
         if high < low or high - low >= _LARGEST:
             raise ValueError(f"limits must be in order, less than 2^53 apart; got {low} and {high}")
-        numbers = _shaped(lambda n: low + np.floor(self._uniforms(n) * (high - low + 1)), size)
-        return int(numbers) if isinstance(numbers, float) else numbers
+        span = high - low + 1
+        return _shaped(lambda n: low + (self._uniforms(n) * span).astype(np.int64), size)
 
     def randperm(self, n: int) -> np.ndarray:
         """Draw a random order of 1 to n.
@@ -196,8 +197,8 @@ class RandStream:
 
         Returns
         -------
-        ndarray of float64, shape (1, n)
-            1-based, as in MATLAB.
+        ndarray of int64, shape (1, n)
+            From 1, as in MATLAB: ``order = stream.randperm(n).ravel() - 1`` is an index.
 
         Raises
         ------
@@ -207,10 +208,10 @@ class RandStream:
         Examples
         --------
         >>> RandStream(0).randperm(6)
-        array([[6., 3., 5., 1., 2., 4.]])
+        array([[6, 3, 5, 1, 2, 4]])
         """
-        n = integer("n", n, 0)
-        return np.argsort(self._uniforms(n), kind="stable")[np.newaxis] + 1.0
+        n = whole("n", n, 0)
+        return np.argsort(self._uniforms(n), kind="stable")[np.newaxis] + 1
 
     def _pairs(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Take the next n pairs of words."""
@@ -326,13 +327,16 @@ def _levels() -> tuple[np.ndarray, np.ndarray]:
 
 def _shaped(draw: Any, size: tuple) -> Any:
     """Draw as many numbers as a MATLAB size asks for; column by column."""
-    if len(size) == 1 and not isinstance(size[0], str) and np.ndim(size[0]) == 1:
-        size = tuple(size[0])
+    if len(size) == 1 and not isinstance(size[0], str) and np.size(size[0]) != 1:
+        size = tuple(np.ravel(size[0]))
         if len(size) < 2:
             raise ValueError(f"a size given as a sequence needs two numbers or more, got {size}")
-    lengths = [integer(f"size[{i}]", value, 0) for i, value in enumerate(size)]
+    if size and isinstance(size[-1], str):
+        choice("the class of the numbers", size[-1], ["double"])
+        size = size[:-1]
+    lengths = [whole(f"size[{i}]", value, 0) for i, value in enumerate(size)]
     if not lengths:
-        return float(draw(1)[0])
+        return draw(1)[0].item()
     if len(lengths) == 1:
         lengths *= 2
     while len(lengths) > 2 and lengths[-1] == 1:
@@ -344,7 +348,7 @@ def _shaped(draw: Any, size: tuple) -> Any:
 _stream: RandStream | None = None
 
 
-def rng(seed: Any = None, generator: str = "twister") -> dict[str, Any] | None:
+def rng(seed: Any = None, generator: str = "twister") -> Struct | None:
     """Start the stream of `rand`, `randn`, `randi` and `randperm`.
 
     Parameters
@@ -357,7 +361,7 @@ def rng(seed: Any = None, generator: str = "twister") -> dict[str, Any] | None:
 
     Returns
     -------
-    dict or None
+    Struct or None
         ``Type``, ``Seed`` and ``State`` of the stream as it was before; None if there was none.
 
     Raises
@@ -370,14 +374,16 @@ def rng(seed: Any = None, generator: str = "twister") -> dict[str, Any] | None:
     >>> _ = rng("default")
     >>> before = rng()
     >>> randi(10, 1, 4)
-    array([[ 9., 10.,  2., 10.]])
+    array([[ 9, 10,  2, 10]])
     >>> _ = rng(before)
     >>> randi(10, 1, 4)
-    array([[ 9., 10.,  2., 10.]])
+    array([[ 9, 10,  2, 10]])
     """
     global _stream
     choice("generator", generator, ["twister"])
-    before = _stream and {"Type": "twister", "Seed": _stream.Seed, "State": _stream.State}
+    before = None
+    if _stream is not None:
+        before = Struct(Type="twister", Seed=_stream.Seed, State=_stream.State)
     if isinstance(seed, Mapping):
         missing = {"Type", "Seed", "State"} - set(seed)
         if missing:
@@ -486,7 +492,7 @@ def randi(limits: Any, *size: Any) -> Any:
 
     Returns
     -------
-    int or ndarray of float64
+    int or ndarray of int64
 
     Raises
     ------
@@ -499,7 +505,7 @@ def randi(limits: Any, *size: Any) -> Any:
     --------
     >>> _ = rng("default")
     >>> randi([0, 4], 1, 5)
-    array([[4., 4., 0., 4., 3.]])
+    array([[4, 4, 0, 4, 3]])
     """
     return global_stream().randi(limits, *size)
 
@@ -514,7 +520,7 @@ def randperm(n: int) -> np.ndarray:
 
     Returns
     -------
-    ndarray of float64, shape (1, n)
+    ndarray of int64, shape (1, n)
 
     Raises
     ------
@@ -527,6 +533,6 @@ def randperm(n: int) -> np.ndarray:
     --------
     >>> _ = rng("default")
     >>> randperm(4)
-    array([[3., 1., 2., 4.]])
+    array([[3, 1, 2, 4]])
     """
     return global_stream().randperm(n)

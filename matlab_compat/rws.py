@@ -21,11 +21,11 @@ import numpy as np
 from d2ke import Objects, linear, random_series
 from d2ke._progress import stages
 from d2ke._threads import worker_pool
-from d2ke._validate import choice
+from d2ke._validate import choice, length_range
 from d2ke.datasets.ucr import read_ucr
 from d2ke.io import load_mat, save_mat
 from matlab_compat import random
-from matlab_compat._cells import Struct, column, series_cell, vector
+from matlab_compat._cells import Struct, column, positive, series_cell, vector, whole
 from matlab_compat.dtw import dtw_similarity_cell, dtw_similarity_cell_mulvar
 
 __all__ = [
@@ -522,13 +522,21 @@ def _ucr(file_dir: Any, filename: str, part: str) -> tuple[Objects, np.ndarray]:
 def _mat(file_dir: Any, filename: str, part: str) -> tuple[Objects, np.ndarray]:
     names = [f"{part}_X", f"{part}_Y"]
     data = load_mat(Path(file_dir, filename, f"{filename}.mat"), names)
-    return series_cell(names[0], data[names[0]]), vector(names[1], data[names[1]])
+    X, y = series_cell(names[0], data[names[0]]), vector(names[1], data[names[1]])
+    if y.dtype.kind not in "biuf" or len(y) != len(X):
+        raise ValueError(
+            f"{names[1]} must hold one number for each of the {len(X)} series of {names[0]}, got "
+            f"{len(y)} of {y.dtype}"
+        )
+    return X, y
 
 
 def _random_series(d: int, sigma: float, R: int, DMin: int, DMax: int) -> Objects:
+    lengths = length_range("(DMin, DMax)", (whole("DMin", DMin), whole("DMax", DMax)))
+    sigma, R = positive("sigma", sigma), whole("R", R, 1)
     random.rng("default")
     stream = random.global_stream()
-    return random_series(R, d, length=(DMin, DMax), sigma=1 / sigma, seed=stream)
+    return random_series(R, d, length=lengths, sigma=1 / sigma, seed=stream)
 
 
 def _features_of(
@@ -542,6 +550,7 @@ def _features_of(
 ) -> tuple[np.ndarray, np.ndarray, Struct]:
     started = time.perf_counter()
     base = _random_series(train[0].dim, sigma, R, DMin, DMax)
+    R = len(base)
     tables, seconds = [], []
     for X, y in (train, test):
         K, elapsed = similarity(X, base)
@@ -595,7 +604,10 @@ def _grid_search(
     n_threads: int | None,
     progress: bool,
 ) -> Struct:
-    n = len(objects)
+    n, R, CV = len(objects), whole("R", R, 1), whole("CV", CV)
+    DMax_list = [whole("DMax", DMax, 1) for DMax in _values("DMax_list", DMax_list)]
+    sigma_list = [positive("sigma", sigma) for sigma in _values("sigma_list", sigma_list)]
+    lambda_inverse = [positive("C", C) for C in _values("lambda_inverse", lambda_inverse)]
     if not 2 <= CV <= n:
         raise ValueError(f"CV must be from 2 to the number of training series, {n}; got {CV}")
     train = _trainer(solver)
@@ -646,7 +658,7 @@ def _grid_search(
                     runtime=for_features + for_liblinear,
                     sigma=float(sigma),
                     R=float(R),
-                    DMin=float(DMin),
+                    DMin=float(whole("DMin", DMin)),
                     DMax=float(DMax),
                     lambda_inverse=float(C),
                 )
@@ -672,6 +684,8 @@ def _varying_R(
     save_dir: str | os.PathLike | None,
 ) -> Struct:
     rows, train = [], _trainer(solver)
+    R_list = [whole("R", R, 1) for R in _values("R_list", R_list)]
+    lambda_inverse = positive("lambda_inverse", lambda_inverse)
     for R in R_list:
         Train, Test, runtime = generate(sigma, R, DMin, DMax)
         started = time.perf_counter()
@@ -689,13 +703,20 @@ def _varying_R(
         real_user_dtw_time=table[3:4],
         telapsed_liblinear=table[4:],
         R=np.array([R_list], dtype=np.float64),
-        DMin=float(DMin),
-        DMax=float(DMax),
-        sigma=float(sigma),
-        lambda_inverse=float(lambda_inverse),
+        DMin=float(whole("DMin", DMin)),
+        DMax=float(whole("DMax", DMax)),
+        sigma=positive("sigma", sigma),
+        lambda_inverse=lambda_inverse,
     )
     _save(save_dir, f"{filename}_rws_VaryingR_CV_R128.mat", info)
     return info
+
+
+def _values(name: str, given: Any) -> np.ndarray:
+    values = np.atleast_1d(np.asarray(given)).reshape(-1)
+    if not values.size:
+        raise ValueError(f"{name} is empty: at least one value is needed")
+    return values
 
 
 def _save(folder: str | os.PathLike | None, name: str, info: Struct) -> None:

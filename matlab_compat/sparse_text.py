@@ -18,8 +18,10 @@ from matlab_compat._cells import column, vector
 
 __all__ = ["libsvmread", "libsvmwrite"]
 
+_LARGEST = 2**31 - 1  # index, LIBSVM's int
 
-def libsvmread(filename: str | os.PathLike) -> tuple[np.ndarray, sparse.csc_array]:
+
+def libsvmread(filename: str | os.PathLike) -> tuple[np.ndarray, sparse.csr_array]:
     """Read labels and features from a file of lines ``label index:value index:value ...``.
 
     Parameters
@@ -31,7 +33,7 @@ def libsvmread(filename: str | os.PathLike) -> tuple[np.ndarray, sparse.csc_arra
     -------
     labels : ndarray, n x 1
         One for each line.
-    X : csc_array, n x d
+    X : csr_array, n x d
         The features; d is the largest index.
 
     Raises
@@ -60,8 +62,10 @@ def libsvmread(filename: str | os.PathLike) -> tuple[np.ndarray, sparse.csc_arra
         columns, texts = [], []
         for pair in pairs:
             index, colon, text = pair.partition(":")
-            if not (colon and index.isdecimal() and int(index) >= 1):
-                raise ValueError(f"{where}: {pair!r} is not index:value with an index from 1")
+            if not (colon and index.isdecimal() and 1 <= int(index) <= _LARGEST):
+                raise ValueError(
+                    f"{where}: {pair!r} is not index:value with an index from 1 to {_LARGEST}"
+                )
             columns.append(int(index) - 1)
             texts.append(text)
         if any(a >= b for a, b in pairwise(columns)):
@@ -71,8 +75,7 @@ def libsvmread(filename: str | os.PathLike) -> tuple[np.ndarray, sparse.csc_arra
         starts.append(len(indices))
     width = max(indices, default=-1) + 1
     parts = (np.array(values), np.array(indices), np.array(starts))
-    X = sparse.csr_array(parts, shape=(len(labels), width))
-    return column(np.array(labels)), sparse.csc_array(X)
+    return column(np.array(labels)), sparse.csr_array(parts, shape=(len(labels), width))
 
 
 def libsvmwrite(filename: str | os.PathLike, labels: Any, X: Any) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from d2ke import distance_matrix, pack
 from d2ke._validate import integer, length_range
 from matlab_compat import random
-from matlab_compat._cells import Struct, cell_items, column, vector
+from matlab_compat._cells import Struct, cell_items, column, scalar, vector, whole
 
 __all__ = ["wmd_dist", "wme_GenFea", "wme_GenFea_preproc"]
 
@@ -62,8 +62,9 @@ def wmd_dist(
            [inf]])
     """
     started = time.perf_counter()
-    if not (gamma == -1 or 0 <= gamma < np.inf):
-        raise ValueError(f"gamma must be -1 (distances) or a finite number >= 0, got {gamma}")
+    gamma = scalar(gamma)
+    if not isinstance(gamma, (int, float)) or not (gamma == -1 or 0 <= gamma < np.inf):
+        raise ValueError(f"gamma must be -1 (distances) or a finite number >= 0, got {gamma!r}")
     rows, new = _documents("newX", newX, "weight_newX", weight_newX)
     columns, base = _documents("baseX", baseX, "weight_baseX", weight_baseX)
     K = np.full((len(rows), len(columns)), np.inf)
@@ -107,9 +108,11 @@ def wme_GenFea_preproc(
     >>> low, high, d, nbow[0].tolist(), idf[0].round(3).tolist()
     (0.0, 1.0, 1, [0.75, 0.25], [0.693, 1.099])
     """
-    X = [np.atleast_2d(x) for x in cell_items("Data.X", Data["X"])]
-    counts = [vector("Data.BOW_X", bow) for bow in cell_items("Data.BOW_X", Data["BOW_X"])]
-    words = [cell_items("Data.words", some) for some in cell_items("Data.words", Data["words"])]
+    X = [np.atleast_2d(x) for x in cell_items("Data.X", _field(Data, "X"))]
+    counts = [vector("Data.BOW_X", bow) for bow in cell_items("Data.BOW_X", _field(Data, "BOW_X"))]
+    words = [
+        cell_items("Data.words", some) for some in cell_items("Data.words", _field(Data, "words"))
+    ]
     if not len(X) == len(counts) == len(words):
         raise ValueError(
             "Data.X, Data.BOW_X and Data.words must have one entry for each document, got "
@@ -205,13 +208,17 @@ def wme_GenFea(
         "nbow_X_allDoc" if wordweight_scheme == 1 else "tf_idf_X_allDoc",
         nbow_X_allDoc if wordweight_scheme == 1 else tf_idf_X_allDoc,
     )
-    X, Y = cell_items("Data.X", Data["X"]), vector("Data.Y", Data["Y"])
+    X, Y = cell_items("Data.X", _field(Data, "X")), vector("Data.Y", _field(Data, "Y"))
+    if len(Y) != len(X):
+        raise ValueError(f"Data.Y has {len(Y)} labels, but Data.X {len(X)} documents")
+    R, d, dataSplit = whole("R", R, 1), whole("d", d, 1), whole("dataSplit", dataSplit)
+    DMin, DMax = whole("DMin", DMin, 1), whole("DMax", DMax, 1)
     started = time.perf_counter()
     base = _random_documents(R, d, DMin, DMax, val_min, val_max)
     base_weights = [np.ones(document.shape[1]) for document in base]
     tables, seconds = [], []
     for name in ("TR", "TE"):
-        chosen = _division(f"Data.{name}", Data[name], dataSplit, len(X))
+        chosen = _division(f"Data.{name}", _field(Data, name), dataSplit, len(X))
         K, elapsed = wmd_dist(
             [X[i] for i in chosen], [weights[i] for i in chosen], base, base_weights, gamma,
             n_threads=n_threads,
@@ -230,7 +237,6 @@ def wme_GenFea(
 def _random_documents(
     R: int, d: int, DMin: int, DMax: int, val_min: float, val_max: float
 ) -> list[np.ndarray]:
-    integer("R", R, 1)
     low, high = length_range("(DMin, DMax)", (DMin, DMax))
     random.rng("default")
     documents = []
@@ -269,6 +275,12 @@ def _documents(name: str, cell: Any, weight_name: str, weight_cell: Any) -> tupl
         name=name,
     )
     return full, packed
+
+
+def _field(Data: Mapping[str, Any], name: str) -> Any:
+    if name not in Data:
+        raise ValueError(f"Data has no field {name!r}; it has {', '.join(Data) or 'none'}")
+    return Data[name]
 
 
 def _word(word: Any) -> str:

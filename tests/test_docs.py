@@ -38,10 +38,9 @@ def test_matlab_guide(data_dir, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("D2KE_DATA", str(data_dir))
     names = {}
-    stream, port, file = blocks("docs/matlab.md")
-    for code in (stream, file, port):
+    for code in blocks("docs/matlab.md"):
         exec(code, names)
-    promised = re.search(r"# (Accuracy = [\d.]+)% \(", port)[1].split()[-1]
+    promised = re.search(r"# (Accuracy = [\d.]+)% \(", code)[1].split()[-1]
     reached = re.search(r"Accuracy = ([\d.]+)% \(", capsys.readouterr().out)[1]
     assert float(reached) == pytest.approx(float(promised), abs=0.5)
 

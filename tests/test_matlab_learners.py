@@ -27,6 +27,10 @@ def problem(labels, n=60, d=4, seed=0):
     return np.array(labels, dtype=float)[codes][:, np.newaxis], X
 
 
+def numbered(K):
+    return np.c_[np.arange(1, len(K) + 1), K]
+
+
 def columns(values):
     return np.array(values, dtype=float).reshape(-1, 1)
 
@@ -175,6 +179,13 @@ def test_models_survive_a_mat_file(tmp_path):
         (lambda y, X: svmtrain(y, X, "-t 4"), r"X must be \[\(1:n\)', K\].*X\[0, 0\] is"),
         (lambda y, X: predict(y, X, {"w": 1}), "model must be a struct with a field 'Label'"),
         (lambda y, X: predict(y, X[:, :2], train(y, X, "-s 2 -q")), "2 features, but the model"),
+        (lambda y, X: train(np.where(y == 2, np.nan, y), X), r"y\[0\] is nan"),
+        (lambda y, X: train(0 * y + 3, X), "y holds one class only, 3"),
+        (lambda y, X: svmpredict(y, X, train(y, X, "-s 2 -q")), "must be one of svmtrain"),
+        (
+            lambda y, X: svmpredict(y, np.c_[y, y], svmtrain(y, numbered(X @ X.T), "-t 4 -q")),
+            "X has the kernel of 1 training objects, but the model uses training object",
+        ),
         (lambda y, X: svmpredict(y, X, svmtrain(y, X, "-q"), "-b 1"), "-b 1 is not supported"),
         (lambda y, X: predict(y, X, train(y, X, "-s 2 -q"), "-x"), "'-x', which is not an option"),
     ],
@@ -182,6 +193,35 @@ def test_models_survive_a_mat_file(tmp_path):
 def test_errors(call, message):
     with pytest.raises(ValueError, match=message):
         call(*problem([2, 7]))
+
+
+def test_sparse_features_may_lack_their_last_columns():
+    y, X = problem([3, 1, 2])
+    X[:, 3] = 0
+    for fit, use in ((train, predict), (svmtrain, svmpredict)):
+        X[0, 3] = 1
+        model = fit(y, sparse.csr_array(X), "-q")
+        X[0, 3] = 0
+        found = use(y, sparse.csr_array(X), model, "-q")
+        for ours, expected in zip(
+            use(y, sparse.csr_array(X[:, :3]), model, "-q"), found, strict=True
+        ):
+            np.testing.assert_array_equal(ours, expected)
+        with pytest.raises(ValueError, match=r"3 (features|columns), but the model has 4"):
+            use(y, X[:, :3], model, "-q")
+
+
+def test_svmpredict_takes_any_numbers_before_the_kernel():
+    y, X = problem([2, 7])
+    K = X @ X.T
+    model = svmtrain(y, numbered(K), "-t 4 -q")
+    expected = svmpredict(y, numbered(K), model, "-q")[0]
+    np.testing.assert_array_equal(svmpredict(y, np.c_[0 * y, K], model, "-q")[0], expected)
+
+
+def test_options_must_be_text():
+    with pytest.raises(TypeError, match="options must be a string such as"):
+        train(*problem([2, 7]), 2)
 
 
 VALUES = st.floats(allow_nan=False, allow_infinity=False, width=64)
@@ -214,7 +254,7 @@ def test_text_format_equals_scikit_learns(tmp_path):
     np.testing.assert_array_equal(labels, y[:, 0])
 
 
-@pytest.mark.parametrize("text", ["1 1:a", "x 1:2", "1 2", "1 0:2", "1 2:1 2:3"])
+@pytest.mark.parametrize("text", ["1 1:a", "x 1:2", "1 2", "1 0:2", "1 2:1 2:3", "1 99999999999:1"])
 def test_text_in_another_format_is_refused(tmp_path, text):
     (tmp_path / "bad.txt").write_text(f"1 1:3\n{text}\n")
     with pytest.raises(ValueError, match=r"bad\.txt, line 2"):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random Warping Series by the authors' names, against plain loops and their stored results."""
 
+import _thread
+import signal
 import threading
 import time
 
@@ -269,9 +271,42 @@ def test_errors(tmp_path):
         rws_VaryingR_CV(tmp_path, "One", 1.0, 3, 1.0, R_list=[2])
     with pytest.raises(FileNotFoundError):
         rws_GenFea(tmp_path, "None", 1.0, 2, 1, 3)
-    with pytest.raises(ValueError, match="w must be an integer"):
+    with pytest.raises(ValueError, match=r"w \(-1 for no window\) must be at least 0, got -2"):
         dtw_c([[0.0]], [[1.0]], -2)
-    with pytest.raises(ValueError, match="newX must be an m x L matrix"):
+    assert dtw_c([[0.0]], [[1.0]], np.inf) == 1
+    with pytest.raises(ValueError, match="cells are for dtw_similarity_cell_mulvar"):
+        dtw_similarity_cell(cell(0, 3, 2), cell(1, 2, 1))
+    with pytest.raises(ValueError, match="sigma must be a positive finite number, got 0"):
+        rws_GenFea(tmp_path, "One", 0, 2, 1, 3)
+    with pytest.raises(ValueError, match="DMax_list is empty"):
+        rws_gridsearch_CV(tmp_path, "One", CV=2, DMax_list=[])
+    with pytest.raises(ValueError, match="C must be a positive finite number, got -1"):
+        rws_gridsearch_CV(tmp_path, "One", CV=2, lambda_inverse=-1)
+    with pytest.raises(TypeError, match=r"DMax must be an integer, got 2\.5"):
+        rws_GenFea(tmp_path, "One", 1.0, 2, 1, 2.5)
+    (tmp_path / "two").mkdir()
+    save_mat(tmp_path / "two" / "two.mat", {"train_X": [np.ones((1, 2))] * 2, "train_Y": [1.0]})
+    with pytest.raises(ValueError, match="train_Y must hold one number for each of the 2 series"):
+        rws_gridsearch_CV_mulvar(tmp_path, "two")
+
+
+def test_doubles_and_matrices_of_one_number_are_taken(gun_point, tmp_path):
+    rng(np.array([[5.0]]))
+    info = rws_gridsearch_CV(
+        gun_point, "Gun_Point", DMax_list=[5.0], sigma_list=1.0, R=4.0, CV=3.0, save_dir=tmp_path
+    )
+    stored = load_mat(tmp_path / "Gun_Point_rws_R4_3fold_CV.mat")["info"]
+    for found in (info, stored):
+        Train, _, _ = rws_GenFea(
+            gun_point, "Gun_Point", found["sigma"], found["R"], found["DMin"], found["DMax"]
+        )
+        assert Train.shape == (50, 5)
+        varied = rws_VaryingR_CV(
+            gun_point, "Gun_Point", found["sigma"], found["DMax"], found["lambda_inverse"],
+            R_list=found["R"],
+        )  # fmt: skip
+        assert varied.R.tolist() == [[4.0]]
+    with pytest.raises(ValueError, match="newX must be an m x L matrix of numbers"):
         dtw_similarity_cell([0.0, 1.0], [[[0.0]]])
 
 
@@ -284,8 +319,8 @@ def test_a_missing_scikit_learn_is_named_with_the_command(monkeypatch):
 
 
 def test_ctrl_c_stops_a_search_within_a_second(gun_point):
-    import _thread
-
+    # A process that was started in the background may have been told to ignore SIGINT.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     rng("default")
     pressed = []
 
@@ -301,3 +336,4 @@ def test_ctrl_c_stops_a_search_within_a_second(gun_point):
         assert time.perf_counter() - pressed[0] < 1
     finally:
         timer.cancel()
+        signal.signal(signal.SIGINT, before)
