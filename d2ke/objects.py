@@ -161,7 +161,7 @@ class Objects:
                 )
             picked = np.arange(len(self))[picked]
         lengths = self.lengths[picked]
-        offsets = _offsets(lengths)
+        offsets = offsets_of(lengths)
         # Position t of the result comes from offsets[item] + (t - its own start).
         source = np.repeat(self.offsets[picked] - offsets[:-1], lengths)
         source += np.arange(offsets[-1])
@@ -322,7 +322,7 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
         if not isinstance(part, Objects):
             raise TypeError(f"collections[{i}] is {type(part).__name__}; pack it first")
         check_compatible(parts[0], part, "collections[0]", f"collections[{i}]")
-    offsets = _offsets(np.concatenate([part.lengths for part in parts]))
+    offsets = offsets_of(np.concatenate([part.lengths for part in parts]))
     first = parts[0]
     if first.kind == "vectors":
         weights = None
@@ -374,7 +374,8 @@ def _weights_or_equal(objects: Objects) -> np.ndarray:
     return np.repeat(1.0 / np.maximum(lengths, 1), lengths)
 
 
-def _offsets(lengths: np.ndarray) -> np.ndarray:
+def offsets_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Return where items of these lengths begin and end in one buffer, int64."""
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
@@ -461,7 +462,7 @@ def _pack_vectors(items: list[Any], channels_first: bool, name: str) -> Objects:
                 f"the same{hint}"
             )
     values = np.concatenate(arrays)
-    offsets = _offsets(np.array([len(array) for array in arrays]))
+    offsets = offsets_of(np.array([len(array) for array in arrays]))
     finite = np.isfinite(values)
     if not finite.all():
         at, channel = np.argwhere(~finite)[0]
@@ -579,7 +580,7 @@ def _pack_strings(items: list[Any], name: str) -> Objects:
             "all must be of one type"
         )
     size = np.size if letters == "int" else len
-    offsets = _offsets(np.fromiter(map(size, items), dtype=np.int64, count=len(items)))
+    offsets = offsets_of(np.fromiter(map(size, items), dtype=np.int64, count=len(items)))
     if letters == "str":
         joined = "".join(items).encode("utf-32-le", "surrogatepass")
         symbols = np.frombuffer(joined, dtype="<u4")

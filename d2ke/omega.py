@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._validate import choice, element_type, generator, integer, length_range, positive_number
-from d2ke.objects import Objects, pack, refuse_weights
+from d2ke.objects import Objects, offsets_of, pack, refuse_weights
 
 
 def random_series(
@@ -538,17 +538,11 @@ def _draw(
     """
     if hasattr(seed, "randi"):
         parts = [from_stream(seed, seed.randi(list(lengths))) for _ in range(R)]
-        return _offsets([len(part) for part in parts]), np.concatenate(parts)
+        return offsets_of([len(part) for part in parts]), np.concatenate(parts)
     for_lengths, for_values = generator(seed).spawn(2)
     offsets = _draw_offsets(for_lengths, R, *lengths)
     return offsets, from_generator(for_values, offsets[-1])
 
 
-def _offsets(lengths: Any) -> np.ndarray:
-    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
-
-
 def _draw_offsets(rng: np.random.Generator, R: int, low: int, high: int) -> np.ndarray:
-    return _offsets(rng.integers(low, high + 1, size=R))
+    return offsets_of(rng.integers(low, high + 1, size=R))
