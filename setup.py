@@ -93,6 +93,7 @@ setup(
             extension("transport"),
             extension("user"),
             extension("features"),
+            extension("kernel_sums"),
         ],
         compiler_directives={
             "language_level": 3,

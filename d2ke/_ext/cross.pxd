@@ -4,6 +4,29 @@ from libc.stdint cimport int64_t
 from d2ke._ext.isa cimport d2ke_kernel, d2ke_problem
 
 
+cdef struct Shared:
+    int64_t next_task
+    int64_t stop
+    int64_t running         # threads still at work
+    int64_t done            # pairs finished
+    int64_t total
+    int64_t bad             # 1 once a result was not a distance
+    int64_t bad_row
+    int64_t bad_column
+    double bad_value
+    double last_check
+    void *owner             # the Loop, for thread 0's visits to Python
+
+
+cdef class Loop:
+    cdef object progress
+    cdef object error
+    cdef Shared shared
+
+
+cdef int check(void *state, int thread) noexcept nogil
+
+
 cdef class Cross:
     cdef d2ke_problem problem
     cdef d2ke_kernel kernel

@@ -40,20 +40,6 @@ cdef struct Tiling:
     const int64_t *runs     # run k holds blocks runs[k] .. runs[k+1]
 
 
-cdef struct Shared:
-    int64_t next_task
-    int64_t stop
-    int64_t running         # threads still at work
-    int64_t done            # pairs finished
-    int64_t total
-    int64_t bad             # 1 once a result was not a distance
-    int64_t bad_row
-    int64_t bad_column
-    double bad_value
-    double last_check
-    void *owner             # the Loop, for thread 0's visits to Python
-
-
 cdef class Cross:
     """A distance prepared for x against y; built by the modules of the families."""
 
@@ -108,9 +94,6 @@ def by_length(offsets, bint descending=False):
 
 cdef class Loop:
     """What thread 0 needs when it visits Python."""
-    cdef object progress
-    cdef object error
-    cdef Shared shared
 
     def visit(self):
         PyErr_CheckSignals()

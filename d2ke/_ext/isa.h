@@ -14,6 +14,7 @@
 #undef REAL
 #include "levenshtein.h"
 #include "exp_features.h"
+#include "kappa.h"
 
 #define D2KE_STRING_(x) #x
 #define D2KE_STRING(x) D2KE_STRING_(x)
@@ -30,4 +31,7 @@ const d2ke_table D2KE_PASTE(d2ke_table_, D2KE_ISA) = {
     emd,
     emd_scratch,
     exp_features,
+    pair_sums,
+    fourier_sums,
+    taylor_sums,
 };

@@ -35,6 +35,25 @@ cdef extern from "kernel.h":
     ctypedef size_t (*d2ke_scratch)(const d2ke_problem *) noexcept nogil
     ctypedef void (*d2ke_exp)(double *, int64_t, double, double) noexcept nogil
 
+    ctypedef struct d2ke_cloud:
+        const double *points
+        const double *vectors
+        int64_t stride
+        int64_t dim
+        int64_t channels
+
+    cdef enum:
+        D2KE_FREQUENCIES
+
+    ctypedef void (*d2ke_pair_sums)(const d2ke_cloud *, int64_t, int64_t, const d2ke_cloud *,
+                                    int64_t, int64_t, int, double, double *,
+                                    double *) noexcept nogil
+    ctypedef void (*d2ke_fourier_sums)(const double *, const double *, int64_t, int64_t, int64_t,
+                                       int64_t, const double *, int64_t, int,
+                                       double *) noexcept nogil
+    ctypedef void (*d2ke_taylor_sums)(const double *, const double *, int64_t, int64_t, int64_t,
+                                      int64_t, int64_t, int64_t, double *, double *) noexcept nogil
+
     ctypedef struct d2ke_table:
         const char *name
         int64_t vector_bytes
@@ -47,6 +66,9 @@ cdef extern from "kernel.h":
         d2ke_kernel emd
         d2ke_scratch emd_scratch
         d2ke_exp exp_features
+        d2ke_pair_sums pair_sums
+        d2ke_fourier_sums fourier_sums
+        d2ke_taylor_sums taylor_sums
 
     int d2ke_stopped(const d2ke_poll *) noexcept nogil
     int64_t d2ke_length(const d2ke_items *, int64_t) noexcept nogil

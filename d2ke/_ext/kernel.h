@@ -70,6 +70,29 @@ typedef struct {
 /* result[i] = scale * exp(-gamma * result[i]) */
 typedef void (*d2ke_exp)(double *values, int64_t n, double gamma, double scale);
 
+/* Points that carry vectors: coordinate k of point i is points[k * stride + i], channel c of its
+ * vector vectors[c * stride + i].  What is read past the last point (less than a group of four
+ * machine vectors) must be there, and finite. */
+typedef struct {
+    const double *points;
+    const double *vectors;
+    int64_t stride;
+    int64_t dim;
+    int64_t channels;
+} d2ke_cloud;
+
+#define D2KE_FREQUENCIES 32 /* of one call of fourier_sums */
+
+typedef void (*d2ke_pair_sums)(const d2ke_cloud *x, int64_t begin, int64_t end,
+                               const d2ke_cloud *y, int64_t first, int64_t last, int laplace,
+                               double rate, double *total, double *potentials);
+typedef void (*d2ke_fourier_sums)(const double *points, const double *vectors, int64_t begin,
+                                  int64_t end, int64_t dim, int64_t channels, const double *omega,
+                                  int64_t stride, int far, double *sums);
+typedef void (*d2ke_taylor_sums)(const double *points, const double *vectors, int64_t begin,
+                                 int64_t end, int64_t dim, int64_t channels, int64_t degree,
+                                 int64_t terms, double *scratch, double *sums);
+
 /* One instruction set's kernels; element type 0 is float64, 1 is float32. */
 typedef struct {
     const char *name;
@@ -83,6 +106,9 @@ typedef struct {
     d2ke_kernel emd;
     d2ke_scratch emd_scratch;
     d2ke_exp exp_features;
+    d2ke_pair_sums pair_sums;
+    d2ke_fourier_sums fourier_sums;
+    d2ke_taylor_sums taylor_sums;
 } d2ke_table;
 
 extern const d2ke_table d2ke_table_baseline;
