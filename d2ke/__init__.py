@@ -25,6 +25,19 @@ from d2ke.guarantees import (
     kernel_error,
     kernel_standard_error,
 )
+from d2ke.kernel_distance import (
+    KernelDistanceInfo,
+    KernelFeatureMap,
+    Measure,
+    curve,
+    kernel_distance,
+    kernel_distance_matrix,
+    kernel_feature_map,
+    kernel_features,
+    kernel_neighbors,
+    kernel_norm,
+    mesh,
+)
 from d2ke.least_squares import train_least_squares
 from d2ke.led import PseudoEuclidean, gdk_led
 from d2ke.linear import LinearModel, predict, train
@@ -47,8 +60,11 @@ from d2ke.svm import SVMModel, svmpredict, svmtrain
 
 __all__ = [
     "FeatureSelection",
+    "KernelDistanceInfo",
     "KernelError",
+    "KernelFeatureMap",
     "LinearModel",
+    "Measure",
     "Objects",
     "PseudoEuclidean",
     "SVMModel",
@@ -57,6 +73,7 @@ __all__ = [
     "SpectrumRepair",
     "__version__",
     "concatenate",
+    "curve",
     "d2ke_embed",
     "d2ke_features",
     "d2ke_gram",
@@ -68,12 +85,19 @@ __all__ = [
     "features_needed",
     "gdk_led",
     "io",
+    "kernel_distance",
+    "kernel_distance_matrix",
     "kernel_error",
+    "kernel_feature_map",
+    "kernel_features",
+    "kernel_neighbors",
+    "kernel_norm",
     "kernel_standard_error",
     "knn_predict",
     "load_model",
     "load_search",
     "markov_strings",
+    "mesh",
     "pack",
     "predict",
     "random_segments",

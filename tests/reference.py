@@ -96,6 +96,29 @@ DISTANCES = {
 }
 
 
+def kernel_values(P, Q, sigma, kernel="gaussian"):
+    """K(p, q) for all pairs."""
+    P, Q = (np.asarray(v, dtype=np.float64) for v in (P, Q))
+    if kernel == "linear":
+        return P @ Q.T
+    if kernel == "trivial":
+        return np.array([[float((p == q).all()) for q in Q] for p in P])
+    if kernel == "laplace":
+        return np.exp(-cdist(P, Q) / sigma)
+    return np.exp(-cdist(P, Q, "sqeuclidean") / (2 * sigma**2))
+
+
+def kernel_distance_squared(P, Q, sigma, kernel="gaussian", w=None, v=None):
+    """kappa(P, P) + kappa(Q, Q) - 2 kappa(P, Q)."""
+    w = np.ones(len(P)) if w is None else np.asarray(w, dtype=np.float64)
+    v = np.ones(len(Q)) if v is None else np.asarray(v, dtype=np.float64)
+    terms = [
+        factor * (a[:, None] * b * kernel_values(A, B, sigma, kernel)).ravel()
+        for factor, a, A, b, B in [(1, w, P, w, P), (1, v, Q, v, Q), (-2, w, P, v, Q)]
+    ]
+    return math.fsum(np.concatenate(terms))
+
+
 def matrix(function, X, Y, **params):
     """All distances, one pair after the other."""
     return np.array([[function(x, y, **params) for y in Y] for x in X])

@@ -80,7 +80,7 @@ def test_no_import_runs_upward():
             "_config",
         },
         {"distance", "omega", "datasets"},
-        {"alignment", "block", "embed", "gram", "guarantees", "led", "scaling"},
+        {"alignment", "block", "embed", "gram", "guarantees", "kernel_distance", "led", "scaling"},
         {"crossval", "least_squares", "linear", "svm", "neighbors", "models_io", "search_result"},
         {"classifier"},
         {"grid_search"},

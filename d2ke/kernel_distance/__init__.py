@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kernel distance of weighted points, curves and surfaces (Joshi et al., SoCG 2011).
+
+What is public is exported by d2ke itself; there, ``d2ke.kernel_distance`` is the function.
+"""
+
+from d2ke.kernel_distance.distance import KernelDistanceInfo, kernel_distance, kernel_norm
+from d2ke.kernel_distance.matrix import (
+    KernelFeatureMap,
+    kernel_distance_matrix,
+    kernel_feature_map,
+    kernel_features,
+    kernel_neighbors,
+)
+from d2ke.kernel_distance.measure import Measure, curve, mesh
+
+__all__ = [
+    "KernelDistanceInfo",
+    "KernelFeatureMap",
+    "Measure",
+    "curve",
+    "kernel_distance",
+    "kernel_distance_matrix",
+    "kernel_feature_map",
+    "kernel_features",
+    "kernel_neighbors",
+    "kernel_norm",
+    "mesh",
+]
