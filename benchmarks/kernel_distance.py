@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Time the kernel distance: every method over n, crossovers, numpy, peers, the choice of "auto".
+
+``python -m benchmarks.kernel_distance [part ...] [--rounds 3] [--threads N] [--limit SECONDS]
+[--json FILE] [--quick]``; parts: sizes, numpy, auto, peers; all of them by default.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+import d2ke
+from benchmarks import measure
+from benchmarks.run import progress
+from d2ke._ext import isa
+from d2ke._threads import available_threads
+
+METHODS = ("exact", "dualtree", "wspd", "ifgt", "rff")
+# Scales of the kernel for points of the unit cube: from a few neighbours to all points.
+SIGMAS = {"narrow": 0.01, "middle": 0.1, "wide": 1.0}
+SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+AUTO_SHAPES = ((2, 0.01), (2, 1.0), (3, 0.05), (3, 1.0), (10, 1.0))
+
+
+def two_sets(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw two sets of n points of the unit cube, one of them denser towards a corner."""
+    rng = np.random.default_rng(17)
+    return rng.random((n, d)), rng.random((n, d)) ** 1.2
+
+
+def seconds(call: Callable[[], Any], rounds: int) -> float:
+    """Return the median time of a call."""
+    return measure.median(measure.interleaved([call], rounds)[0])
+
+
+def distance(n: int, d: int, settings: argparse.Namespace, **given: Any) -> Callable:
+    """Return the call that computes the distance of two sets."""
+    P, Q = two_sets(n, d)
+    return partial(d2ke.kernel_distance, P, Q, n_threads=settings.threads, info=True, **given)
+
+
+def over_sizes(settings: argparse.Namespace) -> list[dict[str, Any]]:
+    """Time each method over n, as long as the next size promises to stay below the limit."""
+    rows = []
+    sizes = SIZES[:3] if settings.quick else SIZES
+    for d in (2, 3):
+        for width, sigma in SIGMAS.items():
+            for eps in (1e-1, 1e-3):
+                curves: dict[str, dict[int, float]] = {}
+                for method in METHODS:
+                    times: dict[int, float] = {}
+                    for n in sizes:
+                        if times:
+                            last = max(times)
+                            # All pairs at worst; what is known to be linear is so from the start.
+                            power = 1 if method in ("rff", "ifgt") else 2
+                            if times[last] * (n / last) ** power > settings.limit:
+                                break
+                        progress(f"d={d} sigma={sigma} eps={eps} {method} n={n}")
+                        accuracy = {} if method == "exact" else {"eps": eps}
+                        call = distance(n, d, settings, sigma=sigma, method=method, **accuracy)
+                        try:
+                            times[n] = seconds(call, settings.rounds)
+                        except ValueError:  # too many features
+                            break
+                    curves[method] = times
+                    points = ", ".join(f"{n}: {t:.4f}" for n, t in times.items())
+                    print(f"d={d} {width:7} eps={eps:<6} {method:9} {points or 'refused'}")
+                crossings = {
+                    method: crossing(curves["exact"], times)
+                    for method, times in curves.items()
+                    if method != "exact" and times
+                }
+                print(f"  faster than exact from n = {crossings}")
+                rows.append({"d": d, "sigma": sigma, "eps": eps, "seconds": curves,
+                             "crossover": crossings})  # fmt: skip
+    return rows
+
+
+def crossing(exact: dict[int, float], other: dict[int, float]) -> float | None:
+    """Return from which n on the other curve is below, by lines through log-log points.
+
+    Where the exact method was not timed its time is that of the last size, with n^2.
+    """
+    last = max(exact)
+    gaps = {n: math.log(t / exact.get(n, exact[last] * (n / last) ** 2)) for n, t in other.items()}
+    sizes = sorted(gaps)
+    if gaps[sizes[-1]] > 0:
+        return None
+    for low, high in zip(sizes[-2::-1], sizes[:0:-1], strict=True):
+        if gaps[low] > 0:
+            share = gaps[low] / (gaps[low] - gaps[high])
+            return round(low * (high / low) ** share)
+    return sizes[0]
+
+
+def against_numpy(settings: argparse.Namespace) -> dict[str, Any]:
+    """All pairs of two sets of 20000 points: d2ke, and cdist with exp by blocks of rows."""
+    n, d, sigma = (2_000 if settings.quick else 20_000), 3, 0.1
+    P, Q = two_sets(n, d)
+
+    def by_blocks() -> float:
+        total = 0.0
+        for A, B, factor in ((P, P, 1), (Q, Q, 1), (P, Q, -2)):
+            for low in range(0, len(A), 500):
+                K = cdist(A[low : low + 500], B, "sqeuclidean")
+                K /= -2 * sigma**2
+                total += factor * float(np.exp(K, out=K).sum())
+        return math.sqrt(max(total, 0))
+
+    one, all_threads = (
+        partial(d2ke.kernel_distance, P, Q, sigma=sigma, method="exact", n_threads=threads)
+        for threads in (1, settings.threads)
+    )
+    if not math.isclose(one(), by_blocks(), rel_tol=1e-6):
+        raise AssertionError("the distances differ")
+    times = measure.interleaved([one, all_threads, by_blocks], settings.rounds)
+    medians = dict(
+        zip(("d2ke, 1 thread", "d2ke", "numpy"), map(measure.median, times), strict=True)
+    )
+    for name, value in medians.items():
+        print(f"n={n} {name:15} {value:.3f} s   {medians['numpy'] / value:.1f} x")
+    return {"n": n, "seconds": medians}
+
+
+def choice_of_auto(settings: argparse.Namespace) -> list[dict[str, Any]]:
+    """Time "auto" and every method on 30 cases; none may take longer than the limit."""
+    rows = []
+    ratios = []
+    for n in (1_000, 4_000) if settings.quick else (5_000, 100_000):
+        for d, sigma in AUTO_SHAPES:
+            for eps in (1e-1, 1e-2, 1e-3):
+                times = {}
+                picked = distance(n, d, settings, sigma=sigma, eps=eps)()
+                # Costs as "auto" sees them decide what is not worth waiting for.
+                for method in METHODS:
+                    if method == "wspd" and (d > 2 or n > 20_000):
+                        continue
+                    pairs = 4e-9 * (2 * n) ** 2 / 2
+                    if method in ("exact", "dualtree") and pairs > 4 * settings.limit:
+                        continue
+                    if method == "rff" and n * min(90 / eps, 300 / eps**2) > 2e8 * settings.limit:
+                        continue
+                    progress(f"n={n} d={d} sigma={sigma} eps={eps} {method}")
+                    call = distance(n, d, settings, sigma=sigma, eps=eps, method=method)
+                    try:
+                        times[method] = seconds(call, settings.rounds)
+                    except ValueError:
+                        continue
+                auto = seconds(distance(n, d, settings, sigma=sigma, eps=eps), settings.rounds)
+                best = min(times, key=times.__getitem__)
+                ratios.append(auto / times[best])
+                print(
+                    f"n={n} d={d} sigma={sigma:<5} eps={eps:<6} auto: {picked.method:9} {auto:.4f}"
+                    f"  best: {best:9} {times[best]:.4f}  {ratios[-1]:.2f} x"
+                )
+                rows.append({"n": n, "d": d, "sigma": sigma, "eps": eps, "auto": auto,
+                             "picked": picked.method, "seconds": times})  # fmt: skip
+    print(
+        f"auto over best: median {np.median(ratios):.2f}, worst {max(ratios):.2f}, within 1.5 x "
+        f"in {sum(r <= 1.5 for r in ratios)} of {len(ratios)}"
+    )
+    return rows
+
+
+def against_peers(settings: argparse.Namespace) -> dict[str, Any]:
+    """Random features of one number as scikit-learn makes them; geomloss where it is installed."""
+    n, d, sigma, count = (2_000 if settings.quick else 50_000), 3, 0.3, 512
+    P, Q = two_sets(n, d)
+    calls: dict[str, Callable[[], float]] = {}
+
+    def own() -> float:
+        Z = d2ke.kernel_features(
+            [P, Q], sigma=sigma, n_features=2 * count, method="rff", n_threads=settings.threads
+        )
+        return float(np.linalg.norm(Z[0] - Z[1]))
+
+    calls["d2ke rff"] = own
+    if find_spec("sklearn"):
+        from sklearn.kernel_approximation import RBFSampler
+
+        def sampler() -> float:
+            # Random phases: as many cosines as there are sines and cosines above.
+            phi = RBFSampler(gamma=0.5 / sigma**2, n_components=2 * count, random_state=0).fit(P)
+            gap = np.zeros(2 * count)
+            for low in range(0, n, 5000):
+                gap += phi.transform(P[low : low + 5000]).sum(axis=0)
+                gap -= phi.transform(Q[low : low + 5000]).sum(axis=0)
+            return float(np.linalg.norm(gap))
+
+        calls["sklearn RBFSampler"] = sampler
+    if find_spec("geomloss") and find_spec("torch"):
+        import torch
+        from geomloss import SamplesLoss
+
+        backend = "online" if find_spec("pykeops") else "tensorized"
+        x, y = (torch.from_numpy(points) for points in (P, Q))
+        ones = torch.ones(n, dtype=torch.float64)
+        loss = SamplesLoss("gaussian", blur=sigma, backend=backend)
+        # geomloss halves the squared distance.
+        calls[f"geomloss {backend}"] = lambda: math.sqrt(2 * float(loss(ones, x, ones, y)))
+    calls["d2ke exact"] = partial(
+        d2ke.kernel_distance, P, Q, sigma=sigma, method="exact", n_threads=settings.threads
+    )
+    results = {name: call() for name, call in calls.items()}
+    times = measure.interleaved(list(calls.values()), settings.rounds)
+    medians = dict(zip(calls, map(measure.median, times), strict=True))
+    for name, value in medians.items():
+        print(f"n={n} {name:20} {value:.4f} s   D = {results[name]:.5g}")
+    return {"n": n, "seconds": medians, "distances": results}
+
+
+PARTS = {
+    "sizes": over_sizes,
+    "numpy": against_numpy,
+    "auto": choice_of_auto,
+    "peers": against_peers,
+}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser("python -m benchmarks.kernel_distance", description=__doc__)
+    parser.add_argument("parts", nargs="*", help=", ".join(PARTS))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=available_threads())
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds for one call")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that all works")
+    settings = parser.parse_args(arguments)
+    if settings.quick:
+        settings.rounds, settings.limit = 1, min(settings.limit, 1.0)
+    unknown = set(settings.parts) - set(PARTS)
+    if unknown or settings.rounds < 1 or settings.threads < 1:
+        parser.error(f"parts are {', '.join(PARTS)}; --rounds and --threads must be at least 1")
+    print(f"{measure.processor()}, {isa.selected()}, {settings.threads} threads")
+    results = {}
+    for part in settings.parts or PARTS:
+        print(f"-- {part}")
+        results[part] = PARTS[part](settings)
+    if settings.json:
+        settings.json.write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()
