@@ -350,8 +350,8 @@ def exponents(int64_t dim, int64_t degree, int64_t terms):
     result = np.zeros((terms, dim), dtype=np.int64)
     cdef int64_t[:, ::1] out = result
     cdef int64_t[::1] heads = np.zeros(dim, dtype=np.int64)
-    cdef int64_t filled = 1, tail, order, k, a, head
-    for order in range(1, degree):
+    cdef int64_t filled = 1, tail, _order, k, a, head
+    for _order in range(1, degree):
         tail = filled
         for k in range(dim):
             head = heads[k]

@@ -22,9 +22,9 @@ DELTA = 0.01
 _PAIR, _PAIR_DIM = 2.5, 0.25
 _LEAF_PAIR, _BOX_PAIR, _TREE_POINT = 6.0, 60.0, 500.0
 _FREQUENCY, _FREQUENCY_DIM = 4.5, 0.15
-_TERM, _BALL_POINT = 0.5, 500.0
+_TERM, _BALL_POINT = 0.8, 700.0
 _FEW = 2000  # points below which nothing is worth estimating
-_PILOT = 256
+_PILOT = 128
 
 
 @dataclass(frozen=True)
@@ -163,9 +163,9 @@ def kernel_distance(
     >>> import d2ke
     >>> P = np.array([[0.0, 0.0], [1.0, 0.0]])
     >>> round(d2ke.kernel_distance(P, P + 0.5, sigma=1.0), 4)
-    0.8173
-    >>> d2ke.kernel_distance(P, [[0.0, 0.0], [5.0, 5.0], [6.0, 6.0]], kernel="trivial") ** 2
-    3.0000000000000004
+    1.0864
+    >>> d2ke.kernel_distance(P, P + [1.0, 0.0], kernel="trivial", info=True).squared
+    2.0
     """
     p = as_measure("P", P, "weights_p", weights_p)
     q = as_measure("Q", Q, "weights_q", weights_q)
@@ -219,7 +219,7 @@ def kernel_norm(
     --------
     >>> import d2ke
     >>> round(d2ke.kernel_norm([0.0, 1.0, 5.0], sigma=1.0), 4)
-    2.0533
+    2.0527
     """
     p = as_measure("P", P, "weights_p", weights_p)
     given = (sigma, kernel, method, eps, delta, seed, n_threads)
@@ -365,7 +365,6 @@ def choose(
     if n <= _FEW:
         return "exact", f"{n} distinct points are few"
     costs = {"exact": n * n / 2 * (_PAIR + _PAIR_DIM * (dim + r))}
-    costs["dualtree"] = n * _TREE_POINT + _tree_pairs(points, kernel, sigma, eps)
     if kernel == "gaussian":
         centre = points.min(axis=0) / 2 + points.max(axis=0) / 2
         radius = math.sqrt(float(np.square(points - centre).sum(axis=1).max())) / sigma
@@ -374,7 +373,9 @@ def choose(
             costs["ifgt"] = n * (_BALL_POINT + _TERM * (1 + r) / 2 * terms)
         except ValueError:
             pass
-    likely = min(fourier.needed(eps, delta / 2), max(256.0, 50 / eps))
+    if n * _TREE_POINT < min(costs.values()):
+        costs["dualtree"] = n * _TREE_POINT + _tree_pairs(points, kernel, sigma, eps)
+    likely = min(fourier.needed(eps, delta / 2), max(256.0, 25 / eps))
     costs["rff"] = 2 * n * likely * (_FREQUENCY + _FREQUENCY_DIM * (dim + r))
     best = min(costs, key=costs.__getitem__)
     others = ", ".join(f"{name} {cost * 1e-9:.2g}" for name, cost in costs.items())

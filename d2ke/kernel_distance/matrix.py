@@ -169,7 +169,7 @@ def kernel_feature_map(
     >>> sets = [[[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.5]], [[1.0, 1.0], [0.5, 0.0]]]
     >>> phi = d2ke.kernel_feature_map(sets, sigma=1.0, eps=1e-6)
     >>> phi.method, phi.n_features, phi(sets).shape
-    ('ifgt', 105, (3, 105))
+    ('ifgt', 36, (3, 36))
     """
     return _map_for(
         as_measures("sets", sets, weights), sigma, kernel, method, n_features, eps, delta, seed
@@ -286,7 +286,7 @@ def kernel_distance_matrix(
     >>> import d2ke
     >>> sets = [[[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.5]], [[0.0, 0.0], [1.0, 0.0]]]
     >>> d2ke.kernel_distance_matrix(sets, sigma=1.0).round(3).tolist()
-    [[0.0, 1.038, 0.0], [1.038, 0.0, 1.038], [0.0, 1.038, 0.0]]
+    [[0.0, 1.174, 0.0], [1.174, 0.0, 1.174], [0.0, 1.174, 0.0]]
     """
     x = as_measures("X", X, weights_x)
     y = None if Y is None else as_measures("Y", Y, weights_y)
@@ -321,11 +321,13 @@ def kernel_neighbors(
         What neighbours are wanted of, and among what.
     k : int
         Number of neighbours, 1 to the number of sets.
-    sigma, kernel, method, n_features, eps, delta, seed, n_threads
-        As for `kernel_distance_matrix`. With features that are few (16), a k-d tree
-        finds the neighbours, else all are compared.
+    sigma : float or "median"
+        The kernel's scale; "median" over the points of all sets.
     weights_queries, weights : sequences of arrays of shape (n_i,), optional
         Weights of the points; 1 each by default.
+    kernel, method, n_features, eps, delta, seed, n_threads
+        As for `kernel_distance_matrix`. With features that are few (16), a k-d tree
+        finds the neighbours, else all are compared.
 
     Returns
     -------
@@ -351,7 +353,7 @@ def kernel_neighbors(
     >>> sets = [[[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.5]], [[4.0, 4.0]]]
     >>> distances, indices = d2ke.kernel_neighbors([[[0.0, 0.6]]], sets, 2, sigma=1.0)
     >>> distances.round(3).tolist(), indices.tolist()
-    ([[0.1, 1.067]], [[1, 0]])
+    ([[0.1, 1.237]], [[1, 0]])
     """
     q, s = as_measures("queries", queries, weights_queries), as_measures("sets", sets, weights)
     check_comparable("queries[0]", q[0], "sets[0]", s[0])
