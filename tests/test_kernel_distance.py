@@ -321,6 +321,56 @@ def test_degree_is_the_least():
             assert t <= max(paper, 1) + 1
 
 
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("eps", EPS)
+def test_taylor_features_about_many_centres(d, eps):
+    rng = np.random.default_rng(d)
+    points = rng.random((800, d)) + (rng.random((800, 1)) < 0.3)
+    vectors = rng.standard_normal((800, 2))
+    for sigma in (0.02, 0.1):
+        exact = sums.norm(points, vectors, "gaussian", sigma, 1)
+        total = np.linalg.norm(vectors, axis=1).sum()
+        unit = math.sqrt(2) * sigma
+        for cluster in (0.25, 1.0, 2.0):
+            degree = taylor.degree_of_clusters(cluster, eps)
+            chosen = taylor.Plan(degree, taylor.terms_of(d, degree), cluster, 0.0)
+            if chosen.terms > 3000:
+                continue
+            found = taylor._clustered(points / unit, vectors, chosen, eps, 1)
+            assert found.bound == pytest.approx(eps * total**2)
+            # The absolute sum would be as far off as the bound; a random one is nearer.
+            assert abs(found.value - exact) <= 0.1 * found.bound
+            positive = np.abs(vectors[:, :1])
+            found = taylor._clustered(points / unit, positive, chosen, eps, 1)
+            exact_positive = sums.norm(points, positive, "gaussian", sigma, 1)
+            assert abs(found.value - exact_positive) <= found.bound
+            assert found.centres > 1
+
+
+@pytest.mark.parametrize("cluster", [0.3, 1.0, 2.5])
+def test_degree_of_clusters_bounds_every_pair(cluster):
+    from scipy.stats import poisson
+
+    for eps in (0.1, 1e-3, 1e-6):
+        t = taylor.degree_of_clusters(cluster, eps)
+        x, y = np.meshgrid(np.linspace(0, cluster, 60), np.linspace(0, 12, 700))
+        worst = (np.exp(-np.square(x - y)) * poisson.sf(t - 1, 2 * x * y)).max()
+        assert worst <= eps
+        less = (np.exp(-np.square(x - y)) * poisson.sf(t - 2, 2 * x * y)).max()
+        assert less > 0.8 * eps or t <= math.ceil(2 * cluster**2)
+
+
+def test_plan_of_centres():
+    rng = np.random.default_rng(0)
+    points = rng.random((20000, 2))
+    assert taylor.plan(points, 1.0, 1e-3).cluster == 0
+    assert taylor.plan(points, 0.01, 1e-3).cluster > 0
+    exact = d2ke.kernel_norm(points[:5000], sigma=0.02, info=True).squared
+    info = d2ke.kernel_norm(points[:5000], sigma=0.02, method="ifgt", eps=1e-4, info=True)
+    assert info.counts["centres"] > 1
+    assert abs(info.squared - exact) <= info.bound <= 1e-4 * 5000**2 * (1 + 1e-9)
+
+
 # ---- threads, bits, interruption
 
 
@@ -716,7 +766,7 @@ def test_gradient_of_a_translation():
         ([0.0], [1.0], {"weights_q": ["a"]}, TypeError, "weights_q must hold real numbers"),
         ([0.0], [1.0], {"weights_q": [1e200]}, ValueError, "the weights are too large"),
         (d2ke.curve([[0, 0], [1, 1]]), [[0.0, 1.0]], {}, TypeError, "P is a measure of kind 'curv"),
-        (np.eye(6), np.eye(6) * 9, {"method": "ifgt", "eps": 1e-3}, ValueError,
+        (np.eye(12), np.eye(12) * 9, {"method": "ifgt", "eps": 1e-3}, ValueError,
          r'method="ifgt" would need .* features .* use method="dualtree"'),
         (np.eye(60) * 1e5, np.eye(60) * 9, {"method": "ifgt", "eps": 1e-3}, ValueError,
          "would need .* features"),

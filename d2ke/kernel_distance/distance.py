@@ -306,7 +306,11 @@ def _norm_of(
         elif method == "ifgt":
             found = taylor.taylor_norm(points, vectors, sigma, each, n_threads)
             squared, bound = found.value, bound + found.bound
-            counts |= {"features": found.terms, "degree": found.degree}
+            counts |= {
+                "features": found.terms,
+                "degree": found.degree,
+                "centres": found.centres,
+            }
         else:
             found = fourier.random_norm(
                 points, vectors, kernel, sigma, each, delta, generator(seed), n_threads
@@ -366,11 +370,9 @@ def choose(
         return "exact", f"{n} distinct points are few"
     costs = {"exact": n * n / 2 * (_PAIR + _PAIR_DIM * (dim + r))}
     if kernel == "gaussian":
-        centre = points.min(axis=0) / 2 + points.max(axis=0) / 2
-        radius = math.sqrt(float(np.square(points - centre).sum(axis=1).max())) / sigma
         try:
-            _, terms = taylor.check_terms(dim, radius / math.sqrt(2), eps)
-            costs["ifgt"] = n * (_BALL_POINT + _TERM * (1 + r) / 2 * terms)
+            work = taylor.plan(points, sigma, eps).work
+            costs["ifgt"] = n * _BALL_POINT + _TERM * (1 + r) / 2 * work
         except ValueError:
             pass
     if n * _TREE_POINT < min(costs.values()):
