@@ -59,7 +59,7 @@ class KernelDistanceInfo:
     discretisation : float
         Bound on what replacing curves and surfaces by their samples adds to the
         error of `value`; with probability 1 - delta (delta or 0.01) where these are
-        random, once for each such shape.
+        random, once for each such shape. nan for shapes under a kernel without scale.
     counts : dict of str to int
         What was counted: distinct points, pairs of points or boxes, features.
     """
