@@ -94,6 +94,7 @@ setup(
             extension("user"),
             extension("features"),
             extension("kernel_sums"),
+            extension("simplex_qp"),
         ],
         compiler_directives={
             "language_level": 3,
