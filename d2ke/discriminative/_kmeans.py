@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""k-means on the few coordinates of a spectral embedding."""
+
+from __future__ import annotations
+
+import numpy as np
+
+_RESTARTS = 20
+_MOST_ROUNDS = 100
+
+
+def kmeans(V: np.ndarray, c: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the best of several runs from k-means++; labels in order of first appearance."""
+    squares = np.einsum("ij,ij->i", V, V)
+    best, best_cost = None, np.inf
+    for _ in range(_RESTARTS):
+        codes, cost = _run(V, squares, _spread_out(V, squares, c, rng))
+        if cost < best_cost * (1 - 1e-12) or best is None:
+            best, best_cost = codes, cost
+    return in_order(best)
+
+
+def unit_rows(V: np.ndarray) -> np.ndarray:
+    """Return the rows divided by their lengths; rows of zeros as they are."""
+    lengths = np.linalg.norm(V, axis=1, keepdims=True)
+    return V / np.where(lengths > 0, lengths, 1.0)
+
+
+def in_order(codes: np.ndarray) -> np.ndarray:
+    """Return the labels numbered anew by their first appearance."""
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[inverse]
+
+
+def _distances(V: np.ndarray, squares: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    norms = np.einsum("ij,ij->i", centres, centres)
+    return np.maximum(squares[:, None] + norms - 2 * (V @ centres.T), 0.0)
+
+
+def _spread_out(V: np.ndarray, squares: np.ndarray, c: int, rng: np.random.Generator) -> np.ndarray:
+    """Choose rows of V as centres, each in proportion to its squared distance to the others."""
+    chosen = [int(rng.integers(len(V)))]
+    nearest = _distances(V, squares, V[chosen])[:, 0]
+    nearest[chosen[0]] = 0.0
+    while len(chosen) < c:
+        total = nearest.sum()
+        if total > 0:
+            at = int(np.searchsorted(np.cumsum(nearest), rng.random() * total, side="right"))
+        else:
+            at = int(rng.integers(len(V)))
+        chosen.append(min(at, len(V) - 1))
+        np.minimum(nearest, _distances(V, squares, V[chosen[-1:]])[:, 0], out=nearest)
+        nearest[chosen[-1]] = 0.0
+    return V[chosen]
+
+
+def _run(V: np.ndarray, squares: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, float]:
+    c = len(centres)
+    codes = None
+    for _ in range(_MOST_ROUNDS):
+        D = _distances(V, squares, centres)
+        new = D.argmin(axis=1)
+        counts = np.bincount(new, minlength=c)
+        for empty in np.flatnonzero(counts == 0):
+            # It gets the farthest object of the clusters that can spare one.
+            spare = np.where(counts[new] > 1, D[np.arange(len(V)), new], -1.0)
+            at = int(spare.argmax())
+            counts[new[at]] -= 1
+            new[at] = empty
+            counts[empty] = 1
+            D[at, empty] = 0.0
+        if codes is not None and (new == codes).all():
+            break
+        codes = new
+        sums = [np.bincount(codes, column, minlength=c) for column in V.T]
+        centres = np.column_stack(sums) / counts[:, None]
+    cost = float(_distances(V, squares, centres)[np.arange(len(V)), codes].sum())
+    return codes, cost

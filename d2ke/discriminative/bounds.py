@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What theory guarantees of the kernel classifier's errors; usually nothing, as it exceeds 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from d2ke import _labels
+from d2ke._validate import positive_number
+from d2ke.discriminative._kernels import indicators
+from d2ke.discriminative._simplex import simplex_point
+from d2ke.discriminative.similarity import gaussian_gram, split
+from d2ke.gram import symmetric_matrix
+
+
+def kernel_risk_bound(
+    K: Any, y: Sequence | np.ndarray, alpha: Any, *, margin: float = 1.0, delta: float = 0.05
+) -> float:
+    """Bound the error probability of a kernel classifier: Theorem 1.
+
+    With probability 1 - delta over n labelled objects it is at most
+
+        loss + 8 (2c - 1) c B / (margin sqrt(n))
+             + (8 sqrt(2) B c (2c - 1) / margin + 1) sqrt(ln(4 / delta) / (2n))
+
+    for c classes, B^2 = sum_y alpha^(y)' K alpha^(y), and the mean loss
+    min(1, max(0, 1 - m_i / margin)) of the margins m_i = h(x_i, y_i) - max_{y != y_i} h(x_i, y).
+
+    Parameters
+    ----------
+    K : array_like, shape (n, n)
+        Gram matrix without negative values.
+    y : sequence of length n
+        Labels, of any one type; at least two classes.
+    alpha : array_like, shape (n,)
+        Weights, >= 0, with sum 1.
+    margin : float
+        Scale of the loss, > 0.
+    delta : float
+        Probability allowed for a larger error, between 0 and 1.
+
+    Returns
+    -------
+    float
+        The bound. It says something below 1 only, which takes many thousands of objects.
+
+    Raises
+    ------
+    TypeError, ValueError
+        K not symmetric or with negative values, lengths that differ, one class only, weights that
+        are not on the simplex, or a number out of range.
+
+    Notes
+    -----
+    The theorem is for kernels with K(x, x) = 1; B is taken times max K(x, x)^(1/2) for others.
+
+    References
+    ----------
+    Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative Similarity for Clustering and
+    Semi-Supervised Learning", 2017, Theorem 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> K = np.kron(np.eye(2), np.ones((50, 50)))
+    >>> alpha, y = np.full(100, 0.01), np.repeat([0, 1], 50)
+    >>> round(d2ke.kernel_risk_bound(K, y, alpha), 2)
+    11.15
+    """
+    K, codes, alpha = _checked("K", K, y, alpha)
+    _refuse_negative(K)
+    margin = positive_number("margin", margin)
+    loss = float(np.clip(1 - _margins(K, codes, alpha) / margin, 0.0, 1.0).mean())
+    return loss + _complexity(_norm(K, codes, alpha), K, codes, margin, delta, math.sqrt(2))
+
+
+def kernel_similarity_bound(
+    K: Any, y: Sequence | np.ndarray, alpha: Any, *, margin: float = 1.0, delta: float = 0.05
+) -> float:
+    """Bound the error probability by discriminative similarity: Theorem 2, with eq. (7).
+
+    As `kernel_risk_bound`, with the loss replaced by its upper bound
+
+        1 - sum_ij (alpha_i + alpha_j) K_ij / (2 n margin)
+          + sum_{i<j, y_i != y_j} 2 (alpha_i + alpha_j) K_ij / (n margin),
+
+    in which cdsk's similarity appears. The two are equal for two classes where no object is
+    misclassified or has a margin beyond `margin`.
+
+    Parameters
+    ----------
+    K : array_like, shape (n, n)
+        Gram matrix without negative values.
+    y : sequence of length n
+        Labels, of any one type; at least two classes.
+    alpha : array_like, shape (n,)
+        Weights, >= 0, with sum 1.
+    margin : float
+        Scale of the loss, at least the largest value of K.
+    delta : float
+        Probability allowed for a larger error, between 0 and 1.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `kernel_risk_bound`; or a margin below the largest value of K.
+
+    References
+    ----------
+    Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative Similarity for Clustering and
+    Semi-Supervised Learning", 2017, Theorem 2, eq. (7).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> K = np.kron(np.eye(2), np.ones((50, 50)))
+    >>> alpha, y = np.full(100, 0.01), np.repeat([0, 1], 50)
+    >>> round(d2ke.kernel_similarity_bound(K, y, alpha), 2)
+    11.15
+    """
+    K, codes, alpha = _checked("K", K, y, alpha)
+    _refuse_negative(K)
+    margin = positive_number("margin", margin)
+    if margin < K.max() * (1 - 1e-12):
+        raise ValueError(
+            f"margin must be at least the largest value of K, {K.max():g}, or the similarities "
+            f"do not bound the loss; got {margin:g}"
+        )
+    own = _scores(K, codes, alpha)[np.arange(len(K)), codes]
+    loss = 1 - float(2 * own.sum() - (K @ alpha).sum()) / (len(K) * margin)
+    return loss + _complexity(_norm(K, codes, alpha), K, codes, margin, delta, math.sqrt(2))
+
+
+def density_error_bound(
+    X: Any, y: Sequence | np.ndarray, alpha: Any, *, h: float, delta: float = 0.05
+) -> float:
+    """Bound the integrated squared error of kernel density classification: Theorem 3.
+
+    Of two classes, r^(x) = sum_i alpha_i s_i k_h(x - x_i), with s_i = 1 and -1 and the Gaussian
+    density k_h, estimates r = pi_1 p_1 - pi_2 p_2. With probability 1 - delta,
+
+        ISE - (integral of r^2) <= alpha' (k_{sqrt2 h} o s s') alpha
+            - 2 / (n - 1) sum_{i != j} alpha_i s_i s_j k_h(x_i - x_j) + 2 eps,
+
+    eps = k_h(0) sqrt(2 ln(2n / delta) / (n - 1)), whatever the weights.
+
+    Parameters
+    ----------
+    X : array_like, shape (n, d)
+        Points, n >= 2.
+    y : sequence of length n
+        Labels of any one type, of two classes.
+    alpha : array_like, shape (n,)
+        Weights, >= 0, with sum 1.
+    h : float
+        Width of the Gaussian density, > 0.
+    delta : float
+        Probability allowed for a larger error, between 0 and 1.
+
+    Returns
+    -------
+    float
+        The bound of the error less the integral of r^2, which does not depend on the weights and
+        is not known; negative for a good estimate.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Not a matrix of finite real numbers, lengths that differ, not two classes, weights that
+        are not on the simplex, or a number out of range.
+
+    Notes
+    -----
+    The constants follow from Hoeffding's inequality for the n - 1 other points, at each point,
+    and the union over the points.
+
+    References
+    ----------
+    Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative Similarity for Clustering and
+    Semi-Supervised Learning", 2017, Theorem 3. Kim, Scott, "L2 kernel classification", IEEE TPAMI
+    32(10), 2010.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> X = np.r_[np.linspace(0, 1, 500), np.linspace(5, 6, 500)][:, None]
+    >>> y, alpha = np.repeat([0, 1], 500), np.full(1000, 1e-3)
+    >>> round(d2ke.density_error_bound(X, y, alpha, h=1.0), 3)
+    -0.117
+    """
+    K = gaussian_gram(X, h=h)
+    K, codes, alpha = _checked("X", K, y, alpha)
+    n, d = len(K), np.shape(X)[1]
+    if codes.max() != 1:
+        raise ValueError(f"y must have two classes, got {codes.max() + 1}")
+    signs = 1.0 - 2.0 * codes
+    peak = (2 * math.pi * h * h) ** (-d / 2)
+    weighted = alpha * signs
+    square = peak * 2 ** (-d / 2) * float(weighted @ np.sqrt(K) @ weighted)
+    np.fill_diagonal(K, 0.0)
+    overlap = peak * float(weighted @ K @ signs) / (n - 1)
+    eps = peak * math.sqrt(2 * math.log(2 * n / _probability(delta)) / (n - 1))
+    return square - 2 * overlap + 2 * eps
+
+
+def similarity_risk_bound(
+    S: Any, y: Sequence | np.ndarray, alpha: Any, *, margin: float = 1.0, delta: float = 0.05
+) -> float:
+    """Bound the error probability of a classifier with a general similarity: Theorem 6.
+
+    As `kernel_risk_bound` with B = (B+ + B-) R, from the parts S = S+ - S- of `psd_split`:
+    B+^2 = sum_y alpha^(y)' S+ alpha^(y), B- alike, R^2 the largest value on the diagonals of the
+    two; and 16 in the place of 8 sqrt(2), as values may be negative.
+
+    Parameters
+    ----------
+    S : array_like, shape (n, n)
+        Symmetric similarities.
+    y : sequence of length n
+        Labels, of any one type; at least two classes.
+    alpha : array_like, shape (n,)
+        Weights, >= 0, with sum 1.
+    margin : float
+        Scale of the loss, > 0.
+    delta : float
+        Probability allowed for a larger error, between 0 and 1.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Raises
+    ------
+    TypeError, ValueError
+        S not symmetric, lengths that differ, one class only, weights that are not on the
+        simplex, or a number out of range.
+
+    References
+    ----------
+    Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative Similarity for Clustering and
+    Semi-Supervised Learning", 2017, Theorem 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> S = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.ones((50, 50)))
+    >>> alpha, y = np.full(100, 0.01), np.repeat([0, 1], 50)
+    >>> d2ke.similarity_risk_bound(S, y, alpha) > 1
+    True
+    """
+    S, codes, alpha = _checked("S", S, y, alpha)
+    margin = positive_number("margin", margin)
+    loss = float(np.clip(1 - _margins(S, codes, alpha) / margin, 0.0, 1.0).mean())
+    parts = split("S", S)
+    positive, negative = parts.combined(1.0, 0.0), parts.combined(0.0, 1.0)
+    B = _norm(positive, codes, alpha) + _norm(negative, codes, alpha)
+    largest = np.diag([max(positive.diagonal().max(), negative.diagonal().max())])
+    return loss + _complexity(B, largest, codes, margin, delta, 2.0)
+
+
+def _checked(
+    name: str, values: Any, y: Sequence | np.ndarray, alpha: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    matrix = symmetric_matrix(name, values)
+    codes = _labels.encode_classes("y", y)[1]
+    _labels.same_length("y", codes, name, len(matrix))
+    return matrix, codes, simplex_point("alpha", alpha, len(matrix))
+
+
+def _refuse_negative(K: np.ndarray) -> None:
+    if K.min() < 0:
+        i, j = np.unravel_index(K.argmin(), K.shape)
+        raise ValueError(
+            f"K[{i}, {j}] is {K[i, j]}; the theorem is for kernels without negative values, see "
+            "similarity_risk_bound for others"
+        )
+
+
+def _scores(K: np.ndarray, codes: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    return K @ (alpha[:, None] * indicators(codes))
+
+
+def _margins(K: np.ndarray, codes: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    scores = _scores(K, codes, alpha)
+    rows = np.arange(len(K))
+    own = scores[rows, codes]
+    scores[rows, codes] = -np.inf
+    return own - scores.max(axis=1)
+
+
+def _norm(K: np.ndarray, codes: np.ndarray, alpha: np.ndarray) -> float:
+    weights = alpha[:, None] * indicators(codes)
+    return math.sqrt(max(float(np.einsum("ij,ij->", weights, K @ weights)), 0.0))
+
+
+def _complexity(
+    B: float, K: np.ndarray, codes: np.ndarray, margin: float, delta: float, spread: float
+) -> float:
+    n, c = len(codes), int(codes.max()) + 1
+    size = 8 * (2 * c - 1) * c * B * math.sqrt(max(K.diagonal().max(), 0.0)) / margin
+    tail = math.sqrt(math.log(4 / _probability(delta)) / (2 * n))
+    return size / math.sqrt(n) + (spread * size + 1) * tail
+
+
+def _probability(delta: Any) -> float:
+    delta = positive_number("delta", delta)
+    if delta >= 1:
+        raise ValueError(f"delta must be between 0 and 1, got {delta}")
+    return delta

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Similarities: the Gaussian kernel of points, and the parts of an indefinite matrix."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import cdist, pdist
+
+from d2ke import _nodes
+from d2ke._validate import integer, positive_number
+from d2ke.gram import symmetric_matrix
+
+_NEIGHBORS = 7
+_MEDIAN_PART = 2.0
+_ROWS = 512
+_MOST = 2000  # objects on which the bandwidth is measured
+
+
+class Split(NamedTuple):
+    """Eigenvalues and -vectors of a symmetric matrix, rounded to 0 where they are noise."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+
+    @property
+    def absolute(self) -> np.ndarray:
+        """|S| = S+ + S-."""
+        return self.combined(1.0, 1.0)
+
+    def combined(self, positive: float, negative: float) -> np.ndarray:
+        """Return positive S+ + negative S-."""
+        factors = np.where(self.values > 0, positive, -negative) * self.values
+        product = (self.vectors * factors) @ self.vectors.T
+        return (product + product.T) / 2
+
+
+def split(name: str, S: Any) -> Split:
+    """Return the eigenvalues and -vectors of a checked symmetric matrix."""
+    values, vectors = np.linalg.eigh(symmetric_matrix(name, S))
+    noise = len(values) * np.finfo(np.float64).eps * np.abs(values).max()
+    return Split(np.where(np.abs(values) > noise, values, 0.0), vectors)
+
+
+def psd_split(S: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Split a symmetric similarity into the difference of two positive semidefinite matrices.
+
+    Parameters
+    ----------
+    S : array_like, shape (n, n)
+        Symmetric; its eigenvalues may have any sign.
+
+    Returns
+    -------
+    positive, negative : ndarray of float64, shape (n, n)
+        S+ and S-, from the positive and from the negative eigenvalues: S = S+ - S-, and
+        S+ S- = 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Not a symmetric matrix of finite real numbers.
+
+    References
+    ----------
+    Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative Similarity for Clustering and
+    Semi-Supervised Learning", 2017, section 5.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> positive, negative = d2ke.psd_split([[0.0, 1.0], [1.0, 0.0]])
+    >>> positive.round(3).tolist(), negative.round(3).tolist()
+    ([[0.5, 0.5], [0.5, 0.5]], [[0.5, -0.5], [-0.5, 0.5]])
+    """
+    parts = split("S", S)
+    return parts.combined(1.0, 0.0), parts.combined(0.0, 1.0)
+
+
+def gaussian_gram(X: Any, Y: Any = None, *, h: float | None = None) -> np.ndarray:
+    """Compute the Gaussian kernel of points, exp(-|x - y|^2 / (2 h^2)).
+
+    Parameters
+    ----------
+    X : array_like, shape (n, d)
+        Points.
+    Y : array_like, shape (m, d), optional
+        Other points; None for X.
+    h : float, optional
+        Width, > 0; None for `bandwidth` of X.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, m)
+        Values in [0, 1].
+
+    Raises
+    ------
+    TypeError, ValueError
+        Not matrices of finite real numbers with equally many columns, or an h out of range.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> d2ke.gaussian_gram([[0.0], [2.0]], h=1.0).round(3).tolist()
+    [[1.0, 0.135], [0.135, 1.0]]
+    """
+    X = _points("X", X)
+    h = bandwidth(X) if h is None else positive_number("h", h)
+    others = X if Y is None else _points("Y", Y)
+    if others.shape[1] != X.shape[1]:
+        raise ValueError(f"Y has {others.shape[1]} columns, but X has {X.shape[1]}")
+    K = cdist(X / h, others / h, "sqeuclidean")
+    K *= -0.5
+    return np.exp(K, out=K)
+
+
+def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
+    """Choose a width of the Gaussian kernel from the points alone.
+
+    The smaller of half the median distance and the mean distance to the `n_neighbors`-th nearest
+    neighbour (of at most 2000 points, evenly spaced in the order given).
+
+    Parameters
+    ----------
+    X : array_like, shape (n, d)
+        Points, at least two of them different.
+    n_neighbors : int
+        Which neighbour, >= 1; the last one where there are fewer.
+
+    Returns
+    -------
+    float
+        The width h, > 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Not a matrix of finite real numbers, or points that are all equal.
+
+    Notes
+    -----
+    The median distance is that between clusters as much as within them: in few dimensions,
+    where clusters may be long and thin, a kernel of that width sees none of them, but one that
+    reaches the nearest neighbours does. In many dimensions all distances are alike, and a kernel
+    as wide as the neighbours' distance sees no difference between them; half the median does.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> d2ke.bandwidth([[0.0], [1.0], [10.0], [11.0]], n_neighbors=1)
+    1.0
+    """
+    X = _points("X", X)
+    n_neighbors = integer("n_neighbors", n_neighbors, 1)
+    if len(X) < 2:
+        raise ValueError("X has one point only; give h, or more points")
+    # Some points, if there are many; but their neighbours among all.
+    some = X[np.linspace(0, len(X) - 1, min(_MOST, len(X))).astype(np.intp)]
+    at = min(n_neighbors, len(X) - 1)
+    near = 0.0
+    for low in range(0, len(some), _ROWS):
+        D = cdist(some[low : low + _ROWS], X)
+        near += float(np.partition(D, at, axis=1)[:, at].sum()) / len(some)
+    median = float(np.median(pdist(some)))
+    widths = [width for width in (median / _MEDIAN_PART, near) if width > 0]
+    if not widths:
+        raise ValueError("X has equal points only (or nearly so); give h, or other points")
+    return min(widths)
+
+
+def _points(name: str, values: Any) -> np.ndarray:
+    matrix = _nodes.matrix(name, values).astype(np.float64)
+    if 0 in matrix.shape:
+        raise ValueError(f"{name} must have rows and columns, got shape {matrix.shape}")
+    return matrix

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Similarity Machine: a maximum-margin classifier with an indefinite similarity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from d2ke import _labels, _nodes
+from d2ke._validate import positive_number
+from d2ke.discriminative.similarity import split
+from d2ke.svm import svmtrain
+
+
+@dataclass(frozen=True, eq=False)
+class SimilarityMachine:
+    """A trained Similarity Machine: decision values are S_new coef + bias.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The distinct labels in sorted order.
+    coef : ndarray of float64, shape (n, n_machines)
+        One column for each class against the rest; a single one, for ``classes[1]``, of two.
+    bias : ndarray of float64, shape (n_machines,)
+        Added to the decision values.
+    """
+
+    classes: np.ndarray
+    coef: np.ndarray = field(repr=False)
+    bias: np.ndarray = field(repr=False)
+
+
+def similarity_machine_fit(
+    S: Any,
+    y: Sequence | np.ndarray,
+    *,
+    C: float = 1.0,
+    lam_plus: float = 1.0,
+    lam_minus: float = 1.0,
+    tol: float = 1e-3,
+) -> SimilarityMachine:
+    """Train a maximum-margin classifier with any symmetric similarity, definite or not.
+
+    With S = S+ - S- (`psd_split`) it minimises, over a and b,
+
+        a' (lam_plus S+ + lam_minus S-) a / 2 + C sum_i max(0, 1 - y_i ((S a)_i + b)),
+
+    y_i = +1 and -1 for the two classes; of more than two, each against the rest.
+
+    Parameters
+    ----------
+    S : array_like, shape (n, n)
+        Similarities among the training objects.
+    y : sequence of length n
+        Their labels, of any one type; at least two classes.
+    C : float
+        Weight of the losses, > 0.
+    lam_plus, lam_minus : float
+        Weights > 0 of the positive and of the negative part's penalty.
+    tol : float
+        LIBSVM's tolerance, > 0.
+
+    Returns
+    -------
+    SimilarityMachine
+        For `similarity_machine_predict`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        S not a symmetric matrix of finite real numbers, lengths that differ, one class only, or
+        a number out of range.
+
+    Notes
+    -----
+    The problem is convex, and it is a support vector machine: with the kernel
+    S+ / lam_plus + S- / lam_minus and the eigenvectors Q and eigenvalues of S, LIBSVM's
+    coefficients a~ give a = Q diag(sign / lam) Q' a~, which is the solver of the Krein-space
+    support vector machine.
+
+    References
+    ----------
+    Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative Similarity for Clustering and
+    Semi-Supervised Learning", 2017, section 8.6. Loosli, Canu, Ong, "Learning SVM in Krein
+    spaces", IEEE TPAMI 38(6), 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> x = np.array([-2.0, -1.0, 1.0, 2.0])
+    >>> S = np.tanh(np.outer(x, x) - 1)
+    >>> model = d2ke.similarity_machine_fit(S, ["no", "no", "yes", "yes"], C=10.0)
+    >>> labels, decision = d2ke.similarity_machine_predict(model, np.tanh([1.5 * x - 1]))
+    >>> labels.tolist(), decision.shape
+    (['yes'], (1, 1))
+    """
+    C = positive_number("C", C)
+    lam_plus = positive_number("lam_plus", lam_plus)
+    lam_minus = positive_number("lam_minus", lam_minus)
+    tol = positive_number("tol", tol)
+    classes, codes = _labels.encode_classes("y", y)
+    parts = split("S", S)
+    _labels.same_length("y", codes, "S", len(parts.values))
+    kernel = parts.combined(1 / lam_plus, 1 / lam_minus)
+    positive = [1] if len(classes) == 2 else range(len(classes))
+    coef = np.zeros((len(codes), len(positive)))
+    bias = np.empty(len(positive))
+    for column, code in enumerate(positive):
+        machine = svmtrain(codes == code, kernel, f"-t 4 -c {C!r} -e {tol!r}")
+        coef[machine.support, column] = machine.coef[0]
+        bias[column] = -machine.rho[0]
+    factors = np.where(parts.values > 0, 1 / lam_plus, -1 / lam_minus) * (parts.values != 0)
+    coef = parts.vectors @ (factors[:, None] * (parts.vectors.T @ coef))
+    return SimilarityMachine(classes, coef, bias)
+
+
+def similarity_machine_predict(
+    model: SimilarityMachine, S_new: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Predict with a Similarity Machine.
+
+    Parameters
+    ----------
+    model : SimilarityMachine
+        What `similarity_machine_fit` returned.
+    S_new : array_like, shape (m, n)
+        Similarities of m objects to the n training objects.
+
+    Returns
+    -------
+    labels : ndarray of shape (m,)
+        Predicted labels, in the type of ``model.classes``.
+    decision : ndarray of float64, shape (m, 1) or (m, n_classes)
+        Of two classes one column, where a value above 0 means ``classes[1]``; of more, one for
+        each class, the first of the largest wins.
+
+    Raises
+    ------
+    TypeError
+        If `model` is not a SimilarityMachine, or `S_new` holds no real numbers.
+    ValueError
+        If the number of columns does not fit, or a value is not finite.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> S = [[1.0, -0.5, 0.2], [-0.5, 1.0, 0.9], [0.2, 0.9, 0.5]]
+    >>> model = d2ke.similarity_machine_fit(S, [0, 1, 1], C=100.0)
+    >>> d2ke.similarity_machine_predict(model, S)[0].tolist()
+    [0, 1, 1]
+    """
+    if not isinstance(model, SimilarityMachine):
+        raise TypeError(f"model must be a SimilarityMachine, got {type(model).__name__}")
+    rows = _nodes.matrix("S_new", S_new)
+    if rows.shape[1] != len(model.coef):
+        raise ValueError(
+            f"S_new has {rows.shape[1]} columns, but the model has {len(model.coef)} "
+            "training objects"
+        )
+    decision = rows @ model.coef + model.bias
+    if len(model.bias) == 1:
+        return model.classes[(decision[:, 0] > 0).astype(np.intp)], decision
+    return model.classes[decision.argmax(axis=1)], decision
