@@ -308,13 +308,26 @@ def test_features_cluster_and_propagate_as_their_product(variant):
     assert b.scores == pytest.approx(a.scores, abs=1e-7)
 
 
-def test_iterated_eigenvectors_are_those_of_the_reduction(monkeypatch):
-    X, _ = blobs(150)
-    graph = DenseKernel(d2ke.gaussian_gram(X, h=1.0)).graph(np.full(150, 1 / 150), 75.0)
+@pytest.mark.parametrize("h", [0.1, 1.0])
+def test_iterated_eigenvectors_are_those_of_the_reduction(monkeypatch, h):
+    X, _ = blobs(400)
+    graph = DenseKernel(d2ke.gaussian_gram(X, h=h)).graph(np.full(400, 1 / 400), 200.0)
     exact = graph.eigenvectors(3)
     monkeypatch.setattr(_kernels, "_LARGE", 10)
     found = graph.eigenvectors(3)
     assert np.linalg.svd(exact.T @ found)[1] == pytest.approx(np.ones(3), abs=1e-6)
+
+
+@pytest.mark.parametrize("form", ["K", "features"])
+def test_as_many_components_as_clusters(form, monkeypatch):
+    """Equal eigenvalues, of which a Krylov space of one vector would hold only one."""
+    monkeypatch.setattr(_kernels, "_LARGE", 10)
+    y = np.arange(600) % 12
+    Z = np.zeros((600, 36))
+    for i, k in enumerate(y):
+        Z[i, 3 * k : 3 * k + 3] = 0.2 + np.random.default_rng(i).random(3)
+    data = {"K": Z @ Z.T} if form == "K" else {"features": Z}
+    assert d2ke.clustering_accuracy(y, d2ke.cdsk(n_clusters=12, **data).labels) == 1
 
 
 # The errata.
@@ -456,6 +469,22 @@ def test_lpdsk(labels, variant):
     assert found.reached.all()
     assert found.scores.sum(axis=1) == pytest.approx(np.ones(60))
     assert found.classes.tolist() == sorted(labels.tolist())
+
+
+def test_lpdsk_balance():
+    """Class mass normalisation by its definition, where the plain scores all favour one class."""
+    X, y = blobs(60, c=2, spread=1.0)
+    K = d2ke.gaussian_gram(X, h=4.0)
+    labels = np.where(np.arange(60) < 2, y, -1)
+    plain = d2ke.lpdsk(K, labels, balance=False, max_iter=1)
+    found = d2ke.lpdsk(K, labels, max_iter=1)
+    u = labels < 0
+    assert (plain.labels[u] == plain.scores[u].argmax(axis=1)).all()
+    mass = [sum(found.scores[i][k] for i in range(60) if u[i]) for k in range(2)]
+    expected = [max(range(2), key=lambda k: 0.5 * found.scores[i][k] / mass[k]) for i in range(60)]
+    assert found.labels[u].tolist() == [expected[i] for i in np.flatnonzero(u)]
+    assert (found.scores == plain.scores).all()
+    assert (found.labels == y).mean() > (plain.labels == y).mean() + 0.2
 
 
 def test_lpdsk_never_changes_what_is_given():

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from d2ke import _nodes
 from d2ke._products import one_blas_thread
@@ -32,6 +31,11 @@ SIMILARITIES = ("psd", "general")
 # weights: objects without weight stay in the graph.
 _FLOOR = 1e-3
 _LARGE = 1500  # from here on few eigenvectors by iteration take less time than by reduction
+_SPARE = 4  # eigenvectors sought beside those asked for
+_KRYLOV = 160  # vectors of a Krylov space, about
+_RESTARTS = 60
+_RESIDUAL = 1e-6
+_NOTHING = 1e-12  # of vectors that a matrix of norm 1 has made
 _EXACT = 1e-4  # gap of the weights' quadratic programs, relative; the labels hardly feel it
 _ROUGH = 1e-3  # the same for features, where a step costs O(n R)
 _MOST_PRODUCTS = 60
@@ -199,10 +203,10 @@ class DenseGraph:
         """Return those of the c largest eigenvalues of D^(-1/2) S D^(-1/2), largest first."""
         roots = np.sqrt(self.degrees)
         M = self.S / roots[:, None] / roots
-        if self.n <= max(_LARGE, 4 * c):
+        if self.n <= max(_LARGE, 16 * (c + _SPARE)):
             vectors = eigh(M, subset_by_index=[self.n - c, self.n - 1], check_finite=False)[1]
             return vectors[:, ::-1]
-        return _iterated(M, c, roots)
+        return _iterated(M.__matmul__, c, roots)
 
     def product(self, V: np.ndarray) -> np.ndarray:
         """Return S V."""
@@ -249,15 +253,12 @@ class FeatureGraph:
         roots = np.sqrt(self.degrees)[:, None]
 
         def normalised(V: np.ndarray) -> np.ndarray:
-            return self.product(V.reshape(self.n, -1) / roots) / roots
+            return self.product(V / roots) / roots
 
-        if self.n <= 4 * c + 20:
+        if self.n <= max(2 * _KRYLOV, 16 * (c + _SPARE)):
             vectors = np.linalg.eigh(normalised(np.eye(self.n)))[1]
             return vectors[:, : -c - 1 : -1]
-        operator = LinearOperator(
-            (self.n, self.n), matvec=normalised, matmat=normalised, dtype=np.float64
-        )
-        return _iterated(operator, c, roots[:, 0])
+        return _iterated(normalised, c, roots[:, 0])
 
     def components(self) -> np.ndarray:
         """Return for each object the number of its connected component; features that are 0 link.
@@ -296,13 +297,41 @@ class FeatureGraph:
         return (right + A @ np.linalg.solve(inner, A.T @ (right / degrees))) / degrees
 
 
-def _iterated(operator: Any, c: int, start: np.ndarray) -> np.ndarray:
-    """Return eigenvectors by Lanczos iterations from a fixed start: the same on every call."""
-    spread = start * (1 + 0.1 * np.random.default_rng(0).random(len(start)))
-    values, vectors = eigsh(
-        operator, c, which="LA", v0=spread, ncv=min(len(start) - 1, max(2 * c + 1, 20)), tol=1e-7
-    )
-    return vectors[:, np.argsort(values)[::-1]]
+def _iterated(product: Callable[[np.ndarray], np.ndarray], c: int, start: np.ndarray) -> np.ndarray:
+    """Return eigenvectors to the c largest eigenvalues by restarted block Krylov spaces.
+
+    A block, not a vector: as many equal eigenvalues as there are components must all be found.
+    The start is fixed, so that each call returns the same.
+    """
+    n, width = len(start), c + _SPARE
+    depth = max(6, _KRYLOV // width)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, width))
+    X[:, 0] = start
+    X = np.linalg.qr(X)[0]
+    for _ in range(_RESTARTS):
+        basis = np.empty((n, depth * width), order="F")
+        image = np.empty_like(basis)
+        for low in range(0, depth * width, width):
+            block = slice(low, low + width)
+            basis[:, block] = X
+            image[:, block] = product(X)
+            X = image[:, block]
+            earlier = basis[:, : low + width]
+            X, triangle = np.linalg.qr(X - earlier @ (earlier.T @ X))
+            spent = np.abs(triangle.diagonal()) < _NOTHING
+            X[:, spent] = rng.normal(size=(n, int(spent.sum())))
+            # Once more, as rounding leaves much of the earlier vectors where little is new.
+            X = np.linalg.qr(X - earlier @ (earlier.T @ X))[0]
+        ritz = basis.T @ image
+        values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
+        vectors = vectors[:, : -width - 1 : -1]
+        X = basis @ vectors
+        gaps = image @ vectors[:, :c] - X[:, :c] * values[: -c - 1 : -1]
+        if np.linalg.norm(gaps, axis=0).max() <= _RESIDUAL:
+            break
+        X = np.linalg.qr(X)[0]
+    return X[:, :c]
 
 
 def indicators(codes: np.ndarray, n_classes: int | None = None) -> np.ndarray:
