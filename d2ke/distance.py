@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from scipy import LowLevelCallable
 
-from d2ke._ext import elastic, features, sets, strings, transport, user
+from d2ke._clouds import cloud, decay, distinct, scaled
+from d2ke._ext import elastic, features, kernel_sums, sets, strings, transport, user
 from d2ke._progress import progress_bar
 from d2ke._threads import thread_count
-from d2ke._validate import choice, integer
+from d2ke._validate import choice, integer, positive_number, true_or_false
 from d2ke.objects import Objects, check_compatible, common_alphabet, pack, refuse_weights
 
 
@@ -39,6 +40,8 @@ class Distance:
     parameters : mapping of str to callable
         Each parameter's name and its check, ``check(name, value)``, which
         returns what `prepare` takes. The defaults are those of `prepare`.
+    required : tuple of str
+        The parameters without a default.
     prepare : callable
         ``prepare(x, y, same, **parameters)`` returns the compiled form.
     summary, source : str
@@ -59,6 +62,7 @@ class Distance:
     source: str
     parameters: Mapping[str, Callable[[str, Any], Any]] = field(default_factory=dict)
     weighted: bool = False
+    required: tuple[str, ...] = ()
 
 
 def _dtw_window(name: str, value: Any) -> int:
@@ -102,6 +106,30 @@ def _measures(objects):
     values = objects.values.astype(np.float64, copy=False)
     return transport.measures(values, objects.offsets, objects.weights)
 
+
+def _prepare_kernel(x, y, same, sigma, kernel="gaussian", normalize=False):
+    sides = []
+    for name, objects in (("X", x),) if y is x else (("X", x), ("Y", y)):
+        values = objects.values.astype(np.float64, copy=False)
+        weights = np.ones(len(values)) if objects.weights is None else objects.weights
+        points, weights, offsets = distinct(values, weights, objects.offsets)
+        totals = np.add.reduceat(weights, offsets[:-1])
+        if normalize:
+            weights = weights / np.repeat(totals, np.diff(offsets))
+        elif totals.max() > _MOST_WEIGHT:
+            i = int(totals.argmax())
+            raise ValueError(f"the weights of {name}[{i}] are too large: their sum is {totals[i]}")
+        points, unit_sigma = scaled(points, sigma)
+        sides.append((cloud(points), cloud(weights[:, None]), offsets))
+    laplace, rate = kernel == "laplace", decay(kernel, unit_sigma)
+    return kernel_sums.distance(*sides[0], *sides[-1], laplace, rate, same)
+
+
+def _kernel(name: str, value: Any) -> str:
+    return choice(name, value, ["gaussian", "laplace"])
+
+
+_MOST_WEIGHT = 2.0**500  # whose square, times some, is still finite
 
 DISTANCES = (
     Distance(
@@ -196,6 +224,20 @@ DISTANCES = (
         "Wu et al. 2018 (Word Mover's Embedding)",
         weighted=True,
     ),
+    Distance(
+        name="kernel",
+        aliases=("kernel_distance",),
+        kind="vectors",
+        symmetric=True,
+        metric=True,
+        shortest=1,
+        prepare=_prepare_kernel,
+        parameters={"sigma": positive_number, "kernel": _kernel, "normalize": true_or_false},
+        summary="kernel distance: the norm of the difference of two measures under a kernel",
+        source="Joshi, Kommaraju, Phillips & Venkatasubramanian 2011; Gretton et al. 2012 (MMD)",
+        weighted=True,
+        required=("sigma",),
+    ),
 )
 
 _BY_NAME = {name: row for row in DISTANCES for name in (row.name, *row.aliases)}
@@ -238,7 +280,8 @@ def distance_matrix(
         to compute each pair once (not for the directed distances).
     distance : str, callable or scipy.LowLevelCallable
         - ``"dtw"``, ``"levenshtein"``, ``"mhd"``, ``"hausdorff"``, ``"chamfer"``,
-          ``"directed_mhd"``, ``"directed_hausdorff"``, ``"emd"``; see Notes;
+          ``"directed_mhd"``, ``"directed_hausdorff"``, ``"emd"``, ``"kernel"``;
+          see Notes;
         - a Python callable ``f(x, y, **params) -> float``, called for every
           pair on one thread; X and Y may then be sequences of anything;
         - a compiled function of one of these C signatures, called on all
@@ -260,7 +303,10 @@ def distance_matrix(
         >= 0, the Sakoe-Chiba radius; or ``"rws"``, max(min(40, ceil(longer /
         10)), difference), the rule of the Random Warping Series code) and
         ``ground`` (``"euclidean"`` or ``"sqeuclidean"``). For ``"emd"``:
-        ``ground``.
+        ``ground``. For ``"kernel"``: ``sigma`` (positive, needed), ``kernel``
+        (``"gaussian"`` or ``"laplace"``) and ``normalize`` (False; True: the
+        weights of each object are first divided by their sum, which compares sets
+        of different sizes as distributions).
 
     Returns
     -------
@@ -292,12 +338,17 @@ def distance_matrix(
     with squared ground distances it is not a metric. Levenshtein distances are
     exact; the others are within 1e-12 (float64) or 1e-5 (float32) of the exact
     value, relatively; ``"emd"`` also within max(1e-14, 2e-18 n) of the largest
-    distance of two vectors, n being the vectors of the smaller set.
+    distance of two vectors, n being the vectors of the smaller set. ``"kernel"``:
+    `kernel_distance` of the vectors with their weights, 1 each where objects have
+    none [2]_; the error of its square is at most (8 + dim) 2.3e-16 times the square
+    of the sum of all weights of x and y.
 
     References
     ----------
     .. [1] Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
        Embedding", 2018.
+    .. [2] Joshi, Kommaraju, Phillips, Venkatasubramanian, "Comparing Distributions
+       and Shapes using the Kernel Distance", SoCG 2011.
 
     Examples
     --------
@@ -362,6 +413,9 @@ def check_parameters(row: Distance, params: Mapping[str, Any]) -> dict[str, Any]
         if name not in row.parameters:
             takes = ", ".join(row.parameters) or "none"
             raise TypeError(f"{row.name!r} has no parameter {name!r} (its parameters: {takes})")
+    for name in row.required:
+        if name not in params:
+            raise TypeError(f"{row.name!r} needs the parameter {name!r}")
     return {name: row.parameters[name](name, value) for name, value in params.items()}
 
 

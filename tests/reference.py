@@ -93,7 +93,15 @@ DISTANCES = {
     "directed_mhd": directed_mhd,
     "directed_hausdorff": directed_hausdorff,
     "emd": emd,
+    "kernel": lambda x, y, **given: math.sqrt(max(kernel_distance_squared(x, y, **given), 0)),
 }
+# What distances without defaults are tested with.
+PARAMETERS = {"kernel": {"sigma": 2.0}}
+
+
+def given(name):
+    """Parameters to call a distance of the registry with."""
+    return PARAMETERS.get(name, {})
 
 
 def kernel_values(P, Q, sigma, kernel="gaussian"):

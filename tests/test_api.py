@@ -70,6 +70,7 @@ def test_no_import_runs_upward():
         {
             "io",
             "objects",
+            "_clouds",
             "_threads",
             "_progress",
             "_options",

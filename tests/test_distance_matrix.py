@@ -40,8 +40,8 @@ def test_every_distance_has_a_reference():
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_reference(isa, name, dtype):
     X, Y = case(name, dtype)
-    wanted = reference.matrix(reference.DISTANCES[name], X, Y)
-    D = d2ke.distance_matrix(X, Y, name)
+    wanted = reference.matrix(reference.DISTANCES[name], X, Y, **reference.given(name))
+    D = d2ke.distance_matrix(X, Y, name, **reference.given(name))
     assert D.dtype == dtype
     assert D.flags.c_contiguous
     np.testing.assert_allclose(D, wanted, rtol=1e-12 if dtype == np.float64 else 1e-5)
@@ -50,18 +50,23 @@ def test_reference(isa, name, dtype):
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_same_bits_for_any_threads_and_chunks(isa, name, dtype):
     X, Y = case(name, dtype, 70, 130, seed=1)
-    D = d2ke.distance_matrix(X, Y, name, n_threads=1)
+    D = d2ke.distance_matrix(X, Y, name, **reference.given(name), n_threads=1)
     for n_threads in (2, 3, 4, 300):
-        assert same_bits(d2ke.distance_matrix(X, Y, name, n_threads=n_threads), D)
+        assert same_bits(
+            d2ke.distance_matrix(X, Y, name, **reference.given(name), n_threads=n_threads), D
+        )
     rng = np.random.default_rng(2)
     for _ in range(4):
         rows = rng.permutation(len(X))[: rng.integers(1, len(X))]
         columns = rng.permutation(len(Y))[: rng.integers(1, len(Y))]
-        part = d2ke.distance_matrix(X[rows], Y[columns], name, n_threads=2)
+        part = d2ke.distance_matrix(X[rows], Y[columns], name, **reference.given(name), n_threads=2)
         assert same_bits(part, D[np.ix_(rows, columns)])
-    full = d2ke.distance_matrix(Y, Y, name, n_threads=1)
+    full = d2ke.distance_matrix(Y, Y, name, **reference.given(name), n_threads=1)
     for n_threads in (1, 4):
-        assert same_bits(d2ke.distance_matrix(Y, distance=name, n_threads=n_threads), full)
+        assert same_bits(
+            d2ke.distance_matrix(Y, distance=name, **reference.given(name), n_threads=n_threads),
+            full,
+        )
 
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
@@ -69,18 +74,24 @@ def test_same_bits_when_there_is_work_for_many_threads(name, dtype):
     # Small matrices may be left to fewer threads than asked for; this one is not.
     X, Y = case(name, dtype, 700, 600, seed=3)
     for other in (Y, None):
-        alone = d2ke.distance_matrix(X, other, name, n_threads=1)
+        alone = d2ke.distance_matrix(X, other, name, **reference.given(name), n_threads=1)
         for n_threads in (2, 4):
-            assert same_bits(d2ke.distance_matrix(X, other, name, n_threads=n_threads), alone)
-    Z = d2ke.d2ke_embed(X, Y, distance=name, gamma=0.1, n_threads=1)
-    assert same_bits(d2ke.d2ke_embed(X, Y, distance=name, gamma=0.1, n_threads=4), Z)
+            assert same_bits(
+                d2ke.distance_matrix(X, other, name, **reference.given(name), n_threads=n_threads),
+                alone,
+            )
+    Z = d2ke.d2ke_embed(X, Y, distance=name, gamma=0.1, n_threads=1, **reference.given(name))
+    assert same_bits(
+        d2ke.d2ke_embed(X, Y, distance=name, gamma=0.1, n_threads=4, **reference.given(name)),
+        Z,
+    )
 
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_registry_tells_the_truth(name, dtype):
     row = ROWS[name]
     X, _ = case(name, dtype)
-    D = d2ke.distance_matrix(X, X, name)
+    D = d2ke.distance_matrix(X, X, name, **reference.given(name))
     assert (D >= 0).all()
     np.testing.assert_array_equal(np.diag(D), 0)
     assert np.array_equal(D, D.T) == row.symmetric
@@ -88,7 +99,7 @@ def test_registry_tells_the_truth(name, dtype):
         slack = 1 + 10 * np.finfo(dtype).eps
         assert (D[:, None, :] <= (D[:, :, None] + D[None, :, :]) * slack).all()
     for alias in row.aliases:
-        assert same_bits(d2ke.distance_matrix(X, X, alias), D)
+        assert same_bits(d2ke.distance_matrix(X, X, alias, **reference.given(name)), D)
         assert alias not in NAMES
     assert row.summary
     assert row.source
@@ -97,19 +108,24 @@ def test_registry_tells_the_truth(name, dtype):
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_one_object(name, dtype):
     X, _ = case(name, dtype, 1, 1)
-    assert d2ke.distance_matrix(X, distance=name).tolist() == [[0]]
-    assert d2ke.distance_matrix(X, X, name).tolist() == [[0]]
+    assert d2ke.distance_matrix(X, distance=name, **reference.given(name)).tolist() == [[0]]
+    assert d2ke.distance_matrix(X, X, name, **reference.given(name)).tolist() == [[0]]
 
 
 @pytest.mark.parametrize("name", VECTORS)
 def test_element_types(name):
     X, Y = case(name, np.float32, 5, 7)
     wide = d2ke.pack([v.astype(np.float64) for v in Y])
-    assert d2ke.distance_matrix(X, Y, name).dtype == np.float32
-    exact = d2ke.distance_matrix(d2ke.pack([v.astype(np.float64) for v in X]), wide, name)
-    for D in (d2ke.distance_matrix(X, wide, name), d2ke.distance_matrix(wide, X, name)):
+    assert d2ke.distance_matrix(X, Y, name, **reference.given(name)).dtype == np.float32
+    exact = d2ke.distance_matrix(
+        d2ke.pack([v.astype(np.float64) for v in X]), wide, name, **reference.given(name)
+    )
+    for D in (
+        d2ke.distance_matrix(X, wide, name, **reference.given(name)),
+        d2ke.distance_matrix(wide, X, name, **reference.given(name)),
+    ):
         assert D.dtype == np.float64
-    assert same_bits(d2ke.distance_matrix(X, wide, name), exact)
+    assert same_bits(d2ke.distance_matrix(X, wide, name, **reference.given(name)), exact)
 
 
 def test_lists_of_numbers_of_any_layout():
@@ -196,7 +212,7 @@ def test_distance_of_a_wrong_type_lists_the_names(bad):
 def test_unknown_parameter(name):
     X = reference.sample_objects(name, np.random.default_rng(0), 2)
     with pytest.raises(TypeError, match=f"'{name}' has no parameter 'beta'"):
-        d2ke.distance_matrix(X, distance=name, beta=1)
+        d2ke.distance_matrix(X, distance=name, **reference.given(name), beta=1)
 
 
 @pytest.mark.parametrize("name", VECTORS)
@@ -213,7 +229,7 @@ def test_refused_vectors(name):
         ("abc", TypeError, "Y must be a sequence of objects, got one str"),
     ]:
         with pytest.raises(error, match=message):
-            d2ke.distance_matrix(good, items, name)
+            d2ke.distance_matrix(good, items, name, **reference.given(name))
 
 
 def test_refused_strings():

@@ -126,20 +126,35 @@ def test_fused_is_the_same_as_features_of_distances(isa, name, dtype, link):
     rng = np.random.default_rng(4)
     X, omega = (d2ke.pack(reference.sample_objects(name, rng, n, dtype)) for n in (33, 21))
     gamma = 0.3 if link == "exp" else None
-    Z = d2ke.d2ke_embed(X, omega, distance=name, gamma=gamma, link=link, n_threads=1)
-    D = d2ke.distance_matrix(X, omega, name)
+    Z = d2ke.d2ke_embed(
+        X, omega, distance=name, gamma=gamma, link=link, n_threads=1, **reference.given(name)
+    )
+    D = d2ke.distance_matrix(X, omega, name, **reference.given(name))
     assert same_bits(Z, d2ke.d2ke_features(D, gamma, link))
     assert Z.dtype == dtype
     wanted = reference.features(D, gamma) if gamma else D / np.sqrt(21)
     np.testing.assert_allclose(Z, wanted, rtol=1e-12 if dtype == np.float64 else 2e-6)
     assert same_bits(
-        d2ke.d2ke_embed(X, omega, distance=name, gamma=gamma, link=link, n_threads=4), Z
+        d2ke.d2ke_embed(
+            X,
+            omega,
+            distance=name,
+            gamma=gamma,
+            link=link,
+            n_threads=4,
+            **reference.given(name),
+        ),
+        Z,
     )
     single = np.empty((33, 21), np.float32)
-    d2ke.d2ke_embed(X, omega, distance=name, gamma=gamma, link=link, out=single)
+    d2ke.d2ke_embed(
+        X, omega, distance=name, gamma=gamma, link=link, out=single, **reference.given(name)
+    )
     assert same_bits(single, d2ke.d2ke_features(D.astype(np.float32), gamma, link))
     rows = rng.permutation(33)[:7]
-    part = d2ke.d2ke_embed(X[rows], omega, distance=name, gamma=gamma, link=link)
+    part = d2ke.d2ke_embed(
+        X[rows], omega, distance=name, gamma=gamma, link=link, **reference.given(name)
+    )
     assert same_bits(part, Z[rows])
 
 

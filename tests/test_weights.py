@@ -125,7 +125,7 @@ def test_refused_objects():
         d2ke.pack([[1.0, 2.0]], weights=[np.ma.array([1.0, 1.0], mask=[False, True])])
 
 
-OTHERS = [name for name in d2ke.distance_names() if name not in ("emd", "levenshtein")]
+OTHERS = [name for name in d2ke.distance_names() if name not in ("emd", "kernel", "levenshtein")]
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from d2ke._clouds import decay, scaled
 from d2ke._ext.kernel_sums import Tree
 from d2ke._threads import thread_count
-from d2ke.kernel_distance.sums import decay, scaled
 
 _LEAF = 32
 

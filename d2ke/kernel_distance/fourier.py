@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from d2ke._clouds import scaled
 from d2ke._ext import kernel_sums
 from d2ke._threads import thread_count
 from d2ke.kernel_distance.measure import lengths
-from d2ke.kernel_distance.sums import scaled
 
 _FIRST = 256
 _GROWTH = 1.5

@@ -17,6 +17,7 @@ from d2ke._validate import choice, generator, integer
 from d2ke.kernel_distance import fourier, sums, taylor
 from d2ke.kernel_distance.distance import checked_accuracy, checked_kernel
 from d2ke.kernel_distance.measure import Measure, as_measures, check_comparable
+from d2ke.objects import offsets_of
 
 _MOST_VALUES = 2**31  # of a feature matrix
 _TREE_FEATURES = 16  # up to which a tree of neighbours beats comparing with all
@@ -88,7 +89,7 @@ class KernelFeatureMap:
             )
         points = np.concatenate([m.points for m in measures]) - self.centre
         vectors = np.concatenate([m.vectors for m in measures])
-        offsets = sums.offsets_of([len(m) for m in measures])
+        offsets = offsets_of([len(m) for m in measures])
         if self.method == "rff":
             Z = fourier.transforms(points, vectors, offsets, self.omega, n_threads)
             Z = Z / math.sqrt(self.omega.shape[1])

@@ -3,43 +3,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-
 import numpy as np
 
+from d2ke._clouds import cloud, decay, scaled
 from d2ke._ext import kernel_sums
 from d2ke._threads import thread_count
 from d2ke.kernel_distance.measure import Measure
-
-
-def scaled(points: np.ndarray, sigma: float) -> tuple[np.ndarray, float]:
-    """Return points and sigma in a unit, a power of 2, in which sigma is between 1 and 2."""
-    exponent = math.frexp(sigma)[1] - 1
-    if exponent == 0:
-        return points, sigma
-    with np.errstate(over="ignore"):
-        result = np.ldexp(points, -exponent)
-    if not np.isfinite(result).all():
-        raise ValueError(f"sigma = {sigma} is too small for coordinates as large as these")
-    return result, math.ldexp(sigma, -exponent)
-
-
-def decay(kernel: str, sigma: float) -> float:
-    """Return the factor of the squared distance (Gaussian) or of the distance (Laplace)."""
-    return 1 / sigma if kernel == "laplace" else 1 / (2 * sigma * sigma)
-
-
-def cloud(array: np.ndarray) -> np.ndarray:
-    """Return the columns of an (n, k) array as rows, padded as the kernels want them."""
-    result = np.zeros((array.shape[1], len(array) + kernel_sums.PADDING))
-    result[:, : len(array)] = array.T
-    return result
-
-
-def offsets_of(sizes: Sequence[int]) -> np.ndarray:
-    """Return where each of the sets begins and the last one ends."""
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+from d2ke.objects import offsets_of
 
 
 def norm(

@@ -14,10 +14,11 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln, pdtrc
 
+from d2ke._clouds import scaled
 from d2ke._ext import kernel_sums
 from d2ke._threads import thread_count
 from d2ke.kernel_distance.measure import lengths
-from d2ke.kernel_distance.sums import offsets_of, scaled
+from d2ke.objects import offsets_of
 
 MOST_TERMS = 200_000
 _MOST_RADIUS = 25  # beyond, exp(-radius^2) would vanish
