@@ -13,7 +13,7 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 from d2ke._products import row_products
-from d2ke._validate import choice, generator, integer
+from d2ke._validate import choice, generator, integer, true_or_false
 from d2ke.kernel_distance import fourier, sums, taylor
 from d2ke.kernel_distance.distance import checked_accuracy, checked_kernel
 from d2ke.kernel_distance.measure import Measure, as_measures, check_comparable
@@ -49,7 +49,7 @@ class KernelFeatureMap:
     degree : int or None
         Degree of Taylor features.
     radius : float or None
-        Greatest distance from the centre for which the degree is enough.
+        Greatest distance from the centre of points that can be mapped; None: any.
     eps : float or None
         The accuracy it was made for.
     """
@@ -90,10 +90,7 @@ class KernelFeatureMap:
         points = np.concatenate([m.points for m in measures]) - self.centre
         vectors = np.concatenate([m.vectors for m in measures])
         offsets = offsets_of([len(m) for m in measures])
-        if self.method == "rff":
-            Z = fourier.transforms(points, vectors, offsets, self.omega, n_threads)
-            Z = Z / math.sqrt(self.omega.shape[1])
-        else:
+        if self.radius is not None:
             reach = np.sqrt(np.square(points).sum(axis=1))
             worst = int(reach.argmax())
             if reach[worst] > self.radius * (1 + 1e-9):
@@ -102,6 +99,10 @@ class KernelFeatureMap:
                     f"sets[{which}] has a point at distance {reach[worst]} from the centre, but "
                     f"the map holds within {self.radius}; make it from sets that reach as far"
                 )
+        if self.method == "rff":
+            Z = fourier.transforms(points, vectors, offsets, self.omega, n_threads)
+            Z = Z / math.sqrt(self.omega.shape[1])
+        else:
             unit = math.sqrt(2) * self.sigma
             Z = taylor.features(points / unit, vectors, offsets, self.degree, n_threads)
         return Z.reshape(len(measures), -1)
@@ -117,6 +118,7 @@ def kernel_feature_map(
     n_features: int | None = None,
     eps: float | None = None,
     delta: float | None = None,
+    uniform: bool = False,
     seed: Any = 0,
 ) -> KernelFeatureMap:
     """Make a map under which the kernel distance becomes the Euclidean one.
@@ -144,6 +146,11 @@ def kernel_feature_map(
     delta : float, optional
         Probability with which random features may miss this for some pair; 0.01 by
         default.
+    uniform : bool
+        True: what `eps` promises holds for all sets at once within the ball around the
+        given ones, those not seen yet included, as many as there may be; this takes
+        more random features (Gaussian kernel only). With Taylor features it holds
+        in any case.
     seed : int or numpy.random.Generator
         Of random features; more features from the same seed begin with the same
         frequencies.
@@ -162,7 +169,9 @@ def kernel_feature_map(
     References
     ----------
     Joshi, Kommaraju, Phillips, Venkatasubramanian, "Comparing Distributions and
-    Shapes using the Kernel Distance", SoCG 2011, Lemmas 4.1 and 4.2.
+    Shapes using the Kernel Distance", SoCG 2011, section 4 (uniform: its third map,
+    by an eps-net). Sutherland and Schneider, "On the error of random Fourier
+    features", UAI 2015, Proposition 1 (how many the uniform promise takes).
 
     Examples
     --------
@@ -172,9 +181,9 @@ def kernel_feature_map(
     >>> phi.method, phi.n_features, phi(sets).shape
     ('ifgt', 36, (3, 36))
     """
-    return _map_for(
-        as_measures("sets", sets, weights), sigma, kernel, method, n_features, eps, delta, seed
-    )
+    measures = as_measures("sets", sets, weights)
+    uniform = true_or_false("uniform", uniform)
+    return _map_for(measures, sigma, kernel, method, n_features, eps, delta, seed, uniform)
 
 
 def kernel_features(
@@ -440,7 +449,7 @@ def _euclidean(A: np.ndarray, B: np.ndarray, n_threads: int | None) -> np.ndarra
     return np.sqrt(np.maximum(squares, 0))
 
 
-def _map_for(measures, sigma, kernel, method, n_features, eps, delta, seed):
+def _map_for(measures, sigma, kernel, method, n_features, eps, delta, seed, uniform=False):
     choice("kernel", kernel, ("gaussian", "laplace"))
     choice("method", method, ("auto", "rff", "ifgt"))
     sigma = checked_kernel(kernel, sigma, [m.points for m in measures])
@@ -450,12 +459,16 @@ def _map_for(measures, sigma, kernel, method, n_features, eps, delta, seed):
         raise TypeError("give the accuracy as eps or the size as n_features, one of the two")
     if method == "ifgt" and (kernel != "gaussian" or eps is None):
         raise ValueError('method="ifgt" is for the Gaussian kernel, and needs eps')
+    if uniform and (kernel != "gaussian" or eps is None):
+        raise ValueError("uniform=True is for the Gaussian kernel, and needs eps")
     points = np.concatenate([m.points for m in measures])
     dim, channels = points.shape[1], measures[0].vectors.shape[1]
     # Each pair's error is eps times the square of half its total.
     each = None if eps is None else eps / 4
-    wanted = None
-    if eps is not None:
+    centre, radius = taylor.ball(points)
+    if uniform:
+        wanted = fourier.needed_uniformly(each, delta, dim, 2 * radius, sigma)
+    elif eps is not None:
         pairs = max(1, len(measures) * (len(measures) - 1) // 2)
         wanted = fourier.needed(each, delta / pairs)
     else:
@@ -468,7 +481,6 @@ def _map_for(measures, sigma, kernel, method, n_features, eps, delta, seed):
         wanted = count // (2 * channels)
     shared = {"kernel": kernel, "sigma": sigma, "kind": measures[0].kind, "channels": channels}
     if kernel == "gaussian" and eps is not None and method != "rff":
-        centre, radius = taylor.ball(points)
         try:
             degree, terms = taylor.check_terms(dim, radius / (math.sqrt(2) * sigma), each)
         except ValueError:
@@ -485,8 +497,8 @@ def _map_for(measures, sigma, kernel, method, n_features, eps, delta, seed):
             f"eps={eps} for {len(measures)} sets would need {2 * channels * wanted} random "
             'features; use a larger eps, n_features, or method="exact"'
         )
-    centre = points.min(axis=0) / 2 + points.max(axis=0) / 2
     omega = fourier.frequencies(rng, dim, wanted, kernel, sigma)
     return KernelFeatureMap(
-        "rff", centre=centre, omega=omega, degree=None, radius=None, eps=eps, **shared
-    )
+        "rff", centre=centre, omega=omega, degree=None, radius=radius if uniform else None,
+        eps=eps, **shared,
+    )  # fmt: skip
