@@ -2,7 +2,7 @@
 """Time the kernel distance: every method over n, crossovers, numpy, peers, the choice of "auto".
 
 ``python -m benchmarks.kernel_distance [part ...] [--rounds 3] [--threads N] [--limit SECONDS]
-[--json FILE] [--quick]``; parts: sizes, numpy, auto, peers; all of them by default.
+[--json FILE] [--plot FILE.png] [--quick]``; parts: sizes, numpy, auto, peers; all by default.
 """
 
 from __future__ import annotations
@@ -85,6 +85,35 @@ def over_sizes(settings: argparse.Namespace) -> list[dict[str, Any]]:
                 rows.append({"d": d, "sigma": sigma, "eps": eps, "seconds": curves,
                              "crossover": crossings})  # fmt: skip
     return rows
+
+
+def plot(rows: list[dict[str, Any]], path: Path) -> None:
+    """Draw time against n, a panel for each dimension and scale, a line for each method."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 7), layout="constrained")
+    panels = figure.subplots(2, len(SIGMAS), sharex=True, sharey=True)
+    colours = dict(zip(METHODS, ("black", "#0072b2", "#56b4e9", "#d55e00", "#009e73"), strict=True))
+    for row in rows:
+        axes = panels[(2, 3).index(row["d"])][list(SIGMAS.values()).index(row["sigma"])]
+        fine = row["eps"] == 1e-3
+        for method, times in row["seconds"].items():
+            if not times or (method == "exact" and fine):
+                continue
+            label = method if method == "exact" else f"{method}, eps {row['eps']:g}"
+            axes.loglog(list(times), list(times.values()), "--" if fine else "-", marker=".",
+                        color=colours[method], label=label)  # fmt: skip
+        axes.set_title(f"d = {row['d']}, sigma = {row['sigma']:g}")
+        axes.grid(alpha=0.3)
+    for axes in panels[1]:
+        axes.set_xlabel("points in each set")
+    for axes in panels[:, 0]:
+        axes.set_ylabel("seconds")
+    handles = {}
+    for axes in panels.flat:
+        handles |= dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
+    figure.legend(handles.values(), handles.keys(), loc="outside right upper")
+    figure.savefig(path, dpi=90)
 
 
 def crossing(exact: dict[int, float], other: dict[int, float]) -> float | None:
@@ -174,7 +203,7 @@ def choice_of_auto(settings: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def against_peers(settings: argparse.Namespace) -> dict[str, Any]:
-    """Random features of one number as scikit-learn makes them; geomloss where it is installed."""
+    """Random features of one number as scikit-learn makes them; exact sums by KeOps."""
     n, d, sigma, count = (2_000 if settings.quick else 50_000), 3, 0.3, 512
     P, Q = two_sets(n, d)
     calls: dict[str, Callable[[], float]] = {}
@@ -199,16 +228,21 @@ def against_peers(settings: argparse.Namespace) -> dict[str, Any]:
             return float(np.linalg.norm(gap))
 
         calls["sklearn RBFSampler"] = sampler
-    if find_spec("geomloss") and find_spec("torch"):
-        import torch
-        from geomloss import SamplesLoss
+    if find_spec("pykeops"):
+        from pykeops.numpy import Genred
 
-        backend = "online" if find_spec("pykeops") else "tensorized"
-        x, y = (torch.from_numpy(points) for points in (P, Q))
-        ones = torch.ones(n, dtype=torch.float64)
-        loss = SamplesLoss("gaussian", blur=sigma, backend=backend)
-        # geomloss halves the squared distance.
-        calls[f"geomloss {backend}"] = lambda: math.sqrt(2 * float(loss(ones, x, ones, y)))
+        formula = "Exp(-g * SqDist(x, y)) * b"
+        variables = [f"x = Vi({d})", f"y = Vj({d})", "b = Vj(1)", "g = Pm(1)"]
+        sums = Genred(formula, variables, reduction_op="Sum", axis=1)
+        signs = np.concatenate([np.ones(n), -np.ones(n)])[:, None]
+        both = np.concatenate([P, Q])
+
+        def keops() -> float:
+            # All pairs of the difference of the two: its formulas know of no symmetry.
+            potentials = sums(both, both, signs, np.array([0.5 / sigma**2]), backend="CPU")
+            return math.sqrt(float((signs * potentials).sum()))
+
+        calls["KeOps exact"] = keops
     calls["d2ke exact"] = partial(
         d2ke.kernel_distance, P, Q, sigma=sigma, method="exact", n_threads=settings.threads
     )
@@ -235,6 +269,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--threads", type=int, default=available_threads())
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for one call")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--plot", type=Path, help="picture of the part sizes")
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that all works")
     settings = parser.parse_args(arguments)
     if settings.quick:
@@ -247,6 +282,8 @@ def main(arguments: list[str] | None = None) -> None:
     for part in settings.parts or PARTS:
         print(f"-- {part}")
         results[part] = PARTS[part](settings)
+    if settings.plot and "sizes" in results:
+        plot(results["sizes"], settings.plot)
     if settings.json:
         settings.json.write_text(json.dumps(results, indent=1))
 
