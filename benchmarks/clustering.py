@@ -2,6 +2,7 @@
 """CDSK and LPDSK with their default rule against scikit-learn on the same Gram matrices.
 
     python -m benchmarks.clustering [--data iris wine ...] [--seeds 10] [--draws 20] [--json FILE]
+    python -m benchmarks.clustering large
 
 One process, one Gaussian kernel for all methods, its width from `bandwidth`; KMeans on the points
 themselves. Columns of the tables of measurements are standardised; images, digits and expression
@@ -11,6 +12,12 @@ from the folder ``clustering`` in D2KE_DATA.
 Clustering: mean and standard deviation over the seeds of k-means and, of moons and circles, the
 points. Propagation: 1, 3 and 10 labels for each class, mean accuracy in percent on the other
 objects over the draws of the labelled ones.
+
+"CDSK, 1 round" ends before the weights have been used: it is spectral clustering with the smoothing
+of `cdsk`. What CDSK has over it is due to the weights.
+
+large: time and memory of `cdsk` and `lpdsk` on features of 20000 strings of MNIST, each in a new
+process, and of the weights' quadratic program for 5000 objects.
 """
 
 from __future__ import annotations
@@ -19,6 +26,7 @@ import argparse
 import json
 import os
 import re
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -31,19 +39,28 @@ from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 
 import d2ke
+from benchmarks import measure
+from d2ke._ext import isa
+from d2ke.discriminative._kernels import DenseKernel
 
 N_LABELS = (1, 3, 10)
 N_POINTS = 400
+N_LARGE, N_FEATURES, N_WEIGHTS = 20_000, 512, 5000
+GAMMA = 1.0  # of the large features, in units of 1 / (median distance)
 
 
 def main() -> None:
-    """Print the two tables and how often CDSK is ahead."""
+    """Print the two tables and how often CDSK is ahead; or the measurements of large inputs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", nargs="?", choices=("small", "large"), default="small")
     parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA), metavar="NAME")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--draws", type=int, default=20, help="0: no label propagation")
     parser.add_argument("--json", type=Path, help="file for all single values")
     arguments = parser.parse_args()
+    if arguments.part == "large":
+        large()
+        return
     # About convergence, and of isolated objects; the results are what is compared.
     warnings.filterwarnings("ignore", module="sklearn")
     kept: dict[str, Any] = {"clustering": {}, "propagation": {}}
@@ -97,6 +114,7 @@ def clusterings(name: str, n_seeds: int) -> dict[str, list[tuple[float, float]]]
 
 CLUSTERERS: dict[str, Callable[..., np.ndarray]] = {
     "CDSK": lambda X, K, c, seed: d2ke.cdsk(K, c, seed=seed).labels,
+    "CDSK, 1 round": lambda X, K, c, seed: d2ke.cdsk(K, c, seed=seed, max_iter=1).labels,
     "KMeans": lambda X, K, c, seed: KMeans(c, n_init=10, random_state=seed).fit(X).labels_,
     "Spectral": lambda X, K, c, seed: (
         SpectralClustering(c, affinity="precomputed", random_state=seed).fit(K).labels_
@@ -138,6 +156,77 @@ PROPAGATORS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "LabelPropagation": lambda K, marked: _scikit(LabelPropagation, K, marked),
     "LabelSpreading": lambda K, marked: _scikit(LabelSpreading, K, marked),
 }
+
+
+def large() -> None:
+    """Print time and memory for features of many objects, and time for a dense program."""
+    print("| method | seconds | processor seconds | peak MB | rounds | ACC | NMI |")
+    print("|---" * 7 + "|")
+    for method in LARGE:
+        found = measure.in_child("benchmarks.clustering:run_large", method, isa=isa.selected())
+        seconds, cpu, peak, rounds, accuracy, information = found
+        print(
+            f"| {method} | {seconds:.1f} | {cpu:.1f} | {peak:.0f} | {rounds} | {accuracy:.3f} | "
+            f"{information:.3f} |",
+            flush=True,
+        )
+    print(f"\nThe quadratic program of {N_WEIGHTS} weights, to a gap of 1e-6:\n")
+    print("| kernel | lam / n | seconds | steps | weights above 0 |\n|---|---|---|---|---|")
+    X, y = _mnist_features(N_WEIGHTS)
+    kernels = {"features": X @ X.T}
+    for part in (1.0, 0.5, 0.25):
+        kernels[f"Gaussian, {part:g} bandwidth"] = d2ke.gaussian_gram(X, h=part * d2ke.bandwidth(X))
+    for name, K in kernels.items():
+        for lam in (0.5, 0.25):
+            problem = DenseKernel(K).hard(y, 0.5, lam * N_WEIGHTS, 2.0)
+            begin = time.perf_counter()
+            found = d2ke.simplex_qp(problem.H, problem.f)
+            seconds = time.perf_counter() - begin
+            used = (found.alpha > 0).sum()
+            print(f"| {name} | {lam} | {seconds:.2f} | {found.n_steps} | {used} |", flush=True)
+            if not found.converged:
+                raise AssertionError(f"stopped at a gap of {found.gap}")
+
+
+def run_large(method: str) -> tuple[float, float, float, int, float, float]:
+    """Return seconds, processor seconds, peak memory of the process, rounds, accuracy and NMI."""
+    Z, y = _mnist_features(N_LARGE)
+    begin, cpu = time.perf_counter(), time.process_time()
+    found = LARGE[method](Z, y)
+    seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
+    return (
+        seconds,
+        cpu,
+        measure.peak_kilobytes() / 1024,
+        len(found.objectives),
+        d2ke.clustering_accuracy(y, found.labels),
+        d2ke.normalized_mutual_information(y, found.labels),
+    )
+
+
+def _some_labels(y: np.ndarray, k: int = 10) -> np.ndarray:
+    marked = np.full(len(y), -1)
+    for label in np.unique(y):
+        first = np.flatnonzero(y == label)[:k]
+        marked[first] = label
+    return marked
+
+
+LARGE: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
+    "cdsk": lambda Z, y: d2ke.cdsk(features=Z, n_clusters=10),
+    "cdsk, relaxed": lambda Z, y: d2ke.cdsk(features=Z, n_clusters=10, variant="relaxed"),
+    "lpdsk": lambda Z, y: d2ke.lpdsk(features=Z, y=_some_labels(y)),
+    "lpdsk, hard": lambda Z, y: d2ke.lpdsk(features=Z, y=_some_labels(y), variant="hard"),
+}
+
+
+def _mnist_features(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return D2KE features of the first strings of MNIST, and their labels."""
+    dataset = d2ke.datasets.load("mnist-str8")
+    X = dataset.objects[np.arange(n)]
+    omega = d2ke.random_strings(N_FEATURES, dataset.alphabet, length=(10, 40), seed=0)
+    D = d2ke.distance_matrix(X, omega, "levenshtein")
+    return d2ke.d2ke_features(D, GAMMA / np.median(D)), dataset.labels[:n]
 
 
 def _standardised(X: np.ndarray) -> np.ndarray:

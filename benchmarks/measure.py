@@ -163,12 +163,13 @@ def resident_peak(call: Callable[[], np.ndarray]) -> dict[str, float]:
     # Forgets earlier peaks; where that is impossible, only growth above them is seen.
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
-    before = _peak_kilobytes()
+    before = peak_kilobytes()
     result = call()
-    return {"peak": (_peak_kilobytes() - before) / 1024, "output": result.nbytes / 2**20}
+    return {"peak": (peak_kilobytes() - before) / 1024, "output": result.nbytes / 2**20}
 
 
-def _peak_kilobytes() -> float:
+def peak_kilobytes() -> float:
+    """Return the largest resident set that this process has had."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
         return float(next(line.split()[1] for line in lines if line.startswith("VmHWM")))

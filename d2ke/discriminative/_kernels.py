@@ -110,19 +110,20 @@ class FeatureKernel:
         A = self.A[order]
         classes = [(A[low:high], order[low:high]) for low, high in pairwise(edges)]
 
-        def own(v: np.ndarray) -> np.ndarray:
+        def combined(v: np.ndarray, within: float, overall: float) -> np.ndarray:
+            """Return within times the classes' own parts of K v, and overall times K v."""
+            # One pass over the features for the sums, and one for the values.
+            sums = np.array([v[rows] @ part for part, rows in classes])
+            sums = within * sums + overall * sums.sum(axis=0)
             result = np.empty(self.n)
-            for part, rows in classes:
-                result[rows] = part @ (v[rows] @ part)
+            for (part, rows), direction in zip(classes, sums, strict=True):
+                result[rows] = part @ direction
             return result
 
         def product(v: np.ndarray) -> np.ndarray:
-            H_v = 4 * s * own(v)
-            if curvature != 4 * s:
-                H_v += (curvature - 4 * s) * self.product(v)
-            return lam * H_v
+            return combined(v, lam * 4 * s, lam * (curvature - 4 * s))
 
-        return WeightProblem((4 * s - 1) * self.sums - 4 * s * own(np.ones(self.n)), product)
+        return WeightProblem(combined(np.ones(self.n), -4 * s, 4 * s - 1), product)
 
     def relaxed(self, Y: np.ndarray, s: float, lam: float, curvature: float) -> WeightProblem:
         """Return the problem of the weights, given coordinates Y."""

@@ -7,16 +7,24 @@ import numpy as np
 
 _RESTARTS = 20
 _MOST_ROUNDS = 100
+_MANY = 3000  # rows from which on the runs are made with as many of them
 
 
 def kmeans(V: np.ndarray, c: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the best of several runs from k-means++; labels in order of first appearance."""
-    squares = np.einsum("ij,ij->i", V, V)
+    """Return the best of several runs from k-means++; labels in order of first appearance.
+
+    Of many rows, some are drawn for these runs, and the best run's centres lead one of all rows.
+    """
+    some = max(_MANY, 16 * c)
+    part = V[np.sort(rng.permutation(len(V))[:some])] if len(V) > some else V
+    squares = np.einsum("ij,ij->i", part, part)
     best, best_cost = None, np.inf
     for _ in range(_RESTARTS):
-        codes, cost = _run(V, squares, _spread_out(V, squares, c, rng))
+        codes, cost = _run(part, squares, _spread_out(part, squares, c, rng))
         if cost < best_cost * (1 - 1e-12) or best is None:
             best, best_cost = codes, cost
+    if part is not V:
+        best, _ = _run(V, np.einsum("ij,ij->i", V, V), _means(part, best, c))
     return in_order(best)
 
 
@@ -74,7 +82,11 @@ def _run(V: np.ndarray, squares: np.ndarray, centres: np.ndarray) -> tuple[np.nd
         if codes is not None and (new == codes).all():
             break
         codes = new
-        sums = [np.bincount(codes, column, minlength=c) for column in V.T]
-        centres = np.column_stack(sums) / counts[:, None]
+        centres = _means(V, codes, c)
     cost = float(_distances(V, squares, centres)[np.arange(len(V)), codes].sum())
     return codes, cost
+
+
+def _means(V: np.ndarray, codes: np.ndarray, c: int) -> np.ndarray:
+    sums = [np.bincount(codes, column, minlength=c) for column in V.T]
+    return np.column_stack(sums) / np.bincount(codes, minlength=c)[:, None]
