@@ -106,9 +106,9 @@ def gaussian_gram(X: Any, Y: Any = None, *, h: float | None = None) -> np.ndarra
     >>> d2ke.gaussian_gram([[0.0], [2.0]], h=1.0).round(3).tolist()
     [[1.0, 0.135], [0.135, 1.0]]
     """
-    X = _points("X", X)
+    X = point_matrix("X", X)
     h = bandwidth(X) if h is None else positive_number("h", h)
-    others = X if Y is None else _points("Y", Y)
+    others = X if Y is None else point_matrix("Y", Y)
     if others.shape[1] != X.shape[1]:
         raise ValueError(f"Y has {others.shape[1]} columns, but X has {X.shape[1]}")
     K = cdist(X / h, others / h, "sqeuclidean")
@@ -152,7 +152,7 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
     >>> d2ke.bandwidth([[0.0], [1.0], [10.0], [11.0]], n_neighbors=1)
     1.0
     """
-    X = _points("X", X)
+    X = point_matrix("X", X)
     n_neighbors = integer("n_neighbors", n_neighbors, 1)
     if len(X) < 2:
         raise ValueError("X has one point only; give h, or more points")
@@ -170,7 +170,8 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
     return min(widths)
 
 
-def _points(name: str, values: Any) -> np.ndarray:
+def point_matrix(name: str, values: Any) -> np.ndarray:
+    """Return points as float64, at least one of them with at least one coordinate."""
     matrix = _nodes.matrix(name, values).astype(np.float64)
     if 0 in matrix.shape:
         raise ValueError(f"{name} must have rows and columns, got shape {matrix.shape}")
