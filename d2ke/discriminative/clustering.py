@@ -132,7 +132,8 @@ def cdsk(
     becomes 0.
 
     The defaults are one rule for all data; it was chosen by measuring (`benchmarks/clustering.py`),
-    not by theory.
+    not by theory. On its 12 data sets most of the gain over plain spectral clustering is the
+    smoothing's; the rounds after the first changed the mutual information by -0.02 to 0.02.
 
     - lam: of the order of 1, as published, all weight falls on a few objects. At n / 2 equal
       weights are optimal but for the cut, so that the first round is spectral clustering and the

@@ -100,7 +100,8 @@ def lpdsk(
     balance : bool
         Compare the scores of a class relative to their sum, times the class's share of the given
         labels (class mass normalisation); False for the scores as they are, of which a few
-        labels under a wide kernel leave one class the largest everywhere.
+        labels under a wide kernel leave one class the largest everywhere. Give equally many labels
+        of each class then: where the scores are nearly flat, the shares decide instead.
     max_iter : int
         Most rounds, >= 1; it ends before when the labels do not change.
 
