@@ -98,10 +98,9 @@ def lpdsk(
     risk : {"margin", "ise"}
         As for `cdsk`.
     balance : bool
-        Compare the scores of a class relative to their sum, times the class's share of the given
-        labels (class mass normalisation); False for the scores as they are, of which a few
-        labels under a wide kernel leave one class the largest everywhere. Give equally many labels
-        of each class then: where the scores are nearly flat, the shares decide instead.
+        Compare the scores of each class relative to their sum over the objects (class mass
+        normalisation for equally large classes); False for the scores as they are, of which a few
+        labels under a wide kernel leave one class the largest everywhere.
     max_iter : int
         Most rounds, >= 1; it ends before when the labels do not change.
 
@@ -155,7 +154,6 @@ def lpdsk(
     F = np.zeros((kernel.n, len(classes)))
     F[known] = indicators(codes, len(classes))
     alpha = np.full(kernel.n, 1 / kernel.n)
-    shares = np.bincount(codes) / len(codes)
     objectives: list[float] = []
     found: np.ndarray | None = None
     with one_blas_thread():
@@ -175,7 +173,7 @@ def lpdsk(
             now = F.argmax(axis=1)
             if balance and not fixed.all():
                 mass = F[~fixed].sum(axis=0)
-                now[~fixed] = (F[~fixed] * (shares / np.maximum(mass, 1e-300))).argmax(axis=1)
+                now[~fixed] = (F[~fixed] / np.maximum(mass, 1e-300)).argmax(axis=1)
             problem = (
                 kernel.hard(now, s, lam, CURVATURES[risk])
                 if variant == "hard"
