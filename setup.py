@@ -94,6 +94,7 @@ setup(
             extension("user"),
             extension("features"),
             extension("kernel_sums"),
+            extension("coresets"),
             extension("simplex_qp"),
         ],
         compiler_directives={

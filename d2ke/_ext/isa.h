@@ -32,6 +32,7 @@ const d2ke_table D2KE_PASTE(d2ke_table_, D2KE_ISA) = {
     emd_scratch,
     exp_features,
     pair_sums,
+    pair_row,
     fourier_sums,
     taylor_sums,
 };

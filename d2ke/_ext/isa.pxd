@@ -48,6 +48,8 @@ cdef extern from "kernel.h":
     ctypedef void (*d2ke_pair_sums)(const d2ke_cloud *, int64_t, int64_t, const d2ke_cloud *,
                                     int64_t, int64_t, int, double, double *,
                                     double *) noexcept nogil
+    ctypedef void (*d2ke_pair_row)(const d2ke_cloud *, int64_t, int64_t, int64_t, int, double,
+                                   double, double *) noexcept nogil
     ctypedef void (*d2ke_fourier_sums)(const double *, const double *, int64_t, int64_t, int64_t,
                                        int64_t, const double *, int64_t, int,
                                        double *) noexcept nogil
@@ -67,6 +69,7 @@ cdef extern from "kernel.h":
         d2ke_scratch emd_scratch
         d2ke_exp exp_features
         d2ke_pair_sums pair_sums
+        d2ke_pair_row pair_row
         d2ke_fourier_sums fourier_sums
         d2ke_taylor_sums taylor_sums
 

@@ -86,6 +86,32 @@ static void pair_sums(const d2ke_cloud *x, int64_t begin, int64_t end, const d2k
     }
 }
 
+/* field[q] gains factor * K(p, q) <u, v> for the columns q of [first, last), of point `row` of the
+ * same cloud; whole groups are written, so that `field` is as long as the padded cloud. */
+static void pair_row(const d2ke_cloud *x, int64_t row, int64_t first, int64_t last, int laplace,
+                     double rate, double factor, double *field)
+{
+    double values[PAIR_TILE + PAIR_GROUP];
+    for (int64_t column = first; column < last; column += PAIR_TILE) {
+        int64_t count = last - column < PAIR_TILE ? last - column : PAIR_TILE;
+        if (x->dim == 2)
+            pair_values(x, row, x, column, count, 2, laplace, rate, values);
+        else
+            pair_values(x, row, x, column, count, x->dim, laplace, rate, values);
+        for (int64_t q = 0; q < count; q += LANES_f64) {
+            v_f64 product = {0}, value, other;
+            for (int64_t c = 0; c < x->channels; c++) {
+                memcpy(&other, x->vectors + c * x->stride + column + q, sizeof other);
+                product += (factor * x->vectors[c * x->stride + row]) * other;
+            }
+            memcpy(&value, values + q, sizeof value);
+            memcpy(&other, field + column + q, sizeof other);
+            other += value * product;
+            memcpy(field + column + q, &other, sizeof other);
+        }
+    }
+}
+
 /* Sine and cosine for |x| <= 2^20, within about 1e-16 absolutely.
  *
  * x = n pi/2 + r with |r| <= pi/4: pi/2 in three parts of 33 bits, of which the first two times n

@@ -86,6 +86,8 @@ typedef struct {
 typedef void (*d2ke_pair_sums)(const d2ke_cloud *x, int64_t begin, int64_t end,
                                const d2ke_cloud *y, int64_t first, int64_t last, int laplace,
                                double rate, double *total, double *potentials);
+typedef void (*d2ke_pair_row)(const d2ke_cloud *x, int64_t row, int64_t first, int64_t last,
+                              int laplace, double rate, double factor, double *field);
 typedef void (*d2ke_fourier_sums)(const double *points, const double *vectors, int64_t begin,
                                   int64_t end, int64_t dim, int64_t channels, const double *omega,
                                   int64_t stride, int far, double *sums);
@@ -107,6 +109,7 @@ typedef struct {
     d2ke_scratch emd_scratch;
     d2ke_exp exp_features;
     d2ke_pair_sums pair_sums;
+    d2ke_pair_row pair_row;
     d2ke_fourier_sums fourier_sums;
     d2ke_taylor_sums taylor_sums;
 } d2ke_table;

@@ -33,9 +33,6 @@ cdef enum:
 FREQUENCIES = D2KE_FREQUENCIES
 PADDING = 32  # reals that may be read past the last point of a cloud
 
-ctypedef void (*d2ke_task)(void *context, int64_t task, const d2ke_poll *poll) noexcept nogil
-
-
 cdef inline void add_exactly(double term, double *high, double *low) noexcept nogil:
     cdef double total = high[0] + term
     cdef double kept = total - high[0]
@@ -64,7 +61,7 @@ cdef void work(d2ke_task task, void *context, int64_t n_tasks, Shared *shared,
             d2ke_nap()
 
 
-cdef _run(d2ke_task task, void *context, int64_t n_tasks, int n_threads):
+cdef run(d2ke_task task, void *context, int64_t n_tasks, int n_threads):
     cdef Loop loop = Loop()
     cdef Shared *shared = &loop.shared
     memset(shared, 0, sizeof(Shared))
@@ -76,7 +73,7 @@ cdef _run(d2ke_task task, void *context, int64_t n_tasks, int n_threads):
         raise loop.error
 
 
-cdef int _worth(int n_threads, double pairs, int64_t n_tasks):
+cdef int worth(int n_threads, double pairs, int64_t n_tasks):
     """Threads that are worth starting."""
     return <int> max(1.0, min(min(<double> n_threads, <double> n_tasks), 1 + pairs / THREAD_WORK))
 
@@ -191,8 +188,8 @@ def pair_matrix(const double[:, ::1] x_points, const double[:, ::1] x_vectors,
     pairs.rate = rate
     pairs.partial = &partial[0, 0, 0]
     pairs.potentials = NULL
-    n_threads = _worth(n_threads, <double> x_offsets[n_x] * y_offsets[n_y], blocks.shape[0])
-    _run(_pair_task, &pairs, blocks.shape[0], n_threads)
+    n_threads = worth(n_threads, <double> x_offsets[n_x] * y_offsets[n_y], blocks.shape[0])
+    run(_pair_task, &pairs, blocks.shape[0], n_threads)
     with nogil:
         for b in range(blocks.shape[0]):
             i = blocks[b, 0]
@@ -223,8 +220,8 @@ def potentials(const double[:, ::1] x_points, int64_t n_x, const double[:, ::1] 
     pairs.laplace = laplace
     pairs.rate = rate
     pairs.potentials = &out[0, 0]
-    _run(_potential_task, &pairs, blocks.shape[0],
-         _worth(n_threads, <double> n_x * n_y, blocks.shape[0]))
+    run(_potential_task, &pairs, blocks.shape[0],
+         worth(n_threads, <double> n_x * n_y, blocks.shape[0]))
     return result
 
 
@@ -411,7 +408,7 @@ def fourier(const double[:, ::1] points, const double[:, ::1] vectors,
     cdef int64_t n_tasks = n_sets * (omega.shape[1] / D2KE_FREQUENCIES)
     result = np.zeros((n_sets, vectors.shape[1], 2, omega.shape[1]))
     cdef double[:, :, :, ::1] out = result
-    n_threads = _worth(n_threads, 4.0 * points.shape[0] * omega.shape[1], n_tasks)
+    n_threads = worth(n_threads, 4.0 * points.shape[0] * omega.shape[1], n_tasks)
     cdef double[::1] buffers = np.empty(n_threads * 2 * vectors.shape[1] * D2KE_FREQUENCIES)
     f.points = &points[0, 0]
     f.vectors = &vectors[0, 0]
@@ -423,7 +420,7 @@ def fourier(const double[:, ::1] points, const double[:, ::1] vectors,
     f.far = far
     f.buffers = &buffers[0]
     f.out = &out[0, 0, 0, 0]
-    _run(_fourier_task, &f, n_tasks, n_threads)
+    run(_fourier_task, &f, n_tasks, n_threads)
     return result
 
 
@@ -464,7 +461,7 @@ def taylor(const double[:, ::1] points, const double[:, ::1] vectors,
     cdef int64_t n_segments = offsets.shape[0] - 1
     result = np.zeros((n_segments, vectors.shape[1], terms))
     cdef double[:, :, ::1] out = result
-    n_threads = _worth(n_threads, 0.25 * points.shape[0] * terms, n_segments)
+    n_threads = worth(n_threads, 0.25 * points.shape[0] * terms, n_segments)
     t.buffer_size = VECTOR * ((vectors.shape[1] + 1) * terms + points.shape[1] + 8
                               + points.shape[1] // VECTOR)
     cdef double[::1] buffers = np.empty(n_threads * t.buffer_size + VECTOR)
@@ -477,7 +474,7 @@ def taylor(const double[:, ::1] points, const double[:, ::1] vectors,
     t.terms = terms
     t.buffers = <double *> ((<uintptr_t> &buffers[0] + 63) & ~<uintptr_t> 63)
     t.out = &out[0, 0, 0]
-    _run(_taylor_task, &t, n_segments, n_threads)
+    run(_taylor_task, &t, n_segments, n_threads)
     return result
 
 
@@ -699,7 +696,7 @@ cdef class Tree:
             if walk.stacks == NULL:
                 raise MemoryError("no memory for the walk through the tree")
             try:
-                _run(_walk_task, &walk, tail - head, n_threads)
+                run(_walk_task, &walk, tail - head, n_threads)
             finally:
                 free(walk.stacks)
             for k in range(tail - head):
