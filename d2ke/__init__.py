@@ -49,10 +49,12 @@ from d2ke.guarantees import (
     kernel_standard_error,
 )
 from d2ke.kernel_distance import (
+    KernelCoreset,
     KernelDistanceInfo,
     KernelFeatureMap,
     Measure,
     curve,
+    kernel_coreset,
     kernel_distance,
     kernel_distance_matrix,
     kernel_feature_map,
@@ -85,6 +87,7 @@ __all__ = [
     "Clustering",
     "FeatureSelection",
     "KernelClassifier",
+    "KernelCoreset",
     "KernelDistanceInfo",
     "KernelError",
     "KernelFeatureMap",
@@ -120,6 +123,7 @@ __all__ = [
     "io",
     "kernel_classifier_fit",
     "kernel_classifier_predict",
+    "kernel_coreset",
     "kernel_distance",
     "kernel_distance_matrix",
     "kernel_error",

@@ -76,6 +76,14 @@ CASES = {
         "X, Y = (d2ke.pack([np.random.default_rng(s).random((5000, 3))]) for s in range(2))",
         'd2ke.distance_matrix(X, Y, "emd")',
     ),
+    "coreset, herding": (
+        "X = np.random.default_rng(0).random((60_000, 5))",
+        'd2ke.kernel_coreset(X, 30_000, sigma=1.0, method="herding", n_threads=1)',
+    ),
+    "coreset, thinning": (
+        "X = np.random.default_rng(0).random((300_000, 5))",
+        'd2ke.kernel_coreset(X, 30_000, sigma=1.0, method="thinning")',
+    ),
     "Python callable": ("", "d2ke.distance_matrix(range(10**4), range(10**4), lambda x, y: 1.0)"),
     "slow Python callable": (
         "",

@@ -221,7 +221,7 @@ def potentials(const double[:, ::1] x_points, int64_t n_x, const double[:, ::1] 
     pairs.rate = rate
     pairs.potentials = &out[0, 0]
     run(_potential_task, &pairs, blocks.shape[0],
-         worth(n_threads, <double> n_x * n_y, blocks.shape[0]))
+        worth(n_threads, <double> n_x * n_y, blocks.shape[0]))
     return result
 
 

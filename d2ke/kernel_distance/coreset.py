@@ -23,7 +23,7 @@ _BLOCK = 1024  # points of a block of the first halving
 _CANDIDATES = 16  # for each point of the coreset
 _FEW = 4096  # points that are all candidates
 _PAIRS = 1 << 30  # kernel values that the candidates' mean field may cost
-_PASSES = 12
+_PASSES = 8
 _EXACT = 30_000  # points of which all pairs are evaluated to tell the distance
 _FREQUENCIES = 4096  # ... and of more points so many random ones
 _CURVE_DIMS = 16
@@ -202,19 +202,18 @@ def kernel_coreset(
             m = min(m, atoms.line_size(eps))
     if m >= len(atoms):
         chosen, bound = np.arange(len(atoms)), 0.0
-        shares = atoms.masses
+        vectors = p.vectors[atoms.index]
     else:
         chosen, bound = _PICK[method](atoms, m, rng, delta)
-        shares = np.full(m, 1 / m)
+        vectors = atoms.units[chosen] * (total / m)
     indices = atoms.index[chosen]
-    vectors = atoms.units[chosen] * (shares * total)[:, None]
     coreset = replace(p, points=p.points[indices], vectors=vectors)
     distance = how = error = None
     if evaluate:
         distance, how, error = _evaluated(p, coreset, kernel, sigma, rng, n_threads)
     return KernelCoreset(
         indices=indices,
-        weights=vectors[:, 0].copy() if p.kind == "points" else shares * total,
+        weights=vectors[:, 0].copy() if p.kind == "points" else lengths(vectors),
         measure=coreset,
         distance=distance,
         distance_method=how,
@@ -329,10 +328,8 @@ def _spread(atoms: _Atoms, delta: float) -> float:
 
 def _random(atoms: _Atoms, m: int, rng: np.random.Generator, delta: float):
     n = len(atoms)
-    if atoms.equal:
-        chosen = rng.choice(n, m, replace=False)
-    else:
-        chosen = rng.choice(n, m, p=atoms.masses)
+    given = {"replace": False} if atoms.equal else {"p": atoms.masses}
+    chosen = rng.choice(n, m, **given)
     return chosen, _spread(atoms, delta) / math.sqrt(m)
 
 
@@ -383,27 +380,26 @@ _PICK = {
 }
 
 
-def _mean_field(
-    atoms: _Atoms, m: int, levels: list[np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
+def _mean_field(atoms: _Atoms, m: int, levels: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return candidates in ascending order, and the inner products of phi there with P.
 
-    `levels` are P, halved more and more often. All of P is asked, or as large a level as
-    the number of pairs allows.
+    `levels` are P, halved more and more often. The mean is that of P, or of as large a
+    level as the number of pairs allows.
     """
     n = len(atoms)
     pool = max(_FEW, _CANDIDATES * m)
     if n <= pool:
         candidates = np.arange(n)
     else:
-        candidates = np.unique(next(level for level in levels[::-1] if len(level) >= min(pool, len(levels[0]))))
-    for sources in [None, *levels]:
-        size = n if sources is None else len(sources)
-        if size * len(candidates) <= _PAIRS or (sources is not None and size <= 2 * pool):
-            break
-    if sources is None:
+        large = [level for level in levels if len(level) >= pool]
+        candidates = np.unique(large[-1] if large else levels[0])
+    if n <= pool or n * len(candidates) <= _PAIRS:
         return candidates, atoms.field(candidates, np.arange(n), atoms.masses)
-    return candidates, atoms.field(candidates, sources, np.full(size, 1 / size))
+    # A part of P smaller than the candidates would be a poor judge of them.
+    judges = [level for level in levels if len(level) >= len(candidates)]
+    affordable = (level for level in judges if len(level) * len(candidates) <= _PAIRS)
+    judge = next(affordable, judges[-1])
+    return candidates, atoms.field(candidates, judge, np.full(len(judge), 1 / len(judge)))
 
 
 def _by_sign(atoms: _Atoms, order: np.ndarray) -> np.ndarray:
@@ -432,9 +428,7 @@ def _along_curve(atoms: _Atoms, rng: np.random.Generator) -> np.ndarray:
     return _by_sign(atoms, np.lexsort(keys[::-1]))
 
 
-def _shares(
-    atoms: _Atoms, order: np.ndarray, m: int
-) -> tuple[np.ndarray, float]:
+def _shares(atoms: _Atoms, order: np.ndarray, m: int) -> tuple[np.ndarray, float]:
     """Return the point in the middle of each of m equal shares of the order, and a bound.
 
     The bound is what moving every share's masses to its point costs at most.

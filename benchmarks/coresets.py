@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Time coresets and measure their distances, beside goodpoints (kernel thinning, Compress++).
+
+``python -m benchmarks.coresets [--sizes 4096 ...] [--dims 2 ...] [--times 1] [--data uniform]
+[--rounds 3] [--threads 1] [--limit SECONDS] [--json FILE] [--quick]``
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import d2ke
+from benchmarks import measure
+from benchmarks.run import progress
+from d2ke._ext import isa
+from d2ke.kernel_distance import sums
+
+OWN = ("random", "zorder", "halving", "herding", "thinning")
+
+
+def draw(data: str, n: int, d: int) -> np.ndarray:
+    """Draw points of the unit cube, or of a mixture of eight normal distributions."""
+    rng = np.random.default_rng(17)
+    if data == "uniform":
+        return rng.random((n, d))
+    centres = 4 * rng.standard_normal((8, d))
+    return centres[rng.integers(0, 8, n)] + rng.standard_normal((n, d))
+
+
+def peers(P: np.ndarray, m: int, sigma: float) -> dict[str, Callable[[int], np.ndarray]]:
+    """Return what of goodpoints makes a coreset of m points, by name; each takes a seed.
+
+    Compress++ makes sqrt(n) points; for more, Compress makes 2^g sqrt(n).
+    """
+    from goodpoints import compress, compressc, herding, kt
+
+    n = len(P)
+    scale = np.array([2 * sigma**2])
+    root = math.isqrt(n)
+    calls: dict[str, Callable[[int], np.ndarray]] = {}
+    if m == root:
+        for g in (0, 2, 4):
+            # The number of bins as its tests have it: 4, where that leaves something to compress.
+            calls[f"goodpoints compresspp_kt g={g}"] = lambda seed, g=g: compress.compresspp_kt(
+                P, b"gaussian", k_params=scale, g=g, num_bins=4, seed=seed
+            )
+    elif m > root:
+        g = int(math.log2(m // root))
+        calls[f"goodpoints compress_kt g={g}"] = lambda seed: compress.compress_kt(
+            P, b"gaussian", k_params=scale, g=g, seed=seed
+        )
+    if n <= 4096:
+
+        def thin(seed: int) -> np.ndarray:
+            K = np.empty((n, n))
+            compressc.compute_K(P, np.arange(n), b"gaussian", scale, K)
+            return kt.thin_K(K, K, int(math.log2(n // m)), seed=seed, unique=True)
+
+        def herd(seed: int) -> np.ndarray:
+            def kernel(y: np.ndarray, X: np.ndarray) -> np.ndarray:
+                return np.exp(-np.square(y - X).sum(axis=1) / scale[0])
+
+            return herding.herding(P, math.log2(n / m), kernel, unique=True)
+
+        calls["goodpoints kt.thin_K"] = thin
+        calls["goodpoints herding"] = herd
+    return calls
+
+
+def compare(n: int, d: int, settings: argparse.Namespace) -> dict[str, Any]:
+    """Time every method on one set and measure what it reaches."""
+    m = settings.times * math.isqrt(n)
+    P = draw(settings.data, n, d)
+    # h is the squared median distance.
+    sigma = d2ke.kernel_coreset(P, 1, sigma="median", evaluate=False).sigma / math.sqrt(2)
+    kappa = sums.norm(P, np.ones((n, 1)), "gaussian", sigma, None) / n**2
+
+    def reached(chosen: np.ndarray) -> float:
+        S, ones = P[chosen], np.ones((len(chosen), 1))
+        cross = sums.potentials(S, P, np.ones((n, 1)), "gaussian", sigma, None).mean() / n
+        own = sums.norm(S, ones, "gaussian", sigma, None) / len(S) ** 2
+        return math.sqrt(max(kappa + own - 2 * cross, 0))
+
+    def ours(method: str, threads: int, seed: int) -> np.ndarray:
+        return d2ke.kernel_coreset(
+            P, m, sigma=sigma, method=method, seed=seed, n_threads=threads, evaluate=False
+        ).indices
+
+    calls = {f"d2ke {method}": partial(ours, method, 1) for method in OWN}
+    if settings.threads > 1:
+        calls[f"d2ke thinning, {settings.threads} threads"] = partial(
+            ours, "thinning", settings.threads
+        )
+    if find_spec("goodpoints"):
+        calls |= peers(P, m, sigma)
+    rows = {}
+    for name, call in calls.items():
+        times, squares = [], []
+        for seed in range(1, settings.rounds + 1):
+            progress(f"n={n} d={d} m={m} {name} {seed}")
+            start = time.perf_counter()
+            chosen = call(seed)
+            times.append(time.perf_counter() - start)
+            if len(chosen) != m:
+                raise AssertionError(f"{name} chose {len(chosen)} points, not {m}")
+            squares.append(reached(chosen) ** 2)
+            if sum(times) > settings.limit:
+                break
+        rows[name] = {"seconds": measure.median(times), "distance": math.sqrt(np.mean(squares))}
+    expected = math.sqrt((1 - kappa) / m)
+    best = rows["d2ke thinning"]
+    print(f"n={n} d={d} m={m}: random points would have {expected:.5f}")
+    for name, row in rows.items():
+        print(
+            f"  {name:32} {row['seconds']:9.4f} s   D = {row['distance']:.5f}"
+            + (
+                f"   over d2ke thinning: time {row['seconds'] / best['seconds']:7.2f}, "
+                f"D {row['distance'] / best['distance']:5.2f}"
+                if name.startswith("goodpoints")
+                else ""
+            ),
+            flush=True,
+        )
+    return {"n": n, "d": d, "m": m, "random": expected, "rows": rows}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser("python -m benchmarks.coresets", description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[4096, 16384, 65536])
+    parser.add_argument("--dims", type=int, nargs="+", default=[2, 5, 10])
+    parser.add_argument("--times", type=int, default=1, help="m = this times sqrt(n); powers of 2")
+    parser.add_argument("--data", choices=["uniform", "mixture"], default="uniform")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--limit", type=float, default=30.0, help="no more rounds after seconds")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that all works")
+    settings = parser.parse_args(arguments)
+    if settings.quick:
+        settings.sizes, settings.rounds = [1024], 1
+    if min(settings.rounds, settings.threads, settings.times, *settings.sizes) < 1:
+        parser.error("sizes, --rounds, --threads and --times must be at least 1")
+    print(f"{measure.processor()}, {isa.selected()}, one thread where nothing else is said")
+    if not find_spec("goodpoints"):
+        print("goodpoints is left out; it is installed by: pip install goodpoints")
+    results = [compare(n, d, settings) for n in settings.sizes for d in settings.dims]
+    if settings.json:
+        settings.json.write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()
