@@ -8,6 +8,8 @@ import os
 import shlex
 import sys
 
+from d2ke._arguments import positive, seed
+from d2ke._clustering_commands import add_clustering_commands
 from d2ke._config import show_config
 from d2ke._version import __version__
 
@@ -28,7 +30,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 141
     except (ImportError, OSError, ValueError) as error:
         print(f"d2ke: {error}", file=sys.stderr)
-        return 1
+        # Of 2, as where the command line itself is wrong: an argument is to be changed.
+        return getattr(error, "status", 1)
     return 0
 
 
@@ -41,14 +44,14 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument(
-        "--threads", type=_positive, metavar="N", help="threads to use (default: all)"
+        "--threads", type=positive, metavar="N", help="threads to use (default: all)"
     )
 
     demo = commands.add_parser(
         "demo", parents=[common], help="D2KE, RSM and KNN side by side; needs no files"
     )
     demo.add_argument("--figure", default="d2ke-demo.png", metavar="FILE", help="the picture")
-    demo.add_argument("--seed", type=_seed, default=0, metavar="S", help="random seed (default 0)")
+    demo.add_argument("--seed", type=seed, default=0, metavar="S", help="random seed (default 0)")
     demo.set_defaults(run=_demo)
 
     run = commands.add_parser(
@@ -57,11 +60,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("dataset", choices=sorted(SETTINGS), help="the data set")
     run.add_argument("--method", choices=METHODS, default="d2ke", help="default: d2ke")
     run.add_argument("--data", metavar="DIR", help="folder of the data files (default: $D2KE_DATA)")
+    run.add_argument("--seeds", type=positive, default=5, metavar="N", help="divisions (default 5)")
     run.add_argument(
-        "--seeds", type=_positive, default=5, metavar="N", help="divisions (default 5)"
-    )
-    run.add_argument(
-        "--R", type=_positive, metavar="R", help="random objects (default: per data set)"
+        "--R", type=positive, metavar="R", help="random objects (default: per data set)"
     )
     run.add_argument("--json", metavar="FILE", help="write the record here")
     run.set_defaults(run=_run)
@@ -91,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
         help="default: all of " + ", ".join(METHODS),
     )
     tables.add_argument(
-        "--seeds", type=_positive, metavar="N", help="divisions (default 5, with --quick 1)"
+        "--seeds", type=positive, metavar="N", help="divisions (default 5, with --quick 1)"
     )
     tables.add_argument(
         "--quick", action="store_true", help="search less, take fewer random objects"
@@ -103,6 +104,8 @@ def _parser() -> argparse.ArgumentParser:
         "--data", metavar="DIR", help="folder of the data files (default: $D2KE_DATA)"
     )
     tables.set_defaults(run=_tables)
+
+    add_clustering_commands(commands, common)
 
     config = commands.add_parser("config", help="version, OpenMP, instruction set, threads")
     config.set_defaults(run=lambda options: show_config())
@@ -154,24 +157,6 @@ def _tables(options: argparse.Namespace) -> None:
             f"what is finished is kept in {options.out}; to go on: {options.command}"
         ) from None
     print(f"report: {os.path.join(options.out, 'report.html')} and report.md, results.json")
-
-
-def _positive(text: str) -> int:
-    return _whole(text, 1)
-
-
-def _seed(text: str) -> int:
-    return _whole(text, 0)
-
-
-def _whole(text: str, low: int) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = low - 1
-    if value < low:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an integer of at least {low}")
-    return value
 
 
 def console() -> None:

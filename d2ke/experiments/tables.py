@@ -12,13 +12,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from d2ke._threads import worker_pool
 from d2ke._validate import choice, integer
 from d2ke.datasets import Dataset, load
 from d2ke.experiments import paper
 from d2ke.experiments.approximation import kernel_errors
 from d2ke.experiments.cells import Cell, Store, as_json, outcome_of
 from d2ke.experiments.estimate import Estimate, duration
+from d2ke.experiments.interruptible import interruptible
 from d2ke.experiments.machine import machine, versions
 from d2ke.experiments.methods import METHODS, Division, evaluate
 from d2ke.experiments.plan import KERNEL, Plan, chosen_datasets, missing_things, one_error
@@ -164,7 +164,7 @@ def _computed(
         if division is None or division.seed != cell.seed:
             division = Division.of(dataset, plan.setting, cell.seed, **options)
         started = time.perf_counter()
-        content = _interruptible(_compute, cell, division, plan)
+        content = interruptible(_compute, cell, division, plan)
         content |= {
             "wall": time.perf_counter() - started,
             "fingerprint": plan.expected(cell),
@@ -216,12 +216,6 @@ def _compute(cell: Cell, division: Division, plan: Plan) -> dict[str, Any]:
         sizes.append(R)
         R *= 2
     return {"outcome": dataclasses.asdict(evaluate(cell.method, division, sizes=sizes))}
-
-
-def _interruptible(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function in a thread: long calls of libraries keep Ctrl-C from the one they run in."""
-    with worker_pool(1) as pool:
-        return pool.submit(function, *arguments).result()
 
 
 def _told(

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Matrices and labels from users' files: MAT-files, HDF5 and CSV."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from scipy import sparse
+
+from d2ke.io import load_features, load_mat
+
+MAT, HDF5, TEXT = (".mat",), (".h5", ".hdf5"), (".csv", ".tsv", ".txt")
+SUFFIXES = MAT + HDF5 + TEXT
+# How our own feature stores begin.
+_STORE = b"d2ke features "
+
+
+class InputError(ValueError):
+    """What an argument names is not there, or is not what it should be."""
+
+    status = 2  # of the command, as where its arguments themselves are wrong
+
+
+def is_store(file: Path) -> bool:
+    """Tell whether a file is one that `d2ke.io.save_features` wrote."""
+    with open(file, "rb") as stream:
+        return stream.read(len(_STORE)) == _STORE
+
+
+def read_matrix(file: Path, variable: str | None) -> tuple[np.ndarray, str]:
+    """Read a matrix of real numbers, and return it with its name for errors.
+
+    Parameters
+    ----------
+    file : Path
+        A .mat, .h5, .hdf5, .csv, .tsv or .txt file.
+    variable : str or None
+        Its name in a MAT-file or an HDF5 file; None where there is only one matrix.
+
+    Returns
+    -------
+    ndarray of float64 or float32, shape (n, m)
+        The matrix; nan and infinity are not looked for.
+    str
+        The file's name, with the variable's.
+
+    Raises
+    ------
+    InputError
+        No such variable, none that is a matrix, or several; text that is no table of numbers.
+    """
+    if file.suffix in TEXT:
+        if variable is not None:
+            raise InputError(f"variable has no meaning for {file}, which holds one table")
+        return _table(file), file.name
+    values = load_mat(file, variable) if file.suffix in MAT else _hdf5(file, variable)
+    if variable is None:
+        variable = _only_matrix(file, values)
+    value = values[variable]
+    if sparse.issparse(value):
+        value = value.toarray()
+    name = f"{file.name}: {variable}"
+    if not _is_matrix(value):
+        raise InputError(f"{name} is not a matrix of real numbers: it is {_described(value)}")
+    return value if value.dtype in (np.float32, np.float64) else value.astype(np.float64), name
+
+
+def read_labels(what: str, file: Path | None) -> np.ndarray:
+    """Read labels: a variable of `file`, or a file of its own with a label in each line.
+
+    Returns
+    -------
+    ndarray of int64, float64 or str, shape (n,)
+        The labels; an empty line of a text file is nan among integers, else an empty string.
+    """
+    path = Path(what)
+    if file is not None and file.suffix in MAT + HDF5 and (path.suffix not in TEXT):
+        values = load_mat(file, what) if file.suffix in MAT else _hdf5(file, what)
+        return _plain_labels(f"{file.name}: {what}", values[what])
+    if path.suffix not in TEXT:
+        wanted = ", ".join(TEXT)
+        raise InputError(
+            f"labels must be a text file ({wanted}) with a label in each line, or a variable of "
+            f"the input file; got {what!r}"
+        )
+    if not path.is_file():
+        raise InputError(f"labels: there is no file {path}")
+    lines = [line.strip().strip('"') for line in _text(path).splitlines()]
+    if all(re.fullmatch(r"-?\d{1,15}", line) for line in lines if line):
+        return _plain_labels(path.name, np.array([float(line or "nan") for line in lines]))
+    return np.array(lines)
+
+
+def _table(file: Path) -> np.ndarray:
+    lines = _text(file).splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    separator = next((one for one in (",", ";", "\t") if one in first), None)
+    fields = [field.strip() for field in first.split(separator)]
+    header = bool(first) and not any(_is_number(field) for field in fields)
+
+    # A generator, line by line, so that Ctrl-C need not wait for the end of the file.
+    def rows() -> Iterator[str]:
+        left = header
+        for line in lines:
+            if line.strip() and not left:
+                yield line
+            elif line.strip():
+                left = False
+
+    if sum(1 for line in lines if line.strip()) <= header:
+        raise InputError(f"{file} has no rows of numbers")
+    try:
+        return np.loadtxt(rows(), delimiter=separator, ndmin=2, comments=None)
+    except ValueError as error:
+        reason = re.sub(r"; use `usecols`.*", "", str(error))
+        counted = ", counted from 0" + (" after the header" if header else "")
+        raise InputError(f"{file} is not a table of numbers: {reason} (rows{counted})") from None
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{file} is not a text file in UTF-8") from None
+
+
+def _hdf5(file: Path, variable: str | None) -> dict[str, Any]:
+    """Read one dataset of an HDF5 file, or, for None, the matrices."""
+    if is_store(file):  # checked as a whole, as damage may keep libhdf5 busy for ever
+        load_features(file, rows=slice(0, 1))
+    try:
+        store = h5py.File(file, "r")
+    except OSError:
+        raise InputError(f"{file} is not an HDF5 file, or is damaged") from None
+    with store:
+        names: list[str] = []
+        store.visititems(
+            lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None
+        )
+        if variable is not None and variable.strip("/") not in names:
+            held = ", ".join(names) or "nothing"
+            raise InputError(f"{file} has no variable {variable!r}; it has {held}")
+        wanted = [variable] if variable is not None else names
+        try:
+            return {
+                name: _decoded(store[name])
+                for name in wanted
+                if variable is not None or len(store[name].shape) == 2
+            }
+        except OSError as error:
+            raise InputError(f"{file} is damaged: {error}") from None
+
+
+def _decoded(dataset: h5py.Dataset) -> Any:
+    if h5py.check_string_dtype(dataset.dtype):
+        return dataset.asstr()[()]
+    return np.char.decode(dataset[()], "utf-8") if dataset.dtype.kind == "S" else dataset[()]
+
+
+def _is_matrix(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "biuf"
+
+
+def _only_matrix(file: Path, values: dict[str, Any]) -> str:
+    """Return the name of the one variable with more than one row and column."""
+    names = [
+        name
+        for name, value in values.items()
+        if (_is_matrix(value) or sparse.issparse(value)) and min(value.shape) > 1
+    ]
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        raise InputError(f"{file} has no matrix of real numbers")
+    raise InputError(f"{file} has several matrices; variable must be one of {', '.join(names)}")
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} of shape {value.shape}"
+    return type(value).__name__
+
+
+def _plain_labels(name: str, value: Any) -> np.ndarray:
+    """Return labels as int64 where they are integers, float64 with nan among them, or str."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "O":
+        value = np.array([one if isinstance(one, str) else repr(one) for one in value.ravel()])
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "biufU":
+        raise InputError(f"{name} are no labels: {_described(value)}")
+    if value.ndim > 1 and value.size != max(value.shape):
+        raise InputError(f"{name} must be a row or a column of labels, got shape {value.shape}")
+    labels = value.ravel()
+    if labels.dtype.kind == "U":
+        return labels
+    missing = np.isnan(labels.astype(np.float64))
+    whole = labels[~missing].astype(np.int64)
+    if (whole != labels[~missing]).any():
+        raise InputError(f"{name} must hold integers or strings as labels")
+    return labels.astype(np.float64) if missing.any() else labels.astype(np.int64)
