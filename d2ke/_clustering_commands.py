@@ -102,8 +102,8 @@ def _command(
         "--gamma",
         type=number,
         metavar="G",
-        help="of distances (default 2 / their median; of a data set's, to the random objects, "
-        "5 / their median)",
+        help=f"of distances (default {2 if name == 'cluster' else 10} / their median; of a data "
+        "set's, to the random objects, 5 / their median)",
     )
     parser.add_argument(
         "--R", type=positive, metavar="R", help=f"random objects of a data set (default {R})"

@@ -41,7 +41,8 @@ class Job:
         A data set of `d2ke.datasets`, or a .mat, .h5, .hdf5, .csv, .tsv or .txt file.
     form : {"gram", "distances", "features", "points"}, optional
         What a file's matrix is. Distances d become similarities exp(-gamma d); points get the
-        Gaussian kernel with the width `d2ke.bandwidth`; of features, `kernel` decides. Default:
+        Gaussian kernel with the width `d2ke.bandwidth`, and for labels a third of it; of
+        features, `kernel` decides. Default:
         "features" for files of `d2ke.io.save_features`, else "gram".
     variable : str, optional
         The matrix in a MAT-file or an HDF5 file of several.
@@ -50,8 +51,9 @@ class Job:
     unknown : str, optional
         What marks an unknown label; default -1 or nan among integers, "" among strings.
     gamma : float, optional
-        Of distances, > 0; default 2 / (their median), without zeros. For the features of a data
-        set, 5 / (median distance to the random objects).
+        Of distances, > 0; default 2 / (their median) for clusters and 10 / (their median) for
+        labels, zeros left out. For the features of a data set, 5 / (median distance to the
+        random objects).
     R : int, optional
         Random objects, of data sets; default 1024.
     kernel : {"gaussian", "linear"}, optional
@@ -98,8 +100,8 @@ class Job:
     progress: bool = False
     report: Callable[[str], None] = lambda line: None
 
-    def read(self) -> Similarities:
-        """Check where results go, before the work, and get the similarities."""
+    def read(self, purpose: str) -> Similarities:
+        """Check where results go, before the work, and get the similarities for a purpose."""
         if self.picture is not None:
             check_picture_file(Path(self.picture))
         if self.out is not None:
@@ -110,6 +112,7 @@ class Job:
                 check_writable(Path(file))
         return read_similarities(
             self.source,
+            purpose,
             form=self.form,
             variable=self.variable,
             labels=self.labels,
@@ -212,7 +215,7 @@ def _usable(work: Callable[[], Any]) -> Any:
 
 
 def _cluster(job: Job, n_clusters: int | None) -> Clustering:
-    found = job.read()
+    found = job.read("clusters")
     known, classes, codes = _classes(found, job.unknown)
     if n_clusters is None:
         if not known.any():
@@ -251,7 +254,7 @@ def _cluster(job: Job, n_clusters: int | None) -> Clustering:
 
 
 def _propagate(job: Job, labeled: int | None) -> Propagation:
-    found = job.read()
+    found = job.read("labels")
     known, classes, codes = _classes(found, job.unknown)
     if not known.any():
         raise InputError(

@@ -158,6 +158,11 @@ def _scatter(axes, places: np.ndarray, panel: Panel, colours: Sequence, size: fl
     if panel.marked is not None:
         stars = np.flatnonzero(panel.marked)
         axes.scatter(
-            *places[stars].T, s=110, marker="*", c=[colours[code] for code in panel.codes[stars]],
-            edgecolors="black", linewidths=0.8, zorder=3,
-        )  # fmt: skip
+            *places[stars].T,
+            s=float(np.clip(4000 / max(1, len(stars)), 40, 110)),
+            marker="*",
+            c=[colours[code] for code in panel.codes[stars]],
+            edgecolors="black",
+            linewidths=0.8,
+            zorder=3,
+        )

@@ -32,9 +32,12 @@ from d2ke.omega import markov_strings, random_segments, resampled_sets
 FORMS = ("gram", "distances", "features", "points")
 R = 1024
 KERNELS = ("gaussian", "linear")
-# gamma in units of 1 / (median distance), of distances among the objects and to random objects;
-# found by measuring, not by theory.
-GAMMA_SCALE, GAMMA_SCALE_FEATURES = 2.0, 5.0
+# Found by measuring, not by theory. Labels go from neighbour to neighbour, and want similarities
+# that fall off faster than clusters do; where all are nearly alike, one class takes all objects.
+PURPOSES = ("clusters", "labels")
+_GAMMA_SCALE = {"clusters": 2.0, "labels": 10.0}  # in units of 1 / (median distance)
+_GAMMA_SCALE_FEATURES = 5.0  # the same, of distances to random objects
+_WIDTH = {"clusters": 1.0, "labels": 1 / 3}  # of features, in units of the bandwidth
 _DENSE = 5000  # objects up to which a matrix is formed: it is faster than features, and fits
 _ORDER = 3  # of the Markov chain of random strings
 _SEGMENT = (2, 25)  # lengths of random segments of series
@@ -69,6 +72,7 @@ class Similarities:
 
 def read_similarities(
     source: str,
+    purpose: str,
     *,
     form: str | None,
     variable: str | None,
@@ -97,6 +101,7 @@ def read_similarities(
             if value is not None:
                 raise InputError(f"{name} is for files; {source} is a data set of its own")
         options = {"gamma": gamma, "R": R, "kernel": kernel, "seed": seed, "keep": keep}
+        options["purpose"] = purpose
         options |= {"n_threads": n_threads, "progress": progress, "report": report}
         return _of_dataset(load(source, data_dir), **options)
     path = Path(source)
@@ -111,7 +116,7 @@ def read_similarities(
         if value is not None:
             raise InputError(f"{name} is for data sets, whose random objects are drawn here")
     given = None if labels is None else read_labels(labels, path)
-    found = _of_file(path, form, variable, gamma, kernel, given, report)
+    found = _of_file(path, purpose, form, variable, gamma, kernel, given, report)
     if found.labels is not None and len(found.labels) != found.n:
         raise InputError(
             f"labels has {len(found.labels)} labels, but {path.name} has {found.n} objects"
@@ -122,6 +127,7 @@ def read_similarities(
 def _of_dataset(
     dataset: Dataset,
     *,
+    purpose: str,
     gamma: float | None,
     R: int | None,
     kernel: str | None,
@@ -140,20 +146,21 @@ def _of_dataset(
         (X,) = standardize(X)
     omega, what = draw(dataset.domain, X, globals()["R"] if R is None else R, seed)
     D = distance_matrix(X, omega, dataset.distance, n_threads=n_threads, progress=progress)
-    gamma, how = chosen_gamma(D, gamma, GAMMA_SCALE_FEATURES)
+    gamma, how = chosen_gamma(D, gamma, _GAMMA_SCALE_FEATURES)
     Z = d2ke_features(D, gamma, n_threads=n_threads)
     report(f"features: distances to {len(omega)} {what}; gamma {gamma:.4g}{how}")
     if keep is not None:
         parameters = {"gamma": gamma, "distance": dataset.distance, "seed": seed}
         save_features(keep, Z, labels=dataset.labels, omega=omega, parameters=parameters)
         report(f"features: {keep}")
-    return of_features(dataset.name, Z, kernel, dataset.labels, report)
+    return of_features(dataset.name, Z, kernel, purpose, dataset.labels, report)
 
 
 def of_features(
     title: str,
     Z: np.ndarray,
     kernel: str | None,
+    purpose: str,
     labels: np.ndarray | None,
     report: Callable[[str], None],
 ) -> Similarities:
@@ -162,7 +169,7 @@ def of_features(
     "linear": Z Z', whose entries are nearly equal where all objects are far from all random
     ones. "gaussian", the default up to 5000 objects: exp(-d^2 / (2 h^2)) for the distances d
     between the features, scaled to length 1, which are the kernel distances of single objects;
-    h is chosen as by `d2ke.bandwidth`.
+    h is that of `d2ke.bandwidth` for clusters, and a third of it for labels.
     """
     kernel = kernel or ("gaussian" if len(Z) <= _DENSE else "linear")
     if kernel == "linear":
@@ -179,7 +186,7 @@ def of_features(
     squares = np.maximum(2 - 2 * row_products(unit, unit, 1), 0.0)
     squares = (squares + squares.T) / 2
     np.fill_diagonal(squares, 0.0)
-    h = _width(squares)
+    h = _width(squares) * _WIDTH[purpose]
     report(f"kernel: Gaussian of the features scaled to length 1, width h = {h:.4g}")
     return Similarities(title, np.exp(squares / (-2 * h**2)), None, labels)
 
@@ -229,6 +236,7 @@ def chosen_gamma(D: np.ndarray, gamma: float | None, scale: float) -> tuple[floa
 
 def _of_file(
     file: Path,
+    purpose: str,
     form: str | None,
     variable: str | None,
     gamma: float | None,
@@ -253,10 +261,10 @@ def _of_file(
     if form == "features":
         values = _nodes.matrix(name, values)
         report(f"{name}: {values.shape[1]} features of {len(values)} objects")
-        return of_features(file.name, values, kernel, labels, report)
+        return of_features(file.name, values, kernel, purpose, labels, report)
     if form == "points":
         values = _nodes.matrix(name, values)
-        h = bandwidth(values)
+        h = bandwidth(values) * _WIDTH[purpose]
         report(f"{name}: {len(values)} points, Gaussian kernel of width h = {h:.4g}")
         return Similarities(file.name, gaussian_gram(values, h=h), None, labels)
     if values.shape[0] != values.shape[1]:
@@ -266,7 +274,7 @@ def _of_file(
         )
     matrix = symmetric_matrix(name, values)
     if form == "distances":
-        return _of_distances(file.name, name, matrix, gamma, labels, report)
+        return _of_distances(file.name, name, purpose, matrix, gamma, labels, report)
     if not matrix.diagonal().any() and (matrix >= 0).all() and matrix.any():
         raise InputError(
             f"{name} has zeros on its diagonal, as distances have; form (--as) distances makes "
@@ -279,6 +287,7 @@ def _of_file(
 def _of_distances(
     title: str,
     name: str,
+    purpose: str,
     D: np.ndarray,
     gamma: float | None,
     labels: np.ndarray | None,
@@ -286,6 +295,6 @@ def _of_distances(
 ) -> Similarities:
     """Turn distances into similarities exp(-gamma d)."""
     _nodes.check_distances(name, D)
-    gamma, how = chosen_gamma(D, gamma, GAMMA_SCALE)
+    gamma, how = chosen_gamma(D, gamma, _GAMMA_SCALE[purpose])
     report(f"{name}: distances of {len(D)} objects, K = exp(-gamma d), gamma {gamma:.4g}{how}")
     return Similarities(title, np.exp(-gamma * D), None, labels)
