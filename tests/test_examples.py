@@ -39,3 +39,17 @@ def test_slant_is_that_of_a_line():
     upright[:, 4] = 3.0
     rising = np.eye(9)[::-1]  # from below left to above right
     np.testing.assert_allclose(slant(np.stack([upright, rising, rising[::-1]])), [0, 45, -45])
+
+
+def test_clustering(monkeypatch, capsys, tmp_path):
+    pytest.importorskip("sklearn")
+    image = pytest.importorskip("matplotlib.image")
+    printed = run(monkeypatch, capsys, "clustering.py", "--small", "--out", str(tmp_path))
+    rows = re.findall(r"^(digits-\w+) +(\S.*?) +([\d.]+) ± +[\d.]+ +([\d.]+) ±", printed, re.M)
+    accuracy = {(data, method): float(value) for data, method, value, _ in rows}
+    assert len(accuracy) == 12
+    for data in ("digits-str8", "digits-points"):
+        # Chance is 10 %.
+        assert accuracy[data, "CDSK, D2KE Gram matrix"] > 50
+        assert accuracy[data, "LPDSK, Gaussian of kernel distance"] > 65
+        assert image.imread(tmp_path / f"clustering-{data}.png").shape[1] > 2000  # three panels
