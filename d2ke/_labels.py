@@ -32,6 +32,8 @@ def label_array(name: str, y: Any) -> np.ndarray:
     else:
         if not isinstance(y, np.ndarray) and hasattr(y, "__array__"):
             y = np.asarray(y)
+        if isinstance(y, (str, bytes)) or not (hasattr(y, "__iter__") or np.ndim(y)):
+            raise TypeError(f"{name} must be a sequence of labels, got {y!r}")
         values = y.tolist() if isinstance(y, np.ndarray) else list(y)
         try:
             labels = np.asarray(values)

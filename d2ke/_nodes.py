@@ -55,7 +55,12 @@ def matrix(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:
         raise TypeError(f"{name} must not be a masked array: the mask would be lost")
     if sparse.issparse(values):
         raise TypeError(f"{name} must be a dense array, got sparse; use {name}.toarray()")
-    dense = np.asarray(values)
+    try:
+        dense = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must be a matrix, but its rows differ in length") from None
+    if dense.dtype.kind == "O" and dense.ndim == 0:
+        raise TypeError(f"{name} must be a matrix of numbers, got {type(values).__name__}")
     if dense.ndim != 2:
         raise ValueError(f"{name} must be two-dimensional, got shape {dense.shape}")
     _check_dtype(name, dense)

@@ -7,6 +7,7 @@ import math
 import numbers
 import operator
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,21 @@ def integer(name: str, value: Any, low: int | None = None, high: int | None = No
             wanted = f"between {low} and {high}"
         raise ValueError(f"{name} must be {wanted}, got {result}")
     return result
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return True or False; what only counts as one of them, such as "no" or 1, is refused."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def file_path(name: str, value: Any) -> Path:
+    """Return a str or a path-like object as Path."""
+    try:
+        return Path(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a path, got {value!r}") from None
 
 
 def element_type(name: str, value: Any) -> np.dtype:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke import _labels, _nodes
-from d2ke._validate import choice, generator, integer, positive_number
+from d2ke._validate import choice, flag, generator, integer, positive_number
 
 KEEP = ("best", "sample")
 
@@ -142,8 +142,7 @@ def select_features(
     if (seed is None) != (keep == "best"):
         wanted = "is needed" if seed is None else "has no meaning"
         raise TypeError(f'seed {wanted} for keep="{keep}"; got {seed!r}')
-    if not isinstance(centre, (bool, np.bool_)):
-        raise TypeError(f"centre must be True or False, got {centre!r}")
+    centre = flag("centre", centre)
     rho = 0.0 if _is_zero(rho) else positive_number("rho", rho)
     a = _alignment(Z, codes, len(classes), centre)
     q = best_weights(a, rho)

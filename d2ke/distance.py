@@ -371,23 +371,28 @@ def distance_matrix(
 
 
 def prepare_cross(
-    X: Any, Y: Any, distance: Any, params: Mapping[str, Any], second: str = "Y"
+    X: Any,
+    Y: Any,
+    distance: Any,
+    params: Mapping[str, Any],
+    first: str = "X",
+    second: str = "Y",
 ) -> Prepared:
     """Check and pack everything that a distance matrix needs, and compute nothing yet.
 
-    `second` is what the caller's caller knows Y as, for the errors.
+    `first` and `second` are what the caller's caller knows X and Y as, for the errors.
     """
     if isinstance(distance, LowLevelCallable):
-        return _prepare_compiled(X, Y, distance, params, second)
+        return _prepare_compiled(X, Y, distance, params, first, second)
     if callable(distance):
-        return _PythonCross(X, Y, distance, params, second)
+        return _PythonCross(X, Y, distance, params, first, second)
     row = find_distance(distance)
     checked = check_parameters(row, params)
-    x = _checked(X, row.kind, row.shortest, row.name, "X")
+    x = _checked(X, row.kind, row.shortest, row.name, first)
     y = x if Y is None else _checked(Y, row.kind, row.shortest, row.name, second)
-    check_compatible(x, y, "X", second)
+    check_compatible(x, y, first, second)
     if not row.weighted:
-        _refuse_weights(x, y, second, f"distance {row.name!r}")
+        _refuse_weights(x, y, first, second, f"distance {row.name!r}")
     same = Y is None and row.symmetric
     dtype = np.float64
     if row.kind == "vectors":
@@ -436,11 +441,11 @@ class Prepared:
 class _PythonCross(Prepared):
     """The slow path: a Python callable on any objects."""
 
-    def __init__(self, X, Y, function, params, second):
-        self._x = _sequence(X, "X")
+    def __init__(self, X, Y, function, params, first, second):
+        self._x = _sequence(X, first)
         self._y = self._x if Y is None else _sequence(Y, second)
-        _refuse_weights(X, Y, second, "a Python distance")
-        self._second = second
+        _refuse_weights(X, Y, first, second, "a Python distance")
+        self._first, self._second = first, second
         self._function = function
         self._params = dict(params)
         super().__init__(None, (len(self._x), len(self._y)), np.float64, Y is None)
@@ -464,7 +469,7 @@ class _PythonCross(Prepared):
 
     def _value(self, x, y, i, j):
         value = self._function(x, y, **self._params)
-        where = f"distance(X[{i}], {self._second}[{j}])"
+        where = f"distance({self._first}[{i}], {self._second}[{j}])"
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value[()]
         if not isinstance(value, numbers.Real):
@@ -497,7 +502,7 @@ _SIGNATURES = {
 }
 
 
-def _prepare_compiled(X, Y, function, params, second):
+def _prepare_compiled(X, Y, function, params, first, second):
     if params:
         raise TypeError(
             f"a compiled distance takes its parameters through user_data; got {', '.join(params)}"
@@ -511,13 +516,13 @@ def _prepare_compiled(X, Y, function, params, second):
             "double *, intptr_t, const double *, intptr_t, intptr_t, void *)' for vectors or "
             "'double (const int32_t *, intptr_t, const int32_t *, intptr_t, void *)' for strings"
         )
-    x = _checked(X, kind, 0, "distance", "X")
+    x = _checked(X, kind, 0, "distance", first)
     y = x if Y is None else _checked(Y, kind, 0, "distance", second)
-    check_compatible(x, y, "X", second)
-    _refuse_weights(x, y, second, "a compiled distance")
+    check_compatible(x, y, first, second)
+    _refuse_weights(x, y, first, second, "a compiled distance")
     address, data = user.addresses(function)
     if kind == "vectors":
-        for name, objects in (("X", x), (second, y)):
+        for name, objects in ((first, x), (second, y)):
             if objects.dtype != np.float64:
                 raise TypeError(f"a compiled distance takes float64 vectors; {name} is float32")
         cross = user.vectors(
@@ -544,8 +549,8 @@ def _checked(items, kind, shortest, distance, name):
     return objects
 
 
-def _refuse_weights(x, y, second, user):
-    for name, objects in (("X", x), (second, y)):
+def _refuse_weights(x, y, first, second, user):
+    for name, objects in ((first, x), (second, y)):
         if isinstance(objects, Objects):
             refuse_weights(objects, name, user)
 

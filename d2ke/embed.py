@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -81,9 +82,27 @@ def d2ke_embed(
     ((2, 256), True)
     """
     gamma = _check_link(gamma, link)
+    return embed(X, omega, distance, params, gamma, n_threads, out=out, progress=progress)
+
+
+def embed(
+    X: Any,
+    omega: Any,
+    distance: Any,
+    params: Mapping[str, Any],
+    gamma: float | None,
+    n_threads: int | None,
+    *,
+    out: np.ndarray | None = None,
+    progress: bool = False,
+    names: tuple[str, str] = ("X", "omega"),
+) -> np.ndarray:
+    """Embed objects, or give distances / sqrt(R) if gamma is None; errors call them by `names`."""
     if omega is None:
-        raise TypeError("omega is None; draw random objects first, see random_series and its kin")
-    prepared = prepare_cross(X, omega, distance, params, "omega")
+        raise TypeError(
+            f"{names[1]} is None; draw random objects first, see random_series and its kin"
+        )
+    prepared = prepare_cross(X, omega, distance, params, *names)
     out = output_array(out, prepared.shape, prepared.dtype)
     scale = 1 / np.sqrt(prepared.shape[1])
     with progress_bar(progress, "features") as report:
@@ -214,16 +233,10 @@ def rsm_embed(
     >>> d2ke.rsm_embed(X, reps, distance="levenshtein", gamma=1.0).shape
     (3, 2)
     """
-    return d2ke_embed(
-        X,
-        reps,
-        distance=distance,
-        gamma=gamma,
-        link=link,
-        n_threads=n_threads,
-        out=out,
-        progress=progress,
-        **params,
+    gamma = _check_link(gamma, link)
+    names = ("X", "reps")
+    return embed(
+        X, reps, distance, params, gamma, n_threads, out=out, progress=progress, names=names
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from d2ke import _nodes
 from d2ke._products import row_products
 from d2ke._validate import choice, positive_number
-from d2ke.embed import d2ke_embed
+from d2ke.embed import embed
 
 KINDS = ("rbf", "nd")
 REPAIRS = ("clip", "flip", "shift")
@@ -79,14 +79,11 @@ def d2ke_gram(
     >>> K.shape, bool(K[0, 1] == K[1, 0])
     ((2, 2), True)
     """
-    options = {
-        "distance": distance,
-        "gamma": positive_number("gamma", gamma),
-        "n_threads": n_threads,
-        "progress": progress,
-    } | params
-    rows = d2ke_embed(X, omega, **options)
-    columns = rows if Y is None else d2ke_embed(Y, omega, **options)
+    given = (omega, distance, params, positive_number("gamma", gamma), n_threads)
+    rows = embed(X, *given, progress=progress)
+    columns = rows
+    if Y is not None:
+        columns = embed(Y, *given, progress=progress, names=("Y", "omega"))
     K = row_products(rows, columns, n_threads)
     return _symmetric_half(K) if Y is None else K
 

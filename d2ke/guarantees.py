@@ -382,6 +382,8 @@ def _reference(gram: Any, features: Any, n: int):
 def _sizes(sizes: Sequence[int] | None, R: int) -> np.ndarray:
     if sizes is None:
         return np.unique([1 << k for k in range(R.bit_length())] + [R]).astype(np.int64)
+    if not isinstance(sizes, (Sequence, np.ndarray)) or isinstance(sizes, (str, bytes)):
+        raise TypeError(f"sizes must be a sequence of integers, got {sizes!r}")
     lengths = [integer(f"sizes[{i}]", r, 1, R) for i, r in enumerate(sizes)]
     if not lengths:
         raise ValueError("sizes is empty; at least one value of R is needed")

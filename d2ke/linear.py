@@ -27,7 +27,7 @@ from scipy.special import expit, log_expit
 from d2ke import _labels, _native, _nodes, _options
 from d2ke._options import Option
 from d2ke._threads import thread_count
-from d2ke._validate import choice, integer
+from d2ke._validate import choice, flag, integer
 from d2ke.block import MAX_NEWTON, block_newton
 
 _CRAMMER_SINGER = 4
@@ -449,7 +449,7 @@ def predict(
     """
     if not isinstance(model, LinearModel):
         raise TypeError(f"model must be a LinearModel, got {type(model).__name__}")
-    if probability and model.solver not in _LOGISTIC:
+    if flag("probability", probability) and model.solver not in _LOGISTIC:
         raise ValueError(f"probability needs a logistic solver, -s 0, 6 or 7, not {model.solver}")
     features = _nodes.features("Z", Z)
     n_rows, n_features = features.shape

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from scipy import sparse
 
+from d2ke._validate import file_path
 from d2ke.linear import LinearModel
 from d2ke.svm import Kernel, SVMModel
 
@@ -71,7 +72,7 @@ def save_model(file: str | os.PathLike | BinaryIO, model: LinearModel | SVMModel
     if hasattr(file, "write"):
         np.savez(file, **entries)
     else:
-        with open(file, "wb") as handle:
+        with open(file_path("file", file), "wb") as handle:
             np.savez(handle, **entries)
 
 
@@ -110,8 +111,9 @@ def load_model(file: str | os.PathLike | BinaryIO) -> LinearModel | SVMModel:
     """
     if hasattr(file, "read"):
         return _read("file", file)
-    with open(file, "rb") as handle:
-        return _read(os.fsdecode(file), handle)
+    path = file_path("file", file)
+    with open(path, "rb") as handle:
+        return _read(str(path), handle)
 
 
 def _read(name: str, handle: BinaryIO) -> LinearModel | SVMModel:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._validate import choice
+from d2ke._validate import choice, flag
 
 KINDS = ("vectors", "strings")
 
@@ -266,6 +266,7 @@ def pack(
     """
     if kind is not None:
         choice("kind", kind, KINDS)
+    channels_first = flag("channels_first", channels_first)
     if weights is not None:
         if lengths is not None and _is_padded(weights):
             weights = _trim(np.asarray(weights), lengths, False, "weights")

@@ -327,6 +327,18 @@ class _Chain:
         return result
 
 
+def _edge(name: str, given: Any, dim: int) -> np.ndarray:
+    """Return one side of a box as float64."""
+    edge = np.asarray(given)
+    if edge.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must hold numbers, got {given!r}")
+    if edge.shape not in ((), (dim,)):
+        raise ValueError(f"{name} must be a number or of shape ({dim},), got {edge.shape}")
+    if not np.isfinite(edge).all():
+        raise ValueError(f"{name} must be finite, got {edge}")
+    return edge.astype(np.float64)
+
+
 def random_sets(
     R: int,
     dim: int,
@@ -387,12 +399,7 @@ def random_sets(
     smallest, largest = length_range("size", size)
     choice("region", region, ["sphere", "orthant", "box"])
     dtype = element_type("dtype", dtype)
-    low, high = (np.asarray(edge, dtype=np.float64) for edge in (low, high))
-    for name, edge in (("low", low), ("high", high)):
-        if edge.shape not in ((), (dim,)):
-            raise ValueError(f"{name} must be a number or of shape ({dim},), got {edge.shape}")
-        if not np.isfinite(edge).all():
-            raise ValueError(f"{name} must be finite, got {edge}")
+    low, high = _edge("low", low, dim), _edge("high", high, dim)
     if not (low < high).all():
         raise ValueError(f"low must be less than high, got low={low} and high={high}")
     offsets, values = _draw(

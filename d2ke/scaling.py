@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from d2ke import _nodes
 from d2ke._products import row_products
 from d2ke._validate import choice
 
@@ -40,6 +41,9 @@ class Scaling:
         ``"center"``: the mean of each column and one deviation for all of them, the root
         of their mean square; ``"none"``: those that leave Z as it is.
         """
+        Z = _nodes.matrix("Z", Z)
+        if 0 in Z.shape:
+            raise ValueError(f"Z is empty: its shape is {Z.shape}")
         R = Z.shape[1]
         if choice("scaling", kind, SCALINGS) == "none":
             return cls(np.zeros(R), np.full(R, 1 / np.sqrt(R)))
@@ -54,8 +58,11 @@ class Scaling:
         return cls(mean, sd)
 
     def apply(self, Z: np.ndarray) -> np.ndarray:
-        """Return scaled features of the shape and type of Z."""
-        scaled = np.empty(Z.shape, Z.dtype)
+        """Return scaled features of the shape and type of Z (integers become float64)."""
+        Z = _nodes.matrix("Z", Z)
+        if Z.shape[1] != len(self.mean):
+            raise ValueError(f"Z has {Z.shape[1]} columns; the scaling has {len(self.mean)}")
+        scaled = np.empty(Z.shape, Z.dtype if Z.dtype.kind == "f" else np.float64)
         unit = self.sd * np.sqrt(len(self.mean))
         for begin in range(0, len(Z), _RUN):
             rows = slice(begin, begin + _RUN)

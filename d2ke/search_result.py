@@ -15,6 +15,7 @@ import numpy as np
 
 from d2ke._atomic import written_whole
 from d2ke._json import frozen
+from d2ke._validate import file_path
 from d2ke._version import __version__
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Search:
 
         A file that is there already is replaced when the new one is complete.
         """
-        path = Path(path)
+        path = file_path("path", path)
         kind = _kind(path)
         record = {
             "format": _FORMAT,
@@ -172,7 +173,7 @@ def load_search(path: str | os.PathLike) -> Search:
     ...     load_search(path) == search
     True
     """
-    path = Path(path)
+    path = file_path("path", path)
     try:
         if _kind(path) == "json":
             record = json.loads(path.read_text())

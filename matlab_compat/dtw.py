@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from d2ke import Objects, distance_matrix
+from d2ke import Objects, distance_matrix, pack
+from d2ke.objects import check_compatible
 from matlab_compat._cells import scalar, series_cell, whole
 
 __all__ = ["dtw_c", "dtw_m", "dtw_similarity_cell", "dtw_similarity_cell_mulvar"]
@@ -43,7 +44,9 @@ def dtw_c(s: Any, t: Any, w: float = -1) -> float:
     """
     w = scalar(w)
     window = None if w in (-1, np.inf) else whole("w (-1 for no window)", w, 0)
-    return float(distance_matrix([s], [t], "dtw", window=window)[0, 0])
+    x, y = pack([s], kind="vectors", name="s"), pack([t], kind="vectors", name="t")
+    check_compatible(x, y, "s", "t")
+    return float(distance_matrix(x, y, "dtw", window=window)[0, 0])
 
 
 def dtw_m(s: Any, t: Any, w: float = -1) -> float:
@@ -118,8 +121,9 @@ def dtw_similarity_cell(
                 "newX must be an m x L matrix of numbers (cells are for "
                 f"dtw_similarity_cell_mulvar), got {newX.dtype} of shape {newX.shape}"
             )
-    base = series_cell("baseX", baseX)
-    K = distance_matrix(newX, base, "dtw", window=0, n_threads=n_threads)
+    new, base = pack(newX, kind="vectors", name="newX"), series_cell("baseX", baseX)
+    check_compatible(new, base, "newX", "baseX")
+    K = distance_matrix(new, base, "dtw", window=0, n_threads=n_threads)
     return K, time.perf_counter() - started
 
 
@@ -159,5 +163,6 @@ def dtw_similarity_cell_mulvar(
     """
     started = time.perf_counter()
     new, base = series_cell("newX", newX), series_cell("baseX", baseX)
+    check_compatible(new, base, "newX", "baseX")
     K = distance_matrix(new, base, "dtw", window="rws", n_threads=n_threads)
     return K, time.perf_counter() - started

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from d2ke import _labels, _options, linear, svm
+from d2ke import _labels, _nodes, _options, linear, svm
 from matlab_compat._cells import Struct, column, vector
 
 __all__ = ["predict", "svmpredict", "svmtrain", "train"]
@@ -56,6 +56,7 @@ def train(y: Any, X: Any, options: str = "") -> Struct:
     (array([ 1., -1.]), True)
     """
     labels = _numeric("y", y)
+    X = _nodes.features("X", X)
     order = None if _text(options, "-s") in ("11", "12", "13") else _order(labels)
     model = linear.train(*_recoded(labels, order, X, options))
     bias = -1.0 if model.bias is None else float(_text(options, "-B"))
@@ -177,6 +178,8 @@ def svmtrain(y: Any, X: Any, options: str = "") -> Struct:
         options += " -t 2"  # LIBSVM's default; d2ke wants the kernel named
     if _text(options, "-t") == str(_PRECOMPUTED):
         X = _without_index(X, training=True)
+    else:
+        X = _nodes.features("X", X)
     order = None if _text(options, "-s") in ("3", "4") else _order(values)
     model = svm.svmtrain(*_recoded(values, order, X, options))
     kernel = model.kernel
@@ -337,7 +340,10 @@ def _words(options: str) -> list[str]:
 
 def _widened(X: Any, width: int) -> Any:
     """Give sparse features the columns of zeros that a file without large indices leaves out."""
-    if not sparse.issparse(X) or X.shape[1] >= width:
+    X = _nodes.features("X", X)
+    if X.shape[1] > width or (X.shape[1] < width and not sparse.issparse(X)):
+        raise ValueError(f"X has {X.shape[1]} columns, but the model has {width}")
+    if X.shape[1] == width:
         return X
     X = sparse.csr_array(X)
     return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))

@@ -605,9 +605,9 @@ def _grid_search(
     progress: bool,
 ) -> Struct:
     n, R, CV = len(objects), whole("R", R, 1), whole("CV", CV)
-    DMax_list = [whole("DMax", DMax, 1) for DMax in _values("DMax_list", DMax_list)]
-    sigma_list = [positive("sigma", sigma) for sigma in _values("sigma_list", sigma_list)]
-    lambda_inverse = [positive("C", C) for C in _values("lambda_inverse", lambda_inverse)]
+    DMax_list = [whole(name, DMax, 1) for name, DMax in _values("DMax_list", DMax_list)]
+    sigma_list = [positive(name, sigma) for name, sigma in _values("sigma_list", sigma_list)]
+    lambda_inverse = [positive(name, C) for name, C in _values("lambda_inverse", lambda_inverse)]
     if not 2 <= CV <= n:
         raise ValueError(f"CV must be from 2 to the number of training series, {n}; got {CV}")
     train = _trainer(solver)
@@ -684,7 +684,7 @@ def _varying_R(
     save_dir: str | os.PathLike | None,
 ) -> Struct:
     rows, train = [], _trainer(solver)
-    R_list = [whole("R", R, 1) for R in _values("R_list", R_list)]
+    R_list = [whole(name, R, 1) for name, R in _values("R_list", R_list)]
     lambda_inverse = positive("lambda_inverse", lambda_inverse)
     for R in R_list:
         Train, Test, runtime = generate(sigma, R, DMin, DMax)
@@ -712,11 +712,12 @@ def _varying_R(
     return info
 
 
-def _values(name: str, given: Any) -> np.ndarray:
+def _values(name: str, given: Any) -> list[tuple[str, Any]]:
+    """Return the values of a list, each with its name."""
     values = np.atleast_1d(np.asarray(given)).reshape(-1)
     if not values.size:
         raise ValueError(f"{name} is empty: at least one value is needed")
-    return values
+    return [(f"{name}[{i}]", value) for i, value in enumerate(values)]
 
 
 def _save(folder: str | os.PathLike | None, name: str, info: Struct) -> None:

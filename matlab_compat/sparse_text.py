@@ -6,13 +6,13 @@ from __future__ import annotations
 import os
 from array import array
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from d2ke._atomic import written_whole
+from d2ke._validate import file_path
 from d2ke.datasets._text import finite_numbers, lines_of
 from matlab_compat._cells import column, vector
 
@@ -54,7 +54,7 @@ def libsvmread(filename: str | os.PathLike) -> tuple[np.ndarray, sparse.csr_arra
     (array([ 1., -1.]), array([[0. , 2.5], [1. , 0. ]]))
     """
     labels, values, indices, starts = array("d"), array("d"), array("q"), array("q", [0])
-    for where, line in lines_of(Path(filename)):
+    for where, line in lines_of(file_path("filename", filename)):
         if not line:
             continue
         label, *pairs = line.split()
@@ -105,6 +105,7 @@ def libsvmwrite(filename: str | os.PathLike, labels: Any, X: Any) -> None:
     >>> file.read_text()
     '1 2:2.5\n-1 1:1\n'
     """
+    path = file_path("filename", filename)
     y = vector("labels", labels).astype(np.float64)
     rows = sparse.csr_array(X, dtype=np.float64)
     rows.sum_duplicates()
@@ -114,7 +115,7 @@ def libsvmwrite(filename: str | os.PathLike, labels: Any, X: Any) -> None:
     for name, values in (("labels", y), ("X", rows.data)):
         if not np.isfinite(values).all():
             raise ValueError(f"{name} must be finite throughout")
-    with written_whole(Path(filename)) as temporary, open(temporary, "w") as file:
+    with written_whole(path) as temporary, open(temporary, "w") as file:
         for i, label in enumerate(y.tolist()):
             row = slice(rows.indptr[i], rows.indptr[i + 1])
             pairs = zip(rows.indices[row].tolist(), rows.data[row].tolist(), strict=True)

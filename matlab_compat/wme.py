@@ -278,6 +278,8 @@ def _documents(name: str, cell: Any, weight_name: str, weight_cell: Any) -> tupl
 
 
 def _field(Data: Mapping[str, Any], name: str) -> Any:
+    if not isinstance(Data, Mapping):
+        raise TypeError(f"Data must be a dict or a Struct, got {type(Data).__name__}")
     if name not in Data:
         raise ValueError(f"Data has no field {name!r}; it has {', '.join(Data) or 'none'}")
     return Data[name]

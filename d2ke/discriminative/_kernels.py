@@ -23,7 +23,7 @@ from d2ke import _nodes
 from d2ke._products import one_blas_thread
 from d2ke._validate import choice, positive_number
 from d2ke.discriminative._simplex import solve_dense, solve_product
-from d2ke.discriminative.similarity import gaussian_gram, point_matrix, split
+from d2ke.discriminative.similarity import gaussian, split
 from d2ke.gram import symmetric_matrix
 
 SIMILARITIES = ("psd", "general")
@@ -371,7 +371,7 @@ def read_kernel(
             raise ValueError(f"features must have rows and columns, got shape {Z.shape}")
         return _checked("features", FeatureKernel(Z), np.ptp(Z, axis=0).max())
     if points is not None:
-        linear = gaussian_gram(point_matrix("points", points), h=h)
+        linear = gaussian("points", points, None, h)
         # exp(-d^2 / (4 h^2)), the kernel of width sqrt(2) h, up to a factor that lam absorbs.
         wide = np.sqrt(linear) if risk == "ise" else None
         return _checked("points", DenseKernel(linear, wide), np.ptp(linear, axis=0).max())

@@ -114,6 +114,9 @@ def vector(name: str, values: Any, n: int) -> np.ndarray:
     array = np.asarray(values)
     if array.shape != (n,):
         raise ValueError(f"{name} must have shape ({n},), got {array.shape}")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        at = np.flatnonzero(~np.isfinite(array))[0]
+        raise ValueError(f"{name}[{at}] is {array[at]}; every value must be finite")
     return _nodes.matrix(name, array[None])[0].astype(np.float64)
 
 

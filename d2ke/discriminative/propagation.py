@@ -11,7 +11,7 @@ import numpy as np
 
 from d2ke import _labels
 from d2ke._products import one_blas_thread
-from d2ke._validate import choice, integer, positive_number
+from d2ke._validate import choice, flag, integer, positive_number
 from d2ke.discriminative._kernels import check_degrees, indicators, read_kernel, read_lam
 from d2ke.discriminative.classifier import CURVATURES, LAM
 from d2ke.discriminative.clustering import TRACE_WEIGHT, VARIANTS
@@ -141,6 +141,7 @@ def lpdsk(
     choice("risk", risk, CURVATURES)
     s = positive_number("trace_weight", trace_weight)
     max_iter = integer("max_iter", max_iter, 1)
+    balance = flag("balance", balance)
     if y is None:
         raise TypeError("y, the labels, is needed")
     kernel = read_kernel(K, points, features, h, similarity, risk)

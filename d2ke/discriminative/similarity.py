@@ -106,11 +106,16 @@ def gaussian_gram(X: Any, Y: Any = None, *, h: float | None = None) -> np.ndarra
     >>> d2ke.gaussian_gram([[0.0], [2.0]], h=1.0).round(3).tolist()
     [[1.0, 0.135], [0.135, 1.0]]
     """
-    X = point_matrix("X", X)
-    h = bandwidth(X) if h is None else positive_number("h", h)
+    return gaussian("X", X, Y, h)
+
+
+def gaussian(name: str, X: Any, Y: Any, h: float | None) -> np.ndarray:
+    """Return what `gaussian_gram` does; errors call X by `name`."""
+    X = point_matrix(name, X)
+    h = _width(name, X, _NEIGHBORS) if h is None else positive_number("h", h)
     others = X if Y is None else point_matrix("Y", Y)
     if others.shape[1] != X.shape[1]:
-        raise ValueError(f"Y has {others.shape[1]} columns, but X has {X.shape[1]}")
+        raise ValueError(f"Y has {others.shape[1]} columns, but {name} has {X.shape[1]}")
     K = cdist(X / h, others / h, "sqeuclidean")
     K *= -0.5
     return np.exp(K, out=K)
@@ -152,10 +157,12 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
     >>> d2ke.bandwidth([[0.0], [1.0], [10.0], [11.0]], n_neighbors=1)
     1.0
     """
-    X = point_matrix("X", X)
-    n_neighbors = integer("n_neighbors", n_neighbors, 1)
+    return _width("X", point_matrix("X", X), integer("n_neighbors", n_neighbors, 1))
+
+
+def _width(name: str, X: np.ndarray, n_neighbors: int) -> float:
     if len(X) < 2:
-        raise ValueError("X has one point only; give h, or more points")
+        raise ValueError(f"{name} has one point only; give h, or more points")
     # Some points, if there are many; but their neighbours among all.
     some = X[np.linspace(0, len(X) - 1, min(_MOST, len(X))).astype(np.intp)]
     at = min(n_neighbors, len(X) - 1)
@@ -166,7 +173,7 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
     median = float(np.median(pdist(some)))
     widths = [width for width in (median / _MEDIAN_PART, near) if width > 0]
     if not widths:
-        raise ValueError("X has equal points only (or nearly so); give h, or other points")
+        raise ValueError(f"{name} has equal points only (or nearly so); give h, or other points")
     return min(widths)
 
 

@@ -26,7 +26,7 @@ from d2ke import _nodes
 from d2ke._atomic import written_whole
 from d2ke._json import frozen
 from d2ke._labels import label_array, same_length
-from d2ke._validate import choice, integer
+from d2ke._validate import choice, file_path, integer
 from d2ke._version import __version__
 from d2ke.io._hdf5 import (
     HEADER_BYTES,
@@ -184,7 +184,7 @@ def save_features(
     >>> bool((store.Z == Z).all()), store.omega == omega, store.parameters == parameters
     (True, True, True)
     """
-    path = Path(file)
+    path = file_path("file", file)
     Z = _features(Z)
     if labels is not None:
         labels = _labels(labels, len(Z))
@@ -288,7 +288,7 @@ def load_features(
     >>> np.allclose(store.Z * np.sqrt(256 / 64), Z64)
     True
     """
-    path = Path(file)
+    path = file_path("file", file)
     _check_whole(path)
     with h5py.File(path, "r") as store:
         dataset = store["Z"]

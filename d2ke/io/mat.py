@@ -31,7 +31,7 @@ has the measurements, also of pymatreader, mat73 and hdf5storage, of which none 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -40,7 +40,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from d2ke._atomic import written_whole
-from d2ke._validate import choice
+from d2ke._validate import choice, file_path, flag
 from d2ke.io import _mat4, _mat5, _mat73
 from d2ke.io._errors import Damaged, MatFileError, Unreadable
 from d2ke.io._values import to_python, variable_nodes
@@ -110,8 +110,9 @@ def load_mat(
     >>> load_mat(file, "y", squeeze=True)
     {'y': array([0, 1, 2])}
     """
-    path = Path(file)
+    path = file_path("file", file)
     wanted = _wanted(names)
+    squeeze = flag("squeeze", squeeze)
     with _named(path):
         found, nodes = _nodes(path, wanted)
         _check_found(path, wanted, found)
@@ -173,11 +174,12 @@ def load_objects(
     >>> load_objects(file, "s")
     <2 strings over 3 letters, lengths 1 to 2>
     """
-    path = Path(file)
+    path = file_path("file", file)
     if not isinstance(name, str):
         raise TypeError(f"name must be the name of one variable, got {name!r}")
     if kind is not None:
         choice("kind", kind, KINDS)
+    channels_first = flag("channels_first", channels_first)
     with _named(path):
         shape, nodes = _items(path, name)
         where = f"{path}: {name}"
@@ -241,12 +243,12 @@ def save_mat(
     ...
     TypeError: save_mat: data['a']['b'][1] is None; MATLAB can hold numbers, ...
     """
+    path = file_path("file", file)
     choice("version", version, VERSIONS)
-    if not isinstance(compress, (bool, np.bool_)):
-        raise TypeError(f"compress must be True or False, got {compress!r}")
+    compress = flag("compress", compress)
     try:
         nodes = variable_nodes(data)
-        with written_whole(Path(file)) as part:
+        with written_whole(path) as part:
             if version == "7.3":
                 _mat73.write(part, nodes, compress)
             else:
@@ -270,6 +272,8 @@ def _wanted(names: Any) -> list[str] | None:
         return None
     if isinstance(names, str):
         return [names]
+    if not isinstance(names, Iterable):
+        raise TypeError(f"names must be a str or a sequence of str, got {names!r}")
     names = list(names)
     for i, name in enumerate(names):
         if not isinstance(name, str):

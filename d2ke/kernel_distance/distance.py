@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._validate import choice, generator, positive_number
+from d2ke._validate import choice, flag, generator, positive_number
 from d2ke.kernel_distance import boxes, fourier, sums, taylor
 from d2ke.kernel_distance.bandwidth import bandwidth
 from d2ke.kernel_distance.measure import Measure, as_measure, check_comparable, lengths, merged
@@ -167,6 +167,7 @@ def kernel_distance(
     >>> d2ke.kernel_distance(P, P + [1.0, 0.0], kernel="trivial", info=True).squared
     2.0
     """
+    info = flag("info", info)
     p = as_measure("P", P, "weights_p", weights_p)
     q = as_measure("Q", Q, "weights_q", weights_q)
     check_comparable("P", p, "Q", q)
@@ -221,6 +222,7 @@ def kernel_norm(
     >>> round(d2ke.kernel_norm([0.0, 1.0, 5.0], sigma=1.0), 4)
     2.0527
     """
+    info = flag("info", info)
     p = as_measure("P", P, "weights_p", weights_p)
     given = (sigma, kernel, method, eps, delta, seed, n_threads)
     result = _norm_of([p], p.points, p.vectors, p.total, *given)

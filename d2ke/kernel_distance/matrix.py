@@ -76,7 +76,7 @@ class KernelFeatureMap:
         self, sets: Any, *, weights: Any = None, n_threads: int | None = None
     ) -> np.ndarray:
         """Map sets to vectors, float64 of shape (n_sets, n_features)."""
-        measures = as_measures("sets", sets, weights)
+        measures = as_measures("sets", sets, "weights", weights)
         first = measures[0]
         if first.kind != self.kind or first.points.shape[1] != len(self.centre):
             raise ValueError(
@@ -181,7 +181,7 @@ def kernel_feature_map(
     >>> phi.method, phi.n_features, phi(sets).shape
     ('ifgt', 36, (3, 36))
     """
-    measures = as_measures("sets", sets, weights)
+    measures = as_measures("sets", sets, "weights", weights)
     uniform = true_or_false("uniform", uniform)
     return _map_for(measures, sigma, kernel, method, n_features, eps, delta, seed, uniform)
 
@@ -235,7 +235,7 @@ def kernel_features(
     >>> bool(abs(np.linalg.norm(Z[0] - Z[1]) - d2ke.kernel_distance(*sets, sigma=1.0)) < 0.01)
     True
     """
-    measures = as_measures("sets", sets, weights)
+    measures = as_measures("sets", sets, "weights", weights)
     given = (sigma, kernel, method, n_features, eps, delta, seed)
     return _map_for(measures, *given)(measures, n_threads=n_threads)
 
@@ -298,8 +298,8 @@ def kernel_distance_matrix(
     >>> d2ke.kernel_distance_matrix(sets, sigma=1.0).round(3).tolist()
     [[0.0, 1.174, 0.0], [1.174, 0.0, 1.174], [0.0, 1.174, 0.0]]
     """
-    x = as_measures("X", X, weights_x)
-    y = None if Y is None else as_measures("Y", Y, weights_y)
+    x = as_measures("X", X, "weights_x", weights_x)
+    y = None if Y is None else as_measures("Y", Y, "weights_y", weights_y)
     if y is None and weights_y is not None:
         raise TypeError("weights_y is given, but Y is not")
     if y is not None:
@@ -365,7 +365,8 @@ def kernel_neighbors(
     >>> distances.round(3).tolist(), indices.tolist()
     ([[0.1, 1.237]], [[1, 0]])
     """
-    q, s = as_measures("queries", queries, weights_queries), as_measures("sets", sets, weights)
+    q = as_measures("queries", queries, "weights_queries", weights_queries)
+    s = as_measures("sets", sets, "weights", weights)
     check_comparable("queries[0]", q[0], "sets[0]", s[0])
     k = integer("k", k, 1, len(s))
     if method != "exact":

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke import _nodes
-from d2ke._validate import generator, integer, positive_number
+from d2ke._validate import flag, generator, integer, positive_number
 from d2ke.objects import pack
 
 _MOST_SAMPLES = 2**31
@@ -122,6 +122,7 @@ def curve(
     >>> P.points.tolist(), P.vectors.tolist()
     ([[1.0, 0.0], [2.0, 0.5]], [[2.0, 0.0], [0.0, 1.0]])
     """
+    closed, oriented = flag("closed", closed), flag("oriented", oriented)
     vertices = coordinates("points", points)
     if len(vertices) < 2:
         raise ValueError("points must hold at least 2 vertices, got 1")
@@ -195,6 +196,7 @@ def mesh(
     >>> P.points.tolist(), P.vectors.tolist()
     ([[1.0, 1.0, 0.0]], [[0.0, 0.0, 4.5]])
     """
+    oriented = flag("oriented", oriented)
     corners = coordinates("vertices", vertices)
     if corners.shape[1] != 3:
         raise ValueError(f"vertices must have shape (n, 3), got {corners.shape}")
@@ -264,7 +266,9 @@ def as_measure(name: str, given: Any, weights_name: str = "", weights: Any = Non
     return replace(measure, vectors=measure.vectors * factors[:, None])
 
 
-def as_measures(name: str, sets: Any, weights: Any = None) -> list[Measure]:
+def as_measures(
+    name: str, sets: Any, weights_name: str = "weights", weights: Any = None
+) -> list[Measure]:
     """Return measures from a sequence of arrays and Measures, or from what `pack` takes."""
     if isinstance(sets, Measure):
         raise TypeError(f"{name} is one Measure; a sequence of sets is needed")
@@ -275,12 +279,15 @@ def as_measures(name: str, sets: Any, weights: Any = None) -> list[Measure]:
         items = list(pack(sets, kind="vectors", name=name))
     if weights is None:
         weights = [None] * len(items)
+    elif not hasattr(weights, "__len__"):
+        raise TypeError(f"{weights_name} must be a sequence of arrays, got {weights!r}")
     elif len(weights) != len(items):
         raise ValueError(
-            f"the weights must be {len(items)} arrays, one for each of {name}; got {len(weights)}"
+            f"{weights_name} must hold {len(items)} arrays, one for each of {name}; "
+            f"got {len(weights)}"
         )
     measures = [
-        as_measure(f"{name}[{i}]", item, f"weights[{i}]", given)
+        as_measure(f"{name}[{i}]", item, f"{weights_name}[{i}]", given)
         for i, (item, given) in enumerate(zip(items, weights, strict=True))
     ]
     for i, measure in enumerate(measures):
