@@ -7,7 +7,7 @@ import platform
 from importlib.metadata import version
 
 from d2ke._ext import isa, omp
-from d2ke._threads import available_threads
+from d2ke._threads import forked, team_size
 from d2ke._version import __version__
 
 _DEPENDENCIES = ("numpy", "scipy", "liblinear-official", "libsvm-official", "h5py")
@@ -20,7 +20,7 @@ def configuration() -> dict[str, str]:
         "d2ke": __version__,
         "OpenMP": f"yes ({standard})" if standard else "no: every call runs on one thread",
         "instruction set": f"{isa.selected()} (supported: {', '.join(isa.supported())})",
-        "threads": str(available_threads()),
+        "threads": f"{team_size(None)}" + (" (a forked process)" if forked() else ""),
         "Python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
     }
     return rows | {name: version(name) for name in _DEPENDENCIES}

@@ -10,6 +10,7 @@ hence solvers always run in worker threads, where no signal is handled.
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -18,6 +19,15 @@ from typing import Any
 
 _captured = threading.local()
 _rand_lock = threading.Lock()
+
+
+def _in_forked_child() -> None:
+    global _rand_lock
+    _rand_lock = threading.Lock()  # who held it is not there to let go
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_forked_child)
 
 
 def _collect(text: bytes) -> None:

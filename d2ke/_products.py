@@ -5,13 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, contextmanager
-from functools import cache
+from contextlib import contextmanager
 
 import numpy as np
-import scipy.linalg  # noqa: F401  (its BLAS must be loaded when the controller looks for them)
-from threadpoolctl import ThreadpoolController
 
+from d2ke._blas import for_this_thread, one_blas_thread
 from d2ke._threads import worker_pool
 
 # Rows that one product computes. Were it to depend on the number of threads, so would
@@ -20,21 +18,10 @@ _RUN = 256
 _ROWS = 4096  # whose products are added to a sum at a time
 
 
-@cache
-def _controller() -> ThreadpoolController:
-    """Find the process's BLAS libraries, once: it takes longer than many a small product."""
-    return ThreadpoolController()
-
-
-def one_blas_thread() -> AbstractContextManager:
-    """Keep the BLAS to one thread: one that starts threads within threads is many times slower."""
-    return _controller().limit(limits=1, user_api="blas")
-
-
 @contextmanager
 def product_pool(n_threads: int | None) -> Iterator[Executor]:
     """Give a pool of Python threads, in each of which the BLAS runs on one thread."""
-    with one_blas_thread(), worker_pool(n_threads) as pool:
+    with one_blas_thread(), worker_pool(n_threads, for_this_thread) as pool:
         yield pool
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +14,16 @@ from d2ke._ext import omp
 from d2ke._validate import integer
 
 _MOST = 4096  # what no machine needs more of, and every C int holds
+_forked = False
+
+
+def _in_forked_child() -> None:
+    global _forked
+    _forked = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_forked_child)
 
 
 def thread_count(n_threads: int | None) -> int:
@@ -25,6 +35,21 @@ def thread_count(n_threads: int | None) -> int:
     if n_threads is None:
         return available_threads()
     return min(integer("n_threads", n_threads, 1), _MOST)
+
+
+def forked() -> bool:
+    """Whether this process was forked after d2ke was imported, without a new program."""
+    return _forked
+
+
+def team_size(n_threads: int | None) -> int:
+    """Return the threads of an OpenMP region: as `thread_count`, but 1 in a forked process.
+
+    GCC's OpenMP waits there for ever for the threads that the parent had, whichever
+    library's they were. Results do not depend on the number.
+    """
+    count = thread_count(n_threads)
+    return 1 if _forked else count
 
 
 def available_threads() -> int:
@@ -46,9 +71,11 @@ def _container_quota() -> int | None:
 
 
 @contextmanager
-def worker_pool(n_threads: int | None) -> Iterator[ThreadPoolExecutor]:
+def worker_pool(
+    n_threads: int | None, initializer: Callable[[], None] | None = None
+) -> Iterator[ThreadPoolExecutor]:
     """Give a pool of Python threads; an exception, Ctrl-C above all, does not wait for them."""
-    pool = ThreadPoolExecutor(thread_count(n_threads), thread_name_prefix="d2ke")
+    pool = ThreadPoolExecutor(thread_count(n_threads), "d2ke", initializer)
     try:
         yield pool
     except BaseException:

@@ -16,7 +16,7 @@ from scipy import LowLevelCallable
 from d2ke._clouds import cloud, decay, distinct, scaled
 from d2ke._ext import elastic, features, kernel_sums, sets, strings, transport, user
 from d2ke._progress import progress_bar
-from d2ke._threads import thread_count
+from d2ke._threads import team_size
 from d2ke._validate import choice, integer, positive_number, true_or_false
 from d2ke.objects import Objects, check_compatible, common_alphabet, pack, refuse_weights
 
@@ -366,7 +366,7 @@ def distance_matrix(
     prepared = prepare_cross(X, Y, distance, params)
     out = output_array(out, prepared.shape, prepared.dtype)
     with progress_bar(progress, "distances") as report:
-        prepared.run(out, thread_count(n_threads), report)
+        prepared.run(out, team_size(n_threads), report)
     return out
 
 

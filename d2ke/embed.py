@@ -11,7 +11,7 @@ import numpy as np
 from d2ke import _nodes
 from d2ke._ext import features
 from d2ke._progress import progress_bar
-from d2ke._threads import thread_count
+from d2ke._threads import team_size
 from d2ke._validate import choice, positive_number
 from d2ke.distance import output_array, prepare_cross
 
@@ -106,7 +106,7 @@ def embed(
     out = output_array(out, prepared.shape, prepared.dtype)
     scale = 1 / np.sqrt(prepared.shape[1])
     with progress_bar(progress, "features") as report:
-        prepared.run(out, thread_count(n_threads), report, gamma, scale)
+        prepared.run(out, team_size(n_threads), report, gamma, scale)
     return out
 
 
@@ -172,7 +172,7 @@ def d2ke_features(
     elif output_array(out, D.shape, D.dtype).dtype != D.dtype:
         raise TypeError(f"out must have D's element type {D.dtype}, got {out.dtype}")
     scale = 1 / np.sqrt(D.shape[1])
-    threads = thread_count(n_threads)
+    threads = team_size(n_threads)
     in_place = out.ctypes.data == D.ctypes.data and out.strides == D.strides
     if not in_place and np.may_share_memory(D, out):
         D = D.copy()

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._blas import for_this_thread
 from d2ke._threads import worker_pool
 from d2ke._validate import choice, integer
 from d2ke.classifier import LOSSES
@@ -116,7 +117,7 @@ def search_features(
 
     tried: list[tuple[dict[str, Any], float]] = []
     leader = None
-    with worker_pool(n_threads) as pool:
+    with worker_pool(n_threads, for_this_thread) as pool:
         for parameters, D in candidates:
             settings = []
             for R in _columns(D, sizes):
@@ -268,7 +269,7 @@ def search_gram(
         return int((svmpredict(None, K[np.ix_(out, kept)], model)[0] == codes[out]).sum())
 
     tried = []
-    with worker_pool(n_threads) as pool:
+    with worker_pool(n_threads, for_this_thread) as pool:
         for parameters, K in candidates:
             jobs = [(C, *part) for C in costs for part in parts]
             counts = list(pool.map(lambda job, K=K: right(K, *job), jobs))

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from d2ke import _labels, _nodes
-from d2ke._products import one_blas_thread, square
+from d2ke._blas import one_blas_thread
+from d2ke._products import square
 from d2ke._validate import positive_number
 from d2ke.linear import LinearModel, one_vs_rest_signs
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import LowLevelCallable
 
 from d2ke import _labels, _nodes
-from d2ke._products import one_blas_thread
+from d2ke._blas import one_blas_thread
 from d2ke._progress import stages
 from d2ke._validate import choice, generator, integer, positive_number
 from d2ke.classifier import LOSSES

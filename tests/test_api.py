@@ -72,6 +72,7 @@ def test_no_import_runs_upward():
             "objects",
             "_clouds",
             "_threads",
+            "_blas",
             "_progress",
             "_options",
             "_nodes",

@@ -11,7 +11,8 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from d2ke._products import one_blas_thread, square
+from d2ke._blas import one_blas_thread
+from d2ke._products import square
 from d2ke.crossval import cross_validate, stratified_folds, with_bias
 from d2ke.least_squares import train_least_squares
 from d2ke.linear import LinearModel, predict, train

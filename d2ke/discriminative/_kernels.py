@@ -20,7 +20,7 @@ from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components
 
 from d2ke import _nodes
-from d2ke._products import one_blas_thread
+from d2ke._blas import one_blas_thread
 from d2ke._validate import choice, positive_number
 from d2ke.discriminative._simplex import solve_dense, solve_product
 from d2ke.discriminative.similarity import gaussian, split

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._products import one_blas_thread
+from d2ke._blas import one_blas_thread
 from d2ke._validate import choice, generator, integer, positive_number
 from d2ke.discriminative._kernels import check_degrees, read_kernel, read_lam
 from d2ke.discriminative._kmeans import kmeans, unit_rows

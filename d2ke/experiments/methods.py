@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._products import one_blas_thread
+from d2ke._blas import one_blas_thread
 from d2ke._validate import choice
 from d2ke.classifier import train_classifier
 from d2ke.datasets import Dataset, standardize

@@ -10,7 +10,7 @@ import numpy as np
 
 from d2ke._clouds import decay, scaled
 from d2ke._ext.kernel_sums import Tree
-from d2ke._threads import thread_count
+from d2ke._threads import team_size
 
 _LEAF = 32
 
@@ -40,7 +40,7 @@ def dual_tree(
     points, sigma = scaled(points, sigma)
     tree = Tree(points, vectors, _LEAF)
     high, low, bound, boxes, pairs = tree.norm(
-        kernel == "laplace", decay(kernel, sigma), 2 * eps, -1.0, 0.0, thread_count(n_threads)
+        kernel == "laplace", decay(kernel, sigma), 2 * eps, -1.0, 0.0, team_size(n_threads)
     )
     return BoxSum(high + low, bound, boxes, pairs)
 
@@ -67,7 +67,7 @@ def separated_pairs(
     cutoff = 2 * math.sqrt(2 * sigma * sigma * log)
     tree = Tree(points, vectors, 1)
     high, low, _, boxes, _ = tree.norm(
-        False, decay("gaussian", sigma), 0.0, alpha, cutoff, thread_count(n_threads)
+        False, decay("gaussian", sigma), 0.0, alpha, cutoff, team_size(n_threads)
     )
     total = float(np.linalg.norm(vectors, axis=1).sum())
     return BoxSum(high + low, eps * total**2, boxes, 0)

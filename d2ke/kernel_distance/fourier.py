@@ -10,7 +10,7 @@ import numpy as np
 
 from d2ke._clouds import scaled
 from d2ke._ext import kernel_sums
-from d2ke._threads import thread_count
+from d2ke._threads import team_size
 from d2ke.kernel_distance.measure import lengths
 
 _FIRST = 256
@@ -56,7 +56,7 @@ def transforms(
     padded[:, :count] = omega
     reach = np.linalg.norm(points, axis=1).max() * np.linalg.norm(omega, axis=0).max()
     sums = kernel_sums.fourier(
-        points, vectors, offsets, padded, not reach < _FAR, thread_count(n_threads)
+        points, vectors, offsets, padded, not reach < _FAR, team_size(n_threads)
     )
     return sums[..., :count]
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from d2ke._clouds import cloud, decay, scaled
 from d2ke._ext import kernel_sums
-from d2ke._threads import thread_count
+from d2ke._threads import team_size
 from d2ke.kernel_distance.measure import Measure
 from d2ke.objects import offsets_of
 
@@ -20,7 +20,7 @@ def norm(
     x, u, offsets = cloud(points), cloud(vectors), offsets_of([len(points)])
     high, low = kernel_sums.pair_matrix(
         x, u, offsets, x, u, offsets, kernel == "laplace", decay(kernel, sigma),
-        thread_count(n_threads), True, True,
+        team_size(n_threads), True, True,
     )  # fmt: skip
     return float(high[0, 0] + low[0, 0])
 
@@ -41,7 +41,7 @@ def kappas(
             packed.append((cloud(points), cloud(vectors), offsets_of(sizes)))
     return kernel_sums.pair_matrix(
         *packed[0], *packed[-1], kernel == "laplace", decay(kernel, unit_sigma),
-        thread_count(n_threads), Y is None, False,
+        team_size(n_threads), Y is None, False,
     )  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def potentials(
     points, sigma = scaled(points, sigma)
     return kernel_sums.potentials(
         cloud(places), len(places), cloud(points), cloud(vectors), len(points),
-        kernel == "laplace", decay(kernel, sigma), thread_count(n_threads),
+        kernel == "laplace", decay(kernel, sigma), team_size(n_threads),
     )  # fmt: skip
 
 

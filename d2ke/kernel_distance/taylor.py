@@ -16,7 +16,7 @@ from scipy.special import gammaln, pdtrc
 
 from d2ke._clouds import scaled
 from d2ke._ext import kernel_sums
-from d2ke._threads import thread_count
+from d2ke._threads import team_size
 from d2ke.kernel_distance.measure import lengths
 from d2ke.objects import offsets_of
 
@@ -138,7 +138,7 @@ def features(
     within = np.arange(cuts.sum()) - np.repeat(offsets_of(cuts)[:-1], cuts)
     edges = np.repeat(offsets[:-1], cuts) + within * np.repeat(sizes, cuts) // np.repeat(cuts, cuts)
     edges = np.append(edges, offsets[-1])
-    sums = kernel_sums.taylor(points, vectors, edges, degree, terms, thread_count(n_threads))
+    sums = kernel_sums.taylor(points, vectors, edges, degree, terms, team_size(n_threads))
     sums = np.add.reduceat(sums, offsets_of(cuts)[:-1], axis=0)
     powers = kernel_sums.exponents(dim, degree, terms)
     # What is left of sqrt(2^k / a!) is the root of a multinomial coefficient.
