@@ -2,7 +2,8 @@
 """Build of the compiled kernels; everything else is in pyproject.toml.
 
 Environment variables: D2KE_BOUNDS_CHECK=1 compiles bounds checks into the Cython
-code, D2KE_NO_OPENMP=1 leaves OpenMP out.
+code, D2KE_NO_OPENMP=1 leaves OpenMP out. D2KE_SANITIZE=address or =thread compiles
+GCC's sanitizers in; such modules load only the way tools/sanitize.py runs them.
 """
 
 import os
@@ -18,6 +19,23 @@ from setuptools.errors import CompileError, LinkError
 
 EXT = Path("d2ke/_ext")
 CHECKS = os.environ.get("D2KE_BOUNDS_CHECK") == "1"
+
+SANITIZE = os.environ.get("D2KE_SANITIZE", "")
+# AddressSanitizer sees what the checks left out would see; with them, and with checks in
+# line instead of calls, the vector kernels take minutes to compile.
+SANITIZERS = {
+    "": [],
+    "address": [
+        "-fsanitize=address,undefined,float-cast-overflow",
+        "-fno-sanitize=null,object-size,pointer-overflow",
+        "--param=asan-instrumentation-with-call-threshold=0",
+    ],
+    "thread": ["-fsanitize=thread"],
+}[SANITIZE]
+if SANITIZE:
+    # The last option of a kind counts; without -fno-wrapv, which undoes Python's own flag,
+    # integers would overflow silently.
+    SANITIZERS += ["-O1", "-g1", "-fno-omit-frame-pointer", "-fno-wrapv"]
 
 OPENMP_PROBE = """
 #include <omp.h>
@@ -77,7 +95,8 @@ def extension(name, *c_sources):
         depends=sorted(str(header) for header in EXT.glob("*.h")),
         # errno and floating-point traps are not looked at; without these two the
         # compiler may not vectorise square roots and selections.
-        extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math"],
+        extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math", *SANITIZERS],
+        extra_link_args=[flag for flag in SANITIZERS if flag.startswith("-fsanitize")],
     )
 
 
