@@ -2,11 +2,15 @@
 """The process that reads MAT-files of version 7.3, so that damage cannot harm its parent.
 
 libhdf5 trusts what it finds: a few changed bytes make it loop for ever. This file is run
-as a script by `d2ke.io._mat73`, without d2ke, and writes pickled messages:
+as a script by `d2ke.io._mat73`, without d2ke, and writes messages:
 ``("names", [all variables])``; for each variable ``("name", name)``, then ``("node", node)``,
 or for a cell that is asked for in pieces ``("cell", shape)`` and ``("item", node)`` for each
 item; at the end ``("done",)`` or ``("damaged", reason)``. Nodes are described in
 `d2ke.io._values`.
+
+A message is the length of a text, 8 bytes; the text, JSON; and the bytes of the arrays, which the
+text has as ``{"dtype", "shape"}``, in column-major order. No pickle: a file that takes over this
+process must not take over its parent.
 """
 
 from __future__ import annotations
@@ -14,7 +18,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import pickle
 import signal
 import sys
 from collections.abc import Iterator
@@ -351,17 +354,36 @@ def messages(request: dict[str, Any]) -> Iterator[tuple]:
     yield ("done",)
 
 
+def send(message: tuple, out: BinaryIO) -> None:
+    """Write one message."""
+    arrays: list[Any] = []
+
+    def described(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            arrays.append(value)
+            return {"dtype": value.dtype.str, "shape": value.shape}
+        if isinstance(value, np.generic):
+            return value.item()
+        raise TypeError(f"a message has a {type(value).__name__}")
+
+    text = json.dumps(message, default=described).encode()
+    out.write(len(text).to_bytes(8, "little") + text)
+    for array in arrays:
+        if array.size:
+            out.write(np.asfortranarray(array).T.reshape(-1).view(np.uint8).data)
+
+
 def answer(request: dict[str, Any], out: BinaryIO) -> None:
     """Write the messages; whatever goes wrong is one of them."""
     try:
         for message in messages(request):
             alarm(2**40)  # writing waits for the parent
-            pickle.dump(message, out, protocol=5)
+            send(message, out)
             alarm()
     except (Damaged, MemoryError, RecursionError) as error:
-        pickle.dump(("damaged", str(error) or type(error).__name__), out)
+        send(("damaged", str(error) or type(error).__name__), out)
     except Exception as error:  # h5py raises nearly every type of them
-        pickle.dump(("damaged", f"{type(error).__name__}: {error}"), out)
+        send(("damaged", f"{type(error).__name__}: {error}"), out)
     out.flush()
 
 

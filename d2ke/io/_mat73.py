@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-import pickle
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import h5py
 import numpy as np
@@ -23,6 +24,8 @@ _CHILD = Path(__file__).with_name("_hdf5_child.py")
 _USERBLOCK = 512
 _MOST_FIELDS = 4000  # MATLAB_fields is an attribute, which takes 64 KB
 _COMPLEX = "d2ke_complex"  # of no numbers, for which MATLAB has no mark
+_PIECE = 2**24  # bytes of an array that are read at once
+_MOST_TEXT = 2**31  # bytes of one message without its arrays
 _COMPRESSED_FROM = 4096  # bytes; chunks and their index cost more than small arrays
 
 
@@ -65,9 +68,11 @@ def read(path: Path, names: list[str] | None, pieces: bool = False) -> Iterator[
 def _received(process: subprocess.Popen) -> Iterator[tuple]:
     while True:
         try:
-            message = pickle.load(process.stdout)
-        except (EOFError, pickle.UnpicklingError):
+            message = _message(process.stdout)
+        except EOFError:
             raise Damaged(_end_of(process.wait())) from None
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            raise Damaged(f"the process that reads it sends no message: {error}") from None
         if message[0] == "damaged":
             raise Damaged(message[1])
         if message[0] == "done":
@@ -75,6 +80,66 @@ def _received(process: subprocess.Popen) -> Iterator[tuple]:
         if message[0] in ("node", "item"):
             message = message[0], checked(message[1])
         yield message
+
+
+def _message(stream: BinaryIO) -> tuple:
+    """Return one message, see `_hdf5_child`; its sender is not trusted."""
+    size = int.from_bytes(_exactly(stream, 8), "little")
+    if size > _MOST_TEXT:
+        raise ValueError(f"{size} bytes of text")
+    kind, *content = json.loads(_exactly(stream, size))
+    if kind in ("node", "item"):
+        return kind, _node(content[0], stream)
+    if kind == "cell":
+        return kind, _shape(content[0])
+    return kind, *content
+
+
+def _exactly(stream: BinaryIO, size: int) -> bytes:
+    content = stream.read(size)
+    if len(content) < size:
+        raise EOFError
+    return content
+
+
+def _shape(sizes: list[Any]) -> tuple[int, ...]:
+    if not all(type(size) is int and size >= 0 for size in sizes):
+        raise ValueError(f"the shape {sizes}")
+    return tuple(sizes)
+
+
+def _node(described: list[Any], stream: BinaryIO) -> tuple:
+    """Return a node with its arrays, which come in the order of the text."""
+    kind, *content = described
+    if kind in ("array", "char"):
+        return kind, _array(content[0], stream)
+    if kind == "cell":
+        return kind, _shape(content[0]), [_node(item, stream) for item in content[1]]
+    if kind == "struct":
+        columns = {
+            str(field): [_node(value, stream) for value in column]
+            for field, column in content[1].items()
+        }
+        return kind, _shape(content[0]), columns
+    if kind == "sparse":
+        return kind, _shape(content[0]), *(_array(part, stream) for part in content[1:4])
+    if kind == "unreadable":
+        return kind, str(content[0]), str(content[1])
+    raise ValueError(f"a node of kind {kind!r}")
+
+
+def _array(described: dict[str, Any], stream: BinaryIO) -> np.ndarray:
+    """Return an array; memory is taken as its bytes arrive."""
+    dtype, shape = np.dtype(described["dtype"]), _shape(described["shape"])
+    if dtype.kind not in "biufc" or dtype.hasobject:
+        raise ValueError(f"an array of {dtype}")
+    left = math.prod(shape) * dtype.itemsize
+    content = bytearray()
+    while left:
+        part = _exactly(stream, min(left, _PIECE))
+        content += part
+        left -= len(part)
+    return np.frombuffer(content, dtype=dtype).reshape(shape, order="F")
 
 
 def _end_of(code: int) -> str:
