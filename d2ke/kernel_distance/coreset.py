@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from d2ke._ext import coresets, kernel_sums
-from d2ke._threads import thread_count
+from d2ke._threads import team_size
 from d2ke._validate import choice, generator, integer
 from d2ke.kernel_distance import sums
 from d2ke.kernel_distance.distance import checked_accuracy, checked_kernel
@@ -192,7 +192,7 @@ def kernel_coreset(
         raise ValueError(f"the total weight of P must be positive and not too large, got {total}")
     sigma = checked_kernel(kernel, sigma, [p.points])
     rng = generator(seed)
-    threads = thread_count(n_threads)
+    threads = team_size(n_threads)
     atoms = _atoms(p, kernel, sigma, threads)
     if method == "auto":
         method = _choose(len(atoms), atoms.size(eps, delta) if m is None else m, dim)
