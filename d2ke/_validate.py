@@ -91,13 +91,6 @@ def choice(name: str, value: Any, choices: Iterable[str]) -> str:
     return value
 
 
-def true_or_false(name: str, value: Any) -> bool:
-    """Return a bool; numbers and strings are none."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
-    return bool(value)
-
-
 def generator(seed: Any) -> np.random.Generator:
     """Return a numpy Generator from an integer >= 0, a SeedSequence or a Generator."""
     if isinstance(seed, np.random.Generator):

@@ -17,7 +17,7 @@ from d2ke._clouds import cloud, decay, distinct, scaled
 from d2ke._ext import elastic, features, kernel_sums, sets, strings, transport, user
 from d2ke._progress import progress_bar
 from d2ke._threads import team_size
-from d2ke._validate import choice, integer, positive_number, true_or_false
+from d2ke._validate import choice, flag, integer, positive_number
 from d2ke.objects import Objects, check_compatible, common_alphabet, pack, refuse_weights
 
 
@@ -232,7 +232,7 @@ DISTANCES = (
         metric=True,
         shortest=1,
         prepare=_prepare_kernel,
-        parameters={"sigma": positive_number, "kernel": _kernel, "normalize": true_or_false},
+        parameters={"sigma": positive_number, "kernel": _kernel, "normalize": flag},
         summary="kernel distance: the norm of the difference of two measures under a kernel",
         source="Joshi, Kommaraju, Phillips & Venkatasubramanian 2011; Gretton et al. 2012 (MMD)",
         weighted=True,

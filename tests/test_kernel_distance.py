@@ -707,9 +707,9 @@ def test_a_uniform_map_holds_for_sets_not_seen_yet(dim):
 
 
 def test_uniform_maps_are_gaussian_and_need_eps():
-    for given in ({"kernel": "laplace", "eps": 0.1}, {"n_features": 64}):
+    for arguments in ({"kernel": "laplace", "eps": 0.1}, {"n_features": 64}):
         with pytest.raises(ValueError, match="uniform=True is for the Gaussian kernel, and needs"):
-            d2ke.kernel_feature_map([[0.0, 1.0]], sigma=1.0, uniform=True, **given)
+            d2ke.kernel_feature_map([[0.0, 1.0]], sigma=1.0, uniform=True, **arguments)
     with pytest.raises(TypeError, match="uniform must be True or False, got 1"):
         d2ke.kernel_feature_map([[0.0, 1.0]], sigma=1.0, uniform=1, eps=0.1)
 

@@ -13,7 +13,7 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 from d2ke._products import row_products
-from d2ke._validate import choice, generator, integer, true_or_false
+from d2ke._validate import choice, flag, generator, integer
 from d2ke.kernel_distance import fourier, sums, taylor
 from d2ke.kernel_distance.distance import checked_accuracy, checked_kernel
 from d2ke.kernel_distance.measure import Measure, as_measures, check_comparable
@@ -182,7 +182,7 @@ def kernel_feature_map(
     ('ifgt', 36, (3, 36))
     """
     measures = as_measures("sets", sets, "weights", weights)
-    uniform = true_or_false("uniform", uniform)
+    uniform = flag("uniform", uniform)
     return _map_for(measures, sigma, kernel, method, n_features, eps, delta, seed, uniform)
 
 
