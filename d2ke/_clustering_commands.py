@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from d2ke._arguments import number, positive, seed
@@ -173,5 +174,13 @@ def _job(options: argparse.Namespace) -> Any:
         data_dir=options.data,
         n_threads=options.threads,
         progress=True,
-        report=lambda line: print(line, flush=True),
+        report=_print,
     )
+
+
+def _print(line: str) -> None:
+    """Print a line above whatever shows the progress."""
+    from tqdm import tqdm
+
+    tqdm.write(line)
+    sys.stdout.flush()

@@ -27,6 +27,8 @@ def interruptible(
 def _watch(future: Future, description: str) -> None:
     from tqdm import tqdm
 
-    with tqdm(desc=description, bar_format="{desc}: {elapsed}", leave=False, delay=0.5) as clock:
+    if wait([future], _TICK).done:
+        return
+    with tqdm(desc=description, bar_format="{desc}: {elapsed}", leave=False) as clock:
         while not wait([future], _TICK).done:
-            clock.update()
+            clock.refresh()

@@ -17,6 +17,7 @@ from d2ke.datasets import REGISTRY, Dataset, load, standardize
 from d2ke.discriminative.similarity import bandwidth, gaussian_gram
 from d2ke.distance import distance_matrix
 from d2ke.embed import d2ke_features
+from d2ke.experiments.interruptible import interruptible
 from d2ke.experiments.matrix_files import (
     SUFFIXES,
     InputError,
@@ -116,7 +117,8 @@ def read_similarities(
         if value is not None:
             raise InputError(f"{name} is for data sets, whose random objects are drawn here")
     given = None if labels is None else read_labels(labels, path)
-    found = _of_file(path, purpose, form, variable, gamma, kernel, given, report)
+    arguments = path, purpose, form, variable, gamma, kernel, given, report
+    found = interruptible(_of_file, *arguments, description="similarities", progress=progress)
     if found.labels is not None and len(found.labels) != found.n:
         raise InputError(
             f"labels has {len(found.labels)} labels, but {path.name} has {found.n} objects"
@@ -153,7 +155,8 @@ def _of_dataset(
         parameters = {"gamma": gamma, "distance": dataset.distance, "seed": seed}
         save_features(keep, Z, labels=dataset.labels, omega=omega, parameters=parameters)
         report(f"features: {keep}")
-    return of_features(dataset.name, Z, kernel, purpose, dataset.labels, report)
+    arguments = dataset.name, Z, kernel, purpose, dataset.labels, report
+    return interruptible(of_features, *arguments, description="similarities", progress=progress)
 
 
 def of_features(
