@@ -15,7 +15,7 @@ of SIFT descriptors (flower) under the modified Hausdorff distance. Three steps,
 
 k-means on Z and the nearest labelled object, by the plain distance, are what to compare with.
 
-    python examples/clustering.py            # needs the data files in D2KE_DATA; minutes
+    python examples/clustering.py            # needs the data files in D2KE_DATA; some minutes
     python examples/clustering.py --small    # handwritten digits, needs none; seconds
 """
 
@@ -94,8 +94,9 @@ def main(
                 Panel("propagated labels (LPDSK)", labels, named, marked=given >= 0),
                 Panel("classes", y, named),
             ]
+            places = wide["Gaussian of kernel distance"]
             file = folder / f"clustering-{name}.png"
-            draw(file, f"{name}: {len(X)} {data.domain}", coordinates(Z @ Z.T, None), panels)
+            draw(file, f"{name}: {len(X)} {data.domain}", coordinates(places, None), panels)
             print(f"map: {file}")
     return results
 
