@@ -331,7 +331,7 @@ cdef class Distance(Cross):
         cdef double[:, ::1] own = np.empty((n, 2))
         sides.x_own = &own[0, 0]
         squares = np.square(np.diff(<int64_t[:n + 1]> <int64_t *> sides.x_offsets), dtype=float)
-        _run(_own_task, &sides, n, _worth(n_threads, squares.sum(), n))
+        run(_own_task, &sides, n, worth(n_threads, squares.sum(), n))
         return own
 
 
