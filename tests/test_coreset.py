@@ -183,6 +183,7 @@ def test_reduced_judges(monkeypatch):
     monkeypatch.setattr(coreset, "_PAIRS", 200_000)
     monkeypatch.setattr(coreset, "_EXACT", 1000)
     monkeypatch.setattr(coreset, "_BLOCK", 64)
+    monkeypatch.setattr(coreset, "_LAST_BLOCK", 64)
     w = np.random.default_rng(1).random(3000)
     for weights in (None, w):
         given = {"sigma": 0.3, "weights_p": weights}
@@ -241,6 +242,13 @@ def test_many_dimensions_and_ties():
         if method != "random":
             assert np.bincount(P[S.indices].astype(int)).tolist() == [2, 2, 2, 2]
             assert S.distance < 1e-6
+
+
+def test_choice_of_auto():
+    assert coreset._choose(10**7, 1000, 1) == "sorted"
+    assert coreset._choose(10**7, 1000, 2) == "thinning"
+    assert coreset._choose(10**7, 10**5, 2) == "halving"
+    assert coreset._choose(10**4, 5000, 2) == "thinning"
 
 
 # ---- the compiled choices

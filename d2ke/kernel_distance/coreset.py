@@ -19,11 +19,14 @@ from d2ke.kernel_distance.measure import Measure, as_measure, lengths, merged
 
 METHODS = ("auto", "random", "sorted", "zorder", "halving", "herding", "thinning")
 
-_BLOCK = 1024  # points of a block of the first halving
+_BLOCK = 128  # points of a block of the first halving; twice as many of each next one
+_LAST_BLOCK = 2048  # ... and of the last halving at least so many
 _CANDIDATES = 16  # for each point of the coreset
-_FEW = 4096  # points that are all candidates
-_PAIRS = 1 << 30  # kernel values that the candidates' mean field may cost
+_FEW = 1024  # candidates at least
+_PAIRS = 1 << 27  # kernel values that the candidates' mean field may cost
+_JUDGES = 4  # points of P at least, for each candidate, that make the mean field
 _PASSES = 8
+_SWAPPED = 1e9  # pairs of a pass, up to which "auto" makes them
 _EXACT = 30_000  # points of which all pairs are evaluated to tell the distance
 _FREQUENCIES = 4096  # ... and of more points so many random ones
 _CURVE_DIMS = 16
@@ -120,7 +123,7 @@ def kernel_coreset(
         the errors of all pairs balance, until m are left. "herding": one point after
         the other, each the best in its turn. "thinning": halving, after which
         points are exchanged as long as that pays. "auto": "sorted" for d = 1, else
-        "thinning" up to n m = 2e10, and "halving" beyond.
+        "thinning" up to m min(n, 16 m) = 1e9 (m = 8000), and "halving" beyond.
     eps : float, optional
         Instead of m: as many points as "random" needs for D_K <= eps W with
         probability 1 - delta, (1 + sqrt(ln(1/delta)))^2 / eps^2 in any dimension,
@@ -152,9 +155,9 @@ def kernel_coreset(
     -----
     On uniform data Hilbert's curve did better than the Z-order in every dimension.
     The sign of a pair is the better one, always, where kernel thinning takes it with a
-    probability (a self-balancing walk): the distances were 2 to 5 times smaller.
-    "herding" and "thinning" choose among 16 m candidates, and where n is large they
-    know P by a part of it that was halved less often.
+    probability (a self-balancing walk): the distances were 1.5 to 4 times smaller.
+    "herding" and "thinning" choose among 16 m candidates (or 1024), and where n is large
+    they know P by a part of it that was halved less often.
 
     References
     ----------
@@ -313,7 +316,7 @@ def _atoms(p: Measure, kernel: str, sigma: float, n_threads: int) -> _Atoms:
 def _choose(n: int, m: int, dim: int) -> str:
     if dim == 1:
         return "sorted"
-    return "thinning" if n * m <= 2e10 else "halving"
+    return "thinning" if m * min(n, _CANDIDATES * m) <= _SWAPPED else "halving"
 
 
 def _spread(atoms: _Atoms, delta: float) -> float:
@@ -395,8 +398,8 @@ def _mean_field(atoms: _Atoms, m: int, levels: list[np.ndarray]) -> tuple[np.nda
         candidates = np.unique(large[-1] if large else levels[0])
     if n <= pool or n * len(candidates) <= _PAIRS:
         return candidates, atoms.field(candidates, np.arange(n), atoms.masses)
-    # A part of P smaller than the candidates would be a poor judge of them.
-    judges = [level for level in levels if len(level) >= len(candidates)]
+    # A part of P that is not much larger than the candidates is a poor judge of them.
+    judges = [level for level in levels if len(level) >= _JUDGES * len(candidates)] or levels[:1]
     affordable = (level for level in judges if len(level) * len(candidates) <= _PAIRS)
     judge = next(affordable, judges[-1])
     return candidates, atoms.field(candidates, judge, np.full(len(judge), 1 / len(judge)))
@@ -468,7 +471,7 @@ def _halved(
     rounds = int(math.log2((n if atoms.equal else 2 * n) / m))
     ids, bound = _shares(atoms, _along_curve(atoms, rng), m << rounds)
     levels = [ids]
-    block = _BLOCK
+    block = max(_BLOCK, _LAST_BLOCK >> max(rounds - 1, 0))
     for _ in range(rounds):
         size = len(ids)
         n_blocks = -(-size // block)
@@ -489,6 +492,7 @@ def _halved(
             spread *= 1 + math.sqrt(2 * math.log(rounds / delta))
         bound += spread
         levels.append(ids)
+        block *= 2
     return levels, bound
 
 
