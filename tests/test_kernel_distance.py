@@ -706,6 +706,18 @@ def test_a_uniform_map_holds_for_sets_not_seen_yet(dim):
         phi([seen[0] + 2])
 
 
+@pytest.mark.parametrize("kernel", ["gaussian", "trivial"])
+def test_a_set_is_at_distance_zero_from_itself_in_any_order(kernel):
+    rng = np.random.default_rng(0)
+    P = rng.integers(0, 3, (40, 2)).astype(float)
+    w = rng.normal(size=40)
+    order = rng.permutation(40)
+    sigma = 1.0 if kernel == "gaussian" else None
+    given = {"sigma": sigma, "kernel": kernel, "weights_p": w}
+    assert d2ke.kernel_distance(P, P, weights_q=w, **given) == 0
+    assert d2ke.kernel_distance(P, P[order], weights_q=w[order], **given) == 0
+
+
 def test_uniform_maps_are_gaussian_and_need_eps():
     for arguments in ({"kernel": "laplace", "eps": 0.1}, {"n_features": 64}):
         with pytest.raises(ValueError, match="uniform=True is for the Gaussian kernel, and needs"):
@@ -836,7 +848,7 @@ def test_bad_shapes_and_sets():
         (lambda: d2ke.kernel_distance_matrix([[1.0]], sigma=1, weights_y=[[1]]), TypeError,
          "weights_y is given"),
         (lambda: d2ke.kernel_distance_matrix([[1.0]], sigma=1, weights_x=[]), ValueError,
-         "must be 1 arrays"),
+         "weights_x must hold 1 arrays"),
         (lambda: d2ke.kernel_features([[1.0]], sigma=1), TypeError, "one of the two"),
         (lambda: d2ke.kernel_features([[1.0]], sigma=1, n_features=3), ValueError, "multiple of 2"),
         (lambda: d2ke.kernel_features(np.ones((2, 3, 40)), sigma=1, eps=1e-6, method="rff"),

@@ -327,12 +327,12 @@ def merged(points: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndar
     """Return the distinct points in lexicographic order with the sums of their vectors.
 
     Points whose sum is 0 are left out. What two sets have in common thus costs nothing
-    and rounds nothing.
+    and rounds nothing. The order of the points does not change a bit of the result.
     """
     points = points + 0.0  # -0 becomes 0
     order = np.argsort(points[:, 0], kind="stable")
     if (np.diff(points[order, 0]) == 0).any():
-        order = np.lexsort(points.T[::-1])
+        order = np.lexsort((*vectors.T, *points.T[::-1]))
     points, vectors = points[order], vectors[order]
     first = np.ones(len(points), dtype=bool)
     first[1:] = (points[1:] != points[:-1]).any(axis=1)
