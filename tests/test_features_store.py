@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import h5py
 import numpy as np
@@ -21,7 +20,7 @@ from hypothesis.extra import numpy as hnp
 import d2ke
 from d2ke.io import FeatureStore, load_features, save_features
 from d2ke.io._hdf5 import HEADER_BYTES, get_objects, header, seal
-from d2ke.io.features import _span
+from d2ke.io._layout import chunk_places, longest_run, runs
 
 Z = np.array([[0.5, 0.25, 0.125], [1.0, 0.0, -0.0]])
 OMEGA = d2ke.pack(["AC", "", "GATT"])
@@ -609,7 +608,7 @@ def test_an_interrupted_write_leaves_the_old_file(file, monkeypatch, error):
         raise error
 
     save_features(file, Z)
-    monkeypatch.setattr("d2ke.io.features.seal", fail)
+    monkeypatch.setattr("d2ke.io._layout.seal", fail)
     with pytest.raises(error):
         save_features(file, 2 * Z)
     same_array(load_features(file).Z, Z)
@@ -787,21 +786,24 @@ def test_the_spared_span_holds_nothing_but_chunks(large):
         ]
 
 
-@pytest.mark.parametrize("shift", [0, HEADER_BYTES])
-def test_the_longest_run_of_chunks(shift):
-    """As told by both kinds of HDF5: with the header counted, and without."""
-    places = [(9000, 3000), (20000, 1000), (12000, 2500), (21000, 5000)]  # address, size
+def test_the_longest_run_of_chunks():
+    places = {0: (9000, 12000), 1: (20000, 21000), 2: (12000, 14500), 3: (21000, 26000)}
+    assert runs(places) == [(9000, 14500), (20000, 26000)]
+    assert longest_run(places) == (20000, 26000)
 
-    def chunk(corner):
-        address, size = places[corner[0] // 2 * 2 + corner[1] // 3]
-        return SimpleNamespace(byte_offset=address - shift, size=size)
 
-    dataset = SimpleNamespace(
-        shape=(4, 5), chunks=(2, 3), id=SimpleNamespace(get_chunk_info_by_coord=chunk)
-    )
-    start, stop = _span(dataset)
-    assert 20000 <= start <= 20000 + HEADER_BYTES
-    assert 26000 - HEADER_BYTES <= stop <= 26000
+@pytest.mark.parametrize("shape", [(600, 300), (1, 1), (300, 5)])
+def test_chunks_are_where_they_are_said_to_be(file, shape):
+    """Whether or not this version of HDF5 counts the header."""
+    matrix = np.random.default_rng(0).random(shape)
+    save_features(file, matrix)
+    content = file.read_bytes()
+    with h5py.File(file) as store:
+        places, (height, width) = chunk_places(store["Z"]), store["Z"].chunks
+    for (i, j), (start, stop) in places.items():
+        chunk = np.frombuffer(content[start : stop - 4]).reshape(height, width)
+        wanted = matrix[i : i + height, j : j + width]
+        same_array(chunk[: len(wanted), : wanted.shape[1]], wanted)
 
 
 def test_a_header_without_a_span_covers_all(tmp_path):

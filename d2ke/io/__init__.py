@@ -2,16 +2,19 @@
 """Files that MATLAB and Octave read too: MAT-files of every version, and features in HDF5."""
 
 from d2ke.io._errors import MatFileError, Unreadable
+from d2ke.io.feature_file import FeatureFile, open_features
 from d2ke.io.features import FeatureStore, load_features, save_features
 from d2ke.io.mat import load_mat, load_objects, save_mat
 
 __all__ = [
+    "FeatureFile",
     "FeatureStore",
     "MatFileError",
     "Unreadable",
     "load_features",
     "load_mat",
     "load_objects",
+    "open_features",
     "save_features",
     "save_mat",
 ]

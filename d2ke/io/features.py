@@ -1,22 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Features with what they came from, in HDF5 files that MATLAB and Octave read as well.
-
-A header in front of the HDF5 part has four lines of text: the format and its version; the file's
-size and a span of bytes; the SHA-256 of the HDF5 part without that span. The span holds parts of Z
-only, which HDF5 itself checks when it reads them, so that nobody waits for what was not asked for.
-"""
+"""Features with what they came from, in HDF5 files that MATLAB and Octave read as well."""
 
 from __future__ import annotations
 
-import json
-import math
 import os
-import re
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
-from pathlib import Path
 from typing import Any
 
 import h5py
@@ -24,26 +14,13 @@ import numpy as np
 
 from d2ke import _nodes
 from d2ke._atomic import written_whole
-from d2ke._json import frozen
 from d2ke._labels import label_array, same_length
-from d2ke._validate import choice, file_path, integer
-from d2ke._version import __version__
-from d2ke.io._hdf5 import (
-    HEADER_BYTES,
-    get_objects,
-    get_text,
-    header,
-    put_objects,
-    put_text,
-    seal,
-)
+from d2ke._validate import choice, file_path
+from d2ke.io import _layout
+from d2ke.io._hdf5 import put_objects
+from d2ke.io._layout import check_text, plain
+from d2ke.io.feature_file import open_features
 from d2ke.objects import Objects, pack
-
-_FORMAT = "d2ke features"
-_VERSION = 1
-_LINES = re.compile(rb"d2ke features (\d{1,9})\n(?:(\d{1,18}) (\d{1,18}) (\d{1,18})\n)?")
-_CHUNK = (256, 128)  # rows and columns that are read at once: 256 KiB of float64
-_LARGEST = 2**63 - 1  # of int64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -195,35 +172,23 @@ def save_features(
     parameters = _parameters({} if parameters is None else parameters)
     if compression is not None:
         choice("compression", compression, ["gzip"])
-    versions = {
-        "format": _VERSION,
-        "d2ke": __version__,
-        "numpy": np.__version__,
-        "h5py": h5py.__version__,
-    }
-    chunk = tuple(_even(size, most) for size, most in zip(Z.shape, _CHUNK, strict=True))
-    n_chunks = math.prod(-(-size // step) for size, step in zip(Z.shape, chunk, strict=True))
     with written_whole(path) as part:
-        # The room for HDF5's own data keeps its tables of chunks out of the chunks' span.
-        with h5py.File(
-            part,
-            "w",
-            userblock_size=HEADER_BYTES,
-            libver=("earliest", "v108"),  # MATLAB's HDF5 is old
-            meta_block_size=8192 + 128 * n_chunks,
-        ) as store:
+        with h5py.File(part, "w", **_layout.hdf5_options(Z.shape)) as store:
             if labels is not None:
-                _put_labels(store, labels)
+                _layout.put_labels(store, labels)
             if omega is not None:
                 put_objects(store.create_group("omega"), omega)
-            _put_values(store, "parameters", parameters)
-            _put_values(store, "versions", versions)
+            _layout.put_values(store, "parameters", parameters)
+            _layout.put_values(store, "versions", _layout.versions())
             dataset = store.create_dataset(
-                "Z", data=Z, chunks=chunk, compression=compression, fletcher32=True
+                "Z",
+                data=Z,
+                chunks=_layout.chunk_shape(Z.shape),
+                compression=compression,
+                fletcher32=True,
             )
-            spared = _span(dataset)
-        size = part.stat().st_size
-        seal(part, (f"{_FORMAT} {_VERSION}", f"{size} {spared[0]} {spared[1]}"), spared)
+            spared = _layout.longest_run(_layout.chunk_places(dataset))
+        _layout.seal_store(part, spared)
 
 
 def load_features(
@@ -288,22 +253,14 @@ def load_features(
     >>> np.allclose(store.Z * np.sqrt(256 / 64), Z64)
     True
     """
-    path = file_path("file", file)
-    _check_whole(path)
-    with h5py.File(path, "r") as store:
-        dataset = store["Z"]
-        rows = _range("rows", rows, dataset.shape[0])
-        columns = _range("columns", columns, dataset.shape[1])
-        try:
-            Z = dataset[rows, columns]
-        except OSError as error:
-            raise ValueError(f"{path} is damaged: Z cannot be read: {error}") from error
+    with open_features(file) as store:
+        rows, columns = store.ranges(rows, columns)
         return FeatureStore(
-            Z,
-            _get_labels(store, rows) if "labels" in store else None,
-            get_objects(store["omega"], columns) if "omega" in store else None,
-            _get_values(store, "parameters"),
-            _get_values(store, "versions"),
+            store.read(rows, columns),
+            store.labels(rows),
+            store.omega(columns),
+            store.parameters,
+            store.versions,
         )
 
 
@@ -326,23 +283,8 @@ def _labels(y: Any, n: int) -> np.ndarray:
     same_length("labels", labels, "Z", n)
     if labels.dtype.kind == "U":
         for i, label in enumerate(labels.tolist()):
-            _check_text(f"labels[{i}]", label)
+            check_text(f"labels[{i}]", label)
     return labels
-
-
-def _put_labels(store: h5py.File, labels: np.ndarray) -> None:
-    if labels.dtype.kind == "U":
-        classes, labels, dtype = *np.unique(labels, return_inverse=True), labels.dtype
-        put_text(store, "classes", classes).attrs["dtype"] = dtype.str
-    store["labels"] = labels
-
-
-def _get_labels(store: h5py.File, rows: slice) -> np.ndarray:
-    labels = store["labels"][rows]
-    if "classes" not in store:
-        return labels
-    classes = store["classes"]
-    return get_text(classes).astype(classes.attrs["dtype"])[labels]
 
 
 def _parameters(parameters: Any) -> dict[str, Any]:
@@ -354,129 +296,4 @@ def _parameters(parameters: Any) -> dict[str, Any]:
                 f"parameters has the name {name!r}; a name must not be empty, '.', or have a "
                 "slash or a NUL"
             )
-    return _plain("parameters", dict(parameters))
-
-
-def _plain(name: str, value: Any) -> Any:
-    """Return a parameter with numpy's scalars as Python's own; refuse what JSON cannot hold."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, str):
-        _check_text(name, value)
-    if type(value) is tuple:
-        return tuple(_plain(f"{name}[{i}]", one) for i, one in enumerate(value))
-    if type(value) is dict:
-        for key in value:
-            if type(key) is not str:
-                raise TypeError(f"{name} has the name {key!r}; names must be str")
-            _check_text(f"a name in {name}", key)
-        return {key: _plain(f"{name}[{key!r}]", one) for key, one in value.items()}
-    if value is not None and type(value) not in (bool, int, float, str):
-        raise TypeError(
-            f"{name} must be None, bool, int, float, str, or a tuple or dict of them; got "
-            f"{value!r} of type {type(value).__name__}"
-        )
-    return value
-
-
-def _check_text(name: str, text: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError(f"{name} is {text!r}, which UTF-8 cannot write") from None
-
-
-def _put_values(store: h5py.File, name: str, values: Mapping[str, Any]) -> None:
-    """Write a group of the values in order, each in the plainest form that holds it exactly."""
-    group = store.create_group(name, track_order=True)
-    for key, value in values.items():
-        ones = value if type(value) is tuple else (value,)
-        kinds = {type(one) for one in ones}
-        if type(value) is bool:
-            group[key] = np.uint8(value)
-        elif kinds == {float}:
-            group[key] = np.array(value, dtype=np.float64)
-        elif kinds == {int} and all(abs(one) <= _LARGEST for one in ones):
-            group[key] = np.array(value, dtype=np.int64)
-        elif type(value) is str and "\0" not in value:  # HDF5 would take NULs off the end
-            put_text(group, key, np.array(value))
-        else:
-            put_text(group, key, np.array(json.dumps(value))).attrs["json"] = 1
-
-
-def _get_values(store: h5py.File, name: str) -> dict[str, Any]:
-    values = {}
-    for key, dataset in store[name].items():
-        if dataset.dtype.kind == "S":
-            text = get_text(dataset).item()
-            values[key] = frozen(json.loads(text)) if "json" in dataset.attrs else text
-        elif dataset.dtype == np.uint8:
-            values[key] = bool(dataset[()])
-        else:
-            value = dataset[()].tolist()
-            values[key] = tuple(value) if dataset.ndim else value
-    return values
-
-
-def _even(size: int, most: int) -> int:
-    """Divide `size` into equal parts of at most `most`, so that the last is hardly smaller."""
-    return -(-size // -(-size // most))
-
-
-def _span(dataset: h5py.Dataset) -> tuple[int, int]:
-    """Return start and stop of the longest run of bytes in the file that chunks fill."""
-    corners = product(*map(range, (0, 0), dataset.shape, dataset.chunks))
-    chunks = [dataset.id.get_chunk_info_by_coord(corner) for corner in corners]
-    best = start = stop = 0
-    longest = (HEADER_BYTES, HEADER_BYTES)
-    for low, size in sorted((chunk.byte_offset, chunk.size) for chunk in chunks):
-        if low != stop:
-            start = low
-        stop = low + size
-        # Versions of HDF5 differ in whether they count from the file's start or from the
-        # header's end; these bytes are the chunks' either way.
-        if stop - start - HEADER_BYTES > best:
-            best, longest = stop - start - HEADER_BYTES, (start + HEADER_BYTES, stop)
-    return longest
-
-
-def _check_whole(path: Path) -> None:
-    """Refuse a file that is not, to the last bit outside of Z, what `save_features` left."""
-    with open(path, "rb") as stream:
-        front = stream.read(HEADER_BYTES)
-        found = _LINES.match(front)
-        if not found:
-            kind = "an HDF5 file of another kind" if h5py.is_hdf5(path) else "not an HDF5 file"
-            raise ValueError(f"{path} is not a feature store of d2ke: it is {kind}")
-        if int(found[1]) > _VERSION:
-            raise ValueError(
-                f"{path} has version {int(found[1])} of the format, and this d2ke "
-                f"({__version__}) reads {_VERSION}: a newer d2ke is needed"
-            )
-        if found[2] is None or int(found[1]) < 1:
-            raise ValueError(f"{path} is damaged: its header cannot be read")
-        size, start, stop = map(int, found.groups()[1:])
-        there = stream.seek(0, os.SEEK_END)
-        if there != size:
-            raise ValueError(f"{path} is damaged: it has {there} bytes instead of {size}")
-        lines = found[0].decode().splitlines()
-        if front != header(lines, stream, (start, stop)):
-            raise ValueError(f"{path} is damaged, or was changed after it was saved")
-
-
-def _range(name: str, given: slice | None, size: int) -> slice:
-    """Return a slice with bounds from 0 to `size`; refuse one that would be cut short."""
-    if given is None:
-        return slice(0, size)
-    if not isinstance(given, slice):
-        raise TypeError(f"{name} must be a slice, such as slice(100), got {given!r}")
-    if given.step not in (None, 1):
-        raise ValueError(f"{name} must have no step, got {given!r}")
-    bounds = [
-        default if bound is None else integer(f"the {end} of {name}", bound, -size, size)
-        for end, bound, default in (("start", given.start, 0), ("stop", given.stop, size))
-    ]
-    start, stop = (bound + size if bound < 0 else bound for bound in bounds)
-    if start >= stop:
-        raise ValueError(f"{name} selects nothing of {size}: {given!r}")
-    return slice(start, stop)
+    return plain("parameters", dict(parameters))
