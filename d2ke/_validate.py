@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,23 @@ def file_path(name: str, value: Any) -> Path:
         return Path(value)
     except TypeError:
         raise TypeError(f"{name} must be a path, got {value!r}") from None
+
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b", re.IGNORECASE)
+
+
+def byte_count(name: str, value: Any) -> int:
+    """Return a number of bytes from an integer or from text such as "512MiB" or "1.5 GB"."""
+    if isinstance(value, str):
+        found = _SIZE.fullmatch(value.strip())
+        if not found:
+            raise ValueError(
+                f"{name} must be a number of bytes or text such as '512MiB' or '1GB', got {value!r}"
+            )
+        unit = (1024 if found[3] else 1000) ** "kmgt".index(found[2].lower() or "k")
+        unit *= (1024 if found[3] else 1000) if found[2] else 1
+        value = int(float(found[1]) * unit)
+    return integer(name, value, 1)
 
 
 def element_type(name: str, value: Any) -> np.dtype:

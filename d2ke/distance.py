@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +18,10 @@ from scipy import LowLevelCallable
 from d2ke._clouds import cloud, decay, distinct, scaled
 from d2ke._ext import elastic, features, kernel_sums, sets, strings, transport, user
 from d2ke._progress import progress_bar
+from d2ke._stream import check_memory, stream
 from d2ke._threads import team_size
-from d2ke._validate import choice, flag, integer, positive_number
+from d2ke._validate import byte_count, choice, element_type, flag, integer, positive_number
+from d2ke.io import FeatureFile
 from d2ke.objects import Objects, check_compatible, common_alphabet, pack, refuse_weights
 
 
@@ -265,10 +269,13 @@ def distance_matrix(
     distance: str | Callable[..., float] | LowLevelCallable | None = None,
     *,
     n_threads: int | None = None,
-    out: np.ndarray | None = None,
+    out: np.ndarray | str | os.PathLike | None = None,
+    dtype: Any = None,
+    max_memory: int | str | None = None,
+    resume: bool = False,
     progress: bool = False,
     **params: Any,
-) -> np.ndarray:
+) -> np.ndarray | FeatureFile:
     """Compute the distances between all objects of X and all objects of Y.
 
     Parameters
@@ -294,8 +301,18 @@ def distance_matrix(
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does
         not depend on it.
-    out : ndarray of float32 or float64, shape (n, m), optional
-        C-contiguous array to fill.
+    out : ndarray of float32 or float64, shape (n, m), or path, optional
+        C-contiguous array to fill; or the name of a file, to which blocks of rows are written as
+        they are ready, see Notes.
+    dtype : {float64, float32}, optional
+        Of the result, where `out` is no array; by default as said under Returns.
+    max_memory : int or str, optional
+        Bytes that the call may take, such as ``"512MiB"`` or ``"1GB"``, packed X and Y included.
+        A request that takes more fails before it starts. None: no limit; a file is written by
+        blocks of up to 64 MiB.
+    resume : bool
+        Go on with the file where an earlier, equal call was interrupted. Without it a file that
+        exists is refused.
     progress : bool
         Show a progress bar (on a terminal only).
     **params
@@ -310,17 +327,22 @@ def distance_matrix(
 
     Returns
     -------
-    ndarray, shape (n, m)
+    ndarray, shape (n, m), or FeatureFile
         float32 if X and Y both hold float32 vectors, else float64; `out` if
         given. The same bits for any number of threads and for any subset of
-        rows and columns.
+        rows and columns. For a path: the file, opened for reading, to be closed.
 
     Raises
     ------
     TypeError, ValueError
         Unknown distance or parameter, objects of the wrong kind, NaN, empty
         objects where the distance is undefined, mixed numbers of channels,
-        weights that the distance does not use, an `out` that does not fit.
+        weights that the distance does not use, an `out` that does not fit; too
+        small a `max_memory`; with `resume`, a file of other inputs or
+        parameters, which are named.
+    OSError
+        A file that exists, cannot be written, or takes more than what is free
+        on the disk.
     KeyboardInterrupt
         On Ctrl-C, within a second.
 
@@ -343,6 +365,11 @@ def distance_matrix(
     none [2]_; the error of its square is at most (8 + dim) 2.3e-16 times the square
     of the sum of all weights of x and y.
 
+    A path as `out` makes a feature store (`d2ke.io.open_features`,
+    `d2ke.io.load_features`) with the bits that the array would have. After a kill at
+    any moment, a full disk or Ctrl-C, the same call with ``resume=True`` goes on
+    with it. For ``Y=None`` each pair is computed twice then.
+
     References
     ----------
     .. [1] Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
@@ -363,41 +390,50 @@ def distance_matrix(
     array([[1.],
            [1.]])
     """
-    prepared = prepare_cross(X, Y, distance, params)
-    out = output_array(out, prepared.shape, prepared.dtype)
-    with progress_bar(progress, "distances") as report:
-        prepared.run(out, team_size(n_threads), report)
-    return out
+    pairs = check_pairs(X, Y, distance, params)
+    return fill(
+        pairs,
+        out,
+        dtype=dtype,
+        max_memory=max_memory,
+        resume=resume,
+        n_threads=n_threads,
+        progress=progress,
+        task="distances",
+    )
 
 
-def prepare_cross(
+def check_pairs(
     X: Any,
     Y: Any,
     distance: Any,
     params: Mapping[str, Any],
-    first: str = "X",
-    second: str = "Y",
-) -> Prepared:
+    names: tuple[str, str] = ("X", "Y"),
+) -> Pairs:
     """Check and pack everything that a distance matrix needs, and compute nothing yet.
 
-    `first` and `second` are what the caller's caller knows X and Y as, for the errors.
+    `names` are what the caller's caller knows X and Y as, for the errors.
     """
     if isinstance(distance, LowLevelCallable):
-        return _prepare_compiled(X, Y, distance, params, first, second)
+        return _compiled_pairs(X, Y, distance, params, names)
     if callable(distance):
-        return _PythonCross(X, Y, distance, params, first, second)
+        return _python_pairs(X, Y, distance, params, names)
     row = find_distance(distance)
     checked = check_parameters(row, params)
-    x = _checked(X, row.kind, row.shortest, row.name, first)
-    y = x if Y is None else _checked(Y, row.kind, row.shortest, row.name, second)
-    check_compatible(x, y, first, second)
+    x = _checked(X, row.kind, row.shortest, row.name, names[0])
+    y = x if Y is None else _checked(Y, row.kind, row.shortest, row.name, names[1])
+    check_compatible(x, y, *names)
     if not row.weighted:
-        _refuse_weights(x, y, first, second, f"distance {row.name!r}")
+        _refuse_weights(x, y, names, f"distance {row.name!r}")
     same = Y is None and row.symmetric
     dtype = np.float64
     if row.kind == "vectors":
         dtype = np.promote_types(x.dtype, y.dtype)
-    return Prepared(row.prepare(x, y, same, **checked), (len(x), len(y)), dtype, same)
+
+    def compiled(x: Objects, y: Objects, same: bool) -> Prepared:
+        return Prepared(row.prepare(x, y, same, **checked), same)
+
+    return Pairs(x, y, np.dtype(dtype), same, compiled, row.name, dict(params), names)
 
 
 def find_distance(distance: Any) -> Distance:
@@ -427,11 +463,9 @@ def check_parameters(row: Distance, params: Mapping[str, Any]) -> dict[str, Any]
 class Prepared:
     """A compiled distance with its arguments, ready to fill a matrix."""
 
-    def __init__(self, cross, shape, dtype, same):
+    def __init__(self, cross, same):
         self._cross = cross
         self._same = same
-        self.shape = shape
-        self.dtype = np.dtype(dtype)
 
     def run(self, out, n_threads, report, gamma=None, scale=1.0):
         """Fill `out` with scale * d, or with scale * exp(-gamma * d) where gamma is given."""
@@ -439,37 +473,38 @@ class Prepared:
 
 
 class _PythonCross(Prepared):
-    """The slow path: a Python callable on any objects."""
+    """The slow path: a Python callable on any objects.
 
-    def __init__(self, X, Y, function, params, first, second):
-        self._x = _sequence(X, first)
-        self._y = self._x if Y is None else _sequence(Y, second)
-        _refuse_weights(X, Y, first, second, "a Python distance")
-        self._first, self._second = first, second
-        self._function = function
-        self._params = dict(params)
-        super().__init__(None, (len(self._x), len(self._y)), np.float64, Y is None)
+    Rows count from `first`. With `half`, Y is X, and f(x_i, x_j) is computed for i <= j only.
+    """
+
+    def __init__(self, x, y, same, function, params, names, first=0, half=False):
+        super().__init__(None, same)
+        self._x, self._y, self._names = x, y, names
+        self._function, self._params = function, params
+        self._first, self._half = first, half
 
     def run(self, out, n_threads, report, gamma=None, scale=1.0):
         row = np.empty(out.shape[1])
-        for i, x in enumerate(self._x):
+        for i, x in enumerate(self._x, self._first):
             start = i if self._same else 0
             for j in range(start, len(self._y)):
-                row[j] = self._value(x, self._y[j], i, j)
+                turned = self._half and j < i
+                row[j] = self._value(*((self._y[j], x, j, i) if turned else (x, self._y[j], i, j)))
             values = row[start:].astype(out.dtype).astype(np.float64)
             if gamma is None:
                 values *= scale
             else:
                 features.exp_features(values[None], values[None], gamma, scale, 1)
-            out[i, start:] = values
+            out[i - self._first, start:] = values
             if self._same:
                 out[start:, i] = out[i, start:]
             if report is not None:
-                report((i + 1) * len(self._y), out.size)
+                report((i - self._first + 1) * len(self._y), out.size)
 
     def _value(self, x, y, i, j):
         value = self._function(x, y, **self._params)
-        where = f"distance({self._first}[{i}], {self._second}[{j}])"
+        where = f"distance({self._names[0]}[{i}], {self._names[1]}[{j}])"
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value[()]
         if not isinstance(value, numbers.Real):
@@ -481,6 +516,18 @@ class _PythonCross(Prepared):
         if not 0 <= value < math.inf:
             raise ValueError(f"{where} must be finite and >= 0, got {value}")
         return value
+
+
+def _python_pairs(X, Y, function, params, names):
+    x = _sequence(X, names[0])
+    y = x if Y is None else _sequence(Y, names[1])
+    _refuse_weights(X, Y, names, "a Python distance")
+
+    def compiled(rows, columns, same, first=0):
+        half = Y is None and not same
+        return _PythonCross(rows, columns, same, function, params, names, first, half)
+
+    return Pairs(x, y, np.dtype(np.float64), Y is None, compiled, function, dict(params), names)
 
 
 _WORDS = {
@@ -502,7 +549,7 @@ _SIGNATURES = {
 }
 
 
-def _prepare_compiled(X, Y, function, params, first, second):
+def _compiled_pairs(X, Y, function, params, names):
     if params:
         raise TypeError(
             f"a compiled distance takes its parameters through user_data; got {', '.join(params)}"
@@ -516,24 +563,43 @@ def _prepare_compiled(X, Y, function, params, first, second):
             "double *, intptr_t, const double *, intptr_t, intptr_t, void *)' for vectors or "
             "'double (const int32_t *, intptr_t, const int32_t *, intptr_t, void *)' for strings"
         )
-    x = _checked(X, kind, 0, "distance", first)
-    y = x if Y is None else _checked(Y, kind, 0, "distance", second)
-    check_compatible(x, y, first, second)
-    _refuse_weights(x, y, first, second, "a compiled distance")
-    address, data = user.addresses(function)
+    x = _checked(X, kind, 0, "distance", names[0])
+    y = x if Y is None else _checked(Y, kind, 0, "distance", names[1])
+    check_compatible(x, y, *names)
+    _refuse_weights(x, y, names, "a compiled distance")
     if kind == "vectors":
-        for name, objects in ((first, x), (second, y)):
+        for name, objects in zip(names, (x, y), strict=True):
             if objects.dtype != np.float64:
                 raise TypeError(f"a compiled distance takes float64 vectors; {name} is float32")
-        cross = user.vectors(
-            address, data, x.values, x.offsets, y.values, y.offsets, Y is None, function
-        )
-    else:
-        x_points, y_points = (_code_points(objects) for objects in (x, y))
-        cross = user.strings(
-            address, data, x_points, x.offsets, y_points, y.offsets, Y is None, function
-        )
-    return Prepared(cross, (len(x), len(y)), np.float64, Y is None)
+
+    def compiled(x, y, same, first=0):
+        return _UserCross(x, y, same, function, kind, first)
+
+    return Pairs(x, y, np.dtype(np.float64), Y is None, compiled, function, {}, names)
+
+
+class _UserCross(Prepared):
+    """A compiled function of the user's; rows count from `first`."""
+
+    def __init__(self, x, y, same, function, kind, first):
+        address, data = user.addresses(function)
+        if kind == "vectors":
+            x_values, y_values, compile_ = x.values, y.values, user.vectors
+        else:
+            (x_values, y_values), compile_ = map(_code_points, (x, y)), user.strings
+        cross = compile_(address, data, x_values, x.offsets, y_values, y.offsets, same, function)
+        super().__init__(cross, same)
+        self._first = first
+
+    def run(self, out, n_threads, report, gamma=None, scale=1.0):
+        try:
+            super().run(out, n_threads, report, gamma, scale)
+        except ValueError as error:
+            found = re.match(r"distance\(X\[(\d+)\](.*)", str(error))
+            if not (found and self._first):
+                raise
+            row = int(found[1]) + self._first
+            raise ValueError(f"distance(X[{row}]{found[2]}") from None
 
 
 def _checked(items, kind, shortest, distance, name):
@@ -549,8 +615,8 @@ def _checked(items, kind, shortest, distance, name):
     return objects
 
 
-def _refuse_weights(x, y, first, second, user):
-    for name, objects in ((first, x), (second, y)):
+def _refuse_weights(x, y, names, user):
+    for name, objects in zip(names, (x, y), strict=True):
         if isinstance(objects, Objects):
             refuse_weights(objects, name, user)
 
@@ -597,6 +663,104 @@ def _code_points(objects: Objects) -> np.ndarray:
 def _not_empty(codes: np.ndarray) -> np.ndarray:
     # Strings may all be empty; the kernels still want an address.
     return codes if codes.size else np.zeros(1, dtype=codes.dtype)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All pairs of a checked X and a checked Y, of which nothing is computed yet.
+
+    Attributes
+    ----------
+    x, y : Objects or list
+        What is compared; the same object where no Y was given.
+    dtype : numpy.dtype
+        Of the result.
+    same : bool
+        Whether only half of the pairs need be computed.
+    compiled : callable
+        ``compiled(x, y, same)`` prepares the distance; those of users' functions, whose
+        errors name rows, also take the serial number of x's first item, ``first``.
+    distance : str or callable
+        The registry's name, or the user's function.
+    params : dict
+        The distance's parameters as they were given.
+    names : tuple of str
+        What the caller's caller knows X and Y as.
+    """
+
+    x: Any
+    y: Any
+    dtype: np.dtype
+    same: bool
+    compiled: Callable[..., Prepared]
+    distance: Any
+    params: dict[str, Any]
+    names: tuple[str, str]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the result."""
+        return len(self.x), len(self.y)
+
+    def prepared(self) -> Prepared:
+        """Prepare all of them."""
+        return self.compiled(self.x, self.y, self.same)
+
+    def rows(self, rows: slice) -> Prepared:
+        """Prepare some rows, with the same bits."""
+        first = {} if isinstance(self.distance, str) else {"first": rows.start}
+        x = self.x
+        x = x.span(rows.start, rows.stop) if isinstance(x, Objects) else x[rows]
+        return self.compiled(x, self.y, False, **first)
+
+
+def fill(
+    pairs: Pairs,
+    out: Any,
+    *,
+    dtype: Any,
+    max_memory: Any,
+    resume: Any,
+    n_threads: int | None,
+    progress: bool,
+    task: str,
+    gamma: float | None = None,
+    scale: float = 1.0,
+    parameters: Mapping[str, Any] | None = None,
+) -> np.ndarray | FeatureFile:
+    """Compute all pairs into an array or, where `out` is a path, into a feature store.
+
+    `parameters` is what the store records beside the distance and its parameters.
+    """
+    if dtype is not None:
+        dtype = element_type("dtype", dtype)
+        if isinstance(out, np.ndarray) and out.dtype != dtype:
+            raise TypeError(f"out holds {out.dtype}, but dtype is {dtype}")
+    else:
+        dtype = pairs.dtype
+    limit = None if max_memory is None else byte_count("max_memory", max_memory)
+    if isinstance(out, (str, os.PathLike)):
+        return stream(
+            pairs,
+            Path(out),
+            dtype=dtype,
+            limit=limit,
+            resume=resume,
+            n_threads=team_size(n_threads),
+            progress=progress,
+            task=task,
+            gamma=gamma,
+            scale=scale,
+            parameters=parameters or {},
+        )
+    if resume:
+        raise TypeError(f"resume goes with a file, a path as out; out is {type(out).__name__}")
+    if out is None and limit is not None:
+        check_memory(pairs, dtype, limit)
+    out = output_array(out, pairs.shape, dtype)
+    with progress_bar(progress, task) as report:
+        pairs.prepared().run(out, team_size(n_threads), report, gamma, scale)
+    return out
 
 
 def output_array(out: Any, shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:

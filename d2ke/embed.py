@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,10 +11,10 @@ import numpy as np
 
 from d2ke import _nodes
 from d2ke._ext import features
-from d2ke._progress import progress_bar
 from d2ke._threads import team_size
 from d2ke._validate import choice, positive_number
-from d2ke.distance import output_array, prepare_cross
+from d2ke.distance import check_pairs, fill, output_array
+from d2ke.io import FeatureFile
 
 
 def d2ke_embed(
@@ -24,10 +25,13 @@ def d2ke_embed(
     gamma: float | None = None,
     link: str = "exp",
     n_threads: int | None = None,
-    out: np.ndarray | None = None,
+    out: np.ndarray | str | os.PathLike | None = None,
+    dtype: Any = None,
+    max_memory: int | str | None = None,
+    resume: bool = False,
     progress: bool = False,
     **params: Any,
-) -> np.ndarray:
+) -> np.ndarray | FeatureFile:
     """Embed objects by their distances to random objects.
 
     Z[i, j] = exp(-gamma d(x_i, omega_j)) / sqrt(R), so that Z Z' tends to the
@@ -49,8 +53,12 @@ def d2ke_embed(
         sqrt(R), as the authors' code for time series has it.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    out : ndarray of float32 or float64, shape (n, R), optional
-        C-contiguous array to fill.
+    out : ndarray of float32 or float64, shape (n, R), or path, optional
+        C-contiguous array to fill; or the name of a file, to which blocks of rows are written
+        as they are ready: a feature store, with omega.
+    dtype, max_memory, resume
+        As for `distance_matrix`: the type of the result, the bytes that the call may take, and
+        whether to go on with a file that was interrupted.
     progress : bool
         Show a progress bar (on a terminal only).
     **params
@@ -58,15 +66,17 @@ def d2ke_embed(
 
     Returns
     -------
-    ndarray, shape (n, R)
+    ndarray, shape (n, R), or FeatureFile
         float32 if X and omega both hold float32 vectors, else float64; the same
         bits for any number of threads, and the same as `d2ke_features` gives
-        from the distance matrix.
+        from the distance matrix. For a path: the file, opened for reading, to be closed.
 
     Raises
     ------
     TypeError, ValueError
         As `distance_matrix`; gamma missing, not positive or not finite.
+    OSError
+        As `distance_matrix`, for a path as `out`.
 
     References
     ----------
@@ -82,7 +92,19 @@ def d2ke_embed(
     ((2, 256), True)
     """
     gamma = _check_link(gamma, link)
-    return embed(X, omega, distance, params, gamma, n_threads, out=out, progress=progress)
+    return embed(
+        X,
+        omega,
+        distance,
+        params,
+        gamma,
+        n_threads,
+        out=out,
+        dtype=dtype,
+        max_memory=max_memory,
+        resume=resume,
+        progress=progress,
+    )
 
 
 def embed(
@@ -93,21 +115,32 @@ def embed(
     gamma: float | None,
     n_threads: int | None,
     *,
-    out: np.ndarray | None = None,
+    out: Any = None,
+    dtype: Any = None,
+    max_memory: int | str | None = None,
+    resume: bool = False,
     progress: bool = False,
     names: tuple[str, str] = ("X", "omega"),
-) -> np.ndarray:
+) -> np.ndarray | FeatureFile:
     """Embed objects, or give distances / sqrt(R) if gamma is None; errors call them by `names`."""
     if omega is None:
         raise TypeError(
             f"{names[1]} is None; draw random objects first, see random_series and its kin"
         )
-    prepared = prepare_cross(X, omega, distance, params, *names)
-    out = output_array(out, prepared.shape, prepared.dtype)
-    scale = 1 / np.sqrt(prepared.shape[1])
-    with progress_bar(progress, "features") as report:
-        prepared.run(out, team_size(n_threads), report, gamma, scale)
-    return out
+    pairs = check_pairs(X, omega, distance, params, names)
+    return fill(
+        pairs,
+        out,
+        dtype=dtype,
+        max_memory=max_memory,
+        resume=resume,
+        n_threads=n_threads,
+        progress=progress,
+        task="features",
+        gamma=gamma,
+        scale=1 / np.sqrt(pairs.shape[1]),
+        parameters={"link": "distance"} if gamma is None else {"gamma": gamma, "link": "exp"},
+    )
 
 
 def d2ke_features(
@@ -192,10 +225,13 @@ def rsm_embed(
     gamma: float | None = None,
     link: str = "exp",
     n_threads: int | None = None,
-    out: np.ndarray | None = None,
+    out: np.ndarray | str | os.PathLike | None = None,
+    dtype: Any = None,
+    max_memory: int | str | None = None,
+    resume: bool = False,
     progress: bool = False,
     **params: Any,
-) -> np.ndarray:
+) -> np.ndarray | FeatureFile:
     """Embed objects by their distances to representatives: the representative-set method.
 
     The baseline RSM of the paper; it differs from D2KE in where the R objects
@@ -207,17 +243,17 @@ def rsm_embed(
         n objects.
     reps : Objects or what `pack` takes
         R representatives, usually ``representatives(X_train, R, seed=...)``.
-    distance, gamma, link, n_threads, out, progress, **params
+    distance, gamma, link, n_threads, out, dtype, max_memory, resume, progress, **params
         As for `d2ke_embed`.
 
     Returns
     -------
-    ndarray, shape (n, R)
+    ndarray, shape (n, R), or FeatureFile
         The features.
 
     Raises
     ------
-    TypeError, ValueError
+    TypeError, ValueError, OSError
         As `d2ke_embed`.
 
     References
@@ -233,10 +269,19 @@ def rsm_embed(
     >>> d2ke.rsm_embed(X, reps, distance="levenshtein", gamma=1.0).shape
     (3, 2)
     """
-    gamma = _check_link(gamma, link)
-    names = ("X", "reps")
     return embed(
-        X, reps, distance, params, gamma, n_threads, out=out, progress=progress, names=names
+        X,
+        reps,
+        distance,
+        params,
+        _check_link(gamma, link),
+        n_threads,
+        out=out,
+        dtype=dtype,
+        max_memory=max_memory,
+        resume=resume,
+        progress=progress,
+        names=("X", "reps"),
     )
 
 

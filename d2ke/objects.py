@@ -170,6 +170,18 @@ class Objects:
             self.kind, self.values[source], offsets, self.alphabet, self.letters, weights
         )
 
+    def span(self, start: int, stop: int) -> Objects:
+        """Objects from `start` to before `stop`; unlike a slice, they share the memory."""
+        first, last = self.offsets[start], self.offsets[stop]
+        return Objects(
+            self.kind,
+            self.values[first:last],
+            self.offsets[start : stop + 1] - first,
+            self.alphabet,
+            self.letters,
+            None if self.weights is None else self.weights[first:last],
+        )
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Objects):
             return NotImplemented

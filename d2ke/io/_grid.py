@@ -62,8 +62,8 @@ class Grid:
         crc = 0
         for band in self.bands(rows):
             part = Z[band * height - rows.start :][:height]
-            for start, left in zip(self.starts[band].tolist(), range(0, self.shape[1], width)):
-                values = part[:, left : left + width]
+            for j, start in enumerate(self.starts[band].tolist()):
+                values = part[:, j * width : (j + 1) * width]
                 body[: len(values), : values.shape[1]] = values
                 # Of chunks at the edges, what lies beyond Z is 0, as HDF5 has it.
                 body[len(values) :] = 0

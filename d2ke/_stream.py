@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distances and features written to a file by blocks of rows, within a limit of memory."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import LowLevelCallable
+
+from d2ke._background import Background
+from d2ke._digest import code_digest, objects_digest, sequence_digest
+from d2ke._progress import progress_bar
+from d2ke._validate import flag
+from d2ke.io import FeatureFile, open_features
+from d2ke.io._layout import chunk_shape, plain
+from d2ke.io._partial import PartialStore
+from d2ke.objects import Objects
+
+_BUFFERS = 2  # one is filled while the other is written
+_MOST_BLOCK_BYTES = 1 << 26
+# A block this long is long enough: what a kill may lose, and the time between two lines of the
+# journal, each of which has the disk wait for some milliseconds.
+_BLOCK_SECONDS = 1.0
+# What kernels, HDF5 and the writer take besides what grows with the inputs.
+_SPARE_BYTES = 1 << 24
+_THREAD_BYTES = 1 << 20
+
+
+def check_memory(pairs: Any, dtype: np.dtype, limit: int) -> None:
+    """Refuse a matrix in memory that takes more than the limit."""
+    n, m = pairs.shape
+    needed = _held_bytes(pairs) + n * m * dtype.itemsize
+    if needed > limit:
+        raise ValueError(
+            f"max_memory is {limit} bytes, but {n} x {m} values of {dtype} and the objects take "
+            f"{needed}; give a path as out, and blocks of rows are written to that file"
+        )
+
+
+def stream(
+    pairs: Any,
+    path: Path,
+    *,
+    dtype: np.dtype,
+    limit: int | None,
+    resume: bool,
+    n_threads: int,
+    progress: bool,
+    task: str,
+    gamma: float | None,
+    scale: float,
+    parameters: Mapping[str, Any],
+) -> FeatureFile:
+    """Compute all pairs block by block into a feature store, and open it; see `distance_matrix`."""
+    resume = flag("resume", resume)
+    most = _bands_within(pairs, dtype, limit, n_threads)
+    omega = pairs.y if pairs.y is not pairs.x and isinstance(pairs.y, Objects) else None
+    described, inputs = _description(pairs)
+    store = PartialStore(
+        path,
+        pairs.shape,
+        dtype,
+        parameters=described | dict(parameters),
+        inputs=inputs,
+        omega=omega,
+        resume=resume,
+    )
+    if not store.finished:
+        rows = min(most * store.grid.chunk[0], pairs.shape[0])
+        buffers = [np.empty((rows, pairs.shape[1]), dtype) for _ in range(_BUFFERS)]
+        # On an error it is the writer that closes the store, when it has stopped.
+        with (
+            Background(store.write, buffers, store.close) as writer,
+            progress_bar(progress, task) as report,
+        ):
+            _fill(pairs, store, writer, most, report, (n_threads, gamma, scale))
+        try:
+            store.finish()
+        except BaseException:
+            store.close()
+            raise
+    store.close()
+    return open_features(path)
+
+
+def _fill(
+    pairs: Any,
+    store: PartialStore,
+    writer: Background,
+    most: int,
+    report: Callable[[int, int], None] | None,
+    how: tuple[int, float | None, float],
+) -> None:
+    """Compute all blocks that are missing, of at most so many bands each."""
+    n_threads, gamma, scale = how
+    n, m = pairs.shape
+    first, count = 0, 1
+    while bands := store.missing(first, count):
+        rows = store.grid.rows(bands.start, bands.stop)
+        buffer = writer.buffer()
+        block = buffer[: rows.stop - rows.start]
+        done = rows.start * m
+
+        def visit(here: int, _: int, done: int = done) -> None:
+            writer.check()  # a full disk does not wait for the block's end
+            if report is not None:
+                report(done + here, n * m)
+
+        started = time.perf_counter()
+        pairs.rows(rows).run(block, n_threads, visit, gamma, scale)
+        seconds = time.perf_counter() - started
+        writer.put(buffer, rows, block, writer.stop)
+        first = bands.stop
+        count = max(1, min(most, int(_BLOCK_SECONDS * len(bands) / seconds)))
+
+
+def _bands_within(pairs: Any, dtype: np.dtype, limit: int | None, n_threads: int) -> int:
+    """Return how many bands a block has, or raise if not even one is within the limit."""
+    n, m = pairs.shape
+    height = chunk_shape(pairs.shape)[0]
+    band_bytes = height * m * dtype.itemsize
+    most = max(1, min(_MOST_BLOCK_BYTES // band_bytes, -(-n // height)))
+    if limit is None:
+        return most
+    held = _held_bytes(pairs)
+    fixed = held + _prepared_bytes(pairs.y) + _SPARE_BYTES + n_threads * _THREAD_BYTES
+
+    def needed(bands: int) -> int:
+        return (
+            fixed + _BUFFERS * bands * band_bytes + _prepared_bytes(pairs.x, bands * height, height)
+        )
+
+    if needed(1) > limit:
+        raise ValueError(
+            f"max_memory is {limit} bytes, but {needed(1)} are needed at least: {held} for the "
+            f"objects, {needed(1) - fixed} for a block of {min(height, n)} rows, and "
+            f"{fixed - held} to compare with the {m} objects of {pairs.names[1]}"
+        )
+    return bisect_right(range(1, most + 1), limit, key=needed)
+
+
+def _held_bytes(pairs: Any) -> int:
+    """Return the bytes of the packed objects; what a list of others takes is not known."""
+    parts = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
+    return sum(part.nbytes for part in parts if isinstance(part, Objects))
+
+
+def _prepared_bytes(objects: Any, rows: int | None = None, step: int = 1) -> int:
+    """Return about what the kernels' form of objects takes, or of the largest block of rows."""
+    if not isinstance(objects, Objects):
+        return 0
+    n = len(objects)
+    rows = n if rows is None else min(rows, n)
+    starts = np.arange(0, n, step)
+    stops = np.minimum(starts + rows, n)
+    elements = int((objects.offsets[stops] - objects.offsets[starts]).max()) * objects.dim
+    # Codes of letters of 32 bits; vectors in float64, sorted and with their weights; orders.
+    return (4 if objects.kind == "strings" else 24) * elements + 32 * rows
+
+
+def _description(pairs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the distance and its parameters, and digests of what it compares."""
+    names = {"X": pairs.x}
+    if pairs.y is not pairs.x:
+        names[pairs.names[1]] = pairs.y
+    inputs = {
+        name: objects_digest(part) if isinstance(part, Objects) else sequence_digest(name, part)
+        for name, part in names.items()
+    }
+    distance = pairs.distance
+    if isinstance(distance, LowLevelCallable):
+        distance = distance.signature
+    elif callable(distance):
+        inputs["code of distance"] = code_digest(distance)
+        of = distance if hasattr(distance, "__qualname__") else type(distance)
+        distance = f"{of.__module__}.{of.__qualname__}"
+    params = {name: _plain(name, value) for name, value in pairs.params.items()}
+    return {"distance": distance, **params}, inputs
+
+
+def _plain(name: str, value: Any) -> Any:
+    try:
+        return plain(name, value)
+    except TypeError:
+        return f"SHA-256 {sequence_digest(name, [value])}"
