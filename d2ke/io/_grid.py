@@ -55,9 +55,9 @@ class Grid:
         return range(first, last)
 
     def write(self, fd: int, rows: slice, Z: np.ndarray) -> Iterator[int]:
-        """Write the rows, a chunk at each step; give the CRC-32 of all bytes so far."""
+        """Write the rows, a chunk at each step; give the CRC-32 of all checksums so far."""
         height, width = self.chunk
-        encoded = np.zeros(self.chunk_bytes, dtype=np.uint8)
+        encoded = np.empty(self.chunk_bytes, dtype=np.uint8)
         body = encoded[:-_CHECKSUM].view(self.dtype).reshape(self.chunk)
         crc = 0
         for band in self.bands(rows):
@@ -68,17 +68,22 @@ class Grid:
                 # Of chunks at the edges, what lies beyond Z is 0, as HDF5 has it.
                 body[len(values) :] = 0
                 body[:, values.shape[1] :] = 0
-                encoded[-_CHECKSUM:] = np.frombuffer(fletcher32(body), dtype=np.uint8)
+                checksum = fletcher32(body)
+                encoded[-_CHECKSUM:] = np.frombuffer(checksum, dtype=np.uint8)
                 write_all(fd, encoded, start)
-                crc = crc32(encoded, crc)
+                crc = crc32(checksum, crc)
                 yield crc
 
-    def read_crc(self, fd: int, rows: slice) -> int:
-        """Return the CRC-32 of what `write` wrote for the rows."""
+    def read_crc(self, fd: int, rows: slice) -> int | None:
+        """Return what the last step of `write` gave; None if a chunk has another checksum."""
         crc = 0
         for band in self.bands(rows):
             for start in self.starts[band].tolist():
-                crc = crc32(os.pread(fd, self.chunk_bytes, start), crc)
+                content = os.pread(fd, self.chunk_bytes, start)
+                values = np.frombuffer(content[:-_CHECKSUM], dtype=self.dtype)
+                if content[-_CHECKSUM:] != fletcher32(values.reshape(self.chunk)):
+                    return None
+                crc = crc32(content[-_CHECKSUM:], crc)
         return crc
 
 
