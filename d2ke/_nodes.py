@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from d2ke._rows import StoredRows, stored
+
 NODE = np.dtype([("index", np.intc), ("value", np.float64)], align=True)
 _BLOCK = 1 << 20  # values per block of rows: temporary arrays stay small
 _EXACT = 2**53
@@ -94,12 +96,16 @@ def check_symmetric(name: str, square: np.ndarray, tolerance: float) -> None:
             )
 
 
-def features(name: str, values: Any) -> np.ndarray | sparse.csr_array:
+def features(name: str, values: Any) -> np.ndarray | sparse.csr_array | StoredRows:
     """Return feature vectors as a dense array or, if sparse, in canonical CSR form.
 
+    Of a feature store, a path or open, they are rows that are read when they are needed.
     Duplicate entries of a sparse matrix are summed, as everywhere in scipy; the argument is
     never changed.
     """
+    values = stored(name, values)
+    if isinstance(values, StoredRows):
+        return values
     if not sparse.issparse(values):
         return matrix(name, values)
     if values.ndim != 2:
@@ -135,14 +141,16 @@ def _check_dtype(name: str, values: Any) -> None:
         raise ValueError(f"{name} holds integers beyond 2**53, which float64 cannot represent")
 
 
-def feature_nodes(values: np.ndarray | sparse.csr_array, bias: float | None = None) -> Rows:
+def feature_nodes(
+    values: np.ndarray | sparse.csr_array | StoredRows, bias: float | None = None
+) -> Rows:
     """Return checked feature vectors as rows for C.
 
     Indices are 1-based. With `bias`, each row gets one more feature of that value.
     """
     n_rows, n_columns = values.shape
     tail = 1 if bias is None else 2
-    if isinstance(values, np.ndarray):
+    if not sparse.issparse(values):
         nodes = _dense_nodes(values, head=0, tail=tail)
         starts = np.arange(n_rows, dtype=np.int64) * nodes.shape[1]
         ends = starts + n_columns
@@ -174,7 +182,7 @@ def gram_nodes(gram: np.ndarray) -> Rows:
     return Rows.at(nodes.reshape(-1), starts)
 
 
-def _dense_nodes(values: np.ndarray, head: int, tail: int) -> np.ndarray:
+def _dense_nodes(values: np.ndarray | StoredRows, head: int, tail: int) -> np.ndarray:
     """Return the nodes (rows x head + columns + tail) with the columns' indices 1, 2, ... set."""
     n_rows, n_columns = values.shape
     nodes = np.empty((n_rows, head + n_columns + tail), NODE)

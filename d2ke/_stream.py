@@ -21,7 +21,7 @@ from d2ke.io._layout import chunk_shape, plain
 from d2ke.io._partial import PartialStore
 from d2ke.objects import Objects
 
-_BUFFERS = 2  # one is filled while the other is written
+_BUFFERS = 3  # one is filled while one is written and one waits: disks take uneven times
 _MOST_BLOCK_BYTES = 1 << 26
 # A block this long is long enough: what a kill may lose, and the time between two lines of the
 # journal, each of which has the disk wait for some milliseconds.

@@ -12,6 +12,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from d2ke import _labels, _nodes
 from d2ke._blas import one_blas_thread
 from d2ke._products import square
+from d2ke._rows import StoredRows, stored
 from d2ke._validate import positive_number
 from d2ke.linear import LinearModel, one_vs_rest_signs
 
@@ -35,8 +36,9 @@ def train_least_squares(
     ----------
     y : sequence of length n
         Class labels of any one type, as for `train`.
-    Z : array_like, shape (n, n_features)
-        Feature vectors; float64 or float32, computed with in float64.
+    Z : array_like, path or FeatureFile, shape (n, n_features)
+        Feature vectors; float64 or float32, computed with in float64. Those of a feature store
+        are read block by block.
     C : float, default 1.0
         Weight of the losses, above 0.
     bias : float or None, default 1.0
@@ -76,13 +78,16 @@ def train_least_squares(
     """
     C = positive_number("C", C)
     constant = 0.0 if bias is None else positive_number("bias", bias)
-    features = _nodes.matrix("Z", Z)
+    Z = stored("Z", Z)
+    features = Z if isinstance(Z, StoredRows) else _nodes.matrix("Z", Z)
     if 0 in features.shape:
         raise ValueError(f"Z must have rows and columns, got shape {features.shape}")
     classes, codes = _labels.encode_classes("y", y)
     _labels.same_length("y", codes, "Z", len(features))
     signs = one_vs_rest_signs(codes, len(classes))
     solve = _by_features if features.shape[1] < len(features) else _by_rows
+    if solve is _by_rows and isinstance(features, StoredRows):
+        features = features[:]  # hardly more than the matrix of products, which there must be
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         weights = solve(features, signs, C, constant, n_threads)
     return LinearModel(

@@ -22,10 +22,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit, log_expit
 
 from d2ke import _labels, _native, _nodes, _options
 from d2ke._options import Option
+from d2ke._rows import check_limit
 from d2ke._threads import thread_count
 from d2ke._validate import choice, flag, integer
 from d2ke.block import MAX_NEWTON, block_newton
@@ -39,6 +41,7 @@ _DETERMINISTIC = (0, 2, 11)  # all others shuffle with the C library's rand()
 _FREE_BIAS = (0, 2, 5, 6, 11)
 # LIBLINEAR's default tolerances; 0.1 for the rest.
 _EPS = {0: 0.01, 2: 0.01, 5: 0.01, 6: 0.01, 11: 0.0001}
+_ROW_BLOCK = 1 << 23  # bytes of rows that are at hand in a thread
 _CROSS_VALIDATION = "train returns a model; cross-validate with d2ke.select"
 
 _OPTIONS = {
@@ -128,6 +131,7 @@ def train(
     class_weight: Mapping | None = None,
     n_threads: int | None = None,
     seed: int = 0,
+    max_memory: int | str | None = None,
 ) -> LinearModel:
     """Train a linear classifier or regression with LIBLINEAR, or as it would.
 
@@ -136,9 +140,11 @@ def train(
     y : sequence of length n
         Class labels of any one type (integers of any size, finite floats, booleans, strings); or
         real targets for the solvers 11, 12, 13.
-    Z : array_like or scipy sparse, shape (n, n_features)
+    Z : array_like, scipy sparse, path or FeatureFile, shape (n, n_features)
         Feature vectors; float64 or float32, of any memory order, or any sparse format. All
-        columns count, also those that are zero throughout.
+        columns count, also those that are zero throughout. Or a feature store, by its name or
+        open, whose rows are read block by block: once for LIBLINEAR, and in each of its passes
+        by ``solver="block"``, which never holds more than some blocks.
     options : str, default "-s 2 -e 0.0001 -c 1 -q"
         LIBLINEAR's options. An option left out has LIBLINEAR's default (``-s 1``, ``-c 1``).
 
@@ -170,6 +176,9 @@ def train(
         Seeds the C library's ``rand()``, which the solvers 1, 3, 4, 5, 6, 7, 12 and 13 draw
         from. The generator belongs to the process: these solvers run one at a time, and another
         library that calls ``rand()`` meanwhile spoils the repeatability.
+    max_memory : int or str, optional
+        Bytes that the training may take beside `Z` and `y`, such as ``"4GB"``; it fails before it
+        starts if that is not enough. None: no limit.
 
     Returns
     -------
@@ -181,8 +190,10 @@ def train(
     TypeError
         If `y`, `Z` or an argument is of a wrong type.
     ValueError
-        If a value is not finite, lengths differ, there is only one class, or an option is
-        unknown or out of range.
+        If a value is not finite, lengths differ, there is only one class, an option is
+        unknown or out of range, a store is damaged, or `max_memory` is too small.
+    OSError
+        If a store cannot be opened.
 
     Warns
     -----
@@ -228,10 +239,12 @@ def train(
     bias = given.get("-B", -1.0)
     text = options if isinstance(options, str) else " ".join(options)
     if block:
+        _check_block_memory(max_memory, features.shape, len(classes), n_threads)
         factors = _labels.class_weights(classes, given.get("-w"), class_weight)
         weights = _solve_block(features, values, classes, factors, given, n_threads)
         return LinearModel(*_split_bias(weights, bias), classes, number, text)
 
+    _check_nodes_memory(max_memory, features, n_threads)
     rows = _nodes.feature_nodes(features, bias if bias >= 0 else None)
     n_weights = features.shape[1] + int(bias >= 0)
     solve = partial(_solve, rows, n_weights, bias, given, number)
@@ -270,7 +283,7 @@ def _split_bias(weights: np.ndarray, bias: float) -> tuple[np.ndarray, np.ndarra
 
 def _solve_block(features, codes, classes, factors, given, n_threads):
     """Return the weights of all classes, one row for each (one in all for two classes)."""
-    if not isinstance(features, np.ndarray):
+    if sparse.issparse(features):
         raise TypeError('solver="block" needs a dense Z, got sparse; use Z.toarray()')
     if features.dtype not in (np.float32, np.float64):
         features = features.astype(np.float64)
@@ -300,6 +313,27 @@ def _solve_block(features, codes, classes, factors, given, n_threads):
             stacklevel=3,
         )
     return np.ascontiguousarray(weights.T)
+
+
+def _check_nodes_memory(max_memory: Any, features: Any, n_threads: int) -> None:
+    """Refuse what LIBLINEAR has no room for: 16 bytes a value, and some numbers for each row."""
+    n, R = features.shape
+    count = features.nnz if sparse.issparse(features) else n * R
+    needed = 16 * (count + 2 * n) + 8 * n * (4 + 12 * n_threads) + 8 * _ROW_BLOCK
+    what = f'LIBLINEAR\'s copy of {count} values and its work (solver="block" makes no copy)'
+    check_limit(max_memory, needed, what)
+
+
+def _check_block_memory(
+    max_memory: Any, shape: tuple[int, int], n_classes: int, n_threads: int
+) -> None:
+    """Refuse what the block solver has no room for: some numbers for each row and problem."""
+    n, R = shape[0], shape[1] + 1
+    k = n_classes if n_classes > 2 else 1
+    needed = 8 * (14 * n * k + 3 * R * min(R, 2501) + 8 * R * k + 3 * 4096 * R)
+    check_limit(
+        max_memory, needed + n_threads * _ROW_BLOCK, f"{k} problems of {n} rows and {R} weights"
+    )
 
 
 def one_vs_rest_signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
@@ -409,8 +443,8 @@ def predict(
     y : sequence of length n, or None
         The true labels (or targets), for the accuracy only; None if they are not known. Labels
         that the model has never seen count as wrongly predicted.
-    Z : array_like or scipy sparse, shape (n, n_features)
-        Feature vectors.
+    Z : array_like, scipy sparse, path or FeatureFile, shape (n, n_features)
+        Feature vectors; those of a feature store are read block by block.
     model : LinearModel
         What `train` or `load_model` returned.
     probability : bool, default False
@@ -458,7 +492,7 @@ def predict(
     true = _labels.truth(y, model.classes, "Z", n_rows)
 
     decision = np.empty((n_rows, len(model.weights)))
-    if isinstance(features, np.ndarray):
+    if not sparse.issparse(features):
         # By blocks, so that float32 features are not copied to float64 as a whole.
         for rows in _nodes.row_blocks(features.shape):
             np.matmul(features[rows], model.weights.T, out=decision[rows])

@@ -9,11 +9,13 @@ C suits every gamma and R.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from d2ke import _nodes
 from d2ke._products import row_products
+from d2ke._rows import StoredRows, stored
 from d2ke._validate import choice
 
 SCALINGS = ("standard", "center", "none")
@@ -34,21 +36,28 @@ class Scaling:
     sd: np.ndarray
 
     @classmethod
-    def fit(cls, Z: np.ndarray, kind: str = "standard") -> Scaling:
+    def fit(cls, Z: Any, kind: str = "standard") -> Scaling:
         """Take means and standard deviations of training features, shape (n, R).
 
         ``"standard"``: of each column, 1 for the deviation of a constant one;
         ``"center"``: the mean of each column and one deviation for all of them, the root
         of their mean square; ``"none"``: those that leave Z as it is.
+
+        Z may be a feature store, by its name or open, which is read block by block.
         """
-        Z = _nodes.matrix("Z", Z)
+        Z = stored("Z", Z)
+        if not isinstance(Z, StoredRows):
+            Z = _nodes.matrix("Z", Z)
         if 0 in Z.shape:
             raise ValueError(f"Z is empty: its shape is {Z.shape}")
         R = Z.shape[1]
         if choice("scaling", kind, SCALINGS) == "none":
             return cls(np.zeros(R), np.full(R, 1 / np.sqrt(R)))
-        mean = Z.mean(axis=0, dtype=np.float64)
-        sd = Z.std(axis=0, dtype=np.float64)
+        if isinstance(Z, StoredRows):
+            mean, sd = _moments(Z)
+        else:
+            mean = Z.mean(axis=0, dtype=np.float64)
+            sd = Z.std(axis=0, dtype=np.float64)
         constant = sd <= 1e-12 * np.abs(mean)
         if kind == "center":
             sd[constant] = 0.0
@@ -57,8 +66,15 @@ class Scaling:
             sd[constant] = 1.0
         return cls(mean, sd)
 
-    def apply(self, Z: np.ndarray) -> np.ndarray:
-        """Return scaled features of the shape and type of Z (integers become float64)."""
+    def apply(self, Z: Any) -> Any:
+        """Return scaled features of the shape and type of Z (integers become float64).
+
+        Those of a feature store, a path or open, are scaled whenever they are read; `train` and
+        its kin take them as they take an array.
+        """
+        Z = stored("Z", Z)
+        if isinstance(Z, StoredRows):
+            return Z.mapped(self.apply)
         Z = _nodes.matrix("Z", Z)
         if Z.shape[1] != len(self.mean):
             raise ValueError(f"Z has {Z.shape[1]} columns; the scaling has {len(self.mean)}")
@@ -68,6 +84,14 @@ class Scaling:
             rows = slice(begin, begin + _RUN)
             np.divide(Z[rows] - self.mean, unit, out=scaled[rows], casting="same_kind")
         return scaled
+
+
+def _moments(Z: StoredRows) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and standard deviation of each column."""
+    blocks = [slice(begin, begin + _RUN) for begin in range(0, len(Z), _RUN)]
+    mean = sum(Z[rows].sum(axis=0, dtype=np.float64) for rows in blocks) / len(Z)
+    squares = sum(((Z[rows] - mean) ** 2).sum(axis=0) for rows in blocks)
+    return mean, np.sqrt(squares / len(Z))
 
 
 def compress(

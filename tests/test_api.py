@@ -81,6 +81,7 @@ def test_no_import_runs_upward():
             "_labels",
             "_native",
             "_products",
+            "_rows",
             "_config",
         },
         {"_stream", "distance", "omega", "datasets"},

@@ -13,8 +13,9 @@ def blocks(name):
     return re.findall(r"^```python\n(.*?)^```", (ROOT / name).read_text(), re.M | re.S)
 
 
-def test_readme_examples(capsys):
+def test_readme_examples(capsys, tmp_path, monkeypatch):
     pytest.importorskip("sklearn")
+    monkeypatch.chdir(tmp_path)
     names = {}
     for code in blocks("README.md"):  # the later ones go on from the first
         exec(code, names)
@@ -32,6 +33,14 @@ def test_distances_guide():
         exec(code, names)
     assert names["D"].shape == (2, 2)
     assert names["D"][0, 1] == pytest.approx(2**0.5)
+
+
+def test_stores_guide(capsys):
+    names = {}
+    for code in blocks("docs/stores.md"):
+        exec(code, names)
+    assert "<features.h5: 2000 x 64, float64>" in capsys.readouterr().out
+    assert names["accuracy"] == 100
 
 
 def test_matlab_guide(data_dir, tmp_path, monkeypatch, capsys):

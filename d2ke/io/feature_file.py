@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from itertools import product
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -14,6 +16,7 @@ import numpy as np
 
 from d2ke._validate import file_path, integer
 from d2ke.io import _layout
+from d2ke.io._grid import Grid
 from d2ke.io._hdf5 import get_objects
 from d2ke.objects import Objects
 
@@ -129,6 +132,20 @@ class FeatureFile:
         columns = _range("columns", columns, self.shape[1])
         return get_objects(self._store["omega"], columns) if "omega" in self._store else None
 
+    def reader(self) -> Callable[[slice], np.ndarray]:
+        """Return a function that reads rows, which must be within Z, without checking them.
+
+        It goes on to work when the file is closed, and any number of threads may call it.
+        """
+        if self._dataset().compression is not None:
+            return FeatureFile(self.path).read
+        places = _layout.chunk_places(self._Z)
+        chunk = self._Z.chunks
+        starts = np.array([places[corner][0] for corner in sorted(places)], dtype=np.int64)
+        bands = -(-self.shape[0] // chunk[0])
+        grid = Grid(self.shape, chunk, self.dtype, starts.reshape(bands, -1))
+        return _Reader(self.path, grid)
+
     def verify(self) -> None:
         """Read all of Z and check it.
 
@@ -160,6 +177,17 @@ class FeatureFile:
                 found.append(f"rows {i} to {last[0] - 1}, columns {j} to {last[1] - 1}")
         more = f", and {len(found) - 3} more parts" if len(found) > 3 else ""
         return f" ({'; '.join(found[:3])}{more})" if found else ""
+
+
+class _Reader:
+    """Reads rows of an open file, which is closed when nobody has the reader any more."""
+
+    def __init__(self, path: Path, grid: Grid):
+        self._grid, self._fd = grid, os.open(path, os.O_RDONLY)
+        weakref.finalize(self, os.close, self._fd)
+
+    def __call__(self, rows: slice) -> np.ndarray:
+        return self._grid.read(self._fd, rows)
 
 
 def open_features(file: str | os.PathLike) -> FeatureFile:

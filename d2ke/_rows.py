@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows of a feature store for solvers that go through all of them, again and again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from d2ke._validate import byte_count
+from d2ke.io import FeatureFile, open_features
+
+
+class StoredRows:
+    """The rows of a feature store, read from the file whenever they are asked for.
+
+    The whole file is verified once. From then on rows are read as plain bytes, by any number of
+    threads at the same time (of a compressed store: by one at a time).
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Rows and columns.
+    dtype : numpy.dtype
+        float32 or float64.
+    """
+
+    ndim = 2
+
+    def __init__(self, name: str, file: Any):
+        if not isinstance(file, FeatureFile):
+            with open_features(file) as store:
+                self.__init__(name, store)
+            return
+        self.shape, self.dtype = file.shape, file.dtype
+        for rows, Z in file.blocks():
+            if not np.isfinite(Z).all():
+                i, j = np.argwhere(~np.isfinite(Z))[0]
+                raise ValueError(
+                    f"{name} has {Z[i, j]} at position ({rows.start + i}, {j}); every value must "
+                    "be finite"
+                )
+        self._map: Callable[[np.ndarray], np.ndarray] | None = None
+        self._read = file.reader()
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        start, stop, step = rows.indices(self.shape[0])
+        if step != 1:
+            raise ValueError(f"rows of a store are read without a step, got {rows!r}")
+        Z = self._read(slice(start, max(start, stop)))
+        return Z if self._map is None else self._map(Z)
+
+    def mapped(self, function: Callable[[np.ndarray], np.ndarray]) -> StoredRows:
+        """Return rows that a function of some rows, which keeps their shape and type, changes."""
+        result = object.__new__(StoredRows)
+        result.__dict__.update(self.__dict__)
+        before = self._map
+        result._map = function if before is None else lambda Z: function(before(Z))
+        return result
+
+
+def stored(name: str, values: Any) -> Any:
+    """Return the rows of a store that is given as a path or open; anything else as it is."""
+    if isinstance(values, (str, os.PathLike, FeatureFile)):
+        return StoredRows(name, values)
+    return values
+
+
+def check_limit(max_memory: Any, needed: int, what: str) -> None:
+    """Refuse what takes more bytes than there may be."""
+    if max_memory is not None:
+        limit = byte_count("max_memory", max_memory)
+        if needed > limit:
+            raise ValueError(f"max_memory is {limit} bytes, but {what} take about {needed}")
