@@ -90,6 +90,16 @@ def d2ke_embed(
     >>> Z = d2ke.d2ke_embed(["ACGT", "AGGT"], omega, distance="levenshtein", gamma=0.5)
     >>> Z.shape, bool((Z @ Z.T > 0).all())
     ((2, 256), True)
+
+    To a file, by blocks of rows, and on from there if it is interrupted:
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = os.path.join(folder, "features.h5")
+    ...     with d2ke.d2ke_embed(["ACGT", "AGGT"], omega, distance="levenshtein", gamma=0.5,
+    ...                          out=file, max_memory="1GB", resume=True) as store:
+    ...         bool((store.read() == Z).all())
+    True
     """
     gamma = _check_link(gamma, link)
     return embed(

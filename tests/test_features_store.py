@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import h5py
 import numpy as np
@@ -800,6 +801,11 @@ def test_chunks_are_where_they_are_said_to_be(file, shape):
     content = file.read_bytes()
     with h5py.File(file) as store:
         places, (height, width) = chunk_places(store["Z"]), store["Z"].chunks
+        found = store["Z"].id
+        older = SimpleNamespace(  # versions of h5py without chunk_iter
+            get_num_chunks=found.get_num_chunks, get_chunk_info=found.get_chunk_info
+        )
+        assert chunk_places(SimpleNamespace(id=older)) == places
     for (i, j), (start, stop) in places.items():
         chunk = np.frombuffer(content[start : stop - 4]).reshape(height, width)
         wanted = matrix[i : i + height, j : j + width]

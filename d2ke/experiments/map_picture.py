@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from d2ke._products import one_blas_thread
+from d2ke._blas import one_blas_thread
 from d2ke.experiments.matrix_files import InputError
 from d2ke.experiments.records import write_file
 

@@ -22,6 +22,8 @@ from d2ke.objects import Objects
 # HDF5 keeps some bytes for each chunk, and a node of a tree for so many chunks.
 _BYTES_PER_CHUNK, _CHUNKS_PER_NODE = 64, 64
 _SPARE_BYTES = 1 << 15
+# Smaller chunks are written as zeros: something else of HDF5's may have their size.
+_LEAST_SPARSE = 1 << 14
 # How systems say that they cannot set space aside.
 _NO_RESERVE = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS, errno.ENODEV)
 
@@ -139,7 +141,8 @@ class _Sparse(io.RawIOBase):
 
     def write(self, content: Any) -> int:
         size = len(content)
-        if size != self._chunk_bytes or np.frombuffer(content, dtype=bool).any():
+        chunk = size == self._chunk_bytes >= _LEAST_SPARSE
+        if not chunk or np.frombuffer(content, dtype=bool).any():
             write_all(self._fd, content, self._at)
         self._at += size
         self.size = max(self.size, self._at)
