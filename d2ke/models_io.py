@@ -8,6 +8,7 @@ own constructor checks that the parts fit together.
 from __future__ import annotations
 
 import json
+import math
 import os
 import zipfile
 from typing import Any, BinaryIO
@@ -121,11 +122,30 @@ def _read(name: str, handle: BinaryIO) -> LinearModel | SVMModel:
         raise ValueError(f"{name} is not a model saved by d2ke: it is not a zip archive")
     handle.seek(0)
     try:
+        _check_sizes(handle)
         with np.load(handle, allow_pickle=False) as archive:
             entries = {key: archive[key] for key in archive.files}
         return _model(entries)
     except Exception as error:  # a damaged archive can raise almost anything
         raise ValueError(f"{name} is not a model saved by d2ke, or is damaged: {error}") from error
+
+
+def _check_sizes(handle: BinaryIO) -> None:
+    """Refuse arrays that claim more than their bytes in the file, before any is made."""
+    npy = np.lib.format
+    read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    with zipfile.ZipFile(handle) as archive:
+        members = archive.infolist()
+        size = handle.seek(0, os.SEEK_END)
+        if sum(member.file_size for member in members) > size:
+            raise ValueError("its parts claim to be larger than the file")
+        for member in members:
+            with archive.open(member) as part:
+                shape, _, dtype = read[npy.read_magic(part)](part)
+                claimed = math.prod(shape) * dtype.itemsize
+                if dtype.hasobject or claimed > member.file_size:
+                    raise ValueError(f"{member.filename} claims {claimed} bytes of {dtype}")
+    handle.seek(0)
 
 
 def _model(entries: dict[str, np.ndarray]) -> LinearModel | SVMModel:

@@ -12,6 +12,7 @@ import numpy as np
 from d2ke._validate import choice, flag
 
 KINDS = ("vectors", "strings")
+LETTERS = ("str", "bytes", "int")
 
 _LARGEST_EXACT_INTEGER = 2**53
 _SMALL_TABLE = 2**16
@@ -76,6 +77,53 @@ class Objects:
             object.__setattr__(self, name, array)
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "letters", letters)
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse parts that do not fit each other: the kernels go where the offsets say.
+
+        Whether the values are finite is `pack`'s to check, and that of whoever reads a file.
+        """
+        choice("kind", self.kind, KINDS)
+        values, offsets, alphabet, weights = (
+            self.values, self.offsets, self.alphabet, self.weights
+        )  # fmt: skip
+        if values is None or offsets is None:
+            raise TypeError("values and offsets must be arrays, got None")
+        vectors = self.kind == "vectors"
+        dtypes = (np.float32, np.float64) if vectors else (np.uint8, np.uint16, np.uint32)
+        if values.dtype not in dtypes or values.ndim != (2 if vectors else 1):
+            raise TypeError(
+                f"values of {self.kind} must not be {values.dtype} of shape {values.shape}"
+            )
+        if vectors and values.shape[1] == 0:
+            raise ValueError(f"values must have a dimension of at least 1, got {values.shape}")
+        if offsets.dtype != np.int64 or offsets.ndim != 1 or offsets.size == 0:
+            raise TypeError(
+                f"offsets must be int64 of shape (n + 1,), got {offsets.dtype} of shape "
+                f"{offsets.shape}"
+            )
+        if offsets[0] != 0 or offsets[-1] != len(values) or (offsets[1:] < offsets[:-1]).any():
+            raise ValueError(f"offsets must ascend from 0 to {len(values)}, the number of values")
+        if weights is not None and (
+            not vectors or weights.dtype != np.float64 or weights.shape != (len(values),)
+        ):
+            raise ValueError(f"weights must be float64 of shape ({len(values)},), of vectors only")
+        if vectors:
+            if alphabet is not None or self.letters is not None:
+                raise ValueError("alphabet and letters must be None for vectors")
+            return
+        choice("letters", self.letters, LETTERS)
+        if alphabet is None or alphabet.ndim != 1 or alphabet.dtype.kind not in "iu":
+            raise TypeError("alphabet must be a one-dimensional array of integers")
+        if (alphabet[1:] <= alphabet[:-1]).any():
+            raise ValueError("alphabet must ascend")
+        if self.letters != "int" and alphabet.size:
+            most = 0x10FFFF if self.letters == "str" else 255
+            if alphabet[0] < 0 or alphabet[-1] > most:
+                raise ValueError(f"alphabet of {self.letters} must lie between 0 and {most}")
+        if values.size and values.max() >= alphabet.size:
+            raise ValueError(f"values must be indices of the {alphabet.size} letters of alphabet")
 
     def __setattr__(self, name, value):
         raise AttributeError(f"Objects are immutable; cannot set {name!r}")

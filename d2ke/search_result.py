@@ -17,6 +17,7 @@ from d2ke._atomic import written_whole
 from d2ke._json import frozen
 from d2ke._validate import file_path
 from d2ke._version import __version__
+from d2ke.io._hdf5 import part_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -240,8 +241,8 @@ def _read_hdf5(file: h5py.File) -> dict[str, Any]:
     record = {name: file.attrs[name] for name in ("format", "accuracy")}
     for name in ("parameters", "info"):
         record[name] = json.loads(file.attrs[name])
-    settings = file["tried"]["parameters"].asstr()[()]
-    accuracies = file["tried"]["accuracy"][()]
+    settings = part_of(file["tried"], "parameters").asstr()[()]
+    accuracies = part_of(file["tried"], "accuracy")[()]
     record["tried"] = [
         (json.loads(values), float(accuracy))
         for values, accuracy in zip(settings, accuracies, strict=True)

@@ -22,6 +22,7 @@ from d2ke.io._hdf5 import (
     get_objects,
     get_text,
     header,
+    part_of,
     put_objects,
     put_text,
     seal,
@@ -112,7 +113,7 @@ def _read(name: str, key: str) -> tuple[Objects, np.ndarray] | None:
             if stream.read(HEADER_BYTES) != header((_FORMAT, key), stream):
                 return None
         with h5py.File(file, "r") as store:
-            labels = store["labels"]
+            labels = part_of(store, "labels")
             labels = get_text(labels) if labels.dtype.kind == "S" else labels[()]
             return get_objects(store["objects"]), labels
     except (OSError, RuntimeError):

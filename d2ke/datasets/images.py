@@ -152,6 +152,9 @@ def _classes(
     if len(tables) != 1:
         raise ValueError(f"{path} has {len(tables)} tables (.csv) instead of 1")
     where = f"{path}: {tables[0]}"
+    size = archive.getinfo(tables[0]).file_size
+    if size > _MAX_BYTES:
+        raise ValueError(f"{where} has {size} bytes, more than any table")
     try:
         text = archive.read(tables[0]).decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -8,6 +8,7 @@ in front for other uses, has lines of text, the last of them the SHA-256 of what
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -17,6 +18,8 @@ import numpy as np
 
 from d2ke.objects import Objects
 
+DEFLATE_RATIO = 1040  # deflate cannot make more than 1032 bytes of one
+MOST_CHUNK = 2**26
 HEADER_BYTES = 512  # the least that HDF5 leaves in front for other uses
 _BLOCK = 1 << 20
 _NOTHING = (HEADER_BYTES, HEADER_BYTES)
@@ -72,15 +75,60 @@ def get_objects(group: h5py.Group, items: slice | None = None) -> Objects:
     unknown = sorted({*group, *group.attrs} - set(Objects.__slots__))
     if unknown:
         raise ValueError(f"{group.name} has a part {unknown[0]!r}, which objects have not")
-    items = items or slice(0, group["offsets"].shape[0] - 1)
-    offsets = group["offsets"][items.start : items.stop + 1]
+    stored = {name: part_of(group, name) for name in group}
+    missing = {"values", "offsets"} - set(stored)
+    if missing:
+        raise ValueError(f"{group.name} has no {missing.pop()}")
+    items = items or slice(0, stored["offsets"].shape[0] - 1)
+    offsets = stored["offsets"][items.start : items.stop + 1]
+    if (
+        offsets.dtype != np.int64
+        or offsets.ndim != 1
+        or len(offsets) != items.stop + 1 - items.start
+    ):
+        raise ValueError(f"{group.name} has offsets of {offsets.dtype}, shape {offsets.shape}")
+    start, stop = int(offsets[0]), int(offsets[-1])
+    if not 0 <= start <= stop <= stored["values"].shape[0]:
+        raise ValueError(f"{group.name} has offsets beyond its values")
     parts = {
-        name: group[name][offsets[0] : offsets[-1]]
+        name: stored[name][start:stop]
         for name in ("values", "weights")  # one entry for each vector or letter
-        if name in group
+        if name in stored
     }
-    alphabet = group["alphabet"][()] if "alphabet" in group else None
-    return Objects(offsets=offsets - offsets[0], alphabet=alphabet, **parts, **group.attrs)
+    for name, values in parts.items():
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise ValueError(f"{group.name} has {name} that are not finite")
+    if "weights" in parts and parts["weights"].min(initial=0) < 0:
+        raise ValueError(f"{group.name} has negative weights")
+    alphabet = stored["alphabet"][()] if "alphabet" in stored else None
+    return Objects(offsets=offsets - start, alphabet=alphabet, **parts, **group.attrs)
+
+
+def part_of(group: h5py.Group, name: str) -> h5py.Dataset:
+    """Return a dataset whose elements are in this file, as many as it says.
+
+    Raises
+    ------
+    ValueError
+        If it claims more than its bytes in the file can make, or points to another file.
+    """
+    link = group.get(name, getlink=True)
+    if not isinstance(link, h5py.HardLink):
+        raise ValueError(f"{name} of {group.name} is a link to elsewhere")
+    dataset = group[name]
+    if not isinstance(dataset, h5py.Dataset) or dataset.shape is None:
+        raise ValueError(f"{name} of {group.name} is no array")
+    if dataset.is_virtual or dataset.external:
+        raise ValueError(f"{name} of {group.name} is in another file")
+    claimed = math.prod(dataset.shape) * dataset.dtype.itemsize
+    kept = dataset.id.get_storage_size()
+    if claimed > kept * (DEFLATE_RATIO if dataset.chunks else 1):
+        raise ValueError(f"{name} of {group.name} claims {claimed} bytes, and has {kept}")
+    if dataset.chunks and math.prod(dataset.chunks) * dataset.dtype.itemsize > (
+        kept * DEFLATE_RATIO + MOST_CHUNK
+    ):
+        raise ValueError(f"{name} of {group.name} has chunks of {dataset.chunks} elements")
+    return dataset
 
 
 def put_text(group: h5py.Group, name: str, text: np.ndarray) -> h5py.Dataset:

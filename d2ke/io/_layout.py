@@ -12,7 +12,8 @@ import json
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -23,7 +24,7 @@ import numpy as np
 
 from d2ke._json import frozen
 from d2ke._version import __version__
-from d2ke.io._hdf5 import HEADER_BYTES, get_text, header, put_text, seal
+from d2ke.io._hdf5 import HEADER_BYTES, get_text, header, part_of, put_text, seal
 
 FORMAT = "d2ke features"
 VERSION = 1
@@ -32,6 +33,7 @@ UNFINISHED = "d2ke features unfinished"
 _LINES = re.compile(rb"d2ke features (\d{1,9})\n(?:(\d{1,18}) (\d{1,18}) (\d{1,18})\n)?")
 _CHUNK_ROWS, _CHUNK_VALUES = 256, 1 << 15  # rows and values that are read at once
 _BAND_VALUES = 1 << 21  # the most in all chunks of the same rows
+_WIDEST_LABEL = 2**16  # bytes, unless a class's name takes more
 _LARGEST = 2**63 - 1  # of int64
 
 
@@ -116,11 +118,29 @@ def put_labels(store: h5py.File, labels: np.ndarray) -> None:
 
 def get_labels(store: h5py.File, rows: slice) -> np.ndarray:
     """Return the labels of some rows as they were given."""
-    labels = store["labels"][rows]
+    stored = part_of(store, "labels")
+    n = store["Z"].shape[0]
+    if stored.shape != (n,):
+        raise ValueError(f"labels have the shape {stored.shape} for {n} rows")
+    labels = stored[rows]
     if "classes" not in store:
         return labels
-    classes = store["classes"]
-    return get_text(classes).astype(classes.attrs["dtype"])[labels]
+    classes = part_of(store, "classes")
+    dtype = np.dtype(classes.attrs["dtype"])
+    if dtype.kind != "U" or dtype.itemsize > max(_WIDEST_LABEL, 4 * classes.dtype.itemsize):
+        raise ValueError(f"labels are said to be of {dtype}")
+    if labels.dtype.kind not in "iu" or (labels < 0).any() or (labels >= len(classes)).any():
+        raise ValueError(f"labels are no indices of {len(classes)} classes")
+    return get_text(classes).astype(dtype)[labels]
+
+
+@contextmanager
+def damage(path: Path) -> Iterator[None]:
+    """Say of which file it is that a part is missing or not what it should be."""
+    try:
+        yield
+    except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
 
 
 def put_values(store: h5py.File, name: str, values: Mapping[str, Any]) -> None:
@@ -144,7 +164,8 @@ def put_values(store: h5py.File, name: str, values: Mapping[str, Any]) -> None:
 def get_values(store: h5py.File, name: str) -> dict[str, Any]:
     """Return what `put_values` wrote."""
     values = {}
-    for key, dataset in store[name].items():
+    for key in store[name]:
+        dataset = part_of(store[name], key)
         if dataset.dtype.kind == "S":
             text = get_text(dataset).item()
             values[key] = frozen(json.loads(text)) if "json" in dataset.attrs else text

@@ -71,7 +71,7 @@ def _received(process: subprocess.Popen) -> Iterator[tuple]:
             message = _message(process.stdout)
         except EOFError:
             raise Damaged(_end_of(process.wait())) from None
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
+        except (LookupError, TypeError, ValueError, RecursionError) as error:
             raise Damaged(f"the process that reads it sends no message: {error}") from None
         if message[0] == "damaged":
             raise Damaged(message[1])

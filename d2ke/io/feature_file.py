@@ -17,7 +17,7 @@ import numpy as np
 from d2ke._validate import file_path, integer
 from d2ke.io import _layout
 from d2ke.io._grid import Grid
-from d2ke.io._hdf5 import get_objects
+from d2ke.io._hdf5 import get_objects, part_of
 from d2ke.objects import Objects
 
 _BLOCK_BYTES = 1 << 24
@@ -67,14 +67,21 @@ class FeatureFile:
         self.path = file_path("file", file)
         _layout.check_whole(self.path)
         self._store = h5py.File(self.path, "r")
-        self._Z = self._store["Z"]
-        self.shape: tuple[int, int] = self._Z.shape
-        self.dtype: np.dtype = self._Z.dtype
-        self.parameters: dict[str, Any] = _layout.get_values(self._store, "parameters")
-        self.versions: dict[str, Any] = _layout.get_values(self._store, "versions")
-        self.inputs: dict[str, Any] = {}
-        if "inputs" in self._store:
-            self.inputs = _layout.get_values(self._store, "inputs")
+        try:
+            with _layout.damage(self.path):
+                self._Z = part_of(self._store, "Z")
+                if self._Z.ndim != 2 or self._Z.dtype not in (np.float32, np.float64):
+                    raise ValueError(f"Z is {self._Z.dtype} of shape {self._Z.shape}")
+                self.shape: tuple[int, int] = self._Z.shape
+                self.dtype: np.dtype = self._Z.dtype
+                self.parameters: dict[str, Any] = _layout.get_values(self._store, "parameters")
+                self.versions: dict[str, Any] = _layout.get_values(self._store, "versions")
+                self.inputs: dict[str, Any] = {}
+                if "inputs" in self._store:
+                    self.inputs = _layout.get_values(self._store, "inputs")
+        except BaseException:
+            self._store.close()
+            raise
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -125,12 +132,14 @@ class FeatureFile:
     def labels(self, rows: slice | None = None) -> np.ndarray | None:
         """Read the labels of some rows; None where none were saved."""
         rows = _range("rows", rows, self.shape[0])
-        return _layout.get_labels(self._store, rows) if "labels" in self._store else None
+        with _layout.damage(self.path):
+            return _layout.get_labels(self._store, rows) if "labels" in self._store else None
 
     def omega(self, columns: slice | None = None) -> Objects | None:
         """Read the random objects of some columns; None where none were saved."""
         columns = _range("columns", columns, self.shape[1])
-        return get_objects(self._store["omega"], columns) if "omega" in self._store else None
+        with _layout.damage(self.path):
+            return get_objects(self._store["omega"], columns) if "omega" in self._store else None
 
     def reader(self) -> Callable[[slice], np.ndarray]:
         """Return a function that reads rows, which must be within Z, without checking them.

@@ -65,6 +65,17 @@ class KernelFeatureMap:
     radius: float | None
     eps: float | None
 
+    def __post_init__(self) -> None:
+        """Check what the kernels rely on, where the parts are not from `kernel_feature_map`."""
+        choice("method", self.method, ("rff", "ifgt"))
+        if self.method == "rff" and np.shape(self.omega)[:1] != np.shape(self.centre):
+            raise ValueError(
+                f"omega must have a row for each of {len(self.centre)} coordinates, got shape "
+                f"{np.shape(self.omega)}"
+            )
+        if self.method == "ifgt":
+            integer("degree", self.degree, 1)
+
     @property
     def n_features(self) -> int:
         """Length of the vectors."""

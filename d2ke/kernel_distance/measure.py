@@ -45,6 +45,19 @@ class Measure:
     gap: float = 0.0
     n_samples: int | None = None
 
+    def __post_init__(self) -> None:
+        """Check what the kernels rely on, where the parts are not from `curve` or `mesh`."""
+        for name, array in (("points", self.points), ("vectors", self.vectors)):
+            if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.ndim != 2:
+                raise TypeError(f"{name} must be a two-dimensional array of float64")
+            if 0 in array.shape or len(array) != len(self.points):
+                raise ValueError(
+                    f"points and vectors must have as many rows, at least one, and columns; got "
+                    f"{self.points.shape} and {np.shape(self.vectors)}"
+                )
+            if not np.isfinite(array).all():
+                raise ValueError(f"{name} must be finite throughout")
+
     def __len__(self) -> int:
         return len(self.points)
 
