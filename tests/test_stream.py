@@ -16,6 +16,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -135,9 +136,10 @@ def test_same_bits_for_every_block_size(tmp_path, data, features):
 def test_same_bits_for_every_distance(file, small_chunks, distance, among):
     X = STRINGS[:60] if distance == "levenshtein" else WEIGHTED if distance == "emd" else VECTORS
     Y = None if among else X[5:20]
+    params = reference.given(distance)
     for n_threads in (1, 2):
-        wanted = d2ke.distance_matrix(X, Y, distance, n_threads=n_threads)
-        with d2ke.distance_matrix(X, Y, distance, n_threads=n_threads, out=file) as store:
+        wanted = d2ke.distance_matrix(X, Y, distance, n_threads=n_threads, **params)
+        with d2ke.distance_matrix(X, Y, distance, n_threads=n_threads, out=file, **params) as store:
             same(store.read(), wanted)
         file.unlink()
 
