@@ -22,7 +22,7 @@ def objects_digest(objects: Objects) -> str:
     digest.update(repr(head).encode())
     digest.update(objects.offsets)
     if objects.kind == "strings":
-        symbols = objects.alphabet.astype(np.int64)
+        symbols = objects.alphabet.astype(np.int64 if objects.letters == "int" else np.uint32)
         for start in range(0, len(objects.values), _RUN):
             digest.update(symbols[objects.values[start : start + _RUN]])
     else:

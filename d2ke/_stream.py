@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import LowLevelCallable
 
-from d2ke._background import Background
+from d2ke._background import Background, wait_for_ending
 from d2ke._digest import code_digest, objects_digest, sequence_digest
 from d2ke._progress import progress_bar
 from d2ke._validate import flag
@@ -61,6 +61,7 @@ def stream(
     most = _bands_within(pairs, dtype, limit, n_threads)
     omega = pairs.y if pairs.y is not pairs.x and isinstance(pairs.y, Objects) else None
     described, inputs = _description(pairs)
+    wait_for_ending()  # it may be the same file that they write to
     store = PartialStore(
         path,
         pairs.shape,
@@ -75,7 +76,7 @@ def stream(
         buffers = [np.empty((rows, pairs.shape[1]), dtype) for _ in range(_BUFFERS)]
         # On an error it is the writer that closes the store, when it has stopped.
         with (
-            Background(store.write, buffers, store.close) as writer,
+            Background((store.write, store.sync), buffers, store.close) as writer,
             progress_bar(progress, task) as report,
         ):
             _fill(pairs, store, writer, most, report, (n_threads, gamma, scale))

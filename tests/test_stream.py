@@ -91,7 +91,7 @@ def interrupted(file, monkeypatch, blocks=5, error=StopError, **more):
         if not left[0]:
             raise error("enough")
         left[0] -= 1
-        write(self, rows, Z, stop)
+        return write(self, rows, Z, stop)
 
     with monkeypatch.context() as patch:
         patch.setattr(_partial.PartialStore, "write", fail)
@@ -773,20 +773,21 @@ def test_free_space_is_looked_at_before_the_start(file, monkeypatch):
     assert os.listdir(file.parent) == []
 
 
-@pytest.mark.parametrize("name", ["pwrite", "fsync"])
-def test_a_disk_that_gets_full(file, small_chunks, monkeypatch, features, name):
+@pytest.mark.parametrize(("stage", "name"), [("write", "pwrite"), ("sync", "fsync")])
+def test_a_disk_that_gets_full(file, small_chunks, monkeypatch, features, stage, name):
     """On file systems that set no space aside; what was written is kept."""
-    write = _partial.PartialStore.write
+    work = getattr(_partial.PartialStore, stage)
 
-    def fail(self, rows, Z, stop):
-        with monkeypatch.context() as patch:
-            if rows.start == 240:
+    def fail(self, rows, *rest):
+        if rows.start == 240:
+            with monkeypatch.context() as patch:
                 patch.setattr(os, name, full)
-            write(self, rows, Z, stop)
+                return work(self, rows, *rest)
+        return work(self, rows, *rest)
 
     with monkeypatch.context() as patch:
-        patch.setattr(_partial.PartialStore, "write", fail)
-        message = r"features\.h5\.part: No space .* at rows 240 to 247; the file takes \d+ bytes"
+        patch.setattr(_partial.PartialStore, stage, fail)
+        message = r"features\.h5\.part: No space .* at rows 2\d\d to \d+; the file takes \d+ bytes"
         with pytest.raises(OSError, match=message) as got:
             embed(file)
     assert got.value.errno == errno.ENOSPC
@@ -835,7 +836,7 @@ def test_a_small_disk(small_disk, small_chunks, monkeypatch, features):
             with open(small_disk / "other", "wb", buffering=0) as filler:
                 while filler.write(bytes(4096)) == 4096:
                     pass
-        write(self, rows, Z, stop)
+        return write(self, rows, Z, stop)
 
     with monkeypatch.context() as patch:
         patch.setattr(_partial.PartialStore, "write", fill_up)

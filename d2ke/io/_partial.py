@@ -209,22 +209,32 @@ class PartialStore:
         end = begin + (int(following[0]) if following.size else most)
         return range(begin, min(end, self.grid.n_bands))
 
-    def write(self, rows: slice, Z: np.ndarray, stop: Any) -> None:
-        """Write whole bands, unless `stop` (a threading.Event) is set meanwhile."""
+    def write(self, rows: slice, Z: np.ndarray, stop: Any) -> tuple[slice, int] | None:
+        """Write whole bands; return what `sync` takes, None if `stop` was set meanwhile."""
         try:
             for crc in self.grid.write(self._fd, rows, Z):  # noqa: B007 (the last one counts)
                 if stop.is_set():
-                    return
+                    return None
+        except OSError as error:
+            raise self._failed(error, rows) from error
+        return rows, crc
+
+    def sync(self, rows: slice, crc: int) -> None:
+        """Wait until the rows are on the disk, and say so in the journal."""
+        try:
             os.fsync(self._fd)
             self._journal.append({"rows": [rows.start, rows.stop], "crc": crc})
         except OSError as error:
-            raise OSError(
-                error.errno,
-                f"{self.part}: {os.strerror(error.errno)} at rows {rows.start} to {rows.stop - 1}; "
-                f"the file takes {os.fstat(self._fd).st_size} bytes in all, and what is written "
-                "is kept: resume=True goes on with it",
-            ) from error
+            raise self._failed(error, rows) from error
         self.done[self.grid.bands(rows)] = True
+
+    def _failed(self, error: OSError, rows: slice) -> OSError:
+        return OSError(
+            error.errno,
+            f"{self.part}: {os.strerror(error.errno)} at rows {rows.start} to {rows.stop - 1}; "
+            f"the file takes {os.fstat(self._fd).st_size} bytes in all, and what is written is "
+            "kept: resume=True goes on with it",
+        )
 
     def finish(self) -> None:
         """Give the complete store its header and its name."""
