@@ -500,6 +500,8 @@ def _trim(array: np.ndarray, lengths: Any, channels_first: bool, name: str) -> l
             f"lengths must be {len(array)} integers, one for each row of {name}; got "
             f"{lengths.dtype} of shape {lengths.shape}"
         )
+    if array.ndim < 2:
+        raise ValueError(f"{name} must be padded, one row for each object; got {array.shape}")
     longest = array.shape[2] if channels_first else array.shape[1]
     wrong = np.flatnonzero((lengths < 0) | (lengths > longest))
     if wrong.size:

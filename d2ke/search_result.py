@@ -17,13 +17,14 @@ from d2ke._atomic import written_whole
 from d2ke._json import frozen
 from d2ke._validate import file_path
 from d2ke._version import __version__
-from d2ke.io._hdf5 import part_of
+from d2ke.io._hdf5 import HEADER_BYTES, header, part_of, seal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FORMAT = "d2ke search"
 _SHOWN = 5  # settings in print
+_SEAL = ("d2ke search 1",)
 _HDF5 = (".h5", ".hdf5")
 
 
@@ -101,8 +102,9 @@ class Search:
             if kind == "json":
                 part.write_text(text + "\n")
             else:
-                with h5py.File(part, "w") as file:
+                with h5py.File(part, "w", userblock_size=HEADER_BYTES) as file:
                     _write_hdf5(file, json.loads(text))
+                seal(part, _SEAL)
 
     def plot(self) -> Figure:
         """Draw the best accuracy reached with each value of each parameter.
@@ -179,6 +181,10 @@ def load_search(path: str | os.PathLike) -> Search:
         if _kind(path) == "json":
             record = json.loads(path.read_text())
         else:
+            # libhdf5 can loop for ever over a damaged file, so it sees only what is whole.
+            with open(path, "rb") as stream:
+                if stream.read(HEADER_BYTES) != header(_SEAL, stream):
+                    raise ValueError("it is damaged, or no HDF5 file that Search.save wrote")
             with h5py.File(path, "r") as file:
                 record = _read_hdf5(file)
         if record["format"] != _FORMAT:

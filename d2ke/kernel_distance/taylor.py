@@ -21,6 +21,7 @@ from d2ke.kernel_distance.measure import lengths
 from d2ke.objects import offsets_of
 
 MOST_TERMS = 200_000
+_HOPELESS = 1e9
 _MOST_RADIUS = 25  # beyond, exp(-radius^2) would vanish
 _CLUSTERS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # radii of clusters that are considered
 _MOST_CELLS = 1e9
@@ -109,11 +110,13 @@ def terms_of(dim: int, degree: int) -> int:
 def check_terms(dim: int, radius: float, eps: float) -> tuple[int, int]:
     """Return the degree and the number of features, or refuse if there are too many."""
     # Far outside, the degree alone is hopeless, and not worth finding.
-    degree = degree_needed(radius, eps) if radius < 1e3 else math.ceil(2 * radius * radius)
+    far = min(radius, _HOPELESS)
+    degree = degree_needed(radius, eps) if radius < 1e3 else math.ceil(2 * far * far)
     terms = terms_of(dim, degree)
     if terms > MOST_TERMS or radius > _MOST_RADIUS:
         raise ValueError(
-            f'method="ifgt" would need {Decimal(terms):.3g} features (degree {degree} in {dim} '
+            f'method="ifgt" would need {"at least " if radius > far else ""}'
+            f"{Decimal(terms):.3g} features (degree {degree} in {dim} "
             f"dimensions, radius {radius:.3g} sqrt(h)); at most {MOST_TERMS} and a radius of "
             f'{_MOST_RADIUS} sqrt(h) are possible; use method="dualtree" for a narrow kernel in '
             'up to 3 dimensions, else method="rff" or "exact", or a larger sigma or eps'

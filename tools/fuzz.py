@@ -1,0 +1,640 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Throw random inputs at d2ke and see that it computes or refuses: ``python tools/fuzz.py all``.
+
+    python tools/fuzz.py distances --count 1000000       # inputs: pairs of objects
+    python tools/fuzz.py mat --seconds 60 --jobs 2       # or for a while
+    python tools/fuzz.py mat --seed 4711 --here          # one batch again, in this process
+
+A batch has a seed and is the same whenever it is made. Batches run in child processes, which a
+crash or a hang ends; whatever is wrong is kept in the folder of findings, one JSON file for each
+seed. With D2KE_DATA, MAT-files are damaged ones of MATLAB's, else of our own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import random
+import signal
+import string
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import warnings
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(Path.cwd()), str(ROOT / "tests"), str(ROOT)]
+
+import mat_fuzz  # noqa: E402
+import reference  # noqa: E402
+
+import d2ke  # noqa: E402
+import matlab_compat  # noqa: E402
+from d2ke._ext import isa  # noqa: E402
+from d2ke._threads import team_size  # noqa: E402
+
+HANG_SECONDS = 120  # for one batch
+DIMS = [1, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 127, 128, 129, 255, 300]
+STYLES = [*reference.STYLES, "huge", "tiny", "mixed", "zero", "integers"]
+EXTREME = {"huge", "tiny", "mixed"}
+
+
+class Wrong(Exception):  # noqa: N818 (a finding, not an error of ours)
+    """A result that is not what it must be."""
+
+
+def expect(holds, what):
+    """Raise unless it holds."""
+    if not holds:
+        raise Wrong(what)
+
+
+# ---- distances
+
+
+def lengths_for(rng, dim):
+    """Draw the sizes of some objects, odd ones and equal ones among them."""
+    most = int(rng.choice([1, 2, 3, 9, 17, 40, 70]))
+    most = max(1, min(most, 2000 // dim))
+    lengths = rng.integers(1, most + 1, rng.integers(1, 40))
+    if rng.random() < 0.2:
+        lengths[:] = lengths[0]
+    return lengths.tolist()
+
+
+def vectors(rng, lengths, dim, dtype, style):
+    """Draw vectors, extreme ones by styles that the tests' reference has not."""
+    if style in reference.STYLES:
+        return reference.draw_vectors(rng, lengths, dim, dtype, style)
+    info = np.finfo(dtype)
+    total = sum(lengths)
+    values = rng.standard_normal((total, dim))
+    if style == "huge":
+        values = np.clip(values, -1, 1) * info.max
+    elif style == "tiny":
+        values = rng.integers(-3, 4, (total, dim)) * info.smallest_subnormal
+    elif style == "mixed":
+        values *= 10.0 ** rng.integers(info.minexp // 4, info.maxexp // 4, (total, dim))
+    elif style == "zero":
+        values = np.where(rng.random((total, dim)) < 0.5, 0.0, -0.0)
+    else:
+        values = rng.integers(-100, 100, (total, dim)).astype(np.float64)
+    parts = np.split(values.astype(dtype), np.cumsum(lengths)[:-1])
+    return [part if rng.random() < 0.9 else np.asfortranarray(part) for part in parts]
+
+
+def strings(rng, lengths):
+    """Draw strings over alphabets of one letter to all there are, some of them empty."""
+    kind = rng.integers(4)
+    size = int(rng.choice([1, 2, 4, 20, 255, 256, 257, 70000]))
+    lengths = [0 if rng.random() < 0.1 else int(n) for n in lengths]
+    if kind == 0:
+        letters = (string.ascii_letters + string.digits)[:size]
+        return ["".join(rng.choice(list(letters), n)) for n in lengths]
+    if kind == 1:
+        return [rng.integers(0, min(size, 256), n).astype(np.uint8).tobytes() for n in lengths]
+    if kind == 2:
+        low = int(rng.choice([0, 0x1F600, 0x10FFFF - size]))
+        return ["".join(map(chr, rng.integers(low, low + size, n))) for n in lengths]
+    low = int(rng.choice([0, -5, 2**62, -(2**63)]))
+    return [rng.integers(0, size, n).astype(np.int64) + low for n in lengths]
+
+
+def fuzz_distances(seed):
+    """Distances of two collections, on every instruction set; some against the definition."""
+    rng = np.random.default_rng(seed)
+    name = str(rng.choice(d2ke.distance_names()))
+    params, style = {}, "strings"
+    dim = int(rng.choice(DIMS))
+    if name == "levenshtein":
+        longest = int(rng.choice([3, 10, 63, 64, 65, 130, 300]))
+        X, Y = (
+            d2ke.pack(strings(rng, rng.integers(0, longest + 1, rng.integers(1, 40))),
+                      kind="strings")
+            for _ in range(2)
+        )  # fmt: skip
+        if X.letters != Y.letters:
+            Y = X
+    else:
+        style = str(rng.choice(STYLES))
+        X, Y = (
+            d2ke.pack(vectors(rng, lengths_for(rng, dim), dim, rng.choice([np.float32, np.float64]),
+                              style))
+            for _ in range(2)
+        )  # fmt: skip
+        if name == "dtw":
+            params["window"] = [None, 0, 1, 2, 7, 2**40, "rws"][rng.integers(7)]
+        if name in ("dtw", "emd") and rng.random() < 0.3 and style not in EXTREME:
+            params["ground"] = "sqeuclidean"
+        if name == "emd" and rng.random() < 0.6:
+            X, Y = (weighted(rng, objects) for objects in (X, Y))
+    results = {}
+    before = isa.selected()
+    try:
+        for variant in isa.supported():
+            isa.select(variant)
+            results[variant] = checked_distances(rng, X, Y, name, params)
+    finally:
+        isa.select(before)
+    first = results["baseline"]
+    close = 1e-5 if first.dtype == np.float32 else 1e-11
+    for variant, D in results.items():
+        if name == "levenshtein":
+            expect((first == D).all(), f"{name}: {variant} differs from baseline")
+        elif style not in EXTREME:
+            np.testing.assert_allclose(D, first, rtol=close, atol=close * magnitude(X, Y))
+    if style not in EXTREME and seed % 8 == 0:
+        against_definition(rng, X, Y, name, params, first, close)
+    return len(X) * len(Y) * (len(results) + 1)
+
+
+def magnitude(X, Y):
+    """Return the largest value, which bounds what rounding does to a distance near 0."""
+    if X.kind == "strings":
+        return 1.0
+    largest = max(np.abs(one.values.astype(np.float64)).max(initial=0) for one in (X, Y))
+    return 10 * np.sqrt(X.dim) * max(largest, largest**2)
+
+
+def weighted(rng, objects):
+    """Return the vectors with weights, zeros and extreme ones among them."""
+    draws = [
+        lambda n: rng.random(n),
+        lambda n: rng.integers(0, 3, n).astype(float),
+        lambda n: 10.0 ** rng.integers(-300, 300, n),
+        lambda n: np.full(n, 5e-324),
+        lambda n: np.ones(n, dtype=int),
+    ]
+    weights = []
+    for n in objects.lengths.tolist():
+        one = draws[rng.integers(len(draws))](n)
+        if n and not one.sum() > 0:
+            one[0] = 1
+        weights.append(one)
+    return d2ke.pack(objects, weights=weights)
+
+
+def checked_distances(rng, X, Y, name, params):
+    """Compute all, and see that threads, halves and parts have the same bits."""
+    D = d2ke.distance_matrix(X, Y, name, n_threads=1, **params)
+    expect(not np.isnan(D).any() and (D >= 0).all(), f"{name}: nan or negative")
+    again = d2ke.distance_matrix(X, Y, name, n_threads=3, **params)
+    expect(again.tobytes() == D.tobytes(), f"{name}: other bits on three threads")
+    rows, columns = (
+        rng.choice(len(one), rng.integers(1, len(one) + 1), replace=False) for one in (X, Y)
+    )
+    part = d2ke.distance_matrix(X[rows], Y[columns], name, n_threads=1, **params)
+    expect(
+        part.dtype != D.dtype or part.tobytes() == D[np.ix_(rows, columns)].tobytes(),
+        f"{name}: other bits in a part",
+    )
+    half = d2ke.distance_matrix(X, None, name, n_threads=2, **params)
+    whole = d2ke.distance_matrix(X, X, name, n_threads=2, **params)
+    if name not in ("emd",):  # either direction of a flow is as good
+        expect(half.tobytes() == whole.tobytes(), f"{name}: other bits in the half")
+    if rng.random() < 0.3:
+        gamma = float(10.0 ** rng.integers(-5, 5))
+        Z = d2ke.d2ke_embed(X, Y, distance=name, gamma=gamma, n_threads=2, **params)
+        expect(Z.tobytes() == d2ke.d2ke_features(D, gamma).tobytes(), f"{name}: embed")
+    return D
+
+
+def against_definition(rng, X, Y, name, params, D, close):
+    """Compare some distances with the slow and obvious form."""
+    function = reference.DISTANCES[name]
+    for _ in range(3):
+        i, j = int(rng.integers(len(X))), int(rng.integers(len(Y)))
+        x, y = X[i], Y[j]
+        if len(x) * len(y) > 2000:
+            continue
+        more = dict(params)
+        if name == "emd":
+            more["x_weights"], more["y_weights"] = (
+                None if one.weights is None else one.weights[one.offsets[k] : one.offsets[k + 1]]
+                for one, k in ((X, i), (Y, j))
+            )
+            given = [w for w in (more["x_weights"], more["y_weights"]) if w is not None]
+            if any(w.max() > 1e9 * w[w > 0].min() or w.max() < 1e-9 for w in given):
+                continue  # beyond the linear program's tolerance
+        known = function(x, y, **more)
+        bound = max(close, 1e-7 if name == "emd" else 0.0)
+        np.testing.assert_allclose(D[i, j], known, rtol=bound, atol=bound * magnitude(X, Y))
+
+
+def fuzz_kernel_distance(seed):
+    """Kernel distances by several methods, on every instruction set, against all pairs."""
+    rng = np.random.default_rng(seed)
+    dim = int(rng.choice([1, 2, 3, 4, 5, 8, 17, 64, 300]))
+    sizes = rng.integers(1, int(rng.choice([2, 5, 40, 200])), rng.integers(1, 8)).tolist()
+    style = str(rng.choice([*reference.STYLES, "huge", "mixed", "zero", "integers"]))
+    sets = vectors(rng, sizes, dim, np.float64, style)
+    if style == "huge":
+        sets = [one / 1e200 for one in sets]
+    weights = [rng.standard_normal(n) for n in sizes] if rng.random() < 0.5 else None
+    kernel = str(rng.choice(["gaussian", "laplace"]))
+    sigma = float(10.0 ** rng.integers(-3, 4))
+    methods = ["exact", "dualtree", "rff", "auto", *(["wspd", "ifgt"] * (kernel == "gaussian"))]
+    before = isa.selected()
+    values = []
+    try:
+        for variant in isa.supported():
+            isa.select(variant)
+            D = d2ke.kernel_distance_matrix(
+                sets, sigma=sigma, kernel=kernel, weights_x=weights, n_threads=2
+            )
+            values.append(D)
+            expect((D == D.T).all() and (D >= 0).all(), "kernel distances")
+    finally:
+        isa.select(before)
+    np.testing.assert_allclose(
+        values[-1] ** 2, values[0] ** 2, rtol=1e-9, atol=1e-9 * sum(sizes) ** 2
+    )
+    given = {} if weights is None else {"weights_p": weights[0], "weights_q": weights[-1]}
+    known = None
+    if style not in ("huge", "mixed"):
+        known = reference.kernel_distance_squared(
+            sets[0], sets[-1], sigma, kernel, *((weights[0], weights[-1]) if weights else ())
+        )
+    for method in methods:
+        eps = None if method in ("exact", "auto") else float(rng.choice([0.3, 0.05, 0.01]))
+        try:
+            found = d2ke.kernel_distance(
+                sets[0], sets[-1], sigma=sigma, kernel=kernel, method=method, eps=eps,
+                seed=0, n_threads=int(rng.integers(1, 4)), info=True, **given,
+            )  # fmt: skip
+        except ValueError as error:
+            expect(method == "ifgt" and "features" in str(error), f"{method}: {error}")
+            continue
+        if known is not None and method != "rff":  # which may miss
+            slack = found.bound + 1e-9 * found.total**2
+            expect(abs(found.squared - known) <= slack, f"{method}: {found.squared} for {known}")
+    return sum(sizes) ** 2 * len(values)
+
+
+# ---- pack
+
+
+def fuzz_pack(seed):
+    """Objects of every kind and of none: packed without loss, or refused."""
+    rng = np.random.default_rng(seed)
+    tried = 0
+    for _ in range(20):
+        items = collection(rng)
+        options = {}
+        if rng.random() < 0.3:
+            options["kind"] = ["strings", "vectors", "other", 3][rng.integers(4)]
+        if rng.random() < 0.2:
+            options["lengths"] = [3, [1, 2], np.arange(5), "ab", [1.5]][rng.integers(5)]
+        if rng.random() < 0.2:
+            options["channels_first"] = True
+        if rng.random() < 0.2:
+            options["weights"] = collection(rng)
+        tried += len(items) if isinstance(items, list) else 1
+        try:
+            packed = d2ke.pack(items, **options)
+        except (TypeError, ValueError) as error:
+            expect(str(error), "an error without a message")
+            continue
+        expect(packed.offsets[-1] == len(packed.values), "offsets")
+        expect(d2ke.pack(list(packed), kind=packed.kind).values.shape == packed.values.shape, "two")
+        if packed.letters == "str" and not options and isinstance(items, list):
+            expect(list(packed) == items, "letters are lost")
+        d2ke.concatenate([packed, packed[::-1]])
+    return tried
+
+
+def collection(rng):
+    """Return anything that somebody may take for objects."""
+    n = int(rng.integers(0, 6))
+    choices = [
+        lambda: [item(rng) for _ in range(n)],
+        lambda: [item(np.random.default_rng(7)) for _ in range(n)],
+        lambda: vectors(rng, [2] * max(n, 1), 3, np.float64, "mixed"),
+        lambda: strings(rng, [3] * n),
+        lambda: rng.random(tuple(rng.integers(0, 4, rng.integers(0, 5)).tolist())),
+        lambda: np.array([*map(str, range(n)), None], dtype=object),
+        lambda: {"a": [1.0]},
+        lambda: iter([[1.0], [2.0]]),
+        lambda: [None, 5, "text", b"bytes", 1j][rng.integers(5)],
+        lambda: np.ma.masked_array(rng.random((2, 3)), rng.random((2, 3)) < 0.5),
+        lambda: sparse.random(3, 3, 0.5),
+    ]
+    return choices[rng.integers(len(choices))]()
+
+
+def item(rng):
+    """Return anything that somebody may take for one object."""
+    n = int(rng.integers(0, 5))
+    dtype = rng.choice(["f2", "f4", "f8", ">f8", "i1", "i8", "u8", "?", "c16", "U3", "O", "M8[s]"])
+    choices = [
+        lambda: rng.random(n),
+        lambda: (rng.random((n, 2)) * 100).astype(dtype),
+        lambda: np.full((n, 2), rng.choice([np.nan, np.inf, 1e308, 2.0**63])),
+        lambda: [[1.0], [1.0, 2.0]],
+        lambda: "a\0\ud800\U0010ffff"[:n],
+        lambda: bytes(n),
+        lambda: rng.integers(-(2**63), 2**63 - 1, n),
+        lambda: [2**70],
+        lambda: None,
+        lambda: [],
+        lambda: rng.random((1, 2, 3)),
+        lambda: {1, 2},
+    ]
+    return choices[rng.integers(len(choices))]()
+
+
+# ---- files
+
+
+@cache
+def mat_contents():
+    """Return small MAT-files: made ones and, with D2KE_DATA, MATLAB's."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = mat_fuzz.made_files(Path(folder))
+        data = os.environ.get("D2KE_DATA")
+        files = mat_fuzz.fixtures(Path(data, "mat_fixtures"), made) if data else made
+        contents = [path.read_bytes() for path in files]
+    old = [content for content in contents if b"\x89HDF" not in content[:1024]]
+    new = [content for content in contents if b"\x89HDF" in content[:1024]]
+    return old, new
+
+
+def fuzz_mat(seed):
+    """Damaged MAT-files: 60 of the old versions or, in 1 of 20 batches, 3 of version 7.3."""
+    rng = random.Random(seed)
+    old, new = mat_contents()
+    contents, count = (new, 3) if seed % 20 == 0 else (old, 60)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "damaged.mat")
+        for _ in range(count):
+            path.write_bytes(mat_fuzz.damaged(rng.choice(contents), rng))
+            try:
+                d2ke.io.load_mat(path)
+            except d2ke.io.MatFileError as error:
+                expect(str(path) in str(error), "the message does not name the file")
+    return count
+
+
+@cache
+def own_files():
+    """Return files of our own formats, by the function that reads them."""
+    omega = d2ke.random_strings(6, "abc", length=(1, 9), seed=0)
+    sets = d2ke.random_sets(6, 3, size=(1, 4), seed=0)
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "x.h5")
+        for columns, compression in ((omega, None), (sets, "gzip"), (None, None)):
+            parameters = {"gamma": 0.5, "length": (2, 8), "name": "x", "no": None}
+            d2ke.io.save_features(
+                path, np.arange(24.0).reshape(4, 6), labels=["a", "b", "c", "a"], omega=columns,
+                parameters=parameters, compression=compression,
+            )  # fmt: skip
+            found.append((d2ke.io.load_features, ".h5", path.read_bytes()))
+        search = d2ke.Search.best_of([({"k": 1, "length": (1, 2)}, 70.0), ({"k": 3}, 72.5)])
+        for suffix in (".json", ".h5"):
+            search.save(path.with_suffix(suffix))
+            found.append((d2ke.load_search, suffix, path.with_suffix(suffix).read_bytes()))
+        rows, y = np.arange(12.0).reshape(6, 2), ["a", "b", "c"] * 2
+        for model in (
+            d2ke.train(y, rows),
+            d2ke.svmtrain(y, rows, "-t 2"),
+            d2ke.svmtrain(y, sparse.csr_array(rows), "-t 0"),
+        ):
+            d2ke.save_model(path, model)
+            found.append((d2ke.load_model, ".npz", path.read_bytes()))
+    return found
+
+
+def fuzz_hdf5(seed):
+    """Damaged stores, searches and models of our own, 50 in each batch."""
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(50):
+            load, suffix, content = rng.choice(own_files())
+            path = Path(folder, "damaged").with_suffix(suffix)
+            if suffix == ".npz" and rng.random() < 0.5:
+                content = remade(content, rng)
+            else:
+                content = mat_fuzz.damaged(content, rng)
+            path.write_bytes(content)
+            try:
+                load(path)
+            except ValueError as error:
+                expect(str(path) in str(error), f"the message does not name the file: {error}")
+    return 50
+
+
+def remade(content, rng):
+    """Damage one array of a model, in an archive whose check sums are right."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    name = rng.choice(sorted(parts))
+    parts[name] = mat_fuzz.damaged(parts[name], rng)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    return out.getvalue()
+
+
+# ---- options
+
+FLAGS = "sctdgrnpemhwbvqBRCMPLz"
+NUMBERS = [
+    "0", "1", "2", "3", "4", "5", "6", "7", "11", "12", "13", "21", "-1", "0.5", "10", "100",
+    "1e-3", "1e300", "1e-300", "-1e300", "1e-30", "1e999", "nan", "inf", "-inf", "99999999999",
+    "0x10", "1_0", "x", "--", "2147483647", "-2147483648", "\u0661", "\0", "", "4 4",
+]  # fmt: skip
+
+
+def option_string(rng, must):
+    """Return options, half of them likely to be legal."""
+    words = [must] if rng.random() < 0.8 else []
+    for _ in range(rng.choice([0, 1, 1, 2, 3, 5])):
+        flag = "-" + rng.choice(FLAGS)
+        if flag == "-w":
+            flag += rng.choice(["0", "1", "2", "-1", "+1", "9", "x", "", "1.5", "9" * 30])
+        words += [flag, rng.choice(NUMBERS)] if rng.random() < 0.9 else [flag]
+    return rng.choice([" ", "  ", "\t"]).join(words)
+
+
+def fuzz_options(seed):
+    """Option strings of LIBLINEAR and LIBSVM, on a few objects."""
+    rng = random.Random(seed)
+    numbers = np.random.default_rng(seed)
+    n, d = rng.choice([(6, 2), (9, 3), (12, 1), (4, 4)])
+    Z = numbers.standard_normal((n, d))
+    if rng.random() < 0.2:
+        Z *= 10.0 ** rng.choice([-200, -20, 20, 150])
+    y = (numbers.permutation(n) % rng.choice([2, 2, 3])).astype(float)
+    inputs = [Z, sparse.csr_array(Z), Z.astype(np.float32), np.asfortranarray(Z)]
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for _ in range(10):
+            X = rng.choice(inputs)
+            K = Z @ Z.T
+            linear = option_string(rng, f"-s {rng.choice([0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13])}")
+            kernel = option_string(rng, f"-t {rng.choice([0, 1, 2, 3])}")
+            for call in (
+                lambda: d2ke.predict(None, X, d2ke.train(y, X, linear)),  # noqa: B023
+                lambda: d2ke.svmpredict(None, X, d2ke.svmtrain(y, X, kernel)),  # noqa: B023
+                lambda: d2ke.svmtrain(y, K, option_string(rng, "-t 4")),  # noqa: B023
+                lambda: matlab_compat.train(y, X, linear),  # noqa: B023
+                lambda: matlab_compat.svmtrain(y, X, kernel),  # noqa: B023
+            ):
+                try:
+                    call()
+                except (TypeError, ValueError) as error:
+                    expect(str(error), "an error without a message")
+    return 50
+
+
+# ---- running
+
+COMMANDS = {
+    "pack": fuzz_pack,
+    "distances": fuzz_distances,
+    "kernels": fuzz_kernel_distance,
+    "mat": fuzz_mat,
+    "hdf5": fuzz_hdf5,
+    "options": fuzz_options,
+}
+SHARE = {"pack": 1, "distances": 4, "kernels": 2, "mat": 2, "hdf5": 1, "options": 1}
+
+
+def worker(command, seed, step):
+    """Do batch after batch until the parent ends this process; one line of JSON for each."""
+    while True:
+        print(json.dumps({"seed": seed}), flush=True)
+        try:
+            tried, problem = COMMANDS[command](seed), None
+        except Exception:
+            tried, problem = 1, traceback.format_exc()
+        print(json.dumps({"seed": seed, "tried": tried, "problem": problem}), flush=True)
+        seed += step
+
+
+class Runner:
+    """Child processes for one command, and what they found."""
+
+    def __init__(self, command, options):
+        self.command, self.options = command, options
+        self.tried, self.batches, self.findings = 0, 0, []
+        self.lock = threading.Lock()
+        self.deadline = time.monotonic() + (options.seconds or float("inf"))
+
+    def done(self):
+        """Return whether enough was tried."""
+        enough = self.options.count is not None and self.tried >= self.options.count
+        return enough or time.monotonic() > self.deadline
+
+    def found(self, seed, problem):
+        """Keep a finding."""
+        with self.lock:
+            self.findings.append(seed)
+            folder = Path(self.options.findings)
+            folder.mkdir(parents=True, exist_ok=True)
+            content = {"command": self.command, "seed": seed, "problem": problem}
+            content["replay"] = f"python tools/fuzz.py {self.command} --seed {seed} --here"
+            (folder / f"{self.command}-{seed}.json").write_text(json.dumps(content, indent=1))
+            print(f"{self.command} {seed}: {problem}", flush=True)
+
+    def run(self, job):
+        """Keep one child going, and start another after each that ended by itself."""
+        seed = self.options.seed + job
+        while not self.done():
+            errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (closed below)
+            command = [sys.executable, "-X", "faulthandler", __file__, self.command, "--worker"]
+            command += ["--seed", str(seed), "--step", str(self.options.jobs)]
+            child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+            timer = None
+            try:
+                for line in child.stdout:
+                    if timer is not None:
+                        timer.cancel()
+                    report = json.loads(line)
+                    seed = report["seed"]
+                    if "tried" in report:
+                        with self.lock:
+                            self.tried += report["tried"]
+                            self.batches += 1
+                        if report["problem"]:
+                            self.found(seed, report["problem"])
+                        seed += self.options.jobs
+                        if self.done():
+                            return
+                    timer = threading.Timer(HANG_SECONDS, child.send_signal, [signal.SIGABRT])
+                    timer.start()
+                child.wait()
+                errors.seek(0)
+                self.found(seed, f"ended with {child.returncode}: {errors.read()[-4000:]}")
+                seed += self.options.jobs
+            finally:
+                if timer is not None:
+                    timer.cancel()
+                child.kill()
+                child.wait()
+                errors.close()
+
+
+def fuzz(command, options):
+    """Run one command in child processes; return whether nothing was found."""
+    started = time.monotonic()
+    runner = Runner(command, options)
+    threads = [threading.Thread(target=runner.run, args=(job,)) for job in range(options.jobs)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    seconds = time.monotonic() - started
+    print(
+        f"{command}: {runner.tried} inputs in {runner.batches} batches from seed {options.seed}, "
+        f"{seconds:.0f} s, {len(runner.findings)} findings",
+        flush=True,
+    )
+    return not runner.findings
+
+
+def main():
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("command", choices=[*COMMANDS, "all"])
+    parser.add_argument("--seed", type=int, default=0, help="of the first batch")
+    parser.add_argument("--count", type=int, help="inputs to try (for all: of each command)")
+    parser.add_argument("--seconds", type=float, help="time to take (for all: altogether)")
+    parser.add_argument("--jobs", type=int, default=team_size(None))
+    parser.add_argument("--findings", default="build/fuzz", help="folder for what is found")
+    parser.add_argument("--here", action="store_true", help="one batch, in this process")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--step", type=int, default=1, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        worker(options.command, options.seed, options.step)
+    if options.here:
+        print(COMMANDS[options.command](options.seed), "inputs, nothing found")
+        return 0
+    if options.count is None and options.seconds is None:
+        parser.error("give --count or --seconds")
+    if options.command != "all":
+        return 0 if fuzz(options.command, options) else 1
+    total, whole = options.seconds, sum(SHARE.values())
+    clean = True
+    for command, share in SHARE.items():
+        options.seconds = total and total * share / whole
+        clean &= fuzz(command, options)
+    return 0 if clean else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
