@@ -178,7 +178,7 @@ def test_models_survive_a_mat_file(tmp_path):
         (lambda y, X: train(np.hstack([y, y]), X), "y must be a vector"),
         (lambda y, X: svmtrain(y, X, "-t 4"), r"X must be \[\(1:n\)', K\].*X\[0, 0\] is"),
         (lambda y, X: predict(y, X, {"w": 1}), "model must be a struct with a field 'Label'"),
-        (lambda y, X: predict(y, X[:, :2], train(y, X, "-s 2 -q")), "2 features, but the model"),
+        (lambda y, X: predict(y, X[:, :2], train(y, X, "-s 2 -q")), "2 columns, but the model"),
         (lambda y, X: train(np.where(y == 2, np.nan, y), X), r"y\[0\] is nan"),
         (lambda y, X: train(0 * y + 3, X), "y holds one class only, 3"),
         (lambda y, X: svmpredict(y, X, train(y, X, "-s 2 -q")), "must be one of svmtrain"),

@@ -280,7 +280,7 @@ def test_errors(tmp_path):
         rws_GenFea(tmp_path, "One", 0, 2, 1, 3)
     with pytest.raises(ValueError, match="DMax_list is empty"):
         rws_gridsearch_CV(tmp_path, "One", CV=2, DMax_list=[])
-    with pytest.raises(ValueError, match="C must be a positive finite number, got -1"):
+    with pytest.raises(ValueError, match="must be a positive finite number, got -1"):
         rws_gridsearch_CV(tmp_path, "One", CV=2, lambda_inverse=-1)
     with pytest.raises(TypeError, match=r"DMax must be an integer, got 2\.5"):
         rws_GenFea(tmp_path, "One", 1.0, 2, 1, 2.5)
