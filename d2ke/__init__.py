@@ -49,11 +49,13 @@ from d2ke.guarantees import (
     kernel_standard_error,
 )
 from d2ke.kernel_distance import (
+    KernelAlignment,
     KernelCoreset,
     KernelDistanceInfo,
     KernelFeatureMap,
     Measure,
     curve,
+    kernel_align,
     kernel_coreset,
     kernel_distance,
     kernel_distance_matrix,
@@ -86,6 +88,7 @@ from d2ke.svm import SVMModel, svmpredict, svmtrain
 __all__ = [
     "Clustering",
     "FeatureSelection",
+    "KernelAlignment",
     "KernelClassifier",
     "KernelCoreset",
     "KernelDistanceInfo",
@@ -121,6 +124,7 @@ __all__ = [
     "gaussian_gram",
     "gdk_led",
     "io",
+    "kernel_align",
     "kernel_classifier_fit",
     "kernel_classifier_predict",
     "kernel_coreset",

@@ -158,17 +158,18 @@ def draw(points, labels, outlines, picture):
     witness, before, after = figure.subplots(1, 3)
     x, y = np.meshgrid(np.linspace(-1, 8, 91), np.linspace(-1, 8, 91))
     places = np.stack([x.ravel(), y.ravel()], axis=1)
+    inks = {i: points[i][:, ::-1] for i in (three, eight)}  # columns to the right, rows down
     # Shares of the ink, smoothed by the kernel: the difference is the witness of the distance.
     smooth = [
-        np.exp(-cdist(places, points[i], "sqeuclidean") / 2).mean(axis=1) for i in (three, eight)
+        np.exp(-cdist(places, inks[i], "sqeuclidean") / 2).mean(axis=1) for i in (three, eight)
     ]
     gap = (smooth[0] - smooth[1]).reshape(x.shape)
     limit = np.abs(gap).max()
     drawn = witness.contourf(x, y, gap, np.linspace(-limit, limit, 17), cmap="RdBu_r")
-    figure.colorbar(drawn, ax=witness, shrink=0.8)
+    figure.colorbar(drawn, ax=witness, shrink=0.8, ticks=[-0.05, 0, 0.05])
     for i, marker in ((three, "o"), (eight, "x")):
-        witness.plot(*points[i].T, marker, color="black", markersize=5, fillstyle="none",
-                     label=f"a {labels[i]}")  # fmt: skip
+        witness.plot(*inks[i].T, marker, color="black", markersize=5, fillstyle="none",
+                     label=f"ink of {labels[i]}")  # fmt: skip
     witness.set_title("Where they differ")
 
     P = outlines[eight].points
@@ -185,10 +186,11 @@ def draw(points, labels, outlines, picture):
         axes.plot(*P.T, "o", color="black", fillstyle="none", markersize=5, label="an 8")
         axes.plot(*other.T, "x", color="#d55e00", markersize=5, label="its copy, with noise")
         axes.set_title(title)
+        axes.set(xlim=(0, 14), ylim=(-3, 10))
     for axes in (witness, before, after):
         axes.set_aspect("equal")
         axes.invert_yaxis()
-        axes.legend(loc="lower left")
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=2, frameon=False)
     figure.savefig(picture, dpi=100)
     print(f"picture: {picture}")
 

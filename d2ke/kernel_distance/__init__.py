@@ -4,6 +4,7 @@
 What is public is exported by d2ke itself; there, ``d2ke.kernel_distance`` is the function.
 """
 
+from d2ke.kernel_distance.align import KernelAlignment, kernel_align
 from d2ke.kernel_distance.coreset import KernelCoreset, kernel_coreset
 from d2ke.kernel_distance.distance import KernelDistanceInfo, kernel_distance, kernel_norm
 from d2ke.kernel_distance.matrix import (
@@ -16,11 +17,13 @@ from d2ke.kernel_distance.matrix import (
 from d2ke.kernel_distance.measure import Measure, curve, mesh
 
 __all__ = [
+    "KernelAlignment",
     "KernelCoreset",
     "KernelDistanceInfo",
     "KernelFeatureMap",
     "Measure",
     "curve",
+    "kernel_align",
     "kernel_coreset",
     "kernel_distance",
     "kernel_distance_matrix",

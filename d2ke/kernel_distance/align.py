@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._clouds import scaled
 from d2ke._threads import thread_count
 from d2ke._validate import choice, generator
 from d2ke.kernel_distance import correlation, exhaustive, rotations, sums
@@ -23,12 +24,16 @@ _BUDGET = 2e7  # grid cells of the search
 _STARTS = 48
 _PEAKS = 4  # of each rotation, where that is cheap
 _LEAST = 6  # motions that are followed down to the given scale
-_LEVEL_PAIRS = 4_000_000  # of points, all motions together, for a step at a coarser scale
+_LEVEL_PAIRS = 2_000_000  # of points, all motions together, for a step at a coarser scale
 _LEVEL_STEPS = 12
-_WHOLE = 6_000_000  # pairs up to which nothing is sampled at the given scale
+_FALL = 3.0  # of the scale, at most, from level to level
+_SCORE = 8  # times as many pairs for the comparison of motions
+_FIELD_CELLS = 2_000_000  # of a grid for that
+_FEW = 100  # points that a sample has at least
+_WHOLE = 2_000_000  # pairs up to which nothing is sampled at the given scale
 _MOST_PAIRS = 4_000_000_000  # up to which the last steps and the distances take all
 _LAST_STEPS = 100
-_COARSE, _MIDDLE, _FINE = 1e-2, 1e-4, 1e-8  # last steps, in units of sigma
+_COARSE, _MIDDLE, _FINE = 1e-2, 1e-3, 1e-6  # last steps, in units of sigma
 _EPS = 1e-3  # of the distances of sets that are too large for all pairs
 _CORE = 0.9  # of the measure
 _FAR = 3.0  # in units of the radius that the core keeps within
@@ -195,14 +200,16 @@ def kernel_align(
                 f"{measure.vectors.shape[1]} numbers, not {action.channels}: how they turn is "
                 "not known"
             )
-    if not math.isfinite((p.total + q.total) ** 2):
+    if not math.isfinite((p.total + q.total) * (p.total + q.total)):
         raise ValueError(f"the weights are too large: their total is {p.total + q.total}")
     task = _Task(p, q, sigma, motion, action, rng, n_threads)
+    if method == "fptas" and eps is None:
+        raise TypeError('method="fptas" needs eps, such as eps=0.1')
     if method == "fptas":
-        if eps is None:
-            raise TypeError('method="fptas" needs eps, such as eps=0.1')
         slack = eps * ((p.total + q.total) / 2) ** 2
         starts, task.candidates = exhaustive.candidates(task.pair, task.ascent, slack)
+    elif task.empty:
+        starts = task.identity()
     else:
         starts = task.search()
     R, T = task.polished(starts, sampling=method == "auto")
@@ -214,9 +221,7 @@ def _judged(p, q, R, T, task, method, eps, n_threads) -> KernelAlignment:
     exact = len(p) * len(q) <= _MOST_PAIRS and (eps is None or method == "fptas")
     how = {"sigma": task.given_sigma, "n_threads": n_threads, "info": True}
     how |= {"method": "exact"} if exact else {"eps": eps or _EPS}
-    moved = Measure(
-        q.points @ R.T + T, rotations.apply(task.action.matrices(R), q.vectors), q.kind
-    )
+    moved = Measure(q.points @ R.T + T, rotations.apply(task.action.matrices(R), q.vectors), q.kind)
     before, after = (kernel_distance(p, other, **how) for other in (q, moved))
     if not after.squared < before.squared:
         R, T, after, moved = np.eye(len(T)), np.zeros(len(T)), before, q
@@ -255,7 +260,7 @@ class _Task:
             points, vectors = merged(measure.points, measure.vectors)
             if not len(points):
                 points, vectors = measure.points[:1], measure.vectors[:1] * 0
-            points, self.sigma = sums.scaled(points, sigma)
+            points, self.sigma = scaled(points, sigma)
             centre, core, reach = _core(points, lengths(vectors))
             if motion == "rotation":
                 self.middles.append(centre)
@@ -267,16 +272,22 @@ class _Task:
             self.cores.append(core)
             self.reaches.append(reach)
         self.pair = Pair(*sides, self.sigma)
-        spread = np.square(self.pair.q).sum(axis=1)
-        weight = lengths(self.pair.v)
-        total = weight.sum()
-        self.radius = math.sqrt(float(weight @ spread) / total) if total > 0 else 0.0
-        self.ascent = Ascent(action, self.turning, self.shifting, self.radius, n_threads)
+        near = self._within(self.reaches)
+        self.ascent = Ascent(
+            action, self.turning, self.shifting, near.q, lengths(near.v), n_threads
+        )
+        self.radius = self.ascent.radius
         self.candidates = 0
 
     @property
     def dim(self) -> int:
+        """Number of coordinates."""
         return self.pair.p.shape[1]
+
+    @property
+    def empty(self) -> bool:
+        """Whether one of the measures is 0, so that all motions are alike."""
+        return not (self.pair.u.any() and self.pair.v.any())
 
     def identity(self) -> Motions:
         """Return the motion that changes nothing."""
@@ -301,18 +312,26 @@ class _Task:
         else:
             found, scale = self._grid()
         self.candidates += len(found)
-        # From there down to the given scale by factors of at most 2.
-        levels = max(math.ceil(math.log2(scale / self.sigma) - 1e-9), 0)
+        # From there down to the given scale, by factors of at most 3.
+        levels = max(math.ceil(math.log(scale / self.sigma, _FALL) - 1e-9), 0)
         for level in range(levels):
             sigma = self.sigma * (scale / self.sigma) ** (1 - level / levels)
-            most = max(_STARTS >> level, _LEAST)
-            pair = self._thinned(sigma, math.isqrt(_LEVEL_PAIRS // len(found)))
-            found = self.ascent.climb(pair, found, _LEVEL_STEPS, _COARSE)
-            found = self._best(found, sigma, max(most // 2, _LEAST))
+            most = max(_STARTS >> (level + 1), _LEAST)
+            found = self._level(self._merged(sigma), found, most)
         return found
 
-    def _best(self, found: Motions, sigma: float, most: int) -> Motions:
-        which = correlation.apart(found, found.value, self.radius, _APART * sigma, most)
+    def _level(self, pair: Pair, found: Motions, most: int) -> Motions:
+        """Follow motions upwards for some steps, and return the best of where they come to."""
+        part = self._sampled(pair, _LEVEL_PAIRS / len(found))
+        found = self.ascent.climb(part, found, _LEVEL_STEPS, _COARSE)
+        if part is not pair:
+            # Many motions may differ by less than what sampling does to kappa.
+            found.value = correlation.values_at(pair, self.action, found, _FIELD_CELLS)
+            if found.value is None:
+                part = self._sampled(pair, _SCORE * _LEVEL_PAIRS / len(found))
+                found.value = self.ascent.values(part, found.R, found.t)
+        gap = _APART * pair.sigma
+        which = correlation.apart(found, found.value, self.radius, gap, most)
         return Motions(found.R[which], found.t[which])
 
     def _grid(self) -> tuple[Motions, float]:
@@ -323,7 +342,7 @@ class _Task:
             # What is far out would only make the grid larger, and so coarser.
             core = self._within(self.cores)
             plan = correlation.plan(core, self.turning, self.shifting, _BUDGET)
-        most = min(max(_LEVEL_PAIRS // core.n_pairs, _STARTS), 8 * _STARTS)
+        most = min(max(4_000_000 // core.n_pairs, _STARTS), 8 * _STARTS)
         thin = Pair(*_fewer(core.p, core.u, plan.pixel / 2, _CELLS),
                     *_fewer(core.q, core.v, plan.pixel / 2, _CELLS), plan.sigma)  # fmt: skip
         R = np.eye(self.dim)[None] if plan.angle is None else rotations.net(self.dim, plan.angle)
@@ -331,7 +350,7 @@ class _Task:
             # Of few points many places may be nearly as good; where the work is small, more of
             # them are followed.
             easy = plan.cells * len(R) * _PEAKS < _BUDGET
-            peaks = most if len(R) == 1 else _PEAKS if easy else 1
+            peaks = 16 * most if len(R) == 1 else _PEAKS if easy else 1
             R, t, values = correlation.translations(
                 thin, plan, self.action, R, peaks, self.n_threads
             )
@@ -351,9 +370,15 @@ class _Task:
         sizes = [float(np.linalg.norm(middle)) for middle in middles]
         if self.dim != 3 or min(sizes) == 0:
             return np.zeros((0, self.dim, self.dim))
-        angles = rotations.about(
-            np.linspace(0, 2 * math.pi, min(rotations.net_size(2, sigma / self.reaches[1]), 720))
-        ) if self.reaches[1] > 0 else np.eye(2)[None]
+        angles = (
+            rotations.about(
+                np.linspace(
+                    0, 2 * math.pi, min(rotations.net_size(2, sigma / self.reaches[1]), 720)
+                )
+            )
+            if self.reaches[1] > 0
+            else np.eye(2)[None]
+        )
         # Turns about P's middle: a rotation of the plane across it, in axes of which it is one.
         axis = rotations.between(np.array([0.0, 0.0, 1.0]), middles[0])
         turn = np.broadcast_to(np.eye(3), (len(angles), 3, 3)).copy()
@@ -418,45 +443,51 @@ class _Task:
             sides += [points[near], vectors[near]]
         return Pair(*sides, self.sigma)
 
-    def _thinned(self, sigma: float, most: int) -> Pair:
+    def _merged(self, sigma: float) -> Pair:
         """Return the pair at a coarser scale, near points merged if there are many."""
+        near = self._within(self.reaches)
+        return Pair(*_fewer(near.p, near.u, sigma / 2, _CELLS),
+                    *_fewer(near.q, near.v, sigma / 2, _CELLS), sigma)  # fmt: skip
+
+    def _sampled(self, pair: Pair, most: float) -> Pair:
+        """Return the pair, or samples of both sides with about so many pairs to look at."""
+        share = math.sqrt(most / pair.work)
+        if share >= 1:
+            return pair
         sides = []
-        for points, vectors in ((self.pair.p, self.pair.u), (self.pair.q, self.pair.v)):
-            points, vectors = _fewer(points, vectors, sigma / 2, most)
-            if len(points) > most:
-                chosen = np.sort(self.rng.choice(len(points), most, replace=False))
-                points, vectors = points[chosen], vectors[chosen] * (len(points) / most)
-            sides += [points, vectors]
-        return Pair(*sides, sigma)
+        for points, vectors in ((pair.p, pair.u), (pair.q, pair.v)):
+            count = max(int(len(points) * share), _FEW)
+            if count >= len(points):
+                sides += [points, vectors]
+                continue
+            # Those that carry more are likelier; at equal steps, since neighbours follow each
+            # other.
+            weights = lengths(vectors)
+            total = np.cumsum(weights)
+            marks = (np.arange(count) + self.rng.random()) * (total[-1] / count)
+            chosen, times = np.unique(
+                np.searchsorted(total, marks, side="right"), return_counts=True
+            )
+            factors = times * (total[-1] / count) / weights[chosen]
+            sides += [points[chosen], vectors[chosen] * factors[:, None]]
+        return Pair(*sides, pair.sigma)
 
     def polished(self, starts: Motions, sampling: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return the best of the local maxima above the starts, at the given scale."""
         found = joined([starts, self.identity()])
         pair = self.pair
-        if sampling and pair.n_pairs > _WHOLE:
-            part = self._sampled(_WHOLE / len(found) * 4)
-            found = self.ascent.climb(part, found, _LAST_STEPS, _MIDDLE)
-            order = correlation.apart(found, found.value, self.radius, 0.01 * self.sigma, 3)
-            found = found[order]
-            if pair.n_pairs > _MOST_PAIRS:
-                pair = self._sampled(_MOST_PAIRS)
-            if len(found) > 1 and found.value[1] > 0.7 * found.value[0]:
-                values = self.ascent.values(pair, found.R, found.t)
-                found = found[[int(values.argmax())]]
-            else:
-                found = found[[0]]
+        if sampling and pair.work * len(found) > _WHOLE:
+            found = self._level(pair, found, 3)
+            pair = self._sampled(pair, _MOST_PAIRS)
+            if len(found) > 1:
+                found.value = self.ascent.values(pair, found.R, found.t)
+                found = found[[int(found.value.argmax())]]
+            # Steps are many until the Hessian is known, which for that of all points is enough.
+            part = self._sampled(pair, _LEVEL_PAIRS)
+            if part is not pair:
+                found = self.ascent.climb(part, found, _LAST_STEPS, _MIDDLE)
         found = self.ascent.climb(pair, found, _LAST_STEPS, _FINE)
         return self.outside(found, int(found.value.argmax()))
-
-    def _sampled(self, most: float) -> Pair:
-        """Return samples of both sides with about so many pairs."""
-        share = math.sqrt(most / self.pair.n_pairs)
-        sides = []
-        for points, vectors in ((self.pair.p, self.pair.u), (self.pair.q, self.pair.v)):
-            count = max(int(len(points) * share), 1)
-            chosen = np.sort(self.rng.choice(len(points), count, replace=False))
-            sides += [points[chosen], vectors[chosen] * (len(points) / count)]
-        return Pair(*sides, self.sigma)
 
 
 def _core(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float, float]:

@@ -3,18 +3,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from d2ke.kernel_distance import rotations, sums
+from d2ke.kernel_distance import rotations
+from d2ke.kernel_distance.columns import Columns
 
 _PLACES = 1 << 18  # of one call, all motions together
 _SUFFICIENT = 1e-4  # of the rise that the gradient promises
 _ROUNDING = 1e-13
+_RIDGE = 1e-10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pair:
     """Two measures with a kernel's scale: p in its place, and q relative to its own centre."""
 
@@ -28,6 +32,17 @@ class Pair:
     def n_pairs(self) -> int:
         """Number of pairs of points."""
         return len(self.p) * len(self.q)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """P sorted, with what each p carries times 1 and times each of its coordinates."""
+        carried = [self.u] + [self.u * x[:, None] for x in self.p.T]
+        return Columns(self.p, np.concatenate(carried, axis=1), self.sigma)
+
+    @property
+    def work(self) -> float:
+        """About how many pairs of points one sum looks at."""
+        return self.n_pairs * self.columns.share
 
 
 @dataclass
@@ -64,15 +79,24 @@ class Ascent:
     """
 
     def __init__(
-        self, action: rotations.Action, turning: bool, shifting: bool, radius: float,
+        self,
+        action: rotations.Action,
+        turning: bool,
+        shifting: bool,
+        points: np.ndarray,
+        weights: np.ndarray,
         n_threads: int | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
+        """Take what may move, and those of the points q (and weights) that steps are fit to."""
         self.action = action
         self.generators = action.generators()
         self.turning, self.shifting = turning, shifting
-        self.radius = radius if radius > 0 else 1.0
         self.n_threads = n_threads
         self.pairs = 0  # that were looked at
+        shares = weights / (weights.sum() or 1.0)
+        self.mean = np.einsum("n,ni->i", shares, points)
+        self.moment = np.einsum("n,ni,nj->ij", shares, points, points)
+        self.radius = math.sqrt(float(np.trace(self.moment))) or 1.0
 
     def values(self, pair: Pair, R: np.ndarray, t: np.ndarray) -> np.ndarray:
         """Return kappa of each motion."""
@@ -96,14 +120,9 @@ class Ascent:
         turned = rotations.apply(R, pair.q)
         moved = turned + t[:, None]
         carried = rotations.apply(self.action.matrices(R), pair.v)
-        columns = [pair.u]
-        if gradients:
-            columns += [pair.u * x[:, None] for x in pair.p.T]
-        found = sums.potentials(
-            moved.reshape(-1, d), pair.p, np.concatenate(columns, axis=1), "gaussian",
-            pair.sigma, self.n_threads,
-        )  # fmt: skip
-        self.pairs += C * pair.n_pairs
+        before = pair.columns.seen
+        found = pair.columns.potentials(moved.reshape(-1, d), self.n_threads)
+        self.pairs += pair.columns.seen - before
         found = found.reshape(C, m, -1, r)
         # Not a matrix product: the BLAS's sums may depend on its threads.
         weight = np.einsum("cmr,cmr->cm", found[:, :, 0], np.broadcast_to(carried, (C, m, r)))
@@ -117,9 +136,9 @@ class Ascent:
         if self.shifting:
             result.append(force.sum(axis=1))
         if self.turning:
-            k, l = self.action.planes
+            i, j = self.action.planes
             moment = np.einsum("cmi,cmj->cij", force, turned)
-            slope = moment[:, k, l] - moment[:, l, k]
+            slope = moment[:, i, j] - moment[:, j, i]
             if self.generators is not None:
                 change = np.einsum("cma,cmb->cab", found[:, :, 0], carried) * pair.sigma
                 slope += np.einsum("cab,pab->cp", change, self.generators)
@@ -136,6 +155,29 @@ class Ascent:
             turns = steps[:, d * self.shifting :] * (sigma / self.radius)
             R = rotations.small(self.action.turns, turns) @ R
         return R, t
+
+    def _first(self, R: np.ndarray) -> np.ndarray:
+        """Return what the inverses of the Hessians would be if every q were at its only p.
+
+        The step with it is that of the mean shift, a weighted Procrustes problem.
+        """
+        C, d, _ = R.shape
+        blocks = []
+        if self.shifting:
+            blocks.append(np.broadcast_to(np.eye(d)[:, :, None], (d, d, C)).transpose(2, 0, 1))
+        if not self.turning:
+            return np.ascontiguousarray(blocks[0])
+        turns = self.action.turns / self.radius
+        moment = np.einsum("cij,jk,clk->cil", R, self.moment, R)
+        inner = np.einsum("pij,cjk,qik->cpq", turns, moment, turns)
+        if self.shifting:
+            mixed = np.einsum("pij,cjk,k->cip", turns, R, self.mean)
+            top = np.concatenate([blocks[0], mixed], axis=2)
+            inner = np.concatenate(
+                [top, np.concatenate([np.swapaxes(mixed, 1, 2), inner], axis=2)], axis=1
+            )
+        # Points on a line or in the centre: turns that move nothing.
+        return np.linalg.inv(inner + _RIDGE * np.eye(inner.shape[1]))
 
     def climb(self, pair: Pair, start: Motions, most: int, tolerance: float) -> Motions:
         """Follow each motion upwards by BFGS steps, until they are shorter than the tolerance.
@@ -154,10 +196,8 @@ class Ascent:
         R, t = start.R.copy(), start.t.copy()
         values, slopes = self._evaluate(pair, R, t)
         C, k = slopes.shape
-        # For positive weights this makes the first step that of mean shift, which never
-        # descends: the matrix is at least as large as the true one for isolated pairs.
-        inverse = np.broadcast_to(np.eye(k), (C, k, k)) if start.inverse is None else start.inverse
-        inverse = inverse.copy()
+        first = self._first(R)
+        inverse = (first if start.inverse is None else start.inverse).copy()
         scale = np.abs(values)
         scale[scale == 0] = 1
         step = np.ones(C)
@@ -168,7 +208,7 @@ class Ascent:
             rise = np.einsum("ci,ci->c", way, slopes[which])
             wrong = ~(rise > 0)
             way[wrong] = slopes[which][wrong] / scale[which][wrong, None]
-            inverse[which[wrong]] = np.eye(k)
+            inverse[which[wrong]] = first[which[wrong]]
             length = np.sqrt(np.square(way).sum(axis=1))
             way /= np.maximum(length, 1)[:, None]
             ways[which], step[which] = way, 1

@@ -13,10 +13,11 @@ from d2ke._threads import worker_pool
 from d2ke.kernel_distance import rotations
 from d2ke.kernel_distance.ascent import Motions, Pair
 
-_PIXELS = (0.85, 0.6, 0.4)  # in units of sigma; the finer ones where they are cheap
+_PIXELS = (0.85, 0.6, 0.4, 0.25)  # in units of sigma; the finer ones where they are cheap
 _CHEAP = 1 / 16  # of the budget
 _OVERLAP = 1.5  # of the radii of P and Q, the side of a grid that is short of room
 _MARGIN = 2.0  # sigmas around P beyond which the kernel is nothing
+_FIELD_PIXEL, _FIELD_MARGIN = 0.5, 4.0  # sigmas
 _BATCH = 1 << 19  # grid cells
 _TURN = 1.4  # sigmas that the farthest point may be off between two rotations
 
@@ -84,7 +85,8 @@ def _reach(points: np.ndarray) -> float:
 class Field:
     """sum_p K(p, x) u_p on a periodic grid around P."""
 
-    def __init__(self, pair: Pair, plan: Plan) -> None:
+    def __init__(self, pair: Pair, plan: Plan, rounded: int = 2) -> None:
+        """Make the field for sums in which P alone or both measures are rounded to cells."""
         self.pixel = plan.pixel
         self.shape = plan.shape
         self.middle = (pair.p.min(axis=0) + pair.p.max(axis=0)) / 2
@@ -94,14 +96,31 @@ class Field:
         )
         self.axes = tuple(range(1, 1 + len(self.shape)))
         spectrum = fft.rfftn(binned.astype(np.float32), axes=self.axes)
-        # Rounding points to cells has blurred both measures already.
-        blur = plan.sigma**2 - self.pixel**2 / 6
+        # Rounding points to cells blurs them.
+        blur = plan.sigma**2 - rounded * self.pixel**2 / 12
         for k, n in enumerate(self.shape):
             omega = 2 * math.pi / self.pixel * (fft.rfftfreq(n) if k == len(self.shape) - 1
                                                 else fft.fftfreq(n))  # fmt: skip
-            factor = np.exp(-0.5 * blur * omega**2).astype(np.float32)
+            factor = np.exp(-0.5 * blur * omega**2) * (
+                math.sqrt(2 * math.pi) * plan.sigma / self.pixel
+            )
+            factor = factor.astype(np.float32)
             spectrum *= factor.reshape((-1,) + (1,) * (len(self.shape) - 1 - k))
         self.spectrum = spectrum
+
+    def at(self, places: np.ndarray) -> np.ndarray:
+        """Return the field at each place, (n, r), by cubic splines; 0 outside the grid."""
+        values = fft.irfftn(self.spectrum, s=self.shape, axes=self.axes)
+        at = (places - self.middle) / self.pixel
+        inside = (2 * np.abs(at) < np.array(self.shape)).all(axis=1)
+        at = at[inside].T
+        result = np.zeros((len(places), len(values)))
+        for c, one in enumerate(values):
+            splines = ndimage.spline_filter(one.astype(np.float64), mode="grid-wrap")
+            result[inside, c] = ndimage.map_coordinates(
+                splines, at, mode="grid-wrap", prefilter=False
+            )
+        return result
 
     def cells_of(self, places: np.ndarray) -> np.ndarray:
         """Return the flat number of the cell that each place lies in, periodically."""
@@ -134,10 +153,18 @@ class Field:
 
 
 def translations(
-    pair: Pair, plan: Plan, action: rotations.Action, R: np.ndarray, peaks: int,
+    pair: Pair,
+    plan: Plan,
+    action: rotations.Action,
+    R: np.ndarray,
+    peaks: int,
     n_threads: int | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return rotations, translations and values of the highest peaks for each rotation."""
+    """Return rotations, translations and values of the highest peaks for each rotation.
+
+    For one rotation alone, of the highest cells: near the best there may be others
+    that rounding to cells has made a slope of it.
+    """
     field = Field(pair, plan)
     matrices = action.matrices(R)
 
@@ -147,7 +174,7 @@ def translations(
             rotations.apply(R[part], pair.q),
             rotations.apply(None if matrices is None else matrices[part], pair.v),
         )
-        if peaks > 1:
+        if peaks > 1 and len(R) > 1:
             size = (1,) + (3,) * len(field.shape)
             top = ndimage.maximum_filter(values, size=size, mode="wrap")
             values = np.where(values >= top, values, -np.inf)
@@ -169,6 +196,24 @@ def translations(
     peak = np.isfinite(values)
     which, flat, values = which[peak], flat[peak], values[peak]
     return R[which], field.places_of(flat), values
+
+
+def values_at(pair: Pair, action: rotations.Action, found: Motions, most: int) -> np.ndarray | None:
+    """Return kappa of each motion, nearly, or None if that needs more cells than `most`.
+
+    All points of both sides count, and the work is linear in their number.
+    """
+    pixel = _FIELD_PIXEL * pair.sigma
+    sides = (np.ptp(pair.p, axis=0) + 2 * _FIELD_MARGIN * pair.sigma) / pixel
+    if pair.p.shape[1] > 3 or float(np.prod(sides)) > most:
+        return None
+    shape = tuple(fft.next_fast_len(math.ceil(n), real=True) for n in sides)
+    field = Field(pair, Plan(pair.sigma, pixel, shape, None), rounded=1)
+    matrices = action.matrices(found.R)
+    places = rotations.apply(found.R, pair.q) + found.t[:, None]
+    potential = field.at(places.reshape(-1, places.shape[-1])).reshape(*places.shape[:2], -1)
+    carried = np.broadcast_to(rotations.apply(matrices, pair.v), potential.shape)
+    return np.einsum("cmr,cmr->c", potential, carried)
 
 
 def turns(
@@ -202,7 +247,7 @@ def apart(found: Motions, values: np.ndarray, radius: float, gap: float, most: i
 
     Motions are as far apart as they take points that lie at the radius from the centre.
     """
-    order = np.argsort(-values, kind="stable")[: 64 * most]
+    order = np.argsort(-values, kind="stable")[: 16 * most]
     kept: list[int] = []
     for i in order.tolist():
         if kept:
