@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._clouds import scaled
 from d2ke._threads import thread_count
 from d2ke._validate import choice, generator
 from d2ke.kernel_distance import correlation, exhaustive, rotations, sums
@@ -259,7 +260,7 @@ class _Task:
             points, vectors = merged(measure.points, measure.vectors)
             if not len(points):
                 points, vectors = measure.points[:1], measure.vectors[:1] * 0
-            points, self.sigma = sums.scaled(points, sigma)
+            points, self.sigma = scaled(points, sigma)
             centre, core, reach = _core(points, lengths(vectors))
             if motion == "rotation":
                 self.middles.append(centre)

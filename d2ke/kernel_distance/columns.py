@@ -7,9 +7,9 @@ import itertools
 
 import numpy as np
 
+from d2ke._clouds import cloud, decay, scaled
 from d2ke._ext import kernel_sums
 from d2ke._threads import thread_count, worker_pool
-from d2ke.kernel_distance.sums import cloud, decay, scaled
 
 _REACH = 6.0  # sigmas, where the kernel has fallen to 1.5e-8
 _POINTS_OF_A_ROW = 100  # that make its calls worth their while
