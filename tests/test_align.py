@@ -461,7 +461,7 @@ def test_weights_are_repetition_and_may_be_negative():
     sigma=st.sampled_from([1e-3, 0.1, 1.0, 30.0]),
     style=st.sampled_from(["normal", "grid", "equal", "signed", "one", "far"]),
 )
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_invariants(seed, d, motion, sigma, style):
     if d == 1:
         motion = "translation"

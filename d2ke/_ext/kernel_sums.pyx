@@ -145,8 +145,9 @@ cdef void _pair_task(void *context, int64_t task, const d2ke_poll *poll) noexcep
 
 cdef void _potential_task(void *context, int64_t task, const d2ke_poll *poll) noexcept nogil:
     cdef Pairs *pairs = <Pairs *> context
+    cdef const int64_t *columns = pairs.y_offsets + 2 * pairs.blocks[3 * task]
     cdef int64_t begin = pairs.blocks[3 * task + 1], end = pairs.blocks[3 * task + 2], since = 0
-    _columns(pairs, begin, end, 0, pairs.y_offsets[pairs.n_y], NULL,
+    _columns(pairs, begin, end, columns[0], columns[1], NULL,
              pairs.potentials + begin * pairs.y.channels, &since, poll)
 
 
@@ -203,25 +204,30 @@ def potentials(const double[:, ::1] x_points, int64_t n_x, const double[:, ::1] 
                const double[:, ::1] y_vectors, int64_t n_y, bint laplace, double rate,
                int n_threads):
     """sum_q K(p, q) v_q at every point p of x: (n_x, channels)."""
+    return local_potentials(x_points, np.array([0, n_x]), y_points, y_vectors,
+                            np.array([[0, n_y]]), laplace, rate, n_threads)
+
+
+def local_potentials(const double[:, ::1] x_points, const int64_t[::1] x_offsets,
+                     const double[:, ::1] y_points, const double[:, ::1] y_vectors,
+                     const int64_t[:, ::1] ranges, bint laplace, double rate, int n_threads):
+    """The same, where the points p of set i of x count the points q of ranges[i] only."""
     cdef Pairs pairs
-    cdef int64_t[:, ::1] blocks = _blocks(np.array([0, n_x]))
-    cdef int64_t[2] y_offsets
-    result = np.zeros((n_x, y_vectors.shape[0]))
+    cdef int64_t[:, ::1] blocks = _blocks(np.asarray(x_offsets))
+    sizes = np.asarray(ranges)
+    n_pairs = float((np.diff(x_offsets) * (sizes[:, 1] - sizes[:, 0])).sum())
+    result = np.zeros((x_offsets[x_offsets.shape[0] - 1], y_vectors.shape[0]))
     cdef double[:, ::1] out = result
     _describe(&pairs.y, y_points, y_vectors)
     pairs.x = pairs.y
     pairs.x.points = &x_points[0, 0]
     pairs.x.stride = x_points.shape[1]
-    y_offsets[0] = 0
-    y_offsets[1] = n_y
-    pairs.y_offsets = y_offsets
-    pairs.n_y = 1
+    pairs.y_offsets = &ranges[0, 0]
     pairs.blocks = &blocks[0, 0]
     pairs.laplace = laplace
     pairs.rate = rate
     pairs.potentials = &out[0, 0]
-    run(_potential_task, &pairs, blocks.shape[0],
-        worth(n_threads, <double> n_x * n_y, blocks.shape[0]))
+    run(_potential_task, &pairs, blocks.shape[0], worth(n_threads, n_pairs, blocks.shape[0]))
     return result
 
 

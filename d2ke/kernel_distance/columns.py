@@ -9,12 +9,11 @@ import numpy as np
 
 from d2ke._clouds import cloud, decay, scaled
 from d2ke._ext import kernel_sums
-from d2ke._threads import thread_count, worker_pool
+from d2ke._threads import thread_count
 
 _REACH = 6.0  # sigmas, where the kernel has fallen to 1.5e-8
-_POINTS_OF_A_ROW = 100  # that make its calls worth their while
-_MOST = 14  # columns along an axis
-_THREAD_PAIRS = 1_000_000
+_POINTS_OF_A_ROW = 50  # of columns, which should not become too short
+_MOST = 16  # columns along an axis
 
 
 class Columns:
@@ -27,7 +26,7 @@ class Columns:
     def __init__(self, points: np.ndarray, vectors: np.ndarray, sigma: float) -> None:
         points, self.sigma = scaled(points, sigma)
         self.factor = self.sigma / sigma
-        self.n_points, self.channels = len(points), vectors.shape[1]
+        self.channels = vectors.shape[1]
         self.low = points.min(axis=0)
         extent = points.max(axis=0) - self.low
         self.axes = np.argsort(-extent, kind="stable")[:2]
@@ -45,16 +44,20 @@ class Columns:
             tuple(cells[begin].tolist()): order[begin:end]
             for begin, end in itertools.pairwise(steps.tolist())
         }
-        self.clouds: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray, int]] = {}
+        near_each = []  # of every column: which points are near
         pairs = 0
+        self.ranges = np.zeros((*(self.counts + 2), 2), dtype=np.int64)
         ways = list(itertools.product((-1, 0, 1), repeat=len(self.axes)))
+        filled = 0
         for cell in np.ndindex(*(self.counts + 2)):
             around = [tuple(i + j for i, j in zip(cell, way, strict=True)) for way in ways]
             near = [inside[other] for other in around if other in inside]
-            if near:
-                which = np.concatenate(near)
-                self.clouds[cell] = cloud(points[which]), cloud(vectors[which]), len(which)
-                pairs += len(which) * len(inside.get(cell, ()))
+            near_each += near
+            begin, filled = filled, filled + sum(map(len, near))
+            self.ranges[cell] = begin, filled
+            pairs += (filled - begin) * len(inside.get(cell, ()))
+        which = np.concatenate(near_each)
+        self.points, self.vectors = cloud(points[which]), cloud(vectors[which])
         self.share = pairs / len(points) ** 2
         self.seen = 0  # pairs of points, in all sums so far
 
@@ -67,28 +70,19 @@ class Columns:
         """Return sum_q K(p, q) v_q at every place, (n, r)."""
         places = places * self.factor
         cells = self._cells(places)
-        flat = (cells[:, 0] + 1) * (_MOST + 4) + (cells[:, -1] + 1)
-        order = np.argsort(flat, kind="stable")
-        starts = np.flatnonzero(np.diff(flat[order], prepend=-1))
+        near = ((cells >= 0) & (cells <= self.counts + 1)).all(axis=1)
+        where = np.flatnonzero(near)
         result = np.zeros((len(places), self.channels))
-        rate = decay("gaussian", self.sigma)
-
-        def column(part: np.ndarray) -> int:
-            found = self.clouds.get(tuple(cells[part[0]].tolist()))
-            if found is None:
-                return 0
-            points, vectors, n = found
-            result[part] = kernel_sums.potentials(
-                cloud(places[part]), len(part), points, vectors, n, False, rate, inner
-            )
-            return n * len(part)
-
-        parts = np.split(order, starts[1:])
-        # A single column is shared by compiled threads.
-        inner = thread_count(n_threads) if len(parts) == 1 else 1
-        if len(parts) == 1 or len(places) * self.n_points * self.share < _THREAD_PAIRS:
-            self.seen += sum(map(column, parts))
-        else:
-            with worker_pool(n_threads) as pool:
-                self.seen += sum(pool.map(column, parts))
+        if not where.size:
+            return result
+        flat = np.ravel_multi_index(tuple(cells[where].T), tuple(self.counts + 2))
+        order = np.argsort(flat, kind="stable")
+        where, flat = where[order], flat[order]
+        offsets = np.append(np.flatnonzero(np.diff(flat, prepend=-1)), len(flat))
+        ranges = self.ranges.reshape(-1, 2)[flat[offsets[:-1]]]
+        result[where] = kernel_sums.local_potentials(
+            cloud(places[where]), offsets, self.points, self.vectors, ranges, False,
+            decay("gaussian", self.sigma), thread_count(n_threads),
+        )  # fmt: skip
+        self.seen += int((np.diff(offsets) * (ranges[:, 1] - ranges[:, 0])).sum())
         return result
