@@ -20,7 +20,7 @@ from d2ke.kernel_distance.measure import Measure, as_measure, check_comparable, 
 
 MOTIONS = ("translation", "rotation", "rigid")
 
-_BUDGET = 2e7  # grid cells of the search
+_BUDGETS = {1: 8e6, 2: 8e6, 3: 2e7}  # grid cells of the search, by dimension
 _STARTS = 48
 _PEAKS = 4  # of each rotation, where that is cheap
 _LEAST = 6  # motions that are followed down to the given scale
@@ -336,12 +336,12 @@ class _Task:
 
     def _grid(self) -> tuple[Motions, float]:
         """Search all translations and rotations at the finest scale that can be afforded."""
-        core = self._within(self.reaches)
-        plan = correlation.plan(core, self.turning, self.shifting, _BUDGET)
+        core, budget = self._within(self.reaches), _BUDGETS[self.dim]
+        plan = correlation.plan(core, self.turning, self.shifting, budget)
         if plan.sigma > self.sigma:
             # What is far out would only make the grid larger, and so coarser.
             core = self._within(self.cores)
-            plan = correlation.plan(core, self.turning, self.shifting, _BUDGET)
+            plan = correlation.plan(core, self.turning, self.shifting, budget)
         most = min(max(4_000_000 // core.n_pairs, _STARTS), 8 * _STARTS)
         thin = Pair(*_fewer(core.p, core.u, plan.pixel / 2, _CELLS),
                     *_fewer(core.q, core.v, plan.pixel / 2, _CELLS), plan.sigma)  # fmt: skip
@@ -349,7 +349,7 @@ class _Task:
         if self.shifting:
             # Of few points many places may be nearly as good; where the work is small, more of
             # them are followed.
-            easy = plan.cells * len(R) * _PEAKS < _BUDGET
+            easy = plan.cells * len(R) * _PEAKS < budget
             peaks = 16 * most if len(R) == 1 else _PEAKS if easy else 1
             R, t, values = correlation.translations(
                 thin, plan, self.action, R, peaks, self.n_threads
@@ -415,7 +415,7 @@ class _Task:
             axes = slice(k, min(k + 2, self.dim))
             p, q = (np.ascontiguousarray(x[:, axes]) for x in (core.p, core.q))
             plane = Pair(p, core.u, q, core.v, core.sigma)
-            plan = correlation.plan(plane, False, True, _BUDGET / self.dim)
+            plan = correlation.plan(plane, False, True, _BUDGETS[2] / self.dim)
             scale = max(scale, plan.sigma)
             _, t, values = correlation.translations(
                 plane, plan, self.action, np.eye(p.shape[1])[None], 3, self.n_threads
