@@ -36,7 +36,34 @@ KERNEL_TESTS = (
     "test_interrupt",
     "test_concurrency",
 )
+THREAD_TESTS = (*KERNEL_TESTS[1:7], "test_distance_matrix", "test_embed")
 LIBRARIES = {"address": ["libasan.so", "libubsan.so"], "thread": ["libtsan.so"]}
+# What must be reported, or nothing would be: reading beyond an array, threads writing to one.
+PLANTED = {
+    "address": "run(prepared(5000), 1)",
+    "thread": """
+cross = prepared(300)
+threads = [threading.Thread(target=run, args=(cross, 100)) for _ in range(4)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+""",
+}
+PLANT = """
+import threading
+import numpy as np
+from d2ke._ext import elastic
+
+out, values, whole = np.empty((1, 1)), np.zeros((300, 1)), np.array([0, 300])
+def prepared(end):
+    offsets = np.array([0, end])
+    return elastic.dtw(values, offsets, values, whole, elastic.NO_WINDOW, False, False)
+def run(cross, times):
+    for _ in range(times):
+        cross.run(out, 1, False)
+"""
+THREADS = "threads.so"
+# ThreadSanitizer's map of memory has no room for all places where Linux may load programs.
+FIXED_ADDRESSES = ["setarch", "--addr-no-randomize"] if shutil.which("setarch") else []
 OPTIONS = {
     # CPython and NumPy keep memory until the process ends, which is no leak of ours.
     "address": {
@@ -46,7 +73,7 @@ OPTIONS = {
         # Python's allocator would hide from ASan where one object ends.
         "PYTHONMALLOC": "malloc",
     },
-    "thread": {"TSAN_OPTIONS": "halt_on_error=0:suppressions={suppressions}:log_path={log}"},
+    "thread": {"TSAN_OPTIONS": "log_path={log}"},
 }
 
 
@@ -68,6 +95,10 @@ def build(folder: Path, sanitizer: str, jobs: int) -> None:
     command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace", f"-j{jobs}"]
     environment = {**os.environ, "CC": "gcc", "D2KE_SANITIZE": sanitizer}
     subprocess.run(command, cwd=folder, env=environment, check=True)
+    if sanitizer == "thread":
+        command = ["gcc", "-O1", "-g1", "-fsanitize=thread", "-fPIC", "-shared", "-pthread"]
+        command += [str(folder / "tools" / "threads.c"), "-o", str(folder / THREADS)]
+        subprocess.run(command, check=True)
 
 
 def runtime(name: str) -> str:
@@ -78,15 +109,23 @@ def runtime(name: str) -> str:
     return str(Path(found.stdout.strip()).resolve(strict=True))
 
 
-def environment(folder: Path, sanitizer: str, log: Path) -> dict[str, str]:
+def emptied(folder: Path) -> None:
+    """Make a folder without files."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+
+
+def variables(folder: Path, sanitizer: str, log: Path) -> dict[str, str]:
     """Return the variables with which sanitized modules load and report."""
-    names = {"log": log, "suppressions": ROOT / "tools" / "thread.supp"}
-    options = {key: value.format(**names) for key, value in OPTIONS[sanitizer].items()}
+    options = {key: value.format(log=log) for key, value in OPTIONS[sanitizer].items()}
+    libraries = [runtime(name) for name in LIBRARIES[sanitizer]]
+    if sanitizer == "thread":
+        libraries.append(str(folder / THREADS))
     return {
         **os.environ,
         **options,
         # An instrumented module in an interpreter that is not: the runtime must come first.
-        "LD_PRELOAD": " ".join(runtime(name) for name in LIBRARIES[sanitizer]),
+        "LD_PRELOAD": " ".join(libraries),
         "PYTHONPATH": str(folder),
         "PYTHONFAULTHANDLER": "1",
     }
@@ -107,19 +146,27 @@ def main() -> int:
     if options.build_only:
         return 0
     reports = folder / "reports"
-    shutil.rmtree(reports, ignore_errors=True)
-    reports.mkdir()
+    environment = variables(folder, options.sanitizer, reports / "report")
+    program = [*FIXED_ADDRESSES, sys.executable]
+    emptied(reports)
+    subprocess.run(
+        [*program, "-c", PLANT + PLANTED[options.sanitizer]],
+        cwd=folder,
+        env=environment,
+        stderr=subprocess.DEVNULL,
+    )
+    if not any(reports.iterdir()):
+        print(f"{options.sanitizer}: a planted error was not seen; nothing else would be")
+        return 1
+    emptied(reports)
     if not options.command:
         if not any(not argument.startswith("-") for argument in arguments):
-            tests = (f"tests/{name}.py" for name in KERNEL_TESTS)
+            names = KERNEL_TESTS if options.sanitizer == "address" else THREAD_TESTS
+            tests = (f"tests/{name}.py" for name in names)
             arguments += [test for test in tests if (folder / test).exists()]
         # No source of the tests' own may be taken from elsewhere, and no plugin be slow.
         arguments = ["-m", "pytest", "-p", "no:cacheprovider", "-q", *arguments]
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env=environment(folder, options.sanitizer, reports / "report"),
-    )
+    done = subprocess.run([*program, *arguments], cwd=folder, env=environment)
     found = sorted(reports.iterdir())
     for report in found:
         print(f"== {report}\n{report.read_text(errors='replace')[:4000]}")
