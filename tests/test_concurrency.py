@@ -16,8 +16,10 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import d2ke
+from d2ke import _blas
 from d2ke._blas import one_blas_thread
 from d2ke._ext import omp
+from d2ke._threads import worker_pool
 
 ROOT = Path(__file__).parent.parent
 RNG = np.random.default_rng(0)
@@ -150,6 +152,38 @@ def test_one_blas_thread_is_lifted_by_the_last():
                 future.result(60)
                 assert set(blas()) <= {1}  # the first has left, and lifts nothing
         assert blas() == before
+
+
+def test_a_blas_with_a_setting_for_each_thread(monkeypatch):
+    """OpenBLAS on OpenMP: every thread sets and restores its own."""
+
+    class Library:
+        own = threading.local()
+
+        def get_num_threads(self):
+            return getattr(self.own, "count", 4)
+
+        def set_num_threads(self, count):
+            self.own.count = count
+
+    library = Library()
+    monkeypatch.setattr(_blas, "_libraries", lambda: ([], [library]))
+
+    def run(_):
+        before = library.get_num_threads()
+        with one_blas_thread():
+            gate.wait(60)
+            inside = library.get_num_threads()
+            with one_blas_thread():
+                pass
+            inside = max(inside, library.get_num_threads())
+        return before, inside, library.get_num_threads()
+
+    gate = threading.Barrier(3)
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(run, range(3))) == [(4, 1, 4)] * 3
+    with worker_pool(2, _blas.for_this_thread) as pool:
+        assert list(pool.map(lambda _: library.get_num_threads(), range(4))) == [1] * 4
 
 
 def work(seed):

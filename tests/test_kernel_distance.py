@@ -869,3 +869,14 @@ def test_merging():
     merged, vectors = measure.merged(points, np.array([[1.0], [2.0], [0.0], [-1.0]]))
     assert merged.tolist() == [[0.0, 0.0], [0.0, 1.0]]
     assert vectors.tolist() == [[-1.0], [3.0]]
+
+
+@pytest.mark.parametrize("far", [1e160, 1e300])
+def test_points_beyond_all_features(far):
+    """Squares of the radius overflow; ifgt is refused, the others are exact."""
+    P, Q = np.zeros((1, 2)), np.array([[far, 0.0]])
+    with pytest.raises(ValueError, match=r"ifgt.* would need at least .* features"):
+        d2ke.kernel_distance(P, Q, sigma=1.0, method="ifgt", eps=0.1)
+    for method in ("exact", "dualtree", "wspd", "auto"):
+        found = d2ke.kernel_distance(P, Q, sigma=1.0, method=method, eps=0.1)
+        assert found == pytest.approx(2**0.5)

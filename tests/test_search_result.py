@@ -312,3 +312,20 @@ def test_plots_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r'pip install "d2ke\[demo\]"'):
         example().plot()
+
+
+def test_damaged_hdf5_files_are_refused(tmp_path):
+    path = tmp_path / "s.h5"
+    example().save(path)
+    content = path.read_bytes()
+    for at in range(0, len(content), len(content) // 50):
+        damaged = bytearray(content)
+        damaged[at] ^= 0x41
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="does not hold a search of d2ke: it is damaged"):
+            load_search(path)
+    path.write_bytes(content[:-1])
+    with pytest.raises(ValueError, match="it is damaged"):
+        load_search(path)
+    path.write_bytes(content)
+    assert load_search(path) == example()

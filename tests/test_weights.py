@@ -162,3 +162,8 @@ def test_random_objects_refuse_weights():
         d2ke.random_segments(2, weighted(), length=1, seed=0)
     with pytest.raises(TypeError, match="resampled_sets does not use weights, but X has them"):
         d2ke.resampled_sets(2, weighted(), size=1, seed=0)
+
+
+def test_padded_weights_of_one_dimension_are_refused():
+    with pytest.raises(ValueError, match="weights must be padded"):
+        d2ke.pack(np.ones((2, 3)), lengths=[1, 2], weights=np.ones(2))
