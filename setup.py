@@ -104,6 +104,7 @@ setup(
     ext_modules=cythonize(
         [
             extension("isa", "isa_baseline.c", "isa_avx2.c", "isa_avx512.c"),
+            extension("checksum"),
             extension("cross"),
             extension("omp"),
             extension("elastic"),

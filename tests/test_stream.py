@@ -2,6 +2,7 @@
 """Results streamed to a file: the bits of those in memory, whatever happens on the way."""
 
 import errno
+import fcntl
 import os
 import re
 import shutil
@@ -23,9 +24,10 @@ from hypothesis import strategies as st
 import d2ke
 from d2ke import _stream
 from d2ke._digest import objects_digest
+from d2ke._ext import checksum
 from d2ke.io import (
     FeatureFile,
-    _grid,
+    _direct,
     _layout,
     _partial,
     load_features,
@@ -201,7 +203,7 @@ def checksums(chunk):
     with h5py.File("x", "w", driver="core", backing_store=False) as store:
         dataset = store.create_dataset("Z", data=chunk, chunks=chunk.shape, fletcher32=True)
         wanted = dataset.id.read_direct_chunk((0, 0))[1][-4:]
-    return wanted, _grid.fletcher32(chunk)
+    return wanted, checksum.fletcher32(chunk.view(np.uint8).reshape(-1))
 
 
 @settings(max_examples=200)
@@ -223,6 +225,75 @@ def test_checksums_of_the_largest_chunks(shape):
         content = fill * (8 * shape[0] * shape[1] // len(fill))
         wanted, ours = checksums(np.frombuffer(content, "f8").reshape(shape))
         assert ours == wanted
+
+
+@given(
+    n=st.integers(1, 9),
+    width=st.integers(1, 40),
+    height=st.integers(1, 9),
+    step=st.integers(1, 10),
+    seed=st.integers(0, 99),
+)
+def test_chunks_are_cut_out_of_rows(n, width, height, step, seed):
+    n, step = min(n, height), 2 * step  # bytes
+    rows = np.random.default_rng(seed).integers(0, 256, (n, 60), dtype=np.uint8)[:, :width]
+    count = -(-width // step)
+    chunks = np.full((count, height * step + 4), 7, dtype=np.uint8)
+    checksum.encode(rows, chunks, height)
+    padded = np.zeros((height, count * step), dtype=np.uint8)
+    padded[:n, :width] = rows
+    for j, chunk in enumerate(chunks):
+        body = padded[:, j * step : (j + 1) * step].tobytes()
+        assert chunk.tobytes() == body + checksum.fletcher32(np.frombuffer(body, np.uint8))
+
+
+def no_direct(monkeypatch):
+    monkeypatch.delattr(os, "O_DIRECT", raising=False)
+
+
+def larger_pages(monkeypatch):
+    pwrite = os.pwrite
+
+    def refusing(fd, content, place):
+        if fcntl.fcntl(fd, fcntl.F_GETFL) & getattr(os, "O_DIRECT", 0):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        return pwrite(fd, content, place)
+
+    monkeypatch.setattr(os, "pwrite", refusing)
+
+
+def short_writes(monkeypatch):
+    pwrite = os.pwrite
+    monkeypatch.setattr(
+        os, "pwrite", lambda fd, content, place: pwrite(fd, memoryview(content)[:4096], place)
+    )
+
+
+@pytest.mark.parametrize("how", [None, no_direct, larger_pages, short_writes])
+def test_direct_writes_put_each_byte_in_its_place(tmp_path, monkeypatch, how):
+    if how:
+        how(monkeypatch)
+    monkeypatch.setattr(_direct, "_BUFFER_BYTES", 3 * 4096)
+    rng = np.random.default_rng(0)
+    for trial in range(40):
+        path = tmp_path / f"{trial}"
+        wanted = rng.integers(0, 256, 200_000, dtype=np.uint8)
+        path.write_bytes(wanted.tobytes())
+        fd = os.open(path, os.O_RDWR)
+        out = _direct.DirectWriter(path, fd, 9000)
+        place = 0
+        while place < 190_000:
+            if rng.random() < 0.2:  # a gap, or a way back
+                place = int(rng.integers(0, place + 9000))
+            n = int(rng.integers(1, 9000))
+            content = rng.integers(0, 256, n, dtype=np.uint8)
+            out.room(place, n)[:] = content
+            wanted[place : place + n] = content
+            place += n
+        out.flush()
+        out.close()
+        os.close(fd)
+        assert path.read_bytes() == wanted.tobytes()
 
 
 def test_wide_matrices_have_low_chunks():

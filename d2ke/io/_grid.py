@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
+
+from d2ke._ext.checksum import encode, fletcher32
+from d2ke.io._direct import DirectWriter
 
 _CHECKSUM = 4  # bytes that the filter fletcher32 appends to a chunk
 
@@ -54,25 +58,28 @@ class Grid:
             raise ValueError(f"{rows} are not whole bands of {self.chunk[0]} rows")
         return range(first, last)
 
-    def write(self, fd: int, rows: slice, Z: np.ndarray) -> Iterator[int]:
-        """Write the rows, a chunk at each step; give the CRC-32 of all checksums so far."""
-        height, width = self.chunk
-        encoded = np.empty(self.chunk_bytes, dtype=np.uint8)
-        body = encoded[:-_CHECKSUM].view(self.dtype).reshape(self.chunk)
+    def write(self, out: DirectWriter, rows: slice, Z: np.ndarray) -> Iterator[int]:
+        """Write the rows, a few chunks at each step; give the CRC-32 of all checksums so far."""
+        height, width = self.chunk[0], self.chunk[1] * self.dtype.itemsize
+        content = Z.view(np.uint8)
         crc = 0
+        out.forget()
         for band in self.bands(rows):
-            part = Z[band * height - rows.start :][:height]
-            for j, start in enumerate(self.starts[band].tolist()):
-                values = part[:, j * width : (j + 1) * width]
-                body[: len(values), : values.shape[1]] = values
-                # Of chunks at the edges, what lies beyond Z is 0, as HDF5 has it.
-                body[len(values) :] = 0
-                body[:, values.shape[1] :] = 0
-                checksum = fletcher32(body)
-                encoded[-_CHECKSUM:] = np.frombuffer(checksum, dtype=np.uint8)
-                write_all(fd, encoded, start)
-                crc = crc32(checksum, crc)
+            part = content[band * height - rows.start :][:height]
+            for first, last in self._runs(band):
+                chunks = out.room(int(self.starts[band, first]), (last - first) * self.chunk_bytes)
+                chunks = chunks.reshape(last - first, -1)
+                encode(part[:, first * width : last * width], chunks, height)
+                crc = crc32(chunks[:, -_CHECKSUM:].tobytes(), crc)
                 yield crc
+        out.flush()
+
+    def _runs(self, band: int) -> list[tuple[int, int]]:
+        """Return the chunks of a band from which to before which all lie end to end."""
+        starts = self.starts[band]
+        gaps = np.flatnonzero(np.diff(starts) != self.chunk_bytes) + 1
+        edges = [0, *gaps.tolist(), len(starts)]
+        return list(itertools.pairwise(edges))
 
     def read(self, fd: int, rows: slice) -> np.ndarray:
         """Return any rows; nothing is checked."""
@@ -96,9 +103,8 @@ class Grid:
         crc = 0
         for band in self.bands(rows):
             for start in self.starts[band].tolist():
-                content = os.pread(fd, self.chunk_bytes, start)
-                values = np.frombuffer(content[:-_CHECKSUM], dtype=self.dtype)
-                if content[-_CHECKSUM:] != fletcher32(values.reshape(self.chunk)):
+                content = memoryview(os.pread(fd, self.chunk_bytes, start))
+                if content[-_CHECKSUM:] != fletcher32(content[:-_CHECKSUM]):
                     return None
                 crc = crc32(content[-_CHECKSUM:], crc)
         return crc
@@ -107,32 +113,3 @@ class Grid:
 def stored_bytes(chunk: tuple[int, int], dtype: np.dtype) -> int:
     """Return the bytes of a chunk in the file."""
     return chunk[0] * chunk[1] * dtype.itemsize + _CHECKSUM
-
-
-def fletcher32(chunk: np.ndarray) -> bytes:
-    """Return what HDF5's filter of that name appends to a chunk (rows, columns).
-
-    With words w_0 ... w_(n-1) of 16 bits: sum w_i and sum (n - i) w_i modulo 65535. HDF5 takes the
-    words as big-endian ones; turning the bytes of a word round multiplies it by 256 modulo 65535.
-    """
-    words = chunk.view("<u2")
-    n, width = words.size, words.shape[1]
-    # The sums over all words take their time, in 64 bits twice as much.
-    wide = np.uint32 if max(words.shape) <= 1 << 16 else np.uint64
-    by_row = words.sum(axis=1, dtype=wide).astype(np.uint64)
-    by_column = words.sum(axis=0, dtype=wide).astype(np.uint64)
-    before = width * np.arange(len(words), dtype=np.uint64)
-    first = int(by_row.sum())
-    second = int((by_row * (n - before)).sum())
-    second -= int((by_column * np.arange(width, dtype=np.uint64)).sum())
-    # Folding a sum never makes 0 of anything else.
-    folded = [(256 * total - 1) % 65535 + 1 if total else 0 for total in (first, second)]
-    return (folded[1] << 16 | folded[0]).to_bytes(_CHECKSUM, "little")
-
-
-def write_all(fd: int, content: bytes | np.ndarray, place: int) -> None:
-    """Write at a place of a file, however many calls the system wants for it."""
-    view = memoryview(content)
-    while view:
-        done = os.pwrite(fd, view, place)
-        view, place = view[done:], place + done

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from d2ke.io._grid import write_all
+from d2ke.io._direct import write_all
 
 
 class Journal:

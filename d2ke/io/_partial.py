@@ -2,9 +2,9 @@
 """Feature stores written by blocks of rows, that outlive a kill at any moment.
 
 ``NAME.part`` has all of the HDF5 structure from the beginning, and libhdf5 never writes to it
-again: rows go to the places of their chunks by plain writes. When rows are on the disk, a line
-says so in ``NAME.journal``, which is also the lock. At the end the header is written, the part gets
-its name, and the journal goes.
+again: rows go to the places of their chunks by writes past the system's cache. When rows are on
+the disk, a line says so in ``NAME.journal``, which is also the lock. At the end the header is
+written, the part gets its name, and the journal goes.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy as np
 from d2ke._ext import isa
 from d2ke._version import __version__
 from d2ke.io import _layout
+from d2ke.io._direct import DirectWriter
 from d2ke.io._grid import Grid
 from d2ke.io._hdf5 import HEADER_BYTES, sha256
 from d2ke.io._journal import Journal
@@ -79,7 +80,7 @@ class PartialStore:
         made_with = {"d2ke": __version__, "instructions": isa.selected()}
         self._groups = {"parameters": parameters, "inputs": {**inputs, **made_with}}
         self._record = _record(shape, dtype, parameters, {**inputs, **made_with})
-        self._fd = -1
+        self._fd, self._out = -1, None
         self._journal = Journal(path.with_name(f"{path.name}.journal"), path)
         try:
             self._begin(resume)
@@ -114,6 +115,7 @@ class PartialStore:
             )
         else:
             self._take_up(entries)
+        self._out = DirectWriter(self.part, self._fd, self.grid.chunk_bytes)
 
     def _check_finished(self) -> None:
         with FeatureFile(self.path) as store:
@@ -212,7 +214,7 @@ class PartialStore:
     def write(self, rows: slice, Z: np.ndarray, stop: Any) -> tuple[slice, int] | None:
         """Write whole bands; return what `sync` takes, None if `stop` was set meanwhile."""
         try:
-            for crc in self.grid.write(self._fd, rows, Z):  # noqa: B007 (the last one counts)
+            for crc in self.grid.write(self._out, rows, Z):  # noqa: B007 (the last one counts)
                 if stop.is_set():
                     return None
         except OSError as error:
@@ -251,6 +253,9 @@ class PartialStore:
 
     def close(self) -> None:
         """Close the files and give up the lock."""
+        if self._out is not None:
+            self._out.close()
+            self._out = None
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

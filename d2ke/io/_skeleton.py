@@ -15,7 +15,8 @@ import h5py
 import numpy as np
 
 from d2ke.io import _layout
-from d2ke.io._grid import Grid, stored_bytes, write_all
+from d2ke.io._direct import write_all
+from d2ke.io._grid import Grid, stored_bytes
 from d2ke.io._hdf5 import HEADER_BYTES, put_objects
 from d2ke.objects import Objects
 
