@@ -25,7 +25,7 @@ from benchmarks.run import progress
 from d2ke._ext import isa
 from d2ke._threads import available_threads
 
-METHODS = ("exact", "dualtree", "wspd", "ifgt", "rff")
+METHODS = ("exact", "dualtree", "wspd", "fourier", "ifgt", "rff")
 # Scales of the kernel for points of the unit cube: from a few neighbours to all points.
 SIGMAS = {"narrow": 0.01, "middle": 0.1, "wide": 1.0}
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
@@ -63,7 +63,7 @@ def over_sizes(settings: argparse.Namespace) -> list[dict[str, Any]]:
                         if times:
                             last = max(times)
                             # All pairs at worst; what is known to be linear is so from the start.
-                            power = 1 if method in ("rff", "ifgt") else 2
+                            power = 1 if method in ("fourier", "rff", "ifgt") else 2
                             if times[last] * (n / last) ** power > settings.limit:
                                 break
                         progress(f"d={d} sigma={sigma} eps={eps} {method} n={n}")
@@ -93,7 +93,9 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
 
     figure = Figure(figsize=(12, 7), layout="constrained")
     panels = figure.subplots(2, len(SIGMAS), sharex=True, sharey=True)
-    colours = dict(zip(METHODS, ("black", "#0072b2", "#56b4e9", "#d55e00", "#009e73"), strict=True))
+    colours = dict(
+        zip(METHODS, ("black", "#0072b2", "#56b4e9", "#cc79a7", "#d55e00", "#009e73"), strict=True)
+    )
     for row in rows:
         axes = panels[(2, 3).index(row["d"])][list(SIGMAS.values()).index(row["sigma"])]
         fine = row["eps"] == 1e-3

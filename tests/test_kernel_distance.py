@@ -2,6 +2,7 @@
 """The kernel distance against its definition, and every method against its promised accuracy."""
 
 import dataclasses
+import itertools
 import math
 import os
 import pickle
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 import d2ke
 from d2ke._ext import kernel_sums
-from d2ke.kernel_distance import bandwidth, boxes, fourier, measure, sums, taylor
+from d2ke.kernel_distance import bandwidth, boxes, fourier, measure, series, sums, taylor
 from d2ke.kernel_distance.distance import choose
 
 EPS = (1e-1, 1e-2, 1e-3)
@@ -123,7 +124,7 @@ def test_invariance_symmetry_triangle(pair, seed):
     assert d2ke.kernel_distance(P, P[::-1], sigma=sigma) == 0.0
 
 
-@pytest.mark.parametrize("method", ["exact", "dualtree", "wspd", "rff", "ifgt"])
+@pytest.mark.parametrize("method", ["exact", "dualtree", "wspd", "fourier", "rff", "ifgt"])
 def test_weights_are_repetition(method):
     rng = np.random.default_rng(5)
     P, Q = rng.standard_normal((12, 2)), rng.standard_normal((9, 2))
@@ -172,6 +173,50 @@ def test_taylor_features_keep_their_promise(pair, eps):
     except ValueError as refusal:
         if not re.search('would need .* features .* use method="dualtree"', str(refusal)):
             raise
+
+
+@settings(max_examples=60)
+@given(pair=pairs((1, 2, 3, 5)), eps=st.sampled_from([*EPS, 1e-9]))
+def test_fourier_series_keep_their_promise(pair, eps):
+    try:
+        check(pair, "fourier", eps, "gaussian")
+    except ValueError as refusal:
+        if not re.search('would need .* features .* use method="dualtree"', str(refusal)):
+            raise
+
+
+def test_fourier_series_of_all_shapes(isa):
+    rng = np.random.default_rng(3)
+    for d, sigma, channels in itertools.product((1, 2, 3, 4), (0.1, 0.4, 3.0), (1, 2, 3)):
+        points = rng.random((300, d)) * rng.integers(0, 3, d)  # extents of 0 too
+        vectors = rng.standard_normal((300, channels))
+        K = reference.kernel_values(points, points, sigma)
+        exact = np.sum(K * (vectors @ vectors.T))
+        square = np.linalg.norm(vectors, axis=1).sum() ** 2
+        for eps in (1.0, 0.1, 1e-4, 1e-12):
+            try:
+                found = series.series_norm(points, vectors, sigma, eps, 2)
+            except ValueError:
+                assert (d, eps) == (4, 1e-12) or sigma == 0.1
+                continue
+            assert abs(found.value - exact) <= found.bound <= (eps + 1e-12) * square
+            again = series.series_norm(points, vectors, sigma, eps, 1)
+            assert again == found
+
+
+@given(
+    extent=st.floats(0, 50), eps=st.floats(1e-14, 1), where=st.lists(st.floats(0, 1), min_size=2)
+)
+def test_fourier_series_of_one_coordinate(extent, eps, where):
+    x = np.array([0.0, 1.0, *where]) * extent
+    chosen = series.plan(x[:, None], 1.0, eps)
+    k = np.arange(1, chosen.degrees[0] + 1)
+    step = 2 * math.pi / chosen.periods[0]
+    c = 2 * step / math.sqrt(2 * math.pi) * np.exp(-((k * step) ** 2) / 2)
+    gaps = np.subtract.outer(x, x)
+    found = step / math.sqrt(2 * math.pi) + np.cos(gaps[..., None] * k * step) @ c
+    assert np.abs(found - np.exp(-(gaps**2) / 2)).max() <= chosen.error + 1e-14
+    assert chosen.error <= eps * (1 + 1e-12)
 
 
 def check(pair, method, eps, kernel):
@@ -374,7 +419,7 @@ def test_plan_of_centres():
 # ---- threads, bits, interruption
 
 
-@pytest.mark.parametrize("method", ["exact", "dualtree", "wspd", "rff", "ifgt"])
+@pytest.mark.parametrize("method", ["exact", "dualtree", "wspd", "fourier", "rff", "ifgt"])
 def test_same_bits_for_any_number_of_threads(method):
     rng = np.random.default_rng(2)
     P, Q = rng.random((900, 2)), rng.random((1300, 2))
@@ -438,7 +483,7 @@ def test_auto_says_what_it_picks():
     u = np.ones((20000, 1))
     picks = {sigma: choose(points, u, "gaussian", sigma, 2.5e-4, 0.01) for sigma in (0.003, 1.0)}
     assert picks[0.003][0] == "dualtree"
-    assert picks[1.0][0] == "ifgt"
+    assert picks[1.0][0] == "fourier"
     assert "seconds" in picks[1.0][1]
     assert choose(points, u, "gaussian", 1.0, None, 0.01)[0] == "exact"
     high = rng.standard_normal((20000, 20))
@@ -486,7 +531,7 @@ def test_scales_far_from_one():
     P, Q = np.array([[0.0, 1.0], [2.0, 0.5]]), np.array([[1.0, 1.0]])
     D = d2ke.kernel_distance(P, Q, sigma=1.5)
     for factor in (2.0**-600, 2.0**600):
-        for method in ("exact", "dualtree", "wspd", "rff", "ifgt"):
+        for method in ("exact", "dualtree", "wspd", "fourier", "rff", "ifgt"):
             given = {} if method == "exact" else {"eps": 0.001}
             if method == "rff":
                 given["eps"] = 0.1
@@ -518,7 +563,7 @@ def test_curve():
     assert d2ke.kernel_norm(one, sigma=0.5) ** 2 == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("method", ["dualtree", "wspd", "rff", "ifgt"])
+@pytest.mark.parametrize("method", ["dualtree", "wspd", "fourier", "rff", "ifgt"])
 @pytest.mark.parametrize("oriented", [True, False])
 def test_methods_on_curves(method, oriented):
     s = np.linspace(0, 2, 60)

@@ -15,6 +15,7 @@
 #include "levenshtein.h"
 #include "exp_features.h"
 #include "kappa.h"
+#include "series.h"
 
 #define D2KE_STRING_(x) #x
 #define D2KE_STRING(x) D2KE_STRING_(x)
@@ -35,4 +36,5 @@ const d2ke_table D2KE_PASTE(d2ke_table_, D2KE_ISA) = {
     pair_row,
     fourier_sums,
     taylor_sums,
+    series_sums,
 };

@@ -44,6 +44,7 @@ cdef extern from "kernel.h":
 
     cdef enum:
         D2KE_FREQUENCIES
+        D2KE_SERIES_POINTS
 
     ctypedef void (*d2ke_pair_sums)(const d2ke_cloud *, int64_t, int64_t, const d2ke_cloud *,
                                     int64_t, int64_t, int, double, double *,
@@ -55,6 +56,9 @@ cdef extern from "kernel.h":
                                        double *) noexcept nogil
     ctypedef void (*d2ke_taylor_sums)(const double *, const double *, int64_t, int64_t, int64_t,
                                       int64_t, int64_t, int64_t, double *, double *) noexcept nogil
+    ctypedef void (*d2ke_series_sums)(const double *, const double *, int64_t, int64_t, int64_t,
+                                      int64_t, int64_t, const int64_t *, const double *,
+                                      double *, double *) noexcept nogil
 
     ctypedef struct d2ke_table:
         const char *name
@@ -72,6 +76,7 @@ cdef extern from "kernel.h":
         d2ke_pair_row pair_row
         d2ke_fourier_sums fourier_sums
         d2ke_taylor_sums taylor_sums
+        d2ke_series_sums series_sums
 
     int d2ke_stopped(const d2ke_poll *) noexcept nogil
     int64_t d2ke_length(const d2ke_items *, int64_t) noexcept nogil

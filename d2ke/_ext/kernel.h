@@ -82,6 +82,7 @@ typedef struct {
 } d2ke_cloud;
 
 #define D2KE_FREQUENCIES 32 /* of one call of fourier_sums */
+#define D2KE_SERIES_POINTS 128 /* that series_sums has at work */
 
 typedef void (*d2ke_pair_sums)(const d2ke_cloud *x, int64_t begin, int64_t end,
                                const d2ke_cloud *y, int64_t first, int64_t last, int laplace,
@@ -94,6 +95,10 @@ typedef void (*d2ke_fourier_sums)(const double *points, const double *vectors, i
 typedef void (*d2ke_taylor_sums)(const double *points, const double *vectors, int64_t begin,
                                  int64_t end, int64_t dim, int64_t channels, int64_t degree,
                                  int64_t terms, double *scratch, double *sums);
+typedef void (*d2ke_series_sums)(const double *points, const double *vectors, int64_t begin,
+                                 int64_t end, int64_t dim, int64_t channels, int64_t n_front,
+                                 const int64_t *degrees, const double *steps, double *scratch,
+                                 double *sums);
 
 /* One instruction set's kernels; element type 0 is float64, 1 is float32. */
 typedef struct {
@@ -112,6 +117,7 @@ typedef struct {
     d2ke_pair_row pair_row;
     d2ke_fourier_sums fourier_sums;
     d2ke_taylor_sums taylor_sums;
+    d2ke_series_sums series_sums;
 } d2ke_table;
 
 extern const d2ke_table d2ke_table_baseline;

@@ -15,8 +15,9 @@ from libc.string cimport memset
 
 from d2ke._ext.cross cimport Cross, Loop, Shared, check
 from d2ke._ext.cross import by_length
-from d2ke._ext.isa cimport (D2KE_FREQUENCIES, current, d2ke_cloud, d2ke_fetch_add, d2ke_length,
-                            d2ke_load, d2ke_poll, d2ke_problem, d2ke_stopped)
+from d2ke._ext.isa cimport (D2KE_FREQUENCIES, D2KE_SERIES_POINTS, current, d2ke_cloud,
+                            d2ke_fetch_add, d2ke_length, d2ke_load, d2ke_poll, d2ke_problem,
+                            d2ke_stopped)
 
 cdef extern from "clock.h":
     double d2ke_seconds() noexcept nogil
@@ -31,6 +32,7 @@ cdef enum:
     VECTOR = 8              # reals in the longest machine vector
 
 FREQUENCIES = D2KE_FREQUENCIES
+SERIES_POINTS = D2KE_SERIES_POINTS
 PADDING = 32  # reals that may be read past the last point of a cloud
 
 cdef inline void add_exactly(double term, double *high, double *low) noexcept nogil:
@@ -503,6 +505,71 @@ def exponents(int64_t dim, int64_t degree, int64_t terms):
 
 
 # ---- pairs of boxes
+
+cdef struct Series:
+    const double *points
+    const double *vectors
+    const int64_t *offsets
+    int64_t dim
+    int64_t channels
+    int64_t n_front
+    const int64_t *degrees
+    const double *steps
+    int64_t step            # points between two looks at the clock
+    double *buffers         # each thread's, on a boundary of vectors
+    int64_t buffer_size
+    double *out             # (n_segments, terms)
+    int64_t terms
+
+
+cdef void _series_task(void *context, int64_t task, const d2ke_poll *poll) noexcept nogil:
+    cdef Series *s = <Series *> context
+    cdef int64_t begin = s.offsets[task], end
+    while begin < s.offsets[task + 1]:
+        end = min(begin + s.step, s.offsets[task + 1])
+        current().series_sums(s.points, s.vectors, begin, end, s.dim, s.channels, s.n_front,
+                              s.degrees, s.steps, s.buffers + poll.thread * s.buffer_size,
+                              s.out + task * s.terms)
+        if d2ke_stopped(poll):
+            return
+        begin = end
+
+
+def series(const double[:, ::1] points, const double[:, ::1] vectors,
+           const int64_t[::1] offsets, const int64_t[::1] degrees, const double[::1] steps,
+           int64_t n_front, int n_threads):
+    """sum_p v_p prod_k b_k(p) of every segment: (n_segments, front, channels, back).
+
+    b_k is 1, or cos or sin of a steps[k] x_k for a = 1 ... degrees[k], in this order; arguments
+    must not exceed 2^20. The front has the products of the first n_front coordinates, 1 to all of
+    them, of which the last one's counts fastest; the back has those of the others.
+    """
+    cdef Series s
+    cdef int64_t n_segments = offsets.shape[0] - 1, channels = vectors.shape[1]
+    sizes = 2 * np.asarray(degrees) + 1
+    cdef int64_t front = sizes[:n_front].prod(), back = sizes[n_front:].prod()
+    result = np.zeros((n_segments, front, channels, back))
+    cdef double[:, :, :, ::1] out = result
+    s.terms = front * channels * back
+    n_threads = worth(n_threads, 0.05 * points.shape[0] * s.terms, n_segments)
+    # Pointers to the rows of each coordinate, the rows, some products of the front, the back.
+    cdef int64_t rows = points.shape[1] // D2KE_SERIES_POINTS + 1 + sizes.sum() + 4
+    s.buffer_size = (rows + channels * back + 2) * D2KE_SERIES_POINTS
+    cdef double[::1] buffers = np.empty(n_threads * s.buffer_size + VECTOR)
+    s.points = &points[0, 0]
+    s.vectors = &vectors[0, 0]
+    s.offsets = &offsets[0]
+    s.dim = points.shape[1]
+    s.channels = channels
+    s.n_front = n_front
+    s.degrees = &degrees[0]
+    s.steps = &steps[0]
+    s.step = D2KE_SERIES_POINTS * max(1, 32 * POLL_WORK / (s.terms * D2KE_SERIES_POINTS))
+    s.buffers = <double *> ((<uintptr_t> &buffers[0] + 63) & ~<uintptr_t> 63)
+    s.out = &out[0, 0, 0, 0]
+    run(_series_task, &s, n_segments, n_threads)
+    return result
+
 
 cdef struct Node:
     int64_t begin

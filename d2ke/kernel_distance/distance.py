@@ -4,18 +4,19 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from d2ke._validate import choice, flag, generator, positive_number
-from d2ke.kernel_distance import boxes, fourier, sums, taylor
+from d2ke.kernel_distance import boxes, fourier, series, sums, taylor
 from d2ke.kernel_distance.bandwidth import bandwidth
 from d2ke.kernel_distance.measure import Measure, as_measure, check_comparable, lengths, merged
 
 KERNELS = ("gaussian", "laplace", "linear", "trivial")
-METHODS = ("auto", "exact", "dualtree", "wspd", "rff", "ifgt")
+METHODS = ("auto", "exact", "dualtree", "wspd", "fourier", "rff", "ifgt")
 DELTA = 0.01
 
 # Nanoseconds of one thread with 256-bit vectors; only their ratios matter.
@@ -23,6 +24,7 @@ _PAIR, _PAIR_DIM = 2.5, 0.25
 _LEAF_PAIR, _BOX_PAIR, _TREE_POINT = 6.0, 60.0, 500.0
 _FREQUENCY, _FREQUENCY_DIM = 4.5, 0.15
 _TERM, _BALL_POINT = 0.8, 700.0
+_SERIES_TERM, _SERIES_POINT = 0.065, 200.0
 _FEW = 2000  # points below which nothing is worth estimating
 _PILOT = 128
 
@@ -38,7 +40,7 @@ class KernelDistanceInfo:
     squared : float
         D_K^2, not below 0.
     method : str
-        "exact", "dualtree", "wspd", "rff", "ifgt", or "closed form".
+        "exact", "dualtree", "wspd", "fourier", "rff", "ifgt", or "closed form".
     reason : str
         Why this method.
     kernel : str
@@ -113,11 +115,13 @@ def kernel_distance(
     kernel : {"gaussian", "laplace", "linear", "trivial"}
         exp(-|p-q|^2 / (2 sigma^2)); exp(-|p-q| / sigma); <p, q>, with which the
         distance is that of the weighted sums; 1 for equal points and else 0.
-    method : {"auto", "exact", "dualtree", "wspd", "rff", "ifgt"}
+    method : {"auto", "exact", "dualtree", "wspd", "fourier", "rff", "ifgt"}
         "exact": all pairs. "dualtree": boxes of points, adaptive; good for narrow
         kernels in up to 3 dimensions. "wspd": well-separated pairs, the paper's
-        Theorem 3.1. "rff": random Fourier features; any dimension, any size.
-        "ifgt": Taylor features (Gaussian only); wide kernels in few dimensions.
+        Theorem 3.1 (Gaussian only). "fourier": Fourier series of the repeated kernel
+        (Gaussian only); all but narrow kernels in up to 4 dimensions. "rff": random
+        Fourier features; any dimension, any size. "ifgt": Taylor features (Gaussian
+        only); wide kernels in more dimensions.
         "auto": the cheapest by an estimate; exact without `eps`.
     eps : float, optional
         Accuracy: the error of D_K^2 is at most eps W^2, where W is the mean of the
@@ -142,7 +146,7 @@ def kernel_distance(
     ------
     TypeError, ValueError
         Empty sets, values that are not finite, different dimensions or kinds,
-        arguments out of range, too many features ("ifgt").
+        arguments out of range, too many features ("fourier", "ifgt").
 
     Notes
     -----
@@ -270,7 +274,7 @@ def _norm_of(
     eps, delta = checked_accuracy(eps, delta)
     if method not in ("auto", "exact") and eps is None:
         raise TypeError(f'method="{method}" is approximate and needs eps, such as eps=0.01')
-    if method in ("wspd", "ifgt") and kernel == "laplace":
+    if method in ("wspd", "fourier", "ifgt") and kernel == "laplace":
         raise ValueError(
             f'method="{method}" is for the Gaussian kernel; for the Laplace kernel there are '
             '"exact", "dualtree" and "rff"'
@@ -307,6 +311,10 @@ def _norm_of(
                 found = boxes.separated_pairs(points, vectors, sigma, each, n_threads)
             squared, bound = found.value, bound + found.bound
             counts |= {"box_pairs": found.box_pairs, "point_pairs": found.point_pairs}
+        elif method == "fourier":
+            found = series.series_norm(points, vectors, sigma, each, n_threads)
+            squared, bound = found.value, bound + found.bound
+            counts["features"] = found.terms
         elif method == "ifgt":
             found = taylor.taylor_norm(points, vectors, sigma, each, n_threads)
             squared, bound = found.value, bound + found.bound
@@ -374,11 +382,13 @@ def choose(
         return "exact", f"{n} distinct points are few"
     costs = {"exact": n * n / 2 * (_PAIR + _PAIR_DIM * (dim + r))}
     if kernel == "gaussian":
-        try:
-            work = taylor.plan(points, sigma, eps).work
-            costs["ifgt"] = n * _BALL_POINT + _TERM * (1 + r) / 2 * work
-        except ValueError:
-            pass
+        with suppress(ValueError):
+            terms = series.plan(points, sigma, eps).terms
+            costs["fourier"] = n * (_SERIES_POINT + _SERIES_TERM * r * terms)
+        if n * _BALL_POINT < min(costs.values()):
+            with suppress(ValueError):
+                work = taylor.plan(points, sigma, eps).work
+                costs["ifgt"] = n * _BALL_POINT + _TERM * (1 + r) / 2 * work
     if n * _TREE_POINT < min(costs.values()):
         costs["dualtree"] = n * _TREE_POINT + _tree_pairs(points, kernel, sigma, eps)
     likely = min(fourier.needed(eps, delta / 2), max(256.0, 25 / eps))
