@@ -51,7 +51,7 @@ def test_every_source_file_names_its_licence():
     generated = {path.with_suffix(".c") for path in (ROOT / "d2ke/_ext").glob("*.pyx")}
     files = [
         path
-        for folder in ("d2ke", "matlab_compat", "tests", "benchmarks", "examples")
+        for folder in ("d2ke", "matlab_compat", "tests", "benchmarks", "examples", "tools")
         for path in (ROOT / folder).rglob("*")
         if path.suffix in kinds and path not in generated
     ]

@@ -18,7 +18,6 @@ import json
 import os
 import random
 import signal
-import string
 import subprocess
 import sys
 import tempfile
@@ -34,252 +33,27 @@ import numpy as np
 from scipy import sparse
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(Path.cwd()), str(ROOT / "tests"), str(ROOT)]
+sys.path[:0] = [str(Path.cwd()), str(ROOT / "tests"), str(ROOT), str(ROOT / "tools")]
 
 import mat_fuzz  # noqa: E402
-import reference  # noqa: E402
+from fuzz_kernels import (  # noqa: E402
+    expect,
+    fuzz_align,
+    fuzz_coresets,
+    fuzz_distances,
+    fuzz_features,
+    fuzz_kernel_distance,
+    fuzz_simplex,
+    fuzz_user,
+    strings,
+    vectors,
+)
 
 import d2ke  # noqa: E402
 import matlab_compat  # noqa: E402
-from d2ke._ext import isa  # noqa: E402
 from d2ke._threads import team_size  # noqa: E402
 
 HANG_SECONDS = 120  # for one batch
-DIMS = [1, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 127, 128, 129, 255, 300]
-STYLES = [*reference.STYLES, "huge", "tiny", "mixed", "zero", "integers"]
-EXTREME = {"huge", "tiny", "mixed"}
-
-
-class Wrong(Exception):  # noqa: N818 (a finding, not an error of ours)
-    """A result that is not what it must be."""
-
-
-def expect(holds, what):
-    """Raise unless it holds."""
-    if not holds:
-        raise Wrong(what)
-
-
-# ---- distances
-
-
-def lengths_for(rng, dim):
-    """Draw the sizes of some objects, odd ones and equal ones among them."""
-    most = int(rng.choice([1, 2, 3, 9, 17, 40, 70]))
-    most = max(1, min(most, 2000 // dim))
-    lengths = rng.integers(1, most + 1, rng.integers(1, 40))
-    if rng.random() < 0.2:
-        lengths[:] = lengths[0]
-    return lengths.tolist()
-
-
-def vectors(rng, lengths, dim, dtype, style):
-    """Draw vectors, extreme ones by styles that the tests' reference has not."""
-    if style in reference.STYLES:
-        return reference.draw_vectors(rng, lengths, dim, dtype, style)
-    info = np.finfo(dtype)
-    total = sum(lengths)
-    values = rng.standard_normal((total, dim))
-    if style == "huge":
-        values = np.clip(values, -1, 1) * info.max
-    elif style == "tiny":
-        values = rng.integers(-3, 4, (total, dim)) * info.smallest_subnormal
-    elif style == "mixed":
-        values *= 10.0 ** rng.integers(info.minexp // 4, info.maxexp // 4, (total, dim))
-    elif style == "zero":
-        values = np.where(rng.random((total, dim)) < 0.5, 0.0, -0.0)
-    else:
-        values = rng.integers(-100, 100, (total, dim)).astype(np.float64)
-    parts = np.split(values.astype(dtype), np.cumsum(lengths)[:-1])
-    return [part if rng.random() < 0.9 else np.asfortranarray(part) for part in parts]
-
-
-def strings(rng, lengths):
-    """Draw strings over alphabets of one letter to all there are, some of them empty."""
-    kind = rng.integers(4)
-    size = int(rng.choice([1, 2, 4, 20, 255, 256, 257, 70000]))
-    lengths = [0 if rng.random() < 0.1 else int(n) for n in lengths]
-    if kind == 0:
-        letters = (string.ascii_letters + string.digits)[:size]
-        return ["".join(rng.choice(list(letters), n)) for n in lengths]
-    if kind == 1:
-        return [rng.integers(0, min(size, 256), n).astype(np.uint8).tobytes() for n in lengths]
-    if kind == 2:
-        low = int(rng.choice([0, 0x1F600, 0x10FFFF - size]))
-        return ["".join(map(chr, rng.integers(low, low + size, n))) for n in lengths]
-    low = int(rng.choice([0, -5, 2**62, -(2**63)]))
-    return [rng.integers(0, size, n).astype(np.int64) + low for n in lengths]
-
-
-def fuzz_distances(seed):
-    """Distances of two collections, on every instruction set; some against the definition."""
-    rng = np.random.default_rng(seed)
-    name = str(rng.choice(d2ke.distance_names()))
-    params, style = {}, "strings"
-    dim = int(rng.choice(DIMS))
-    if name == "levenshtein":
-        longest = int(rng.choice([3, 10, 63, 64, 65, 130, 300]))
-        X, Y = (
-            d2ke.pack(strings(rng, rng.integers(0, longest + 1, rng.integers(1, 40))),
-                      kind="strings")
-            for _ in range(2)
-        )  # fmt: skip
-        if X.letters != Y.letters:
-            Y = X
-    else:
-        style = str(rng.choice(STYLES))
-        X, Y = (
-            d2ke.pack(vectors(rng, lengths_for(rng, dim), dim, rng.choice([np.float32, np.float64]),
-                              style))
-            for _ in range(2)
-        )  # fmt: skip
-        if name == "dtw":
-            params["window"] = [None, 0, 1, 2, 7, 2**40, "rws"][rng.integers(7)]
-        if name in ("dtw", "emd") and rng.random() < 0.3 and style not in EXTREME:
-            params["ground"] = "sqeuclidean"
-        if name == "emd" and rng.random() < 0.6:
-            X, Y = (weighted(rng, objects) for objects in (X, Y))
-    results = {}
-    before = isa.selected()
-    try:
-        for variant in isa.supported():
-            isa.select(variant)
-            results[variant] = checked_distances(rng, X, Y, name, params)
-    finally:
-        isa.select(before)
-    first = results["baseline"]
-    close = 1e-5 if first.dtype == np.float32 else 1e-11
-    for variant, D in results.items():
-        if name == "levenshtein":
-            expect((first == D).all(), f"{name}: {variant} differs from baseline")
-        elif style not in EXTREME:
-            np.testing.assert_allclose(D, first, rtol=close, atol=close * magnitude(X, Y))
-    if style not in EXTREME and seed % 8 == 0:
-        against_definition(rng, X, Y, name, params, first, close)
-    return len(X) * len(Y) * (len(results) + 1)
-
-
-def magnitude(X, Y):
-    """Return the largest value, which bounds what rounding does to a distance near 0."""
-    if X.kind == "strings":
-        return 1.0
-    largest = max(np.abs(one.values.astype(np.float64)).max(initial=0) for one in (X, Y))
-    return 10 * np.sqrt(X.dim) * max(largest, largest**2)
-
-
-def weighted(rng, objects):
-    """Return the vectors with weights, zeros and extreme ones among them."""
-    draws = [
-        lambda n: rng.random(n),
-        lambda n: rng.integers(0, 3, n).astype(float),
-        lambda n: 10.0 ** rng.integers(-300, 300, n),
-        lambda n: np.full(n, 5e-324),
-        lambda n: np.ones(n, dtype=int),
-    ]
-    weights = []
-    for n in objects.lengths.tolist():
-        one = draws[rng.integers(len(draws))](n)
-        if n and not one.sum() > 0:
-            one[0] = 1
-        weights.append(one)
-    return d2ke.pack(objects, weights=weights)
-
-
-def checked_distances(rng, X, Y, name, params):
-    """Compute all, and see that threads, halves and parts have the same bits."""
-    D = d2ke.distance_matrix(X, Y, name, n_threads=1, **params)
-    expect(not np.isnan(D).any() and (D >= 0).all(), f"{name}: nan or negative")
-    again = d2ke.distance_matrix(X, Y, name, n_threads=3, **params)
-    expect(again.tobytes() == D.tobytes(), f"{name}: other bits on three threads")
-    rows, columns = (
-        rng.choice(len(one), rng.integers(1, len(one) + 1), replace=False) for one in (X, Y)
-    )
-    part = d2ke.distance_matrix(X[rows], Y[columns], name, n_threads=1, **params)
-    expect(
-        part.dtype != D.dtype or part.tobytes() == D[np.ix_(rows, columns)].tobytes(),
-        f"{name}: other bits in a part",
-    )
-    half = d2ke.distance_matrix(X, None, name, n_threads=2, **params)
-    whole = d2ke.distance_matrix(X, X, name, n_threads=2, **params)
-    if name not in ("emd",):  # either direction of a flow is as good
-        expect(half.tobytes() == whole.tobytes(), f"{name}: other bits in the half")
-    if rng.random() < 0.3:
-        gamma = float(10.0 ** rng.integers(-5, 5))
-        Z = d2ke.d2ke_embed(X, Y, distance=name, gamma=gamma, n_threads=2, **params)
-        expect(Z.tobytes() == d2ke.d2ke_features(D, gamma).tobytes(), f"{name}: embed")
-    return D
-
-
-def against_definition(rng, X, Y, name, params, D, close):
-    """Compare some distances with the slow and obvious form."""
-    function = reference.DISTANCES[name]
-    for _ in range(3):
-        i, j = int(rng.integers(len(X))), int(rng.integers(len(Y)))
-        x, y = X[i], Y[j]
-        if len(x) * len(y) > 2000:
-            continue
-        more = dict(params)
-        if name == "emd":
-            more["x_weights"], more["y_weights"] = (
-                None if one.weights is None else one.weights[one.offsets[k] : one.offsets[k + 1]]
-                for one, k in ((X, i), (Y, j))
-            )
-            given = [w for w in (more["x_weights"], more["y_weights"]) if w is not None]
-            if any(w.max() > 1e9 * w[w > 0].min() or w.max() < 1e-9 for w in given):
-                continue  # beyond the linear program's tolerance
-        known = function(x, y, **more)
-        bound = max(close, 1e-7 if name == "emd" else 0.0)
-        np.testing.assert_allclose(D[i, j], known, rtol=bound, atol=bound * magnitude(X, Y))
-
-
-def fuzz_kernel_distance(seed):
-    """Kernel distances by several methods, on every instruction set, against all pairs."""
-    rng = np.random.default_rng(seed)
-    dim = int(rng.choice([1, 2, 3, 4, 5, 8, 17, 64, 300]))
-    sizes = rng.integers(1, int(rng.choice([2, 5, 40, 200])), rng.integers(1, 8)).tolist()
-    style = str(rng.choice([*reference.STYLES, "huge", "mixed", "zero", "integers"]))
-    sets = vectors(rng, sizes, dim, np.float64, style)
-    if style == "huge":
-        sets = [one / 1e200 for one in sets]
-    weights = [rng.standard_normal(n) for n in sizes] if rng.random() < 0.5 else None
-    kernel = str(rng.choice(["gaussian", "laplace"]))
-    sigma = float(10.0 ** rng.integers(-3, 4))
-    methods = ["exact", "dualtree", "rff", "auto", *(["wspd", "ifgt"] * (kernel == "gaussian"))]
-    before = isa.selected()
-    values = []
-    try:
-        for variant in isa.supported():
-            isa.select(variant)
-            D = d2ke.kernel_distance_matrix(
-                sets, sigma=sigma, kernel=kernel, weights_x=weights, n_threads=2
-            )
-            values.append(D)
-            expect((D == D.T).all() and (D >= 0).all(), "kernel distances")
-    finally:
-        isa.select(before)
-    np.testing.assert_allclose(
-        values[-1] ** 2, values[0] ** 2, rtol=1e-9, atol=1e-9 * sum(sizes) ** 2
-    )
-    given = {} if weights is None else {"weights_p": weights[0], "weights_q": weights[-1]}
-    known = None
-    if style not in ("huge", "mixed"):
-        known = reference.kernel_distance_squared(
-            sets[0], sets[-1], sigma, kernel, *((weights[0], weights[-1]) if weights else ())
-        )
-    for method in methods:
-        eps = None if method in ("exact", "auto") else float(rng.choice([0.3, 0.05, 0.01]))
-        try:
-            found = d2ke.kernel_distance(
-                sets[0], sets[-1], sigma=sigma, kernel=kernel, method=method, eps=eps,
-                seed=0, n_threads=int(rng.integers(1, 4)), info=True, **given,
-            )  # fmt: skip
-        except ValueError as error:
-            expect(method == "ifgt" and "features" in str(error), f"{method}: {error}")
-            continue
-        if known is not None and method != "rff":  # which may miss
-            slack = found.bound + 1e-9 * found.total**2
-            expect(abs(found.squared - known) <= slack, f"{method}: {found.squared} for {known}")
-    return sum(sizes) ** 2 * len(values)
 
 
 # ---- pack
@@ -515,11 +289,20 @@ COMMANDS = {
     "pack": fuzz_pack,
     "distances": fuzz_distances,
     "kernels": fuzz_kernel_distance,
+    "coresets": fuzz_coresets,
+    "align": fuzz_align,
+    "simplex": fuzz_simplex,
+    "features": fuzz_features,
+    "user": fuzz_user,
     "mat": fuzz_mat,
     "hdf5": fuzz_hdf5,
     "options": fuzz_options,
 }
-SHARE = {"pack": 1, "distances": 4, "kernels": 2, "mat": 2, "hdf5": 1, "options": 1}
+# Of the time of "all".
+SHARE = {
+    "pack": 2, "distances": 8, "kernels": 4, "coresets": 4, "align": 4, "simplex": 1, "features": 1,
+    "user": 1, "mat": 4, "hdf5": 2, "options": 2,
+}  # fmt: skip
 
 
 def worker(command, seed, step):

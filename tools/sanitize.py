@@ -22,10 +22,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL_TESTS = (
+    "test_align",
     "test_block",
+    "test_coreset",
     "test_dtw",
     "test_emd",
     "test_kernel_distance",
+    "test_kernel_row",
     "test_levenshtein",
     "test_sets",
     "test_simplex_qp",
@@ -40,10 +43,10 @@ THREAD_TESTS = (*KERNEL_TESTS[1:7], "test_distance_matrix", "test_embed")
 LIBRARIES = {"address": ["libasan.so", "libubsan.so"], "thread": ["libtsan.so"]}
 # What must be reported, or nothing would be: reading beyond an array, threads writing to one.
 PLANTED = {
-    "address": "run(prepared(5000), 1)",
+    "address": "run(prepared(9000), 1)",
     "thread": """
-cross = prepared(300)
-threads = [threading.Thread(target=run, args=(cross, 100)) for _ in range(4)]
+cross = prepared(2000)
+threads = [threading.Thread(target=run, args=(cross, 5)) for _ in range(4)]
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]
 """,
@@ -53,7 +56,7 @@ import threading
 import numpy as np
 from d2ke._ext import elastic
 
-out, values, whole = np.empty((1, 1)), np.zeros((300, 1)), np.array([0, 300])
+out, values, whole = np.empty((1, 1)), np.zeros((2000, 1)), np.array([0, 2000])
 def prepared(end):
     offsets = np.array([0, end])
     return elastic.dtw(values, offsets, values, whole, elastic.NO_WINDOW, False, False)
