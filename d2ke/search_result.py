@@ -17,7 +17,7 @@ from d2ke._atomic import written_whole
 from d2ke._json import frozen
 from d2ke._validate import file_path
 from d2ke._version import __version__
-from d2ke.io._hdf5 import HEADER_BYTES, header, part_of, seal
+from d2ke.io._hdf5 import HEADER_BYTES, group_of, header, part_of, seal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -197,7 +197,7 @@ def load_search(path: str | os.PathLike) -> Search:
         )
     except FileNotFoundError:
         raise
-    except (AttributeError, KeyError, TypeError, ValueError, OSError) as error:
+    except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"{path} does not hold a search of d2ke: {error}") from error
 
 
@@ -247,8 +247,9 @@ def _read_hdf5(file: h5py.File) -> dict[str, Any]:
     record = {name: file.attrs[name] for name in ("format", "accuracy")}
     for name in ("parameters", "info"):
         record[name] = json.loads(file.attrs[name])
-    settings = part_of(file["tried"], "parameters").asstr()[()]
-    accuracies = part_of(file["tried"], "accuracy")[()]
+    tried = group_of(file, "tried")
+    settings = part_of(tried, "parameters").asstr()[()]
+    accuracies = part_of(tried, "accuracy")[()]
     record["tried"] = [
         (json.loads(values), float(accuracy))
         for values, accuracy in zip(settings, accuracies, strict=True)

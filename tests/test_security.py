@@ -8,6 +8,7 @@ import ast
 import io
 import json
 import os
+import shutil
 import stat
 import struct
 import subprocess
@@ -24,10 +25,12 @@ import pytest
 import d2ke
 from d2ke.datasets import actrecog, auslan, images
 from d2ke.io._hdf5 import HEADER_BYTES, put_objects, seal
+from d2ke.search_result import _FORMAT, _SEAL
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted([*(ROOT / "d2ke").rglob("*.py"), *(ROOT / "matlab_compat").rglob("*.py")])
 HUGE = 2**60
+UNKNOWN_FILTER = 32123
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__"}
 FORBIDDEN_METHODS = {"extract", "extractall", "unpack_archive"}
 FORBIDDEN_MODULES = {
@@ -116,18 +119,18 @@ print(json.dumps([outcome, peak / 1024]))
 """
 
 
-def refused(call, path):
-    """Run the call on the file; return the message, and the growth of memory in MB."""
+def refused(call, path, error="ValueError", **variables):
+    """Run the call on the file, which must raise the error in little memory; return the message."""
     done = subprocess.run(
         [sys.executable, "-c", LOAD.format(call=call), str(path)],
         capture_output=True,
         text=True,
         timeout=120,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", **variables},
     )
     assert done.returncode == 0, done.stderr
     outcome, megabytes = json.loads(done.stdout)
-    assert outcome.startswith("ValueError"), outcome
+    assert outcome.startswith(error), outcome
     assert "MemoryError" not in outcome
     assert megabytes < 100
     return outcome
@@ -186,10 +189,14 @@ def test_models_with_pickles_are_refused(tmp_path):
 
 
 def store_file(path, change):
-    """Write a feature store whose seal is right, whatever was changed in it."""
+    """Write a feature store whose seal is right, whatever was changed in it.
+
+    other.h5, beside it, is as it was before.
+    """
     omega = d2ke.random_strings(3, "ab", length=4, seed=0)
     Z = np.ones((2, 3))
     d2ke.io.save_features(path, Z, labels=["a", "b"], omega=omega, parameters={"gamma": 1.0})
+    shutil.copy(path, path.with_name("other.h5"))
     lines = path.read_bytes()[:HEADER_BYTES].decode().splitlines()[:1]
     with h5py.File(path, "r+") as store:
         change(store)
@@ -214,6 +221,32 @@ def relinked(name, link):
     return change
 
 
+def moved(name):
+    """Leave a soft link where something was."""
+
+    def change(store):
+        store.move(name, "place")
+        store[name] = h5py.SoftLink("/place")
+
+    return change
+
+
+def filtered(store):
+    """Have Z need a filter that libhdf5 has not."""
+    made = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    made.set_chunk((2, 3))
+    made.set_filter(UNKNOWN_FILTER, h5py.h5z.FLAG_OPTIONAL, ())
+    del store["Z"]
+    space = h5py.h5s.create_simple((2, 3))
+    data = h5py.h5d.create(store.id, b"Z", h5py.h5t.IEEE_F64LE, space, made)
+    data.write_direct_chunk((0, 0), np.ones((2, 3)).tobytes(), 0)
+
+
+def nested(store):
+    text = np.bytes_("[" * 100_000 + "]" * 100_000)
+    store["parameters"].create_dataset("deep", data=text).attrs["json"] = 1
+
+
 def rewritten(name, values):
     return replaced(name, data=values)
 
@@ -234,20 +267,28 @@ def virtual(store):
     store.create_virtual_dataset("Z", layout)
 
 
+ELSEWHERE = {
+    "Z, a link": relinked("Z", h5py.ExternalLink("other.h5", "/Z")),
+    "Z, a soft link": moved("Z"),
+    "Z, external": outside,
+    "Z, virtual": virtual,
+    "labels": relinked("labels", h5py.ExternalLink("other.h5", "/labels")),
+    "parameters": relinked("parameters", h5py.ExternalLink("other.h5", "/parameters")),
+    "versions": moved("versions"),
+    "omega": relinked("omega", h5py.ExternalLink("other.h5", "/omega")),
+    "offsets": relinked("omega/offsets", h5py.ExternalLink("other.h5", "/omega/offsets")),
+}
 STORES = {
     "Z": replaced("Z", shape=(2**30, 2**30), dtype="f8", chunks=(1, 1)),
     "Z, a great chunk": replaced("Z", shape=(2**30, 4), dtype="f8", chunks=(2**26, 4)),
     "Z, contiguous": replaced("Z", shape=(2**20, 2**20), dtype="f8"),
     "Z, of objects": replaced("Z", shape=(2, 3), dtype=h5py.vlen_dtype("f8")),
-    "Z, a link": relinked("Z", h5py.ExternalLink("other.h5", "/Z")),
-    "Z, a soft link": relinked("Z", h5py.SoftLink("/labels")),
-    "Z, elsewhere": outside,
-    "Z, virtual": virtual,
     "labels": replaced("labels", shape=(2**40,), dtype="i8", chunks=(4,)),
     "labels, no indices": rewritten("labels", np.array([0, 7])),
     "labels, wide": widened,
     "classes": replaced("classes", shape=(2**50,), dtype="S8", chunks=(4,)),
     "parameters": replaced("parameters/gamma", shape=(HUGE,), dtype="f8", chunks=(4,)),
+    "parameters, nested": nested,
     "values": replaced("omega/values", shape=(2**50,), dtype="u1", chunks=(4,)),
     "offsets": rewritten("omega/offsets", np.array([0, 2**60, 2**61, 2**62])),
     "offsets, falling": rewritten("omega/offsets", np.array([0, 8, 4, 12])),
@@ -258,12 +299,64 @@ STORES = {
 }
 
 
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_stores_are_one_file(name, tmp_path):
+    store_file(tmp_path / "s.h5", ELSEWHERE[name])
+    message = refused("d2ke.io.load_features(sys.argv[1])", tmp_path / "s.h5")
+    assert "is a link to elsewhere" in message or "is in another file" in message
+
+
 @pytest.mark.parametrize("name", STORES)
-def test_stores_claim_no_memory_and_nothing_elsewhere(name, tmp_path):
+def test_stores_claim_no_memory(name, tmp_path):
     store_file(tmp_path / "s.h5", STORES[name])
     message = refused("d2ke.io.load_features(sys.argv[1])", tmp_path / "s.h5")
     assert "is damaged" in message
     assert "changed after" not in message  # it is not the seal that tells
+
+
+@pytest.fixture
+def plugin(tmp_path):
+    """The folder of a plugin for libhdf5, as a variable; the file that it makes when loaded."""
+    if not shutil.which("gcc"):
+        pytest.skip("needs a C compiler")
+    folder, loaded = tmp_path / "plugins", tmp_path / "loaded"
+    folder.mkdir()
+    source = f"""
+        #include <fcntl.h>
+        __attribute__((constructor)) static void run(void) {{ creat("{loaded}", 0600); }}
+    """
+    command = ["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(folder / "libplugin.so")]
+    subprocess.run(command, input=source, text=True, check=True)
+    return {"HDF5_PLUGIN_PATH": str(folder)}, loaded
+
+
+def test_stores_load_no_plugins(tmp_path, plugin):
+    store_file(tmp_path / "s.h5", filtered)
+    variable, loaded = plugin
+    message = refused("d2ke.io.load_features(sys.argv[1])", tmp_path / "s.h5", **variable)
+    assert "unknown filter" in message
+    assert not loaded.exists()
+
+
+def test_mat_files_load_no_plugins(tmp_path, plugin):
+    path = tmp_path / "x.mat"
+    level_73((2, 3), (2, 3))(path)
+    with h5py.File(path, "r+") as file:
+        file["Z"] = 0
+        filtered(file)
+        file["Z"].attrs["MATLAB_class"] = np.bytes_("double")
+    variable, loaded = plugin
+    assert "MatFileError" in refused("d2ke.io.load_mat(sys.argv[1])", path, **variable)
+    assert not loaded.exists()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="libhdf5 may have no plugins")
+def test_the_plugin_would_be_loaded(tmp_path, plugin):
+    store_file(tmp_path / "s.h5", filtered)
+    variable, loaded = plugin
+    call = "__import__('h5py').File(sys.argv[1])['Z'][()]"
+    refused(call, tmp_path / "s.h5", "OSError", **variable)
+    assert loaded.exists()
 
 
 def test_unchanged_stores_load(tmp_path):
@@ -278,6 +371,34 @@ def test_searches_claim_no_memory(tmp_path):
         del file["tried/accuracy"]
         file["tried"].create_dataset("accuracy", (2**55,), "f8", chunks=(4,))
     assert "does not hold" in refused("d2ke.load_search(sys.argv[1])", path)
+
+
+def test_searches_are_one_file(tmp_path):
+    path = tmp_path / "s.h5"
+    d2ke.Search.best_of([({"k": 1}, 70.0)]).save(path)
+    shutil.copy(path, tmp_path / "other.h5")
+    with h5py.File(path, "r+") as file:
+        del file["tried"]
+        file["tried"] = h5py.ExternalLink("other.h5", "/tried")
+    seal(path, _SEAL)
+    assert "is a link to elsewhere" in refused("d2ke.load_search(sys.argv[1])", path)
+
+
+@pytest.mark.parametrize("deep", ["[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000])
+def test_nested_searches_are_refused(deep, tmp_path):
+    (tmp_path / "s.json").write_text(deep)
+    assert "does not hold" in refused("d2ke.load_search(sys.argv[1])", tmp_path / "s.json")
+    record = {"format": _FORMAT, "accuracy": 1.0, "tried": [], "info": {}, "parameters": {"k": 0}}
+    (tmp_path / "s.json").write_text(json.dumps(record).replace('{"k": 0}', deep))
+    assert "does not hold" in refused("d2ke.load_search(sys.argv[1])", tmp_path / "s.json")
+
+
+def test_nested_models_are_refused(tmp_path):
+    header = np.array("[" * 100_000 + "]" * 100_000)
+    content = io.BytesIO()
+    np.save(content, header)
+    model_file(tmp_path / "m", {"header.npy": content.getvalue()})
+    assert "not a model" in refused("d2ke.load_model(sys.argv[1])", tmp_path / "m")
 
 
 def level_4(path):
@@ -341,6 +462,54 @@ def test_mat_files_claim_no_memory(name, tmp_path):
     path = tmp_path / "x.mat"
     MAT_FILES[name](path)
     assert "MatFileError" in refused("d2ke.io.load_mat(sys.argv[1])", path)
+
+
+def mat_external(file):
+    file.create_dataset("y", (1, 8), "u1", external=[("/etc/passwd", 0, 8)])
+    file["y"].attrs["MATLAB_class"] = np.bytes_("uint8")
+
+
+def mat_virtual(file):
+    layout = h5py.VirtualLayout((1, 8), "f8")
+    layout[:] = h5py.VirtualSource("other.h5", "x", (1, 8))
+    file.create_virtual_dataset("y", layout).attrs["MATLAB_class"] = np.bytes_("double")
+
+
+def mat_link(file):
+    file["y"] = h5py.ExternalLink("other.h5", "/x")
+
+
+def mat_soft(file):
+    file["far"] = h5py.ExternalLink("other.h5", "/")
+    file["y"] = h5py.SoftLink("/far/x")
+
+
+def mat_field(file):
+    group = file.create_group("y")
+    group.attrs["MATLAB_class"] = np.bytes_("struct")
+    group["field"] = h5py.ExternalLink("other.h5", "/x")
+
+
+def mat_sparse(file):
+    group = file.create_group("y")
+    group.attrs["MATLAB_class"] = np.bytes_("double")
+    group.attrs["MATLAB_sparse"] = np.uint64(1)
+    group["jc"], group["ir"] = np.array([0, 1], np.uint64), np.array([0], np.uint64)
+    group["data"] = h5py.ExternalLink("other.h5", "/x")
+
+
+@pytest.mark.parametrize(
+    "change", [mat_external, mat_virtual, mat_link, mat_soft, mat_field, mat_sparse]
+)
+def test_mat_files_are_one_file(change, tmp_path):
+    path = tmp_path / "x.mat"
+    level_73((1,), None)(path)
+    shutil.copy(path, tmp_path / "other.h5")
+    assert d2ke.io.load_mat(path)
+    with h5py.File(path, "r+") as file:
+        change(file)
+    message = refused("d2ke.io.load_mat(sys.argv[1])", path)
+    assert "is a link to elsewhere" in message or "is in another file" in message
 
 
 # Messages of the process that reads version 7.3.
@@ -513,6 +682,25 @@ def test_a_tar_archive_claims_no_memory(watched):
     Path("x.tar").unlink()
     with pytest.raises(ValueError, match="more than any recording"):
         auslan.load_auslan(watched / "x.tar.gz")
+
+
+def test_images_of_digits_are_no_bombs(tmp_path):
+    import gzip
+
+    front = struct.pack(">4I", 0x00000803, 1, 2, 3)
+    (tmp_path / "x.gz").write_bytes(gzip.compress(front + bytes(2**29)))
+    call = "d2ke.datasets.mnist.read_idx(__import__('pathlib').Path(sys.argv[1]), 3)"
+    assert "7 values instead of 6" in refused(call, tmp_path / "x.gz")
+    front = struct.pack(">4I", 0x00000803, 2**31, 2**31, 2**31)
+    (tmp_path / "x.gz").write_bytes(gzip.compress(front + bytes(100)))
+    assert "values instead of" in refused(call, tmp_path / "x.gz")
+
+
+def test_tables_in_an_archive_are_no_bombs(watched):
+    with zipfile.ZipFile("x.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("1.csv", bytes(2**29))
+    call = "d2ke.datasets.actrecog.load_actrecog(__import__('pathlib').Path(sys.argv[1]))"
+    assert "more than any table" in refused(call, watched / "x.zip")
 
 
 def zip_link(name, target):

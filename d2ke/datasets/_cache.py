@@ -21,6 +21,7 @@ from d2ke.io._hdf5 import (
     HEADER_BYTES,
     get_objects,
     get_text,
+    group_of,
     header,
     part_of,
     put_objects,
@@ -115,8 +116,8 @@ def _read(name: str, key: str) -> tuple[Objects, np.ndarray] | None:
         with h5py.File(file, "r") as store:
             labels = part_of(store, "labels")
             labels = get_text(labels) if labels.dtype.kind == "S" else labels[()]
-            return get_objects(store["objects"]), labels
-    except (OSError, RuntimeError):
+            return get_objects(group_of(store, "objects")), labels
+    except (KeyError, OSError, RuntimeError, TypeError, ValueError):
         return None
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import math
 import struct
 import zlib
@@ -16,6 +17,7 @@ from d2ke._progress import stages
 from d2ke.datasets._cache import cached_objects
 from d2ke.datasets._contour import boundary_code
 from d2ke.datasets._dataset import Source
+from d2ke.io._hdf5 import DEFLATE_RATIO
 from d2ke.objects import Objects, pack
 
 __all__ = ["load_mnist_strings"]
@@ -92,13 +94,20 @@ def _strings(paths: tuple[Path, ...], directions: int) -> tuple[Objects, np.ndar
 
 def read_idx(path: Path, n_dimensions: int) -> np.ndarray:
     """Read an idx file of unsigned bytes, compressed by gzip or not."""
+    start = 4 + 4 * n_dimensions
     content = path.read_bytes()
     if content[:2] == b"\x1f\x8b":
         try:
-            content = gzip.decompress(content)
+            with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+                front = stream.read(start)
+                sizes = struct.unpack(f">{n_dimensions}I", front[4:].ljust(start - 4, b"\0"))
+                # One more than it should have tells that it has more, and no more is unpacked.
+                most = min(math.prod(sizes), DEFLATE_RATIO * len(content)) + 1
+                content = front + stream.read(most)
+                if len(content) < start + most:
+                    stream.read(1)  # the end, where the sum is checked
         except (OSError, EOFError, zlib.error) as error:
             raise ValueError(f"{path} is not a complete .gz file: {error}") from error
-    start = 4 + 4 * n_dimensions
     if content[:4] != bytes([0, 0, _UNSIGNED_BYTES, n_dimensions]) or len(content) < start:
         raise ValueError(
             f"{path} is not an idx file of unsigned bytes in {n_dimensions} dimensions; it begins "

@@ -20,6 +20,8 @@ from d2ke.objects import Objects
 
 DEFLATE_RATIO = 1040  # deflate cannot make more than 1032 bytes of one
 MOST_CHUNK = 2**26
+# For any other libhdf5 would look for a plugin, and load that.
+_FILTERS = {h5py.h5z.FILTER_DEFLATE, h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_FLETCHER32}
 HEADER_BYTES = 512  # the least that HDF5 leaves in front for other uses
 _BLOCK = 1 << 20
 _NOTHING = (HEADER_BYTES, HEADER_BYTES)
@@ -104,22 +106,46 @@ def get_objects(group: h5py.Group, items: slice | None = None) -> Objects:
     return Objects(offsets=offsets - start, alphabet=alphabet, **parts, **group.attrs)
 
 
+def _member(group: h5py.Group, name: str) -> h5py.HLObject:
+    """Return what a group has itself; other links may lead to another file."""
+    link = group.get(name, getlink=True)
+    if not isinstance(link, h5py.HardLink):
+        raise ValueError(f"{name} of {group.name} is a link to elsewhere")
+    return group[name]
+
+
+def group_of(group: h5py.Group, name: str) -> h5py.Group:
+    """Return a group within a group.
+
+    Raises
+    ------
+    ValueError
+        If it is none, or in another file.
+    """
+    member = _member(group, name)
+    if not isinstance(member, h5py.Group):
+        raise ValueError(f"{name} of {group.name} is no group")
+    return member
+
+
 def part_of(group: h5py.Group, name: str) -> h5py.Dataset:
     """Return a dataset whose elements are in this file, as many as it says.
 
     Raises
     ------
     ValueError
-        If it claims more than its bytes in the file can make, or points to another file.
+        If it claims more than its bytes in the file can make, points to another file, or is
+        compressed in a way that is not ours.
     """
-    link = group.get(name, getlink=True)
-    if not isinstance(link, h5py.HardLink):
-        raise ValueError(f"{name} of {group.name} is a link to elsewhere")
-    dataset = group[name]
+    dataset = _member(group, name)
     if not isinstance(dataset, h5py.Dataset) or dataset.shape is None:
         raise ValueError(f"{name} of {group.name} is no array")
     if dataset.is_virtual or dataset.external:
         raise ValueError(f"{name} of {group.name} is in another file")
+    made = dataset.id.get_create_plist()
+    filters = {made.get_filter(i)[0] for i in range(made.get_nfilters())}
+    if filters - _FILTERS:
+        raise ValueError(f"{name} of {group.name} has an unknown filter, {max(filters)}")
     claimed = math.prod(dataset.shape) * dataset.dtype.itemsize
     kept = dataset.id.get_storage_size()
     if claimed > kept * (DEFLATE_RATIO if dataset.chunks else 1):

@@ -76,8 +76,14 @@ class Reader:
 
     def variable(self, name: str) -> Any:
         """Return the object of a variable."""
+        return self.member(self.file, name)
+
+    def member(self, group: Any, name: str) -> Any:
+        """Return what a group has itself; other links may lead to another file."""
         alarm()
-        return self.file[name]
+        if group.id.links.get_info(name.encode()).type != h5py.h5l.TYPE_HARD:
+            raise Damaged(f"{name} of {group.name} is a link to elsewhere")
+        return group[name]
 
     def node(self, item: Any) -> tuple:
         """Return what a dataset or a group holds."""
@@ -147,6 +153,9 @@ class Reader:
         shape = data.shape
         if shape is None:
             raise Damaged(f"{data.name} has no shape")
+        made = data.id.get_create_plist()
+        if made.get_layout() == h5py.h5d.VIRTUAL or made.get_external_count():
+            raise Damaged(f"{data.name} is in another file")
         nbytes = math.prod(shape) * data.dtype.itemsize
         self.bytes_left -= nbytes
         room = _DEFLATE_RATIO * data.id.get_storage_size() + _SPARE_BYTES
@@ -276,8 +285,7 @@ class Reader:
             raise Damaged(f"{group.name} has other members than MATLAB_fields says")
         items = {}
         for field in fields:
-            alarm()
-            items[field] = group[field]
+            items[field] = self.member(group, field)
         # The values of a struct array are references in a dataset without a class;
         # those of one struct are values.
         if items and all(
@@ -297,14 +305,13 @@ class Reader:
         rows = self.number(group, "MATLAB_sparse")
         parts = {}
         for name in ("jc", "ir", "data"):
-            alarm()
             if name not in group:
                 if name == "jc":
                     raise Damaged(f"{group.name} is sparse but has no jc")
                 dtype = np.int64 if name == "ir" else self.empty_dtype(group, kind)
                 parts[name] = np.zeros(0, dtype)
                 continue
-            data = group[name]
+            data = self.member(group, name)
             if not isinstance(data, h5py.Dataset) or len(data.shape or ()) != 1:
                 raise Damaged(f"{data.name} is no part of a sparse matrix")
             compound = data.dtype.names is not None

@@ -24,7 +24,7 @@ import numpy as np
 
 from d2ke._json import frozen
 from d2ke._version import __version__
-from d2ke.io._hdf5 import HEADER_BYTES, get_text, header, part_of, put_text, seal
+from d2ke.io._hdf5 import HEADER_BYTES, get_text, group_of, header, part_of, put_text, seal
 
 FORMAT = "d2ke features"
 VERSION = 1
@@ -139,7 +139,7 @@ def damage(path: Path) -> Iterator[None]:
     """Say of which file it is that a part is missing or not what it should be."""
     try:
         yield
-    except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is damaged: {error}") from error
 
 
@@ -164,8 +164,9 @@ def put_values(store: h5py.File, name: str, values: Mapping[str, Any]) -> None:
 def get_values(store: h5py.File, name: str) -> dict[str, Any]:
     """Return what `put_values` wrote."""
     values = {}
-    for key in store[name]:
-        dataset = part_of(store[name], key)
+    group = group_of(store, name)
+    for key in group:
+        dataset = part_of(group, key)
         if dataset.dtype.kind == "S":
             text = get_text(dataset).item()
             values[key] = frozen(json.loads(text)) if "json" in dataset.attrs else text

@@ -50,7 +50,8 @@ def read(path: Path, names: list[str] | None, pieces: bool = False) -> Iterator[
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        # "::" has libhdf5 load no plugins, which a file could ask for.
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "HDF5_PLUGIN_PRELOAD": "::"},
     )
     try:
         with process.stdin, process.stdout:

@@ -17,7 +17,7 @@ import numpy as np
 from d2ke._validate import file_path, integer
 from d2ke.io import _layout
 from d2ke.io._grid import Grid
-from d2ke.io._hdf5 import get_objects, part_of
+from d2ke.io._hdf5 import get_objects, group_of, part_of
 from d2ke.objects import Objects
 
 _BLOCK_BYTES = 1 << 24
@@ -139,7 +139,9 @@ class FeatureFile:
         """Read the random objects of some columns; None where none were saved."""
         columns = _range("columns", columns, self.shape[1])
         with _layout.damage(self.path):
-            return get_objects(self._store["omega"], columns) if "omega" in self._store else None
+            if "omega" not in self._store:
+                return None
+            return get_objects(group_of(self._store, "omega"), columns)
 
     def reader(self) -> Callable[[slice], np.ndarray]:
         """Return a function that reads rows, which must be within Z, without checking them.
