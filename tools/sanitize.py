@@ -22,7 +22,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL_TESTS = (
-    "test_align",
     "test_block",
     "test_coreset",
     "test_dtw",

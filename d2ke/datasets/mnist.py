@@ -24,6 +24,7 @@ __all__ = ["load_mnist_strings"]
 
 # Grey levels run from 0 to 255; ink is what is at least half black.
 _THRESHOLD = 128
+_SMALL = 1 << 20  # bytes that may be unpacked of any file
 _UNSIGNED_BYTES = 8  # the type of an idx file's elements
 
 
@@ -101,8 +102,8 @@ def read_idx(path: Path, n_dimensions: int) -> np.ndarray:
             with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
                 front = stream.read(start)
                 sizes = struct.unpack(f">{n_dimensions}I", front[4:].ljust(start - 4, b"\0"))
-                # One more than it should have tells that it has more, and no more is unpacked.
-                most = min(math.prod(sizes), DEFLATE_RATIO * len(content)) + 1
+                # One more than it should have tells that it has more; no more is unpacked.
+                most = max(min(math.prod(sizes), DEFLATE_RATIO * len(content)) + 1, _SMALL)
                 content = front + stream.read(most)
                 if len(content) < start + most:
                     stream.read(1)  # the end, where the sum is checked
