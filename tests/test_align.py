@@ -344,6 +344,24 @@ def test_far_outliers_and_offsets():
     assert case.error(found, shift, -shift) < 1e-2
 
 
+@pytest.mark.parametrize("motion", ["translation", "rotation", "rigid"])
+@pytest.mark.parametrize("method", ["auto", "fptas"])
+@pytest.mark.parametrize("far", [2e12, 1e30, 1e200, 1e308])
+def test_sets_that_extend_too_far(far, method, motion):
+    P, Q = np.array([[-far, 0.0], [far, 1.0], [0.0, -1.0]]), np.ones((2, 2))
+    how = {"sigma": 1.0, "motion": motion, "method": method, "eps": 0.5}
+    for sets, name in (((P, Q), "P"), ((Q, P), "Q")):
+        with pytest.raises(ValueError, match=f"{name} extends over .* sigma"):
+            d2ke.kernel_align(*sets, **how)
+
+
+@pytest.mark.parametrize("far", [1e3, 1e6, 1e9, 5e11])
+def test_sets_that_extend_far(far):
+    P = np.array([[-far, 0.0], [far, 0.0], [0.0, 0.5 * far]])
+    found = d2ke.kernel_align(P, P + np.array([3.0, 1.0]), sigma=1.0)
+    assert found.distance <= found.distance_before
+
+
 @pytest.mark.parametrize("scale", [2.0**-200, 2.0**200])
 def test_any_unit(scale):
     case = cases.known_motion(2, 60, "clusters", 1)

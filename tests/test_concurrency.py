@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import d2ke
 from d2ke import _blas
 from d2ke._blas import one_blas_thread
-from d2ke._ext import omp
+from d2ke._ext import elastic, omp
 from d2ke._threads import worker_pool
 
 ROOT = Path(__file__).parent.parent
@@ -117,6 +117,99 @@ def test_settings_of_the_caller_stay(name):
     assert settings() == before
 
 
+class OwnError(Exception):
+    """Raised in the midst of a call."""
+
+
+def refuse(*_):
+    raise OwnError
+
+
+class Unfit:
+    """What looks like a number until it is used."""
+
+    def __index__(self):
+        raise OwnError
+
+
+def _interrupted():
+    """Have the loop's visit to Python raise, as Ctrl-C does."""
+    out, cross = np.empty((60, 60)), _prepared()
+    cross.run(out, 2, True, progress=refuse)
+
+
+def _prepared():
+    values, offsets = SERIES.values, SERIES.offsets
+    return elastic.dtw(values, offsets, values, offsets, elastic.NO_WINDOW, False, True)
+
+
+def _fails_within(error):
+    with one_blas_thread():
+        raise error("in a limited part")
+
+
+FAILS = {
+    "a signal": _interrupted,
+    "a distance": lambda: d2ke.distance_matrix(SETS, SETS, refuse),
+    "a distance of parts": lambda: d2ke.d2ke_embed(
+        SETS, SETS[:9], distance=refuse, gamma=1.0, n_threads=2
+    ),
+    "a product": lambda: _fails_within(np.linalg.LinAlgError),
+    "too many labels": lambda: d2ke.train(LABELS[:-1], FEATURES, n_threads=2),
+    "a solver's option": lambda: d2ke.train(LABELS, FEATURES, "-s 0 -c -1", n_threads=2),
+    "least squares": lambda: d2ke.train_least_squares(LABELS, FEATURES, n_threads=Unfit()),
+}
+
+
+@pytest.mark.parametrize("name", FAILS)
+@pytest.mark.parametrize("times", [1, 4])
+def test_settings_stay_when_calls_fail(name, times):
+    def run(_):
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                FAILS[name]()
+        except (OwnError, TypeError, ValueError, FloatingPointError, np.linalg.LinAlgError):
+            return True
+        return False
+
+    with threadpool_limits(2):
+        before = settings()
+        if times == 1:
+            assert run(0)
+        else:
+            with ThreadPoolExecutor(times) as pool:
+                assert all(pool.map(run, range(times)))
+        assert settings() == before
+
+
+def test_one_thread_fails_while_others_compute():
+    """Who fails lifts no limit of the others, and leaves none."""
+    names = ["gram", "kernel distance, rff", "train, block", "least squares"]
+    expected = {name: parts(CALLS[name](1)) for name in names}
+    stop = threading.Event()
+
+    def fail():
+        while not stop.is_set():
+            with pytest.raises(np.linalg.LinAlgError):
+                FAILS["a product"]()
+
+    with threadpool_limits(2):
+        before = settings()
+        with ThreadPoolExecutor(4) as pool:
+            failing = [pool.submit(fail) for _ in range(2)]
+            try:
+                for name, result in [
+                    (name, pool.submit(CALLS[name], 2)) for name in names for _ in range(3)
+                ]:
+                    for a, b in zip(expected[name], parts(result.result(120)), strict=True):
+                        assert a.tobytes() == b.tobytes(), name
+            finally:
+                stop.set()
+            for one in failing:
+                one.result(60)
+        assert settings() == before
+
+
 def test_openmp_setting_of_the_caller_stays():
     if not omp.version():
         pytest.skip("built without OpenMP")
@@ -144,6 +237,7 @@ def test_one_blas_thread_is_lifted_by_the_last():
 
     with threadpool_limits(2, user_api="blas"):
         before = blas()
+        assert set(before) == {2}
         with ThreadPoolExecutor(1) as pool:
             future = pool.submit(first)
             entered.wait(60)

@@ -38,6 +38,7 @@ _EPS = 1e-3  # of the distances of sets that are too large for all pairs
 _CORE = 0.9  # of the measure
 _FAR = 3.0  # in units of the radius that the core keeps within
 _CELLS = 1000  # points, beyond which those of one cell are merged for the search
+_WIDEST = 2.0**40  # sigmas that a set may extend over; its coordinates leave 12 bits of one
 _APART = 0.5  # sigmas between motions that are not the same maximum
 
 
@@ -147,8 +148,8 @@ def kernel_align(
     ------
     TypeError, ValueError
         Empty sets, values that are not finite, different dimensions or kinds, arguments
-        out of range; for "fptas" negative weights, curves and surfaces, or more
-        candidates than can be tried.
+        out of range, sets that extend over more than 1e12 sigma; for "fptas" negative
+        weights, curves and surfaces, or more candidates than can be tried.
 
     Notes
     -----
@@ -256,11 +257,21 @@ class _Task:
         self.unit = math.ldexp(1.0, math.frexp(sigma)[1] - 1)
         sides = []
         self.centres, self.middles, self.reaches, self.cores = [], [], [], []
-        for measure in (p, q):
+        for name, measure in (("P", p), ("Q", q)):
             points, vectors = merged(measure.points, measure.vectors)
             if not len(points):
                 points, vectors = measure.points[:1], measure.vectors[:1] * 0
             points, self.sigma = scaled(points, sigma)
+            with np.errstate(over="ignore"):
+                wide = float(
+                    np.abs(points).max() if motion == "rotation" else np.ptp(points, axis=0).max()
+                )
+            if wide > _WIDEST * self.sigma:
+                raise ValueError(
+                    f"{name} extends over {wide / self.sigma:.3g} sigma"
+                    f"{' from the origin' if motion == 'rotation' else ''}; alignment takes up "
+                    f"to {_WIDEST:.3g}"
+                )
             centre, core, reach = _core(points, lengths(vectors))
             if motion == "rotation":
                 self.middles.append(centre)
