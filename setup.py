@@ -124,6 +124,8 @@ setup(
             "initializedcheck": CHECKS,
             "cdivision": True,
             "embedsignature": False,
+            # No module has a state of its own but the choice of instruction sets.
+            "freethreading_compatible": True,
         },
     ),
     cmdclass={"build_ext": BuildExt},
