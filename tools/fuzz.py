@@ -4,6 +4,7 @@
     python tools/fuzz.py distances --count 1000000       # inputs: pairs of objects
     python tools/fuzz.py mat --seconds 60 --jobs 2       # or for a while
     python tools/fuzz.py mat --seed 4711 --here          # one batch again, in this process
+    python tools/fuzz.py compiled --seconds 60           # all that compiled code computes
 
 A batch has a seed and is the same whenever it is made. Batches run in child processes, which a
 crash or a hang ends; whatever is wrong is kept in the folder of findings, one JSON file for each
@@ -298,7 +299,8 @@ COMMANDS = {
     "hdf5": fuzz_hdf5,
     "options": fuzz_options,
 }
-# Of the time of "all".
+COMPILED = ["distances", "kernels", "coresets", "align", "simplex", "features", "user"]
+# Of the time of "all" and "compiled".
 SHARE = {
     "pack": 2, "distances": 8, "kernels": 4, "coresets": 4, "align": 4, "simplex": 1, "features": 1,
     "user": 1, "mat": 4, "hdf5": 2, "options": 2,
@@ -401,10 +403,10 @@ def fuzz(command, options):
 def main():
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("command", choices=[*COMMANDS, "all"])
+    parser.add_argument("command", choices=[*COMMANDS, "all", "compiled"])
     parser.add_argument("--seed", type=int, default=0, help="of the first batch")
-    parser.add_argument("--count", type=int, help="inputs to try (for all: of each command)")
-    parser.add_argument("--seconds", type=float, help="time to take (for all: altogether)")
+    parser.add_argument("--count", type=int, help="inputs to try (of each command)")
+    parser.add_argument("--seconds", type=float, help="time to take, altogether")
     parser.add_argument("--jobs", type=int, default=team_size(None))
     parser.add_argument("--findings", default="build/fuzz", help="folder for what is found")
     parser.add_argument("--here", action="store_true", help="one batch, in this process")
@@ -418,11 +420,12 @@ def main():
         return 0
     if options.count is None and options.seconds is None:
         parser.error("give --count or --seconds")
-    if options.command != "all":
+    if options.command in COMMANDS:
         return 0 if fuzz(options.command, options) else 1
-    total, whole = options.seconds, sum(SHARE.values())
+    shares = {name: SHARE[name] for name in (SHARE if options.command == "all" else COMPILED)}
+    total, whole = options.seconds, sum(shares.values())
     clean = True
-    for command, share in SHARE.items():
+    for command, share in shares.items():
         options.seconds = total and total * share / whole
         clean &= fuzz(command, options)
     return 0 if clean else 1
