@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from scipy import LowLevelCallable
 
 from d2ke._background import Background, wait_for_ending
 from d2ke._digest import code_digest, objects_digest, sequence_digest
+from d2ke._distributed import MOST_BLOCK_BYTES, Remote
 from d2ke._progress import progress_bar
 from d2ke._validate import flag
 from d2ke.io import FeatureFile, open_features
@@ -55,10 +57,14 @@ def stream(
     gamma: float | None,
     scale: float,
     parameters: Mapping[str, Any],
+    remote: Remote | None = None,
 ) -> FeatureFile:
     """Compute all pairs block by block into a feature store, and open it; see `distance_matrix`."""
     resume = flag("resume", resume)
-    most = _bands_within(pairs, dtype, limit, n_threads)
+    if remote is None:
+        most = _bands_within(pairs, dtype, limit, n_threads)
+    else:
+        most = _remote_bands(remote, limit)
     omega = pairs.y if pairs.y is not pairs.x and isinstance(pairs.y, Objects) else None
     described, inputs = _description(pairs)
     wait_for_ending()  # it may be the same file that they write to
@@ -72,14 +78,23 @@ def stream(
         resume=resume,
     )
     if not store.finished:
-        rows = min(most * store.grid.chunk[0], pairs.shape[0])
-        buffers = [np.empty((rows, pairs.shape[1]), dtype) for _ in range(_BUFFERS)]
+        buffers: list[Any] = [None] * _BUFFERS  # blocks of workers come in memory of their own
+        if remote is None:
+            rows = min(most * store.grid.chunk[0], pairs.shape[0])
+            buffers = [np.empty((rows, pairs.shape[1]), dtype) for _ in range(_BUFFERS)]
         # On an error it is the writer that closes the store, when it has stopped.
         with (
             Background((store.write, store.sync), buffers, store.close) as writer,
             progress_bar(progress, task) as report,
         ):
-            _fill(pairs, store, writer, most, report, (n_threads, gamma, scale))
+            if remote is None:
+                _fill(pairs, store, writer, most, report, (n_threads, gamma, scale))
+            else:
+
+                def put(rows: slice, block: np.ndarray) -> None:
+                    writer.put(writer.buffer(), rows, block, writer.stop)
+
+                _receive(remote, put, store.missing, most, report, int(store.done.sum()))
         try:
             store.finish()
         except BaseException:
@@ -87,6 +102,21 @@ def stream(
             raise
     store.close()
     return open_features(path)
+
+
+def receive_array(
+    remote: Remote,
+    out: np.ndarray,
+    limit: int | None,
+    report: Callable[[int, int], None] | None,
+) -> None:
+    """Fill an array with what workers compute."""
+    n_bands = -(-out.shape[0] // chunk_shape(out.shape)[0])
+
+    def missing(first: int, most: int) -> range:
+        return range(first, min(first + most, n_bands))
+
+    _receive(remote, out.__setitem__, missing, _remote_bands(remote, limit), report)
 
 
 def _fill(
@@ -118,6 +148,46 @@ def _fill(
         writer.put(buffer, rows, block, writer.stop)
         first = bands.stop
         count = max(1, min(most, int(_BLOCK_SECONDS * len(bands) / seconds)))
+
+
+def _receive(
+    remote: Remote,
+    put: Callable[[slice, np.ndarray], None],
+    missing: Callable[[int, int], range],
+    most: int,
+    report: Callable[[int, int], None] | None,
+    done: int = 0,
+) -> None:
+    """Have workers compute all bands that are missing, and hand over their blocks; `done` are."""
+    n, m = remote.pairs.shape
+    height = chunk_shape((n, m))[0]
+    with closing(remote.blocks(missing, height, most)) as blocks:
+        for rows, block in blocks:
+            put(rows, block)
+            done += len(range(rows.start, rows.stop, height))
+            if report is not None:
+                report(min(done * height, n) * m, n * m)
+
+
+def _remote_bands(remote: Remote, limit: int | None) -> int:
+    """Return how many bands a block of workers has, or raise if one is not within the limit."""
+    pairs = remote.pairs
+    n, m = pairs.shape
+    height = chunk_shape(pairs.shape)[0]
+    band_bytes = height * m * remote.dtype.itemsize
+    most = max(1, min(MOST_BLOCK_BYTES // band_bytes, -(-n // height)))
+    if limit is None:
+        return most
+    held = _held_bytes(pairs)
+    fixed = held + 2 * remote.recipe_bytes + _SPARE_BYTES
+    each = (_BUFFERS + 2) * band_bytes  # one more is received, and one handed over
+    if fixed + each > limit:
+        raise ValueError(
+            f"max_memory is {limit} bytes, but {fixed + each} are needed at least: {held} for the "
+            f"objects, {each} for blocks of {min(height, n)} rows, and {fixed - held} to send the "
+            f"{m} objects of {pairs.names[1]}"
+        )
+    return min(most, (limit - fixed) // each)
 
 
 def _bands_within(pairs: Any, dtype: np.dtype, limit: int | None, n_threads: int) -> int:

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from scipy import LowLevelCallable
 from d2ke._clouds import cloud, decay, distinct, scaled
 from d2ke._ext import elastic, features, kernel_sums, sets, strings, transport, user
 from d2ke._progress import progress_bar
-from d2ke._stream import check_memory, stream
+from d2ke._distributed import Remote
+from d2ke._stream import check_memory, receive_array, stream
 from d2ke._threads import team_size
 from d2ke._validate import byte_count, choice, element_type, flag, integer, positive_number
 from d2ke.io import FeatureFile
@@ -274,8 +276,9 @@ def distance_matrix(
     max_memory: int | str | None = None,
     resume: bool = False,
     progress: bool = False,
+    client: Any = None,
     **params: Any,
-) -> np.ndarray | FeatureFile:
+) -> Any:
     """Compute the distances between all objects of X and all objects of Y.
 
     Parameters
@@ -399,6 +402,7 @@ def distance_matrix(
         resume=resume,
         n_threads=n_threads,
         progress=progress,
+        client=client,
         task="distances",
     )
 
@@ -430,9 +434,7 @@ def check_pairs(
     if row.kind == "vectors":
         dtype = np.promote_types(x.dtype, y.dtype)
 
-    def compiled(x: Objects, y: Objects, same: bool) -> Prepared:
-        return Prepared(row.prepare(x, y, same, **checked), same)
-
+    compiled = partial(_named, row.name, checked)
     return Pairs(x, y, np.dtype(dtype), same, compiled, row.name, dict(params), names)
 
 
@@ -472,17 +474,31 @@ class Prepared:
         self._cross.run(out, n_threads, self._same, report, gamma, scale)
 
 
+def _named(name, parameters, x, y, same, first=0):
+    """Prepare a distance of the registry; rows count from `first`."""
+    try:
+        return Prepared(_BY_NAME[name].prepare(x, y, same, **parameters), same)
+    except ValueError as error:
+        raise _counted(error, first) from None
+
+
+def _counted(error, first):
+    """Return the error with the number that its row has when rows count from `first`."""
+    text = re.sub(r"X\[(\d+)\]", lambda row: f"X[{int(row[1]) + first}]", str(error), count=1)
+    return ValueError(text)
+
+
 class _PythonCross(Prepared):
     """The slow path: a Python callable on any objects.
 
-    Rows count from `first`. With `half`, Y is X, and f(x_i, x_j) is computed for i <= j only.
+    Rows count from `first`. Where Y is X, `among`, f(x_i, x_j) is computed for i <= j only.
     """
 
-    def __init__(self, x, y, same, function, params, names, first=0, half=False):
+    def __init__(self, function, params, names, among, x, y, same, first=0):
         super().__init__(None, same)
         self._x, self._y, self._names = x, y, names
         self._function, self._params = function, params
-        self._first, self._half = first, half
+        self._first, self._half = first, among and not same
 
     def run(self, out, n_threads, report, gamma=None, scale=1.0):
         row = np.empty(out.shape[1])
@@ -522,12 +538,9 @@ def _python_pairs(X, Y, function, params, names):
     x = _sequence(X, names[0])
     y = x if Y is None else _sequence(Y, names[1])
     _refuse_weights(X, Y, names, "a Python distance")
-
-    def compiled(rows, columns, same, first=0):
-        half = Y is None and not same
-        return _PythonCross(rows, columns, same, function, params, names, first, half)
-
-    return Pairs(x, y, np.dtype(np.float64), Y is None, compiled, function, dict(params), names)
+    among = Y is None
+    compiled = partial(_PythonCross, function, dict(params), names, among)
+    return Pairs(x, y, np.dtype(np.float64), among, compiled, function, dict(params), names)
 
 
 _WORDS = {
@@ -571,17 +584,14 @@ def _compiled_pairs(X, Y, function, params, names):
         for name, objects in zip(names, (x, y), strict=True):
             if objects.dtype != np.float64:
                 raise TypeError(f"a compiled distance takes float64 vectors; {name} is float32")
-
-    def compiled(x, y, same, first=0):
-        return _UserCross(x, y, same, function, kind, first)
-
+    compiled = partial(_UserCross, function, kind)
     return Pairs(x, y, np.dtype(np.float64), Y is None, compiled, function, {}, names)
 
 
 class _UserCross(Prepared):
     """A compiled function of the user's; rows count from `first`."""
 
-    def __init__(self, x, y, same, function, kind, first):
+    def __init__(self, function, kind, x, y, same, first=0):
         address, data = user.addresses(function)
         if kind == "vectors":
             x_values, y_values, compile_ = x.values, y.values, user.vectors
@@ -595,11 +605,7 @@ class _UserCross(Prepared):
         try:
             super().run(out, n_threads, report, gamma, scale)
         except ValueError as error:
-            found = re.match(r"distance\(X\[(\d+)\](.*)", str(error))
-            if not (found and self._first):
-                raise
-            row = int(found[1]) + self._first
-            raise ValueError(f"distance(X[{row}]{found[2]}") from None
+            raise _counted(error, self._first) from None
 
 
 def _checked(items, kind, shortest, distance, name):
@@ -678,8 +684,8 @@ class Pairs:
     same : bool
         Whether only half of the pairs need be computed.
     compiled : callable
-        ``compiled(x, y, same)`` prepares the distance; those of users' functions, whose
-        errors name rows, also take the serial number of x's first item, ``first``.
+        ``compiled(x, y, same, first=0)`` prepares the distance; `first` is the serial number of
+        x's first item, for errors. It can be pickled if the user's function can.
     distance : str or callable
         The registry's name, or the user's function.
     params : dict
@@ -706,12 +712,14 @@ class Pairs:
         """Prepare all of them."""
         return self.compiled(self.x, self.y, self.same)
 
+    def part(self, rows: slice) -> Any:
+        """Return some items of x."""
+        x = self.x
+        return x.span(rows.start, rows.stop) if isinstance(x, Objects) else x[rows]
+
     def rows(self, rows: slice) -> Prepared:
         """Prepare some rows, with the same bits."""
-        first = {} if isinstance(self.distance, str) else {"first": rows.start}
-        x = self.x
-        x = x.span(rows.start, rows.stop) if isinstance(x, Objects) else x[rows]
-        return self.compiled(x, self.y, False, **first)
+        return self.compiled(self.part(rows), self.y, False, first=rows.start)
 
 
 def fill(
@@ -723,14 +731,16 @@ def fill(
     resume: Any,
     n_threads: int | None,
     progress: bool,
+    client: Any,
     task: str,
     gamma: float | None = None,
     scale: float = 1.0,
     parameters: Mapping[str, Any] | None = None,
-) -> np.ndarray | FeatureFile:
+) -> Any:
     """Compute all pairs into an array or, where `out` is a path, into a feature store.
 
-    `parameters` is what the store records beside the distance and its parameters.
+    `parameters` is what the store records beside the distance and its parameters. With a client and
+    no `out` the result is a dask array.
     """
     if dtype is not None:
         dtype = element_type("dtype", dtype)
@@ -739,7 +749,26 @@ def fill(
     else:
         dtype = pairs.dtype
     limit = None if max_memory is None else byte_count("max_memory", max_memory)
-    if isinstance(out, (str, os.PathLike)):
+    to_file = isinstance(out, (str, os.PathLike))
+    if resume and not to_file:
+        raise TypeError(f"resume goes with a file, a path as out; out is {type(out).__name__}")
+    lazy = client is not None and out is None
+    if lazy and limit is not None:
+        raise TypeError(
+            "max_memory goes with out, a path or an array; the blocks of a dask array stay with "
+            "the workers of client, which have limits of their own"
+        )
+    if not (to_file or lazy):
+        if out is None and limit is not None:
+            check_memory(pairs, dtype, limit)
+        out = output_array(out, pairs.shape, dtype)
+        dtype = out.dtype
+    remote = None
+    if client is not None:
+        remote = Remote(client, pairs, dtype, n_threads=n_threads, gamma=gamma, scale=scale)
+        if lazy:
+            return remote.array()
+    if to_file:
         return stream(
             pairs,
             Path(out),
@@ -752,14 +781,13 @@ def fill(
             gamma=gamma,
             scale=scale,
             parameters=parameters or {},
+            remote=remote,
         )
-    if resume:
-        raise TypeError(f"resume goes with a file, a path as out; out is {type(out).__name__}")
-    if out is None and limit is not None:
-        check_memory(pairs, dtype, limit)
-    out = output_array(out, pairs.shape, dtype)
     with progress_bar(progress, task) as report:
-        pairs.prepared().run(out, team_size(n_threads), report, gamma, scale)
+        if remote is None:
+            pairs.prepared().run(out, team_size(n_threads), report, gamma, scale)
+        else:
+            receive_array(remote, out, limit, report)
     return out
 
 

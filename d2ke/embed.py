@@ -30,8 +30,9 @@ def d2ke_embed(
     max_memory: int | str | None = None,
     resume: bool = False,
     progress: bool = False,
+    client: Any = None,
     **params: Any,
-) -> np.ndarray | FeatureFile:
+) -> Any:
     """Embed objects by their distances to random objects.
 
     Z[i, j] = exp(-gamma d(x_i, omega_j)) / sqrt(R), so that Z Z' tends to the
@@ -114,6 +115,7 @@ def d2ke_embed(
         max_memory=max_memory,
         resume=resume,
         progress=progress,
+        client=client,
     )
 
 
@@ -130,8 +132,9 @@ def embed(
     max_memory: int | str | None = None,
     resume: bool = False,
     progress: bool = False,
+    client: Any = None,
     names: tuple[str, str] = ("X", "omega"),
-) -> np.ndarray | FeatureFile:
+) -> Any:
     """Embed objects, or give distances / sqrt(R) if gamma is None; errors call them by `names`."""
     if omega is None:
         raise TypeError(
@@ -146,6 +149,7 @@ def embed(
         resume=resume,
         n_threads=n_threads,
         progress=progress,
+        client=client,
         task="features",
         gamma=gamma,
         scale=1 / np.sqrt(pairs.shape[1]),
@@ -240,8 +244,9 @@ def rsm_embed(
     max_memory: int | str | None = None,
     resume: bool = False,
     progress: bool = False,
+    client: Any = None,
     **params: Any,
-) -> np.ndarray | FeatureFile:
+) -> Any:
     """Embed objects by their distances to representatives: the representative-set method.
 
     The baseline RSM of the paper; it differs from D2KE in where the R objects
@@ -291,6 +296,7 @@ def rsm_embed(
         max_memory=max_memory,
         resume=resume,
         progress=progress,
+        client=client,
         names=("X", "reps"),
     )
 
