@@ -163,7 +163,8 @@ class Remote:
                         del waiting[other]
                     continue
                 future.release()
-                count = int(_BLOCK_SECONDS * (rows.stop - rows.start) / (height * seconds))
+                bands_done = -(-(rows.stop - rows.start) // height)
+                count = int(_BLOCK_SECONDS * bands_done / max(seconds, 1e-9))
                 yield rows, block
             if failed is not None:
                 raise failed[1]
@@ -270,8 +271,27 @@ def _block(recipe: _Recipe, packed: bytes, first: int) -> np.ndarray:
     x = pickle.loads(packed)
     block = np.empty((len(x), len(recipe.y)), recipe.dtype)
     prepared = recipe.compiled(x, recipe.y, False, first=first)
-    prepared.run(block, team_size(recipe.n_threads), None, recipe.gamma, recipe.scale)
+    threads, check = team_size(recipe.n_threads), _cancellation()
+    prepared.run(block, threads, check, recipe.gamma, recipe.scale)
     return block
+
+
+def _cancellation() -> Callable[[int, int], None] | None:
+    """Return what stops this task when nobody waits for it any more; dask leaves it at work."""
+    from distributed import get_worker
+
+    try:
+        worker = get_worker()
+    except ValueError:  # a dask array is computed without a cluster
+        return None
+    key = worker.get_current_task()
+
+    def check(done: int, total: int) -> None:
+        task = worker.state.tasks.get(key)
+        if task is None or task.state == "cancelled":
+            raise InterruptedError("the block is not wanted any more")
+
+    return check
 
 
 def _timed(recipe: _Recipe, packed: bytes, first: int) -> tuple[float, np.ndarray]:

@@ -64,7 +64,7 @@ def stream(
     if remote is None:
         most = _bands_within(pairs, dtype, limit, n_threads)
     else:
-        most = _remote_bands(remote, limit)
+        most = _remote_bands(remote, chunk_shape(pairs.shape)[0], limit)
     omega = pairs.y if pairs.y is not pairs.x and isinstance(pairs.y, Objects) else None
     described, inputs = _description(pairs)
     wait_for_ending()  # it may be the same file that they write to
@@ -94,7 +94,8 @@ def stream(
                 def put(rows: slice, block: np.ndarray) -> None:
                     writer.put(writer.buffer(), rows, block, writer.stop)
 
-                _receive(remote, put, store.missing, most, report, int(store.done.sum()))
+                done = int(store.done.sum())
+                _receive(remote, put, store.missing, store.grid.chunk[0], most, report, done)
         try:
             store.finish()
         except BaseException:
@@ -111,12 +112,11 @@ def receive_array(
     report: Callable[[int, int], None] | None,
 ) -> None:
     """Fill an array with what workers compute."""
-    n_bands = -(-out.shape[0] // chunk_shape(out.shape)[0])
 
     def missing(first: int, most: int) -> range:
-        return range(first, min(first + most, n_bands))
+        return range(first, min(first + most, len(out)))
 
-    _receive(remote, out.__setitem__, missing, _remote_bands(remote, limit), report)
+    _receive(remote, out.__setitem__, missing, 1, _remote_bands(remote, 1, limit), report)
 
 
 def _fill(
@@ -154,13 +154,13 @@ def _receive(
     remote: Remote,
     put: Callable[[slice, np.ndarray], None],
     missing: Callable[[int, int], range],
+    height: int,
     most: int,
     report: Callable[[int, int], None] | None,
     done: int = 0,
 ) -> None:
-    """Have workers compute all bands that are missing, and hand over their blocks; `done` are."""
+    """Have workers compute the bands that are missing, and hand over their blocks; `done` are."""
     n, m = remote.pairs.shape
-    height = chunk_shape((n, m))[0]
     with closing(remote.blocks(missing, height, most)) as blocks:
         for rows, block in blocks:
             put(rows, block)
@@ -169,11 +169,10 @@ def _receive(
                 report(min(done * height, n) * m, n * m)
 
 
-def _remote_bands(remote: Remote, limit: int | None) -> int:
+def _remote_bands(remote: Remote, height: int, limit: int | None) -> int:
     """Return how many bands a block of workers has, or raise if one is not within the limit."""
     pairs = remote.pairs
     n, m = pairs.shape
-    height = chunk_shape(pairs.shape)[0]
     band_bytes = height * m * remote.dtype.itemsize
     most = max(1, min(MOST_BLOCK_BYTES // band_bytes, -(-n // height)))
     if limit is None:

@@ -11,20 +11,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import LowLevelCallable
 
 from d2ke._clouds import cloud, decay, distinct, scaled
+from d2ke._distributed import Remote
 from d2ke._ext import elastic, features, kernel_sums, sets, strings, transport, user
 from d2ke._progress import progress_bar
-from d2ke._distributed import Remote
 from d2ke._stream import check_memory, receive_array, stream
 from d2ke._threads import team_size
 from d2ke._validate import byte_count, choice, element_type, flag, integer, positive_number
 from d2ke.io import FeatureFile
 from d2ke.objects import Objects, check_compatible, common_alphabet, pack, refuse_weights
+
+if TYPE_CHECKING:
+    from dask.array import Array
 
 
 @dataclass(frozen=True)
@@ -278,7 +281,7 @@ def distance_matrix(
     progress: bool = False,
     client: Any = None,
     **params: Any,
-) -> Any:
+) -> np.ndarray | FeatureFile | Array:
     """Compute the distances between all objects of X and all objects of Y.
 
     Parameters
@@ -303,7 +306,8 @@ def distance_matrix(
                        intptr_t n_y, void *user_data)
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does
-        not depend on it.
+        not depend on it. With a client: threads of each block, None for 1; a worker computes as
+        many blocks at a time as it has threads.
     out : ndarray of float32 or float64, shape (n, m), or path, optional
         C-contiguous array to fill; or the name of a file, to which blocks of rows are written as
         they are ready, see Notes.
@@ -317,7 +321,9 @@ def distance_matrix(
         Go on with the file where an earlier, equal call was interrupted. Without it a file that
         exists is refused.
     progress : bool
-        Show a progress bar (on a terminal only).
+        Show a progress bar (on a terminal only; there is none for a dask array).
+    client : dask.distributed.Client, optional
+        Have the workers of a cluster compute blocks of rows, with the same bits; see Notes.
     **params
         Parameters of the distance. For ``"dtw"``: ``window`` (None; an integer
         >= 0, the Sakoe-Chiba radius; or ``"rws"``, max(min(40, ceil(longer /
@@ -330,10 +336,11 @@ def distance_matrix(
 
     Returns
     -------
-    ndarray, shape (n, m), or FeatureFile
+    ndarray, shape (n, m), FeatureFile or dask.array.Array
         float32 if X and Y both hold float32 vectors, else float64; `out` if
         given. The same bits for any number of threads and for any subset of
-        rows and columns. For a path: the file, opened for reading, to be closed.
+        rows and columns. For a path: the file, opened for reading, to be closed. With a client
+        and without `out`: a dask array of blocks of rows, of which nothing is computed yet.
 
     Raises
     ------
@@ -342,7 +349,10 @@ def distance_matrix(
         objects where the distance is undefined, mixed numbers of channels,
         weights that the distance does not use, an `out` that does not fit; too
         small a `max_memory`; with `resume`, a file of other inputs or
-        parameters, which are named.
+        parameters, which are named; a client that is not connected, or has workers with another
+        version of d2ke or another instruction set; with a client, what cannot be pickled.
+    ImportError
+        A client, but no dask.
     OSError
         A file that exists, cannot be written, or takes more than what is free
         on the disk.
@@ -371,7 +381,11 @@ def distance_matrix(
     A path as `out` makes a feature store (`d2ke.io.open_features`,
     `d2ke.io.load_features`) with the bits that the array would have. After a kill at
     any moment, a full disk or Ctrl-C, the same call with ``resume=True`` goes on
-    with it. For ``Y=None`` each pair is computed twice then.
+    with it. For ``Y=None`` each pair is computed twice then, and so it is with a client.
+
+    With a client, X travels to the workers by blocks of rows, and Y to each worker once. Some
+    blocks for each of their threads are under way at a time. Workers may be lost, which costs
+    the blocks that they had, and may be added. ``docs/distributed.md`` says more.
 
     References
     ----------
@@ -736,7 +750,7 @@ def fill(
     gamma: float | None = None,
     scale: float = 1.0,
     parameters: Mapping[str, Any] | None = None,
-) -> Any:
+) -> np.ndarray | FeatureFile | Array:
     """Compute all pairs into an array or, where `out` is a path, into a feature store.
 
     `parameters` is what the store records beside the distance and its parameters. With a client and

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from d2ke._threads import team_size
 from d2ke._validate import choice, positive_number
 from d2ke.distance import check_pairs, fill, output_array
 from d2ke.io import FeatureFile
+
+if TYPE_CHECKING:
+    from dask.array import Array
 
 
 def d2ke_embed(
@@ -32,7 +35,7 @@ def d2ke_embed(
     progress: bool = False,
     client: Any = None,
     **params: Any,
-) -> Any:
+) -> np.ndarray | FeatureFile | Array:
     """Embed objects by their distances to random objects.
 
     Z[i, j] = exp(-gamma d(x_i, omega_j)) / sqrt(R), so that Z Z' tends to the
@@ -53,7 +56,7 @@ def d2ke_embed(
         ``"exp"``: the paper's features. ``"distance"``: d(x_i, omega_j) /
         sqrt(R), as the authors' code for time series has it.
     n_threads : int, optional
-        Threads to use; None for all that this process may use.
+        Threads to use; None for all that this process may use, with a client for 1.
     out : ndarray of float32 or float64, shape (n, R), or path, optional
         C-contiguous array to fill; or the name of a file, to which blocks of rows are written
         as they are ready: a feature store, with omega.
@@ -62,22 +65,25 @@ def d2ke_embed(
         whether to go on with a file that was interrupted.
     progress : bool
         Show a progress bar (on a terminal only).
+    client : dask.distributed.Client, optional
+        As for `distance_matrix`: have the workers of a cluster compute blocks of rows.
     **params
         Parameters of the distance.
 
     Returns
     -------
-    ndarray, shape (n, R), or FeatureFile
+    ndarray, shape (n, R), FeatureFile or dask.array.Array
         float32 if X and omega both hold float32 vectors, else float64; the same
         bits for any number of threads, and the same as `d2ke_features` gives
-        from the distance matrix. For a path: the file, opened for reading, to be closed.
+        from the distance matrix. For a path: the file, opened for reading, to be closed. With a
+        client and without `out`: a dask array of blocks of rows, computed when it is asked for.
 
     Raises
     ------
     TypeError, ValueError
         As `distance_matrix`; gamma missing, not positive or not finite.
-    OSError
-        As `distance_matrix`, for a path as `out`.
+    ImportError, OSError
+        As `distance_matrix`, for a client and for a path as `out`.
 
     References
     ----------
@@ -134,7 +140,7 @@ def embed(
     progress: bool = False,
     client: Any = None,
     names: tuple[str, str] = ("X", "omega"),
-) -> Any:
+) -> np.ndarray | FeatureFile | Array:
     """Embed objects, or give distances / sqrt(R) if gamma is None; errors call them by `names`."""
     if omega is None:
         raise TypeError(
@@ -246,7 +252,7 @@ def rsm_embed(
     progress: bool = False,
     client: Any = None,
     **params: Any,
-) -> Any:
+) -> np.ndarray | FeatureFile | Array:
     """Embed objects by their distances to representatives: the representative-set method.
 
     The baseline RSM of the paper; it differs from D2KE in where the R objects
@@ -258,17 +264,17 @@ def rsm_embed(
         n objects.
     reps : Objects or what `pack` takes
         R representatives, usually ``representatives(X_train, R, seed=...)``.
-    distance, gamma, link, n_threads, out, dtype, max_memory, resume, progress, **params
+    distance, gamma, link, n_threads, out, dtype, max_memory, resume, progress, client, **params
         As for `d2ke_embed`.
 
     Returns
     -------
-    ndarray, shape (n, R), or FeatureFile
+    ndarray, shape (n, R), FeatureFile or dask.array.Array
         The features.
 
     Raises
     ------
-    TypeError, ValueError, OSError
+    TypeError, ValueError, ImportError, OSError
         As `d2ke_embed`.
 
     References

@@ -71,6 +71,7 @@ def test_no_import_runs_upward():
             "io",
             "_background",
             "_digest",
+            "_distributed",
             "objects",
             "_clouds",
             "_threads",
