@@ -66,7 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def make_strings(n: int, R: int, folder: str) -> None:
+def make_strings(n: int, R: int, folder: str, length: tuple[int, int] = (10, 40)) -> None:
     """Write strings and random strings, packed."""
     data = d2ke.datasets.load("mnist-str8")
     base, rng = data.objects, np.random.default_rng(0)
@@ -79,7 +79,7 @@ def make_strings(n: int, R: int, folder: str) -> None:
             part.values,
         )
         parts.append(d2ke.Objects("strings", values, part.offsets, base.alphabet, base.letters))
-    omega = d2ke.random_strings(R, data.alphabet, length=(10, 40), seed=0)
+    omega = d2ke.random_strings(R, data.alphabet, length=length, seed=0)
     for name, objects in (("X", d2ke.concatenate(parts)), ("omega", omega)):
         np.savez(
             Path(folder, name),
@@ -89,12 +89,14 @@ def make_strings(n: int, R: int, folder: str) -> None:
         )
 
 
+def read_strings(folder: str, name: str) -> d2ke.Objects:
+    """Read the strings, "X", or the random ones, "omega"."""
+    return d2ke.Objects("strings", letters="str", **np.load(Path(folder, f"{name}.npz")))
+
+
 def measured(folder: str, dtype: str, threads: int, limit: str | None) -> dict[str, Any]:
     """Compute the features, and return the seconds and the process's peak."""
-    X, omega = (
-        d2ke.Objects("strings", letters="str", **np.load(Path(folder, f"{name}.npz")))
-        for name in ("X", "omega")
-    )
+    X, omega = (read_strings(folder, name) for name in ("X", "omega"))
     how = {"distance": "levenshtein", "gamma": 0.01, "dtype": dtype, "n_threads": threads}
     path = Path(folder, "features.h5")
     started = time.perf_counter()

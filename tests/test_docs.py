@@ -43,6 +43,15 @@ def test_stores_guide(capsys):
     assert names["accuracy"] == 100
 
 
+def test_distributed_guide(capsys):
+    pytest.importorskip("distributed")
+    names = {}
+    for code in blocks("docs/distributed.md"):
+        exec(code, names)
+    assert "<features.h5: 2000 x 64, float64>" in capsys.readouterr().out
+    assert names["products"].shape == (64, 64)
+
+
 def test_matlab_guide(data_dir, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("D2KE_DATA", str(data_dir))
