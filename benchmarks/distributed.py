@@ -71,7 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--n", type=int, default=250_000, help="strings")
     parser.add_argument("--R", type=int, default=1024, help="random strings")
-    parser.add_argument("--length", type=int, nargs=2, default=(40, 120), help="of random strings")
+    parser.add_argument("--length", type=int, nargs=2, default=(60, 180), help="of random strings")
     parser.add_argument("--dtype", choices=["float32", "float64"], default="float32")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--folder", help="on the disk to write to; by default a temporary folder")

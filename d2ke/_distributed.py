@@ -28,8 +28,10 @@ MOST_BLOCK_BYTES = 1 << 24
 # Blocks that each thread of the workers has ahead: one at work, one that waits for the thread,
 # and one that waits for us.
 _AHEAD = 3
-# Shorter ones cost more than they bring, longer ones are longer to wait for at the end.
+# Shorter ones cost more than they bring, longer ones are longer to wait for at the end. We can
+# hand over some hundred blocks a second, so that more threads than these have longer ones.
 _BLOCK_SECONDS = 1.0
+_BLOCKS_A_SECOND = 100
 _BLOCKS_OF_ARRAY = 8  # at least, for each thread, so that all have work to the end
 _COUNT_SECONDS = 1.0  # between two looks at how many threads there are
 _NO_WARNING = {"distributed.admin.large-graph-warning-threshold": "1000 PB"}
@@ -76,16 +78,12 @@ class Remote:
                 "workers of client; give a distance's name or a Python callable"
             )
         n_threads = 1 if n_threads is None else integer("n_threads", n_threads, 1)
-        for name, value in (("distance", pairs.distance), *pairs.params.items()):
-            _pickled(name, value)
-        y_name = pairs.names[0] if pairs.y is pairs.x else pairs.names[1]
-        _pickled(y_name, pairs.y)
-        self._recipe = _pickled(
-            "distance",
-            _Recipe(pairs.compiled, pairs.y, dtype, n_threads, gamma, scale, _made_with()),
-        )
         self._client = _checked(client)
         self.pairs, self.dtype = pairs, dtype
+        for name, value in (("distance", pairs.distance), *pairs.params.items()):
+            _pickled(name, value)
+        recipe = _Recipe(pairs.compiled, pairs.y, dtype, n_threads, gamma, scale, _made_with())
+        self._recipe = _pickled(pairs.names[0 if pairs.y is pairs.x else 1], recipe)
 
     @property
     def recipe_bytes(self) -> int:
@@ -97,9 +95,8 @@ class Remote:
         from dask.array import Array
 
         n, m = self.pairs.shape
-        n_threads = sum(self._client.nthreads().values())
         most = MOST_BLOCK_BYTES // (m * self.dtype.itemsize)
-        step = max(1, min(most, -(-n // max(1, _BLOCKS_OF_ARRAY * n_threads))))
+        step = max(1, min(most, -(-n // (_BLOCKS_OF_ARRAY * self._n_threads()))))
         name = f"d2ke-{uuid4().hex}"
         recipe = f"d2ke-recipe-{uuid4().hex}"
         graph: dict[Any, Any] = {recipe: (_opened, self._recipe)}
@@ -127,13 +124,13 @@ class Remote:
         group = f"d2ke-{uuid4().hex}"
         waiting: dict[Any, slice] = {}
         failed: tuple[int, Exception] | None = None
-        first, count, ahead, counted = 0, 1, 0, -np.inf
+        first, count, n_threads, counted = 0, 1, 0, -np.inf
         recipe = self._broadcast()
         try:
             while True:
                 if time.monotonic() - counted > _COUNT_SECONDS:  # workers come and go
-                    ahead = _AHEAD * max(1, sum(client.nthreads().values()))
-                    counted = time.monotonic()
+                    n_threads, counted = self._n_threads(), time.monotonic()
+                    ahead = _AHEAD * n_threads
                 while failed is None and len(waiting) < ahead:
                     # At the end they get shorter, so that all threads come to it together.
                     bands = missing(first, max(1, min(count, most, (n_bands - first) // ahead)))
@@ -164,13 +161,21 @@ class Remote:
                     continue
                 future.release()
                 bands_done = -(-(rows.stop - rows.start) // height)
-                count = int(_BLOCK_SECONDS * bands_done / max(seconds, 1e-9))
+                wanted = _BLOCK_SECONDS * max(1, n_threads / _BLOCKS_A_SECOND)
+                count = int(wanted * bands_done / max(seconds, 1e-9))
                 yield rows, block
             if failed is not None:
                 raise failed[1]
         finally:
             with suppress(Exception):  # the client may be closed
                 client.cancel([recipe, *waiting])
+
+    def _n_threads(self) -> int:
+        """Return how many threads all workers have; 1 if there are none yet."""
+        try:
+            return max(1, sum(self._client.nthreads().values()))
+        except OSError as error:
+            raise ConnectionError(f"client lost its scheduler: {error}") from error
 
     def _broadcast(self) -> Any:
         """Give every worker the recipe; those that come later get it from others."""

@@ -179,7 +179,7 @@ def _remote_bands(remote: Remote, height: int, limit: int | None) -> int:
         return most
     held = _held_bytes(pairs)
     fixed = held + 2 * remote.recipe_bytes + _SPARE_BYTES
-    each = (_BUFFERS + 2) * band_bytes  # one more is received, and one handed over
+    each = (_BUFFERS + 3) * band_bytes  # one more is handed over, and one received with a copy
     if fixed + each > limit:
         raise ValueError(
             f"max_memory is {limit} bytes, but {fixed + each} are needed at least: {held} for the "

@@ -18,6 +18,7 @@ from d2ke import _distributed, _stream, distance
 from d2ke._ext import isa as instructions
 from d2ke.io import _layout, _partial
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
@@ -178,7 +179,7 @@ def test_blocks_of_an_array(client):
     same(array[123:130, 3:5].compute(), Z[123:130, 3:5])
     np.testing.assert_allclose((array.T @ array).compute(), Z.T @ Z, rtol=1e-12)
     same(array.persist().compute(), Z)
-    same(array.compute(scheduler="synchronous"), Z)
+    same(array.compute(scheduler=dask.get), Z)
     single = d2ke.d2ke_embed(STRINGS, OMEGA, **HOW, client=client, dtype="f4")
     same(single.compute(), d2ke.d2ke_embed(STRINGS, OMEGA, **HOW, dtype="f4"))
 
@@ -318,7 +319,7 @@ def test_interrupt(client, file, small_chunks, tmp_path):
     thread.start()
     with pytest.raises(KeyboardInterrupt):
         d2ke.distance_matrix(X, [0.0, 1.0], logged(log, 0.02), client=client, out=file)
-    assert time.monotonic() - sent[0] < 2  # one, and a slow machine
+    assert time.monotonic() - sent[0] < 3  # one, on a machine with other work
     thread.join()
     wait_until(lambda: not any(client.processing().values()))
     time.sleep(0.1)  # a row is finished
@@ -419,7 +420,11 @@ def test_a_named_distance_names_its_rows(client, file, small_chunks):
 
 
 def test_a_block_that_kills_its_workers_is_given_up():
-    with cluster(1) as client, pytest.raises(distributed.KilledWorker):
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        cluster(1) as client,
+        pytest.raises(distributed.KilledWorker),
+    ):
         d2ke.distance_matrix(
             [1.0], [1.0], lambda x, y: os._exit(1), client=client, out=np.empty((1, 1))
         )
