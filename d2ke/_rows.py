@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of a feature store for solvers that go through all of them, again and again."""
+"""Rows of an array or a feature store for what goes through all of them, again and again."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ import numpy as np
 from d2ke._validate import byte_count
 from d2ke.io import FeatureFile, open_features
 
+_RUN = 4096  # rows made at a time
 
-class StoredRows:
-    """The rows of a feature store, read from the file whenever they are asked for.
 
-    The whole file is verified once. From then on rows are read as plain bytes, by any number of
-    threads at the same time (of a compressed store: by one at a time).
+class Rows:
+    """The rows of an array, or what a function makes of them whenever they are asked for.
 
     Attributes
     ----------
@@ -29,21 +28,10 @@ class StoredRows:
 
     ndim = 2
 
-    def __init__(self, name: str, file: Any):
-        if not isinstance(file, FeatureFile):
-            with open_features(file) as store:
-                self.__init__(name, store)
-            return
-        self.shape, self.dtype = file.shape, file.dtype
-        for rows, Z in file.blocks():
-            if not np.isfinite(Z).all():
-                i, j = np.argwhere(~np.isfinite(Z))[0]
-                raise ValueError(
-                    f"{name} has {Z[i, j]} at position ({rows.start + i}, {j}); every value must "
-                    "be finite"
-                )
+    def __init__(self, values: np.ndarray):
+        self.shape, self.dtype = values.shape, values.dtype
+        self._read: Callable[[slice], np.ndarray] = values.__getitem__
         self._map: Callable[[np.ndarray], np.ndarray] | None = None
-        self._read = file.reader()
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -55,13 +43,54 @@ class StoredRows:
         Z = self._read(slice(start, max(start, stop)))
         return Z if self._map is None else self._map(Z)
 
-    def mapped(self, function: Callable[[np.ndarray], np.ndarray]) -> StoredRows:
-        """Return rows that a function of some rows, which keeps their shape and type, changes."""
-        result = object.__new__(StoredRows)
+    def mapped(
+        self, function: Callable[[np.ndarray], np.ndarray], n_columns: int | None = None
+    ) -> Rows:
+        """Return rows that a function of some rows, which keeps their type, changes.
+
+        It makes `n_columns` of theirs; by default as many as there are.
+        """
+        result = object.__new__(type(self))
         result.__dict__.update(self.__dict__)
         before = self._map
         result._map = function if before is None else lambda Z: function(before(Z))
+        if n_columns is not None:
+            result.shape = self.shape[0], n_columns
         return result
+
+    def whole(self) -> np.ndarray:
+        """Return all rows, made by blocks."""
+        Z = np.empty(self.shape, self.dtype)
+        for start in range(0, len(Z), _RUN):
+            Z[start : start + _RUN] = self[start : start + _RUN]
+        return Z
+
+
+class StoredRows(Rows):
+    """The rows of a feature store, read from the file whenever they are asked for.
+
+    The whole file is verified once. From then on rows are read as plain bytes, by any number of
+    threads at the same time (of a compressed store: by one at a time). With `distances`, numbers
+    below 0 and nan are refused; without it, what is not finite.
+    """
+
+    def __init__(self, name: str, file: Any, *, distances: bool = False):
+        if not isinstance(file, FeatureFile):
+            with open_features(file) as store:
+                self.__init__(name, store, distances=distances)
+            return
+        self.shape, self.dtype = file.shape, file.dtype
+        wanted = ">= 0" if distances else "finite"
+        for rows, Z in file.blocks():
+            good = Z >= 0 if distances else np.isfinite(Z)
+            if not good.all():
+                i, j = np.argwhere(~good)[0]
+                raise ValueError(
+                    f"{name} has {Z[i, j]} at position ({rows.start + i}, {j}); every value must "
+                    f"be {wanted}"
+                )
+        self._map = None
+        self._read = file.reader()
 
 
 def stored(name: str, values: Any) -> Any:

@@ -28,6 +28,7 @@ _DENSE = 2500
 # groups of them whose sums are added in order: the same for any number of threads.
 _RUN_BYTES = 1 << 21
 _GROUPS = 32
+_ROW_BYTES = 1 << 23  # of the rows that a thread has at hand
 
 
 def block_newton(
@@ -118,6 +119,13 @@ def block_newton(
     solved = np.ones(k, dtype=bool)
     solved[left] = False
     return W, solved
+
+
+def block_newton_bytes(shape: tuple[int, int], k: int, n_threads: int) -> int:
+    """Return about how many bytes `block_newton` takes for k problems, beside the features."""
+    n, R = shape[0], shape[1] + 1
+    numbers = 14 * n * k + 3 * R * min(R, _DENSE + 1) + 8 * R * k + 3 * 4096 * R
+    return 8 * numbers + n_threads * _ROW_BYTES
 
 
 def _newton_step(passes, weights, products, gradient, goal):

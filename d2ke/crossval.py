@@ -8,9 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._rows import Rows
 from d2ke._validate import generator, integer, positive_number
-from d2ke.block import block_newton
+from d2ke.block import block_newton, block_newton_bytes
 from d2ke.scaling import compress
+
+# Folds are left out of one block of problems while these bytes suffice. (Were it to depend on the
+# memory that there is, so would the models, within the tolerance.)
+_TOGETHER = 1 << 28
+_RUN = 4096  # rows that are classified at a time
 
 
 def stratified_folds(codes: np.ndarray, n_folds: int, *, seed: Any) -> np.ndarray:
@@ -113,7 +119,7 @@ def cross_validate(
 
 
 def cross_validate_hinge(
-    F: np.ndarray,
+    F: np.ndarray | Rows,
     codes: np.ndarray,
     costs: Sequence[float],
     folds: np.ndarray,
@@ -128,8 +134,9 @@ def cross_validate_hinge(
 
     Parameters
     ----------
-    F : ndarray of float64 or float32, shape (n, R)
-        Features, scaled; the bias is added here.
+    F : ndarray of float64 or float32, or Rows, shape (n, R)
+        Features, scaled; the bias is added here. Rows are read in each pass, unless there are
+        more columns than rows.
     codes : ndarray of int, shape (n,)
         Classes 0, 1, ...
     costs : sequence of float
@@ -147,23 +154,50 @@ def cross_validate_hinge(
         Percent of rows classified rightly when left out, for each C.
     """
     costs = [positive_number("C", C) for C in costs]
-    n_classes = codes.max() + 1
+    n_classes = int(codes.max()) + 1
     order = np.argsort(costs, kind="stable")
-    F = compress(F, n_threads=n_threads)[0]
+    if F.shape[1] > F.shape[0]:
+        F = compress(F.whole() if isinstance(F, Rows) else F, n_threads=n_threads)[0]
+    names = np.unique(folds)
+    right = np.zeros(len(costs), dtype=np.int64)
+    # Several folds' problems are one block of problems, from each of which some rows are left out.
+    step = _folds_together(len(codes), n_classes, len(names))
+    for group in (names[low : low + step] for low in range(0, len(names), step)):
+        signs = np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
+        signs = np.hstack([signs * (folds != fold)[:, None] for fold in group])
+        W = None
+        for position in order:
+            C = np.full((2, signs.shape[1]), costs[position])
+            W, _ = block_newton(
+                F, signs, C, bias=1.0, tolerance=tolerance, start=W, n_threads=n_threads
+            )
+            models = dict(zip(group.tolist(), np.split(W, len(group), axis=1), strict=True))
+            right[position] += _left_out_right(F, codes, folds, models)
+    return (100.0 * right / len(codes)).tolist()
 
-    # The folds' problems are one block of problems, from each of which some rows are left out.
-    names = np.unique(folds).tolist()
-    signs = np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
-    signs = np.hstack([signs * (folds != fold)[:, None] for fold in names])
-    accuracies, W = np.empty(len(costs)), None
-    for position in order:
-        C = np.full((2, signs.shape[1]), costs[position])
-        W, _ = block_newton(
-            F, signs, C, bias=1.0, tolerance=tolerance, start=W, n_threads=n_threads
-        )
-        right = 0
-        for fold, weights in zip(names, np.split(W, len(names), axis=1), strict=True):
-            out = folds == fold
-            right += ((F[out] @ weights[:-1] + weights[-1]).argmax(axis=1) == codes[out]).sum()
-        accuracies[position] = 100.0 * right / len(codes)
-    return accuracies.tolist()
+
+def hinge_bytes(n: int, R: int, n_folds: int, n_classes: int, n_threads: int) -> int:
+    """Return about how many bytes `cross_validate_hinge` takes beside the features."""
+    together = n_classes * _folds_together(n, n_classes, n_folds)
+    wide = 8 * n * (2 * n + R) if R > n else 0  # `compress`
+    return block_newton_bytes((n, min(n, R)), together, n_threads) + wide
+
+
+def _folds_together(n: int, n_classes: int, n_folds: int) -> int:
+    of_one = block_newton_bytes((n, 0), n_classes, 0)
+    return min(max(1, _TOGETHER // of_one), n_folds)
+
+
+def _left_out_right(
+    F: np.ndarray | Rows, codes: np.ndarray, folds: np.ndarray, models: dict[int, np.ndarray]
+) -> int:
+    """Return how many rows of the folds the models that are without them classify rightly."""
+    right = 0
+    for low in range(0, len(codes), _RUN):
+        rows = slice(low, low + _RUN)
+        Z = F[rows]
+        for fold, weights in models.items():
+            out = folds[rows] == fold
+            scores = Z[out] @ weights[:-1] + weights[-1]
+            right += int((scores.argmax(axis=1) == codes[rows][out]).sum())
+    return right

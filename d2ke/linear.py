@@ -30,7 +30,7 @@ from d2ke._options import Option
 from d2ke._rows import check_limit
 from d2ke._threads import thread_count
 from d2ke._validate import choice, flag, integer
-from d2ke.block import MAX_NEWTON, block_newton
+from d2ke.block import MAX_NEWTON, block_newton, block_newton_bytes
 
 _CRAMMER_SINGER = 4
 _REGRESSION = (11, 12, 13)
@@ -328,12 +328,9 @@ def _check_block_memory(
     max_memory: Any, shape: tuple[int, int], n_classes: int, n_threads: int
 ) -> None:
     """Refuse what the block solver has no room for: some numbers for each row and problem."""
-    n, R = shape[0], shape[1] + 1
     k = n_classes if n_classes > 2 else 1
-    needed = 8 * (14 * n * k + 3 * R * min(R, 2501) + 8 * R * k + 3 * 4096 * R)
-    check_limit(
-        max_memory, needed + n_threads * _ROW_BLOCK, f"{k} problems of {n} rows and {R} weights"
-    )
+    needed = block_newton_bytes(shape, k, n_threads)
+    check_limit(max_memory, needed, f"{k} problems of {shape[0]} rows and {shape[1] + 1} weights")
 
 
 def one_vs_rest_signs(codes: np.ndarray, n_classes: int) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 
 from d2ke import _nodes
 from d2ke._products import row_products
-from d2ke._rows import StoredRows, stored
+from d2ke._rows import Rows, stored
 from d2ke._validate import choice
 
 SCALINGS = ("standard", "center", "none")
@@ -46,18 +46,21 @@ class Scaling:
         Z may be a feature store, by its name or open, which is read block by block.
         """
         Z = stored("Z", Z)
-        if not isinstance(Z, StoredRows):
+        if not isinstance(Z, Rows):
             Z = _nodes.matrix("Z", Z)
         if 0 in Z.shape:
             raise ValueError(f"Z is empty: its shape is {Z.shape}")
-        R = Z.shape[1]
         if choice("scaling", kind, SCALINGS) == "none":
+            return cls.of_moments(*np.zeros((2, Z.shape[1])), kind)
+        return cls.of_moments(*_moments(Z), kind)
+
+    @classmethod
+    def of_moments(cls, mean: np.ndarray, sd: np.ndarray, kind: str) -> Scaling:
+        """Make the scaling of features whose columns have these means and deviations."""
+        R = len(mean)
+        if kind == "none":
             return cls(np.zeros(R), np.full(R, 1 / np.sqrt(R)))
-        if isinstance(Z, StoredRows):
-            mean, sd = _moments(Z)
-        else:
-            mean = Z.mean(axis=0, dtype=np.float64)
-            sd = Z.std(axis=0, dtype=np.float64)
+        sd = sd.copy()
         constant = sd <= 1e-12 * np.abs(mean)
         if kind == "center":
             sd[constant] = 0.0
@@ -73,7 +76,7 @@ class Scaling:
         its kin take them as they take an array.
         """
         Z = stored("Z", Z)
-        if isinstance(Z, StoredRows):
+        if isinstance(Z, Rows):
             return Z.mapped(self.apply)
         Z = _nodes.matrix("Z", Z)
         if Z.shape[1] != len(self.mean):
@@ -86,7 +89,7 @@ class Scaling:
         return scaled
 
 
-def _moments(Z: StoredRows) -> tuple[np.ndarray, np.ndarray]:
+def _moments(Z: np.ndarray | Rows) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and standard deviation of each column."""
     blocks = [slice(begin, begin + _RUN) for begin in range(0, len(Z), _RUN)]
     mean = sum(Z[rows].sum(axis=0, dtype=np.float64) for rows in blocks) / len(Z)

@@ -34,7 +34,7 @@ from d2ke.objects import Objects
 _FORMAT = 1
 # What the last bits of results may depend on besides the inputs. A finished store may differ in
 # it: its rows are there already.
-_MADE_WITH = ("d2ke", "instructions")
+MADE_WITH = ("d2ke", "instructions")
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
@@ -125,8 +125,8 @@ class PartialStore:
                     "remove it first"
                 )
             before = _record(store.shape, store.dtype, store.parameters, store.inputs)
-        after = {name: value for name, value in self._record.items() if name not in _MADE_WITH}
-        _refuse_differences(self.path, before, after)
+        after = {name: value for name, value in self._record.items() if name not in MADE_WITH}
+        refuse_differences(self.path, before, after)
 
     def _create(self) -> None:
         n_bytes = store_bytes(self._shape, self._dtype, self._omega)
@@ -172,7 +172,7 @@ class PartialStore:
     def _take_up(self, entries: list[Any]) -> None:
         first = entries[0]
         chunk = _layout.chunk_shape(self._shape)
-        _refuse_differences(self.part, first["record"], self._record)
+        refuse_differences(self.part, first["record"], self._record)
         if first["journal"] != _FORMAT or tuple(first["chunk"]) != chunk:
             raise ValueError(
                 f"{self.part} was begun by another version of d2ke; remove it and "
@@ -273,12 +273,13 @@ def _record(
     return json.loads(json.dumps(record))
 
 
-def _refuse_differences(path: Path, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+def refuse_differences(path: Path, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """Refuse to go on with what was made from something else; the error names what differs."""
     nothing = object()
     differences = []
     for name in dict(chain(after.items(), before.items())):
         old, new = before.get(name, nothing), after.get(name, nothing)
-        if name in _MADE_WITH and new is nothing:
+        if name in MADE_WITH and new is nothing:
             continue
         if repr(old) != repr(new):
             was = "not given" if old is nothing else repr(old)
