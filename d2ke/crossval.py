@@ -118,6 +118,12 @@ def cross_validate(
     return accuracies
 
 
+def hat_bytes(n: int, R: int, n_folds: int) -> int:
+    """Return about how many bytes `cross_validate` takes, the features included."""
+    rank, out = min(n, R + 1), -(-n // n_folds)
+    return 8 * (4 * n * (R + 1) + 2 * n * rank + 6 * rank**2 + 4 * out**2)
+
+
 def cross_validate_hinge(
     F: np.ndarray | Rows,
     codes: np.ndarray,
@@ -179,7 +185,7 @@ def cross_validate_hinge(
 def hinge_bytes(n: int, R: int, n_folds: int, n_classes: int, n_threads: int) -> int:
     """Return about how many bytes `cross_validate_hinge` takes beside the features."""
     together = n_classes * _folds_together(n, n_classes, n_folds)
-    wide = 8 * n * (2 * n + R) if R > n else 0  # `compress`
+    wide = 8 * n * (2 * n + R) if n < R else 0  # `compress`
     return block_newton_bytes((n, min(n, R)), together, n_threads) + wide
 
 

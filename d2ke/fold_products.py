@@ -122,7 +122,6 @@ def cross_validate_by_products(
             lambda one: _model(total, products[one[1]], rows.centre, one[0], ridges), left_out
         )
         models = [(*one, model) for one, model in zip(left_out, solved, strict=True)]
-        del products
         right = np.zeros((len(views), len(ridges)), dtype=np.int64)
         for block in _ahead(rows.block, rows.slices, pool):
             counts = list(
@@ -179,9 +178,7 @@ def _block_rows(R: int) -> int:
     return min(max(low, _BLOCK_VALUES // R), high)
 
 
-def _ahead(
-    function: Callable[[Any], Any], items: Iterable[Any], pool: Executor
-) -> Iterator[Any]:
+def _ahead(function: Callable[[Any], Any], items: Iterable[Any], pool: Executor) -> Iterator[Any]:
     """Give the function's values in turn; the next ones are computed meanwhile."""
     coming = []
     for item in items:

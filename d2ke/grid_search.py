@@ -6,20 +6,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+import os
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from d2ke import _nodes
 from d2ke._blas import for_this_thread
-from d2ke._threads import worker_pool
+from d2ke._median import median
+from d2ke._rows import Rows, StoredRows
+from d2ke._threads import thread_count, worker_pool
 from d2ke._validate import choice, integer
 from d2ke.classifier import LOSSES
-from d2ke.crossval import cross_validate, cross_validate_hinge, stratified_folds, with_bias
+from d2ke.crossval import (
+    cross_validate,
+    cross_validate_hinge,
+    hat_bytes,
+    hinge_bytes,
+    stratified_folds,
+    with_bias,
+)
 from d2ke.embed import d2ke_features
-from d2ke.neighbors import knn_predict
+from d2ke.fold_products import (
+    View,
+    cross_validate_by_products,
+    fewer_operations,
+    product_bytes,
+)
+from d2ke.io import open_features
+from d2ke.neighbors import nearest_columns, vote
 from d2ke.scaling import Scaling
 from d2ke.search_result import Search
 from d2ke.svm import svmpredict, svmtrain
@@ -29,15 +48,103 @@ from d2ke.svm import svmpredict, svmtrain
 _NEARBY = 1
 
 
-def median_unit(D: np.ndarray) -> float:
+def median_unit(D: np.ndarray | Rows) -> float:
     """Return the unit of relative values; 1 if it is 0."""
-    middle = float(np.median(D))
+    middle = median(D) if isinstance(D, Rows) else float(np.median(D))
     if not np.isfinite(middle):
         raise ValueError(
             f"the median of the distances is {middle}, no unit for gamma_scale or C_scale; "
             "give absolute values: gamma or C"
         )
     return middle or 1.0
+
+
+@dataclass(frozen=True)
+class Load:
+    """What the time and the memory of a search for features depend on.
+
+    Attributes
+    ----------
+    n, n_folds, n_classes, n_costs : int
+        Rows, folds, classes, values of C.
+    n_views : int
+        How many settings there may be with the same gamma.
+    n_threads : int
+        Threads.
+    hinge : bool
+        Whether the squared hinge loss is tried.
+    """
+
+    n: int
+    n_folds: int
+    n_classes: int
+    n_costs: int
+    n_views: int
+    n_threads: int
+    hinge: bool
+
+    def by_products(self, R: int, limit: int | None) -> bool:
+        """Whether to sum products for R features: if that is cheaper, or nothing else fits."""
+        cheaper = fewer_operations(self.n, R, self.n_folds, self.n_classes, self.n_costs)
+        if limit is None:
+            return cheaper
+        if cheaper:
+            return self.product_bytes(R) <= limit or self.hat_bytes(R) > limit
+        return self.hat_bytes(R) > limit >= self.product_bytes(R)
+
+    def product_bytes(self, R: int) -> int:
+        """Return the bytes that sums of products take."""
+        counts = self.n_folds, self.n_classes, self.n_costs, self.n_views
+        return product_bytes(R, *counts, self.n_threads)
+
+    def hat_bytes(self, R: int) -> int:
+        """Return the bytes that the hat matrix of a setting takes, with its features."""
+        return hat_bytes(self.n, R, self.n_folds)
+
+    def hinge_bytes(self, R: int) -> int:
+        """Return the bytes that the squared hinge loss takes, beside the features."""
+        return hinge_bytes(self.n, R, self.n_folds, self.n_classes, self.n_threads)
+
+    def needed(self, sizes: Sequence[int], *, in_file: bool) -> int:
+        """Return the bytes for these numbers of features, beside distances that are in memory."""
+        most = 0
+        for R in sizes:
+            most = max(most, min(self.product_bytes(R), self.hat_bytes(R)))
+            if self.hinge:
+                features = 0 if in_file else 2 * 8 * self.n * R
+                most = max(most, self.hinge_bytes(R) + features)
+        return most
+
+
+class _Distances:
+    """The distances of a candidate, opened when they are needed."""
+
+    def __init__(self, source: np.ndarray | str | os.PathLike):
+        self._source = source
+        self.in_file = not isinstance(source, np.ndarray)
+
+    @cached_property
+    def n_columns(self) -> int:
+        if self.in_file:
+            with open_features(self._source) as store:
+                return store.shape[1]
+        return self._source.shape[1]
+
+    @cached_property
+    def rows(self) -> Rows:
+        if self.in_file:
+            return StoredRows("D", self._source, distances=True)
+        _nodes.check_distances("D", self._source)
+        return Rows(self._source)
+
+    def unit(self, R: int) -> float:
+        if self.in_file:
+            return median_unit(self.rows.mapped(lambda D: D[:, :R], R))
+        return median_unit(self._source[:, :R])
+
+    def features(self, setting: Mapping[str, Any]) -> Rows:
+        R, gamma = setting["R"], setting["gamma"]
+        return self.rows.mapped(lambda D: d2ke_features(D[:, :R], gamma, n_threads=1), R)
 
 
 def search_features(
@@ -53,17 +160,20 @@ def search_features(
     n_folds: int = 10,
     seed: Any = 0,
     n_threads: int | None = None,
+    limit: int | None = None,
+    notes: MutableMapping[tuple, Any] | None = None,
 ) -> Search:
     """Choose p(omega), R, scaling, gamma, C and the loss for features of distances.
 
     Every gamma, R and scaling comes from one distance matrix, and every C and fold from
-    one factorisation, see `cross_validate`.
+    one factorisation, see `cross_validate`, or from one for each fold, see
+    `cross_validate_by_products`: whichever takes fewer operations.
 
     Parameters
     ----------
-    candidates : iterable of (mapping, ndarray of shape (n, R))
+    candidates : iterable of (mapping, ndarray of shape (n, R) or path)
         Parameters of a p(omega), and distances of the n training objects to R
-        random objects drawn from it.
+        random objects drawn from it; those of a feature store are read by blocks.
     codes : ndarray of int, shape (n,)
         Classes 0, 1, ... of the training objects.
     gammas : sequence of float
@@ -86,8 +196,13 @@ def search_features(
     seed : int, SeedSequence or Generator
         Of the folds.
     n_threads : int, optional
-        Settings tried at the same time, each by one thread and whatever
-        threads the BLAS takes; None for all that this process may use.
+        Threads of sums of products, or settings tried at the same time, each by one thread and
+        whatever threads the BLAS takes; None for all that this process may use.
+    limit : int, optional
+        Bytes that there are beside distances in memory. Where they do not suffice for what takes
+        fewer operations, the other way is gone; and features of a store are held if they fit.
+    notes : mutable mapping, optional
+        What was found by a search that was interrupted; what is found is added.
 
     Returns
     -------
@@ -107,38 +222,103 @@ def search_features(
     """
     losses = _checked(losses)
     folds = stratified_folds(codes, n_folds, seed=seed)
-
-    def features(D: np.ndarray, setting: Mapping[str, Any]) -> np.ndarray:
-        Z = d2ke_features(D[:, : setting["R"]], setting["gamma"], n_threads=1)
-        return Scaling.fit(Z, setting["scaling"]).apply(Z)
-
-    def accuracies(D: np.ndarray, setting: Mapping[str, Any]) -> list[float]:
-        return cross_validate(with_bias(features(D, setting)), codes, costs, folds)
-
+    notes = {} if notes is None else notes
     tried: list[tuple[dict[str, Any], float]] = []
     leader = None
-    with worker_pool(n_threads, for_this_thread) as pool:
-        for parameters, D in candidates:
-            settings = []
-            for R in _columns(D, sizes):
-                unit = median_unit(D[:, :R]) if relative else 1.0
-                settings += [
-                    {**parameters, "R": R, "scaling": scaling, "gamma": gamma / unit}
-                    for scaling, gamma in product(scalings, gammas)
-                ]
-            results = pool.map(lambda setting, D=D: accuracies(D, setting), settings)
-            for setting, by_cost in zip(settings, results, strict=True):
-                if leader is None or max(by_cost) > max(leader[1]):
-                    leader = setting, by_cost, D
-                tried += _with_costs(setting, costs, by_cost, loss="squared")
+    for position, (parameters, source) in enumerate(candidates):
+        D = _Distances(source)
+        columns = _columns(D, sizes)
+        settings = []
+        for R in columns:
+            unit = 1.0
+            if relative:
+                unit = _noted(notes, (position, "unit", R), lambda D=D, R=R: D.unit(R))
+            settings += [
+                {**parameters, "R": R, "scaling": scaling, "gamma": gamma / unit}
+                for scaling, gamma in product(scalings, gammas)
+            ]
+        load = Load(
+            len(codes),
+            n_folds,
+            int(codes.max()) + 1,
+            len(costs),
+            len(scalings) * len(columns),
+            thread_count(n_threads),
+            "squared_hinge" in losses,
+        )
+        results = _by_squares(D, settings, codes, costs, folds, load, limit, notes, position)
+        for setting, by_cost in zip(settings, results, strict=True):
+            if leader is None or max(by_cost) > max(leader[1]):
+                leader = setting, by_cost, D, load
+            tried += _with_costs(setting, costs, by_cost, loss="squared")
     if leader is not None and "squared_hinge" in losses:
-        setting, by_cost, D = leader
-        tried += _with_hinge(features(D, setting), codes, setting, costs, by_cost, folds, n_threads)
+        setting, by_cost, D, load = leader
+
+        def features() -> np.ndarray | Rows:
+            Z = D.features(setting)
+            n, R = Z.shape
+            held = 2 * Z.dtype.itemsize * n * R
+            if not D.in_file or (limit is not None and load.hinge_bytes(R) + held <= limit):
+                Z = Z.whole()
+            return Scaling.fit(Z, setting["scaling"]).apply(Z)
+
+        tried += _with_hinge(features, codes, setting, costs, by_cost, folds, n_threads, notes)
     return _best_of(tried, losses)
 
 
-def _columns(D: np.ndarray, sizes: Sequence[int] | None) -> list[int]:
-    most = D.shape[1]
+def _noted(notes: MutableMapping[tuple, Any], key: tuple, compute: Callable[[], Any]) -> Any:
+    """Return what is noted already, or compute and note it."""
+    found = notes.get(key)
+    if found is None:
+        found = notes[key] = compute()
+    return found
+
+
+def _by_squares(D, settings, codes, costs, folds, load, limit, notes, position):
+    """Return the accuracies of each setting for each C, by the squared loss."""
+    found: dict[int, list[float]] = {}
+    alone, by_gamma = [], {}
+    for i, setting in enumerate(settings):
+        if load.by_products(setting["R"], limit):
+            by_gamma.setdefault(setting["gamma"], []).append(i)
+        else:
+            alone.append(i)
+
+    def of_gamma(members: Sequence[int]) -> list[list[float]]:
+        widest = settings[max(members, key=lambda i: settings[i]["R"])]
+        views = [
+            View(settings[i]["R"], settings[i]["scaling"], np.sqrt(widest["R"] / settings[i]["R"]))
+            for i in members
+        ]
+        return cross_validate_by_products(
+            D.features(widest), codes, costs, folds, views, n_threads=load.n_threads
+        )
+
+    for gamma, members in by_gamma.items():
+        results = _noted(notes, (position, "gamma", gamma), lambda m=members: of_gamma(m))
+        found.update(zip(members, results, strict=True))
+
+    def of_one(i: int) -> list[float]:
+        Z = D.features(settings[i]).whole()
+        F = Scaling.fit(Z, settings[i]["scaling"]).apply(Z)
+        return cross_validate(with_bias(F), codes, costs, folds)
+
+    found |= {i: notes[position, i] for i in alone if (position, i) in notes}
+    missing = [i for i in alone if i not in found]
+    if missing:
+        at_once = load.n_threads
+        if limit is not None:
+            most = max(load.hat_bytes(settings[i]["R"]) for i in missing)
+            at_once = max(1, min(at_once, limit // most))
+        D.rows  # noqa: B018 (they are opened before several threads want them)
+        with worker_pool(at_once, for_this_thread) as pool:
+            for i, accuracies in zip(missing, pool.map(of_one, missing), strict=True):
+                found[i] = notes[position, i] = accuracies
+    return [found[i] for i in range(len(settings))]
+
+
+def _columns(D: _Distances, sizes: Sequence[int] | None) -> list[int]:
+    most = D.n_columns
     return [integer("R", R, 1, most) for R in sizes] if sizes is not None else [most]
 
 
@@ -148,12 +328,16 @@ def _checked(losses: Sequence[str]) -> list[str]:
     return [choice("losses", loss, LOSSES) for loss in losses]
 
 
-def _with_hinge(F, codes, setting, costs, by_cost, folds, n_threads):
+def _with_hinge(features, codes, setting, costs, by_cost, folds, n_threads, notes):
     """Try values of C near the best with the squared hinge loss."""
     order = sorted(costs)
     best = order.index(costs[int(np.argmax(by_cost))])
     nearby = order[max(0, best - _NEARBY) : best + _NEARBY + 1]
-    accuracies = cross_validate_hinge(F, codes, nearby, folds, n_threads=n_threads)
+    accuracies = _noted(
+        notes,
+        ("squared hinge",),
+        lambda: cross_validate_hinge(features(), codes, nearby, folds, n_threads=n_threads),
+    )
     return _with_costs(setting, nearby, accuracies, loss="squared_hinge")
 
 
@@ -186,7 +370,7 @@ def search_vectors(
     losses, n_folds, seed
         As for `search_features`.
     n_threads : int, optional
-        Threads for the squared hinge loss; None for all that this process may use.
+        Threads; None for all that this process may use.
 
     Returns
     -------
@@ -207,14 +391,21 @@ def search_vectors(
     folds = stratified_folds(codes, n_folds, seed=seed)
     tried: list[tuple[dict[str, Any], float]] = []
     leader = None
+    n_classes = int(codes.max()) + 1
     for parameters, F in candidates:
-        by_cost = cross_validate(with_bias(F), codes, costs, folds)
+        n, R = F.shape
+        if fewer_operations(n, R, n_folds, n_classes, len(costs)):
+            (by_cost,) = cross_validate_by_products(
+                Rows(F), codes, costs, folds, [View(R)], n_threads=n_threads
+            )
+        else:
+            by_cost = cross_validate(with_bias(F), codes, costs, folds)
         if leader is None or max(by_cost) > max(leader[1]):
             leader = parameters, by_cost, F
         tried += _with_costs(parameters, costs, by_cost, loss="squared")
     if leader is not None and "squared_hinge" in losses:
         parameters, by_cost, F = leader
-        tried += _with_hinge(F, codes, parameters, costs, by_cost, folds, n_threads)
+        tried += _with_hinge(lambda: F, codes, parameters, costs, by_cost, folds, n_threads, {})
     return _best_of(tried, losses)
 
 
@@ -303,7 +494,7 @@ def search_neighbors(
 
     Parameters
     ----------
-    D : ndarray, shape (n, n)
+    D : ndarray or Rows, shape (n, n)
         Distances among the training objects.
     y : ndarray, shape (n,)
         Their labels.
@@ -328,19 +519,17 @@ def search_neighbors(
     {'k': 1}
     """
     y = np.asarray(y)
-    # Infinitely far others are still nearer than the object's own fold, which does not vote.
-    others = np.minimum(D, np.finfo(np.float64).max)
-    if n_folds is None:
-        np.fill_diagonal(others, np.inf)
-        most = len(others) - 1
-    else:
-        folds = stratified_folds(np.unique(y, return_inverse=True)[1], n_folds, seed=seed)
-        for fold in range(n_folds):
-            members = np.flatnonzero(folds == fold)
-            others[np.ix_(members, members)] = np.inf
-        most = len(others) - int(np.bincount(folds).max())
-    tried = []
-    for k in ks:
-        labels = knn_predict(others, y, integer("k", k, 1, most))
-        tried.append(({"k": k}, 100.0 * float(np.mean(labels == y))))
+    classes, codes = np.unique(y, return_inverse=True)
+    n = len(codes)
+    folds = np.arange(n) if n_folds is None else stratified_folds(codes, n_folds, seed=seed)
+    ks = [integer("k", k, 1, n - int(np.bincount(folds).max())) for k in ks]
+    right = np.zeros(len(ks), dtype=np.int64)
+    for rows in _nodes.row_blocks((n, n)):
+        # Infinitely far others are still nearer than the object's own fold, which does not vote.
+        others = np.minimum(D[rows], np.finfo(np.float64).max)
+        others[folds[rows, None] == folds] = np.inf
+        nearest = codes[nearest_columns(others, max(ks, default=1))]
+        for i, k in enumerate(ks):
+            right[i] += int((vote(nearest[:, :k], len(classes)) == codes[rows]).sum())
+    tried = [({"k": k}, 100.0 * float(one / n)) for k, one in zip(ks, right.tolist(), strict=True)]
     return Search.best_of(tried)

@@ -60,12 +60,12 @@ def knn_predict(D: np.ndarray, y: Sequence | np.ndarray, k: int = 1) -> np.ndarr
     k = integer("k", k, 1, n_columns)
     winners = np.empty(n_rows, np.intp)
     for rows in _nodes.row_blocks(distances.shape):
-        nearest = codes[_nearest(distances[rows], k)]
-        winners[rows] = _vote(nearest, len(classes))
+        nearest = codes[nearest_columns(distances[rows], k)]
+        winners[rows] = vote(nearest, len(classes))
     return classes[winners]
 
 
-def _nearest(distances: np.ndarray, k: int) -> np.ndarray:
+def nearest_columns(distances: np.ndarray, k: int) -> np.ndarray:
     """Return the k nearest columns of each row, by distance and then by index."""
     bound = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
     closer = distances < bound
@@ -78,7 +78,7 @@ def _nearest(distances: np.ndarray, k: int) -> np.ndarray:
     return np.take_along_axis(columns, order, axis=1)
 
 
-def _vote(nearest: np.ndarray, n_classes: int) -> np.ndarray:
+def vote(nearest: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the winning class of each row of neighbours' classes, sorted by distance."""
     row = np.arange(len(nearest))[:, None]
     votes = np.bincount((row * n_classes + nearest).ravel(), minlength=len(nearest) * n_classes)
