@@ -48,6 +48,11 @@ def sequence_digest(name: str, items: Sequence[Any]) -> str:
     return digest.hexdigest()
 
 
+def digest(name: str, items: Objects | Sequence[Any]) -> str:
+    """Return the SHA-256 of objects or of other items."""
+    return objects_digest(items) if isinstance(items, Objects) else sequence_digest(name, items)
+
+
 def _add(digest: Any, item: Any, name: str) -> None:
     if isinstance(item, np.ndarray) and item.dtype.kind in "biufcUS":
         digest.update(f"array {item.dtype.str} {item.shape} ".encode())

@@ -66,7 +66,7 @@ def stream(
     else:
         most = _remote_bands(remote, chunk_shape(pairs.shape)[0], limit)
     omega = pairs.y if pairs.y is not pairs.x and isinstance(pairs.y, Objects) else None
-    described, inputs = _description(pairs)
+    described, inputs = description(pairs)
     wait_for_ending()  # it may be the same file that they write to
     store = PartialStore(
         path,
@@ -233,8 +233,8 @@ def _prepared_bytes(objects: Any, rows: int | None = None, step: int = 1) -> int
     return (4 if objects.kind == "strings" else 24) * elements + 32 * rows
 
 
-def _description(pairs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the distance and its parameters, and digests of what it compares."""
+def description(pairs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the distance with its parameters, and digests of what it compares."""
     names = {"X": pairs.x}
     if pairs.y is not pairs.x:
         names[pairs.names[1]] = pairs.y

@@ -22,7 +22,8 @@ from d2ke.scaling import Scaling
 
 # Neither may depend on the number of threads, nor on the memory that there is: the last bits would.
 _STRIP = 256  # features whose products with all others are computed at a time
-_BLOCK_VALUES, _BLOCK_ROWS = 1 << 21, (1024, 8192)
+_BLOCK_VALUES, _BLOCK_ROWS = 1 << 20, (1024, 8192)
+_RUN = 512  # rows that are made at a time
 _AHEAD = 2  # blocks that are made while others are used
 # What an eigendecomposition of R features takes in units of R^3 multiplications of matrix products.
 _EIGEN = 8
@@ -61,7 +62,7 @@ def product_bytes(
     """Return about how many bytes `cross_validate_by_products` takes."""
     width = R + 1 + n_classes
     sums = (n_folds + 1) * (R + 1) * width
-    blocks = (_AHEAD + 2) * _block_rows(R) * (3 * R + width)
+    blocks = (_AHEAD + 2) * _block_rows(R) * width + 4 * n_threads * _RUN * R
     scores = n_threads * 2 * _block_rows(R) * n_costs * n_classes
     weights = n_views * n_folds * (R + 1) * n_costs * n_classes
     eigenvectors = 6 * n_threads * (R + 1) ** 2
@@ -162,13 +163,16 @@ class _FoldRows:
         self.centre = Z[self.slices[0]].mean(axis=0, dtype=np.float64)
 
     def block(self, rows: slice) -> _Block:
-        R = self.Z.shape[1]
+        R, n_classes = self.Z.shape[1], self.n_classes
         order = np.argsort(self.fold_of[rows], kind="stable")
         codes = self.codes[rows][order]
-        values = np.empty((len(order), R + 1 + self.n_classes))
-        np.subtract(self.Z[rows][order], self.centre, out=values[:, :R])
+        values = np.empty((len(order), R + 1 + n_classes))
+        places = np.argsort(order)
+        for low in range(0, len(order), _RUN):
+            some = slice(rows.start + low, min(rows.start + low + _RUN, rows.start + len(order)))
+            values[places[low : low + _RUN], :R] = self.Z[some] - self.centre
         values[:, R] = 1.0
-        values[:, R + 1 :] = np.where(codes[:, None] == np.arange(self.n_classes), 1.0, -1.0)
+        values[:, R + 1 :] = np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
         edges = np.searchsorted(self.fold_of[rows][order], np.arange(self.n_folds + 1))
         return _Block(values, codes, edges)
 

@@ -46,6 +46,10 @@ from d2ke.svm import svmpredict, svmtrain
 # How many values of C on either side of the one that the squared loss prefers are tried with
 # the squared hinge loss.
 _NEARBY = 1
+# What is held for each distance, at once, or of all of them.
+_BYTES_OF_NEIGHBORS = 64
+_NUMBERS_OF_LED = 8
+_NUMBERS_OF_KERNEL, _NUMBERS_OF_MACHINE = 3, 4
 
 
 def median_unit(D: np.ndarray | Rows) -> float:
@@ -82,6 +86,19 @@ class Load:
     n_views: int
     n_threads: int
     hinge: bool
+
+    @classmethod
+    def of(cls, codes: np.ndarray, values: Mapping[str, Sequence], fit: Mapping[str, Any]) -> Load:
+        """Make the load of a search over these values of R, scaling, C and loss."""
+        return cls(
+            len(codes),
+            fit["n_folds"],
+            int(codes.max()) + 1,
+            len(values["C"]),
+            len(values["scaling"]) * len(values["R"]),
+            thread_count(fit["n_threads"]),
+            "squared_hinge" in values["loss"],
+        )
 
     def by_products(self, R: int, limit: int | None) -> bool:
         """Whether to sum products for R features: if that is cheaper, or nothing else fits."""
@@ -237,15 +254,8 @@ def search_features(
                 {**parameters, "R": R, "scaling": scaling, "gamma": gamma / unit}
                 for scaling, gamma in product(scalings, gammas)
             ]
-        load = Load(
-            len(codes),
-            n_folds,
-            int(codes.max()) + 1,
-            len(costs),
-            len(scalings) * len(columns),
-            thread_count(n_threads),
-            "squared_hinge" in losses,
-        )
+        values = {"C": costs, "scaling": scalings, "R": columns, "loss": losses}
+        load = Load.of(codes, values, {"n_folds": n_folds, "n_threads": n_threads})
         results = _by_squares(D, settings, codes, costs, folds, load, limit, notes, position)
         for setting, by_cost in zip(settings, results, strict=True):
             if leader is None or max(by_cost) > max(leader[1]):
@@ -480,6 +490,15 @@ def _with_costs(
         ({**parameters, "C": C, **more}, accuracy)
         for C, accuracy in zip(costs, accuracies, strict=True)
     ]
+
+
+def gram_bytes(method: str, n: int, n_threads: int) -> int:
+    """Return about how many bytes a search takes beside the distances among n objects."""
+    if method == "knn":
+        return _BYTES_OF_NEIGHBORS * max(n, 1 << 20)
+    if method == "gdk_led":
+        return _NUMBERS_OF_LED * 8 * n**2
+    return (_NUMBERS_OF_KERNEL + _NUMBERS_OF_MACHINE * n_threads) * 8 * n**2
 
 
 def search_neighbors(

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import inspect
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,23 +18,37 @@ from scipy import LowLevelCallable
 
 from d2ke import _labels, _nodes
 from d2ke._blas import one_blas_thread
+from d2ke._digest import digest, sequence_digest
 from d2ke._progress import stages
-from d2ke._validate import choice, generator, integer, positive_number
+from d2ke._rows import Rows, StoredRows, check_limit
+from d2ke._search_folder import SearchFolder, store_names
+from d2ke._stream import description
+from d2ke._threads import memory_bytes, thread_count
+from d2ke._validate import byte_count, choice, file_path, generator, integer, positive_number
 from d2ke.classifier import LOSSES
-from d2ke.distance import check_parameters, distance_matrix, find_distance
+from d2ke.distance import (
+    check_pairs,
+    check_parameters,
+    distance_matrix,
+    fill,
+    find_distance,
+)
 from d2ke.gram import dsk_gram
 from d2ke.grid_search import (
+    Load,
+    gram_bytes,
     median_unit,
     search_features,
     search_gram,
     search_neighbors,
     search_vectors,
 )
+from d2ke.io import FeatureFile, open_features
 from d2ke.led import gdk_led
 from d2ke.objects import Objects, check_compatible, pack
 from d2ke.omega import representatives
 from d2ke.scaling import SCALINGS
-from d2ke.search_result import Search
+from d2ke.search_result import Search, show
 
 COSTS = (0.1, 0.3, 1.0, 3.0, 10.0, 1e2, 1e3, 1e4)
 _FEATURES = {
@@ -63,7 +80,9 @@ def search(
     distance: Any,
     sampler: Callable[..., Any] | None = None,
     grid: Mapping[str, Sequence] | None = None,
-    within: np.ndarray | None = None,
+    within: Any = None,
+    folder: str | os.PathLike | None = None,
+    max_memory: int | str | None = None,
     n_folds: int = 10,
     seed: int = 0,
     n_threads: int | None = None,
@@ -114,9 +133,17 @@ def search(
         ``"dsk_rbf"`` of 1 / (median distance)^2. ``C_scale`` instead of ``C``, for ``"dsk_nd"``
         and ``"gdk_led"``, is in units of 1 / (median distance)^beta, and of 1 / (mean squared
         length of the vectors).
-    within : ndarray of shape (n, n), optional
+    within : ndarray of shape (n, n), path or FeatureFile, optional
         The distances among the training objects where they are known already, for all methods
-        but ``"d2ke"`` and ``"rsm"``; X is not looked at then.
+        but ``"d2ke"`` and ``"rsm"``; X is not looked at then. Those of a feature store are read
+        by blocks for ``"knn"``; the other methods want them in memory.
+    folder : path, optional
+        For ``"d2ke"`` and ``"rsm"``: where to keep the distances, a feature store for each
+        p(omega), of which blocks are read, and a journal of what was found. The same call goes
+        on with a search that was interrupted; one with other arguments is refused.
+    max_memory : int or str, optional
+        Bytes that the search may take, such as ``"512MiB"`` or ``"1GB"``, packed objects
+        included (`within` only if it is a file). What takes more is refused before it starts.
     n_folds : int
         Number of folds, 2 to n.
     seed : int
@@ -141,7 +168,19 @@ def search(
         If ``"d2ke"`` has no sampler, or an argument is of a wrong type.
     ValueError
         If a name in `grid` is unknown for the method (and to the sampler) or has no values, there
-        is one class only, lengths differ, or a value is out of range.
+        is one class only, lengths differ, or a value is out of range; too small a `max_memory`;
+        a `folder` of a search with other arguments, which are named.
+    OSError
+        If files in `folder` cannot be written, or another search writes to it.
+    KeyboardInterrupt
+        On Ctrl-C, within a second.
+
+    Notes
+    -----
+    Squared losses are compared by blocks of the hat matrix, n / n_folds rows each, or by sums of
+    products of all features over each fold: whichever takes fewer operations, with the same
+    results to rounding. The same call with and without `folder` goes the same way and finds the
+    same, unless `max_memory` leaves room for the other way only.
 
     References
     ----------
@@ -161,6 +200,15 @@ def search(
     """
     choice("method", method, GRIDS)
     codes = _labels.encode_classes("y", y)[1]
+    limit = None if max_memory is None else byte_count("max_memory", max_memory)
+    if folder is not None:
+        folder = file_path("folder", folder)
+        if method not in ("d2ke", "rsm"):
+            raise ValueError(
+                f"folder has no meaning for method {method!r}, but within may be a file"
+            )
+        if folder.exists() and not folder.is_dir():
+            raise NotADirectoryError(f"folder is to be a folder, but {folder} is a file")
     if within is not None and method in ("d2ke", "rsm"):
         raise ValueError(f"within has no meaning for method {method!r}")
     plain = callable(distance)
@@ -182,47 +230,31 @@ def search(
         if method in ("d2ke", "rsm"):
             if method == "rsm" and "R" not in given:
                 values["R"] = tuple(min(R, len(X)) for R in values["R"])
-
-            def candidates() -> Iterator[tuple[dict[str, Any], np.ndarray]]:
-                draws = list(_draws(method, X, sampler, values, seed))
-                for chosen, draw in stages(draws, "search", progress):
-                    omega = draw()
-                    if not plain:
-                        omega = pack(omega, name="sampler")
-                        check_compatible(X, omega, "X", "sampler")
-                    if len(omega) != max(values["R"]):
-                        raise ValueError(
-                            f"sampler drew {len(omega)} objects where R is {max(values['R'])}"
-                        )
-                    yield (
-                        chosen,
-                        distance_matrix(X, omega, distance, n_threads=n_threads, **params),
-                    )
-
-            found = search_features(
-                candidates(),
-                codes,
-                gammas=_either(values, "gamma"),
-                relative="gamma_scale" in values,
-                costs=values["C"],
-                sizes=values["R"],
-                scalings=values["scaling"],
-                losses=values["loss"],
-                **fit,
+            draws = list(_draws(method, X, sampler, values, seed))
+            found = _search_omegas(
+                X, codes, method, distance, draws, values, fit, folder, limit, progress, params
             )
         else:
             n = len(codes)
-            if within is None:
+            if method == "gdk_led" and "R" not in given:
+                values["R"] = tuple(min(R, n) for R in values["R"])
+            in_file = isinstance(within, (str, os.PathLike, FeatureFile))
+            stored_by_rows = in_file and method == "knn"
+            what = f"method {method!r} with {n} objects"
+            if not isinstance(within, np.ndarray):
+                matrix = 0 if stored_by_rows else 8 * n**2
+                needed = matrix + gram_bytes(method, n, thread_count(n_threads))
+                check_limit(limit, needed + _held(X if within is None else None), what)
+            if in_file:
+                within = _stored_distances(within, n, whole=not stored_by_rows, needed=needed)
+            elif within is None:
                 within = distance_matrix(
                     X, None, distance, n_threads=n_threads, progress=progress, **params
                 )
             else:
+                check_limit(limit, gram_bytes(method, n, thread_count(n_threads)), what)
                 within = _nodes.matrix("within", within, infinite=method in ("knn", "dsk_rbf"))
-                if within.shape != (n, n):
-                    raise ValueError(
-                        f"within must hold the distances among {n} objects, as many as y has "
-                        f"labels; its shape is {within.shape}"
-                    )
+                _check_square(within.shape, n)
                 _nodes.check_distances("within", within)
             # Not every default suits a small training part.
             if method == "knn":
@@ -231,8 +263,6 @@ def search(
                     values["k"] = tuple(k for k in values["k"] if k <= most)
                 found = search_neighbors(within, codes, values["k"], **folds)
             elif method == "gdk_led":
-                if "R" not in given:
-                    values["R"] = tuple(min(R, n) for R in values["R"])
                 found = _search_led(within, codes, values, fit)
             else:
                 found = _search_dsk(method, within, codes, values, folds | {"n_threads": n_threads})
@@ -242,14 +272,132 @@ def search(
         "distance_parameters": {name: _printable(value) for name, value in params.items()},
         "grid": values,
         "n": len(codes),
+        **({} if folder is None else {"folder": str(folder)}),
         **folds,
         "seconds": time.perf_counter() - started,
     }
     return replace(found, info=info)
 
 
+def _search_omegas(X, codes, method, distance, draws, values, fit, folder, limit, progress, params):
+    """Search over p(omega) with distances in memory or in a folder."""
+    plain, R = callable(distance), max(values["R"])
+    n_threads = fit["n_threads"]
+
+    def drawn(draw: Callable[[], Any]) -> Any:
+        omega = draw()
+        if not plain:
+            omega = pack(omega, name="sampler")
+            check_compatible(X, omega, "X", "sampler")
+        if len(omega) != R:
+            raise ValueError(f"sampler drew {len(omega)} objects where R is {R}")
+        return omega
+
+    budget = None
+    if limit is not None:
+        held = _held(X) + max(_held(drawn(draw)) for _, draw in draws)
+        if folder is None:
+            held += 8 * len(codes) * R * min(len(draws), 2)  # one, and the best so far
+        load = Load.of(codes, values, fit)
+        what = f"the objects and the search for {R} features of {len(codes)} objects"
+        what += "" if folder else " (less with a folder for their distances)"
+        check_limit(limit, held + load.needed(values["R"], in_file=folder is not None), what)
+        budget = limit - held
+    how = {
+        "gammas": _either(values, "gamma"),
+        "relative": "gamma_scale" in values,
+        "costs": values["C"],
+        "sizes": values["R"],
+        "scalings": values["scaling"],
+        "losses": values["loss"],
+        "limit": budget,
+        **fit,
+    }
+    if folder is None:
+        return search_features(
+            (
+                (
+                    chosen,
+                    distance_matrix(X, drawn(draw), distance, n_threads=n_threads, **params),
+                )
+                for chosen, draw in stages(draws, "search", progress)
+            ),
+            codes,
+            **how,
+        )
+    pairs = (check_pairs(X, drawn(draw), distance, params, ("X", "omega")) for _, draw in draws)
+    record = _record(codes, method, values, fit, [chosen for chosen, _ in draws], pairs)
+    files = store_names([chosen for chosen, _ in draws])
+    notes = SearchFolder(folder, record)
+
+    def stores() -> Iterator[tuple[dict[str, Any], Path]]:
+        for (chosen, draw), name in zip(stages(draws, "search", progress), files, strict=True):
+            pairs = check_pairs(X, drawn(draw), distance, params, ("X", "omega"))
+            fill(
+                pairs,
+                folder / name,
+                dtype=None,
+                max_memory=limit,
+                resume=True,
+                n_threads=n_threads,
+                progress=progress,
+                task=name,
+                parameters={f"omega_{key}": _printable(value) for key, value in chosen.items()},
+            ).close()
+            yield chosen, folder / name
+
+    with closing(notes):
+        return search_features(stores(), codes, notes=notes, **how)
+
+
+def _record(codes, method, values, fit, drawn, pairs) -> dict[str, Any]:
+    """Return what must be the same for a search to be gone on with."""
+    record: dict[str, Any] = {
+        "method": method,
+        "y": sequence_digest("y", [codes]),
+        **{name: fit[name] for name in ("n_folds", "seed")},
+        **{f"grid[{name!r}]": _printable(ones) for name, ones in values.items()},
+    }
+    for chosen, one in zip(drawn, pairs, strict=True):
+        if "X" not in record:
+            described, inputs = description(one)
+            record |= {"distance": described, **inputs}
+        record[f"omega of {show(chosen)}" if chosen else "omega"] = digest("omega", one.y)
+    return record
+
+
+def _held(objects: Any) -> int:
+    """Return the bytes of packed objects; what others take is not known."""
+    return objects.nbytes if isinstance(objects, Objects) else 0
+
+
+def _stored_distances(within: Any, n: int, *, whole: bool, needed: int) -> Rows | np.ndarray:
+    """Return the distances of a feature store: all of them, or rows that are read when needed."""
+    if not isinstance(within, FeatureFile):
+        with open_features(within) as file:
+            return _stored_distances(file, n, whole=whole, needed=needed)
+    _check_square(within.shape, n)
+    if whole and needed > memory_bytes():
+        raise ValueError(
+            f"within has {n} x {n} distances in a file; this method wants them in memory, which "
+            f"takes about {needed} bytes, and there are {memory_bytes()}"
+        )
+    rows = StoredRows("within", within, distances=True)
+    return rows.whole() if whole else rows
+
+
+def _check_square(shape: tuple[int, ...], n: int) -> None:
+    if shape != (n, n):
+        raise ValueError(
+            f"within must hold the distances among {n} objects, as many as y has labels; its "
+            f"shape is {shape}"
+        )
+
+
 def _printable(value: Any) -> Any:
     """Return a parameter as it can be kept in a file."""
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_printable, value))
     return value if isinstance(value, (str, int, float)) or value is None else repr(value)
 
 

@@ -535,7 +535,7 @@ BAD = [
             ({"within": broken(-1.0)}, ValueError, r"within\[3, 5\] is -1"),
             ({"within": broken(0)[:40]}, ValueError, r"within .*48 .*shape is \(40, 48\)"),
             ({"within": [1.0, 2.0]}, ValueError, "within must be two-dimensional"),
-            ({"within": "D"}, ValueError, "within must be two-dimensional"),
+            ({"within": "no such file"}, FileNotFoundError, "no such file"),
             ({"within": np.full((48, 48), "x")}, TypeError, "within must hold real numbers"),
         )
     ),
