@@ -7,7 +7,7 @@ import numpy as np
 
 from d2ke._rows import Rows
 
-_RUN_VALUES = 1 << 20
+_RUN_VALUES = 1 << 18
 _BITS = 16  # of the numbers, that a pass settles
 
 

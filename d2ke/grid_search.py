@@ -46,6 +46,8 @@ from d2ke.svm import svmpredict, svmtrain
 # How many values of C on either side of the one that the squared loss prefers are tried with
 # the squared hinge loss.
 _NEARBY = 1
+# What it takes to verify a store and find its median; and what HDF5 and the allocator keep.
+_VERIFY_BYTES, _SPARE_BYTES = 3 << 24, 1 << 25
 # What is held for each distance, at once, or of all of them.
 _BYTES_OF_NEIGHBORS = 64
 _NUMBERS_OF_LED = 8
@@ -124,13 +126,13 @@ class Load:
 
     def needed(self, sizes: Sequence[int], *, in_file: bool) -> int:
         """Return the bytes for these numbers of features, beside distances that are in memory."""
-        most = 0
+        most = _VERIFY_BYTES
         for R in sizes:
             most = max(most, min(self.product_bytes(R), self.hat_bytes(R)))
             if self.hinge:
                 features = 0 if in_file else 2 * 8 * self.n * R
                 most = max(most, self.hinge_bytes(R) + features)
-        return most
+        return most + _SPARE_BYTES
 
 
 class _Distances:

@@ -280,9 +280,7 @@ def test_distances_in_a_file(method, square):
     with pytest.raises(ValueError, match=r"within must hold .* 69 .*shape is \(70, 70\)"):
         search(None, y[:69], method, within=path, **how)
     for source in (path, D):
-        with pytest.raises(
-            ValueError, match=r"max_memory is 5000 bytes, but method '.* take about"
-        ):
+        with pytest.raises(ValueError, match=r"max_memory is 5000 bytes, but method '.* take"):
             search(None, y, method, within=source, max_memory=5000, **how)
     D[3, 5] = -1
     d2ke.io.save_features(path, D)
