@@ -40,6 +40,7 @@ import mat_fuzz  # noqa: E402
 from fuzz_kernels import (  # noqa: E402
     expect,
     fuzz_align,
+    fuzz_chunks,
     fuzz_coresets,
     fuzz_distances,
     fuzz_features,
@@ -294,16 +295,17 @@ COMMANDS = {
     "align": fuzz_align,
     "simplex": fuzz_simplex,
     "features": fuzz_features,
+    "chunks": fuzz_chunks,
     "user": fuzz_user,
     "mat": fuzz_mat,
     "hdf5": fuzz_hdf5,
     "options": fuzz_options,
 }
-COMPILED = ["distances", "kernels", "coresets", "align", "simplex", "features", "user"]
+COMPILED = ["distances", "kernels", "coresets", "align", "simplex", "features", "chunks", "user"]
 # Of the time of "all" and "compiled".
 SHARE = {
     "pack": 2, "distances": 8, "kernels": 4, "coresets": 4, "align": 4, "simplex": 1, "features": 1,
-    "user": 1, "mat": 4, "hdf5": 2, "options": 2,
+    "chunks": 1, "user": 1, "mat": 4, "hdf5": 2, "options": 2,
 }  # fmt: skip
 
 

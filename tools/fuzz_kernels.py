@@ -8,6 +8,7 @@ import string
 import sys
 from pathlib import Path
 
+import h5py
 import numpy as np
 from scipy import LowLevelCallable
 
@@ -17,7 +18,7 @@ sys.path[:0] = [str(Path.cwd()), str(ROOT / "tests"), str(ROOT)]
 import reference  # noqa: E402
 
 import d2ke  # noqa: E402
-from d2ke._ext import isa  # noqa: E402
+from d2ke._ext import checksum, isa  # noqa: E402
 from d2ke.kernel_distance.columns import Columns  # noqa: E402
 
 DIMS = [1, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 127, 128, 129, 255, 300]
@@ -306,7 +307,7 @@ def fuzz_kernel_distance(seed):
         "dualtree",
         "rff",
         "auto",
-        *(["wspd", "ifgt"] * (kernel == "gaussian")),
+        *(["wspd", "fourier", "ifgt"] * (kernel == "gaussian")),
     ]:
         eps = None if method in ("exact", "auto") else float(rng.choice([0.3, 0.05, 0.01]))
         try:
@@ -315,7 +316,7 @@ def fuzz_kernel_distance(seed):
                 seed=0, n_threads=int(rng.integers(1, 4)), info=True,
             )  # fmt: skip
         except ValueError as error:
-            expect(method == "ifgt" and "features" in str(error), f"{method}: {error}")
+            expect(method in ("fourier", "ifgt") and "features" in str(error), f"{method}: {error}")
             continue
         if known is not None and method != "rff":  # which may miss
             allowed = found.bound + slack
@@ -542,6 +543,30 @@ def fuzz_features(seed):
         expect(inside is copied and inside.tobytes() == Z.tobytes(), "features: in place")
         tried += D.size
     return tried
+
+
+def fuzz_chunks(seed):
+    """Rows cut into chunks with checksums, against what HDF5 itself makes of them."""
+    rng = np.random.default_rng(seed)
+    shape = tuple(rng.integers(1, [600, 400]).tolist())
+    height, width = (int(rng.integers(1, size + 1)) for size in shape)
+    dtype = np.dtype(rng.choice(["f4", "f8"]))
+    Z = np.frombuffer(rng.bytes(dtype.itemsize * shape[0] * shape[1]), dtype).reshape(shape)
+    with h5py.File("x", "w", driver="core", backing_store=False) as store:
+        dataset = store.create_dataset("Z", data=Z, chunks=(height, width), fletcher32=True)
+        for start in range(0, shape[0], height):
+            part = Z[start : start + height].view(np.uint8)
+            chunks = np.empty(
+                (-(-shape[1] // width), height * width * dtype.itemsize + 4), dtype=np.uint8
+            )
+            checksum.encode(part, chunks, height)
+            for j, chunk in enumerate(chunks):
+                known = dataset.id.read_direct_chunk((start, j * width))[1]
+                expect(
+                    chunk.tobytes() == known, f"chunk {start}, {j} of {shape} by {height, width}"
+                )
+                expect(checksum.fletcher32(chunk[:-4]) == known[-4:], "checksum")
+    return Z.size
 
 
 DOUBLES, INTS = ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_int32)

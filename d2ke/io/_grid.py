@@ -11,7 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
-from d2ke._ext.checksum import encode, fletcher32
+from d2ke._ext import checksum
 from d2ke.io._direct import DirectWriter
 
 _CHECKSUM = 4  # bytes that the filter fletcher32 appends to a chunk
@@ -69,7 +69,7 @@ class Grid:
             for first, last in self._runs(band):
                 chunks = out.room(int(self.starts[band, first]), (last - first) * self.chunk_bytes)
                 chunks = chunks.reshape(last - first, -1)
-                encode(part[:, first * width : last * width], chunks, height)
+                checksum.encode(part[:, first * width : last * width], chunks, height)
                 crc = crc32(chunks[:, -_CHECKSUM:].tobytes(), crc)
                 yield crc
         out.flush()
@@ -104,7 +104,7 @@ class Grid:
         for band in self.bands(rows):
             for start in self.starts[band].tolist():
                 content = memoryview(os.pread(fd, self.chunk_bytes, start))
-                if content[-_CHECKSUM:] != fletcher32(content[:-_CHECKSUM]):
+                if content[-_CHECKSUM:] != checksum.fletcher32(content[:-_CHECKSUM]):
                     return None
                 crc = crc32(content[-_CHECKSUM:], crc)
         return crc
