@@ -2,7 +2,9 @@
 """Features by 1, 2 and 4 workers of one thread, to a feature store and to a dask array.
 
 The strings are those of `benchmarks.streaming`: outlines of MNIST's digits, each of them many times
-with other letters changed. At the end a worker is killed in the middle of its work.
+with other letters changed. The random ones are long, so that workers have much to do for each
+byte that the client takes from them; ``--length 10 40`` is the other case. At the end a worker is
+killed in the middle of its work.
 """
 
 from __future__ import annotations
@@ -69,9 +71,9 @@ class Traffic:
 def main(arguments: list[str] | None = None) -> int:
     """Run all and print a table, and the figures for estimates."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--n", type=int, default=250_000, help="strings")
+    parser.add_argument("--n", type=int, default=300_000, help="strings")
     parser.add_argument("--R", type=int, default=1024, help="random strings")
-    parser.add_argument("--length", type=int, nargs=2, default=(60, 180), help="of random strings")
+    parser.add_argument("--length", type=int, nargs=2, default=(120, 240), help="of random strings")
     parser.add_argument("--dtype", choices=["float32", "float64"], default="float32")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--folder", help="on the disk to write to; by default a temporary folder")
@@ -104,15 +106,13 @@ def main(arguments: list[str] | None = None) -> int:
             killer = threading.Timer(found["seconds"] / 2, os.kill, (process, signal.SIGKILL))
             killer.start()
             name = f"{most} workers, one killed"
-            found = to_store(
-                X, omega, file, how, name, {"client": client}, (traffic, blocks, first)
-            )
+            to_store(X, omega, file, how, name, {"client": client}, (traffic, blocks, first))
             killer.cancel()
             print(f"\nAfter the kill {blocks.sent - len(blocks.keys)} of {len(blocks.keys)} blocks "
                   "were given out again.")  # fmt: skip
         print("\nFor estimates:")
         pairs = options.n * options.R
-        print(f"  c = {first['store'] * min(options.workers) / pairs * 1e9:.1f} ns of a thread for "
+        print(f"  c = {first['store'] * options.workers[0] / pairs * 1e9:.1f} ns of a thread for "
               "a pair (from the first line with workers)")  # fmt: skip
         print(f"  x = {traffic.input / options.n:.0f} bytes of a string on its way; omega: "
               f"{traffic.recipe} bytes")  # fmt: skip
