@@ -31,6 +31,7 @@ _BLOCK_SECONDS = 1.0
 # What kernels, HDF5 and the writer take besides what grows with the inputs.
 _SPARE_BYTES = 1 << 24
 _THREAD_BYTES = 1 << 20
+_CLIENT_BYTES = 1 << 24  # and what a client of workers takes
 
 
 def check_memory(pairs: Any, dtype: np.dtype, limit: int) -> None:
@@ -178,7 +179,7 @@ def _remote_bands(remote: Remote, height: int, limit: int | None) -> int:
     if limit is None:
         return most
     held = _held_bytes(pairs)
-    fixed = held + 2 * remote.recipe_bytes + _SPARE_BYTES
+    fixed = held + 2 * remote.recipe_bytes + _CLIENT_BYTES
     each = (_BUFFERS + 3) * band_bytes  # one more is handed over, and one received with a copy
     if fixed + each > limit:
         raise ValueError(

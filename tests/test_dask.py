@@ -108,6 +108,12 @@ def lines(log):
     return [tuple(map(int, line.split())) for line in log.read_text().splitlines()]
 
 
+def at_rest(log):
+    before = len(lines(log))
+    time.sleep(0.3)
+    return len(lines(log)) == before
+
+
 def wait_until(condition, seconds=30):
     stop = time.monotonic() + seconds
     while not condition():
@@ -322,11 +328,8 @@ def test_interrupt(client, file, small_chunks, tmp_path):
     assert time.monotonic() - sent[0] < 3  # one, on a machine with other work
     thread.join()
     wait_until(lambda: not any(client.processing().values()))
-    time.sleep(0.1)  # a row is finished
-    before = len(lines(log))
-    assert before < 400
-    time.sleep(0.2)
-    assert len(lines(log)) == before
+    wait_until(lambda: at_rest(log))
+    assert len(lines(log)) < 400
     kept = [rows for _, rows in lines(log)]
     with d2ke.distance_matrix(X, [0.0, 1.0], logged(log, 0), out=file, resume=True) as store:
         assert (store.read() == np.abs(np.subtract.outer(X, [0.0, 1.0]))).all()
