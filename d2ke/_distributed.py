@@ -125,8 +125,9 @@ class Remote:
         waiting: dict[Any, slice] = {}
         failed: tuple[int, Exception] | None = None
         first, count, n_threads, counted = 0, 1, 0, -np.inf
-        recipe = self._broadcast()
+        recipe = None
         try:
+            recipe = self._broadcast()
             while True:
                 if time.monotonic() - counted > _COUNT_SECONDS:  # workers come and go
                     n_threads, counted = self._n_threads(), time.monotonic()
@@ -151,8 +152,8 @@ class Remote:
                 try:
                     seconds, block = future.result()
                 except Exception as error:
-                    if future.cancelled():
-                        raise ConnectionError(f"client lost its tasks: {error}") from error
+                    if future.cancelled() or client.status != "running":
+                        raise ConnectionError(f"client lost its blocks: {error}") from error
                     failed = rows.start, error
                     late = [other for other in waiting if waiting[other].start > rows.start]
                     client.cancel(late)
@@ -166,16 +167,17 @@ class Remote:
                 yield rows, block
             if failed is not None:
                 raise failed[1]
+        except Exception as error:
+            if client.status == "running" or isinstance(error, ConnectionError):
+                raise
+            raise ConnectionError(f"client lost its scheduler: {error}") from error
         finally:
             with suppress(Exception):  # the client may be closed
-                client.cancel([recipe, *waiting])
+                client.cancel([future for future in (recipe, *waiting) if future is not None])
 
     def _n_threads(self) -> int:
         """Return how many threads all workers have; 1 if there are none yet."""
-        try:
-            return max(1, sum(self._client.nthreads().values()))
-        except OSError as error:
-            raise ConnectionError(f"client lost its scheduler: {error}") from error
+        return max(1, sum(self._client.nthreads().values()))
 
     def _broadcast(self) -> Any:
         """Give every worker the recipe; those that come later get it from others."""
