@@ -48,6 +48,16 @@ def slow(x, n_x, y, n_y, dim, data):
 function = LowLevelCallable(slow.ctypes)
 items = d2ke.pack(np.random.default_rng(0).random((4096, 1)))
 """
+SEARCH = """
+import atexit, shutil, tempfile
+folder = tempfile.mkdtemp()
+atexit.register(shutil.rmtree, folder)
+rng = np.random.default_rng(0)
+X = d2ke.pack([bytes(one) for one in rng.integers(0, 4, (40_000, 8), dtype='u1')])
+y = rng.integers(0, 9, 40_000)
+how = {'distance': 'levenshtein', 'n_threads': 2}
+grid = {'R': [200], 'gamma': np.linspace(0.1, 2, 50), 'loss': ['squared']}
+"""
 CASES = {
     "many short pairs": (
         "X = d2ke.pack(np.zeros((3000, 400, 2)))",
@@ -83,6 +93,14 @@ CASES = {
     "coreset, thinning": (
         "X = np.random.default_rng(0).random((300_000, 5))",
         'd2ke.kernel_coreset(X, 30_000, sigma=1.0, method="thinning")',
+    ),
+    "search with a folder, products": (
+        SEARCH,
+        "d2ke.search(X, y, 'rsm', folder=f'{folder}/products', **how, grid=grid)",
+    ),
+    "search with a folder, squared hinge": (
+        SEARCH + "one = {'R': [200], 'gamma': [1e-3], 'C': [1e6], 'loss': ['squared_hinge']}\n",
+        "d2ke.search(X, y, 'rsm', folder=f'{folder}/hinge', **how, grid=one)",
     ),
     "Python callable": ("", "d2ke.distance_matrix(range(10**4), range(10**4), lambda x, y: 1.0)"),
     "slow Python callable": (
