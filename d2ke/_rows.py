@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from d2ke._validate import byte_count
 from d2ke.io import FeatureFile, open_features
+from d2ke.io._grid import write_all
 
-_RUN = 4096  # rows made at a time
+_RUN, _WRITTEN = 4096, 512  # rows made at a time
 
 
 class Rows:
@@ -64,6 +67,36 @@ class Rows:
         for start in range(0, len(Z), _RUN):
             Z[start : start + _RUN] = self[start : start + _RUN]
         return Z
+
+
+def written(rows: Rows, folder: Path) -> Rows:
+    """Return the same rows, made once and read from a nameless file in the folder.
+
+    Where the disk is full they stay what they are.
+    """
+    try:
+        file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (read later)
+        for start in range(0, len(rows), _WRITTEN):
+            write_all(
+                file.fileno(),
+                np.ascontiguousarray(rows[start : start + _WRITTEN]).view(np.uint8).ravel(),
+                start * rows.shape[1] * rows.dtype.itemsize,
+            )
+    except OSError:
+        return rows
+    width = rows.shape[1] * rows.dtype.itemsize
+
+    def read(which: slice) -> np.ndarray:
+        Z = np.empty((which.stop - which.start, rows.shape[1]), rows.dtype)
+        left, place = memoryview(Z).cast("B"), which.start * width
+        while left:
+            done = os.preadv(file.fileno(), [left], place)
+            left, place = left[done:], place + done
+        return Z
+
+    result = Rows(np.empty((0, rows.shape[1]), rows.dtype))
+    result.shape, result._read = rows.shape, read
+    return result
 
 
 class StoredRows(Rows):

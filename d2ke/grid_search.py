@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequenc
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from d2ke import _nodes
 from d2ke._blas import for_this_thread
 from d2ke._median import median
-from d2ke._rows import Rows, StoredRows
+from d2ke._rows import Rows, StoredRows, written
 from d2ke._threads import thread_count, worker_pool
 from d2ke._validate import choice, integer
 from d2ke.classifier import LOSSES
@@ -139,27 +140,27 @@ class _Distances:
     """The distances of a candidate, opened when they are needed."""
 
     def __init__(self, source: np.ndarray | str | os.PathLike):
-        self._source = source
+        self.source = source
         self.in_file = not isinstance(source, np.ndarray)
 
     @cached_property
     def n_columns(self) -> int:
         if self.in_file:
-            with open_features(self._source) as store:
+            with open_features(self.source) as store:
                 return store.shape[1]
-        return self._source.shape[1]
+        return self.source.shape[1]
 
     @cached_property
     def rows(self) -> Rows:
         if self.in_file:
-            return StoredRows("D", self._source, distances=True)
-        _nodes.check_distances("D", self._source)
-        return Rows(self._source)
+            return StoredRows("D", self.source, distances=True)
+        _nodes.check_distances("D", self.source)
+        return Rows(self.source)
 
     def unit(self, R: int) -> float:
         if self.in_file:
             return median_unit(self.rows.mapped(lambda D: D[:, :R], R))
-        return median_unit(self._source[:, :R])
+        return median_unit(self.source[:, :R])
 
     def features(self, setting: Mapping[str, Any]) -> Rows:
         R, gamma = setting["R"], setting["gamma"]
@@ -270,9 +271,11 @@ def search_features(
             Z = D.features(setting)
             n, R = Z.shape
             held = 2 * Z.dtype.itemsize * n * R
-            if not D.in_file or (limit is not None and load.hinge_bytes(R) + held <= limit):
+            room = limit is not None and load.hinge_bytes(R) + held + _SPARE_BYTES <= limit
+            if room or not D.in_file:
                 Z = Z.whole()
-            return Scaling.fit(Z, setting["scaling"]).apply(Z)
+            F = Scaling.fit(Z, setting["scaling"]).apply(Z)
+            return written(F, Path(D.source).parent) if isinstance(F, Rows) else F
 
         tried += _with_hinge(features, codes, setting, costs, by_cost, folds, n_threads, notes)
     return _best_of(tried, losses)

@@ -221,6 +221,29 @@ def test_python_distances_and_more_features_than_rows(tmp_path):
         search(X, y, folder=tmp_path, **how | {"unit": 3.0})
 
 
+def test_a_disk_with_no_room_for_features(tmp_path, monkeypatch):
+    X, y = words(60)
+    known = search(X, y, "rsm", **RSM)
+    made, plain = [], grid_search.written
+
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    def write(rows, folder):
+        made.append(plain(rows, folder))
+        return made[-1]
+
+    monkeypatch.setattr(grid_search, "written", write)
+    monkeypatch.setattr("d2ke._rows.write_all", full)
+    assert search(X, y, "rsm", folder=tmp_path / "full", **RSM) == known
+    monkeypatch.undo()
+    monkeypatch.setattr(grid_search, "written", write)
+    assert search(X, y, "rsm", folder=tmp_path / "free", **RSM) == known
+    np.testing.assert_array_equal(made[0].whole(), made[1].whole())
+    assert made[0]._map is not None
+    assert made[1]._map is None
+
+
 def test_folds_are_solved_in_groups(monkeypatch):
     """As many as there is room for, and never depending on who asks."""
     rng = np.random.default_rng(0)
