@@ -35,4 +35,5 @@ def median(values: Rows) -> float:
             digit = int(np.searchsorted(until, ranks[side], side="right"))
             ranks[side] -= int(until[digit] - counts[start][digit])
             starts[side] = start << _BITS | digit
-    return float(np.array(starts, dtype=whole).view(values.dtype).mean())
+    middle = np.array(starts[count % 2 :], dtype=whole).view(values.dtype)
+    return float(middle.mean())

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -75,28 +76,38 @@ def written(rows: Rows, folder: Path) -> Rows:
     Where the disk is full they stay what they are.
     """
     try:
-        file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (read later)
-        for start in range(0, len(rows), _WRITTEN):
-            write_all(
-                file.fileno(),
-                np.ascontiguousarray(rows[start : start + _WRITTEN]).view(np.uint8).ravel(),
-                start * rows.shape[1] * rows.dtype.itemsize,
-            )
+        read = _Written(rows, folder)
     except OSError:
         return rows
-    width = rows.shape[1] * rows.dtype.itemsize
-
-    def read(which: slice) -> np.ndarray:
-        Z = np.empty((which.stop - which.start, rows.shape[1]), rows.dtype)
-        left, place = memoryview(Z).cast("B"), which.start * width
-        while left:
-            done = os.preadv(file.fileno(), [left], place)
-            left, place = left[done:], place + done
-        return Z
-
     result = Rows(np.empty((0, rows.shape[1]), rows.dtype))
     result.shape, result._read = rows.shape, read
     return result
+
+
+class _Written:
+    """Reads rows from a nameless file, which goes when nobody has the reader any more."""
+
+    def __init__(self, rows: Rows, folder: Path):
+        self._columns, self._dtype = rows.shape[1], rows.dtype
+        self._row_bytes = self._columns * self._dtype.itemsize
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            for start in range(0, len(rows), _WRITTEN):
+                Z = np.ascontiguousarray(rows[start : start + _WRITTEN])
+                write_all(file.fileno(), memoryview(Z).cast("B"), start * self._row_bytes)
+            self._fd = os.dup(file.fileno())
+        weakref.finalize(self, os.close, self._fd)
+
+    def __call__(self, rows: slice) -> np.ndarray:
+        Z = np.empty((rows.stop - rows.start, self._columns), self._dtype)
+        if not Z.size:
+            return Z
+        left, place = memoryview(Z).cast("B"), rows.start * self._row_bytes
+        while left:
+            done = os.preadv(self._fd, [left], place)
+            if not done:
+                raise OSError("the file of features has become shorter")
+            left, place = left[done:], place + done
+        return Z
 
 
 class StoredRows(Rows):
