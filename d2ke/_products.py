@@ -15,7 +15,7 @@ from d2ke._threads import worker_pool
 # Rows that one product computes. Were it to depend on the number of threads, so would
 # the BLAS's choice of algorithm and the last bits.
 _RUN = 256
-_ROWS = 4096  # whose products are added to a sum at a time
+ROWS = 4096  # whose products are added to a sum at a time
 
 
 @contextmanager
@@ -44,8 +44,8 @@ def square(rows_of: Callable[[slice], np.ndarray], n: int, n_threads: int | None
     """
     result = None
     with product_pool(n_threads) as pool:
-        for first in range(0, n, _ROWS):
-            A = rows_of(slice(first, first + _ROWS)).astype(np.float64, order="C", copy=False)
+        for first in range(0, n, ROWS):
+            A = rows_of(slice(first, first + ROWS)).astype(np.float64, order="C", copy=False)
             if result is None:
                 result = np.zeros((A.shape[1], A.shape[1]))
 

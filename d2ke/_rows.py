@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._validate import byte_count
 from d2ke.io import FeatureFile, open_features
-from d2ke.io._grid import write_all
+from d2ke.io._direct import write_all
 
 _RUN, _WRITTEN = 4096, 512  # rows made at a time
 
@@ -142,11 +141,3 @@ def stored(name: str, values: Any) -> Any:
     if isinstance(values, (str, os.PathLike, FeatureFile)):
         return StoredRows(name, values)
     return values
-
-
-def check_limit(max_memory: Any, needed: int, what: str) -> None:
-    """Refuse what takes more bytes than there may be."""
-    if max_memory is not None:
-        limit = byte_count("max_memory", max_memory)
-        if needed > limit:
-            raise ValueError(f"max_memory is {limit} bytes, but {what} take about {needed}")

@@ -16,6 +16,7 @@ from scipy import LowLevelCallable
 from d2ke._background import Background, wait_for_ending
 from d2ke._digest import code_digest, objects_digest, sequence_digest
 from d2ke._distributed import MOST_BLOCK_BYTES, Remote
+from d2ke._memory import bytes_needed, check_limit, kernels_bytes, require_memory
 from d2ke._progress import progress_bar
 from d2ke._validate import flag
 from d2ke.io import FeatureFile, open_features
@@ -28,21 +29,25 @@ _MOST_BLOCK_BYTES = 1 << 26
 # A block this long is long enough: what a kill may lose, and the time between two lines of the
 # journal, each of which has the disk wait for some milliseconds.
 _BLOCK_SECONDS = 1.0
-# What kernels, HDF5 and the writer take besides what grows with the inputs.
-_SPARE_BYTES = 1 << 24
-_THREAD_BYTES = 1 << 20
-_CLIENT_BYTES = 1 << 24  # and what a client of workers takes
+_CLIENT_BYTES = 1 << 24  # what a client of workers takes besides what grows with the inputs
 
 
-def check_memory(pairs: Any, dtype: np.dtype, limit: int) -> None:
-    """Refuse a matrix in memory that takes more than the limit."""
+def check_memory(pairs: Any, dtype: np.dtype, limit: int | None, given: bool) -> None:
+    """Refuse a matrix in memory that takes more than the limit, or than there is.
+
+    `given`: the array is there already.
+    """
     n, m = pairs.shape
-    needed = _held_bytes(pairs) + n * m * dtype.itemsize
-    if needed > limit:
-        raise ValueError(
-            f"max_memory is {limit} bytes, but {n} x {m} values of {dtype} and the objects take "
-            f"{needed}; give a path as out, and blocks of rows are written to that file"
+    name, case = _caller(pairs), "out is an array" if given else ""
+    sizes = {"n": n, "m": m, "b": dtype.itemsize, "W": all_prepared_bytes(pairs)}
+    if not given:
+        check_limit(
+            limit,
+            _held_bytes(pairs) + bytes_needed(name, case, **sizes),
+            f"{n} x {m} values of {dtype} and the objects",
+            "give a path as out, and blocks of rows are written to that file",
         )
+    require_memory(name, case, **sizes)
 
 
 def stream(
@@ -190,29 +195,38 @@ def _remote_bands(remote: Remote, height: int, limit: int | None) -> int:
     return min(most, (limit - fixed) // each)
 
 
+def _caller(pairs: Any) -> str:
+    """Return the public function that was called, by what it calls Y."""
+    return {"omega": "d2ke_embed", "reps": "rsm_embed"}.get(pairs.names[1], "distance_matrix")
+
+
 def _bands_within(pairs: Any, dtype: np.dtype, limit: int | None, n_threads: int) -> int:
     """Return how many bands a block has, or raise if not even one is within the limit."""
     n, m = pairs.shape
     height = chunk_shape(pairs.shape)[0]
     band_bytes = height * m * dtype.itemsize
     most = max(1, min(_MOST_BLOCK_BYTES // band_bytes, -(-n // height)))
-    if limit is None:
-        return most
-    held = _held_bytes(pairs)
-    fixed = held + _prepared_bytes(pairs.y) + _SPARE_BYTES + n_threads * _THREAD_BYTES
+    held, given = _held_bytes(pairs), (_caller(pairs), "out is a path")
+    columns = prepared_bytes(pairs.distance, pairs.y)
+
+    def sizes(bands: int) -> dict[str, int]:
+        rows = prepared_bytes(pairs.distance, pairs.x, bands * height, height)
+        return {"B": bands * band_bytes, "W": rows + columns, "T": n_threads}
 
     def needed(bands: int) -> int:
-        return (
-            fixed + _BUFFERS * bands * band_bytes + _prepared_bytes(pairs.x, bands * height, height)
-        )
+        return held + bytes_needed(*given, **sizes(bands))
 
-    if needed(1) > limit:
-        raise ValueError(
-            f"max_memory is {limit} bytes, but {needed(1)} are needed at least: {held} for the "
-            f"objects, {needed(1) - fixed} for a block of {min(height, n)} rows, and "
-            f"{fixed - held} to compare with the {m} objects of {pairs.names[1]}"
-        )
-    return bisect_right(range(1, most + 1), limit, key=needed)
+    if limit is not None:
+        if needed(1) > limit:
+            fixed = bytes_needed(*given, B=0, W=columns, T=n_threads)
+            raise ValueError(
+                f"max_memory is {limit} bytes, but {needed(1)} are needed at least: {held} for the "
+                f"objects, {needed(1) - held - fixed} for a block of {min(height, n)} rows, and "
+                f"{fixed} to compare with the {m} objects of {pairs.names[1]}"
+            )
+        most = bisect_right(range(1, most + 1), limit, key=needed)
+    require_memory(*given, **sizes(most))
+    return most
 
 
 def _held_bytes(pairs: Any) -> int:
@@ -221,7 +235,13 @@ def _held_bytes(pairs: Any) -> int:
     return sum(part.nbytes for part in parts if isinstance(part, Objects))
 
 
-def _prepared_bytes(objects: Any, rows: int | None = None, step: int = 1) -> int:
+def all_prepared_bytes(pairs: Any) -> int:
+    """Return about what the kernels' form of all objects takes."""
+    parts = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
+    return sum(prepared_bytes(pairs.distance, part) for part in parts)
+
+
+def prepared_bytes(distance: Any, objects: Any, rows: int | None = None, step: int = 1) -> int:
     """Return about what the kernels' form of objects takes, or of the largest block of rows."""
     if not isinstance(objects, Objects):
         return 0
@@ -229,9 +249,11 @@ def _prepared_bytes(objects: Any, rows: int | None = None, step: int = 1) -> int
     rows = n if rows is None else min(rows, n)
     starts = np.arange(0, n, step)
     stops = np.minimum(starts + rows, n)
-    elements = int((objects.offsets[stops] - objects.offsets[starts]).max()) * objects.dim
-    # Codes of letters of 32 bits; vectors in float64, sorted and with their weights; orders.
-    return (4 if objects.kind == "strings" else 24) * elements + 32 * rows
+    elements = int((objects.offsets[stops] - objects.offsets[starts]).max())
+    return kernels_bytes(
+        distance, objects.kind, elements * objects.dim, elements, rows,
+        objects.dtype == np.float32,
+    )  # fmt: skip
 
 
 def description(pairs: Any) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -70,11 +70,6 @@ def _container_quota() -> int | None:
         return None
 
 
-def memory_bytes() -> int:
-    """Return the bytes of memory of this machine."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
 @contextmanager
 def worker_pool(
     n_threads: int | None, initializer: Callable[[], None] | None = None

@@ -14,7 +14,8 @@ from concurrent.futures import Executor
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from d2ke._products import product_pool, square
+from d2ke._memory import bytes_needed
+from d2ke._products import ROWS, product_pool, square
 
 MAX_NEWTON = 100
 _MAX_CG = 300
@@ -23,12 +24,11 @@ _MAX_CG = 300
 _FORCING, _TIGHTER = 0.3, 0.9
 # Up to so many features all products of two of them precondition the Newton step; with a large C
 # that takes a seventh of the iterations. Beyond, their squares alone, which cost next to nothing.
-_DENSE = 2500
+MOST_DENSE = 2500
 # Rows of features that stay in the cache between a product and its transposed one, and
 # groups of them whose sums are added in order: the same for any number of threads.
 _RUN_BYTES = 1 << 21
 _GROUPS = 32
-_ROW_BYTES = 1 << 23  # of the rows that a thread has at hand
 
 
 def block_newton(
@@ -86,7 +86,7 @@ def block_newton(
     ([False, True, True], [True])
     """
     n, k = signs.shape
-    dense = Z.shape[1] <= _DENSE
+    dense = Z.shape[1] <= MOST_DENSE
     with product_pool(n_threads) as pool:
         passes = _Passes(Z, bias, pool)
         products = square(passes.rows, n, n_threads) if dense else passes.column_squares()
@@ -123,9 +123,10 @@ def block_newton(
 
 def block_newton_bytes(shape: tuple[int, int], k: int, n_threads: int) -> int:
     """Return about how many bytes `block_newton` takes for k problems, beside the features."""
-    n, R = shape[0], shape[1] + 1
-    numbers = 14 * n * k + 3 * R * min(R, _DENSE + 1) + 8 * R * k + 3 * 4096 * R
-    return 8 * numbers + n_threads * _ROW_BYTES
+    case, (n, R) = 'solver="block", a feature store', shape
+    squares = R + 1 if R <= MOST_DENSE else 0
+    sizes = {"n": n, "R": R + 1, "k": k, "P": squares, "L": min(n, ROWS), "T": n_threads}
+    return bytes_needed("train", case, **sizes)
 
 
 def _newton_step(passes, weights, products, gradient, goal):

@@ -190,8 +190,8 @@ def hinge_bytes(n: int, R: int, n_folds: int, n_classes: int, n_threads: int) ->
 
 
 def _folds_together(n: int, n_classes: int, n_folds: int) -> int:
-    of_one = block_newton_bytes((n, 0), n_classes, 0)
-    return min(max(1, _TOGETHER // of_one), n_folds)
+    one, two = (block_newton_bytes((n, 0), count * n_classes, 0) for count in (1, 2))
+    return min(max(1, _TOGETHER // (two - one)), n_folds)
 
 
 def _left_out_right(

@@ -358,6 +358,8 @@ def distance_matrix(
         on the disk.
     KeyboardInterrupt
         On Ctrl-C, within a second.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----
@@ -745,8 +747,8 @@ def fill(
     resume: Any,
     n_threads: int | None,
     progress: bool,
-    client: Any,
     task: str,
+    client: Any = None,
     gamma: float | None = None,
     scale: float = 1.0,
     parameters: Mapping[str, Any] | None = None,
@@ -773,8 +775,7 @@ def fill(
             "the workers of client, which have limits of their own"
         )
     if not (to_file or lazy):
-        if out is None and limit is not None:
-            check_memory(pairs, dtype, limit)
+        check_memory(pairs, dtype, limit, out is not None)
         out = output_array(out, pairs.shape, dtype)
         dtype = out.dtype
     remote = None

@@ -11,6 +11,7 @@ import numpy as np
 
 from d2ke import _nodes
 from d2ke._ext import features
+from d2ke._memory import require_memory
 from d2ke._threads import team_size
 from d2ke._validate import choice, positive_number
 from d2ke.distance import check_pairs, fill, output_array
@@ -84,6 +85,8 @@ def d2ke_embed(
         As `distance_matrix`; gamma missing, not positive or not finite.
     ImportError, OSError
         As `distance_matrix`, for a client and for a path as `out`.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -200,6 +203,8 @@ def d2ke_features(
     TypeError, ValueError
         D not a float matrix, NaN or negative distances, gamma missing, not
         positive or not finite, an `out` that does not fit.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -221,6 +226,8 @@ def d2ke_features(
         raise ValueError(f"D is empty: its shape is {D.shape}")
     _nodes.check_distances("D", D)
     if out is None:
+        case = "" if D.strides[1] == D.itemsize else "rows of D that are not contiguous"
+        require_memory("d2ke_features", case, n=len(D), R=D.shape[1], b=D.itemsize)
         out = np.empty(D.shape, dtype=D.dtype)
     elif output_array(out, D.shape, D.dtype).dtype != D.dtype:
         raise TypeError(f"out must have D's element type {D.dtype}, got {out.dtype}")
@@ -276,6 +283,8 @@ def rsm_embed(
     ------
     TypeError, ValueError, ImportError, OSError
         As `d2ke_embed`.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------

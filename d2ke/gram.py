@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 
 from d2ke import _nodes
+from d2ke._memory import copied_bytes, require_memory
 from d2ke._products import row_products
+from d2ke._stream import all_prepared_bytes
 from d2ke._validate import choice, positive_number
+from d2ke.distance import check_pairs
 from d2ke.embed import embed
 
 KINDS = ("rbf", "nd")
 REPAIRS = ("clip", "flip", "shift")
+_RUN = 256  # rows
 # Of the largest entry; what rounding leaves of symmetry.
 _ASYMMETRY = 1e-8
 
@@ -65,6 +69,8 @@ def d2ke_gram(
     ------
     TypeError, ValueError
         As `d2ke_embed`.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -79,12 +85,30 @@ def d2ke_gram(
     >>> K.shape, bool(K[0, 1] == K[1, 0])
     ((2, 2), True)
     """
-    given = (omega, distance, params, positive_number("gamma", gamma), n_threads)
-    rows = embed(X, *given, progress=progress)
-    columns = rows
-    if Y is not None:
-        columns = embed(Y, *given, progress=progress, names=("Y", "omega"))
-    K = row_products(rows, columns, n_threads)
+    gamma = positive_number("gamma", gamma)
+    sides = {"X": X} if Y is None else {"X": X, "Y": Y}
+    if omega is not None:
+        pairs = [
+            check_pairs(side, omega, distance, params, (name, "omega"))
+            for name, side in sides.items()
+        ]
+        require_memory(
+            "d2ke_gram",
+            "Y is None" if Y is None else "with Y",
+            n=len(pairs[0].x),
+            m=len(pairs[-1].x),
+            R=len(pairs[0].y),
+            b=max(one.dtype.itemsize for one in pairs),
+            W=max(map(all_prepared_bytes, pairs)),
+        )
+        sides = {name: one.x for name, one in zip(sides, pairs, strict=True)}
+        omega = pairs[0].y
+    features = [
+        embed(side, omega, distance, params, gamma, n_threads, progress=progress,
+              names=(name, "omega"))
+        for name, side in sides.items()
+    ]  # fmt: skip
+    K = row_products(features[0], features[-1], n_threads)
     return _symmetric_half(K) if Y is None else K
 
 
@@ -128,6 +152,8 @@ def dsk_gram(
     ValueError
         Negative or nan distances (or infinite ones for "nd"); gamma or beta not
         positive; a repair by name of a matrix that is not square and symmetric.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -163,7 +189,13 @@ def dsk_gram(
         raise TypeError(f'gamma has no meaning for kind="nd"; got {gamma!r}')
     values = _nodes.matrix("D", D, infinite=kind == "rbf")
     _nodes.check_distances("D", values)
-    dtype = values.dtype if values.dtype in (np.float32, np.float64) else np.float64
+    dtype = np.dtype(values.dtype if values.dtype in (np.float32, np.float64) else np.float64)
+    sizes = {"n": len(values), "m": values.shape[1], "b": dtype.itemsize, "c": copied_bytes(dtype)}
+    if isinstance(repair, SpectrumRepair):
+        sizes["q"] = repair.negative.shape[1]
+        require_memory("dsk_gram", "repair is a SpectrumRepair", **sizes)
+    else:
+        require_memory("dsk_gram", "" if repair is None else "repair by name", **sizes)
     K = np.power(values, beta, dtype=dtype)
     K *= -1.0 if gamma is None else -gamma
     if kind == "rbf":
@@ -220,15 +252,19 @@ class SpectrumRepair:
     def fit(cls, K: np.ndarray, kind: str) -> SpectrumRepair:
         """Repair the symmetric Gram matrix of training objects, shape (n, n)."""
         choice("repair", kind, REPAIRS)
-        K = symmetric_matrix("K", K)
+        K = symmetric_matrix("K", K, "SpectrumRepair.fit")
         values, vectors = np.linalg.eigh(K)
         below = values < 0
         negative = vectors[:, below]
+        del vectors
         if kind == "shift":
             gram = K - min(values[0], 0.0) * np.eye(len(K))
         else:
             times = 1 if kind == "clip" else 2
-            gram = K - times * (negative * values[below]) @ negative.T
+            scaled = negative * values[below]
+            scaled *= times
+            gram = scaled @ negative.T
+            np.subtract(K, gram, out=gram)
         return cls(kind, _symmetric_half(gram), float(values[0]), negative)
 
     def apply(self, K: np.ndarray) -> np.ndarray:
@@ -240,21 +276,37 @@ class SpectrumRepair:
             )
         if self.kind == "shift":
             return K
+        sizes = {"n": len(K), "m": K.shape[1], "q": self.negative.shape[1], "c": 0}
+        require_memory("SpectrumRepair.apply", **sizes)
         times = 1 if self.kind == "clip" else 2
         return K - times * (K @ self.negative) @ self.negative.T
 
 
-def symmetric_matrix(name: str, values: Any) -> np.ndarray:
-    """Return a matrix as float64, symmetric but for rounding, or raise."""
-    matrix = np.asarray(_nodes.matrix(name, values), dtype=np.float64)
+def symmetric_matrix(
+    name: str, values: Any, function: str = "", case: str = "", **sizes: int
+) -> np.ndarray:
+    """Return a matrix as float64, symmetric but for rounding, or raise.
+
+    With a function's name, what that one takes for the matrix must be there, see
+    `require_memory`; n and c are those of the matrix.
+    """
+    matrix = _nodes.matrix(name, values)
     if matrix.shape[0] != matrix.shape[1] or not matrix.size:
         raise ValueError(f"{name} must be square and not empty, got shape {matrix.shape}")
-    _nodes.check_symmetric(name, matrix, _ASYMMETRY * np.abs(matrix).max())
+    if function:
+        n = len(matrix)
+        require_memory(function, case, n=n, c=copied_bytes(matrix.dtype), **sizes)
+    matrix = np.asarray(matrix, dtype=np.float64)
+    largest = max(abs(float(matrix.max())), abs(float(matrix.min())))
+    _nodes.check_symmetric(name, matrix, _ASYMMETRY * largest)
     return matrix
 
 
 def _symmetric_half(K: np.ndarray) -> np.ndarray:
     """Copy the upper triangle onto the lower one, which rounding may have made different."""
-    below = np.tril_indices(len(K), -1)
-    K[below] = K.T[below]
+    for low in range(0, len(K), _RUN):
+        rows = slice(low, low + _RUN)
+        K[rows, :low] = K[:low, rows].T
+        corner = K[rows, rows]
+        corner[:] = np.triu(corner) + np.triu(corner, 1).T
     return K

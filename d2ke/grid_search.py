@@ -52,7 +52,7 @@ _VERIFY_BYTES, _SPARE_BYTES = 3 << 24, 1 << 25
 # What is held for each distance, at once, or of all of them.
 _BYTES_OF_NEIGHBORS = 64
 _NUMBERS_OF_LED = 8
-_NUMBERS_OF_KERNEL, _NUMBERS_OF_MACHINE = 3, 4
+_NUMBERS_OF_KERNEL, _NUMBERS_OF_MACHINE = 3, 2
 
 
 def median_unit(D: np.ndarray | Rows) -> float:

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from d2ke import _nodes
+from d2ke._memory import copied_bytes, require_memory
 from d2ke._products import product_pool
+from d2ke._threads import thread_count
 from d2ke._validate import choice, integer, positive_number
 
 # What each kind of object needs: the number of elements, and the number of choices for each.
@@ -227,6 +229,8 @@ def kernel_error(
         Not exactly one of `gram` and `features`, or a matrix not of real numbers.
     ValueError
         Shapes that do not fit, a gram that is not symmetric, sizes out of range.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -278,6 +282,10 @@ def kernel_error(
         estimate = _product(Z[rows], Z[after])
         return maxima, sums, float(np.square(estimate).sum(axis=0) @ times)
 
+    every = [Z] if features is None else [Z, np.asarray(features)]
+    c = max(copied_bytes(one.dtype) for one in every)
+    L = min(max(one.shape[1] for one in every), _CHUNK)
+    require_memory("kernel_error", n=n, L=L, c=c, T=thread_count(n_threads))
     step = max(1, min(_TILE_ROWS, _TILE_VALUES // n))
     tiles = [slice(low, min(low + step, n)) for low in range(0, n, step)]
     with product_pool(n_threads) as pool:
@@ -317,6 +325,8 @@ def kernel_standard_error(Z: np.ndarray, Y: np.ndarray | None = None) -> np.ndar
     ------
     TypeError, ValueError
         Not matrices of finite real numbers with equally many columns, at least two.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -338,6 +348,7 @@ def kernel_standard_error(Z: np.ndarray, Y: np.ndarray | None = None) -> np.ndar
         raise ValueError(f"Y has {Y.shape[1]} columns, but Z has {R}")
     if R < 2:
         raise ValueError("Z has one column; at least two are needed to estimate a variance")
+    require_memory("kernel_standard_error", n=len(Z), m=len(Y), L=min(R, _CHUNK))
     estimate = _product(Z, Y)
     squares = np.zeros_like(estimate)
     for columns in _chunks(R):
@@ -345,8 +356,11 @@ def kernel_standard_error(Z: np.ndarray, Y: np.ndarray | None = None) -> np.ndar
             np.square(Z[:, columns], dtype=np.float64)
             @ np.square(Y[:, columns], dtype=np.float64).T
         )
-    variance = np.maximum(R * squares - np.square(estimate), 0.0)
-    return np.sqrt(variance / (R - 1))
+    squares *= R
+    squares -= np.square(estimate, out=estimate)
+    variance = np.maximum(squares, 0.0, out=squares)
+    variance /= R - 1
+    return np.sqrt(variance, out=variance)
 
 
 def _below_one(name: str, value: Any) -> float:
@@ -371,7 +385,8 @@ def _reference(gram: Any, features: Any, n: int):
         K = _features("gram", gram)
         if K.shape != (n, n):
             raise ValueError(f"gram must have shape ({n}, {n}), as Z has {n} rows; got {K.shape}")
-        _nodes.check_symmetric("gram", K, 1e-6 * float(np.abs(K).max()))
+        largest = max(abs(float(K.max())), abs(float(K.min())))
+        _nodes.check_symmetric("gram", K, 1e-6 * largest)
         return lambda rows, others: K[rows, others]
     F = _features("features", features)
     if len(F) != n:

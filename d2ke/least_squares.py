@@ -11,7 +11,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from d2ke import _labels, _nodes
 from d2ke._blas import one_blas_thread
-from d2ke._products import square
+from d2ke._memory import require_memory
+from d2ke._products import ROWS, square
 from d2ke._rows import StoredRows, stored
 from d2ke._validate import positive_number
 from d2ke.linear import LinearModel, one_vs_rest_signs
@@ -61,6 +62,8 @@ def train_least_squares(
         If a value is not finite, lengths differ, there is only one class, C is out of range, or
         rounding leaves no solution: with features that depend on each other and a C beyond 1e12,
         say.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -84,6 +87,12 @@ def train_least_squares(
         raise ValueError(f"Z must have rows and columns, got shape {features.shape}")
     classes, codes = _labels.encode_classes("y", y)
     _labels.same_length("y", codes, "Z", len(features))
+    n, R = features.shape
+    case = "R < n" if n > R else "R >= n"
+    if n <= R and isinstance(features, StoredRows):
+        case = f"{case}, a feature store"
+    sizes = {"n": n, "R": R, "k": len(classes), "b": features.dtype.itemsize}
+    require_memory("train_least_squares", case, L=min(max(n, R), ROWS), **sizes)
     signs = one_vs_rest_signs(codes, len(classes))
     solve = _by_features if features.shape[1] < len(features) else _by_rows
     if solve is _by_rows and isinstance(features, StoredRows):

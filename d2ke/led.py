@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse.linalg import eigsh
 
 from d2ke import _nodes
+from d2ke._memory import require_memory
 from d2ke._validate import integer
 from d2ke.gram import symmetric_matrix
 
@@ -59,6 +60,8 @@ class PseudoEuclidean:
         TypeError, ValueError
             Wrong shape, negative or non-finite distances.
         """
+        D_new = _nodes.matrix("D_new", D_new)
+        require_memory("PseudoEuclidean.project", n=len(D_new), m=D_new.shape[1], R=self.Z.shape[1])
         squares = _squares("D_new", D_new)
         if squares.shape[1] != len(self.Z):
             raise ValueError(
@@ -94,6 +97,8 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:
     ------
     TypeError, ValueError
         D not a symmetric matrix of finite numbers >= 0; R out of range.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -115,16 +120,19 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:
     >>> np.round(np.abs(new[0] - embedding.Z[2]), 12).tolist()
     [1.0]
     """
-    squares = _squares("D", symmetric_matrix("D", D))
-    n = len(squares)
-    R = integer("R", R, 1, n)
+    D = _nodes.matrix("D", D)
+    n = len(D)
+    R = integer("R", R, 1, max(n, 1))  # an empty D is refused below
+    few = n > max(_LARGE, _FEW * R)
+    case = "R <= n / 10, n > 1000" if few else ""
+    squares = _squares("D", symmetric_matrix("D", D, "gdk_led", case, R=R))
     column_means = squares.mean(axis=0)
     B = squares
     B -= column_means
     B -= column_means[:, None]
     B += column_means.mean()
     B *= -0.5
-    if n > max(_LARGE, _FEW * R):
+    if few:
         values, Q = eigsh(B, k=R, v0=np.random.default_rng(0).standard_normal(n))
     else:
         values, Q = np.linalg.eigh(B)

@@ -26,11 +26,13 @@ from scipy import sparse
 from scipy.special import expit, log_expit
 
 from d2ke import _labels, _native, _nodes, _options
+from d2ke._memory import bytes_needed, check_limit, require_memory
 from d2ke._options import Option
-from d2ke._rows import check_limit
+from d2ke._products import ROWS
+from d2ke._rows import StoredRows
 from d2ke._threads import thread_count
 from d2ke._validate import choice, flag, integer
-from d2ke.block import MAX_NEWTON, block_newton, block_newton_bytes
+from d2ke.block import MAX_NEWTON, MOST_DENSE, block_newton
 
 _CRAMMER_SINGER = 4
 _REGRESSION = (11, 12, 13)
@@ -41,7 +43,6 @@ _DETERMINISTIC = (0, 2, 11)  # all others shuffle with the C library's rand()
 _FREE_BIAS = (0, 2, 5, 6, 11)
 # LIBLINEAR's default tolerances; 0.1 for the rest.
 _EPS = {0: 0.01, 2: 0.01, 5: 0.01, 6: 0.01, 11: 0.0001}
-_ROW_BLOCK = 1 << 23  # bytes of rows that are at hand in a thread
 _CROSS_VALIDATION = "train returns a model; cross-validate with d2ke.select"
 
 _OPTIONS = {
@@ -194,6 +195,8 @@ def train(
         unknown or out of range, a store is damaged, or `max_memory` is too small.
     OSError
         If a store cannot be opened.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     Warns
     -----
@@ -239,7 +242,7 @@ def train(
     bias = given.get("-B", -1.0)
     text = options if isinstance(options, str) else " ".join(options)
     if block:
-        _check_block_memory(max_memory, features.shape, len(classes), n_threads)
+        _check_block_memory(max_memory, features, len(classes), n_threads)
         factors = _labels.class_weights(classes, given.get("-w"), class_weight)
         weights = _solve_block(features, values, classes, factors, given, n_threads)
         return LinearModel(*_split_bias(weights, bias), classes, number, text)
@@ -318,19 +321,37 @@ def _solve_block(features, codes, classes, factors, given, n_threads):
 def _check_nodes_memory(max_memory: Any, features: Any, n_threads: int) -> None:
     """Refuse what LIBLINEAR has no room for: 16 bytes a value, and some numbers for each row."""
     n, R = features.shape
-    count = features.nnz if sparse.issparse(features) else n * R
-    needed = 16 * (count + 2 * n) + 8 * n * (4 + 12 * n_threads) + 8 * _ROW_BLOCK
+    sizes = {"n": n, "R": R, "T": n_threads}
+    case, count = 'solver="liblinear"', n * R
+    if sparse.issparse(features):
+        case, count = f"{case}, sparse", features.nnz
+        sizes["E"] = count
+    elif isinstance(features, StoredRows):
+        case = f"{case}, a feature store"
     what = f'LIBLINEAR\'s copy of {count} values and its work (solver="block" makes no copy)'
-    check_limit(max_memory, needed, what)
+    check_limit(max_memory, bytes_needed("train", case, **sizes), what)
+    require_memory("train", case, **sizes)
 
 
-def _check_block_memory(
-    max_memory: Any, shape: tuple[int, int], n_classes: int, n_threads: int
-) -> None:
+def _check_block_memory(max_memory: Any, features: Any, n_classes: int, n_threads: int) -> None:
     """Refuse what the block solver has no room for: some numbers for each row and problem."""
+    n, R = features.shape
     k = n_classes if n_classes > 2 else 1
-    needed = block_newton_bytes(shape, k, n_threads)
-    check_limit(max_memory, needed, f"{k} problems of {shape[0]} rows and {shape[1] + 1} weights")
+    case = 'solver="block"'
+    if isinstance(features, StoredRows):
+        case = f"{case}, a feature store"
+    sizes = {
+        "n": n,
+        "R": R + 1,
+        "k": k,
+        "c": 0 if features.dtype in (np.float32, np.float64) else 8,
+        "L": min(n, ROWS),
+        "P": R + 1 if R <= MOST_DENSE else 0,
+        "T": n_threads,
+    }
+    what = f"{k} problems of {n} rows and {R + 1} weights"
+    check_limit(max_memory, bytes_needed("train", case, **sizes), what)
+    require_memory("train", case, **sizes)
 
 
 def one_vs_rest_signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
@@ -468,6 +489,8 @@ def predict(
         If `model` is not a LinearModel, or `y` is of another kind than the model's labels.
     ValueError
         If the number of features or of labels does not fit, or a value is not finite.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     Examples
     --------
@@ -488,6 +511,8 @@ def predict(
         raise ValueError(f"Z has {n_features} features, but the model has {model.n_features}")
     true = _labels.truth(y, model.classes, "Z", n_rows)
 
+    case = "probability=True" if probability else ""
+    require_memory("predict", case, n=n_rows, k=len(model.weights))
     decision = np.empty((n_rows, len(model.weights)))
     if not sparse.issparse(features):
         # By blocks, so that float32 features are not copied to float64 as a whole.

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._memory import require_memory
 from d2ke._validate import choice, element_type, generator, integer, length_range, positive_number
 from d2ke.objects import Objects, offsets_of, pack, refuse_weights
 
@@ -54,6 +55,8 @@ def random_series(
     ------
     TypeError, ValueError
         R < 1, n_channels < 1, an empty range of lengths, sigma <= 0.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -77,9 +80,11 @@ def random_series(
         (low, high),
         lambda generator, n: generator.standard_normal((n, n_channels)),
         lambda stream, n: stream.randn(n_channels, n).T,
+        ("random_series", n_channels),
     )
     with np.errstate(over="ignore"):
-        values = (values * sigma).astype(dtype, copy=False)
+        values *= sigma
+        values = values.astype(dtype, copy=False)
     _check_overflow(values, f"sigma is too large for {dtype}: {sigma}")
     return Objects("vectors", values, offsets)
 
@@ -108,6 +113,8 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
     ------
     TypeError, ValueError
         R < 1, an empty range of lengths, an empty alphabet or a letter twice.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -144,6 +151,7 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
         (low, high),
         lambda generator, n: generator.integers(0, n_letters, size=n),
         lambda stream, n: stream.randi([0, n_letters - 1], n, 1)[:, 0],
+        ("random_strings", 1),
     )
     values = codes.astype(letters.values.dtype)
     return Objects("strings", values, offsets, letters.alphabet, letters.letters)
@@ -182,6 +190,8 @@ def random_segments(
     ValueError
         R < 1, an empty range of lengths, no object of X is as long as the longest length, values
         that are out of the element type's range, or a scale other than 1 for strings.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -208,7 +218,7 @@ def random_segments(
             "elements"
         )
     for_lengths, for_places = generator(seed).spawn(2)
-    offsets = _draw_offsets(for_lengths, R, low, high)
+    offsets = _draw_offsets(for_lengths, R, (low, high), "random_segments", objects.dim)
     lengths, draws = np.diff(offsets), for_places.random(R)
     begins = np.empty(R, dtype=np.int64)
     for one in np.unique(lengths).tolist():
@@ -217,8 +227,9 @@ def random_segments(
         place = _pick(draws[here], ends[-1])
         item = np.searchsorted(ends, place, side="right")
         begins[here] = objects.offsets[item + 1] - one + 1 - (ends[item] - place)
-    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
-    values = objects.values[np.repeat(begins, lengths) + within]
+    source = np.repeat(begins - offsets[:-1], lengths)
+    source += np.arange(offsets[-1])
+    values = objects.values[source]
     if objects.kind == "vectors":
         with np.errstate(over="ignore", invalid="ignore"):  # 0 times infinity is invalid
             values *= objects.dtype.type(scale)
@@ -258,6 +269,8 @@ def markov_strings(
         If X does not hold strings, or an argument is of a wrong type.
     ValueError
         R < 1, order < 1, an empty range of lengths, or X has no string longer than `order`.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----
@@ -280,7 +293,9 @@ def markov_strings(
     integer("order", order, 1)
     chain = _Chain(objects, order)
     for_lengths, for_values = generator(seed).spawn(2)
-    offsets = _draw_offsets(for_lengths, R, *length_range("length", length))
+    offsets = _draw_offsets(
+        for_lengths, R, length_range("length", length), "markov_strings", 1, M=len(objects.values)
+    )
     draws = for_values.random(offsets[-1])
     places = np.empty(offsets[-1], dtype=np.int64)
     first, lengths = offsets[:-1], np.diff(offsets)
@@ -382,6 +397,8 @@ def random_sets(
     ------
     TypeError, ValueError
         R < 1, dim < 1, an empty range of sizes, an unknown region, an empty box.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -410,6 +427,7 @@ def random_sets(
             generator.random((n, dim)) if region == "box" else generator.standard_normal((n, dim))
         ),
         lambda stream, n: stream.rand(dim, n).T if region == "box" else stream.randn(dim, n).T,
+        ("random_sets", dim),
     )
     if region == "box":
         with np.errstate(over="ignore", invalid="ignore"):
@@ -452,6 +470,8 @@ def resampled_sets(R: int, X: Any, *, size: int | tuple[int, int], seed: Any) ->
         If X does not hold vectors, or has weights, or an argument is of a wrong type.
     ValueError
         R < 1, an empty range of sizes, or X has no elements.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -471,7 +491,7 @@ def resampled_sets(R: int, X: Any, *, size: int | tuple[int, int], seed: Any) ->
     if not len(objects.values):
         raise ValueError("X must hold at least one element, but all of its sets are empty")
     for_sizes, for_values = generator(seed).spawn(2)
-    offsets = _draw_offsets(for_sizes, R, *length_range("size", size))
+    offsets = _draw_offsets(for_sizes, R, length_range("size", size), "resampled_sets", objects.dim)
     chosen = for_values.integers(0, len(objects.values), size=offsets[-1])
     return Objects("vectors", objects.values[chosen], offsets)
 
@@ -537,19 +557,33 @@ def _draw(
     lengths: tuple[int, int],
     from_generator: Callable[[np.random.Generator, int], np.ndarray],
     from_stream: Callable[[Any, int], np.ndarray],
+    what: tuple[str, int],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw the offsets and the values of R objects.
 
     A MATLAB-like stream is one sequence: each object's length comes before its values there, so
-    that the objects are those that a MATLAB loop draws.
+    that the objects are those that a MATLAB loop draws. `what` is the function that was called,
+    and how many numbers an element has.
     """
     if hasattr(seed, "randi"):
         parts = [from_stream(seed, seed.randi(list(lengths))) for _ in range(R)]
         return offsets_of([len(part) for part in parts]), np.concatenate(parts)
     for_lengths, for_values = generator(seed).spawn(2)
-    offsets = _draw_offsets(for_lengths, R, *lengths)
+    offsets = _draw_offsets(for_lengths, R, lengths, *what)
     return offsets, from_generator(for_values, offsets[-1])
 
 
-def _draw_offsets(rng: np.random.Generator, R: int, low: int, high: int) -> np.ndarray:
-    return offsets_of(rng.integers(low, high + 1, size=R))
+def _draw_offsets(
+    rng: np.random.Generator,
+    R: int,
+    lengths: tuple[int, int],
+    function: str,
+    dim: int,
+    **sizes: int,
+) -> np.ndarray:
+    """Draw lengths, and ask for the memory of objects of these lengths."""
+    low, high = lengths
+    require_memory(function, n=R, N=R * low * dim, **sizes)
+    offsets = offsets_of(rng.integers(low, high + 1, size=R))
+    require_memory(function, n=R, N=int(offsets[-1]) * dim, **sizes)
+    return offsets

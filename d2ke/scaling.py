@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from d2ke import _nodes
+from d2ke._memory import require_memory
 from d2ke._products import row_products
 from d2ke._rows import Rows, stored
 from d2ke._validate import choice
@@ -52,6 +53,7 @@ class Scaling:
             raise ValueError(f"Z is empty: its shape is {Z.shape}")
         if choice("scaling", kind, SCALINGS) == "none":
             return cls.of_moments(*np.zeros((2, Z.shape[1])), kind)
+        require_memory("Scaling.fit", R=Z.shape[1], L=min(len(Z), _RUN))
         return cls.of_moments(*_moments(Z), kind)
 
     @classmethod
@@ -81,7 +83,10 @@ class Scaling:
         Z = _nodes.matrix("Z", Z)
         if Z.shape[1] != len(self.mean):
             raise ValueError(f"Z has {Z.shape[1]} columns; the scaling has {len(self.mean)}")
-        scaled = np.empty(Z.shape, Z.dtype if Z.dtype.kind == "f" else np.float64)
+        dtype = Z.dtype if Z.dtype.kind == "f" else np.dtype(np.float64)
+        sizes = {"n": len(Z), "R": Z.shape[1], "b": dtype.itemsize, "L": min(len(Z), _RUN)}
+        require_memory("Scaling.apply", **sizes)
+        scaled = np.empty(Z.shape, dtype)
         unit = self.sd * np.sqrt(len(self.mean))
         for begin in range(0, len(Z), _RUN):
             rows = slice(begin, begin + _RUN)

@@ -19,11 +19,12 @@ from scipy import LowLevelCallable
 from d2ke import _labels, _nodes
 from d2ke._blas import one_blas_thread
 from d2ke._digest import digest, sequence_digest
+from d2ke._memory import check_limit, require_memory
 from d2ke._progress import stages
-from d2ke._rows import Rows, StoredRows, check_limit
+from d2ke._rows import Rows, StoredRows
 from d2ke._search_folder import SearchFolder, store_names
-from d2ke._stream import description
-from d2ke._threads import memory_bytes, thread_count
+from d2ke._stream import description, prepared_bytes
+from d2ke._threads import thread_count
 from d2ke._validate import byte_count, choice, file_path, generator, integer, positive_number
 from d2ke.classifier import LOSSES
 from d2ke.distance import (
@@ -49,6 +50,7 @@ from d2ke.objects import Objects, check_compatible, pack
 from d2ke.omega import representatives
 from d2ke.scaling import SCALINGS
 from d2ke.search_result import Search, show
+from d2ke.svm import cache_bytes
 
 COSTS = (0.1, 0.3, 1.0, 3.0, 10.0, 1e2, 1e3, 1e4)
 _FEATURES = {
@@ -170,6 +172,8 @@ def search(
         If a name in `grid` is unknown for the method (and to the sampler) or has no values, there
         is one class only, lengths differ, or a value is out of range; too small a `max_memory`;
         a `folder` of a search with other arguments, which are named.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
     OSError
         If files in `folder` cannot be written, or another search writes to it.
     KeyboardInterrupt
@@ -241,12 +245,16 @@ def search(
             in_file = isinstance(within, (str, os.PathLike, FeatureFile))
             stored_by_rows = in_file and method == "knn"
             what = f"method {method!r} with {n} objects"
+            _require_memory(
+                method, within, codes, folds["n_folds"], max(values.get("R", (1,))),
+                thread_count(n_threads), 0 if within is not None else prepared_bytes(distance, X),
+            )  # fmt: skip
             if not isinstance(within, np.ndarray):
                 matrix = 0 if stored_by_rows else 8 * n**2
                 needed = matrix + gram_bytes(method, n, thread_count(n_threads))
                 check_limit(limit, needed + _held(X if within is None else None), what)
             if in_file:
-                within = _stored_distances(within, n, whole=not stored_by_rows, needed=needed)
+                within = _stored_distances(within, n, whole=not stored_by_rows)
             elif within is None:
                 within = distance_matrix(
                     X, None, distance, n_threads=n_threads, progress=progress, **params
@@ -293,12 +301,12 @@ def _search_omegas(X, codes, method, distance, draws, values, fit, folder, limit
             raise ValueError(f"sampler drew {len(omega)} objects where R is {R}")
         return omega
 
-    budget = None
+    budget, load = None, Load.of(codes, values, fit)
+    _require_features_memory(X, drawn(draws[0][1]), distance, load, R, folder is not None)
     if limit is not None:
         held = _held(X) + max(_held(drawn(draw)) for _, draw in draws)
         if folder is None:
             held += 8 * len(codes) * R * min(len(draws), 2)  # one, and the best so far
-        load = Load.of(codes, values, fit)
         what = f"the objects and the search for {R} features of {len(codes)} objects"
         what += "" if folder else " (less with a folder for their distances)"
         check_limit(limit, held + load.needed(values["R"], in_file=folder is not None), what)
@@ -371,17 +379,12 @@ def _held(objects: Any) -> int:
     return objects.nbytes if isinstance(objects, Objects) else 0
 
 
-def _stored_distances(within: Any, n: int, *, whole: bool, needed: int) -> Rows | np.ndarray:
+def _stored_distances(within: Any, n: int, *, whole: bool) -> Rows | np.ndarray:
     """Return the distances of a feature store: all of them, or rows that are read when needed."""
     if not isinstance(within, FeatureFile):
         with open_features(within) as file:
-            return _stored_distances(file, n, whole=whole, needed=needed)
+            return _stored_distances(file, n, whole=whole)
     _check_square(within.shape, n)
-    if whole and needed > memory_bytes():
-        raise ValueError(
-            f"within has {n} x {n} distances in a file; this method wants them in memory, which "
-            f"takes about {needed} bytes, and there are {memory_bytes()}"
-        )
     rows = StoredRows("within", within, distances=True)
     return rows.whole() if whole else rows
 
@@ -392,6 +395,35 @@ def _check_square(shape: tuple[int, ...], n: int) -> None:
             f"within must hold the distances among {n} objects, as many as y has labels; its "
             f"shape is {shape}"
         )
+
+
+def _require_memory(method, within, codes, n_folds, R, n_threads, prepared) -> None:
+    """Ask for the memory of a search by distances among the objects, see `require_memory`."""
+    n = len(codes)
+    case = {"knn": '"knn"', "gdk_led": '"gdk_led"'}.get(method, '"dsk_rbf", "dsk_nd"')
+    if method == "knn" and isinstance(within, (str, os.PathLike, FeatureFile)):
+        case = '"knn", within is a file'
+    sizes = {"n": n, "R": R, "H": -(-n // n_folds), "k": int(codes.max()) + 1, "f": n_folds}
+    sizes |= {"T": n_threads, "Q": cache_bytes(n), "W": prepared}
+    require_memory("search", case, **sizes)
+
+
+def _require_features_memory(X, omega, distance, load: Load, R: int, in_file: bool) -> None:
+    """Ask for the memory of a search for features."""
+    way = "sums of products" if load.by_products(R, None) else "blocks of the hat matrix"
+    case = f'"d2ke", "rsm": {way}{", folder" if in_file else ""}'
+    sizes = {
+        "n": load.n,
+        "R": R,
+        "M": min(load.n, R),
+        "H": -(-load.n // load.n_folds),
+        "k": load.n_classes,
+        "f": load.n_folds,
+        "C": load.n_costs * load.n_views,
+        "T": load.n_threads,
+        "W": prepared_bytes(distance, X) + prepared_bytes(distance, omega),
+    }
+    require_memory("search", case, **sizes)
 
 
 def _printable(value: Any) -> Any:

@@ -25,6 +25,7 @@ import numpy as np
 from scipy import sparse
 
 from d2ke import _labels, _native, _nodes, _options
+from d2ke._memory import copied_bytes, require_memory
 from d2ke._options import Option
 
 _REGRESSION = (3, 4)
@@ -211,6 +212,8 @@ def svmtrain(
         If `K` is not square (``-t 4``), is asymmetric by more than 1e-5 of its largest
         magnitude, or exceeds float32 (LIBSVM's cache); if a value is not finite, lengths
         differ, there is only one class, or an option is unknown or out of range.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     Warns
     -----
@@ -250,6 +253,15 @@ def svmtrain(
         factors = _labels.class_weights(classes, given.get("-w"), class_weight)
         order = np.argsort(values, kind="stable")
     _labels.same_length("y", values, "K", data.shape[0])
+    n, R = data.shape
+    k = 1 if classes is None else len(classes)
+    sizes = {"n": n, "k": k, "Q": cache_bytes(n, given.get("-m", 100.0))}
+    if precomputed:
+        require_memory("svmtrain", "-t 4", **sizes)
+    elif sparse.issparse(data):
+        require_memory("svmtrain", "-t 0, 1, 2, 3, sparse", E=data.nnz, **sizes)
+    else:
+        require_memory("svmtrain", "-t 0, 1, 2, 3", R=R, b=data.itemsize, **sizes)
     gamma = given.get("-g", 1.0 / data.shape[1])
     kernel = Kernel(given["-t"], given.get("-d", 3), gamma, given.get("-r", 0.0))
 
@@ -301,6 +313,11 @@ def _gram(name: str, values: Any) -> np.ndarray:
         raise ValueError(f"{name} has magnitude {largest:g}; LIBSVM caches kernels as float32")
     _nodes.check_symmetric(name, gram, _ASYMMETRY * largest)
     return gram
+
+
+def cache_bytes(n: int, megabytes: float = 100.0) -> int:
+    """Return what LIBSVM's cache takes at most, for rows of n kernel values."""
+    return int(min(max(megabytes * (1 << 20), 8 * n), 4 * n * n))
 
 
 def _library() -> Any:
@@ -426,6 +443,8 @@ def svmpredict(
         If `model` is not an SVMModel, or `y` is of another kind than the model's labels.
     ValueError
         If the number of columns or of labels does not fit, or a value is not finite.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     Examples
     --------
@@ -447,6 +466,12 @@ def svmpredict(
         raise ValueError(f"K has {n_columns} columns, but the model has {model.n_columns} {kind}")
     true = _labels.truth(y, model.classes, "K", n_rows)
 
+    sizes = {"n": n_rows, "s": len(model.support), "k": len(model.rho)}
+    if precomputed:
+        require_memory("svmpredict", "-t 4", b=data.itemsize, c=copied_bytes(data.dtype), **sizes)
+    else:
+        c = copied_bytes(data.dtype)
+        require_memory("svmpredict", "-t 0, 1, 2, 3", R=n_columns, c=c, **sizes)
     values = data[:, model.support] if precomputed else _kernel(data, model.vectors, model.kernel)
     if model.classes is None:
         decision = values @ model.coef.T - model.rho

@@ -273,9 +273,9 @@ def short_writes(monkeypatch):
 def test_direct_writes_put_each_byte_in_its_place(tmp_path, monkeypatch, how):
     if how:
         how(monkeypatch)
-    monkeypatch.setattr(_direct, "_BUFFER_BYTES", 3 * 4096)
+    monkeypatch.setattr(_direct, "PIECE_BYTES", 3 * 4096)
     rng = np.random.default_rng(0)
-    for trial in range(40):
+    for trial in range(15):
         path = tmp_path / f"{trial}"
         wanted = rng.integers(0, 256, 200_000, dtype=np.uint8)
         path.write_bytes(wanted.tobytes())
@@ -294,6 +294,14 @@ def test_direct_writes_put_each_byte_in_its_place(tmp_path, monkeypatch, how):
         out.close()
         os.close(fd)
         assert path.read_bytes() == wanted.tobytes()
+
+
+def test_bands_wider_than_what_is_written_at_once(file):
+    omega = d2ke.random_strings(9000, "ACGT", length=(2, 8), seed=0)
+    wanted = d2ke.d2ke_embed(STRINGS, omega, **HOW)
+    with d2ke.d2ke_embed(STRINGS, omega, **HOW, out=file) as store:
+        same(store.read(), wanted)
+        store.verify()
 
 
 def test_wide_matrices_have_low_chunks():

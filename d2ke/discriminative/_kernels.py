@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse.csgraph import connected_components
 
 from d2ke import _nodes
 from d2ke._blas import one_blas_thread
+from d2ke._memory import require_memory
 from d2ke._validate import choice, positive_number
 from d2ke.discriminative._simplex import solve_dense, solve_product
 from d2ke.discriminative.similarity import gaussian, split
@@ -216,12 +216,24 @@ class DenseGraph:
     def components(self) -> np.ndarray:
         """Return for each object the number of its connected component."""
         links = np.greater(self.S, _UNLINKED * self.S.max())
-        return connected_components(links, directed=False)[1]
+        links |= links.T  # which rounding may have made different
+        labels = np.full(self.n, -1)
+        for number in range(self.n):
+            waiting = labels < 0
+            if not waiting.any():
+                break
+            new = np.zeros(self.n, bool)
+            new[waiting.argmax()] = True
+            while new.any():
+                labels[new] = number
+                new = links[new].any(axis=0) & (labels < 0)
+        return labels
 
     def harmonic(self, known: np.ndarray, F: np.ndarray) -> np.ndarray:
         """Return (D_uu - S_uu)^(-1) S_ul F for the objects u that are not known."""
         u = np.flatnonzero(~known)
-        system = -self.S[np.ix_(u, u)]
+        system = self.S[np.ix_(u, u)]
+        np.negative(system, out=system)
         system[np.diag_indices_from(system)] += self.degrees[u]
         return np.linalg.solve(system, self.S[np.ix_(u, np.flatnonzero(known))] @ F)
 
@@ -353,8 +365,14 @@ def read_kernel(
     h: float | None,
     similarity: str = "psd",
     risk: str = "margin",
+    *,
+    function: str,
+    k: Any = 0,
 ) -> DenseKernel | FeatureKernel:
-    """Return what the arguments K, points, features and h of a public function describe."""
+    """Return what the arguments K, points, features and h of a public function describe.
+
+    What that function takes, for k classes, must be there, see `require_memory`.
+    """
     choice("similarity", similarity, SIMILARITIES)
     forms = {"K": K, "points": points, "features": features}
     given = [name for name, value in forms.items() if value is not None]
@@ -366,16 +384,20 @@ def read_kernel(
     if similarity == "general" and K is None:
         raise TypeError('similarity="general" is for a matrix K')
     if features is not None:
-        Z = _nodes.matrix("features", features).astype(np.float64, order="C")
+        Z = _nodes.matrix("features", features)
+        require_memory(function, "features", n=len(Z), R=Z.shape[1], k=k)
+        Z = Z.astype(np.float64, order="C")
         if 0 in Z.shape:
             raise ValueError(f"features must have rows and columns, got shape {Z.shape}")
         return _checked("features", FeatureKernel(Z), np.ptp(Z, axis=0).max())
     if points is not None:
-        linear = gaussian("points", points, None, h)
+        case = 'points, risk="ise"' if risk == "ise" else "points"
+        linear = gaussian("points", points, None, h, function, case, k=k)
         # exp(-d^2 / (4 h^2)), the kernel of width sqrt(2) h, up to a factor that lam absorbs.
         wide = np.sqrt(linear) if risk == "ise" else None
         return _checked("points", DenseKernel(linear, wide), np.ptp(linear, axis=0).max())
-    linear = symmetric_matrix("K", K)
+    case = "K" if similarity == "psd" else 'K, similarity="general"'
+    linear = symmetric_matrix("K", K, function, case, k=k)
     quadratic = split("K", linear).absolute if similarity == "general" else None
     return _checked("K", DenseKernel(linear, quadratic), np.ptp(linear, axis=0).max())
 

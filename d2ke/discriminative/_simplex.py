@@ -86,6 +86,8 @@ def simplex_qp(
     ValueError
         H not square and symmetric, shapes that do not fit, values that are not finite, or a
         start that is no point of the simplex.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -100,7 +102,7 @@ def simplex_qp(
     >>> solution.alpha.round(6).tolist(), solution.converged
     ([0.333333, 0.666667], True)
     """
-    H = np.ascontiguousarray(symmetric_matrix("H", H))
+    H = np.ascontiguousarray(symmetric_matrix("H", H, "simplex_qp"))
     n = len(H)
     f = vector("f", f, n)
     alpha = np.full(n, 1.0 / n) if start is None else simplex_point("start", start, n)

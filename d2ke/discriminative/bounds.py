@@ -13,7 +13,7 @@ from d2ke import _labels
 from d2ke._validate import positive_number
 from d2ke.discriminative._kernels import indicators
 from d2ke.discriminative._simplex import simplex_point
-from d2ke.discriminative.similarity import gaussian_gram, split
+from d2ke.discriminative.similarity import gaussian, split
 from d2ke.gram import symmetric_matrix
 
 
@@ -53,6 +53,8 @@ def kernel_risk_bound(
     TypeError, ValueError
         K not symmetric or with negative values, lengths that differ, one class only, weights that
         are not on the simplex, or a number out of range.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----
@@ -72,7 +74,7 @@ def kernel_risk_bound(
     >>> round(d2ke.kernel_risk_bound(K, y, alpha), 2)
     11.15
     """
-    K, codes, alpha = _checked("K", K, y, alpha)
+    K, codes, alpha = _checked("K", K, y, alpha, "kernel_risk_bound")
     _refuse_negative(K)
     margin = positive_number("margin", margin)
     loss = float(np.clip(1 - _margins(K, codes, alpha) / margin, 0.0, 1.0).mean())
@@ -114,6 +116,8 @@ def kernel_similarity_bound(
     ------
     TypeError, ValueError
         As `kernel_risk_bound`; or a margin below the largest value of K.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -129,7 +133,7 @@ def kernel_similarity_bound(
     >>> round(d2ke.kernel_similarity_bound(K, y, alpha), 2)
     11.15
     """
-    K, codes, alpha = _checked("K", K, y, alpha)
+    K, codes, alpha = _checked("K", K, y, alpha, "kernel_similarity_bound")
     _refuse_negative(K)
     margin = positive_number("margin", margin)
     if margin < K.max() * (1 - 1e-12):
@@ -179,6 +183,8 @@ def density_error_bound(
     TypeError, ValueError
         Not a matrix of finite real numbers, lengths that differ, not two classes, weights that
         are not on the simplex, or a number out of range.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----
@@ -200,7 +206,7 @@ def density_error_bound(
     >>> round(d2ke.density_error_bound(X, y, alpha, h=1.0), 3)
     -0.117
     """
-    K = gaussian_gram(X, h=h)
+    K = gaussian("X", X, None, h, "density_error_bound")
     K, codes, alpha = _checked("X", K, y, alpha)
     n, d = len(K), np.shape(X)[1]
     if codes.max() != 1:
@@ -247,6 +253,8 @@ def similarity_risk_bound(
     TypeError, ValueError
         S not symmetric, lengths that differ, one class only, weights that are not on the
         simplex, or a number out of range.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -262,7 +270,7 @@ def similarity_risk_bound(
     >>> d2ke.similarity_risk_bound(S, y, alpha) > 1
     True
     """
-    S, codes, alpha = _checked("S", S, y, alpha)
+    S, codes, alpha = _checked("S", S, y, alpha, "similarity_risk_bound")
     margin = positive_number("margin", margin)
     loss = float(np.clip(1 - _margins(S, codes, alpha) / margin, 0.0, 1.0).mean())
     parts = split("S", S)
@@ -273,10 +281,10 @@ def similarity_risk_bound(
 
 
 def _checked(
-    name: str, values: Any, y: Sequence | np.ndarray, alpha: Any
+    name: str, values: Any, y: Sequence | np.ndarray, alpha: Any, function: str = ""
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    matrix = symmetric_matrix(name, values)
     codes = _labels.encode_classes("y", y)[1]
+    matrix = symmetric_matrix(name, values, function, k=int(codes.max()) + 1)
     _labels.same_length("y", codes, name, len(matrix))
     return matrix, codes, simplex_point("alpha", alpha, len(matrix))
 

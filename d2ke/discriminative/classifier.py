@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke import _labels, _nodes
+from d2ke._memory import copied_bytes, require_memory
 from d2ke._validate import choice
 from d2ke.discriminative._kernels import FeatureKernel, indicators, read_kernel, read_lam
 
@@ -98,6 +99,8 @@ def kernel_classifier_fit(
     ValueError
         K not symmetric, values that are not finite, lengths that differ, one class only, lam out
         of range, or an object whose similarities are all 0.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -117,8 +120,9 @@ def kernel_classifier_fit(
     choice("risk", risk, CURVATURES)
     if y is None:
         raise TypeError("y, the labels, is needed")
-    kernel = read_kernel(K, None, features, None, similarity)
     classes, codes = _labels.encode_classes("y", y)
+    given = {"function": "kernel_classifier_fit", "k": len(classes)}
+    kernel = read_kernel(K, None, features, None, similarity, **given)
     _labels.same_length("y", codes, "K" if features is None else "features", kernel.n)
     lam = read_lam(lam, kernel.n, LAM)
     problem = kernel.hard(codes, 0.5, lam, CURVATURES[risk])
@@ -158,6 +162,8 @@ def kernel_classifier_predict(
         If `model` is not a KernelClassifier, or the other form of input than the model's.
     ValueError
         If the number of columns does not fit, or a value is not finite.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -183,5 +189,7 @@ def kernel_classifier_predict(
         raise ValueError(
             f"{wanted} has {rows.shape[1]} columns, but the model has {len(model.coef)}"
         )
+    sizes = {"n": len(rows), "m": rows.shape[1], "k": len(model.classes)}
+    require_memory("kernel_classifier_predict", c=copied_bytes(rows.dtype), **sizes)
     scores = rows @ model.coef
     return model.classes[scores.argmax(axis=1)], scores

@@ -123,6 +123,8 @@ def cdsk(
         K not symmetric, values that are not finite, numbers out of range, an object whose
         similarities are all 0, objects that are all alike, or a sum of similarities that is not
         positive.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----
@@ -177,7 +179,8 @@ def cdsk(
     draws = int(generator(seed).integers(2**63))
     if n_clusters is None:
         raise TypeError("n_clusters is needed")
-    kernel = read_kernel(K, points, features, h, similarity, risk)
+    k = max(integer("n_clusters", n_clusters), 0)
+    kernel = read_kernel(K, points, features, h, similarity, risk, function="cdsk", k=k)
     c = integer("n_clusters", n_clusters, 2, kernel.n)
     lam = read_lam(lam, kernel.n, LAM)
     alpha = np.full(kernel.n, 1 / kernel.n)

@@ -117,6 +117,8 @@ def lpdsk(
         K not symmetric, values that are not finite, lengths that differ, no labelled object,
         numbers out of range, an object whose similarities are all 0, or a sum of similarities
         that is not positive.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----
@@ -144,8 +146,9 @@ def lpdsk(
     balance = flag("balance", balance)
     if y is None:
         raise TypeError("y, the labels, is needed")
-    kernel = read_kernel(K, points, features, h, similarity, risk)
     given = _labels.label_array("y", y)
+    k = len(np.unique(given))
+    kernel = read_kernel(K, points, features, h, similarity, risk, function="lpdsk", k=k)
     _labels.same_length("y", given, _name(K, points), kernel.n)
     known = given != _marker(unknown, given)
     if not known.any():

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist, pdist
 
 from d2ke import _nodes
+from d2ke._memory import require_memory
 from d2ke._validate import integer, positive_number
 from d2ke.gram import symmetric_matrix
 
@@ -33,12 +34,14 @@ class Split(NamedTuple):
         """Return positive S+ + negative S-."""
         factors = np.where(self.values > 0, positive, -negative) * self.values
         product = (self.vectors * factors) @ self.vectors.T
-        return (product + product.T) / 2
+        result = product + product.T
+        result /= 2
+        return result
 
 
-def split(name: str, S: Any) -> Split:
+def split(name: str, S: Any, function: str = "", **sizes: int) -> Split:
     """Return the eigenvalues and -vectors of a checked symmetric matrix."""
-    values, vectors = np.linalg.eigh(symmetric_matrix(name, S))
+    values, vectors = np.linalg.eigh(symmetric_matrix(name, S, function, **sizes))
     noise = len(values) * np.finfo(np.float64).eps * np.abs(values).max()
     return Split(np.where(np.abs(values) > noise, values, 0.0), vectors)
 
@@ -61,6 +64,8 @@ def psd_split(S: Any) -> tuple[np.ndarray, np.ndarray]:
     ------
     TypeError, ValueError
         Not a symmetric matrix of finite real numbers.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -74,7 +79,7 @@ def psd_split(S: Any) -> tuple[np.ndarray, np.ndarray]:
     >>> positive.round(3).tolist(), negative.round(3).tolist()
     ([[0.5, 0.5], [0.5, 0.5]], [[0.5, -0.5], [-0.5, 0.5]])
     """
-    parts = split("S", S)
+    parts = split("S", S, "psd_split")
     return parts.combined(1.0, 0.0), parts.combined(0.0, 1.0)
 
 
@@ -99,6 +104,8 @@ def gaussian_gram(X: Any, Y: Any = None, *, h: float | None = None) -> np.ndarra
     ------
     TypeError, ValueError
         Not matrices of finite real numbers with equally many columns, or an h out of range.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     Examples
     --------
@@ -106,12 +113,20 @@ def gaussian_gram(X: Any, Y: Any = None, *, h: float | None = None) -> np.ndarra
     >>> d2ke.gaussian_gram([[0.0], [2.0]], h=1.0).round(3).tolist()
     [[1.0, 0.135], [0.135, 1.0]]
     """
-    return gaussian("X", X, Y, h)
+    return gaussian("X", X, Y, h, "gaussian_gram", "h is None" if h is None else "")
 
 
-def gaussian(name: str, X: Any, Y: Any, h: float | None) -> np.ndarray:
-    """Return what `gaussian_gram` does; errors call X by `name`."""
+def gaussian(
+    name: str, X: Any, Y: Any, h: float | None, function: str = "", case: str = "", **sizes: int
+) -> np.ndarray:
+    """Return what `gaussian_gram` does; errors call X by `name`.
+
+    With a function's name, what that one takes must be there, see `require_memory`.
+    """
     X = point_matrix(name, X)
+    if function:
+        m = len(X) if Y is None or np.ndim(Y) == 0 else len(Y)
+        require_memory(function, case, n=len(X), m=m, d=X.shape[1], **sizes)
     h = _width(name, X, _NEIGHBORS) if h is None else positive_number("h", h)
     others = X if Y is None else point_matrix("Y", Y)
     if others.shape[1] != X.shape[1]:
@@ -143,6 +158,8 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
     ------
     TypeError, ValueError
         Not a matrix of finite real numbers, or points that are all equal.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----
@@ -157,7 +174,9 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
     >>> d2ke.bandwidth([[0.0], [1.0], [10.0], [11.0]], n_neighbors=1)
     1.0
     """
-    return _width("X", point_matrix("X", X), integer("n_neighbors", n_neighbors, 1))
+    X = point_matrix("X", X)
+    require_memory("bandwidth", n=len(X), d=X.shape[1])
+    return _width("X", X, integer("n_neighbors", n_neighbors, 1))
 
 
 def _width(name: str, X: np.ndarray, n_neighbors: int) -> float:

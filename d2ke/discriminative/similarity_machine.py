@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from d2ke import _labels, _nodes
+from d2ke._memory import copied_bytes, require_memory
 from d2ke._validate import positive_number
 from d2ke.discriminative.similarity import split
-from d2ke.svm import svmtrain
+from d2ke.svm import cache_bytes, svmtrain
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +75,8 @@ def similarity_machine_fit(
     TypeError, ValueError
         S not a symmetric matrix of finite real numbers, lengths that differ, one class only, or
         a number out of range.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----
@@ -106,7 +109,7 @@ def similarity_machine_fit(
     lam_minus = positive_number("lam_minus", lam_minus)
     tol = positive_number("tol", tol)
     classes, codes = _labels.encode_classes("y", y)
-    parts = split("S", S)
+    parts = split("S", S, "similarity_machine_fit", k=len(classes), Q=cache_bytes(len(codes)))
     _labels.same_length("y", codes, "S", len(parts.values))
     kernel = parts.combined(1 / lam_plus, 1 / lam_minus)
     positive = [1] if len(classes) == 2 else range(len(classes))
@@ -147,6 +150,8 @@ def similarity_machine_predict(
         If `model` is not a SimilarityMachine, or `S_new` holds no real numbers.
     ValueError
         If the number of columns does not fit, or a value is not finite.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     Examples
     --------
@@ -164,6 +169,8 @@ def similarity_machine_predict(
             f"S_new has {rows.shape[1]} columns, but the model has {len(model.coef)} "
             "training objects"
         )
+    sizes = {"n": len(rows), "m": rows.shape[1], "k": len(model.bias)}
+    require_memory("similarity_machine_predict", c=copied_bytes(rows.dtype), **sizes)
     decision = rows @ model.coef + model.bias
     if len(model.bias) == 1:
         return model.classes[(decision[:, 0] > 0).astype(np.intp)], decision

@@ -12,7 +12,7 @@ import numpy as np
 
 # Places, lengths and addresses of direct writes are multiples of this, or of a divisor of it.
 _PAGE = 4096
-_BUFFER_BYTES = 1 << 22
+PIECE_BYTES = 1 << 22  # of a piece, unless it takes more for itself alone
 
 
 class DirectWriter:
@@ -37,7 +37,8 @@ class DirectWriter:
             self._direct = os.open(path, os.O_WRONLY | os.O_DIRECT | os.O_CLOEXEC)
         except (AttributeError, OSError):
             self._direct = os.dup(fd)
-        n_pages = -(-max(_BUFFER_BYTES, largest) // _PAGE) + 2
+        self._largest = max(PIECE_BYTES, largest)
+        n_pages = -(-self._largest // _PAGE) + 2
         # Unlike an array, a map begins with a page.
         self._buffer = np.frombuffer(mmap.mmap(-1, n_pages * _PAGE), dtype=np.uint8)
         self.forget()
@@ -48,6 +49,8 @@ class DirectWriter:
 
     def room(self, place: int, n_bytes: int) -> np.ndarray:
         """Return the memory to put the next piece into, before anything else is called."""
+        if n_bytes > self._largest:
+            raise ValueError(f"a piece of {n_bytes} bytes; at most {self._largest} were announced")
         if self._high == 0 or place != self._base + self._high:
             self.flush()
             self._low = self._high = place % _PAGE

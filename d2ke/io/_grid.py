@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 
 from d2ke._ext import checksum
-from d2ke.io._direct import DirectWriter
+from d2ke.io._direct import PIECE_BYTES, DirectWriter
 
 _CHECKSUM = 4  # bytes that the filter fletcher32 appends to a chunk
 
@@ -75,11 +75,11 @@ class Grid:
         out.flush()
 
     def _runs(self, band: int) -> list[tuple[int, int]]:
-        """Return the chunks of a band from which to before which all lie end to end."""
+        """Return from which to before which chunk of a band some lie end to end."""
         starts = self.starts[band]
         gaps = np.flatnonzero(np.diff(starts) != self.chunk_bytes) + 1
-        edges = [0, *gaps.tolist(), len(starts)]
-        return list(itertools.pairwise(edges))
+        full = range(0, len(starts), max(1, PIECE_BYTES // self.chunk_bytes))
+        return list(itertools.pairwise(sorted({*full, *gaps.tolist(), len(starts)})))
 
     def read(self, fd: int, rows: slice) -> np.ndarray:
         """Return any rows; nothing is checked."""

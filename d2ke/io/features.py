@@ -15,6 +15,7 @@ import numpy as np
 from d2ke import _nodes
 from d2ke._atomic import written_whole
 from d2ke._labels import label_array, same_length
+from d2ke._memory import require_memory
 from d2ke._validate import choice, file_path
 from d2ke.io import _layout
 from d2ke.io._hdf5 import put_objects
@@ -220,6 +221,8 @@ def load_features(
     ValueError
         If the file is something else, is damaged, or was written by a newer version of d2ke; if
         `rows` or `columns` reaches beyond Z, is empty, or has a step.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     See Also
     --------
@@ -255,6 +258,8 @@ def load_features(
     """
     with open_features(file) as store:
         rows, columns = store.ranges(rows, columns)
+        sizes = {"n": rows.stop - rows.start, "R": columns.stop - columns.start}
+        require_memory("load_features", b=store.dtype.itemsize, **sizes)
         return FeatureStore(
             store.read(rows, columns),
             store.labels(rows),

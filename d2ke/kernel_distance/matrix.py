@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
+from d2ke._memory import require_memory
 from d2ke._products import row_products
 from d2ke._validate import choice, flag, generator, integer
 from d2ke.kernel_distance import fourier, sums, taylor
@@ -98,6 +99,7 @@ class KernelFeatureMap:
             raise ValueError(
                 f"{len(measures)} sets with {self.n_features} features each are too many"
             )
+        require_memory("KernelFeatureMap", R=self.n_features, **_sizes(measures))
         points = np.concatenate([m.points for m in measures]) - self.centre
         vectors = np.concatenate([m.vectors for m in measures])
         offsets = offsets_of([len(m) for m in measures])
@@ -176,6 +178,8 @@ def kernel_feature_map(
     TypeError, ValueError
         Not exactly one of `n_features` and `eps`, arguments out of range, more features
         than there can be.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -231,6 +235,8 @@ def kernel_features(
     ------
     TypeError, ValueError
         As `kernel_feature_map`.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -247,8 +253,9 @@ def kernel_features(
     True
     """
     measures = as_measures("sets", sets, "weights", weights)
-    given = (sigma, kernel, method, n_features, eps, delta, seed)
-    return _map_for(measures, *given)(measures, n_threads=n_threads)
+    phi = _map_for(measures, sigma, kernel, method, n_features, eps, delta, seed)
+    require_memory("kernel_features", R=phi.n_features, **_sizes(measures))
+    return phi(measures, n_threads=n_threads)
 
 
 def kernel_distance_matrix(
@@ -296,6 +303,8 @@ def kernel_distance_matrix(
     ------
     TypeError, ValueError
         As `kernel_distance` and `kernel_feature_map`.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -315,7 +324,8 @@ def kernel_distance_matrix(
         raise TypeError("weights_y is given, but Y is not")
     if y is not None:
         check_comparable("X[0]", x[0], "Y[0]", y[0])
-    return _distances(x, y, sigma, kernel, method, n_features, eps, delta, seed, n_threads)
+    given = (sigma, kernel, method, n_features, eps, delta, seed, n_threads)
+    return _distances("kernel_distance_matrix", x, y, *given)
 
 
 def kernel_neighbors(
@@ -362,6 +372,8 @@ def kernel_neighbors(
     ------
     TypeError, ValueError
         As `kernel_distance_matrix`; k out of range.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -386,22 +398,30 @@ def kernel_neighbors(
             tree = KDTree(phi(s, n_threads=n_threads))
             distances, indices = tree.query(phi(q, n_threads=n_threads), k=range(1, k + 1))
             return distances, indices.astype(np.int64)
-    D = _distances(q, s, sigma, kernel, method, n_features, eps, delta, seed, n_threads)
+    given = (sigma, kernel, method, n_features, eps, delta, seed, n_threads)
+    D = _distances("kernel_neighbors", q, s, *given)
     indices = np.argsort(D, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(D, indices, axis=1), indices.astype(np.int64)
 
 
-def _distances(x, y, sigma, kernel, method, n_features, eps, delta, seed, n_threads):
+def _distances(function, x, y, sigma, kernel, method, n_features, eps, delta, seed, n_threads):
     choice("method", method, ("exact", "auto", "rff", "ifgt"))
     both = x if y is None else x + y
+    sizes = {**_sizes(both), "n": len(x), "m": len(x if y is None else y)}
     if method != "exact":
         phi = _map_for(both, sigma, kernel, method, n_features, eps, delta, seed)
+        require_memory(function, 'method="rff", "ifgt", "auto"', R=phi.n_features, **sizes)
         Z = phi(x, n_threads=n_threads)
         return _euclidean(Z, Z if y is None else phi(y, n_threads=n_threads), n_threads)
     for name, value in (("n_features", n_features), ("eps", eps), ("delta", delta)):
         if value is not None:
             raise TypeError(f'{name} has no meaning for method="exact"; got {value!r}')
     sigma = checked_kernel(kernel, sigma, [m.points for m in both])
+    if kernel in ("linear", "trivial"):
+        require_memory(function, 'kernel="linear", "trivial"', **sizes)
+    else:
+        sizes["G"] = sum(-(-len(measure) // 64) for measure in x)
+        require_memory(function, 'method="exact"', **sizes)
     if kernel == "linear":
         Z = np.stack([(m.points.T @ m.vectors).ravel() for m in both])
         return cdist(Z[: len(x)], Z if y is None else Z[len(x) :])
@@ -413,14 +433,26 @@ def _distances(x, y, sigma, kernel, method, n_features, eps, delta, seed, n_thre
         own, other = diagonal, diagonal
     else:
         own, other = (_diagonal(m, kernel, sigma, n_threads) for m in (x, y))
-    # Differences of nearly equal sums first, their low parts afterwards.
-    squares = (own[0][:, None] - high) + (other[0] - high)
-    squares += (own[1][:, None] - low) + (other[1] - low)
-    D = np.sqrt(np.maximum(squares, 0))
+    # Differences of nearly equal sums first, their low parts afterwards. In place: sums of
+    # all pairs may be much of the memory.
+    D = own[0][:, None] - high
+    D += np.subtract(other[0], high, out=high)
+    np.subtract(own[1][:, None], low, out=high)
+    high += np.subtract(other[1], low, out=low)
+    D += high
+    del high, low
+    np.sqrt(np.maximum(D, 0, out=D), out=D)
     if y is None:
         D = np.triu(D, 1)
         D += D.T
     return D
+
+
+def _sizes(measures: list[Measure]) -> dict[str, int]:
+    """Return the sizes of sets that `require_memory` is asked about."""
+    points, dim = sum(map(len, measures)), measures[0].points.shape[1]
+    numbers = points * (dim + measures[0].vectors.shape[1] - 1)
+    return {"n": len(measures), "N": numbers, "V": points, "d": dim}
 
 
 def _diagonal(measures: list[Measure], kernel: str, sigma: float, n_threads: int | None):
@@ -509,6 +541,7 @@ def _map_for(measures, sigma, kernel, method, n_features, eps, delta, seed, unif
             f"eps={eps} for {len(measures)} sets would need {2 * channels * wanted} random "
             'features; use a larger eps, n_features, or method="exact"'
         )
+    require_memory("kernel_feature_map", R=2 * channels * wanted, **_sizes(measures))
     omega = fourier.frequencies(rng, dim, wanted, kernel, sigma)
     return KernelFeatureMap(
         "rff", centre=centre, omega=omega, degree=None, radius=radius if uniform else None,

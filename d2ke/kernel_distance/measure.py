@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from d2ke import _nodes
+from d2ke._memory import require_memory
 from d2ke._validate import flag, generator, integer, positive_number
 from d2ke.objects import pack
 
@@ -122,6 +125,8 @@ def curve(
     ------
     TypeError, ValueError
         Points that are no finite (n, d) array with n >= 2, arguments out of range.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -142,11 +147,13 @@ def curve(
     starts = vertices if closed else vertices[:-1]
     vectors = (np.roll(vertices, -1, axis=0) if closed else vertices[1:]) - starts
     size = np.linalg.norm(vectors, axis=1)
+    d = vectors.shape[1]
+    require = partial(require_memory, "curve", d=d, r=0 if oriented else d * (d + 1) // 2)
     if n_samples is not None:
-        segment, rng = _sampled(size, gap, n_samples, seed)
+        segment, rng = _sampled(require, size, gap, n_samples, seed)
         place = starts[segment] + rng.random((len(segment), 1)) * vectors[segment]
         return _shape(place, _shared(vectors, size, segment), "curve", oriented, 0.0, n_samples)
-    pieces = _pieces(size / 2, gap)
+    pieces = _pieces(require, size / 2, gap)
     segment = np.repeat(np.arange(len(size)), pieces)
     within = np.arange(len(segment)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
     share = vectors[segment] / pieces[segment, None]
@@ -196,6 +203,8 @@ def mesh(
     ------
     TypeError, ValueError
         Arrays of other shapes or types, indices out of range, arguments out of range.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -226,16 +235,18 @@ def mesh(
         )
     a, b, c = (corners[triangles[:, k]] for k in range(3))
     vectors = np.cross(b - a, c - a) / 2
+    case = "" if n_samples is None else "n_samples"
+    require = partial(require_memory, "mesh", case, n=len(a), r=0 if oriented else 6)
     if n_samples is not None:
         size = np.linalg.norm(vectors, axis=1)
-        face, rng = _sampled(size, gap, n_samples, seed)
+        face, rng = _sampled(require, size, gap, n_samples, seed)
         s, t = rng.random((2, len(face), 1))
         s, t = np.where(s + t > 1, 1 - s, s), np.where(s + t > 1, 1 - t, t)
         place = a[face] + s * (b - a)[face] + t * (c - a)[face]
         return _shape(place, _shared(vectors, size, face), "surface", oriented, 0.0, n_samples)
     centroid = (a + b + c) / 3
     reach = np.max([np.linalg.norm(corner - centroid, axis=1) for corner in (a, b, c)], axis=0)
-    cuts = _pieces(reach, gap, squared=True)
+    cuts = _pieces(require, reach, gap, squared=True)
     centres, shares = [], []
     for k in np.unique(cuts).tolist():
         which = cuts == k
@@ -371,23 +382,28 @@ def _shape(centres, vectors, kind, oriented, gap, n_samples) -> Measure:
                    n_samples)  # fmt: skip
 
 
-def _pieces(reach: np.ndarray, gap: float | None, squared: bool = False) -> np.ndarray:
+def _pieces(
+    require: Callable[..., int], reach: np.ndarray, gap: float | None, squared: bool = False
+) -> np.ndarray:
     """Into how many parts each element must be cut so that its reach is at most the gap."""
     if gap is None:
+        require(S=len(reach))
         return np.ones(len(reach), dtype=np.int64)
     cuts = np.maximum(np.ceil(reach / positive_number("gap", gap)), 1)
     needed = float((cuts**2 if squared else cuts).sum())
     if needed > _MOST_SAMPLES:
         raise ValueError(f"gap={gap} would need {needed:.3g} samples; use a larger one")
+    require(S=int(needed))
     return cuts.astype(np.int64)
 
 
-def _sampled(size, gap, n_samples, seed):
+def _sampled(require, size, gap, n_samples, seed):
     """Return the elements of random samples, drawn by their sizes, and the generator."""
     if gap is not None:
         raise TypeError("give gap or n_samples, not both")
     rng = generator(seed)
     count = integer("n_samples", n_samples, 1, _MOST_SAMPLES)
+    require(S=count)
     total = size.sum()
     if not 0 < total < math.inf:
         raise ValueError(f"a shape of size {total} cannot be sampled")
