@@ -116,6 +116,7 @@ NEEDS = (
     Need(("kernel_standard_error",), "", "24 n m + 8 n L + 8 m L", "take fewer rows"),
     Need(("select_features",), "", "9 n k", "take fewer rows"),
     Need(("simplex_qp",), "", "c n^2", "give H as float64"),
+    Need(("simplex_qp",), "H is not C-contiguous", "8 n^2 + c n^2", "give H in C order"),
     Need(("cdsk", "lpdsk"), "K", "40 n^2 + c n^2 + 2560 n + 160 n k", _FEATURES),
     Need(("cdsk", "lpdsk"), 'K, similarity="general"', "48 n^2 + c n^2 + 2560 n + 160 n k",
          _FEWER),

@@ -217,9 +217,10 @@ def select_features(n):
     return call, ("select_features", "", {"n": n, "k": 50})
 
 
-@at({"n": 3500}, tiny={"n": 30})
-def simplex_qp(n):
-    return partial(d2ke.simplex_qp, kernel(n).astype("f4"), np.ones(n), max_steps=10)
+@variants("order", "C", "F")({"n": 3500}, tiny={"n": 30})
+def simplex_qp(n, order):
+    H = kernel(n).astype("f4" if order == "C" else "f8", order=order)
+    return partial(d2ke.simplex_qp, H, np.ones(n), max_steps=10)
 
 
 @at({"n": 1600, "variant": "hard"}, {"n": 1300, "variant": "relaxed"},

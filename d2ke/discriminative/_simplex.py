@@ -102,7 +102,9 @@ def simplex_qp(
     >>> solution.alpha.round(6).tolist(), solution.converged
     ([0.333333, 0.666667], True)
     """
-    H = np.ascontiguousarray(symmetric_matrix("H", H, "simplex_qp"))
+    as_it_is = not isinstance(H, np.ndarray) or H.flags.c_contiguous
+    case = "" if as_it_is else "H is not C-contiguous"
+    H = np.ascontiguousarray(symmetric_matrix("H", H, "simplex_qp", case))
     n = len(H)
     f = vector("f", f, n)
     alpha = np.full(n, 1.0 / n) if start is None else simplex_point("start", start, n)
