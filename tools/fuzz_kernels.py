@@ -458,7 +458,7 @@ def aligned(rng):
     }
     if rng.random() < 0.3:
         how["weights_p"] = rng.integers(0, 4, n).astype(float)
-    if rng.random() < 0.3 and n * m <= 50:  # it takes minutes for more
+    if rng.random() < 0.3 and n * m <= 12 and dim < 3:  # it takes minutes for more
         how |= {"method": "fptas", "eps": 0.5}
     try:
         found = d2ke.kernel_align(P, Q, **how)

@@ -54,6 +54,22 @@ void GOMP_barrier(void)
         pthread_barrier_wait(own.barrier);
 }
 
+/* An error for tools/sanitize.py to see: all threads of a team write to one place. Python's
+ * threads are no good for that, as the GIL mostly orders what they do. */
+static int planted;
+
+static void plant(void *data)
+{
+    (void)data;
+    planted++;
+}
+
+int plant_race(void)
+{
+    GOMP_parallel(plant, NULL, 4, 0);
+    return planted;
+}
+
 int omp_get_thread_num(void) { return own.number; }
 int omp_get_num_threads(void) { return own.size; }
 int omp_get_max_threads(void) { return 4; }
