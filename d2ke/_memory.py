@@ -172,7 +172,7 @@ NEEDS = (
     Need(("search",), '"d2ke", "rsm": sums of products, folder',
          "8 R^2 f + 56 R^2 T + 8 R k f C + 112 n k + 320 R k f + 256 MiB + W", _SEARCH),
     Need(("search",), '"knn"', "24 n^2 + W", "give a part of the objects"),
-    Need(("search",), '"knn", within is a file', "64 n + 128 MiB", "give a part of the objects"),
+    Need(("search",), '"knn", within is a file', "64 n + 64 MiB", "give a part of the objects"),
     Need(("search",), '"dsk_rbf", "dsk_nd"', "24 n^2 + 24 n^2 T + Q T + W",
          "give a part of the objects, or fewer threads"),
     Need(("search",), '"gdk_led"', "48 n^2 + 64 n R + 32 H^2 + 112 n k f + W",

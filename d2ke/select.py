@@ -302,8 +302,9 @@ def _search_omegas(X, codes, method, distance, draws, values, fit, folder, limit
         return omega
 
     budget, load = None, Load.of(codes, values, fit)
-    _require_features_memory(X, drawn(draws[0][1]), distance, load, R, folder is not None)
-    if limit is not None:
+    if limit is None:
+        _require_features_memory(X, distance, load, R, folder is not None)
+    else:
         held = _held(X) + max(_held(drawn(draw)) for _, draw in draws)
         if folder is None:
             held += 8 * len(codes) * R * min(len(draws), 2)  # one, and the best so far
@@ -408,7 +409,7 @@ def _require_memory(method, within, codes, n_folds, R, n_threads, prepared) -> N
     require_memory("search", case, **sizes)
 
 
-def _require_features_memory(X, omega, distance, load: Load, R: int, in_file: bool) -> None:
+def _require_features_memory(X, distance, load: Load, R: int, in_file: bool) -> None:
     """Ask for the memory of a search for features."""
     way = "sums of products" if load.by_products(R, None) else "blocks of the hat matrix"
     case = f'"d2ke", "rsm": {way}{", folder" if in_file else ""}'
@@ -421,7 +422,7 @@ def _require_features_memory(X, omega, distance, load: Load, R: int, in_file: bo
         "f": load.n_folds,
         "C": load.n_costs * load.n_views,
         "T": load.n_threads,
-        "W": prepared_bytes(distance, X) + prepared_bytes(distance, omega),
+        "W": prepared_bytes(distance, X),
     }
     require_memory("search", case, **sizes)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import d2ke
-from d2ke import crossval, grid_search, select
+from d2ke import _memory, crossval, grid_search, select
 from d2ke._median import median
 from d2ke._rows import Rows
 from d2ke._search_folder import store_names
@@ -313,10 +313,13 @@ def test_distances_in_a_file(method, square):
 
 def test_distances_that_the_machine_has_no_room_for(square, monkeypatch):
     path, D, y = square
-    monkeypatch.setattr(select, "memory_bytes", lambda: 10_000)
+    enough = _memory.bytes_needed("search", '"knn", within is a file', n=70) + _memory.SPARE
+    monkeypatch.setattr(_memory, "_SMALL", 0)
+    monkeypatch.setattr(_memory, "available_memory", lambda: enough)
     found = search(None, y, "knn", within=path, distance="levenshtein")
     assert found == search(None, y, "knn", within=D, distance="levenshtein")
-    with pytest.raises(ValueError, match=r"70 x 70 distances.* bytes, and there are 10000"):
+    monkeypatch.setattr(_memory, "available_memory", lambda: 10_000)
+    with pytest.raises(MemoryError, match=r"gdk_led.* n = 70.* 10 kB are available"):
         search(None, y, "gdk_led", within=path, distance="levenshtein")
 
 
