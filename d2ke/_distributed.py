@@ -34,6 +34,7 @@ _BLOCK_SECONDS = 1.0
 _BLOCKS_A_SECOND = 100
 _BLOCKS_OF_ARRAY = 8  # at least, for each thread, so that all have work to the end
 _COUNT_SECONDS = 1.0  # between two looks at how many threads there are
+_PATIENCE = 60  # seconds for an answer of the scheduler
 _NO_WARNING = {"distributed.admin.large-graph-warning-threshold": "1000 PB"}
 _INSTALL = 'pip install "distributed>=2025.1" "dask[array]>=2025.1"'
 
@@ -155,9 +156,8 @@ class Remote:
                     if future.cancelled() or client.status != "running":
                         raise ConnectionError(f"client lost its blocks: {error}") from error
                     failed = rows.start, error
-                    late = [other for other in waiting if waiting[other].start > rows.start]
-                    client.cancel(late)
-                    for other in late:
+                    for other in [one for one in waiting if waiting[one].start > rows.start]:
+                        other.release()
                         del waiting[other]
                     continue
                 future.release()
@@ -172,12 +172,17 @@ class Remote:
                 raise
             raise ConnectionError(f"client lost its scheduler: {error}") from error
         finally:
-            with suppress(Exception):  # the client may be closed
-                client.cancel([future for future in (recipe, *waiting) if future is not None])
+            # Unlike `Client.cancel` this waits for nobody: the client may be about to be closed.
+            with suppress(Exception):
+                for future in (recipe, *waiting):
+                    if future is not None:
+                        future.release()
 
     def _n_threads(self) -> int:
         """Return how many threads all workers have; 1 if there are none yet."""
-        return max(1, sum(self._client.nthreads().values()))
+        client = self._client
+        found = client.sync(client.scheduler.ncores, workers=None, callback_timeout=_PATIENCE)
+        return max(1, sum(found.values()))
 
     def _broadcast(self) -> Any:
         """Give every worker the recipe; those that come later get it from others."""
