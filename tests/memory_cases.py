@@ -478,7 +478,8 @@ def of_many_sets(n):
 
 
 @at({"n": 1_000_000, "d": 1, "method": "dualtree"}, {"n": 400_000, "d": 3, "method": "ifgt"},
-    {"n": 500_000, "d": 3, "method": "rff"}, tiny={"n": 30})  # fmt: skip
+    {"n": 500_000, "d": 3, "method": "rff"}, {"n": 500_000, "d": 3, "method": "fourier"},
+    tiny={"n": 30})  # fmt: skip
 def kernel_norm(n, d, method):
     sigma = 1e4 if method == "dualtree" else 1.0
     P = np.random.default_rng(0).random((n, d))
