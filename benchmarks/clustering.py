@@ -41,7 +41,7 @@ from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 import d2ke
 from benchmarks import measure
 from d2ke._ext import isa
-from d2ke.discriminative._kernels import DenseKernel
+from d2ke.discriminative.similarity_graph import DenseKernel
 
 N_LABELS = (1, 3, 10)
 N_POINTS = 400

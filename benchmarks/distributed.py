@@ -29,8 +29,8 @@ from distributed import Client, LocalCluster, SchedulerPlugin, wait
 import d2ke
 from benchmarks.measure import processor
 from benchmarks.streaming import disk_speed, make_strings, read_strings
-from d2ke._distributed import Remote
 from d2ke._ext import isa
+from d2ke.distances.cluster import Remote
 
 HOW = {"distance": "levenshtein", "gamma": 0.01}
 

@@ -22,8 +22,8 @@ from scipy.spatial.distance import cdist
 import d2ke
 from benchmarks import measure
 from benchmarks.run import progress
+from d2ke._base.threads import available_threads
 from d2ke._ext import isa
-from d2ke._threads import available_threads
 
 METHODS = ("exact", "dualtree", "wspd", "fourier", "ifgt", "rff")
 # Scales of the kernel for points of the unit cube: from a few neighbours to all points.

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import d2ke
-from d2ke import _stream
+from d2ke.distances import blocks
 
 N_OBJECTS, N_OMEGA = 20_000, 200
 
@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", help="where the files are made; by default a temporary folder")
     options = parser.parse_args(arguments)
     chance = random.Random(options.seed)
-    _stream._BLOCK_SECONDS = 0.0  # blocks of one band: as many moments as can be
+    blocks._BLOCK_SECONDS = 0.0  # blocks of one band: as many moments as can be
 
     X, omega = inputs()
     wanted = d2ke.d2ke_embed(X, omega, distance="levenshtein", gamma=0.1, n_threads=1)

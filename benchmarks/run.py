@@ -23,9 +23,9 @@ from scipy.spatial.distance import cdist
 
 import d2ke
 from benchmarks import measure, peers, workloads
-from d2ke._config import configuration
+from d2ke._base.config import configuration
+from d2ke._base.threads import available_threads
 from d2ke._ext import isa
-from d2ke._threads import available_threads
 
 GAMMA = {"dtw": 0.01, "levenshtein": 0.1, "mhd": 1.0}
 SAMPLED_PAIRS = 200

@@ -16,8 +16,8 @@ import numpy as np
 import d2ke
 from benchmarks import measure, workloads
 from benchmarks.run import progress
+from d2ke._base.threads import available_threads
 from d2ke._ext import isa
-from d2ke._threads import available_threads
 
 # N, R and length of the base case, around which one of them is varied.
 BASE = {"dtw": (1000, 512, 128), "levenshtein": (16000, 512, 128), "mhd": (200, 256, 256)}

@@ -20,8 +20,8 @@ import numpy as np
 import d2ke
 from benchmarks.measure import in_child, peak_kilobytes, processor
 from benchmarks.streaming import make_strings
+from d2ke._base.threads import thread_count
 from d2ke._ext import isa
-from d2ke._threads import thread_count
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import d2ke
-from d2ke.crossval import stratified_folds, with_bias
-from d2ke.scaling import Scaling
+from d2ke.embedding.scaling import Scaling
+from d2ke.model_selection.folds import stratified_folds, with_bias
 
 SIZES = (64, 128, 256, 512, 1024)
 COSTS = (0.01, 0.1, 1.0, 10.0, 1e2, 1e3, 1e4)

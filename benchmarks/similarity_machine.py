@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 import d2ke
-from d2ke.crossval import stratified_folds
+from d2ke.model_selection.folds import stratified_folds
 
 COSTS = tuple(10.0**k for k in range(-1, 4))
 GAMMAS = (0.3, 1.0, 3.0)  # in units of 1 / (median distance)^2

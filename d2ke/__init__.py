@@ -11,10 +11,8 @@ the models on top of them::
 """
 
 from d2ke import datasets, io
-from d2ke._config import show_config
+from d2ke._base.config import show_config
 from d2ke._version import __version__
-from d2ke.alignment import FeatureSelection, select_features
-from d2ke.classifier import train_classifier
 from d2ke.discriminative import (
     Clustering,
     KernelClassifier,
@@ -38,17 +36,29 @@ from d2ke.discriminative import (
     similarity_risk_bound,
     simplex_qp,
 )
-from d2ke.distance import distance_matrix, distance_names
-from d2ke.embed import d2ke_embed, d2ke_features, rsm_embed
-from d2ke.gram import SpectrumRepair, d2ke_gram, dsk_gram
-from d2ke.guarantees import (
+from d2ke.distances.matrix import distance_matrix
+from d2ke.distances.registry import distance_names
+from d2ke.embedding.feature_selection import FeatureSelection, select_features
+from d2ke.embedding.features import d2ke_embed, d2ke_features, rsm_embed
+from d2ke.embedding.gram import d2ke_gram, dsk_gram
+from d2ke.embedding.kernel_error import (
     KernelError,
     effective_dimension,
     features_needed,
     kernel_error,
     kernel_standard_error,
 )
-from d2ke.kernel_distance import (
+from d2ke.embedding.pseudo_euclidean import PseudoEuclidean, gdk_led
+from d2ke.embedding.scaling import Scaling
+from d2ke.embedding.spectrum import SpectrumRepair
+from d2ke.learners.least_squares import train_least_squares
+from d2ke.learners.liblinear import train
+from d2ke.learners.libsvm import SVMModel, svmpredict, svmtrain
+from d2ke.learners.linear_model import LinearModel, predict
+from d2ke.learners.losses import train_classifier
+from d2ke.learners.neighbors import knn_predict
+from d2ke.learners.persistence import load_model, save_model
+from d2ke.measures import (
     KernelAlignment,
     KernelCoreset,
     KernelDistanceInfo,
@@ -65,13 +75,11 @@ from d2ke.kernel_distance import (
     kernel_norm,
     mesh,
 )
-from d2ke.least_squares import train_least_squares
-from d2ke.led import PseudoEuclidean, gdk_led
-from d2ke.linear import LinearModel, predict, train
-from d2ke.models_io import load_model, save_model
-from d2ke.neighbors import knn_predict
-from d2ke.objects import Objects, concatenate, pack
-from d2ke.omega import (
+from d2ke.model_selection.result import Search, load_search
+from d2ke.model_selection.search import search
+from d2ke.objects.container import Objects, concatenate
+from d2ke.objects.packing import pack
+from d2ke.objects.random_objects import (
     markov_strings,
     random_segments,
     random_series,
@@ -80,10 +88,6 @@ from d2ke.omega import (
     representatives,
     resampled_sets,
 )
-from d2ke.scaling import Scaling
-from d2ke.search_result import Search, load_search
-from d2ke.select import search
-from d2ke.svm import SVMModel, svmpredict, svmtrain
 
 __all__ = [
     "Clustering",

@@ -28,7 +28,7 @@ import numpy as np
 from scipy.cluster.vq import kmeans2
 
 import d2ke
-from d2ke.experiments.map_picture import Panel, coordinates, draw, matched
+from d2ke.cli.map_picture import Panel, coordinates, draw, matched
 
 GAMMA_SCALE = 5.0
 LABELED = 5  # of each class

@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 import d2ke
-from d2ke.scaling import Scaling
+from d2ke.embedding.scaling import Scaling
 
 LENGTHS = ((10, 40), (40, 90))  # of the random strings
 COSTS = (1e-3, 1e-2, 1e-1, 1.0, 10.0)

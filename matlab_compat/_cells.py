@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from d2ke import Objects, pack
-from d2ke._validate import integer, positive_number
+from d2ke._base.checks import integer, positive_number
 
 _SHORT = 20  # entries of an array that a struct's text shows
 

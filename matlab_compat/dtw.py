@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from d2ke import Objects, distance_matrix, pack
-from d2ke.objects import check_compatible
+from d2ke.objects.container import check_compatible
 from matlab_compat._cells import scalar, series_cell, whole
 
 __all__ = ["dtw_c", "dtw_m", "dtw_similarity_cell", "dtw_similarity_cell_mulvar"]

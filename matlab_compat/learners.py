@@ -13,14 +13,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from d2ke import _labels, _nodes, _options, linear, svm
+from d2ke._base import labels as class_labels
+from d2ke.learners import liblinear, libsvm, linear_model, option_strings, scores, solver_nodes
 from matlab_compat._cells import Struct, column, vector
 
 __all__ = ["predict", "svmpredict", "svmtrain", "train"]
 
 _PREDICT = {
-    "-b": _options.Option(_options.integer(0, 1), "1: probabilities, of logistic solvers"),
-    "-q": _options.Option(None, "print nothing"),
+    "-b": option_strings.Option(
+        option_strings.integer(0, 1), "1: probabilities, of logistic solvers"
+    ),
+    "-q": option_strings.Option(None, "print nothing"),
 }
 _PRECOMPUTED = 4
 
@@ -56,9 +59,9 @@ def train(y: Any, X: Any, options: str = "") -> Struct:
     (array([ 1., -1.]), True)
     """
     labels = _numeric("y", y)
-    X = _nodes.features("X", X)
+    X = solver_nodes.features("X", X)
     order = None if _text(options, "-s") in ("11", "12", "13") else _order(labels)
-    model = linear.train(*_recoded(labels, order, X, options))
+    model = liblinear.train(*_recoded(labels, order, X, options))
     bias = -1.0 if model.bias is None else float(_text(options, "-B"))
     w = model.weights
     if model.bias is not None:
@@ -114,7 +117,7 @@ def predict(
     >>> labels.ravel()
     array([-1.,  1.])
     """
-    given = _options.parse(options, _PREDICT)
+    given = option_strings.parse(options, _PREDICT)
     truth = _numeric("y", y)
     order = _numeric("model.Label", _field(model, "Label"))
     w, bias = np.atleast_2d(_field(model, "w")), _number(model, "bias")
@@ -124,7 +127,7 @@ def predict(
         w, offset = w[:, :-1], w[:, -1] * bias
     classes = np.arange(len(order)) if len(order) else None
     two = classes is not None and len(w) == 1
-    trained = linear.LinearModel(
+    trained = linear_model.LinearModel(
         np.ascontiguousarray(-w if two else w, dtype=np.float64),
         None if offset is None else np.asarray(-offset if two else offset, dtype=np.float64),
         classes,
@@ -132,7 +135,7 @@ def predict(
         "",
     )
     X = _widened(X, trained.n_features)
-    found, _, decision = linear.predict(None, X, trained, probability=given.get("-b", 0) == 1)
+    found, _, decision = linear_model.predict(None, X, trained, probability=given.get("-b", 0) == 1)
     if two and given.get("-b", 0) != 1:
         decision = -decision
     labels = found if classes is None else order[found].astype(np.float64)
@@ -179,9 +182,9 @@ def svmtrain(y: Any, X: Any, options: str = "") -> Struct:
     if _text(options, "-t") == str(_PRECOMPUTED):
         X = _without_index(X, training=True)
     else:
-        X = _nodes.features("X", X)
+        X = solver_nodes.features("X", X)
     order = None if _text(options, "-s") in ("3", "4") else _order(values)
-    model = svm.svmtrain(*_recoded(values, order, X, options))
+    model = libsvm.svmtrain(*_recoded(values, order, X, options))
     kernel = model.kernel
     coef, rho = model.coef, model.rho
     if order is not None:  # the first of two classes has the positive values in LIBSVM
@@ -243,7 +246,7 @@ def svmpredict(
     Accuracy = 100% (2/2) (classification)
     array([-1.,  1.])
     """
-    given = _options.parse(options, _PREDICT)
+    given = option_strings.parse(options, _PREDICT)
     if given.get("-b", 0):
         raise ValueError("-b 1 is not supported: this package trains no probability model")
     truth = _numeric("y", y)
@@ -267,7 +270,7 @@ def svmpredict(
     if not precomputed:
         vectors = _field(model, "SVs")
         vectors = sparse.csr_array(vectors) if sparse.issparse(vectors) else np.asarray(vectors)
-    trained = svm.SVMModel(
+    trained = libsvm.SVMModel(
         support=support,
         coef=np.ascontiguousarray(sign * np.atleast_2d(_field(model, "sv_coef")).T),
         rho=sign * vector("model.rho", _field(model, "rho")).astype(np.float64),
@@ -275,13 +278,13 @@ def svmpredict(
         n_support=None if regression else _counts(_field(model, "nSV")),
         n_columns=X.shape[1] if precomputed else vectors.shape[1],
         vectors=vectors,
-        kernel=svm.Kernel(int(kernel_type), int(degree), float(gamma), float(coef0)),
+        kernel=libsvm.Kernel(int(kernel_type), int(degree), float(gamma), float(coef0)),
         svm_type=int(svm_type),
         options="",
     )
     if not precomputed:
         X = _widened(X, trained.n_columns)
-    found, _, decision = svm.svmpredict(None, X, trained)
+    found, _, decision = libsvm.svmpredict(None, X, trained)
     labels = found if regression else order[found].astype(np.float64)
     if regression:
         kind = " (regression)"
@@ -340,7 +343,7 @@ def _words(options: str) -> list[str]:
 
 def _widened(X: Any, width: int) -> Any:
     """Give sparse features the columns of zeros that a file without large indices leaves out."""
-    X = _nodes.features("X", X)
+    X = solver_nodes.features("X", X)
     if X.shape[1] > width or (X.shape[1] < width and not sparse.issparse(X)):
         raise ValueError(f"X has {X.shape[1]} columns, but the model has {width}")
     if X.shape[1] == width:
@@ -388,8 +391,8 @@ def _report(
     kind: str = "",
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compare with the truth, and say how it went, as the MATLAB interfaces do."""
-    _labels.same_length("y", truth, "X", len(labels))
-    percent, error, correlation = _labels.accuracy(truth, labels, None if regression else labels)
+    class_labels.same_length("y", truth, "X", len(labels))
+    percent, error, correlation = scores.accuracy(truth, labels, None if regression else labels)
     if not quiet and regression:
         print(f"Mean squared error = {error:g} (regression)")
         print(f"Squared correlation coefficient = {correlation:g} (regression)")

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._validate import choice
+from d2ke._base.checks import choice
 from matlab_compat._cells import Struct, whole
 
 __all__ = ["RandStream", "rand", "randi", "randn", "randperm", "rng"]

@@ -18,12 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from d2ke import Objects, linear, random_series
-from d2ke._progress import stages
-from d2ke._threads import worker_pool
-from d2ke._validate import choice, length_range
+from d2ke import Objects, random_series
+from d2ke._base.checks import choice, length_range
+from d2ke._base.progress import stages
+from d2ke._base.threads import worker_pool
 from d2ke.datasets.ucr import read_ucr
 from d2ke.io import load_mat, save_mat
+from d2ke.learners import liblinear, linear_model
 from matlab_compat import random
 from matlab_compat._cells import Struct, column, positive, series_cell, vector, whole
 from matlab_compat.dtw import dtw_similarity_cell, dtw_similarity_cell_mulvar
@@ -505,8 +506,8 @@ def _as_quiet_as_q() -> Iterator[None]:
 
 
 def _line_search(y: np.ndarray, F: np.ndarray, C: float) -> Callable[[np.ndarray], np.ndarray]:
-    model = linear.train(y, F, f"-s 2 -e {_TOLERANCE} -q -c {C:.17g}", n_threads=1)
-    return lambda Z: linear.predict(None, Z, model)[0]
+    model = liblinear.train(y, F, f"-s 2 -e {_TOLERANCE} -q -c {C:.17g}", n_threads=1)
+    return lambda Z: linear_model.predict(None, Z, model)[0]
 
 
 def _trust_region(y: np.ndarray, F: np.ndarray, C: float) -> Callable[[np.ndarray], np.ndarray]:

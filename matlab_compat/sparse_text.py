@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from d2ke._atomic import written_whole
-from d2ke._validate import file_path
+from d2ke._base.checks import file_path
+from d2ke._base.files import written_whole
 from d2ke.datasets._text import finite_numbers, lines_of
 from matlab_compat._cells import column, vector
 

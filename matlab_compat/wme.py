@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from d2ke import distance_matrix, pack
-from d2ke._validate import integer, length_range
+from d2ke._base.checks import integer, length_range
 from matlab_compat import random
 from matlab_compat._cells import Struct, cell_items, column, scalar, vector, whole
 

@@ -3,6 +3,7 @@
 
 import inspect
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,10 @@ import d2ke.io
 import matlab_compat
 
 ROOT = Path(__file__).parent.parent
+sys.path.append(str(ROOT / "tools"))
+
+import structure  # noqa: E402
+
 FUNCTIONS = [
     getattr(module, name)
     for module in (d2ke, d2ke.datasets, d2ke.io, matlab_compat)
@@ -65,52 +70,28 @@ def test_every_source_file_names_its_licence():
 
 
 def test_no_import_runs_upward():
-    floors = [
-        {"_arguments", "_atomic", "_json", "_memory", "_version", "_validate", "_ext"},
-        {
-            "io",
-            "_background",
-            "_digest",
-            "_distributed",
-            "objects",
-            "_clouds",
-            "_threads",
-            "_blas",
-            "_progress",
-            "_options",
-            "_nodes",
-            "_labels",
-            "_native",
-            "_products",
-            "_rows",
-            "_median",
-            "_search_folder",
-            "_config",
-        },
-        {"_stream", "distance", "omega", "datasets"},
-        {"alignment", "block", "embed", "gram", "guarantees", "kernel_distance", "led", "scaling"},
-        {
-            "crossval",
-            "fold_products",
-            "least_squares",
-            "linear",
-            "svm",
-            "neighbors",
-            "models_io",
-            "search_result",
-        },
-        {"classifier", "discriminative"},
-        {"grid_search"},
-        {"select"},
-        {"experiments"},
-        {"_clustering_commands"},
-        {"__main__", "__init__"},
+    imports = structure.arrows()
+    assert structure.upward(imports) == []
+    assert structure.circles(imports) == []
+    every = structure.rooms()
+    assert len(every) <= 24
+    assert max(structure.floors(imports, every).values()) <= 10
+
+
+def test_the_order_sees_what_is_against_it(tmp_path):
+    package = tmp_path / "house"
+    for path, text in {
+        "_base/checks.py": "def late():\n    from house import objects\n",
+        "_base/__init__.py": "",
+        "objects/__init__.py": "import house._base.checks\n",
+        "other.py": "from house.objects import *\n",
+    }.items():
+        (package / path).parent.mkdir(parents=True, exist_ok=True)
+        (package / path).write_text(text)
+    imports = structure.arrows(package)
+    assert structure.circles(imports) == ["_base", "objects"]
+    wrong = structure.upward(imports)
+    assert [line.split(": ")[1] for line in wrong] == [
+        "_base -> objects",
+        "other -> objects, not in the order",
     ]
-    floor_of = {name: i for i, names in enumerate(floors) for name in names}
-    upward = []
-    for path in (ROOT / "d2ke").rglob("*.py"):
-        room = path.relative_to(ROOT / "d2ke").parts[0].removesuffix(".py")
-        for imported in re.findall(r"^\s*from d2ke\.(\w+)", path.read_text(), re.M):
-            if floor_of[imported] > floor_of[room]:
-                upward.append(f"{path.name} imports {imported}")
-    assert upward == []

@@ -25,7 +25,7 @@ import pytest
 import d2ke
 from d2ke.datasets import actrecog, auslan, images
 from d2ke.io._hdf5 import HEADER_BYTES, put_objects, seal
-from d2ke.search_result import _FORMAT, _SEAL
+from d2ke.model_selection.result import _FORMAT, _SEAL
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted([*(ROOT / "d2ke").rglob("*.py"), *(ROOT / "matlab_compat").rglob("*.py")])
@@ -543,8 +543,8 @@ def framed(message, arrays=b""):
     ],
 )
 def test_bad_messages_are_refused(content):
-    from d2ke.io._errors import Damaged
-    from d2ke.io._mat73 import _received
+    from d2ke.io.mat.errors import Damaged
+    from d2ke.io.mat.v73 import _received
 
     class Process:
         stdout = io.BytesIO(content)

@@ -34,7 +34,7 @@ import numpy as np
 from scipy import sparse
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(Path.cwd()), str(ROOT / "tests"), str(ROOT), str(ROOT / "tools")]
+sys.path[:0] = [str(Path.cwd()), str(ROOT / "tests" / "io" / "mat"), str(ROOT), str(ROOT / "tools")]
 
 import mat_fuzz  # noqa: E402
 from fuzz_kernels import (  # noqa: E402
@@ -53,7 +53,7 @@ from fuzz_kernels import (  # noqa: E402
 
 import d2ke  # noqa: E402
 import matlab_compat  # noqa: E402
-from d2ke._threads import team_size  # noqa: E402
+from d2ke._base.threads import team_size  # noqa: E402
 
 HANG_SECONDS = 120  # for one batch
 

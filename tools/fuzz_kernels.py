@@ -19,7 +19,7 @@ import reference  # noqa: E402
 
 import d2ke  # noqa: E402
 from d2ke._ext import checksum, isa  # noqa: E402
-from d2ke.kernel_distance.columns import Columns  # noqa: E402
+from d2ke.measures.cell_columns import Columns  # noqa: E402
 
 DIMS = [1, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 127, 128, 129, 255, 300]
 STYLES = [*reference.STYLES, "huge", "tiny", "mixed", "zero", "integers"]

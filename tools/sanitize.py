@@ -2,7 +2,7 @@
 """Run tests on kernels built with GCC's sanitizers: ``python tools/sanitize.py [pytest's args]``.
 
     python tools/sanitize.py                       # AddressSanitizer and UBSan, kernel tests
-    python tools/sanitize.py tests/test_dtw.py -x
+    python tools/sanitize.py tests/distances/test_dtw.py -x
     python tools/sanitize.py --sanitizer thread    # ThreadSanitizer, see docs/hardening.md
     python tools/sanitize.py --command tools/fuzz.py distances --count 20000
 
@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL_TESTS = (
-    "test_block",
+    "test_newton",
     "test_coreset",
     "test_dtw",
     "test_emd",
@@ -153,8 +153,8 @@ def main() -> int:
     if not options.command:
         if not any(not argument.startswith("-") for argument in arguments):
             names = KERNEL_TESTS if options.sanitizer == "address" else THREAD_TESTS
-            tests = (f"tests/{name}.py" for name in names)
-            arguments += [test for test in tests if (folder / test).exists()]
+            tests = (path for name in names for path in (folder / "tests").rglob(f"{name}.py"))
+            arguments += [str(path.relative_to(folder)) for path in tests]
         # No source of the tests' own may be taken from elsewhere, and no plugin be slow.
         arguments = ["-m", "pytest", "-p", "no:cacheprovider", "-q", *arguments]
     done = subprocess.run([*program, *arguments], cwd=folder, env=environment)

@@ -44,7 +44,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from d2ke._validate import choice
+from d2ke._base.checks import choice
 from d2ke.datasets import actrecog, auslan, digits, images, mnist, pentip, splice, ucr
 from d2ke.datasets._contour import boundary_code, chain_code
 from d2ke.datasets._dataset import Dataset, Source, check_counts

@@ -16,7 +16,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from d2ke._atomic import written_whole
+from d2ke._base.files import written_whole
 from d2ke.io._hdf5 import (
     HEADER_BYTES,
     get_objects,
@@ -29,7 +29,7 @@ from d2ke.io._hdf5 import (
     seal,
     sha256,
 )
-from d2ke.objects import Objects
+from d2ke.objects.container import Objects
 
 CACHE_VARIABLE = "D2KE_CACHE"
 _FORMAT = "d2ke objects 2"

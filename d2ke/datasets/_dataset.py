@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._validate import generator
+from d2ke._base.checks import generator
 from d2ke.datasets.split import train_size, train_test_split
-from d2ke.objects import Objects
+from d2ke.objects.container import Objects
 
 __all__ = ["Dataset", "Source"]
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from d2ke.datasets._dataset import Source
 from d2ke.datasets._text import finite_numbers
-from d2ke.objects import Objects, pack
+from d2ke.objects.container import Objects
+from d2ke.objects.packing import pack
 
 __all__ = ["load_actrecog"]
 

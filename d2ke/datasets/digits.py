@@ -9,7 +9,8 @@ import numpy as np
 
 from d2ke.datasets._contour import chain_code
 from d2ke.datasets._dataset import Source
-from d2ke.objects import Objects, pack
+from d2ke.objects.container import Objects
+from d2ke.objects.packing import pack
 
 __all__ = ["load_digit_points", "load_digit_strings"]
 

@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._progress import stages
+from d2ke._base.progress import stages
 from d2ke.datasets._cache import cached_objects
 from d2ke.datasets._dataset import Source
-from d2ke.objects import Objects, pack
+from d2ke.objects.container import Objects
+from d2ke.objects.packing import pack
 
 __all__ = ["load_images"]
 

@@ -14,7 +14,8 @@ from scipy.io import loadmat
 from scipy.io.matlab import MatReadError
 
 from d2ke.datasets._dataset import Source
-from d2ke.objects import Objects, pack
+from d2ke.objects.container import Objects
+from d2ke.objects.packing import pack
 
 __all__ = ["load_pentip"]
 

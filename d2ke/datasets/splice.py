@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from d2ke.datasets._dataset import Source
-from d2ke.objects import Objects, pack
+from d2ke.objects.container import Objects
+from d2ke.objects.packing import pack
 
 __all__ = ["load_splice"]
 

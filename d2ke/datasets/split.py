@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._validate import choice, generator, integer, positive_number
-from d2ke.objects import Objects
+from d2ke._base.checks import choice, generator, integer, positive_number
+from d2ke.objects.container import Objects
 
 __all__ = ["standardize", "train_size", "train_test_split"]
 
@@ -140,7 +140,7 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
     Examples
     --------
     >>> import numpy as np
-    >>> from d2ke.objects import pack
+    >>> from d2ke.objects.packing import pack
     >>> train, test = standardize(pack([np.array([[1.0], [3.0]])]), pack([np.array([[5.0]])]))
     >>> train[0].ravel(), test[0].ravel()
     (array([-1.,  1.]), array([3.]))

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from d2ke.datasets._text import finite_numbers, lines_of
-from d2ke.objects import Objects, pack
+from d2ke.objects.container import Objects
+from d2ke.objects.packing import pack
 
 __all__ = ["read_ts"]
 

@@ -11,7 +11,8 @@ import numpy as np
 from d2ke.datasets._dataset import Source
 from d2ke.datasets._text import finite_numbers, lines_of
 from d2ke.datasets.ts import read_ts
-from d2ke.objects import Objects, concatenate, pack
+from d2ke.objects.container import Objects, concatenate
+from d2ke.objects.packing import pack
 
 __all__ = ["load_ts", "load_ucr", "read_ucr"]
 

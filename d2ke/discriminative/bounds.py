@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from d2ke import _labels
-from d2ke._validate import positive_number
-from d2ke.discriminative._kernels import indicators
-from d2ke.discriminative._simplex import simplex_point
-from d2ke.discriminative.similarity import gaussian, split
-from d2ke.gram import symmetric_matrix
+from d2ke._base import labels
+from d2ke._base.arrays import symmetric_matrix
+from d2ke._base.checks import positive_number
+from d2ke.discriminative.gaussian import gaussian
+from d2ke.discriminative.similarity_graph import indicators
+from d2ke.discriminative.simplex_qp import simplex_point
+from d2ke.embedding.spectrum import split
 
 
 def kernel_risk_bound(
@@ -283,9 +284,9 @@ def similarity_risk_bound(
 def _checked(
     name: str, values: Any, y: Sequence | np.ndarray, alpha: Any, function: str = ""
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    codes = _labels.encode_classes("y", y)[1]
+    codes = labels.encode_classes("y", y)[1]
     matrix = symmetric_matrix(name, values, function, k=int(codes.max()) + 1)
-    _labels.same_length("y", codes, name, len(matrix))
+    labels.same_length("y", codes, name, len(matrix))
     return matrix, codes, simplex_point("alpha", alpha, len(matrix))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from d2ke import _labels
+from d2ke._base import labels as class_labels
 
 
 def clustering_accuracy(y: Sequence | np.ndarray, labels: Sequence | np.ndarray) -> float:
@@ -90,8 +90,8 @@ def normalized_mutual_information(y: Sequence | np.ndarray, labels: Sequence | n
 
 
 def _contingency(y: Sequence | np.ndarray, labels: Sequence | np.ndarray) -> np.ndarray:
-    classes, codes = _labels.encode_labels("y", y)
-    clusters, found = _labels.encode_labels("labels", labels)
+    classes, codes = class_labels.encode_labels("y", y)
+    clusters, found = class_labels.encode_labels("labels", labels)
     if len(codes) != len(found):
         raise ValueError(f"y has {len(codes)} labels, but labels has {len(found)}")
     counts = np.zeros((len(classes), len(clusters)), np.int64)

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from d2ke import _labels, _nodes
-from d2ke._memory import copied_bytes, require_memory
-from d2ke._validate import positive_number
-from d2ke.discriminative.similarity import split
-from d2ke.svm import cache_bytes, svmtrain
+from d2ke._base import arrays, labels
+from d2ke._base.checks import positive_number
+from d2ke._base.memory import copied_bytes, require_memory
+from d2ke.embedding.spectrum import split
+from d2ke.learners.libsvm import cache_bytes, svmtrain
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +108,9 @@ def similarity_machine_fit(
     lam_plus = positive_number("lam_plus", lam_plus)
     lam_minus = positive_number("lam_minus", lam_minus)
     tol = positive_number("tol", tol)
-    classes, codes = _labels.encode_classes("y", y)
+    classes, codes = labels.encode_classes("y", y)
     parts = split("S", S, "similarity_machine_fit", k=len(classes), Q=cache_bytes(len(codes)))
-    _labels.same_length("y", codes, "S", len(parts.values))
+    labels.same_length("y", codes, "S", len(parts.values))
     kernel = parts.combined(1 / lam_plus, 1 / lam_minus)
     positive = [1] if len(classes) == 2 else range(len(classes))
     coef = np.zeros((len(codes), len(positive)))
@@ -163,7 +163,7 @@ def similarity_machine_predict(
     """
     if not isinstance(model, SimilarityMachine):
         raise TypeError(f"model must be a SimilarityMachine, got {type(model).__name__}")
-    rows = _nodes.matrix("S_new", S_new)
+    rows = arrays.matrix("S_new", S_new)
     if rows.shape[1] != len(model.coef):
         raise ValueError(
             f"S_new has {rows.shape[1]} columns, but the model has {len(model.coef)} "

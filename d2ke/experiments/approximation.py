@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from d2ke.embed import d2ke_features
+from d2ke.embedding.features import d2ke_features
+from d2ke.embedding.kernel_error import kernel_error
 from d2ke.experiments.methods import Division
 from d2ke.experiments.settings import sample
-from d2ke.guarantees import kernel_error
 
 # Training objects; random objects of the reference; of all blocks together; values of R.
 FULL = (200, 16384, 8192, tuple(2**k for k in range(4, 12)))

@@ -8,8 +8,8 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from d2ke._config import configuration
-from d2ke._threads import thread_count
+from d2ke._base.config import configuration
+from d2ke._base.threads import thread_count
 
 
 def machine(n_threads: int | None) -> dict[str, str | int | float]:

@@ -11,22 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._blas import one_blas_thread
-from d2ke._validate import choice
-from d2ke.classifier import train_classifier
+from d2ke._base.blas import one_blas_thread
+from d2ke._base.checks import choice
 from d2ke.datasets import Dataset, standardize
-from d2ke.distance import distance_matrix
-from d2ke.embed import d2ke_features
+from d2ke.distances.matrix import distance_matrix
+from d2ke.embedding.features import d2ke_features
+from d2ke.embedding.gram import dsk_gram
+from d2ke.embedding.pseudo_euclidean import gdk_led
+from d2ke.embedding.scaling import Scaling, compress
 from d2ke.experiments.settings import Setting, sample
-from d2ke.gram import dsk_gram
-from d2ke.led import gdk_led
-from d2ke.linear import predict
-from d2ke.neighbors import knn_predict
-from d2ke.objects import Objects, pack
-from d2ke.omega import representatives
-from d2ke.scaling import Scaling, compress
-from d2ke.select import search
-from d2ke.svm import svmpredict, svmtrain
+from d2ke.learners.libsvm import svmpredict, svmtrain
+from d2ke.learners.linear_model import predict
+from d2ke.learners.losses import train_classifier
+from d2ke.learners.neighbors import knn_predict
+from d2ke.model_selection.search import search
+from d2ke.objects.container import Objects
+from d2ke.objects.packing import pack
+from d2ke.objects.random_objects import representatives
 
 _BLOCK = 1 << 25  # distances to hold at a time where not all are needed at once
 

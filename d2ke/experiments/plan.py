@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
-from d2ke._validate import choice
+from d2ke._base.checks import choice
 from d2ke.datasets import REGISTRY, Dataset, Source, load
 from d2ke.datasets._files import find_files
 from d2ke.experiments import paper, settings

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import json
 import statistics
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from d2ke._atomic import written_whole
+from d2ke._base.files import write_file
 from d2ke._version import __version__
 from d2ke.experiments import paper
 from d2ke.experiments.methods import Outcome
@@ -85,27 +84,6 @@ def _by_R(curves: Sequence[dict[int, float]]) -> dict[int, list[float]]:
 def write_json(path: Path, record: dict[str, Any]) -> None:
     """Write a record so that a reader, or a kill, never meets half a file."""
     write_file(path, (json.dumps(record, indent=2) + "\n").encode())
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    with written_whole(path) as part:
-        part.write_bytes(content)
-
-
-def check_writable(path: Path) -> None:
-    """Raise OSError unless a file can be written at `path`; better before the work than after."""
-    if path.is_dir() or not path.name:
-        raise IsADirectoryError(f"cannot write a file at {str(path)!r}: it is a folder")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"cannot write {path}: the folder {path.parent} does not exist")
-    try:
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
-    except OSError as error:
-        raise type(error)(
-            f"cannot write {path}: no file can be made in {path.parent} ({error.strerror})"
-        ) from None
 
 
 def shown(value: Any) -> str:

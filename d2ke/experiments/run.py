@@ -9,10 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from d2ke._validate import choice, integer
+from d2ke._base.checks import choice, integer
+from d2ke._base.files import check_writable
 from d2ke.datasets import load
 from d2ke.experiments.methods import METHODS, Division, Outcome, evaluate
-from d2ke.experiments.records import check_writable, make_record, shown, write_json
+from d2ke.experiments.records import make_record, shown, write_json
 from d2ke.experiments.settings import SETTINGS
 
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from d2ke.classifier import LOSSES
 from d2ke.datasets import Dataset
-from d2ke.objects import Objects
-from d2ke.omega import (
+from d2ke.learners.losses import LOSSES
+from d2ke.model_selection.grids import COSTS
+from d2ke.objects.container import Objects
+from d2ke.objects.random_objects import (
     markov_strings,
     random_segments,
     random_series,
@@ -20,7 +21,6 @@ from d2ke.omega import (
     random_strings,
     resampled_sets,
 )
-from d2ke.select import COSTS
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from d2ke._validate import choice, integer
+from d2ke._base.checks import choice, integer
+from d2ke._base.files import check_writable
+from d2ke._base.interruptible import interruptible
 from d2ke.datasets import Dataset, load
 from d2ke.experiments import paper
 from d2ke.experiments.approximation import kernel_errors
 from d2ke.experiments.cells import Cell, Store, as_json, outcome_of
 from d2ke.experiments.estimate import Estimate, duration
-from d2ke.experiments.interruptible import interruptible
 from d2ke.experiments.machine import machine, versions
 from d2ke.experiments.methods import METHODS, Division, evaluate
 from d2ke.experiments.plan import KERNEL, Plan, chosen_datasets, missing_things, one_error
-from d2ke.experiments.records import check_writable, make_record, write_json
+from d2ke.experiments.records import make_record, write_json
 from d2ke.experiments.report import draw, write_report
 
 _SMALLEST_R = 4

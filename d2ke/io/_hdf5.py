@@ -16,7 +16,7 @@ from typing import BinaryIO
 import h5py
 import numpy as np
 
-from d2ke.objects import Objects
+from d2ke.objects.container import Objects
 
 DEFLATE_RATIO = 1040  # deflate cannot make more than 1032 bytes of one
 MOST_CHUNK = 2**26

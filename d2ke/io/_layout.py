@@ -22,7 +22,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from d2ke._json import frozen
+from d2ke._base.files import frozen
 from d2ke._version import __version__
 from d2ke.io._hdf5 import HEADER_BYTES, get_text, group_of, header, part_of, put_text, seal
 

@@ -29,7 +29,7 @@ from d2ke.io._hdf5 import HEADER_BYTES, sha256
 from d2ke.io._journal import Journal
 from d2ke.io._skeleton import check_space, reserve, store_bytes, write_skeleton
 from d2ke.io.feature_file import FeatureFile
-from d2ke.objects import Objects
+from d2ke.objects.container import Objects
 
 _FORMAT = 1
 # What the last bits of results may depend on besides the inputs. A finished store may differ in

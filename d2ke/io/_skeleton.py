@@ -18,7 +18,7 @@ from d2ke.io import _layout
 from d2ke.io._direct import write_all
 from d2ke.io._grid import Grid, stored_bytes
 from d2ke.io._hdf5 import HEADER_BYTES, put_objects
-from d2ke.objects import Objects
+from d2ke.objects.container import Objects
 
 # HDF5 keeps some bytes for each chunk, and a node of a tree for so many chunks.
 _BYTES_PER_CHUNK, _CHUNKS_PER_NODE = 64, 64

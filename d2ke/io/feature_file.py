@@ -14,11 +14,11 @@ from typing import Any
 import h5py
 import numpy as np
 
-from d2ke._validate import file_path, integer
+from d2ke._base.checks import file_path, integer
 from d2ke.io import _layout
 from d2ke.io._grid import Grid
 from d2ke.io._hdf5 import get_objects, group_of, part_of
-from d2ke.objects import Objects
+from d2ke.objects.container import Objects
 
 _BLOCK_BYTES = 1 << 24
 

@@ -12,16 +12,17 @@ from typing import Any
 import h5py
 import numpy as np
 
-from d2ke import _nodes
-from d2ke._atomic import written_whole
-from d2ke._labels import label_array, same_length
-from d2ke._memory import require_memory
-from d2ke._validate import choice, file_path
+from d2ke._base import arrays
+from d2ke._base.checks import choice, file_path
+from d2ke._base.files import written_whole
+from d2ke._base.labels import label_array, same_length
+from d2ke._base.memory import require_memory
 from d2ke.io import _layout
 from d2ke.io._hdf5 import put_objects
 from d2ke.io._layout import check_text, plain
 from d2ke.io.feature_file import open_features
-from d2ke.objects import Objects, pack
+from d2ke.objects.container import Objects
+from d2ke.objects.packing import pack
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -273,7 +274,7 @@ def _features(Z: Any) -> np.ndarray:
     if not isinstance(Z, np.ndarray) or Z.dtype not in (np.float32, np.float64):
         got = f"an ndarray of {Z.dtype}" if isinstance(Z, np.ndarray) else type(Z).__name__
         raise TypeError(f"Z must be an ndarray of float32 or float64, got {got}")
-    Z = _nodes.matrix("Z", Z, infinite=True)
+    Z = arrays.matrix("Z", Z, infinite=True)
     if Z.size == 0:
         raise ValueError(f"Z is empty: its shape is {Z.shape}")
     return Z

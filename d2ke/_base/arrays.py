@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks of dense matrices: real, finite, symmetric, distances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from d2ke._base.memory import copied_bytes, require_memory
+
+_BLOCK = 1 << 20  # values per block of rows: temporary arrays stay small
+
+_EXACT = 2**53
+
+
+def row_blocks(shape: tuple[int, int]) -> list[slice]:
+    """Return slices of rows of about 2**20 values each."""
+    step = max(1, _BLOCK // max(1, shape[1]))
+    return [slice(low, min(low + step, shape[0])) for low in range(0, shape[0], step)]
+
+
+def matrix(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:
+    """Return a dense two-dimensional array of real numbers; nothing is copied or cast.
+
+    Numbers must be finite; with `infinite`, only nan is refused.
+
+    Raises
+    ------
+    TypeError
+        If `values` is masked, sparse, or not of real numbers that float64 holds exactly.
+    ValueError
+        If `values` is not two-dimensional or a value is refused.
+    """
+    if np.ma.isMaskedArray(values):
+        raise TypeError(f"{name} must not be a masked array: the mask would be lost")
+    if sparse.issparse(values):
+        raise TypeError(f"{name} must be a dense array, got sparse; use {name}.toarray()")
+    try:
+        dense = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must be a matrix, but its rows differ in length") from None
+    if dense.dtype.kind == "O" and dense.ndim == 0:
+        raise TypeError(f"{name} must be a matrix of numbers, got {type(values).__name__}")
+    if dense.ndim != 2:
+        raise ValueError(f"{name} must be two-dimensional, got shape {dense.shape}")
+    _check_dtype(name, dense)
+    if dense.dtype.kind == "f":
+        for rows in row_blocks(dense.shape):
+            bad = np.isnan(dense[rows]) if infinite else ~np.isfinite(dense[rows])
+            if bad.any():
+                i, j = np.argwhere(bad)[0]
+                wanted = "a number" if infinite else "finite"
+                _refuse(name, dense[rows][i, j], rows.start + i, j, wanted)
+    return dense
+
+
+def check_distances(name: str, values: np.ndarray) -> None:
+    """Refuse negative numbers and nan."""
+    if not values.min(initial=0) >= 0:
+        i, j = np.argwhere(~(values >= 0))[0]
+        raise ValueError(f"{name}[{i}, {j}] is {values[i, j]}; distances must be >= 0")
+
+
+def check_symmetric(name: str, square: np.ndarray, tolerance: float) -> None:
+    """Refuse a square matrix that differs from its transpose by more than `tolerance`."""
+    for rows in row_blocks(square.shape):
+        gap = np.abs(square[rows].astype(np.float64) - square[:, rows].T)
+        if gap.max() > tolerance:
+            i, j = np.unravel_index(gap.argmax(), gap.shape)
+            i += rows.start
+            raise ValueError(
+                f"{name} must be symmetric, but {name}[{i}, {j}] is {square[i, j]} and "
+                f"{name}[{j}, {i}] is {square[j, i]}"
+            )
+
+
+def _refuse(name: str, value: Any, row: int, column: int, wanted: str = "finite") -> None:
+    raise ValueError(
+        f"{name} has {value} at position ({row}, {column}); every value must be {wanted}"
+    )
+
+
+def _check_dtype(name: str, values: Any) -> None:
+    dtype = values.dtype
+    if dtype.kind not in "biuf" or (dtype.kind == "f" and dtype.itemsize > 8):
+        raise TypeError(f"{name} must hold real numbers (float64 or float32), got dtype {dtype}")
+    wide = dtype.kind in "iu" and dtype.itemsize == 8 and 0 not in values.shape
+    if wide and (values.max() > _EXACT or values.min() < -_EXACT):
+        raise ValueError(f"{name} holds integers beyond 2**53, which float64 cannot represent")
+
+
+# Of the largest entry; what rounding leaves of symmetry.
+_ASYMMETRY = 1e-8
+
+
+def symmetric_matrix(
+    name: str, values: Any, function: str = "", case: str = "", **sizes: int
+) -> np.ndarray:
+    """Return a matrix as float64, symmetric but for rounding, or raise.
+
+    With a function's name, what that one takes for the matrix must be there, see
+    `require_memory`; n and c are those of the matrix.
+    """
+    square = matrix(name, values)
+    if square.shape[0] != square.shape[1] or not square.size:
+        raise ValueError(f"{name} must be square and not empty, got shape {square.shape}")
+    if function:
+        n = len(square)
+        require_memory(function, case, n=n, c=copied_bytes(square.dtype), **sizes)
+    square = np.asarray(square, dtype=np.float64)
+    largest = max(abs(float(square.max())), abs(float(square.min())))
+    check_symmetric(name, square, _ASYMMETRY * largest)
+    return square

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What this installation of d2ke is and uses."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+
+from d2ke._base.threads import forked, team_size
+from d2ke._ext import isa, omp
+from d2ke._version import __version__
+
+_DEPENDENCIES = ("numpy", "scipy", "liblinear-official", "libsvm-official", "h5py")
+
+
+def configuration() -> dict[str, str]:
+    """Version, OpenMP, instruction set, threads and the versions underneath, by name."""
+    standard = omp.version()
+    rows = {
+        "d2ke": __version__,
+        "OpenMP": f"yes ({standard})" if standard else "no: every call runs on one thread",
+        "instruction set": f"{isa.selected()} (supported: {', '.join(isa.supported())})",
+        "threads": f"{team_size(None)}" + (" (a forked process)" if forked() else ""),
+        "Python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
+    }
+    return rows | {name: version(name) for name in _DEPENDENCIES}
+
+
+def show_config() -> None:
+    """Print d2ke's version, OpenMP, the instruction set in use, threads, dependencies.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> d2ke.show_config()
+    d2ke             ...
+    OpenMP           ...
+    instruction set  ...
+    """
+    for name, value in configuration().items():
+        print(f"{name:18} {value}")

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Give a path beside `path` to write to; it takes its place if nothing goes wrong.
+
+    A reader, or a kill, never meets half a file. The name has the process's
+    number, so that two processes do not write to one file.
+    """
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        yield part
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    with written_whole(path) as part:
+        part.write_bytes(content)
+
+
+def check_writable(path: Path) -> None:
+    """Raise OSError unless a file can be written at `path`; better before the work than after."""
+    if path.is_dir() or not path.name:
+        raise IsADirectoryError(f"cannot write a file at {str(path)!r}: it is a folder")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {path}: the folder {path.parent} does not exist")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise type(error)(
+            f"cannot write {path}: no file can be made in {path.parent} ({error.strerror})"
+        ) from None
+
+
+def frozen(value: Any) -> Any:
+    """Return what JSON gave back with its lists as tuples again, at every depth."""
+    if isinstance(value, dict):
+        return {name: frozen(one) for name, one in value.items()}
+    return tuple(frozen(one) for one in value) if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Class labels of any type: checks, encoding to 0..k-1, class weights, and accuracy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_NUMERIC = "biuf"
+_KINDS = {"b": "booleans", "i": "integers", "u": "integers", "f": "floats", "U": "strings",
+          "S": "bytes"}  # fmt: skip
+
+
+def label_array(name: str, y: Any) -> np.ndarray:
+    """Return `y` as a one-dimensional array of bool, int, float, str or bytes, values unchanged.
+
+    Raises
+    ------
+    TypeError
+        If the labels are of another type, or of several types that no array can hold unchanged.
+    ValueError
+        If `y` is not one-dimensional, or has a value that is not finite.
+    """
+    if np.ma.isMaskedArray(y):
+        raise TypeError(f"{name} must not be a masked array: the mask would be lost")
+    if isinstance(y, np.ndarray) and y.dtype.kind != "O":
+        labels = y
+    else:
+        if not isinstance(y, np.ndarray) and hasattr(y, "__array__"):
+            y = np.asarray(y)
+        if isinstance(y, (str, bytes)) or not (hasattr(y, "__iter__") or np.ndim(y)):
+            raise TypeError(f"{name} must be a sequence of labels, got {y!r}")
+        values = y.tolist() if isinstance(y, np.ndarray) else list(y)
+        try:
+            labels = np.asarray(values)
+        except ValueError:
+            raise ValueError(f"{name} must be one-dimensional, got a nested sequence") from None
+        if not values:
+            labels = labels.astype(np.int64)
+        if labels.ndim == 1:
+            _check_unchanged(name, values, labels)
+    if labels.ndim != 1:
+        raise ValueError(
+            f"{name} must be one-dimensional, got shape {labels.shape}; {name}.ravel() makes it so"
+        )
+    if labels.dtype.kind not in _KINDS or labels.dtype.itemsize == 0:
+        raise TypeError(
+            f"{name} must hold booleans, integers, floats or strings, got dtype {labels.dtype}"
+        )
+    if labels.dtype.kind == "f":
+        if labels.dtype.itemsize > 8:
+            raise TypeError(f"{name} must not be of dtype {labels.dtype}; use float64")
+        bad = np.flatnonzero(~np.isfinite(labels))
+        if bad.size:
+            raise ValueError(f"{name}[{bad[0]}] is {labels[bad[0]]}; every value must be finite")
+    return labels
+
+
+def _check_unchanged(name: str, values: list, labels: np.ndarray) -> None:
+    """Refuse a list whose values numpy changed on the way (["a", 1], [2**63, -1], "a" with NUL)."""
+    if labels.dtype.kind == "O":
+        raise TypeError(f"{name} must hold booleans, integers, floats or strings of one type")
+    for index, (value, label) in enumerate(zip(values, labels.tolist(), strict=True)):
+        # NaN differs from itself; the check of finiteness names it.
+        if value != label and value == value:
+            raise TypeError(
+                f"{name}[{index}] is {value!r}, which an array of {labels.dtype} cannot hold "
+                "beside the other labels; use labels of one type"
+            )
+
+
+def encode_labels(name: str, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct labels in sorted order and, for each item, its label's position."""
+    labels = label_array(name, y)
+    if labels.size == 0:
+        raise ValueError(f"{name} is empty; at least one labelled item is needed")
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, codes
+
+
+def encode_classes(name: str, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `encode_labels` does; a single class is an error."""
+    classes, codes = encode_labels(name, y)
+    if len(classes) < 2:
+        raise ValueError(
+            f"{name} holds one class only, {classes[0].item()!r}; a classifier needs at least two"
+        )
+    return classes, codes
+
+
+def targets(name: str, y: Any) -> np.ndarray:
+    """Return real targets of a regression as float64."""
+    values = label_array(name, y)
+    if values.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must hold numbers for a regression, got dtype {values.dtype}")
+    result = values.astype(np.float64)
+    if values.dtype.kind in "iu" and not np.array_equal(result.astype(values.dtype), values):
+        raise ValueError(f"{name} holds integers beyond 2**53, which float64 cannot represent")
+    return result
+
+
+def same_length(name: str, y: np.ndarray, other: str, rows: int) -> None:
+    """Refuse `y` unless it has one entry for each of the `rows` of `other`."""
+    if len(y) != rows:
+        raise ValueError(f"{name} has {len(y)} labels, but {other} has {rows} rows")
+
+
+def _family(labels: np.ndarray) -> str:
+    return "number" if labels.dtype.kind in _NUMERIC else labels.dtype.kind
+
+
+def check_classes(classes: np.ndarray) -> None:
+    """Refuse what cannot be a classifier's sorted array of distinct labels."""
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.dtype.kind not in _KINDS:
+        raise ValueError("classes must be a one-dimensional array of labels")
+    if len(classes) < 2 or not (classes[:-1] < classes[1:]).all():
+        raise ValueError("classes must be at least two distinct labels in ascending order")
+
+
+def check_array(name: str, array: Any, dtype: type, shape: tuple[int | None, ...]) -> None:
+    """Refuse a model's array of another type or shape (None: any), or that is not finite."""
+    if not isinstance(array, np.ndarray) or array.dtype != dtype:
+        raise ValueError(f"{name} must be an array of {np.dtype(dtype)}")
+    fits = array.ndim == len(shape) and all(
+        want is None or want == have for want, have in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        wanted = tuple("any" if want is None else want for want in shape)
+        raise ValueError(f"{name} must have shape {wanted}, got {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite throughout")

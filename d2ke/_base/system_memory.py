@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The memory that the system can still give to this process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def available_memory() -> int | None:
+    """Return the bytes that this process may still take without swapping; None if not known."""
+    return min((*_of_system(), *_of_groups(), *_of_limits()), default=None)
+
+
+def _of_system() -> Iterator[int]:
+    for name, value, *_ in _lines("/proc/meminfo"):
+        if name == "MemAvailable:":
+            yield int(value) * 1024
+            return
+    try:
+        yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return
+
+
+# Of each version of control groups: its folder, limit, usage, and what of that is cached files.
+_GROUPS = {
+    1: ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
+    2: ("/sys/fs/cgroup", "memory.max", "memory.current", ""),
+}
+
+
+def _of_groups() -> Iterator[int]:
+    """Yield what the limit of each control group above this process leaves."""
+    try:
+        groups = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    for line in groups:
+        _, controllers, path = line.split(":", 2)
+        version = 2 if not controllers else 1
+        if version == 1 and "memory" not in controllers.split(","):
+            continue
+        root, limit, usage, prefix = _GROUPS[version]
+        group = Path(root, path.lstrip("/"))
+        # In a container the path may be one of the host's; the folder itself is then the group.
+        for folder in (group, *group.parents):
+            try:
+                most = (folder / limit).read_text().strip()
+                if most != "max":
+                    files = (f"{prefix}inactive_file", f"{prefix}active_file")
+                    cached = sum(
+                        int(value) for name, value in _lines(folder / "memory.stat")
+                        if name in files
+                    )  # fmt: skip
+                    used = int((folder / usage).read_text())
+                    yield max(int(most) - max(used - cached, 0), 0)
+            except (OSError, ValueError):
+                pass
+            if folder == Path(root):
+                break
+
+
+def _of_limits() -> Iterator[int]:
+    """Yield what the process's own limits leave (``ulimit -v`` and ``-d``)."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    used = next(_lines("/proc/self/statm"), None)
+    for kind, place in ((resource.RLIMIT_AS, 0), (resource.RLIMIT_DATA, 5)):
+        most = resource.getrlimit(kind)[0]
+        if most != resource.RLIM_INFINITY:
+            here = int(used[place]) * resource.getpagesize() if used else 0
+            yield max(most - here, 0)
+
+
+def _lines(path: str | Path) -> Iterator[list[str]]:
+    """Yield the words of each line; of a file that cannot be read, nothing."""
+    try:
+        text = Path(path).read_text()
+    except OSError:
+        return
+    yield from (line.split() for line in text.splitlines())

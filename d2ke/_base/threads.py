@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How many threads a call may use."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from d2ke._base.checks import integer
+from d2ke._ext import omp
+
+_MOST = 4096  # what no machine needs more of, and every C int holds
+_forked = False
+
+
+def _in_forked_child() -> None:
+    global _forked
+    _forked = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_forked_child)
+
+
+def thread_count(n_threads: int | None) -> int:
+    """Return n_threads, or for None all that this process may use.
+
+    That is the number of processors open to the process, OMP_NUM_THREADS if it
+    is set, and never more than a container's quota.
+    """
+    if n_threads is None:
+        return available_threads()
+    return min(integer("n_threads", n_threads, 1), _MOST)
+
+
+def forked() -> bool:
+    """Whether this process was forked after d2ke was imported, without a new program."""
+    return _forked
+
+
+def team_size(n_threads: int | None) -> int:
+    """Return the threads of an OpenMP region: as `thread_count`, but 1 in a forked process.
+
+    GCC's OpenMP waits there for ever for the threads that the parent had, whichever
+    library's they were. Results do not depend on the number.
+    """
+    count = thread_count(n_threads)
+    return 1 if _forked else count
+
+
+def available_threads() -> int:
+    """Threads that this process may use."""
+    count = omp.max_threads()
+    if hasattr(os, "sched_getaffinity"):
+        count = min(count, len(os.sched_getaffinity(0)))
+    quota = _container_quota()
+    return max(1, count if quota is None else min(count, quota))
+
+
+def _container_quota() -> int | None:
+    """Whole processors that Linux control groups grant; None where there is no limit."""
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        return None if quota == "max" else math.ceil(int(quota) / int(period))
+    except (OSError, ValueError):
+        return None
+
+
+@contextmanager
+def worker_pool(
+    n_threads: int | None, initializer: Callable[[], None] | None = None
+) -> Iterator[ThreadPoolExecutor]:
+    """Give a pool of Python threads; an exception, Ctrl-C above all, does not wait for them."""
+    pool = ThreadPoolExecutor(thread_count(n_threads), "d2ke", initializer)
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()

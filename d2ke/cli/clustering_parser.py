@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands `d2ke cluster` and `d2ke propagate`: their arguments."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from d2ke.cli.argument_types import number, positive, seed
+
+_INPUT = """\
+INPUT is a data set of d2ke.datasets (auslan, splice, flower, digits, ...), or a file:
+
+  .mat, .h5, .hdf5        a matrix, --variable NAME where there are several
+  .csv, .tsv, .txt        a table of numbers; a first line without any number is a header
+  .h5                     of --save-features or d2ke.io.save_features
+
+Of a data set, D2KE features are computed from its distance: random strings from a Markov
+chain of order 3 of 3/4 to 5/4 of the median length, random segments of series (standardised)
+of length 2 to 25, or random sets of 3 to 15 elements; all made from the data without labels.
+A file has a Gram matrix, or what --as says.
+"""
+_EXAMPLES = {
+    "cluster": """\
+examples:
+  d2ke cluster digits --picture digits.png
+  d2ke cluster gram.csv --n-clusters 3 --out clusters.csv
+  d2ke cluster COIL20.mat --variable X --as points --labels Y --out clusters.h5
+""",
+    "propagate": """\
+examples:
+  d2ke propagate digits --labeled 5 --picture digits.png
+  d2ke propagate distances.csv --as distances --labels some-labels.txt --out labels.csv
+""",
+}
+
+
+def add_clustering_commands(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Add both commands to the subparsers of `d2ke`."""
+    cluster = _command(
+        commands,
+        common,
+        "cluster",
+        "clusters of a data set, a Gram matrix, distances or features",
+        "Clusters by discriminative similarity, d2ke.cdsk.",
+    )
+    cluster.add_argument(
+        "--n-clusters", type=positive, metavar="N", help="default: the number of classes"
+    )
+    cluster.set_defaults(run=_cluster)
+    propagate = _command(
+        commands,
+        common,
+        "propagate",
+        "labels of all objects from those of some",
+        "Label propagation by discriminative similarity, d2ke.lpdsk.",
+    )
+    propagate.add_argument(
+        "--labeled",
+        type=positive,
+        metavar="K",
+        help="use K labels of each class, drawn by --seed, and measure the accuracy on the other "
+        "objects (default: all that are known; 3, if that is every one)",
+    )
+    propagate.set_defaults(run=_propagate)
+
+
+def _command(
+    commands: Any, common: argparse.ArgumentParser, name: str, short: str, long: str
+) -> argparse.ArgumentParser:
+    from d2ke.cli.similarities import FORMS, KERNELS, R
+    from d2ke.discriminative.cdsk import TRACE_WEIGHT, VARIANTS
+
+    parser = commands.add_parser(
+        name,
+        parents=[common],
+        help=short,
+        description=f"{long}\n\n{_INPUT}",
+        epilog=_EXAMPLES[name],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("source", metavar="INPUT", help="a data set or a file")
+    parser.add_argument(
+        "--as",
+        dest="form",
+        choices=FORMS,
+        help="what the file's matrix is: a Gram matrix (default), distances d for exp(-gamma d), "
+        "features as of d2ke.d2ke_embed, or points for a Gaussian kernel",
+    )
+    parser.add_argument("--variable", metavar="NAME", help="the matrix in a .mat or HDF5 file")
+    parser.add_argument(
+        "--labels",
+        metavar="WHAT",
+        help="known labels: a text file with one in each line, or a variable of the input file",
+    )
+    parser.add_argument(
+        "--unknown",
+        metavar="MARK",
+        help="what marks an unknown label (default: an empty line, nan, -1)",
+    )
+    parser.add_argument(
+        "--gamma",
+        type=number,
+        metavar="G",
+        help=f"of distances (default {2 if name == 'cluster' else 10} / their median; of a data "
+        "set's, to the random objects, 5 / their median)",
+    )
+    parser.add_argument(
+        "--R", type=positive, metavar="R", help=f"random objects of a data set (default {R})"
+    )
+    parser.add_argument(
+        "--kernel",
+        choices=KERNELS,
+        help="of features: Gaussian of those scaled to length 1 (default up to 5000 objects) or "
+        "their products",
+    )
+    parser.add_argument(
+        "--lam", type=number, metavar="L", help="weight of the quadratic term (default n / 2)"
+    )
+    variant = "hard" if name == "cluster" else "relaxed"
+    parser.add_argument(
+        "--variant", choices=VARIANTS, help=f"weights for labels or for scores (default {variant})"
+    )
+    parser.add_argument(
+        "--trace-weight", type=number, metavar="S", help=f"of the cut (default {TRACE_WEIGHT})"
+    )
+    parser.add_argument(
+        "--similarity",
+        choices=("psd", "general"),
+        help="general: the Gram matrix may be indefinite (default psd)",
+    )
+    parser.add_argument(
+        "--seed", type=seed, default=0, metavar="S", help="of all that is drawn (default 0)"
+    )
+    parser.add_argument(
+        "--out", metavar="FILE", help="write a row for each object here, .csv, .h5 or .hdf5"
+    )
+    parser.add_argument(
+        "--picture", metavar="FILE", help="draw a map of the objects here, .png, .pdf or .svg"
+    )
+    parser.add_argument(
+        "--save-features",
+        metavar="FILE",
+        help="keep the features of a data set here (.h5), which is an INPUT for other runs",
+    )
+    parser.add_argument(
+        "--data", metavar="DIR", help="folder of the data files (default: $D2KE_DATA)"
+    )
+    return parser
+
+
+def _cluster(options: argparse.Namespace) -> None:
+    from d2ke.cli.clustering import cluster
+
+    cluster(_job(options), options.n_clusters)
+
+
+def _propagate(options: argparse.Namespace) -> None:
+    from d2ke.cli.clustering import propagate
+
+    propagate(_job(options), options.labeled)
+
+
+def _job(options: argparse.Namespace) -> Any:
+    from d2ke.cli.clustering import Job
+
+    names = (
+        "source", "form", "variable", "labels", "unknown", "gamma", "R", "kernel", "seed", "lam",
+        "variant", "trace_weight", "similarity", "out", "picture", "save_features",
+    )  # fmt: skip
+    return Job(
+        **{name: getattr(options, name) for name in names},
+        data_dir=options.data,
+        n_threads=options.threads,
+        progress=True,
+        report=_print,
+    )
+
+
+def _print(line: str) -> None:
+    """Print a line above whatever shows the progress."""
+    from tqdm import tqdm
+
+    tqdm.write(line)
+    sys.stdout.flush()

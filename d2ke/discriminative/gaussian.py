@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Similarities: the Gaussian kernel of points, and the parts of an indefinite matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist, pdist
+
+from d2ke._base import arrays
+from d2ke._base.checks import integer, positive_number
+from d2ke._base.memory import require_memory
+
+_NEIGHBORS = 7
+_MEDIAN_PART = 2.0
+_ROWS = 512
+_MOST = 2000  # objects on which the bandwidth is measured
+
+
+def gaussian_gram(X: Any, Y: Any = None, *, h: float | None = None) -> np.ndarray:
+    """Compute the Gaussian kernel of points, exp(-|x - y|^2 / (2 h^2)).
+
+    Parameters
+    ----------
+    X : array_like, shape (n, d)
+        Points.
+    Y : array_like, shape (m, d), optional
+        Other points; None for X.
+    h : float, optional
+        Width, > 0; None for `bandwidth` of X.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, m)
+        Values in [0, 1].
+
+    Raises
+    ------
+    TypeError, ValueError
+        Not matrices of finite real numbers with equally many columns, or an h out of range.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> d2ke.gaussian_gram([[0.0], [2.0]], h=1.0).round(3).tolist()
+    [[1.0, 0.135], [0.135, 1.0]]
+    """
+    return gaussian("X", X, Y, h, "gaussian_gram", "h is None" if h is None else "")
+
+
+def gaussian(
+    name: str, X: Any, Y: Any, h: float | None, function: str = "", case: str = "", **sizes: int
+) -> np.ndarray:
+    """Return what `gaussian_gram` does; errors call X by `name`.
+
+    With a function's name, what that one takes must be there, see `require_memory`.
+    """
+    X = point_matrix(name, X)
+    if function:
+        m = len(X) if Y is None or np.ndim(Y) == 0 else len(Y)
+        require_memory(function, case, n=len(X), m=m, d=X.shape[1], **sizes)
+    h = _width(name, X, _NEIGHBORS) if h is None else positive_number("h", h)
+    others = X if Y is None else point_matrix("Y", Y)
+    if others.shape[1] != X.shape[1]:
+        raise ValueError(f"Y has {others.shape[1]} columns, but {name} has {X.shape[1]}")
+    K = cdist(X / h, others / h, "sqeuclidean")
+    K *= -0.5
+    return np.exp(K, out=K)
+
+
+def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
+    """Choose a width of the Gaussian kernel from the points alone.
+
+    The smaller of half the median distance and the mean distance to the `n_neighbors`-th nearest
+    neighbour (of at most 2000 points, evenly spaced in the order given).
+
+    Parameters
+    ----------
+    X : array_like, shape (n, d)
+        Points, at least two of them different.
+    n_neighbors : int
+        Which neighbour, >= 1; the last one where there are fewer.
+
+    Returns
+    -------
+    float
+        The width h, > 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Not a matrix of finite real numbers, or points that are all equal.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    Notes
+    -----
+    The median distance is that between clusters as much as within them: in few dimensions,
+    where clusters may be long and thin, a kernel of that width sees none of them, but one that
+    reaches the nearest neighbours does. In many dimensions all distances are alike, and a kernel
+    as wide as the neighbours' distance sees no difference between them; half the median does.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> d2ke.bandwidth([[0.0], [1.0], [10.0], [11.0]], n_neighbors=1)
+    1.0
+    """
+    X = point_matrix("X", X)
+    require_memory("bandwidth", n=len(X), d=X.shape[1])
+    return _width("X", X, integer("n_neighbors", n_neighbors, 1))
+
+
+def _width(name: str, X: np.ndarray, n_neighbors: int) -> float:
+    if len(X) < 2:
+        raise ValueError(f"{name} has one point only; give h, or more points")
+    # Some points, if there are many; but their neighbours among all.
+    some = X[np.linspace(0, len(X) - 1, min(_MOST, len(X))).astype(np.intp)]
+    at = min(n_neighbors, len(X) - 1)
+    near = 0.0
+    for low in range(0, len(some), _ROWS):
+        D = cdist(some[low : low + _ROWS], X)
+        near += float(np.partition(D, at, axis=1)[:, at].sum()) / len(some)
+    median = float(np.median(pdist(some)))
+    widths = [width for width in (median / _MEDIAN_PART, near) if width > 0]
+    if not widths:
+        raise ValueError(f"{name} has equal points only (or nearly so); give h, or other points")
+    return min(widths)
+
+
+def point_matrix(name: str, values: Any) -> np.ndarray:
+    """Return points as float64, at least one of them with at least one coordinate."""
+    matrix = arrays.matrix(name, values).astype(np.float64)
+    if 0 in matrix.shape:
+        raise ValueError(f"{name} must have rows and columns, got shape {matrix.shape}")
+    return matrix

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kernel classifier that discriminative similarity is derived from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from d2ke._base import arrays, labels
+from d2ke._base.checks import choice
+from d2ke._base.memory import copied_bytes, require_memory
+from d2ke.discriminative.similarity_graph import (
+    FeatureKernel,
+    indicators,
+    read_kernel,
+    read_lam,
+)
+
+# The leading coefficient of the weights' quadratic program for each risk.
+CURVATURES = {"margin": 2.0, "ise": 1.0}
+LAM = 0.5  # in units of n
+_MOST_PRODUCTS = 1000  # with features
+
+
+@dataclass(frozen=True, eq=False)
+class KernelClassifier:
+    """A kernel classifier: the class with the largest sum of weighted similarities wins.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The distinct labels in sorted order.
+    alpha : ndarray of float64, shape (n,)
+        Weights of the training objects, >= 0, with sum 1.
+    codes : ndarray of int64, shape (n,)
+        Positions of their labels in `classes`.
+    objective : float
+        What training has minimised.
+    lam : float
+        Its weight of the quadratic term.
+    coef : ndarray of float64, shape (n, n_classes) or (R, n_classes)
+        Scores are similarities to the training objects (or features) times these.
+    from_features : bool
+        Whether it was trained on features.
+    """
+
+    classes: np.ndarray
+    alpha: np.ndarray = field(repr=False)
+    codes: np.ndarray = field(repr=False)
+    objective: float
+    lam: float
+    coef: np.ndarray = field(repr=False)
+    from_features: bool
+
+
+def kernel_classifier_fit(
+    K: Any = None,
+    y: Sequence | np.ndarray | None = None,
+    *,
+    features: Any = None,
+    lam: float | None = None,
+    similarity: str = "psd",
+    risk: str = "margin",
+) -> KernelClassifier:
+    """Train the kernel classifier h(x, y) = sum of alpha_i K(x, x_i) over y_i = y.
+
+    Over alpha >= 0 with sum 1 it minimises, for the risk "margin",
+
+        sum_{i<j, y_i != y_j} 2 (alpha_i + alpha_j) K_ij - sum_ij (alpha_i + alpha_j) K_ij / 2
+            + lam sum_y alpha^(y)' K alpha^(y),
+
+    the bound of its empirical risk and a penalty; alpha^(y) has the weights of class y.
+
+    Parameters
+    ----------
+    K : array_like, shape (n, n)
+        Gram matrix of the training objects; or a symmetric similarity, see `similarity`.
+    y : sequence of length n
+        Their labels, of any one type; at least two classes.
+    features : array_like, shape (n, R), optional
+        In place of K: features Z, as of `d2ke_embed`, for K = Z Z', which is never formed.
+    lam : float, optional
+        Weight of the quadratic term, > 0; default n / 2. At values of the order of 1 nearly all
+        the weight falls on a handful of objects.
+    similarity : {"psd", "general"}
+        "general": K may be indefinite, and |K| takes its place in the quadratic term.
+    risk : {"margin", "ise"}
+        "ise": the integrated squared error of kernel density classification in place of the
+        margins; the penalty is lam (alpha'K alpha / 2 - 2 sum_{i<j, y_i != y_j} alpha_i alpha_j
+        K_ij).
+
+    Returns
+    -------
+    KernelClassifier
+        For `kernel_classifier_predict`.
+
+    Raises
+    ------
+    TypeError
+        Neither or both of K and features, no y, or values of a wrong type.
+    ValueError
+        K not symmetric, values that are not finite, lengths that differ, one class only, lam out
+        of range, or an object whose similarities are all 0.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    References
+    ----------
+    Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative Similarity for Clustering and
+    Semi-Supervised Learning", 2017, eqs. (1), (8), sections 4 and 5.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> X = [[0.0], [1.0], [4.0], [5.0]]
+    >>> K = d2ke.gaussian_gram(X, h=1.0)
+    >>> model = d2ke.kernel_classifier_fit(K, ["low", "low", "high", "high"])
+    >>> K_new = d2ke.gaussian_gram([[0.5], [4.2]], X, h=1.0)
+    >>> d2ke.kernel_classifier_predict(model, K_new)[0].tolist()
+    ['low', 'high']
+    """
+    choice("risk", risk, CURVATURES)
+    if y is None:
+        raise TypeError("y, the labels, is needed")
+    classes, codes = labels.encode_classes("y", y)
+    given = {"function": "kernel_classifier_fit", "k": len(classes)}
+    kernel = read_kernel(K, None, features, None, similarity, **given)
+    labels.same_length("y", codes, "K" if features is None else "features", kernel.n)
+    lam = read_lam(lam, kernel.n, LAM)
+    problem = kernel.hard(codes, 0.5, lam, CURVATURES[risk])
+    alpha = problem.solve(np.full(kernel.n, 1 / kernel.n), _MOST_PRODUCTS)
+    coef = alpha[:, None] * indicators(codes)
+    if isinstance(kernel, FeatureKernel):
+        coef = kernel.Z.T @ coef
+    return KernelClassifier(
+        classes, alpha, codes, problem.objective(alpha), lam, coef, features is not None
+    )
+
+
+def kernel_classifier_predict(
+    model: KernelClassifier, K_new: Any = None, *, features: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Predict with a kernel classifier.
+
+    Parameters
+    ----------
+    model : KernelClassifier
+        What `kernel_classifier_fit` returned.
+    K_new : array_like, shape (m, n)
+        Similarities of m objects to the n training objects, for a model of a matrix K.
+    features : array_like, shape (m, R)
+        The objects' features, for a model of features.
+
+    Returns
+    -------
+    labels : ndarray of shape (m,)
+        Predicted labels; of several classes with the largest score the first.
+    scores : ndarray of float64, shape (m, n_classes)
+        h(x, y), columns in the order of ``model.classes``.
+
+    Raises
+    ------
+    TypeError
+        If `model` is not a KernelClassifier, or the other form of input than the model's.
+    ValueError
+        If the number of columns does not fit, or a value is not finite.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    References
+    ----------
+    Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative Similarity for Clustering and
+    Semi-Supervised Learning", 2017, eq. (1).
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> Z = [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]]
+    >>> model = d2ke.kernel_classifier_fit(features=Z, y=[0, 0, 1])
+    >>> d2ke.kernel_classifier_predict(model, features=[[0.2, 0.7]])[0].tolist()
+    [1]
+    """
+    if not isinstance(model, KernelClassifier):
+        raise TypeError(f"model must be a KernelClassifier, got {type(model).__name__}")
+    wanted, other = ("features", K_new) if model.from_features else ("K_new", features)
+    values = features if model.from_features else K_new
+    if values is None or other is not None:
+        raise TypeError(f"the model needs {wanted}, as it was trained on the like, and that alone")
+    rows = arrays.matrix(wanted, values)
+    if rows.shape[1] != len(model.coef):
+        raise ValueError(
+            f"{wanted} has {rows.shape[1]} columns, but the model has {len(model.coef)}"
+        )
+    sizes = {"n": len(rows), "m": rows.shape[1], "k": len(model.classes)}
+    require_memory("kernel_classifier_predict", c=copied_bytes(rows.dtype), **sizes)
+    scores = rows @ model.coef
+    return model.classes[scores.argmax(axis=1)], scores

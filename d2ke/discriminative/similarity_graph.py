@@ -1,0 +1,434 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The forms in which the objects' similarities are given: a matrix, points or features.
+
+Every method here needs two symmetric matrices, `linear` and `quadratic`, in
+
+    S_ij = 2 (alpha_i + alpha_j) linear_ij - 2 lambda alpha_i alpha_j quadratic_ij.
+
+For a kernel both are its Gram matrix K; for an indefinite similarity the second is |S|. Of
+features Z, with K = Z Z', only products with Z are ever computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from d2ke._base import arrays
+from d2ke._base.arrays import symmetric_matrix
+from d2ke._base.blas import one_blas_thread
+from d2ke._base.checks import choice, positive_number
+from d2ke._base.memory import require_memory
+from d2ke.discriminative.gaussian import gaussian
+from d2ke.discriminative.simplex_qp import solve_dense, solve_product
+from d2ke.embedding.spectrum import split
+
+SIMILARITIES = ("psd", "general")
+# A little of the kernel itself, in units of 4/n, which is what 2 (alpha_i + alpha_j) is for equal
+# weights: objects without weight stay in the graph.
+_FLOOR = 1e-3
+_LARGE = 1500  # from here on few eigenvectors by iteration take less time than by reduction
+_SPARE = 4  # eigenvectors sought beside those asked for
+_KRYLOV = 160  # vectors of a Krylov space, about
+_RESTARTS = 60
+_RESIDUAL = 1e-6
+_NOTHING = 1e-12  # of vectors that a matrix of norm 1 has made
+_EXACT = 1e-4  # gap of the weights' quadratic programs, relative; the labels hardly feel it
+_ROUGH = 1e-3  # the same for features, where a step costs O(n R)
+_MOST_PRODUCTS = 60
+# Of the largest eigenvalue: what features may lose.
+_RANK = 1e-12
+_UNLINKED = 1e-12  # of the largest similarity
+
+
+class DenseKernel:
+    """Similarities as a matrix."""
+
+    def __init__(self, linear: np.ndarray, quadratic: np.ndarray | None = None):
+        self.linear = linear
+        self.quadratic = linear if quadratic is None else quadratic
+        self.n = len(linear)
+        self.sums = linear.sum(axis=1)
+
+    def product(self, V: np.ndarray) -> np.ndarray:
+        """Return linear V."""
+        return self.linear @ V
+
+    def quadratic_product(self, V: np.ndarray) -> np.ndarray:
+        """Return quadratic V."""
+        return self.quadratic @ V
+
+    def graph(self, alpha: np.ndarray, lam: float, smoothing: float = 0.0) -> DenseGraph:
+        """Return the graph with the weights S, see `graph_weights`, and a constant added."""
+        S = graph_weights(self.linear, self.quadratic, alpha, lam)
+        if smoothing:
+            S += smoothing * S.mean()
+        return DenseGraph(S)
+
+    def hard(self, codes: np.ndarray, s: float, lam: float, curvature: float) -> WeightProblem:
+        """Return the problem of the weights, given labels."""
+        same = codes[:, None] == codes
+        H = np.where(same, lam * curvature, lam * (curvature - 4 * s)) * self.quadratic
+        own = (self.linear @ indicators(codes))[np.arange(self.n), codes]
+        return WeightProblem((4 * s - 1) * self.sums - 4 * s * own, H=H)
+
+    def relaxed(self, Y: np.ndarray, s: float, lam: float, curvature: float) -> WeightProblem:
+        """Return the problem of the weights, given coordinates Y."""
+        gaps = squared_gaps(Y)
+        H = lam * (curvature - 2 * s * gaps) * self.quadratic
+        f = 2 * s * np.einsum("ij,ij->i", self.linear, gaps) - self.sums
+        return WeightProblem(f, H=H)
+
+
+class FeatureKernel:
+    """Similarities Z Z', by products with the features Z only."""
+
+    def __init__(self, Z: np.ndarray):
+        self.Z = Z
+        self.n = len(Z)
+        self.squares = np.einsum("ij,ij->i", Z, Z)
+        self.A = _compressed(Z)
+        self.sums = self.A @ self.A.sum(axis=0)
+
+    def product(self, V: np.ndarray) -> np.ndarray:
+        """Return Z Z' V."""
+        return self.A @ (self.A.T @ V)
+
+    quadratic_product = product
+
+    def graph(self, alpha: np.ndarray, lam: float, smoothing: float = 0.0) -> FeatureGraph:
+        """Return the graph with the weights S, see `graph_weights`, and a constant added."""
+        return FeatureGraph(self, capped(alpha, lam), lam, smoothing)
+
+    def hard(self, codes: np.ndarray, s: float, lam: float, curvature: float) -> WeightProblem:
+        """Return the problem of the weights, given labels."""
+        order = np.argsort(codes, kind="stable")
+        edges = np.searchsorted(codes[order], np.arange(codes.max() + 2))
+        A = self.A[order]
+        classes = [(A[low:high], order[low:high]) for low, high in pairwise(edges)]
+
+        def combined(v: np.ndarray, within: float, overall: float) -> np.ndarray:
+            """Return within times the classes' own parts of K v, and overall times K v."""
+            # One pass over the features for the sums, and one for the values.
+            sums = np.array([v[rows] @ part for part, rows in classes])
+            sums = within * sums + overall * sums.sum(axis=0)
+            result = np.empty(self.n)
+            for (part, rows), direction in zip(classes, sums, strict=True):
+                result[rows] = part @ direction
+            return result
+
+        def product(v: np.ndarray) -> np.ndarray:
+            return combined(v, lam * 4 * s, lam * (curvature - 4 * s))
+
+        return WeightProblem(combined(np.ones(self.n), -4 * s, 4 * s - 1), product)
+
+    def relaxed(self, Y: np.ndarray, s: float, lam: float, curvature: float) -> WeightProblem:
+        """Return the problem of the weights, given coordinates Y."""
+        squares = np.einsum("ij,ij->i", Y, Y)
+
+        def both(v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            """Return K v and (K o G) v, for G_ij = |Y_i - Y_j|^2, from one pair of products."""
+            columns = self.product(np.column_stack([v, squares * v, Y * v[:, None]]))
+            cross = np.einsum("ij,ij->i", Y, columns[:, 2:])
+            return columns[:, 0], squares * columns[:, 0] + columns[:, 1] - 2 * cross
+
+        def product(v: np.ndarray) -> np.ndarray:
+            K_v, KG_v = both(v)
+            return lam * (curvature * K_v - 2 * s * KG_v)
+
+        return WeightProblem(2 * s * both(np.ones(self.n))[1] - self.sums, product)
+
+
+def _compressed(Z: np.ndarray) -> np.ndarray:
+    """Return A with A A' = Z Z' but for rounding, of fewer columns where possible."""
+    if Z.shape[1] >= len(Z):
+        return Z
+    with one_blas_thread():
+        values, vectors = np.linalg.eigh(Z.T @ Z)
+        kept = values > _RANK * values[-1]
+        return Z @ vectors[:, kept]
+
+
+class WeightProblem:
+    """The quadratic program of the weights: min alpha'H alpha / 2 + f'alpha on the simplex."""
+
+    def __init__(
+        self,
+        f: np.ndarray,
+        product: Callable[[np.ndarray], np.ndarray] | None = None,
+        *,
+        H: np.ndarray | None = None,
+    ):
+        self.f = f
+        self.H = H
+        self.product = product if H is None else H.__matmul__
+
+    def objective(self, alpha: np.ndarray) -> float:
+        """Return alpha'H alpha / 2 + f'alpha."""
+        return float(alpha @ (self.product(alpha) / 2 + self.f))
+
+    def solve(self, start: np.ndarray, max_products: int = _MOST_PRODUCTS) -> np.ndarray:
+        """Return the weights, to the accuracy that the labels feel."""
+        if self.H is not None:
+            return solve_dense(self.H, self.f, start, _EXACT, 100 * len(start)).alpha
+        return solve_product(self.product, self.f, start, _ROUGH, max_products).alpha
+
+
+def capped(alpha: np.ndarray, lam: float) -> np.ndarray:
+    """Return weights of at most 2 / lambda, for which S has no negative factors."""
+    return np.minimum(alpha, 2 / lam)
+
+
+def graph_weights(
+    linear: np.ndarray, quadratic: np.ndarray, alpha: np.ndarray, lam: float
+) -> np.ndarray:
+    """Return S with weights capped, a little of the kernel added, and what is negative set to 0."""
+    alpha = capped(alpha, lam)
+    S = (2 * (alpha[:, None] + alpha) + 4 * _FLOOR / len(alpha)) * linear
+    S -= 2 * lam * np.outer(alpha, alpha) * quadratic
+    return np.maximum(S, 0.0, out=S)
+
+
+class DenseGraph:
+    """A graph by the matrix of its weights."""
+
+    def __init__(self, S: np.ndarray):
+        self.S = S
+        self.n = len(S)
+        self.degrees = S.sum(axis=1)
+
+    def eigenvectors(self, c: int) -> np.ndarray:
+        """Return those of the c largest eigenvalues of D^(-1/2) S D^(-1/2), largest first."""
+        roots = np.sqrt(self.degrees)
+        M = self.S / roots[:, None] / roots
+        if self.n <= max(_LARGE, 16 * (c + _SPARE)):
+            vectors = eigh(M, subset_by_index=[self.n - c, self.n - 1], check_finite=False)[1]
+            return vectors[:, ::-1]
+        return _iterated(M.__matmul__, c, roots)
+
+    def product(self, V: np.ndarray) -> np.ndarray:
+        """Return S V."""
+        return self.S @ V
+
+    def components(self) -> np.ndarray:
+        """Return for each object the number of its connected component."""
+        links = np.greater(self.S, _UNLINKED * self.S.max())
+        links |= links.T  # which rounding may have made different
+        labels = np.full(self.n, -1)
+        for number in range(self.n):
+            waiting = labels < 0
+            if not waiting.any():
+                break
+            new = np.zeros(self.n, bool)
+            new[waiting.argmax()] = True
+            while new.any():
+                labels[new] = number
+                new = links[new].any(axis=0) & (labels < 0)
+        return labels
+
+    def harmonic(self, known: np.ndarray, F: np.ndarray) -> np.ndarray:
+        """Return (D_uu - S_uu)^(-1) S_ul F for the objects u that are not known."""
+        u = np.flatnonzero(~known)
+        system = self.S[np.ix_(u, u)]
+        np.negative(system, out=system)
+        system[np.diag_indices_from(system)] += self.degrees[u]
+        return np.linalg.solve(system, self.S[np.ix_(u, np.flatnonzero(known))] @ F)
+
+
+class FeatureGraph:
+    """The graph of S for K = Z Z': a product of rank 2 R."""
+
+    def __init__(self, kernel: FeatureKernel, alpha: np.ndarray, lam: float, smoothing: float):
+        self.kernel = kernel
+        self.n = kernel.n
+        self.alpha = alpha
+        self.lam = lam
+        self.floor = 4 * _FLOOR / kernel.n
+        self.constant = 0.0
+        sums = self.product(np.ones((self.n, 1)))[:, 0]
+        self.constant = smoothing * float(sums.mean()) / self.n
+        self.degrees = sums + self.n * self.constant
+
+    def product(self, V: np.ndarray) -> np.ndarray:
+        """Return S V."""
+        k = V.shape[1]
+        alpha = self.alpha[:, None]
+        both = self.kernel.product(np.hstack([V, alpha * V]))
+        K_V, K_aV = both[:, :k], both[:, k:]
+        S_V = (2 * alpha + self.floor) * K_V + 2 * (1 - self.lam * alpha) * K_aV
+        return S_V + self.constant * V.sum(axis=0)
+
+    def eigenvectors(self, c: int) -> np.ndarray:
+        """Return those of the c largest eigenvalues of D^(-1/2) S D^(-1/2), largest first."""
+        roots = np.sqrt(self.degrees)[:, None]
+
+        def normalised(V: np.ndarray) -> np.ndarray:
+            return self.product(V / roots) / roots
+
+        if self.n <= max(2 * _KRYLOV, 16 * (c + _SPARE)):
+            vectors = np.linalg.eigh(normalised(np.eye(self.n)))[1]
+            return vectors[:, : -c - 1 : -1]
+        return _iterated(normalised, c, roots[:, 0])
+
+    def components(self) -> np.ndarray:
+        """Return for each object the number of its connected component; features that are 0 link.
+
+        Objects with a feature in common are connected, as no similarity is negative.
+        """
+        used = (np.abs(self.kernel.Z) > 0).astype(np.uint8)
+        labels = np.full(self.n, -1)
+        waiting = np.ones(self.n, bool)
+        number = 0
+        while waiting.any():
+            columns = used[waiting.argmax()] > 0
+            while True:
+                rows = waiting & (used[:, columns].any(axis=1) if columns.any() else False)
+                wider = used[rows].any(axis=0) | columns
+                if (wider == columns).all():
+                    break
+                columns = wider
+            rows[waiting.argmax()] = True
+            labels[rows] = number
+            waiting &= ~rows
+            number += 1
+        return labels
+
+    def harmonic(self, known: np.ndarray, F: np.ndarray) -> np.ndarray:
+        """Return (D_uu - S_uu)^(-1) S_ul F by Woodbury's identity: a system of 2 R unknowns."""
+        A, R = self.kernel.A, self.kernel.A.shape[1]
+        values = np.zeros((self.n, F.shape[1]))
+        values[known] = F
+        right = self.product(values)[~known]
+        u = ~known
+        A = np.hstack([A[u], self.alpha[u, None] * A[u]])
+        degrees = self.degrees[u, None]
+        middle = np.array([[self.floor, 2.0], [2.0, -2 * self.lam]])
+        inner = np.kron(np.linalg.inv(middle), np.eye(R)) - A.T @ (A / degrees)
+        return (right + A @ np.linalg.solve(inner, A.T @ (right / degrees))) / degrees
+
+
+def _iterated(product: Callable[[np.ndarray], np.ndarray], c: int, start: np.ndarray) -> np.ndarray:
+    """Return eigenvectors to the c largest eigenvalues by restarted block Krylov spaces.
+
+    A block, not a vector: as many equal eigenvalues as there are components must all be found.
+    The start is fixed, so that each call returns the same.
+    """
+    n, width = len(start), c + _SPARE
+    depth = max(6, _KRYLOV // width)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, width))
+    X[:, 0] = start
+    X = np.linalg.qr(X)[0]
+    for _ in range(_RESTARTS):
+        basis = np.empty((n, depth * width), order="F")
+        image = np.empty_like(basis)
+        for low in range(0, depth * width, width):
+            block = slice(low, low + width)
+            basis[:, block] = X
+            image[:, block] = product(X)
+            X = image[:, block]
+            earlier = basis[:, : low + width]
+            X, triangle = np.linalg.qr(X - earlier @ (earlier.T @ X))
+            spent = np.abs(triangle.diagonal()) < _NOTHING
+            X[:, spent] = rng.normal(size=(n, int(spent.sum())))
+            # Once more, as rounding leaves much of the earlier vectors where little is new.
+            X = np.linalg.qr(X - earlier @ (earlier.T @ X))[0]
+        ritz = basis.T @ image
+        values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
+        vectors = vectors[:, : -width - 1 : -1]
+        X = basis @ vectors
+        gaps = image @ vectors[:, :c] - X[:, :c] * values[: -c - 1 : -1]
+        if np.linalg.norm(gaps, axis=0).max() <= _RESIDUAL:
+            break
+        X = np.linalg.qr(X)[0]
+    return X[:, :c]
+
+
+def indicators(codes: np.ndarray, n_classes: int | None = None) -> np.ndarray:
+    """Return the matrix with a 1 for each object in its class's column."""
+    return np.eye(codes.max() + 1 if n_classes is None else n_classes)[codes]
+
+
+def squared_gaps(Y: np.ndarray) -> np.ndarray:
+    """Return |Y_i - Y_j|^2."""
+    squares = np.einsum("ij,ij->i", Y, Y)
+    return np.maximum(squares[:, None] + squares - 2 * (Y @ Y.T), 0.0)
+
+
+def read_kernel(
+    K: Any,
+    points: Any,
+    features: Any,
+    h: float | None,
+    similarity: str = "psd",
+    risk: str = "margin",
+    *,
+    function: str,
+    k: Any = 0,
+) -> DenseKernel | FeatureKernel:
+    """Return what the arguments K, points, features and h of a public function describe.
+
+    What that function takes, for k classes, must be there, see `require_memory`.
+    """
+    choice("similarity", similarity, SIMILARITIES)
+    forms = {"K": K, "points": points, "features": features}
+    given = [name for name, value in forms.items() if value is not None]
+    if len(given) != 1:
+        found = "none" if not given else " and ".join(given)
+        raise TypeError(f"give one of K (a matrix), points and features; got {found}")
+    if h is not None and points is None:
+        raise TypeError(f"h is the width of a kernel of points; {given[0]} has none")
+    if similarity == "general" and K is None:
+        raise TypeError('similarity="general" is for a matrix K')
+    if features is not None:
+        Z = arrays.matrix("features", features)
+        require_memory(function, "features", n=len(Z), R=Z.shape[1], k=k)
+        Z = Z.astype(np.float64, order="C")
+        if 0 in Z.shape:
+            raise ValueError(f"features must have rows and columns, got shape {Z.shape}")
+        return _checked("features", FeatureKernel(Z), np.ptp(Z, axis=0).max())
+    if points is not None:
+        case = 'points, risk="ise"' if risk == "ise" else "points"
+        linear = gaussian("points", points, None, h, function, case, k=k)
+        # exp(-d^2 / (4 h^2)), the kernel of width sqrt(2) h, up to a factor that lam absorbs.
+        wide = np.sqrt(linear) if risk == "ise" else None
+        return _checked("points", DenseKernel(linear, wide), np.ptp(linear, axis=0).max())
+    case = "K" if similarity == "psd" else 'K, similarity="general"'
+    linear = symmetric_matrix("K", K, function, case, k=k)
+    quadratic = split("K", linear).absolute if similarity == "general" else None
+    return _checked("K", DenseKernel(linear, quadratic), np.ptp(linear, axis=0).max())
+
+
+def _checked(name: str, kernel: DenseKernel | FeatureKernel, spread: float):
+    """Refuse objects that are similar to nothing, and objects that nothing tells apart."""
+    if isinstance(kernel, DenseKernel):
+        empty = np.flatnonzero(~kernel.linear.any(axis=1))
+    else:
+        empty = np.flatnonzero(kernel.squares == 0)
+    if empty.size:
+        raise ValueError(
+            f"{name}[{empty[0]}] has zero similarity to every object, itself included "
+            f"({empty.size} such rows); leave such objects out"
+        )
+    if spread == 0:
+        raise ValueError(f"{name} has equal rows throughout: nothing tells the objects apart")
+    return kernel
+
+
+def check_degrees(degrees: np.ndarray) -> None:
+    """Refuse a graph in which a node has no edges."""
+    bad = np.flatnonzero(~(degrees > 0))
+    if bad.size:
+        raise ValueError(
+            f"the similarities of object {bad[0]} sum to {degrees[bad[0]]:g}; every object needs "
+            "a positive sum, so shift or clip the similarities first"
+        )
+
+
+def read_lam(lam: float | None, n: int, default: float) -> float:
+    """Return lambda, or the default, which is a multiple of n."""
+    return default * n if lam is None else positive_number("lam", lam)

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distances and features written to a file by blocks of rows, within a limit of memory."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import LowLevelCallable
+
+from d2ke._base.checks import flag
+from d2ke._base.memory import bytes_needed, check_limit, kernels_bytes, require_memory
+from d2ke._base.progress import progress_bar
+from d2ke.distances.cluster import MOST_BLOCK_BYTES, Remote
+from d2ke.distances.fingerprint import code_digest, objects_digest, sequence_digest
+from d2ke.distances.pipeline import Background, wait_for_ending
+from d2ke.io import FeatureFile, open_features
+from d2ke.io._layout import chunk_shape, plain
+from d2ke.io._partial import PartialStore
+from d2ke.objects.container import Objects
+
+_BUFFERS = 3  # one is filled while one is written and one waits: disks take uneven times
+_MOST_BLOCK_BYTES = 1 << 26
+# A block this long is long enough: what a kill may lose, and the time between two lines of the
+# journal, each of which has the disk wait for some milliseconds.
+_BLOCK_SECONDS = 1.0
+_CLIENT_BYTES = 1 << 24  # what a client of workers takes besides what grows with the inputs
+
+
+def check_memory(pairs: Any, dtype: np.dtype, limit: int | None, given: bool) -> None:
+    """Refuse a matrix in memory that takes more than the limit, or than there is.
+
+    `given`: the array is there already.
+    """
+    n, m = pairs.shape
+    name, case = _caller(pairs), "out is an array" if given else ""
+    sizes = {"n": n, "m": m, "b": dtype.itemsize, "W": all_prepared_bytes(pairs)}
+    if not given:
+        check_limit(
+            limit,
+            _held_bytes(pairs) + bytes_needed(name, case, **sizes),
+            f"{n} x {m} values of {dtype} and the objects",
+            "give a path as out, and blocks of rows are written to that file",
+        )
+    require_memory(name, case, **sizes)
+
+
+def stream(
+    pairs: Any,
+    path: Path,
+    *,
+    dtype: np.dtype,
+    limit: int | None,
+    resume: bool,
+    n_threads: int,
+    progress: bool,
+    task: str,
+    gamma: float | None,
+    scale: float,
+    parameters: Mapping[str, Any],
+    remote: Remote | None = None,
+) -> FeatureFile:
+    """Compute all pairs block by block into a feature store, and open it; see `distance_matrix`."""
+    resume = flag("resume", resume)
+    if remote is None:
+        most = _bands_within(pairs, dtype, limit, n_threads)
+    else:
+        most = _remote_bands(remote, chunk_shape(pairs.shape)[0], limit)
+    omega = pairs.y if pairs.y is not pairs.x and isinstance(pairs.y, Objects) else None
+    described, inputs = description(pairs)
+    wait_for_ending()  # it may be the same file that they write to
+    store = PartialStore(
+        path,
+        pairs.shape,
+        dtype,
+        parameters=described | dict(parameters),
+        inputs=inputs,
+        omega=omega,
+        resume=resume,
+    )
+    if not store.finished:
+        buffers: list[Any] = [None] * _BUFFERS  # blocks of workers come in memory of their own
+        if remote is None:
+            rows = min(most * store.grid.chunk[0], pairs.shape[0])
+            buffers = [np.empty((rows, pairs.shape[1]), dtype) for _ in range(_BUFFERS)]
+        # On an error it is the writer that closes the store, when it has stopped.
+        with (
+            Background((store.write, store.sync), buffers, store.close) as writer,
+            progress_bar(progress, task) as report,
+        ):
+            if remote is None:
+                _fill(pairs, store, writer, most, report, (n_threads, gamma, scale))
+            else:
+
+                def put(rows: slice, block: np.ndarray) -> None:
+                    writer.put(writer.buffer(), rows, block, writer.stop)
+
+                done = int(store.done.sum())
+                _receive(remote, put, store.missing, store.grid.chunk[0], most, report, done)
+        try:
+            store.finish()
+        except BaseException:
+            store.close()
+            raise
+    store.close()
+    return open_features(path)
+
+
+def receive_array(
+    remote: Remote,
+    out: np.ndarray,
+    limit: int | None,
+    report: Callable[[int, int], None] | None,
+) -> None:
+    """Fill an array with what workers compute."""
+
+    def missing(first: int, most: int) -> range:
+        return range(first, min(first + most, len(out)))
+
+    _receive(remote, out.__setitem__, missing, 1, _remote_bands(remote, 1, limit), report)
+
+
+def _fill(
+    pairs: Any,
+    store: PartialStore,
+    writer: Background,
+    most: int,
+    report: Callable[[int, int], None] | None,
+    how: tuple[int, float | None, float],
+) -> None:
+    """Compute all blocks that are missing, of at most so many bands each."""
+    n_threads, gamma, scale = how
+    n, m = pairs.shape
+    first, count = 0, 1
+    while bands := store.missing(first, count):
+        rows = store.grid.rows(bands.start, bands.stop)
+        buffer = writer.buffer()
+        block = buffer[: rows.stop - rows.start]
+        done = rows.start * m
+
+        def visit(here: int, _: int, done: int = done) -> None:
+            writer.check()  # a full disk does not wait for the block's end
+            if report is not None:
+                report(done + here, n * m)
+
+        started = time.perf_counter()
+        pairs.rows(rows).run(block, n_threads, visit, gamma, scale)
+        seconds = time.perf_counter() - started
+        writer.put(buffer, rows, block, writer.stop)
+        first = bands.stop
+        count = max(1, min(most, int(_BLOCK_SECONDS * len(bands) / seconds)))
+
+
+def _receive(
+    remote: Remote,
+    put: Callable[[slice, np.ndarray], None],
+    missing: Callable[[int, int], range],
+    height: int,
+    most: int,
+    report: Callable[[int, int], None] | None,
+    done: int = 0,
+) -> None:
+    """Have workers compute the bands that are missing, and hand over their blocks; `done` are."""
+    n, m = remote.pairs.shape
+    with closing(remote.blocks(missing, height, most)) as blocks:
+        for rows, block in blocks:
+            put(rows, block)
+            done += len(range(rows.start, rows.stop, height))
+            if report is not None:
+                report(min(done * height, n) * m, n * m)
+
+
+def _remote_bands(remote: Remote, height: int, limit: int | None) -> int:
+    """Return how many bands a block of workers has, or raise if one is not within the limit."""
+    pairs = remote.pairs
+    n, m = pairs.shape
+    band_bytes = height * m * remote.dtype.itemsize
+    most = max(1, min(MOST_BLOCK_BYTES // band_bytes, -(-n // height)))
+    if limit is None:
+        return most
+    held = _held_bytes(pairs)
+    fixed = held + 2 * remote.recipe_bytes + _CLIENT_BYTES
+    each = (_BUFFERS + 3) * band_bytes  # one more is handed over, and one received with a copy
+    if fixed + each > limit:
+        raise ValueError(
+            f"max_memory is {limit} bytes, but {fixed + each} are needed at least: {held} for the "
+            f"objects, {each} for blocks of {min(height, n)} rows, and {fixed - held} to send the "
+            f"{m} objects of {pairs.names[1]}"
+        )
+    return min(most, (limit - fixed) // each)
+
+
+def _caller(pairs: Any) -> str:
+    """Return the public function that was called, by what it calls Y."""
+    return {"omega": "d2ke_embed", "reps": "rsm_embed"}.get(pairs.names[1], "distance_matrix")
+
+
+def _bands_within(pairs: Any, dtype: np.dtype, limit: int | None, n_threads: int) -> int:
+    """Return how many bands a block has, or raise if not even one is within the limit."""
+    n, m = pairs.shape
+    height = chunk_shape(pairs.shape)[0]
+    band_bytes = height * m * dtype.itemsize
+    most = max(1, min(_MOST_BLOCK_BYTES // band_bytes, -(-n // height)))
+    held, given = _held_bytes(pairs), (_caller(pairs), "out is a path")
+    columns = prepared_bytes(pairs.distance, pairs.y)
+
+    def sizes(bands: int) -> dict[str, int]:
+        rows = prepared_bytes(pairs.distance, pairs.x, bands * height, height)
+        return {"B": bands * band_bytes, "W": rows + columns, "T": n_threads}
+
+    def needed(bands: int) -> int:
+        return held + bytes_needed(*given, **sizes(bands))
+
+    if limit is not None:
+        if needed(1) > limit:
+            fixed = bytes_needed(*given, B=0, W=columns, T=n_threads)
+            raise ValueError(
+                f"max_memory is {limit} bytes, but {needed(1)} are needed at least: {held} for the "
+                f"objects, {needed(1) - held - fixed} for a block of {min(height, n)} rows, and "
+                f"{fixed} to compare with the {m} objects of {pairs.names[1]}"
+            )
+        most = bisect_right(range(1, most + 1), limit, key=needed)
+    require_memory(*given, **sizes(most))
+    return most
+
+
+def _held_bytes(pairs: Any) -> int:
+    """Return the bytes of the packed objects; what a list of others takes is not known."""
+    parts = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
+    return sum(part.nbytes for part in parts if isinstance(part, Objects))
+
+
+def all_prepared_bytes(pairs: Any) -> int:
+    """Return about what the kernels' form of all objects takes."""
+    parts = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
+    return sum(prepared_bytes(pairs.distance, part) for part in parts)
+
+
+def prepared_bytes(distance: Any, objects: Any, rows: int | None = None, step: int = 1) -> int:
+    """Return about what the kernels' form of objects takes, or of the largest block of rows."""
+    if not isinstance(objects, Objects):
+        return 0
+    n = len(objects)
+    rows = n if rows is None else min(rows, n)
+    starts = np.arange(0, n, step)
+    stops = np.minimum(starts + rows, n)
+    elements = int((objects.offsets[stops] - objects.offsets[starts]).max())
+    return kernels_bytes(
+        distance, objects.kind, elements * objects.dim, elements, rows,
+        objects.dtype == np.float32,
+    )  # fmt: skip
+
+
+def description(pairs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the distance with its parameters, and digests of what it compares."""
+    names = {"X": pairs.x}
+    if pairs.y is not pairs.x:
+        names[pairs.names[1]] = pairs.y
+    inputs = {
+        name: objects_digest(part) if isinstance(part, Objects) else sequence_digest(name, part)
+        for name, part in names.items()
+    }
+    distance = pairs.distance
+    if isinstance(distance, LowLevelCallable):
+        distance = distance.signature
+    elif callable(distance):
+        inputs["code of distance"] = code_digest(distance)
+        of = distance if hasattr(distance, "__qualname__") else type(distance)
+        distance = f"{of.__module__}.{of.__qualname__}"
+    params = {name: _plain(name, value) for name, value in pairs.params.items()}
+    return {"distance": distance, **params}, inputs
+
+
+def _plain(name: str, value: Any) -> Any:
+    try:
+        return plain(name, value)
+    except TypeError:
+        return f"SHA-256 {sequence_digest(name, [value])}"

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Blocks of rows computed by the workers of a dask cluster.
+
+A task is a block of rows: it takes the packed objects of the rows, and the recipe, which is all
+that the blocks have in common, the objects of the columns above all. Both go to the scheduler as
+arguments of tasks, so that whatever a lost worker held can be made again.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from scipy import LowLevelCallable
+
+from d2ke._base.checks import integer
+from d2ke._base.threads import team_size
+from d2ke._ext import isa
+from d2ke._version import __version__
+
+MOST_BLOCK_BYTES = 1 << 24
+# Blocks that each thread of the workers has ahead: one at work, one that waits for the thread,
+# and one that waits for us.
+_AHEAD = 3
+# Shorter ones cost more than they bring, longer ones are longer to wait for at the end. We can
+# hand over some hundred blocks a second, so that more threads than these have longer ones.
+_BLOCK_SECONDS = 1.0
+_BLOCKS_A_SECOND = 100
+_BLOCKS_OF_ARRAY = 8  # at least, for each thread, so that all have work to the end
+_COUNT_SECONDS = 1.0  # between two looks at how many threads there are
+_PATIENCE = 60  # seconds for an answer of the scheduler
+_NO_WARNING = {"distributed.admin.large-graph-warning-threshold": "1000 PB"}
+_INSTALL = 'pip install "distributed>=2025.1" "dask[array]>=2025.1"'
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    """What the blocks of a matrix have in common."""
+
+    compiled: Callable[..., Any]
+    y: Any
+    dtype: np.dtype
+    n_threads: int
+    gamma: float | None
+    scale: float
+    made_with: tuple[str, str]
+
+
+class Remote:
+    """All pairs of a call, of which workers compute blocks of rows.
+
+    Attributes
+    ----------
+    pairs : Pairs
+        What is compared.
+    dtype : numpy.dtype
+        Of the result.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        pairs: Any,
+        dtype: np.dtype,
+        *,
+        n_threads: int | None,
+        gamma: float | None,
+        scale: float,
+    ):
+        if isinstance(pairs.distance, LowLevelCallable):
+            raise TypeError(
+                "distance is a scipy.LowLevelCallable, an address that means nothing to the "
+                "workers of client; give a distance's name or a Python callable"
+            )
+        n_threads = 1 if n_threads is None else integer("n_threads", n_threads, 1)
+        self._client = _checked(client)
+        self.pairs, self.dtype = pairs, dtype
+        for name, value in (("distance", pairs.distance), *pairs.params.items()):
+            _pickled(name, value)
+        recipe = _Recipe(pairs.compiled, pairs.y, dtype, n_threads, gamma, scale, _made_with())
+        self._recipe = _pickled(pairs.names[0 if pairs.y is pairs.x else 1], recipe)
+
+    @property
+    def recipe_bytes(self) -> int:
+        """Bytes of the recipe, which each worker holds once."""
+        return len(self._recipe)
+
+    def array(self) -> Any:
+        """Return a dask array of which nothing is computed yet."""
+        from dask.array import Array
+
+        n, m = self.pairs.shape
+        most = MOST_BLOCK_BYTES // (m * self.dtype.itemsize)
+        step = max(1, min(most, -(-n // (_BLOCKS_OF_ARRAY * self._n_threads()))))
+        name = f"d2ke-{uuid4().hex}"
+        recipe = f"d2ke-recipe-{uuid4().hex}"
+        graph: dict[Any, Any] = {recipe: (_opened, self._recipe)}
+        heights = []
+        for i, start in enumerate(range(0, n, step)):
+            rows = slice(start, min(start + step, n))
+            graph[name, i, 0] = (_block, recipe, self._packed(rows), start)
+            heights.append(rows.stop - rows.start)
+        return Array(graph, name, (tuple(heights), (m,)), dtype=self.dtype)
+
+    def blocks(
+        self, missing: Callable[[int, int], range], height: int, most: int
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """Give blocks of rows in whatever order they are ready.
+
+        ``missing(first, most)`` returns the next bands that are wanted, at most so many, from
+        `first` on; a band is `height` rows. What is under way is cancelled when the iterator is
+        closed. If tasks fail it is the error of the first rows that is raised.
+        """
+        from distributed import as_completed
+
+        client, n = self._client, self.pairs.shape[0]
+        n_bands = -(-n // height)
+        finished = as_completed(loop=client.loop)
+        group = f"d2ke-{uuid4().hex}"
+        waiting: dict[Any, slice] = {}
+        failed: tuple[int, Exception] | None = None
+        first, count, n_threads, counted = 0, 1, 0, -np.inf
+        recipe = None
+        try:
+            recipe = self._broadcast()
+            while True:
+                if time.monotonic() - counted > _COUNT_SECONDS:  # workers come and go
+                    n_threads, counted = self._n_threads(), time.monotonic()
+                    ahead = _AHEAD * n_threads
+                while failed is None and len(waiting) < ahead:
+                    # At the end they get shorter, so that all threads come to it together.
+                    bands = missing(first, max(1, min(count, most, (n_bands - first) // ahead)))
+                    if not bands:
+                        break
+                    first = bands.stop
+                    rows = slice(bands.start * height, min(bands.stop * height, n))
+                    key = (group, bands.start)
+                    future = self._submit(_timed, recipe, self._packed(rows), rows.start, key=key)
+                    waiting[future] = rows
+                    finished.add(future)
+                if not waiting:
+                    break
+                future = next(finished)
+                rows = waiting.pop(future, None)
+                if rows is None:  # cancelled
+                    continue
+                try:
+                    seconds, block = future.result()
+                except Exception as error:
+                    if future.cancelled() or client.status != "running":
+                        raise ConnectionError(f"client lost its blocks: {error}") from error
+                    failed = rows.start, error
+                    for other in [one for one in waiting if waiting[one].start > rows.start]:
+                        other.release()
+                        del waiting[other]
+                    continue
+                future.release()
+                bands_done = -(-(rows.stop - rows.start) // height)
+                wanted = _BLOCK_SECONDS * max(1, n_threads / _BLOCKS_A_SECOND)
+                count = int(wanted * bands_done / max(seconds, 1e-9))
+                yield rows, block
+            if failed is not None:
+                raise failed[1]
+        except Exception as error:
+            if client.status == "running" or isinstance(error, ConnectionError):
+                raise
+            raise ConnectionError(f"client lost its scheduler: {error}") from error
+        finally:
+            # Unlike `Client.cancel` this waits for nobody: the client may be about to be closed.
+            with suppress(Exception):
+                for future in (recipe, *waiting):
+                    if future is not None:
+                        future.release()
+
+    def _n_threads(self) -> int:
+        """Return how many threads all workers have; 1 if there are none yet."""
+        client = self._client
+        found = client.sync(client.scheduler.ncores, workers=None, callback_timeout=_PATIENCE)
+        return max(1, sum(found.values()))
+
+    def _broadcast(self) -> Any:
+        """Give every worker the recipe; those that come later get it from others."""
+        from distributed import wait
+
+        recipe = self._submit(_opened, self._recipe, pure=False)
+        wait(recipe)
+        if recipe.status == "error":
+            recipe.result()
+        self._client.replicate([recipe])
+        return recipe
+
+    def _submit(self, *task: Any, **how: Any) -> Any:
+        import dask
+
+        with dask.config.set(_NO_WARNING):
+            return self._client.submit(*task, **how)
+
+    def _packed(self, rows: slice) -> bytes:
+        name = f"{self.pairs.names[0]}[{rows.start}:{rows.stop}]"
+        return _pickled(name, self.pairs.part(rows))
+
+
+def _checked(client: Any) -> Any:
+    """Return the client if it is one, and its workers would compute the same bits as we do."""
+    try:
+        import dask.array  # noqa: F401
+        from distributed import Client
+    except ImportError as error:
+        raise ImportError(f"client needs dask ({error}): {_INSTALL}") from error
+    if not isinstance(client, Client):
+        raise TypeError(
+            f"client must be a dask.distributed.Client, got {type(client).__name__}; "
+            "Client(...) makes one of a cluster or an address"
+        )
+    if client.status != "running":
+        raise ValueError(f"client must be connected, but it is {client.status}")
+    if client.asynchronous:
+        raise ValueError("client must not be asynchronous: the call waits for its results")
+    others = {}
+    for address, found in client.run(_made_with, on_error="return").items():
+        if isinstance(found, Exception):
+            others[address] = f"no d2ke that fits ({type(found).__name__}: {found})"
+        elif found != _made_with():
+            others[address] = _text(found)
+    if others:
+        raise _different(_made_with(), others)
+    return client
+
+
+def _pickled(name: str, value: Any) -> bytes:
+    import cloudpickle
+
+    try:
+        return cloudpickle.dumps(value, protocol=5)
+    except Exception as error:
+        raise TypeError(
+            f"{name} cannot be pickled to be sent to the workers of client: {error}"
+        ) from error
+
+
+def _made_with() -> tuple[str, str]:
+    """Return what the last bits of results may depend on besides the inputs."""
+    return __version__, isa.selected()
+
+
+def _text(made_with: tuple[str, str]) -> str:
+    return "d2ke {} with the instruction set {}".format(*made_with)
+
+
+def _different(ours: tuple[str, str], others: dict[str, str]) -> ValueError:
+    listed = "; ".join(f"{address} has {found}" for address, found in sorted(others.items()))
+    return ValueError(
+        f"client has workers whose results may differ in the last bits: {listed}; this process "
+        f"has {_text(ours)}. Install the same version everywhere, and start this process and all "
+        "workers with one D2KE_ISA (baseline, avx2 or avx512) that all their processors have"
+    )
+
+
+# ---------------------------------------------------------------- what runs on workers
+
+
+def _opened(recipe: bytes) -> _Recipe:
+    try:
+        return pickle.loads(recipe)
+    except (AttributeError, ImportError) as error:
+        raise ImportError(
+            f"distance, or what it needs, cannot be imported by the workers of client: {error}"
+        ) from error
+
+
+def _block(recipe: _Recipe, packed: bytes, first: int) -> np.ndarray:
+    """Compute a block of rows, which count from `first`."""
+    if recipe.made_with != _made_with():  # a worker that came later
+        from distributed import get_worker
+
+        raise _different(recipe.made_with, {get_worker().address: _text(_made_with())})
+    x = pickle.loads(packed)
+    block = np.empty((len(x), len(recipe.y)), recipe.dtype)
+    prepared = recipe.compiled(x, recipe.y, False, first=first)
+    threads, check = team_size(recipe.n_threads), _cancellation()
+    prepared.run(block, threads, check, recipe.gamma, recipe.scale)
+    return block
+
+
+def _cancellation() -> Callable[[int, int], None] | None:
+    """Return what stops this task when nobody waits for it any more; dask leaves it at work."""
+    from distributed import get_worker
+
+    try:
+        worker = get_worker()
+    except ValueError:  # a dask array is computed without a cluster
+        return None
+    key = worker.get_current_task()
+
+    def check(done: int, total: int) -> None:
+        task = worker.state.tasks.get(key)
+        if task is None or task.state == "cancelled":
+            raise InterruptedError("the block is not wanted any more")
+
+    return check
+
+
+def _timed(recipe: _Recipe, packed: bytes, first: int) -> tuple[float, np.ndarray]:
+    started = time.perf_counter()
+    block = _block(recipe, packed, first)
+    return time.perf_counter() - started, block

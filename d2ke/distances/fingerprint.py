@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Digests that tell whether inputs are the same as they were."""
+
+from __future__ import annotations
+
+import hashlib
+import numbers
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from d2ke.objects.container import Objects
+
+_RUN = 1 << 20  # letters turned into symbols at a time
+
+
+def objects_digest(objects: Objects) -> str:
+    """Return the SHA-256 of what the objects are, in whatever alphabet they are kept."""
+    digest = hashlib.sha256()
+    head = (objects.kind, objects.letters, len(objects), objects.dim)
+    digest.update(repr(head).encode())
+    digest.update(objects.offsets)
+    if objects.kind == "strings":
+        symbols = objects.alphabet.astype(np.int64 if objects.letters == "int" else np.uint32)
+        for start in range(0, len(objects.values), _RUN):
+            digest.update(symbols[objects.values[start : start + _RUN]])
+    else:
+        digest.update(objects.dtype.str.encode())
+        digest.update(objects.values)
+        if objects.weights is not None:
+            digest.update(b"weights")
+            digest.update(objects.weights)
+    return digest.hexdigest()
+
+
+def sequence_digest(name: str, items: Sequence[Any]) -> str:
+    """Return the SHA-256 of items of plain types: numbers, text, arrays, and tuples of them.
+
+    Raises
+    ------
+    TypeError
+        If an item is of another type; it may look different in the next process.
+    """
+    digest = hashlib.sha256()
+    for i, item in enumerate(items):
+        _add(digest, item, f"{name}[{i}]")
+    return digest.hexdigest()
+
+
+def digest(name: str, items: Objects | Sequence[Any]) -> str:
+    """Return the SHA-256 of objects or of other items."""
+    return objects_digest(items) if isinstance(items, Objects) else sequence_digest(name, items)
+
+
+def _add(digest: Any, item: Any, name: str) -> None:
+    if isinstance(item, np.ndarray) and item.dtype.kind in "biufcUS":
+        digest.update(f"array {item.dtype.str} {item.shape} ".encode())
+        digest.update(np.ascontiguousarray(item))
+    elif isinstance(item, (list, tuple)):
+        digest.update(f"{type(item).__name__} {len(item)} ".encode())
+        for i, one in enumerate(item):
+            _add(digest, one, f"{name}[{i}]")
+    elif item is None or isinstance(item, (str, bytes, bool, numbers.Number, np.generic)):
+        text = repr(item).encode()
+        digest.update(f"{type(item).__name__} {len(text)} ".encode() + text)
+    else:
+        raise TypeError(
+            f"{name} is {type(item).__name__}; to be told from others when a file is gone on with, "
+            "it must be a number, text, an array, or a list or tuple of them"
+        )
+
+
+def code_digest(function: Callable) -> str:
+    """Return the SHA-256 of a function's compiled code, "" where Python does not show it."""
+    code = getattr(function, "__code__", None)
+    return "" if code is None else hashlib.sha256(_code(code)).hexdigest()
+
+
+def _code(code: Any) -> bytes:
+    inner = (
+        _code(one) if hasattr(one, "co_code") else repr(one).encode() for one in code.co_consts
+    )
+    return b"\0".join([code.co_code, repr(code.co_names).encode(), *inner])

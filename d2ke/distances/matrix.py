@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The distances that d2ke knows, and the matrix of distances between two collections."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import LowLevelCallable
+
+from d2ke._base.checks import byte_count, element_type
+from d2ke._base.progress import progress_bar
+from d2ke._base.threads import team_size
+from d2ke.distances.blocks import check_memory, receive_array, stream
+from d2ke.distances.cluster import Remote
+from d2ke.distances.pairs import Pairs, check_pairs
+from d2ke.io import FeatureFile
+
+if TYPE_CHECKING:
+    from dask.array import Array
+
+
+def distance_matrix(
+    X: Any,
+    Y: Any = None,
+    distance: str | Callable[..., float] | LowLevelCallable | None = None,
+    *,
+    n_threads: int | None = None,
+    out: np.ndarray | str | os.PathLike | None = None,
+    dtype: Any = None,
+    max_memory: int | str | None = None,
+    resume: bool = False,
+    progress: bool = False,
+    client: Any = None,
+    **params: Any,
+) -> np.ndarray | FeatureFile | Array:
+    """Compute the distances between all objects of X and all objects of Y.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        n objects.
+    Y : Objects or what `pack` takes, optional
+        m objects; None stands for X itself, and then d(x, y) = d(y, x) is used
+        to compute each pair once (not for the directed distances).
+    distance : str, callable or scipy.LowLevelCallable
+        - ``"dtw"``, ``"levenshtein"``, ``"mhd"``, ``"hausdorff"``, ``"chamfer"``,
+          ``"directed_mhd"``, ``"directed_hausdorff"``, ``"emd"``, ``"kernel"``;
+          see Notes;
+        - a Python callable ``f(x, y, **params) -> float``, called for every
+          pair on one thread; X and Y may then be sequences of anything;
+        - a compiled function of one of these C signatures, called on all
+          threads without the GIL (float64 vectors, or strings as code points)::
+
+              double f(const double *x, intptr_t n_x, const double *y,
+                       intptr_t n_y, intptr_t dim, void *user_data)
+              double f(const int32_t *x, intptr_t n_x, const int32_t *y,
+                       intptr_t n_y, void *user_data)
+    n_threads : int, optional
+        Threads to use; None for all that this process may use. The result does
+        not depend on it. With a client: threads of each block, None for 1; a worker computes as
+        many blocks at a time as it has threads.
+    out : ndarray of float32 or float64, shape (n, m), or path, optional
+        C-contiguous array to fill; or the name of a file, to which blocks of rows are written as
+        they are ready, see Notes.
+    dtype : {float64, float32}, optional
+        Of the result, where `out` is no array; by default as said under Returns.
+    max_memory : int or str, optional
+        Bytes that the call may take, such as ``"512MiB"`` or ``"1GB"``, packed X and Y included.
+        A request that takes more fails before it starts. None: no limit; a file is written by
+        blocks of up to 64 MiB.
+    resume : bool
+        Go on with the file where an earlier, equal call was interrupted. Without it a file that
+        exists is refused.
+    progress : bool
+        Show a progress bar (on a terminal only; there is none for a dask array).
+    client : dask.distributed.Client, optional
+        Have the workers of a cluster compute blocks of rows, with the same bits; see Notes.
+    **params
+        Parameters of the distance. For ``"dtw"``: ``window`` (None; an integer
+        >= 0, the Sakoe-Chiba radius; or ``"rws"``, max(min(40, ceil(longer /
+        10)), difference), the rule of the Random Warping Series code) and
+        ``ground`` (``"euclidean"`` or ``"sqeuclidean"``). For ``"emd"``:
+        ``ground``. For ``"kernel"``: ``sigma`` (positive, needed), ``kernel``
+        (``"gaussian"`` or ``"laplace"``) and ``normalize`` (False; True: the
+        weights of each object are first divided by their sum, which compares sets
+        of different sizes as distributions).
+
+    Returns
+    -------
+    ndarray, shape (n, m), FeatureFile or dask.array.Array
+        float32 if X and Y both hold float32 vectors, else float64; `out` if
+        given. The same bits for any number of threads and for any subset of
+        rows and columns. For a path: the file, opened for reading, to be closed. With a client
+        and without `out`: a dask array of blocks of rows, of which nothing is computed yet.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Unknown distance or parameter, objects of the wrong kind, NaN, empty
+        objects where the distance is undefined, mixed numbers of channels,
+        weights that the distance does not use, an `out` that does not fit; too
+        small a `max_memory`; with `resume`, a file of other inputs or
+        parameters, which are named; a client that is not connected, or has workers with another
+        version of d2ke or another instruction set; with a client, what cannot be pickled.
+    ImportError
+        A client, but no dask.
+    OSError
+        A file that exists, cannot be written, or takes more than what is free
+        on the disk.
+    KeyboardInterrupt
+        On Ctrl-C, within a second.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    Notes
+    -----
+    ``"dtw"``: least sum of |x_i - y_j| (Euclidean, not squared, no
+    normalisation) over warping paths; a window narrower than the difference of
+    the lengths is widened to it. ``"levenshtein"``: unit costs. ``"mhd"``:
+    max(mean_j min_i |u_i - v_j|, mean_i min_j |u_i - v_j|) [1]_, eq. (2);
+    ``"chamfer"`` is the sum of the two means, ``"hausdorff"`` has maxima instead
+    of the means. ``"emd"``: the least sum_ij f_ij |u_i - v_j| over flows f >= 0
+    whose row sums are the weights of x and whose column sums are those of y,
+    both first divided by their sums (objects without weights: equal ones). It
+    is a metric of such measures, 0 for x = y whatever the order of the vectors;
+    with squared ground distances it is not a metric. Levenshtein distances are
+    exact; the others are within 1e-12 (float64) or 1e-5 (float32) of the exact
+    value, relatively; ``"emd"`` also within max(1e-14, 2e-18 n) of the largest
+    distance of two vectors, n being the vectors of the smaller set. ``"kernel"``:
+    `kernel_distance` of the vectors with their weights, 1 each where objects have
+    none [2]_; the error of its square is at most (8 + dim) 2.3e-16 times the square
+    of the sum of all weights of x and y.
+
+    A path as `out` makes a feature store (`d2ke.io.open_features`,
+    `d2ke.io.load_features`) with the bits that the array would have. After a kill at
+    any moment, a full disk or Ctrl-C, the same call with ``resume=True`` goes on
+    with it. For ``Y=None`` each pair is computed twice then, and so it is with a client.
+
+    With a client, X travels to the workers by blocks of rows, and Y to each worker once. Some
+    blocks for each of their threads are under way at a time. Workers may be lost, which costs
+    the blocks that they had, and may be added. ``docs/distributed.md`` says more.
+
+    References
+    ----------
+    .. [1] Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
+       Embedding", 2018.
+    .. [2] Joshi, Kommaraju, Phillips, Venkatasubramanian, "Comparing Distributions
+       and Shapes using the Kernel Distance", SoCG 2011.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> d2ke.distance_matrix(["kitten", "sitting"], ["mitten", ""], "levenshtein")
+    array([[1., 6.],
+           [3., 7.]])
+    >>> d2ke.distance_matrix([[0.0, 1, 2], [0.0, 2]], distance="dtw")
+    array([[0., 1.],
+           [1., 0.]])
+    >>> d2ke.distance_matrix([3, 5], [4], lambda a, b: abs(a - b))
+    array([[1.],
+           [1.]])
+    """
+    pairs = check_pairs(X, Y, distance, params)
+    return fill(
+        pairs,
+        out,
+        dtype=dtype,
+        max_memory=max_memory,
+        resume=resume,
+        n_threads=n_threads,
+        progress=progress,
+        client=client,
+        task="distances",
+    )
+
+
+def fill(
+    pairs: Pairs,
+    out: Any,
+    *,
+    dtype: Any,
+    max_memory: Any,
+    resume: Any,
+    n_threads: int | None,
+    progress: bool,
+    task: str,
+    client: Any = None,
+    gamma: float | None = None,
+    scale: float = 1.0,
+    parameters: Mapping[str, Any] | None = None,
+) -> np.ndarray | FeatureFile | Array:
+    """Compute all pairs into an array or, where `out` is a path, into a feature store.
+
+    `parameters` is what the store records beside the distance and its parameters. With a client and
+    no `out` the result is a dask array.
+    """
+    if dtype is not None:
+        dtype = element_type("dtype", dtype)
+        if isinstance(out, np.ndarray) and out.dtype != dtype:
+            raise TypeError(f"out holds {out.dtype}, but dtype is {dtype}")
+    else:
+        dtype = pairs.dtype
+    limit = None if max_memory is None else byte_count("max_memory", max_memory)
+    to_file = isinstance(out, (str, os.PathLike))
+    if resume and not to_file:
+        raise TypeError(f"resume goes with a file, a path as out; out is {type(out).__name__}")
+    lazy = client is not None and out is None
+    if lazy and limit is not None:
+        raise TypeError(
+            "max_memory goes with out, a path or an array; the blocks of a dask array stay with "
+            "the workers of client, which have limits of their own"
+        )
+    if not (to_file or lazy):
+        check_memory(pairs, dtype, limit, out is not None)
+        out = output_array(out, pairs.shape, dtype)
+        dtype = out.dtype
+    remote = None
+    if client is not None:
+        remote = Remote(client, pairs, dtype, n_threads=n_threads, gamma=gamma, scale=scale)
+        if lazy:
+            return remote.array()
+    if to_file:
+        return stream(
+            pairs,
+            Path(out),
+            dtype=dtype,
+            limit=limit,
+            resume=resume,
+            n_threads=team_size(n_threads),
+            progress=progress,
+            task=task,
+            gamma=gamma,
+            scale=scale,
+            parameters=parameters or {},
+            remote=remote,
+        )
+    with progress_bar(progress, task) as report:
+        if remote is None:
+            pairs.prepared().run(out, team_size(n_threads), report, gamma, scale)
+        else:
+            receive_array(remote, out, limit, report)
+    return out
+
+
+def output_array(out: Any, shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:
+    """Return `out` if results of this shape can be written into it, or a new array for None."""
+    if out is None:
+        return np.empty(shape, dtype=dtype)
+    if not isinstance(out, np.ndarray) or out.dtype not in (np.float32, np.float64):
+        got = out.dtype if isinstance(out, np.ndarray) else type(out).__name__
+        raise TypeError(f"out must be an ndarray of float32 or float64, got {got}")
+    if out.shape != shape:
+        raise ValueError(f"out must have shape {shape}, got {out.shape}")
+    if not (out.flags.c_contiguous and out.flags.writeable):
+        raise ValueError("out must be C-contiguous and writeable")
+    return out

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The distances that d2ke knows: one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.checks import choice, flag, integer, positive_number
+from d2ke._ext import elastic, kernel_sums, sets, strings, transport
+from d2ke.measures.clouds import cloud, decay, distinct, scaled
+from d2ke.objects.container import Objects, common_alphabet
+
+
+@dataclass(frozen=True)
+class Distance:
+    """One row of the registry.
+
+    Attributes
+    ----------
+    name : str
+        What users write.
+    aliases : tuple of str
+        Other names of the same distance.
+    kind : {"vectors", "strings"}
+        The kind of objects it compares.
+    symmetric, metric : bool
+        Whether d(x, y) = d(y, x), and whether it is a metric.
+    shortest : int
+        The shortest object for which it is defined.
+    parameters : mapping of str to callable
+        Each parameter's name and its check, ``check(name, value)``, which
+        returns what `prepare` takes. The defaults are those of `prepare`.
+    required : tuple of str
+        The parameters without a default.
+    prepare : callable
+        ``prepare(x, y, same, **parameters)`` returns the compiled form.
+    summary, source : str
+        One line of documentation, and where the definition is from.
+    weighted : bool
+        Whether it uses the weights of vectors; if not, objects with weights are
+        refused.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    kind: str
+    symmetric: bool
+    metric: bool
+    shortest: int
+    prepare: Callable[..., Any]
+    summary: str
+    source: str
+    parameters: Mapping[str, Callable[[str, Any], Any]] = field(default_factory=dict)
+    weighted: bool = False
+    required: tuple[str, ...] = ()
+
+
+def _dtw_window(name: str, value: Any) -> int:
+    if value is None:
+        return elastic.NO_WINDOW
+    if isinstance(value, str):
+        if value != "rws":
+            raise ValueError(f"{name} must be None, an integer >= 0 or 'rws'; got {value!r}")
+        return elastic.RWS_WINDOW
+    return min(integer(name, value, 0), 2**40)  # no series is longer
+
+
+def _ground(name: str, value: Any) -> bool:
+    return choice(name, value, ["euclidean", "sqeuclidean"]) == "sqeuclidean"
+
+
+def _prepare_dtw(x, y, same, window=elastic.NO_WINDOW, ground=False):
+    x_values, y_values = _same_precision(x, y)
+    return elastic.dtw(x_values, x.offsets, y_values, y.offsets, window, ground, same)
+
+
+def _prepare_levenshtein(x, y, same):
+    x_codes, y_codes, n_letters = _letters(x, y, np.uint32)
+    return strings.levenshtein(x_codes, x.offsets, y_codes, y.offsets, n_letters, same)
+
+
+def _prepare_sets(mode):
+    def prepare(x, y, same):
+        x_values, y_values = _same_precision(x, y)
+        return sets.sets(x_values, x.offsets, y_values, y.offsets, mode, same)
+
+    return prepare
+
+
+def _prepare_emd(x, y, same, ground=False):
+    measures_x = _measures(x)
+    return transport.emd(measures_x, measures_x if y is x else _measures(y), ground, same)
+
+
+def _measures(objects):
+    values = objects.values.astype(np.float64, copy=False)
+    return transport.measures(values, objects.offsets, objects.weights)
+
+
+def _prepare_kernel(x, y, same, sigma, kernel="gaussian", normalize=False):
+    sides = []
+    for name, objects in (("X", x),) if y is x else (("X", x), ("Y", y)):
+        values = objects.values.astype(np.float64, copy=False)
+        weights = np.ones(len(values)) if objects.weights is None else objects.weights
+        points, weights, offsets = distinct(values, weights, objects.offsets)
+        totals = np.add.reduceat(weights, offsets[:-1])
+        if normalize:
+            weights = weights / np.repeat(totals, np.diff(offsets))
+        elif totals.max() > _MOST_WEIGHT:
+            i = int(totals.argmax())
+            raise ValueError(f"the weights of {name}[{i}] are too large: their sum is {totals[i]}")
+        points, unit_sigma = scaled(points, sigma)
+        sides.append((cloud(points), cloud(weights[:, None]), offsets))
+    laplace, rate = kernel == "laplace", decay(kernel, unit_sigma)
+    return kernel_sums.distance(*sides[0], *sides[-1], laplace, rate, same)
+
+
+def _kernel(name: str, value: Any) -> str:
+    return choice(name, value, ["gaussian", "laplace"])
+
+
+_MOST_WEIGHT = 2.0**500  # whose square, times some, is still finite
+
+DISTANCES = (
+    Distance(
+        name="dtw",
+        aliases=("dynamic_time_warping",),
+        kind="vectors",
+        symmetric=True,
+        metric=False,
+        shortest=1,
+        prepare=_prepare_dtw,
+        parameters={"window": _dtw_window, "ground": _ground},
+        summary="dynamic time warping: the least sum of ground distances along a warping path",
+        source="Sakoe & Chiba 1978; windows of Wu et al. 2018 (Random Warping Series)",
+    ),
+    Distance(
+        name="levenshtein",
+        aliases=("edit", "lev"),
+        kind="strings",
+        symmetric=True,
+        metric=True,
+        shortest=0,
+        prepare=_prepare_levenshtein,
+        summary="least number of insertions, deletions and substitutions of letters",
+        source="Levenshtein 1966; bit-vectors of Myers 1999 and Hyyro 2003",
+    ),
+    Distance(
+        name="mhd",
+        aliases=("modified_hausdorff",),
+        kind="vectors",
+        symmetric=True,
+        metric=False,
+        shortest=1,
+        prepare=_prepare_sets(sets.MHD),
+        summary="modified Hausdorff: the larger of the two means of nearest-neighbour distances",
+        source="Dubuisson & Jain 1994; Wu et al. 2018, eq. (2)",
+    ),
+    Distance(
+        name="hausdorff",
+        aliases=(),
+        kind="vectors",
+        symmetric=True,
+        metric=True,
+        shortest=1,
+        prepare=_prepare_sets(sets.HAUSDORFF),
+        summary="Hausdorff: the largest distance of a vector of either set to the other set",
+        source="Hausdorff 1914",
+    ),
+    Distance(
+        name="chamfer",
+        aliases=(),
+        kind="vectors",
+        symmetric=True,
+        metric=False,
+        shortest=1,
+        prepare=_prepare_sets(sets.CHAMFER),
+        summary="Chamfer: the sum of the two means of nearest-neighbour distances",
+        source="Barrow et al. 1977",
+    ),
+    Distance(
+        name="directed_mhd",
+        aliases=(),
+        kind="vectors",
+        symmetric=False,
+        metric=False,
+        shortest=1,
+        prepare=_prepare_sets(sets.DIRECTED_MHD),
+        summary="mean distance of the vectors of x to the set y",
+        source="Dubuisson & Jain 1994",
+    ),
+    Distance(
+        name="directed_hausdorff",
+        aliases=(),
+        kind="vectors",
+        symmetric=False,
+        metric=False,
+        shortest=1,
+        prepare=_prepare_sets(sets.DIRECTED_HAUSDORFF),
+        summary="largest distance of a vector of x to the set y",
+        source="Hausdorff 1914",
+    ),
+    Distance(
+        name="emd",
+        aliases=("wasserstein", "wmd"),
+        kind="vectors",
+        symmetric=True,
+        metric=True,
+        shortest=1,
+        prepare=_prepare_emd,
+        parameters={"ground": _ground},
+        summary="earth mover's distance: the least cost of moving the weights of x to those of y",
+        source="Rubner, Tomasi & Guibas 2000; Kusner et al. 2015 (Word Mover's Distance); "
+        "Wu et al. 2018 (Word Mover's Embedding)",
+        weighted=True,
+    ),
+    Distance(
+        name="kernel",
+        aliases=("kernel_distance",),
+        kind="vectors",
+        symmetric=True,
+        metric=True,
+        shortest=1,
+        prepare=_prepare_kernel,
+        parameters={"sigma": positive_number, "kernel": _kernel, "normalize": flag},
+        summary="kernel distance: the norm of the difference of two measures under a kernel",
+        source="Joshi, Kommaraju, Phillips & Venkatasubramanian 2011; Gretton et al. 2012 (MMD)",
+        weighted=True,
+        required=("sigma",),
+    ),
+)
+
+_BY_NAME = {name: row for row in DISTANCES for name in (row.name, *row.aliases)}
+
+
+def distance_names() -> list[str]:
+    """Names of the distances that `distance_matrix` knows.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> "levenshtein" in d2ke.distance_names()
+    True
+    """
+    return [row.name for row in DISTANCES]
+
+
+def find_distance(distance: Any) -> Distance:
+    """Return the registry's row of a name; the error lists the names."""
+    if not isinstance(distance, str):
+        raise TypeError(
+            f"distance must be one of {', '.join(distance_names())}, a callable or a "
+            f"scipy.LowLevelCallable; got {distance!r}"
+        )
+    if distance not in _BY_NAME:
+        raise ValueError(f"distance must be one of {', '.join(distance_names())}; got {distance!r}")
+    return _BY_NAME[distance]
+
+
+def check_parameters(row: Distance, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the parameters of a named distance."""
+    for name in params:
+        if name not in row.parameters:
+            takes = ", ".join(row.parameters) or "none"
+            raise TypeError(f"{row.name!r} has no parameter {name!r} (its parameters: {takes})")
+    for name in row.required:
+        if name not in params:
+            raise TypeError(f"{row.name!r} needs the parameter {name!r}")
+    return {name: row.parameters[name](name, value) for name, value in params.items()}
+
+
+def _same_precision(x: Objects, y: Objects) -> tuple[np.ndarray, np.ndarray]:
+    dtype = np.promote_types(x.dtype, y.dtype)
+    return x.values.astype(dtype, copy=False), y.values.astype(dtype, copy=False)
+
+
+def _letters(x: Objects, y: Objects, dtype: type) -> tuple[np.ndarray, np.ndarray, int]:
+    """Letters of x and y as indices into their common alphabet."""
+    if x is y:
+        codes = _not_empty(x.values.astype(dtype))
+        return codes, codes, len(x.alphabet)
+    alphabet, (x_codes, y_codes) = common_alphabet([x, y])
+    return (
+        _not_empty(x_codes.astype(dtype)),
+        _not_empty(y_codes.astype(dtype)),
+        len(alphabet),
+    )
+
+
+def _not_empty(codes: np.ndarray) -> np.ndarray:
+    # Strings may all be empty; the kernels still want an address.
+    return codes if codes.size else np.zeros(1, dtype=codes.dtype)

@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random features of distances: objects become vectors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from d2ke._base import arrays
+from d2ke._base.checks import choice, positive_number
+from d2ke._base.memory import require_memory
+from d2ke._base.threads import team_size
+from d2ke._ext import features
+from d2ke.distances.matrix import fill, output_array
+from d2ke.distances.pairs import check_pairs
+from d2ke.io import FeatureFile
+
+if TYPE_CHECKING:
+    from dask.array import Array
+
+
+def d2ke_embed(
+    X: Any,
+    omega: Any,
+    *,
+    distance: Any,
+    gamma: float | None = None,
+    link: str = "exp",
+    n_threads: int | None = None,
+    out: np.ndarray | str | os.PathLike | None = None,
+    dtype: Any = None,
+    max_memory: int | str | None = None,
+    resume: bool = False,
+    progress: bool = False,
+    client: Any = None,
+    **params: Any,
+) -> np.ndarray | FeatureFile | Array:
+    """Embed objects by their distances to random objects.
+
+    Z[i, j] = exp(-gamma d(x_i, omega_j)) / sqrt(R), so that Z Z' tends to the
+    positive-definite kernel k(x, y) = E[exp(-gamma d(x, omega)) exp(-gamma
+    d(y, omega))] as R grows.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        n objects.
+    omega : Objects or what `pack` takes
+        R random objects, see `random_series`, `random_strings`, `random_sets`.
+    distance : str, callable or scipy.LowLevelCallable
+        As for `distance_matrix`.
+    gamma : float
+        Inverse scale of the distance, > 0; needed for ``link="exp"`` only.
+    link : {"exp", "distance"}
+        ``"exp"``: the paper's features. ``"distance"``: d(x_i, omega_j) /
+        sqrt(R), as the authors' code for time series has it.
+    n_threads : int, optional
+        Threads to use; None for all that this process may use, with a client for 1.
+    out : ndarray of float32 or float64, shape (n, R), or path, optional
+        C-contiguous array to fill; or the name of a file, to which blocks of rows are written
+        as they are ready: a feature store, with omega.
+    dtype, max_memory, resume
+        As for `distance_matrix`: the type of the result, the bytes that the call may take, and
+        whether to go on with a file that was interrupted.
+    progress : bool
+        Show a progress bar (on a terminal only).
+    client : dask.distributed.Client, optional
+        As for `distance_matrix`: have the workers of a cluster compute blocks of rows.
+    **params
+        Parameters of the distance.
+
+    Returns
+    -------
+    ndarray, shape (n, R), FeatureFile or dask.array.Array
+        float32 if X and omega both hold float32 vectors, else float64; the same
+        bits for any number of threads, and the same as `d2ke_features` gives
+        from the distance matrix. For a path: the file, opened for reading, to be closed. With a
+        client and without `out`: a dask array of blocks of rows, computed when it is asked for.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `distance_matrix`; gamma missing, not positive or not finite.
+    ImportError, OSError
+        As `distance_matrix`, for a client and for a path as `out`.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    References
+    ----------
+    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
+    Embedding", 2018, eq. (4) and Algorithm 1.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> omega = d2ke.random_strings(256, "ACGT", length=(2, 8), seed=0)
+    >>> Z = d2ke.d2ke_embed(["ACGT", "AGGT"], omega, distance="levenshtein", gamma=0.5)
+    >>> Z.shape, bool((Z @ Z.T > 0).all())
+    ((2, 256), True)
+
+    To a file, by blocks of rows, and on from there if it is interrupted:
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = os.path.join(folder, "features.h5")
+    ...     with d2ke.d2ke_embed(["ACGT", "AGGT"], omega, distance="levenshtein", gamma=0.5,
+    ...                          out=file, max_memory="1GB", resume=True) as store:
+    ...         bool((store.read() == Z).all())
+    True
+    """
+    gamma = _check_link(gamma, link)
+    return embed(
+        X,
+        omega,
+        distance,
+        params,
+        gamma,
+        n_threads,
+        out=out,
+        dtype=dtype,
+        max_memory=max_memory,
+        resume=resume,
+        progress=progress,
+        client=client,
+    )
+
+
+def embed(
+    X: Any,
+    omega: Any,
+    distance: Any,
+    params: Mapping[str, Any],
+    gamma: float | None,
+    n_threads: int | None,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    max_memory: int | str | None = None,
+    resume: bool = False,
+    progress: bool = False,
+    client: Any = None,
+    names: tuple[str, str] = ("X", "omega"),
+) -> np.ndarray | FeatureFile | Array:
+    """Embed objects, or give distances / sqrt(R) if gamma is None; errors call them by `names`."""
+    if omega is None:
+        raise TypeError(
+            f"{names[1]} is None; draw random objects first, see random_series and its kin"
+        )
+    pairs = check_pairs(X, omega, distance, params, names)
+    return fill(
+        pairs,
+        out,
+        dtype=dtype,
+        max_memory=max_memory,
+        resume=resume,
+        n_threads=n_threads,
+        progress=progress,
+        client=client,
+        task="features",
+        gamma=gamma,
+        scale=1 / np.sqrt(pairs.shape[1]),
+        parameters={"link": "distance"} if gamma is None else {"gamma": gamma, "link": "exp"},
+    )
+
+
+def d2ke_features(
+    D: np.ndarray,
+    gamma: float | None = None,
+    link: str = "exp",
+    *,
+    out: np.ndarray | None = None,
+    n_threads: int | None = None,
+) -> np.ndarray:
+    """Compute features from a ready matrix of distances to random objects.
+
+    Distances are costly and features cheap: one D serves every gamma, and its
+    first R' columns, ``D[:, :R']``, serve every R' <= R.  D is not copied, so that
+    with one `out` for all of them any number of gammas takes the memory of one.
+
+    Parameters
+    ----------
+    D : ndarray of float32 or float64, shape (n, R)
+        Distances to R random objects, >= 0 (infinity gives a feature of 0).
+    gamma : float
+        Inverse scale of the distance, > 0; needed for ``link="exp"`` only.
+    link : {"exp", "distance"}
+        exp(-gamma D) / sqrt(R), or D / sqrt(R).
+    out : ndarray of D's shape and type, optional
+        C-contiguous array to fill; ``out=D`` works in place.
+    n_threads : int, optional
+        Threads to use; None for all that this process may use.
+
+    Returns
+    -------
+    ndarray, shape (n, R)
+        The features, of D's type.
+
+    Raises
+    ------
+    TypeError, ValueError
+        D not a float matrix, NaN or negative distances, gamma missing, not
+        positive or not finite, an `out` that does not fit.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    References
+    ----------
+    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
+    Embedding", 2018, Algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> d2ke.d2ke_features(np.array([[0.0, np.log(2.0)]]), gamma=1.0) * np.sqrt(2)
+    array([[1. , 0.5]])
+    """
+    gamma = _check_link(gamma, link)
+    if not isinstance(D, np.ndarray) or D.ndim != 2 or D.dtype not in (np.float32, np.float64):
+        got = f"{D.dtype} of shape {D.shape}" if isinstance(D, np.ndarray) else type(D).__name__
+        raise TypeError(f"D must be a 2-D ndarray of float32 or float64, got {got}")
+    if D.size == 0:
+        raise ValueError(f"D is empty: its shape is {D.shape}")
+    arrays.check_distances("D", D)
+    if out is None:
+        case = "" if D.strides[1] == D.itemsize else "rows of D that are not contiguous"
+        require_memory("d2ke_features", case, n=len(D), R=D.shape[1], b=D.itemsize)
+        out = np.empty(D.shape, dtype=D.dtype)
+    elif output_array(out, D.shape, D.dtype).dtype != D.dtype:
+        raise TypeError(f"out must have D's element type {D.dtype}, got {out.dtype}")
+    scale = 1 / np.sqrt(D.shape[1])
+    threads = team_size(n_threads)
+    in_place = out.ctypes.data == D.ctypes.data and out.strides == D.strides
+    if not in_place and np.may_share_memory(D, out):
+        D = D.copy()
+    if gamma is None:
+        return np.multiply(D, scale, out=out, dtype=np.float64, casting="same_kind")
+    source = D if D.strides[1] == D.itemsize else np.ascontiguousarray(D)
+    whole = (1, -1) if source.flags.c_contiguous else D.shape
+    features.exp_features(source.reshape(whole), out.reshape(whole), gamma, scale, threads)
+    return out
+
+
+def rsm_embed(
+    X: Any,
+    reps: Any,
+    *,
+    distance: Any,
+    gamma: float | None = None,
+    link: str = "exp",
+    n_threads: int | None = None,
+    out: np.ndarray | str | os.PathLike | None = None,
+    dtype: Any = None,
+    max_memory: int | str | None = None,
+    resume: bool = False,
+    progress: bool = False,
+    client: Any = None,
+    **params: Any,
+) -> np.ndarray | FeatureFile | Array:
+    """Embed objects by their distances to representatives: the representative-set method.
+
+    The baseline RSM of the paper; it differs from D2KE in where the R objects
+    come from (see `representatives`), and the formula is the same.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        n objects.
+    reps : Objects or what `pack` takes
+        R representatives, usually ``representatives(X_train, R, seed=...)``.
+    distance, gamma, link, n_threads, out, dtype, max_memory, resume, progress, client, **params
+        As for `d2ke_embed`.
+
+    Returns
+    -------
+    ndarray, shape (n, R), FeatureFile or dask.array.Array
+        The features.
+
+    Raises
+    ------
+    TypeError, ValueError, ImportError, OSError
+        As `d2ke_embed`.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    References
+    ----------
+    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
+    Embedding", 2018, eq. (8).
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> X = d2ke.pack(["ACGT", "AGGT", "TTTT"])
+    >>> reps = d2ke.representatives(X, 2, seed=0)
+    >>> d2ke.rsm_embed(X, reps, distance="levenshtein", gamma=1.0).shape
+    (3, 2)
+    """
+    return embed(
+        X,
+        reps,
+        distance,
+        params,
+        _check_link(gamma, link),
+        n_threads,
+        out=out,
+        dtype=dtype,
+        max_memory=max_memory,
+        resume=resume,
+        progress=progress,
+        client=client,
+        names=("X", "reps"),
+    )
+
+
+def _check_link(gamma: float | None, link: str) -> float | None:
+    choice("link", link, ["exp", "distance"])
+    if link == "exp":
+        if gamma is None:
+            raise TypeError('gamma is needed for link="exp"')
+        return positive_number("gamma", gamma)
+    if gamma is not None:
+        raise TypeError(f'gamma has no meaning for link="distance"; got {gamma!r}')
+    return None

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Gram matrices of objects: from random features, and directly from distances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from d2ke._base import arrays
+from d2ke._base.blas import row_products
+from d2ke._base.checks import choice, positive_number
+from d2ke._base.memory import copied_bytes, require_memory
+from d2ke.distances.blocks import all_prepared_bytes
+from d2ke.distances.pairs import check_pairs
+from d2ke.embedding.features import embed
+from d2ke.embedding.spectrum import SpectrumRepair, _symmetric_half
+
+KINDS = ("rbf", "nd")
+
+
+def d2ke_gram(
+    X: Any,
+    Y: Any = None,
+    *,
+    omega: Any,
+    distance: Any,
+    gamma: float,
+    n_threads: int | None = None,
+    progress: bool = False,
+    **params: Any,
+) -> np.ndarray:
+    """Compute the Gram matrix of the D2KE kernel, as random objects estimate it.
+
+    K[i, j] = sum_r exp(-gamma (d(x_i, omega_r) + d(y_j, omega_r))) / R: the
+    product of the features of `d2ke_embed`, positive semidefinite for any
+    distance. For a linear model the features themselves are the better input;
+    this is for methods that want a kernel.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        n objects.
+    Y : Objects or what `pack` takes, optional
+        m objects; None for X.
+    omega : Objects or what `pack` takes
+        R random objects, see `random_series`, `random_strings`, `random_sets`.
+    distance : str, callable or scipy.LowLevelCallable
+        As for `distance_matrix`.
+    gamma : float
+        Inverse scale of the distance, > 0.
+    n_threads : int, optional
+        Threads to use; None for all that this process may use.
+    progress : bool
+        Show progress bars (on a terminal only).
+    **params
+        Parameters of the distance.
+
+    Returns
+    -------
+    ndarray, shape (n, m)
+        float32 if all objects are float32 vectors, else float64; values in [0, 1].
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `d2ke_embed`.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    References
+    ----------
+    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
+    Embedding", 2018, eq. (4).
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> omega = d2ke.random_strings(64, "ACGT", length=(2, 8), seed=0)
+    >>> K = d2ke.d2ke_gram(["ACGT", "AGGT"], omega=omega, distance="levenshtein", gamma=0.1)
+    >>> K.shape, bool(K[0, 1] == K[1, 0])
+    ((2, 2), True)
+    """
+    gamma = positive_number("gamma", gamma)
+    sides = {"X": X} if Y is None else {"X": X, "Y": Y}
+    if omega is not None:
+        pairs = [
+            check_pairs(side, omega, distance, params, (name, "omega"))
+            for name, side in sides.items()
+        ]
+        require_memory(
+            "d2ke_gram",
+            "Y is None" if Y is None else "with Y",
+            n=len(pairs[0].x),
+            m=len(pairs[-1].x),
+            R=len(pairs[0].y),
+            b=max(one.dtype.itemsize for one in pairs),
+            W=max(map(all_prepared_bytes, pairs)),
+        )
+        sides = {name: one.x for name, one in zip(sides, pairs, strict=True)}
+        omega = pairs[0].y
+    features = [
+        embed(side, omega, distance, params, gamma, n_threads, progress=progress,
+              names=(name, "omega"))
+        for name, side in sides.items()
+    ]  # fmt: skip
+    K = row_products(features[0], features[-1], n_threads)
+    return _symmetric_half(K) if Y is None else K
+
+
+def dsk_gram(
+    D: np.ndarray,
+    *,
+    kind: str = "rbf",
+    gamma: float | None = None,
+    beta: float = 2.0,
+    repair: str | SpectrumRepair | None = None,
+) -> np.ndarray:
+    """Substitute distances into a kernel: the baselines DSK_RBF and DSK_ND.
+
+    For a general distance the result is indefinite; LIBSVM takes it all the
+    same, as the paper does, or its spectrum is repaired.
+
+    Parameters
+    ----------
+    D : ndarray, shape (m, n)
+        Distances of m objects (rows) to the n training objects.
+    kind : {"rbf", "nd"}
+        exp(-gamma d^beta), or the negative distance -d^beta.
+    gamma : float
+        Inverse scale of d^beta, > 0; for ``kind="rbf"`` only.
+    beta : float
+        Exponent, > 0; 2 in the paper.
+    repair : {"clip", "flip", "shift"} or SpectrumRepair, optional
+        A name: of the training objects' own D, whose Gram matrix becomes
+        positive semidefinite. For the rows of other objects, the
+        `SpectrumRepair` that was fitted to the training objects' Gram matrix.
+
+    Returns
+    -------
+    ndarray, shape (m, n)
+        float32 if D is, else float64.
+
+    Raises
+    ------
+    TypeError
+        D not of real numbers; gamma missing, or given where it has no meaning.
+    ValueError
+        Negative or nan distances (or infinite ones for "nd"); gamma or beta not
+        positive; a repair by name of a matrix that is not square and symmetric.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    References
+    ----------
+    Haasdonk, Bahlmann, "Learning with distance substitution kernels", 2004. Wu,
+    Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and Embedding",
+    2018, section 5.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> D = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 1.0], [3.0, 1.0, 0.0]])
+    >>> d2ke.dsk_gram(D, kind="nd").tolist()
+    [[-0.0, -1.0, -9.0], [-1.0, -0.0, -1.0], [-9.0, -1.0, -0.0]]
+    >>> K = d2ke.dsk_gram(D, gamma=0.1, repair="clip")
+    >>> bool(np.linalg.eigvalsh(K).min() > -1e-12)
+    True
+
+    The rows of new objects, treated alike:
+
+    >>> D_new = np.array([[2.0, 1.0, 1.0]])
+    >>> repair = d2ke.SpectrumRepair.fit(d2ke.dsk_gram(D, gamma=0.1), "clip")
+    >>> d2ke.dsk_gram(D_new, gamma=0.1, repair=repair).shape
+    (1, 3)
+    """
+    choice("kind", kind, KINDS)
+    beta = positive_number("beta", beta)
+    if kind == "rbf":
+        if gamma is None:
+            raise TypeError('gamma is needed for kind="rbf"')
+        gamma = positive_number("gamma", gamma)
+    elif gamma is not None:
+        raise TypeError(f'gamma has no meaning for kind="nd"; got {gamma!r}')
+    values = arrays.matrix("D", D, infinite=kind == "rbf")
+    arrays.check_distances("D", values)
+    dtype = np.dtype(values.dtype if values.dtype in (np.float32, np.float64) else np.float64)
+    sizes = {"n": len(values), "m": values.shape[1], "b": dtype.itemsize, "c": copied_bytes(dtype)}
+    if isinstance(repair, SpectrumRepair):
+        sizes["q"] = repair.negative.shape[1]
+        require_memory("dsk_gram", "repair is a SpectrumRepair", **sizes)
+    else:
+        require_memory("dsk_gram", "" if repair is None else "repair by name", **sizes)
+    K = np.power(values, beta, dtype=dtype)
+    K *= -1.0 if gamma is None else -gamma
+    if kind == "rbf":
+        np.exp(K, out=K)
+    if repair is None:
+        return K
+    if isinstance(repair, SpectrumRepair):
+        return repair.apply(K).astype(dtype, copy=False)
+    return SpectrumRepair.fit(K, repair).gram.astype(dtype, copy=False)

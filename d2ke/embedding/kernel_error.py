@@ -1,0 +1,428 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How near random features come to their kernel: in theory, and measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal, localcontext
+from typing import Any
+
+import numpy as np
+
+from d2ke._base import arrays
+from d2ke._base.blas import product_pool
+from d2ke._base.checks import choice, integer, positive_number
+from d2ke._base.memory import copied_bytes, require_memory
+from d2ke._base.threads import thread_count
+
+# What each kind of object needs: the number of elements, and the number of choices for each.
+_KINDS = {"strings": "alphabet_size", "multisets": "n_elements"}
+_TILE_ROWS = 256
+_TILE_VALUES = 1 << 20
+_CHUNK = 1024  # columns taken to float64 at a time
+
+
+def features_needed(eps: float, delta: float, p: float, gamma: float) -> int:
+    """Compute how many random features guarantee a given accuracy of the kernel.
+
+    The smallest R for which the bound of the paper's Proposition 2,
+
+        P{max |k~ - k| > 2t} <= 2 max(1, 12 gamma / t)^(2p) exp(-R t^2 / 2),
+
+    is at most delta with 2t = eps: eps is the error of the kernel itself, over
+    all pairs of objects at once.
+
+    Parameters
+    ----------
+    eps : float
+        Error allowed, max |k~(x, y) - k(x, y)|; between 0 and 1, as kernel values are.
+    delta : float
+        Probability allowed for a larger one, between 0 and 1.
+    p : float
+        Effective dimension of the objects, > 0; see `effective_dimension`.
+    gamma : float
+        Inverse scale of the distance, > 0.
+
+    Returns
+    -------
+    int
+        R, exact however large.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is not a number in its range.
+
+    Notes
+    -----
+    The proposition is for a metric d. Its factor (12 gamma / t)^(2p) counts the
+    pairs of a net that covers the objects; there is always one, hence the 1
+    where 12 gamma < t. The bound is a worst case: `kernel_error` usually
+    measures far less, and classifiers do well with fewer features still.
+
+    References
+    ----------
+    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
+    Embedding", 2018, Proposition 2.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> p = d2ke.effective_dimension("strings", length=60, alphabet_size=4)
+    >>> d2ke.features_needed(0.1, 0.05, p, gamma=0.1)
+    425901
+    """
+    eps, delta = _below_one("eps", eps), _below_one("delta", delta)
+    p, gamma = positive_number("p", p), positive_number("gamma", gamma)
+    # Digits for the integer part of R, of the size p / eps^2, and some 40 after the point.
+    digits = 60 - 2 * math.floor(math.log10(eps)) + abs(math.floor(math.log10(p)))
+    with localcontext(Context(prec=digits, traps=[])):
+        t = Decimal(eps) / 2
+        net = max(Decimal(1), 12 * Decimal(gamma) / t)
+        exponent = (2 / Decimal(delta)).ln() + 2 * Decimal(p) * net.ln()
+        return int((2 * exponent / (t * t)).to_integral_value(ROUND_CEILING))
+
+
+def effective_dimension(
+    kind: str,
+    *,
+    length: int | None = None,
+    alphabet_size: int | None = None,
+    n_elements: int | None = None,
+) -> float:
+    """Compute the effective dimension of a space of objects, for `features_needed`.
+
+    The paper's examples: L log|Sigma| for strings of at most L letters of the
+    alphabet Sigma, L log N for multisets of at most L out of N elements.
+
+    Parameters
+    ----------
+    kind : {"strings", "multisets"}
+        What the objects are.
+    length : int
+        The largest number L of letters or elements of an object, >= 1.
+    alphabet_size : int
+        Strings: the number of letters, >= 2.
+    n_elements : int
+        Multisets: the number N of elements to choose from, >= 2.
+
+    Returns
+    -------
+    float
+        p, natural logarithm.
+
+    Raises
+    ------
+    TypeError
+        A number that the kind needs is missing, or one given that it has no use for.
+    ValueError
+        An unknown kind, a number out of range.
+
+    References
+    ----------
+    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
+    Embedding", 2018, section 4.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> round(d2ke.effective_dimension("strings", length=60, alphabet_size=4), 2)
+    83.18
+    >>> round(d2ke.effective_dimension("multisets", length=10, n_elements=1000), 2)
+    69.08
+    """
+    needed = _KINDS[choice("kind", kind, _KINDS)]
+    given = {"length": length, "alphabet_size": alphabet_size, "n_elements": n_elements}
+    for name, value in given.items():
+        if name in ("length", needed):
+            if value is None:
+                raise TypeError(f'kind="{kind}" needs length and {needed}; {name} is missing')
+        elif value is not None:
+            raise TypeError(
+                f'{name} has no meaning for kind="{kind}", which needs length and {needed}; '
+                f"got {value!r}"
+            )
+    return integer("length", length, 1) * math.log(integer(needed, given[needed], 2))
+
+
+@dataclass(frozen=True, eq=False)
+class KernelError:
+    """Errors of a kernel's estimate by R random features, for several R.
+
+    A plot of error against R has ``rms_mean`` with error bars ``rms_sd`` (or the
+    maxima) over ``sizes``, and beside them the line ``expected_rms``, which falls
+    as 1/sqrt(R).
+
+    Attributes
+    ----------
+    sizes : ndarray of int64, shape (m,)
+        Values of R, ascending.
+    n_blocks : ndarray of int64, shape (m,)
+        For each R, on how many disjoint blocks of R features the errors were measured.
+    max_mean, max_sd : ndarray of float64, shape (m,)
+        Mean and standard deviation over the blocks of max |k~ - k|; the deviation is
+        nan for a single block.
+    rms_mean, rms_sd : ndarray of float64, shape (m,)
+        The same for the root mean square of k~ - k over all pairs of objects.
+    expected_rms : ndarray of float64, shape (m,)
+        sqrt(mean Var[phi(x) phi(y)] / R), with the variance over the features
+        estimated from all of them: what theory expects without knowing the kernel.
+        It is the root of an expected square, so that ``rms_mean`` lies below it, the
+        more the further ``rms_sd`` is from 0.
+    """
+
+    sizes: np.ndarray
+    n_blocks: np.ndarray
+    max_mean: np.ndarray
+    max_sd: np.ndarray
+    rms_mean: np.ndarray
+    rms_sd: np.ndarray
+    expected_rms: np.ndarray
+
+
+def kernel_error(
+    Z: np.ndarray,
+    *,
+    gram: np.ndarray | None = None,
+    features: np.ndarray | None = None,
+    sizes: Sequence[int] | None = None,
+    max_blocks: int = 20,
+    n_threads: int | None = None,
+) -> KernelError:
+    """Measure how far random features are from a reference kernel, for several R.
+
+    Features of independent random objects are independent columns, so that every
+    block of r of them, scaled by sqrt(R / r), is an estimate of its own. From
+    disjoint blocks come the mean error of r features and its error bar.
+
+    Parameters
+    ----------
+    Z : ndarray, shape (n, R)
+        Features of n objects, from `d2ke_embed` or `d2ke_features`; R >= 2.
+    gram : ndarray, shape (n, n)
+        The kernel of the objects, where it is known.
+    features : ndarray, shape (n, R_reference)
+        In place of `gram`: features of the same objects for other random objects,
+        independent of those of Z and many more. Their own error adds to the
+        measured one, R / R_reference of its square. Their product is never held
+        as a whole.
+    sizes : sequence of int, optional
+        Values of R to measure, from 1 to that of Z. Default: the powers of 2, and
+        that of Z.
+    max_blocks : int
+        Most blocks to take for one R, the first ones.
+    n_threads : int, optional
+        Threads; None for all that this process may use. The result does not
+        depend on it.
+
+    Returns
+    -------
+    KernelError
+        Maximal and root mean square errors with their deviations, and what theory
+        expects.
+
+    Raises
+    ------
+    TypeError
+        Not exactly one of `gram` and `features`, or a matrix not of real numbers.
+    ValueError
+        Shapes that do not fit, a gram that is not symmetric, sizes out of range.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    References
+    ----------
+    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
+    Embedding", 2018, Proposition 2.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> X = ["ACGT", "AGGT", "TTTT"]
+    >>> omega = d2ke.random_strings(4352, "ACGT", length=(2, 8), seed=0)
+    >>> Z = d2ke.d2ke_embed(X, omega[:256], distance="levenshtein", gamma=0.5)
+    >>> many = d2ke.d2ke_embed(X, omega[256:], distance="levenshtein", gamma=0.5)
+    >>> error = d2ke.kernel_error(Z, features=many, sizes=[16, 64, 256])
+    >>> error.n_blocks.tolist(), (error.rms_mean / error.expected_rms).round(1).tolist()
+    ([16, 4, 1], [0.7, 0.6, 0.9])
+    """
+    Z = _features("Z", Z)
+    n, R = Z.shape
+    if R < 2:
+        raise ValueError("Z has one column; at least two are needed to estimate a variance")
+    reference = _reference(gram, features, n)
+    lengths = _sizes(sizes, R)
+    counts = np.minimum(R // lengths, integer("max_blocks", max_blocks, 1))
+    blocks = [
+        (at, slice(block * r, (block + 1) * r))
+        for at, r in enumerate(lengths.tolist())
+        for block in range(counts[at])
+    ]
+
+    def measure(rows: slice) -> tuple[np.ndarray, np.ndarray, float]:
+        """Return maxima and sums of squares of each block's errors, and of the kernel's squares.
+
+        Of the symmetric matrix, these rows' part on and to the right of the diagonal.
+        """
+        after = slice(rows.start, n)
+        times = np.full(n - rows.start, 2.0)
+        times[: rows.stop - rows.start] = 1.0
+        known = reference(rows, after)
+        maxima, sums = np.empty(len(blocks)), np.empty(len(blocks))
+        for index, (at, columns) in enumerate(blocks):
+            error = _product(Z[rows, columns], Z[after, columns])
+            error *= R / lengths[at]
+            error -= known
+            np.abs(error, out=error)
+            maxima[index] = error.max()
+            np.square(error, out=error)
+            sums[index] = error.sum(axis=0) @ times
+        estimate = _product(Z[rows], Z[after])
+        return maxima, sums, float(np.square(estimate).sum(axis=0) @ times)
+
+    every = [Z] if features is None else [Z, np.asarray(features)]
+    c = max(copied_bytes(one.dtype) for one in every)
+    L = min(max(one.shape[1] for one in every), _CHUNK)
+    require_memory("kernel_error", n=n, L=L, c=c, T=thread_count(n_threads))
+    step = max(1, min(_TILE_ROWS, _TILE_VALUES // n))
+    tiles = [slice(low, min(low + step, n)) for low in range(0, n, step)]
+    with product_pool(n_threads) as pool:
+        measured = list(pool.map(measure, tiles))
+    maxima = np.max([tile[0] for tile in measured], axis=0)
+    rms = np.sqrt(np.sum([tile[1] for tile in measured], axis=0)) / n
+    # The mean over all pairs of E[(phi(x) phi(y))^2] needs the columns' norms only.
+    norms = np.einsum("ij,ij->j", Z, Z, dtype=np.float64)
+    variance = (R * float(norms @ norms) - sum(tile[2] for tile in measured)) / n**2
+    variance = max(variance, 0.0) * R / (R - 1)
+    which = np.array([at for at, _ in blocks])
+    max_mean, max_sd = _mean_and_sd(maxima, which, counts)
+    rms_mean, rms_sd = _mean_and_sd(rms, which, counts)
+    expected = np.sqrt(variance / lengths)
+    return KernelError(lengths, counts, max_mean, max_sd, rms_mean, rms_sd, expected)
+
+
+def kernel_standard_error(Z: np.ndarray, Y: np.ndarray | None = None) -> np.ndarray:
+    """Estimate the standard error of each entry of Z Y', from the features alone.
+
+    An entry is the mean of R independent products phi(x) phi(y); their deviation
+    over sqrt(R) is its standard error. No reference is needed.
+
+    Parameters
+    ----------
+    Z : ndarray, shape (n, R)
+        Features of n objects, from `d2ke_embed` or `d2ke_features`; R >= 2.
+    Y : ndarray, shape (m, R), optional
+        Features of m objects for the same random objects; None for Z.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, m)
+        Standard errors, >= 0; rounding hides those below some 1e-7 of the entry.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Not matrices of finite real numbers with equally many columns, at least two.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    References
+    ----------
+    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
+    Embedding", 2018, eq. (4).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> Z = d2ke.d2ke_features(np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]), gamma=1.0)
+    >>> d2ke.kernel_standard_error(Z).round(3).tolist()
+    [[0.31, 0.0], [0.0, 0.31]]
+    """
+    Z = _features("Z", Z)
+    Y = Z if Y is None else _features("Y", Y)
+    R = Z.shape[1]
+    if Y.shape[1] != R:
+        raise ValueError(f"Y has {Y.shape[1]} columns, but Z has {R}")
+    if R < 2:
+        raise ValueError("Z has one column; at least two are needed to estimate a variance")
+    require_memory("kernel_standard_error", n=len(Z), m=len(Y), L=min(R, _CHUNK))
+    estimate = _product(Z, Y)
+    squares = np.zeros_like(estimate)
+    for columns in _chunks(R):
+        squares += (
+            np.square(Z[:, columns], dtype=np.float64)
+            @ np.square(Y[:, columns], dtype=np.float64).T
+        )
+    squares *= R
+    squares -= np.square(estimate, out=estimate)
+    variance = np.maximum(squares, 0.0, out=squares)
+    variance /= R - 1
+    return np.sqrt(variance, out=variance)
+
+
+def _below_one(name: str, value: Any) -> float:
+    value = positive_number(name, value)
+    if value >= 1:
+        raise ValueError(f"{name} must be between 0 and 1, got {value}")
+    return value
+
+
+def _features(name: str, values: Any) -> np.ndarray:
+    matrix = arrays.matrix(name, values)
+    if matrix.size == 0:
+        raise ValueError(f"{name} is empty: its shape is {matrix.shape}")
+    return matrix
+
+
+def _reference(gram: Any, features: Any, n: int):
+    """Return the function that gives the reference kernel of some rows with some others."""
+    if (gram is None) == (features is None):
+        raise TypeError("give the reference as gram or as features, one of the two")
+    if gram is not None:
+        K = _features("gram", gram)
+        if K.shape != (n, n):
+            raise ValueError(f"gram must have shape ({n}, {n}), as Z has {n} rows; got {K.shape}")
+        largest = max(abs(float(K.max())), abs(float(K.min())))
+        arrays.check_symmetric("gram", K, 1e-6 * largest)
+        return lambda rows, others: K[rows, others]
+    F = _features("features", features)
+    if len(F) != n:
+        raise ValueError(f"features has {len(F)} rows, but Z has {n}")
+    return lambda rows, others: _product(F[rows], F[others])
+
+
+def _sizes(sizes: Sequence[int] | None, R: int) -> np.ndarray:
+    if sizes is None:
+        return np.unique([1 << k for k in range(R.bit_length())] + [R]).astype(np.int64)
+    if not isinstance(sizes, (Sequence, np.ndarray)) or isinstance(sizes, (str, bytes)):
+        raise TypeError(f"sizes must be a sequence of integers, got {sizes!r}")
+    lengths = [integer(f"sizes[{i}]", r, 1, R) for i, r in enumerate(sizes)]
+    if not lengths:
+        raise ValueError("sizes is empty; at least one value of R is needed")
+    return np.unique(lengths).astype(np.int64)
+
+
+def _chunks(R: int) -> list[slice]:
+    return [slice(low, min(low + _CHUNK, R)) for low in range(0, R, _CHUNK)]
+
+
+def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Return A B' in float64; of other types, some columns at a time are copied."""
+    if A.dtype == B.dtype == np.float64:
+        return A @ B.T
+    result = np.zeros((len(A), len(B)))
+    for columns in _chunks(A.shape[1]):
+        result += A[:, columns].astype(np.float64) @ B[:, columns].astype(np.float64).T
+    return result
+
+
+def _mean_and_sd(
+    values: np.ndarray, which: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and standard deviation of each group of values; nan for one value's deviation."""
+    mean = np.bincount(which, values) / counts
+    squares = np.bincount(which, np.square(values - mean[which]))
+    return mean, np.sqrt(np.where(counts > 1, squares / np.maximum(counts - 1, 1), np.nan))

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linear embedding of distances into a pseudo-Euclidean space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse.linalg import eigsh
+
+from d2ke._base import arrays
+from d2ke._base.arrays import symmetric_matrix
+from d2ke._base.checks import integer
+from d2ke._base.memory import require_memory
+
+# From here on a few eigenvectors by iteration take less time than all of them at once.
+_LARGE = 1000
+_FEW = 10
+
+
+@dataclass(frozen=True)
+class PseudoEuclidean:
+    """Vectors whose pseudo-Euclidean squared distances are the given ones squared.
+
+    The space is the product of p ordinary dimensions and q whose squares count
+    negatively: d^2(x, y) = |x_p - y_p|^2 - |x_q - y_q|^2.
+
+    Attributes
+    ----------
+    Z : ndarray of float64, shape (n, r)
+        The embedded objects; their mean is 0.
+    eigenvalues : ndarray of float64, shape (r,)
+        Of the centred matrix -D^2 / 2, by decreasing modulus; r is the asked R,
+        or less where only fewer differ from 0 by more than rounding.
+    signature : (int, int)
+        How many of them are positive, p, and negative, q.
+    """
+
+    Z: np.ndarray
+    eigenvalues: np.ndarray
+    signature: tuple[int, int]
+    _column_means: np.ndarray
+    _map: np.ndarray
+
+    def project(self, D_new: np.ndarray) -> np.ndarray:
+        """Embed new objects by their distances to the n embedded ones.
+
+        Parameters
+        ----------
+        D_new : ndarray, shape (m, n)
+            Distances, >= 0 and finite.
+
+        Returns
+        -------
+        ndarray of float64, shape (m, r)
+            Coordinates; those of the embedded objects for their own rows.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Wrong shape, negative or non-finite distances.
+        """
+        D_new = arrays.matrix("D_new", D_new)
+        require_memory("PseudoEuclidean.project", n=len(D_new), m=D_new.shape[1], R=self.Z.shape[1])
+        squares = _squares("D_new", D_new)
+        if squares.shape[1] != len(self.Z):
+            raise ValueError(
+                f"D_new has {squares.shape[1]} columns; {len(self.Z)} objects were embedded"
+            )
+        squares -= self._column_means
+        squares -= squares.mean(axis=1, keepdims=True)
+        return squares @ self._map
+
+
+def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:
+    """Embed objects linearly by their distances to each other: the baseline GDK_LED.
+
+    The centred matrix B = -J D^2 J / 2 has the inner products that a Euclidean D
+    would come from. In general some of its eigenvalues are negative; the R
+    largest ones in modulus are kept, and X = Q |Lambda|^(1/2).
+
+    Parameters
+    ----------
+    D : ndarray, shape (n, n)
+        Distances among the objects, symmetric, >= 0 and finite. The paper embeds
+        training and test objects together (transductively); to embed the
+        training objects only, use `PseudoEuclidean.project` for the others.
+    R : int
+        Dimensions to keep, 1 to n.
+
+    Returns
+    -------
+    PseudoEuclidean
+        With ``Z``, ``eigenvalues``, ``signature`` and ``project(D_new)``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        D not a symmetric matrix of finite numbers >= 0; R out of range.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    References
+    ----------
+    Pekalska, Paclik, Duin, "A generalized kernel approach to
+    dissimilarity-based classification", 2001, section 3. Wu, Yen, Xu, Ravikumar,
+    Witbrock, "D2KE: From Distance to Kernel and Embedding", 2018, section 5.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> x = np.array([0.0, 1.0, 5.0])
+    >>> embedding = d2ke.gdk_led(np.abs(x[:, None] - x), 2)
+    >>> embedding.signature  # points on a line need one dimension
+    (1, 0)
+    >>> np.round(np.abs(embedding.Z[2] - embedding.Z[0]), 12).tolist()
+    [5.0]
+    >>> new = embedding.project(np.array([[4.0, 3.0, 1.0]]))
+    >>> np.round(np.abs(new[0] - embedding.Z[2]), 12).tolist()
+    [1.0]
+    """
+    D = arrays.matrix("D", D)
+    n = len(D)
+    R = integer("R", R, 1, max(n, 1))  # an empty D is refused below
+    few = n > max(_LARGE, _FEW * R)
+    case = "R <= n / 10, n > 1000" if few else ""
+    squares = _squares("D", symmetric_matrix("D", D, "gdk_led", case, R=R))
+    column_means = squares.mean(axis=0)
+    B = squares
+    B -= column_means
+    B -= column_means[:, None]
+    B += column_means.mean()
+    B *= -0.5
+    if few:
+        values, Q = eigsh(B, k=R, v0=np.random.default_rng(0).standard_normal(n))
+    else:
+        values, Q = np.linalg.eigh(B)
+    order = np.argsort(-np.abs(values), kind="stable")[:R]
+    order = order[np.abs(values[order]) > n * np.finfo(np.float64).eps * np.abs(values).max()]
+    values, Q = values[order], Q[:, order]
+    # The sign of an eigenvector is arbitrary: let its largest component be positive.
+    Q *= np.sign(Q[np.abs(Q).argmax(axis=0), np.arange(len(order))])
+    root = np.sqrt(np.abs(values))
+    return PseudoEuclidean(
+        Q * root,
+        values,
+        (int((values > 0).sum()), int((values < 0).sum())),
+        column_means,
+        Q * (-0.5 * np.sign(values) / root),
+    )
+
+
+def _squares(name: str, D: np.ndarray) -> np.ndarray:
+    """Squares of checked distances, in a new array."""
+    values = arrays.matrix(name, D)
+    arrays.check_distances(name, values)
+    return np.square(values, dtype=np.float64)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Centring and scaling of features, fitted on training rows only.
+
+D2KE features lie in (0, 1/sqrt(R)] and hardly vary, so that a penalised linear
+model on them as they are wants an enormous C; centred and scaled, one range of
+C suits every gamma and R.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from d2ke._base import arrays
+from d2ke._base.blas import row_products
+from d2ke._base.checks import choice
+from d2ke._base.memory import require_memory
+from d2ke.io._rows import Rows, stored
+
+SCALINGS = ("standard", "center", "none")
+_RUN = 4096  # rows scaled at a time in float64
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Z -> (Z - mean) / (sd sqrt(R)), column by column.
+
+    Attributes
+    ----------
+    mean, sd : ndarray of float64, shape (R,)
+        Of the training rows, by the kind of scaling.
+    """
+
+    mean: np.ndarray
+    sd: np.ndarray
+
+    @classmethod
+    def fit(cls, Z: Any, kind: str = "standard") -> Scaling:
+        """Take means and standard deviations of training features, shape (n, R).
+
+        ``"standard"``: of each column, 1 for the deviation of a constant one;
+        ``"center"``: the mean of each column and one deviation for all of them, the root
+        of their mean square; ``"none"``: those that leave Z as it is.
+
+        Z may be a feature store, by its name or open, which is read block by block.
+        """
+        Z = stored("Z", Z)
+        if not isinstance(Z, Rows):
+            Z = arrays.matrix("Z", Z)
+        if 0 in Z.shape:
+            raise ValueError(f"Z is empty: its shape is {Z.shape}")
+        if choice("scaling", kind, SCALINGS) == "none":
+            return cls.of_moments(*np.zeros((2, Z.shape[1])), kind)
+        require_memory("Scaling.fit", R=Z.shape[1], L=min(len(Z), _RUN))
+        return cls.of_moments(*_moments(Z), kind)
+
+    @classmethod
+    def of_moments(cls, mean: np.ndarray, sd: np.ndarray, kind: str) -> Scaling:
+        """Make the scaling of features whose columns have these means and deviations."""
+        R = len(mean)
+        if kind == "none":
+            return cls(np.zeros(R), np.full(R, 1 / np.sqrt(R)))
+        sd = sd.copy()
+        constant = sd <= 1e-12 * np.abs(mean)
+        if kind == "center":
+            sd[constant] = 0.0
+            sd[:] = np.sqrt(np.mean(sd**2)) or 1.0
+        else:
+            sd[constant] = 1.0
+        return cls(mean, sd)
+
+    def apply(self, Z: Any) -> Any:
+        """Return scaled features of the shape and type of Z (integers become float64).
+
+        Those of a feature store, a path or open, are scaled whenever they are read; `train` and
+        its kin take them as they take an array.
+        """
+        Z = stored("Z", Z)
+        if isinstance(Z, Rows):
+            return Z.mapped(self.apply)
+        Z = arrays.matrix("Z", Z)
+        if Z.shape[1] != len(self.mean):
+            raise ValueError(f"Z has {Z.shape[1]} columns; the scaling has {len(self.mean)}")
+        dtype = Z.dtype if Z.dtype.kind == "f" else np.dtype(np.float64)
+        sizes = {"n": len(Z), "R": Z.shape[1], "b": dtype.itemsize, "L": min(len(Z), _RUN)}
+        require_memory("Scaling.apply", **sizes)
+        scaled = np.empty(Z.shape, dtype)
+        unit = self.sd * np.sqrt(len(self.mean))
+        for begin in range(0, len(Z), _RUN):
+            rows = slice(begin, begin + _RUN)
+            np.divide(Z[rows] - self.mean, unit, out=scaled[rows], casting="same_kind")
+        return scaled
+
+
+def _moments(Z: np.ndarray | Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and standard deviation of each column."""
+    blocks = [slice(begin, begin + _RUN) for begin in range(0, len(Z), _RUN)]
+    mean = sum(Z[rows].sum(axis=0, dtype=np.float64) for rows in blocks) / len(Z)
+    squares = sum(((Z[rows] - mean) ** 2).sum(axis=0) for rows in blocks)
+    return mean, np.sqrt(squares / len(Z))
+
+
+def compress(
+    train: np.ndarray, *others: np.ndarray, n_threads: int | None = None
+) -> list[np.ndarray]:
+    """Express features of more columns than training rows in as many columns as rows.
+
+    The weights of a model with an L2 penalty lie in the span of the training
+    rows; coordinates in an orthonormal basis of that span give the same model
+    and the same predictions from fewer numbers.
+
+    Parameters
+    ----------
+    train, *others : ndarray of float64 or float32, shape (n_i, R)
+        Features; the first ones are the training rows.
+    n_threads : int, optional
+        Threads for the products; None for all that this process may use.
+
+    Returns
+    -------
+    list of ndarray, shape (n_i, at most n)
+        All of them in the basis, float64; as they are if R <= n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.embedding.scaling import compress
+    >>> train, test = np.array([[3.0, 0.0, 4.0]]), np.array([[1.0, 1.0, 1.0]])
+    >>> [rows.shape for rows in compress(train, test)]
+    [(1, 1), (1, 1)]
+    """
+    if train.shape[1] <= train.shape[0]:
+        return [train, *others]
+    # The basis is train' U / s for the eigenvectors U and eigenvalues s^2 of train train'.
+    wide = [rows.astype(np.float64, copy=False) for rows in (train, *others)]
+    grams = [row_products(rows, wide[0], n_threads) for rows in wide]
+    squares, U = np.linalg.eigh(grams[0])
+    kept = squares > 1e-12 * squares[-1]
+    basis = U[:, kept] / np.sqrt(squares[kept])
+    return [gram @ basis for gram in grams]

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Spectra of indefinite Gram matrices: repaired, or split by sign."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from d2ke._base import arrays
+from d2ke._base.arrays import symmetric_matrix
+from d2ke._base.checks import choice
+from d2ke._base.memory import require_memory
+
+REPAIRS = ("clip", "flip", "shift")
+
+_RUN = 256  # rows
+
+
+@dataclass(frozen=True)
+class SpectrumRepair:
+    """What makes an indefinite Gram matrix positive semidefinite, and new rows fit it.
+
+    Negative eigenvalues are set to 0 ("clip"), turned positive ("flip"), or all
+    eigenvalues are raised until none is negative ("shift"). Rows of new objects
+    undergo the same linear map as the rows of the training objects; a shift
+    changes only how similar an object is to itself, so it leaves them as they are.
+
+    Attributes
+    ----------
+    kind : {"clip", "flip", "shift"}
+        The repair.
+    gram : ndarray of float64, shape (n, n)
+        The repaired Gram matrix of the training objects.
+    least : float
+        The least eigenvalue before the repair.
+    negative : ndarray of float64, shape (n, q)
+        Eigenvectors of the q negative eigenvalues.
+
+    References
+    ----------
+    Chen, Garcia, Gupta, Rahimi, Cazzanti, "Similarity-based classification:
+    concepts and algorithms", 2009, section 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> repair = d2ke.SpectrumRepair.fit(np.array([[0.0, 1.0], [1.0, 0.0]]), "flip")
+    >>> np.round(repair.gram, 12).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    >>> np.round(repair.apply(np.array([[0.0, 1.0]])), 12).tolist()
+    [[1.0, 0.0]]
+    """
+
+    kind: str
+    gram: np.ndarray
+    least: float
+    negative: np.ndarray
+
+    @classmethod
+    def fit(cls, K: np.ndarray, kind: str) -> SpectrumRepair:
+        """Repair the symmetric Gram matrix of training objects, shape (n, n)."""
+        choice("repair", kind, REPAIRS)
+        K = symmetric_matrix("K", K, "SpectrumRepair.fit")
+        values, vectors = np.linalg.eigh(K)
+        below = values < 0
+        negative = vectors[:, below]
+        del vectors
+        if kind == "shift":
+            gram = K - min(values[0], 0.0) * np.eye(len(K))
+        else:
+            times = 1 if kind == "clip" else 2
+            scaled = negative * values[below]
+            scaled *= times
+            gram = scaled @ negative.T
+            np.subtract(K, gram, out=gram)
+        return cls(kind, _symmetric_half(gram), float(values[0]), negative)
+
+    def apply(self, K: np.ndarray) -> np.ndarray:
+        """Return rows of other objects, shape (m, n), as the training objects' were changed."""
+        K = np.asarray(arrays.matrix("K", K), dtype=np.float64)
+        if K.shape[1] != len(self.gram):
+            raise ValueError(
+                f"K has {K.shape[1]} columns; the repair was fitted to {len(self.gram)} objects"
+            )
+        if self.kind == "shift":
+            return K
+        sizes = {"n": len(K), "m": K.shape[1], "q": self.negative.shape[1], "c": 0}
+        require_memory("SpectrumRepair.apply", **sizes)
+        times = 1 if self.kind == "clip" else 2
+        return K - times * (K @ self.negative) @ self.negative.T
+
+
+def _symmetric_half(K: np.ndarray) -> np.ndarray:
+    """Copy the upper triangle onto the lower one, which rounding may have made different."""
+    for low in range(0, len(K), _RUN):
+        rows = slice(low, low + _RUN)
+        K[rows, :low] = K[:low, rows].T
+        corner = K[rows, rows]
+        corner[:] = np.triu(corner) + np.triu(corner, 1).T
+    return K
+
+
+class Split(NamedTuple):
+    """Eigenvalues and -vectors of a symmetric matrix, rounded to 0 where they are noise."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+
+    @property
+    def absolute(self) -> np.ndarray:
+        """|S| = S+ + S-."""
+        return self.combined(1.0, 1.0)
+
+    def combined(self, positive: float, negative: float) -> np.ndarray:
+        """Return positive S+ + negative S-."""
+        factors = np.where(self.values > 0, positive, -negative) * self.values
+        product = (self.vectors * factors) @ self.vectors.T
+        result = product + product.T
+        result /= 2
+        return result
+
+
+def split(name: str, S: Any, function: str = "", **sizes: int) -> Split:
+    """Return the eigenvalues and -vectors of a checked symmetric matrix."""
+    values, vectors = np.linalg.eigh(symmetric_matrix(name, S, function, **sizes))
+    noise = len(values) * np.finfo(np.float64).eps * np.abs(values).max()
+    return Split(np.where(np.abs(values) > noise, values, 0.0), vectors)
+
+
+def psd_split(S: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Split a symmetric similarity into the difference of two positive semidefinite matrices.
+
+    Parameters
+    ----------
+    S : array_like, shape (n, n)
+        Symmetric; its eigenvalues may have any sign.
+
+    Returns
+    -------
+    positive, negative : ndarray of float64, shape (n, n)
+        S+ and S-, from the positive and from the negative eigenvalues: S = S+ - S-, and
+        S+ S- = 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Not a symmetric matrix of finite real numbers.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    References
+    ----------
+    Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative Similarity for Clustering and
+    Semi-Supervised Learning", 2017, section 5.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> positive, negative = d2ke.psd_split([[0.0, 1.0], [1.0, 0.0]])
+    >>> positive.round(3).tolist(), negative.round(3).tolist()
+    ([[0.5, 0.5], [0.5, 0.5]], [[0.5, -0.5], [-0.5, 0.5]])
+    """
+    parts = split("S", S, "psd_split")
+    return parts.combined(1.0, 0.0), parts.combined(0.0, 1.0)

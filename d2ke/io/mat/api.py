@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Read and write MATLAB's `.mat` files of every version, by one rule for types and shapes.
+
+================================  ============================================================
+MATLAB                            Python (``squeeze=False``)
+================================  ============================================================
+double, single, int8 ... uint64   ndarray of that dtype, of MATLAB's shape: at least 2-D
+complex double, single            ndarray of complex128, complex64 (complex integers:
+                                  complex128)
+logical                           ndarray of bool
+char, 1 x n or 0 x 0              str
+char, of any other shape          ndarray of str, one for each row: m x n is of shape (m,)
+cell                              ndarray of object, of MATLAB's shape; also 1 x 1 and empty
+struct, 1 x 1                     dict
+struct, of any other shape        structured ndarray of MATLAB's shape: ``s["field"]`` is
+                                  the array of the field's values, ``s[0, 1]["field"]`` one
+sparse                            scipy.sparse.csc_array of float64, complex128 or bool
+function handle, object, string   `Unreadable`, with name, class and reason
+================================  ============================================================
+
+The type depends on MATLAB's class, and for char and struct on being 1 x something; never on
+how many elements there are otherwise. What is read is written back as it was.
+
+`scipy.io` reads most files of the versions 4 to 7 rightly, and is what the tests compare with.
+It is not used here, because it changes some values without a word, and because a check of a
+damaged file must decode it all the same. h5py does the work for version 7.3, in a process of
+its own when reading, since libhdf5 loops for ever on some damaged files. `docs/mat_io.md`
+has the measurements, also of pymatreader, mat73 and hdf5storage, of which none is used.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from d2ke._base.checks import choice, file_path, flag
+from d2ke._base.files import written_whole
+from d2ke.io.mat import v4, v5, v73
+from d2ke.io.mat.errors import Damaged, MatFileError, Unreadable
+from d2ke.io.mat.values import to_python, variable_nodes
+from d2ke.objects.container import KINDS, Objects
+from d2ke.objects.packing import pack
+
+VERSIONS = ("5", "7.3")
+
+
+def load_mat(
+    file: str | os.PathLike, names: str | Sequence[str] | None = None, *, squeeze: bool = False
+) -> dict[str, Any]:
+    """Read variables of a MAT-file of any version.
+
+    Parameters
+    ----------
+    file : str or path
+        The file, of version 4, 5, 6, 7 or 7.3.
+    names : str or sequence of str, optional
+        The variables to read; all by default. The values of others are not read.
+    squeeze : bool
+        False: MATLAB's shapes, by the rule below, whatever the size. True:
+        axes of length 1 are dropped, so that a 1 x 1 matrix is a numpy scalar
+        and a column is 1-D; cells and struct arrays stay arrays of at least one
+        axis, even those of one item.
+
+    Returns
+    -------
+    dict
+        Values by name:
+
+        - numbers and logicals: ndarrays of MATLAB's class and shape, at least 2-D;
+        - char of 1 x n or 0 x 0: str; of other shapes: ndarrays of str, one
+          for each row;
+        - cells: ndarrays of object, of MATLAB's shape, also those of one item;
+        - structs of 1 x 1: dicts; struct arrays: structured ndarrays, of
+          MATLAB's shape, with fields of object;
+        - sparse: `scipy.sparse.csc_array`;
+        - what only MATLAB can read: `Unreadable`.
+
+    Raises
+    ------
+    MatFileError
+        The file is truncated, damaged or no MAT-file.
+    ValueError
+        `names` has a variable that the file does not.
+    TypeError
+        `names` is neither a str nor a sequence of them.
+    FileNotFoundError
+        There is no such file.
+
+    Notes
+    -----
+    Files of version 7.3 are read in a process of their own, which takes about
+    a quarter of a second to start, is limited in memory and in the processor time of
+    each step: damaged files make libhdf5 loop for ever.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from d2ke.io import load_mat, save_mat
+    >>> file = os.path.join(tempfile.mkdtemp(), "info.mat")
+    >>> save_mat(file, {"info": {"sigma": 4.46, "name": "Gun_Point"}, "y": np.arange(3)})
+    >>> info = load_mat(file)["info"]
+    >>> info["name"], info["sigma"]
+    ('Gun_Point', array([[4.46]]))
+    >>> load_mat(file, "y", squeeze=True)
+    {'y': array([0, 1, 2])}
+    """
+    path = file_path("file", file)
+    wanted = _wanted(names)
+    squeeze = flag("squeeze", squeeze)
+    with _named(path):
+        found, nodes = _nodes(path, wanted)
+        _check_found(path, wanted, found)
+        return {
+            name: to_python(nodes[name], name, squeeze)
+            for name in (found if wanted is None else wanted)
+        }
+
+
+def load_objects(
+    file: str | os.PathLike,
+    name: str,
+    *,
+    channels_first: bool = True,
+    kind: str | None = None,
+) -> Objects:
+    """Read one variable of a MAT-file as packed objects.
+
+    Parameters
+    ----------
+    file : str or path
+        The file, of version 4, 5, 6, 7 or 7.3.
+    name : str
+        The variable: a row or a column cell of matrices (series or sets) or of
+        char rows (strings), or an n x L matrix of n series of one channel and
+        equal length. Items of a cell of version 7.3 are read one by one.
+    channels_first : bool
+        True, the default: the matrices are d x L, channels in rows and time (or
+        the elements of a set) in columns, as in the authors' cells. False: L x d.
+    kind : {"vectors", "strings"}, optional
+        ``"strings"`` is needed only for items that are rows or columns of
+        integers, of any class, which stand for letters.
+
+    Returns
+    -------
+    Objects
+        The objects, packed as `d2ke.pack` does.
+
+    Raises
+    ------
+    MatFileError
+        The file is truncated, damaged or no MAT-file.
+    ValueError
+        There is no such variable; it or an item is of another form, or has NaN.
+    TypeError
+        Items that do not mix, or are not what `kind` says.
+    FileNotFoundError
+        There is no such file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from d2ke.io import load_objects, save_mat
+    >>> file = os.path.join(tempfile.mkdtemp(), "auslan.mat")
+    >>> save_mat(file, {"train_X": [np.zeros((22, 45)), np.ones((22, 136))], "s": ["AC", "G"]})
+    >>> load_objects(file, "train_X")
+    <2 sequences of 22-dimensional vectors, float64, lengths 45 to 136>
+    >>> load_objects(file, "s")
+    <2 strings over 3 letters, lengths 1 to 2>
+    """
+    path = file_path("file", file)
+    if not isinstance(name, str):
+        raise TypeError(f"name must be the name of one variable, got {name!r}")
+    if kind is not None:
+        choice("kind", kind, KINDS)
+    channels_first = flag("channels_first", channels_first)
+    with _named(path):
+        shape, nodes = _items(path, name)
+        where = f"{path}: {name}"
+        if shape is None:
+            return _matrix_objects(nodes, where, kind)
+        if len(shape) != 2 or 1 not in shape:
+            raise ValueError(f"{where} is a cell of shape {shape}; a row or a column is needed")
+        items = [_item(node, f"{name}{{{i + 1}}}", path, kind) for i, node in enumerate(nodes)]
+    if items and isinstance(items[0], str) and kind != "vectors":
+        return pack(items, kind="strings", name=where)
+    if kind == "strings":
+        return pack(items, kind="strings", name=where)
+    return pack(items, kind=kind, channels_first=channels_first, name=where)
+
+
+def save_mat(
+    file: str | os.PathLike,
+    data: Mapping[str, Any],
+    *,
+    version: str = "5",
+    compress: bool = True,
+) -> None:
+    """Write variables to a MAT-file that MATLAB loads; it is written whole or not at all.
+
+    Parameters
+    ----------
+    file : str or path
+        The file; replaced if it exists. Nothing is appended to the name.
+    data : dict
+        Values by name. Numbers become 1 x 1, and 1-D arrays rows (1 x n);
+        Python's integers int64 (uint64 beyond it), str char rows, lists and
+        tuples 1 x n cells, object arrays cells of their shape, dicts structs,
+        structured arrays struct arrays of their shape, arrays of str char
+        arrays (all rows of one length), scipy.sparse matrices sparse, and
+        `Objects` n x 1 cells of d x L matrices or of char rows.
+    version : {"5", "7.3"}
+        ``"5"``: what ``save -v7`` writes (``-v6`` if not compressed); a variable
+        takes less than 2 GB. ``"7.3"``: HDF5, without that limit.
+    compress : bool
+        Whether arrays are compressed, without loss.
+
+    Raises
+    ------
+    ValueError
+        A name that MATLAB does not accept (a letter, then letters, digits and
+        ``_``, at most 63 in all; keywords); strings of different lengths in an
+        array; integers beyond 64 bits; a variable of more than 2 GB in version 5.
+    TypeError
+        A value that no class of MATLAB can hold; the message has the path to it.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from d2ke.io import load_mat, save_mat
+    >>> file = os.path.join(tempfile.mkdtemp(), "a.mat")
+    >>> save_mat(file, {"c": ["AC", 1.5]}, version="7.3")
+    >>> load_mat(file)["c"]
+    array([['AC', array([[1.5]])]], dtype=object)
+    >>> save_mat(file, {"a": {"b": [1, None]}})
+    Traceback (most recent call last):
+    ...
+    TypeError: save_mat: data['a']['b'][1] is None; MATLAB can hold numbers, ...
+    """
+    path = file_path("file", file)
+    choice("version", version, VERSIONS)
+    compress = flag("compress", compress)
+    try:
+        nodes = variable_nodes(data)
+        with written_whole(path) as part:
+            if version == "7.3":
+                v73.write(part, nodes, compress)
+            else:
+                with open(part, "wb") as out:
+                    v5.write(out, nodes, compress)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"save_mat: {error}") from None
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name the file in the error for what is wrong inside it."""
+    try:
+        yield
+    except Damaged as error:
+        raise MatFileError(f"{path} cannot be read: {error}") from None
+
+
+def _wanted(names: Any) -> list[str] | None:
+    if names is None:
+        return None
+    if isinstance(names, str):
+        return [names]
+    if not isinstance(names, Iterable):
+        raise TypeError(f"names must be a str or a sequence of str, got {names!r}")
+    names = list(names)
+    for i, name in enumerate(names):
+        if not isinstance(name, str):
+            raise TypeError(f"names[{i}] must be a str, got {name!r}")
+    return list(dict.fromkeys(names))
+
+
+def _check_found(path: Path, wanted: list[str] | None, found: list[str]) -> None:
+    for name in wanted or []:
+        if name not in found:
+            held = ", ".join(sorted(found)) or "no variable"
+            raise ValueError(f"{path} has no variable {name!r}; it has {held}")
+
+
+def _format(path: Path, head: bytes) -> str:
+    if v73.is_hdf5(path):
+        return "7.3"
+    if len(head) < 20:
+        raise Damaged(f"it has {len(head)} bytes, too few for a MAT-file")
+    if 0 in head[:4]:  # text begins a file of version 5, a number below 5000 one of version 4
+        return "4"
+    if len(head) < 128 or head[126:128] not in (b"IM", b"MI"):
+        raise Damaged("it does not begin like a MAT-file")
+    major = head[125] if head[126:128] == b"IM" else head[124]
+    if major == 1:
+        return "5"
+    if major == 2:
+        raise Damaged("it is of version 7.3 but has no HDF5 in it")
+    raise Damaged(f"it is of the unknown version {major}")
+
+
+def _nodes(path: Path, wanted: list[str] | None) -> tuple[list[str], dict[str, tuple]]:
+    """Return the names of all variables, as far as they had to be read, and the wanted nodes."""
+    with open(path, "rb") as file:
+        form = _format(path, file.read(128))
+        if form != "7.3":
+            return _old_nodes(file, path.stat().st_size, v4 if form == "4" else v5, wanted)
+    found: list[str] = []
+    nodes: dict[str, tuple] = {}
+    with closing(v73.read(path, wanted)) as messages:
+        for kind, content in messages:
+            if kind == "names":
+                found = content
+            elif kind == "name":
+                name = content
+            else:
+                nodes[name] = content
+    return found, nodes
+
+
+def _old_nodes(
+    file: BinaryIO, size: int, codec: ModuleType, wanted: list[str] | None
+) -> tuple[list[str], dict[str, tuple]]:
+    """Read versions 4 to 7; the search ends with the last variable that is wanted."""
+    places: dict[str, tuple] = {}
+    for name, place in codec.variables(file, size):
+        if name in places:
+            raise Damaged(f"it has two variables {name}")
+        places[name] = place
+        here = file.tell()
+        if wanted is not None and all(w in places for w in wanted):
+            break
+        file.seek(here)
+    nodes = {}
+    for name in places if wanted is None else wanted:
+        if name in places:
+            try:
+                nodes[name] = codec.read(file, places[name])
+            except Damaged as error:
+                raise Damaged(f"{name}: {error}") from None
+    return list(places), nodes
+
+
+def _items(path: Path, name: str) -> tuple[tuple[int, ...] | None, Any]:
+    """Return shape and items of a cell, or None and the node of anything else."""
+    with open(path, "rb") as file:
+        old = _format(path, file.read(128)) != "7.3"
+    if old:
+        found, nodes = _nodes(path, [name])
+        _check_found(path, [name], found)
+        node = nodes[name]
+        return node[1:] if node[0] == "cell" else (None, node)
+    shape, items = None, []
+    with closing(v73.read(path, [name], pieces=True)) as messages:
+        for kind, content in messages:
+            if kind == "names":
+                _check_found(path, [name], content)
+            elif kind == "cell":
+                shape = content
+            elif kind == "item":
+                items.append(content)
+            elif kind == "node":
+                return content[1:] if content[0] == "cell" else (None, content)
+    return shape, items
+
+
+def _item(node: tuple, where: str, path: Path, kind: str | None) -> Any:
+    """Return one object of a cell: a matrix, a str or, for strings, a vector of integers."""
+    if node[0] == "char" and (node[1].shape[0] == 1 or node[1].size == 0):
+        return to_python(("char", node[1].reshape(1, -1)), where, False)
+    if node[0] == "array" and node[1].ndim == 2:
+        return _letters(node[1], where, path) if kind == "strings" else node[1]
+    value = to_python(node, where, False)
+    if isinstance(value, Unreadable):
+        what = value.reason
+    else:
+        what = node[0] + (f" of shape {node[1].shape}" if node[0] in ("array", "char") else "")
+    raise ValueError(f"{path}: {where} is {what}; a matrix or one row of char is needed")
+
+
+def _letters(values: np.ndarray, where: str, path: Path) -> np.ndarray:
+    """Return a row or a column of integers, which MATLAB's users keep as double."""
+    if values.size > max(values.shape):
+        raise ValueError(f"{path}: {where} has shape {values.shape}; strings are rows or columns")
+    values = values.ravel()
+    if values.dtype.kind == "f":
+        whole = np.abs(values) <= 2**53
+        if not (whole.all() and (values % 1 == 0).all()):
+            raise ValueError(f"{path}: {where} has numbers that are no integers")
+        values = values.astype(np.int64)
+    return values
+
+
+def _matrix_objects(node: tuple, where: str, kind: str | None) -> Objects:
+    if node[0] == "array" and node[1].ndim == 2 and kind != "strings":
+        return pack(node[1], kind=kind, name=where)
+    raise ValueError(
+        f"{where} is {node[0]}, not a cell of matrices or of char rows, nor a matrix of series"
+    )

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MAT-files of version 4: a header of 20 bytes and the numbers, one matrix after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import numpy as np
+import scipy.sparse
+
+from d2ke.io.mat.errors import Damaged
+
+_STORED = ("f8", "f4", "i4", "i2", "u2", "u1")
+_LARGEST_TYPE = 4052  # MOPT = 4052, the largest of the documented values
+_MOST_COLUMNS = 2**24  # of a sparse matrix, whose size in memory no byte of the file bounds
+
+
+def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple]]:
+    """Yield the name and place of each variable, from its header alone."""
+    file.seek(0)
+    while file.tell() < size:
+        raw = file.read(20)
+        if len(raw) < 20:
+            raise Damaged(f"it ends within the header at byte {size - len(raw)}")
+        order = "<" if 0 <= int.from_bytes(raw[:4], "little") <= _LARGEST_TYPE else ">"
+        code, rows, columns, imaginary, length = (int(x) for x in np.frombuffer(raw, f"{order}i4"))
+        machine, rest = divmod(code, 1000)
+        zero, stored, kind = rest // 100, rest // 10 % 10, rest % 10
+        if not 0 <= code <= _LARGEST_TYPE or zero or stored > 5 or kind > 2:
+            raise Damaged(f"the type of the variable at byte {file.tell() - 20} is {code}")
+        if machine not in (0, 1):
+            raise Damaged("its numbers are in the format of a VAX or a Cray, not IEEE")
+        if rows < 0 or columns < 0 or imaginary not in (0, 1) or not 1 <= length <= 1024:
+            raise Damaged(f"the header at byte {file.tell() - 20} is not one of version 4")
+        name = file.read(length).split(b"\0")[0].decode("latin-1")
+        full = imaginary and kind != 2  # a complex sparse matrix has a fourth column instead
+        nbytes = rows * columns * np.dtype(_STORED[stored]).itemsize * (2 if full else 1)
+        start = file.tell()
+        if start + nbytes > size:
+            raise Damaged(f"{name} needs {nbytes} bytes from byte {start}, beyond the file's end")
+        dtype = np.dtype(order + _STORED[stored])
+        yield name, (start, dtype, (rows, columns), bool(full), kind)
+        file.seek(start + nbytes)
+
+
+def read(file: BinaryIO, place: tuple) -> tuple:
+    """Return the node of the variable at a place that `variables` gave."""
+    start, dtype, shape, is_complex, kind = place
+    file.seek(start)
+    count = shape[0] * shape[1]
+    parts = []
+    for _ in range(2 if is_complex else 1):
+        raw = np.frombuffer(file.read(count * dtype.itemsize), dtype=dtype)
+        parts.append(raw.astype(np.float64).reshape(shape, order="F"))
+    if kind == 2:
+        return _sparse(parts[0])
+    values = parts[0]
+    if is_complex:
+        values = values.astype(np.complex128)
+        values.imag = parts[1]
+    if kind == 1:
+        if is_complex or ((values < 0) | (values > 0xFFFF) | (values % 1 != 0)).any():
+            raise Damaged("it is text but has numbers that are no characters")
+        return "char", values.astype(np.uint16)
+    return "array", values
+
+
+def _sparse(table: np.ndarray) -> tuple:
+    """Return a matrix from its rows (i, j, value[, imaginary part]); the last is its shape."""
+    if table.shape[0] < 1 or table.shape[1] not in (3, 4):
+        raise Damaged(f"a sparse matrix is stored in a table of shape {table.shape}")
+    places = table[:, :2]
+    if not (np.isfinite(places).all() and (places >= 0).all() and (places % 1 == 0).all()):
+        raise Damaged("a sparse matrix has indices that are no integers")
+    shape, places = places[-1], places[:-1]
+    if (places < 1).any() or (places > shape).any() or shape.max() > 2**31 - 1:
+        raise Damaged(f"a sparse matrix has indices outside its shape {shape.tolist()}")
+    if shape[1] > max(_MOST_COLUMNS, len(table)):
+        raise Damaged(f"a sparse matrix of {len(places)} numbers has {shape[1]:.0f} columns")
+    data = table[:-1, 2]
+    if table.shape[1] == 4:
+        data = data.astype(np.complex128)
+        data.imag = table[:-1, 3]
+    rows, columns = (places - 1).astype(np.int64).T
+    size = int(shape[0]), int(shape[1])
+    matrix = scipy.sparse.csc_array(scipy.sparse.coo_array((data, (rows, columns)), shape=size))
+    return "sparse", size, matrix.data, matrix.indices, matrix.indptr

@@ -1,0 +1,491 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MAT-files of version 5 (MATLAB 5 and 6) and 7 (the same, each variable compressed).
+
+Every size is checked against the bytes that hold it before anything is made of
+it, so that a damaged file ends in `Damaged`, whatever its damage.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import numpy as np
+
+from d2ke.io.mat.errors import Damaged
+from d2ke.io.mat.values import MAX_DEPTH
+
+_HEADER = 128
+_INT8, _INT32, _UINT32, _MATRIX, _COMPRESSED = 1, 5, 6, 14, 15
+_STORED = {
+    1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8",
+    16: "u1", 17: "u2", 18: "u4",
+}  # fmt: skip
+_UTF8, _UTF16, _UTF32 = 16, 17, 18
+_CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE = 1, 2, 3, 4, 5
+_FUNCTION, _OPAQUE = 16, 17
+_CLASSES = {
+    6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8",
+}  # fmt: skip
+_CODE_OF_CLASS = {np.dtype(code): number for number, code in _CLASSES.items()}
+_CODE_OF_STORED = {np.dtype(code): number for number, code in _STORED.items() if number < 16}
+_LOGICAL, _COMPLEX = 0x0200, 0x0800
+_BLANKS = 2**16  # characters that old files declare and do not store
+_DEFLATE_RATIO = 1040  # deflate cannot make more than 1032 bytes of one
+_MOST_BYTES = 2**31 - 1  # of one variable
+
+
+# Reading.
+
+
+def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple]]:
+    """Yield the name and place of each variable, from the beginning of each alone."""
+    file.seek(126)
+    order = "<" if file.read(2) == b"IM" else ">"
+    at = _HEADER
+    while at < size:
+        if size - at < 8:
+            raise Damaged(f"it ends within the tag at byte {at}")
+        file.seek(at)
+        kind, nbytes = (int(x) for x in np.frombuffer(file.read(8), f"{order}u4"))
+        if kind not in (_MATRIX, _COMPRESSED):
+            raise Damaged(f"at byte {at}, where a variable begins, is an element of type {kind}")
+        if at + 8 + nbytes > size:
+            raise Damaged(
+                f"the variable at byte {at} needs {nbytes} bytes, beyond the end at byte {size}"
+            )
+        place = (order, at, nbytes, kind == _COMPRESSED)
+        name = _name(file, place)
+        if name:  # one without is where MATLAB keeps the insides of objects
+            yield name, place
+        at += 8 + nbytes
+
+
+def _name(file: BinaryIO, place: tuple) -> str:
+    order, at, nbytes, compressed = place
+    file.seek(at)
+    head = file.read(min(8 + nbytes, 4096))
+    if compressed:
+        head = head[8:]
+        try:
+            head = zlib.decompressobj().decompress(head, 4096)
+        except zlib.error as error:
+            raise Damaged(f"the variable at byte {at} does not decompress: {error}") from None
+    reader = _Reader(np.frombuffer(head, dtype=np.uint8), order)
+    return reader.header(8, len(head))[3]
+
+
+def read(file: BinaryIO, place: tuple) -> tuple:
+    """Return the node of the variable at a place that `variables` gave."""
+    order, at, nbytes, compressed = place
+    if compressed:
+        file.seek(at + 8)
+        buffer = _inflated(file, nbytes, order)
+    else:
+        file.seek(at)
+        buffer = np.empty(8 + nbytes, dtype=np.uint8)
+        if file.readinto(buffer) != len(buffer):
+            raise Damaged("it became shorter while it was read")
+    return _Reader(buffer, order).matrix(0, len(buffer), 0)[0]
+
+
+def _inflated(file: BinaryIO, nbytes: int, order: str) -> np.ndarray:
+    """Decompress one variable; what it says of its size is what it may take."""
+    stream = zlib.decompressobj()
+    buffer = None
+    head, filled = b"", 0
+    left = nbytes
+    try:
+        while left:
+            piece = file.read(min(left, 2**16))
+            if not piece:
+                raise Damaged("it became shorter while it was read")
+            left -= len(piece)
+            while piece and not stream.eof:
+                if buffer is None:
+                    head += stream.decompress(piece, 8 - len(head))
+                    piece = stream.unconsumed_tail
+                    if len(head) < 8:
+                        continue
+                    kind, size = (int(x) for x in np.frombuffer(head, f"{order}u4"))
+                    if kind != _MATRIX or size > nbytes * _DEFLATE_RATIO:
+                        raise Damaged(f"{nbytes} compressed bytes claim to hold {size}")
+                    buffer = np.empty(8 + size, dtype=np.uint8)
+                    buffer[:8] = np.frombuffer(head, dtype=np.uint8)
+                    filled = 8
+                    continue
+                out = stream.decompress(piece, 2**20)
+                piece = stream.unconsumed_tail
+                if filled + len(out) > len(buffer):
+                    raise Damaged("compressed data hold more than they declare")
+                buffer[filled : filled + len(out)] = np.frombuffer(out, dtype=np.uint8)
+                filled += len(out)
+            if stream.eof:
+                break
+        if buffer is not None and not stream.eof:
+            filled += len(rest := stream.flush())
+            if rest:
+                raise Damaged("compressed data hold more than they declare")
+    except zlib.error as error:
+        raise Damaged(f"it does not decompress: {error}") from None
+    if buffer is not None and stream.eof and filled % 8 == 0 and filled == len(buffer) - 4:
+        # Octave counts 4 bytes too many of a char array of several rows and up to 4 characters.
+        buffer = buffer[:filled]
+        buffer[4:8] = np.array([filled - 8], dtype=f"{order}u4").view(np.uint8)
+    if buffer is None or not stream.eof or filled != len(buffer):
+        raise Damaged("compressed data end too early")
+    return buffer
+
+
+class _Reader:
+    """The elements of one variable, in memory."""
+
+    def __init__(self, buffer: np.ndarray, order: str):
+        self.buffer = buffer
+        self.order = order
+        self.foreign = np.dtype(f"{order}u4") != np.dtype("u4")
+        self.byteorder = "little" if order == "<" else "big"
+
+    def word(self, at: int) -> int:
+        return int.from_bytes(self.buffer[at : at + 4].tobytes(), self.byteorder)
+
+    def element(self, at: int, end: int) -> tuple[int, int, int, int]:
+        """Return type, first byte and number of bytes of an element, and where the next begins."""
+        if at + 8 > end:
+            raise Damaged("an element is cut off")
+        kind = self.word(at)
+        if kind >> 16:
+            kind, size = kind & 0xFFFF, kind >> 16
+            if size > 4:
+                raise Damaged(f"a short element has {size} bytes")
+            return kind, at + 4, size, at + 8
+        size = self.word(at + 4)
+        if at + 8 + size > end:
+            raise Damaged(f"an element of {size} bytes has only {end - at - 8}")
+        after = at + 8 + size
+        # Only a matrix is not padded to a multiple of 8 bytes; the last one may not be either.
+        return kind, at + 8, size, min(end, after if kind == _MATRIX else after + -size % 8)
+
+    def numbers(self, at: int, end: int) -> tuple[np.ndarray, int, int]:
+        """Return the stored numbers of an element (a view), its type, and where the next begins."""
+        kind, start, size, after = self.element(at, end)
+        if kind not in _STORED:
+            raise Damaged(f"an element of numbers has the type {kind}")
+        dtype = np.dtype(self.order + _STORED[kind])
+        if size % dtype.itemsize:
+            raise Damaged(f"an element of {dtype.name} has {size} bytes")
+        return np.frombuffer(self.buffer, dtype, size // dtype.itemsize, start), kind, after
+
+    def header(self, at: int, end: int) -> tuple[int, int, tuple[int, ...], str, int]:
+        """Return flags, class, shape and name of a matrix, and where its contents begin."""
+        flags, kind, at = self.numbers(at, end)
+        if kind != _UINT32 or len(flags) != 2:
+            raise Damaged("a matrix begins without its flags")
+        flags = int(flags[0])
+        shape = ()
+        if flags & 0xFF != _OPAQUE:
+            sizes, kind, at = self.numbers(at, end)
+            shape = tuple(int(n) for n in sizes)
+            if kind not in (_INT32, _UINT32) or not 2 <= len(shape) <= 32:
+                raise Damaged("a matrix has no shape")
+            # numpy bounds the product of the other axes of an empty array, too.
+            if min(shape) < 0 or max(shape) >= 2**31 or math.prod(n or 1 for n in shape) > 2**48:
+                raise Damaged(f"a matrix has the shape {shape}")
+        name, at = self.string(at, end)
+        return flags, flags & 0xFF, shape, name, at
+
+    def string(self, at: int, end: int) -> tuple[str, int]:
+        """Return a name."""
+        kind, start, size, after = self.element(at, end)
+        raw = self.buffer[start : start + size].tobytes()
+        try:
+            if kind not in (_INT8, 2, _UTF8):
+                raise ValueError
+            return raw.split(b"\0")[0].decode("utf-8"), after
+        except ValueError:
+            raise Damaged(f"a name is {raw[:64]!r} (type {kind})") from None
+
+    def matrix(self, at: int, end: int, depth: int) -> tuple[tuple, int]:
+        """Return the node of a matrix, and where the next element begins."""
+        kind, at, size, after = self.element(at, end)
+        end = at + size
+        if kind != _MATRIX:
+            raise Damaged(f"an element of type {kind} is in the place of a matrix")
+        if size == 0:
+            return ("array", np.empty((0, 0))), after
+        if depth > MAX_DEPTH:
+            raise Damaged(f"cells and structs are nested deeper than {MAX_DEPTH} levels")
+        flags, matlab_class, shape, _, at = self.header(at, end)
+        if matlab_class in _CLASSES:
+            return self.full(at, end, flags, shape), after
+        if matlab_class == _CHAR:
+            return ("char", self.text(at, end, shape)), after
+        if matlab_class == _CELL:
+            return self.cell(at, end, shape, depth), after
+        if matlab_class == _STRUCT:
+            return self.struct(at, end, shape, depth), after
+        if matlab_class == _SPARSE:
+            return self.sparse(at, end, flags, shape), after
+        if matlab_class == _OBJECT:
+            name, _ = self.string(at, end)
+            return ("unreadable", name, "an object of a class"), after
+        if matlab_class == _FUNCTION:
+            return ("unreadable", "function_handle", "a function handle"), after
+        if matlab_class == _OPAQUE:
+            system, at = self.string(at, end)
+            name, _ = self.string(at, end)
+            return ("unreadable", name, f"an object of MATLAB's own format {system}"), after
+        raise Damaged(f"a matrix has the class {matlab_class}, which MATLAB does not have")
+
+    def values(self, at: int, end: int, count: int, dtype: np.dtype) -> tuple[np.ndarray, int]:
+        """Return `count` numbers as the class's dtype; files keep integers in small types."""
+        stored, _, after = self.numbers(at, end)
+        if len(stored) != count:
+            raise Damaged(f"a matrix of {count} numbers stores {len(stored)}")
+        with np.errstate(invalid="ignore", over="ignore"):
+            values = stored.astype(dtype)
+        if not np.can_cast(stored.dtype, dtype) and not np.array_equal(
+            values.astype(stored.dtype), stored, equal_nan=stored.dtype.kind == "f"
+        ):
+            raise Damaged(f"a matrix of {dtype} stores {stored.dtype.name} numbers beyond it")
+        return values, after
+
+    def full(self, at: int, end: int, flags: int, shape: tuple[int, ...]) -> tuple:
+        dtype = np.dtype(_CLASSES[flags & 0xFF])
+        count = math.prod(shape)
+        values, at = self.values(at, end, count, dtype)
+        if flags & _COMPLEX:
+            imaginary, _ = self.values(at, end, count, dtype)
+            values = _complex(values, imaginary)
+        elif flags & _LOGICAL:
+            values = values != 0
+        return "array", values.reshape(shape, order="F")
+
+    def text(self, at: int, end: int, shape: tuple[int, ...]) -> np.ndarray:
+        """UTF-16 units of a char array, however the file encodes them."""
+        stored, kind, _ = self.numbers(at, end)
+        count = math.prod(shape)
+        if len(stored) == 0 and 0 < count <= _BLANKS:
+            return np.full(shape, ord(" "), dtype=np.uint16)
+        if kind in (_UTF8, _UTF32) and (stored > 127).any():
+            # Text that was cut within a character is read as far as it goes.
+            codec = "utf-8" if kind == _UTF8 else f"utf-32-{self.order}e".replace("<", "l")
+            codec = codec.replace(">", "b")
+            text = stored.tobytes().decode(codec, "replace")
+            units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
+            if len(units) != count == len(text) and shape[0] == 1:
+                shape = (1, len(units))  # some writers count characters, not units
+                count = len(units)
+            stored = units
+        if len(stored) != count or stored.dtype.kind == "f":
+            raise Damaged(f"a char array of {count} characters stores {len(stored)}")
+        if stored.dtype.itemsize > 2 and (stored > 0xFFFF).any():
+            raise Damaged("a char array has codes beyond 16 bits")
+        if stored.dtype == np.int8:
+            stored = stored.view(np.uint8)
+        return stored.astype(np.uint16).reshape(shape, order="F")
+
+    def cell(self, at: int, end: int, shape: tuple[int, ...], depth: int) -> tuple:
+        count = math.prod(shape)
+        if count > (end - at) // 8:
+            raise Damaged(f"a cell of {count} items has {end - at} bytes")
+        items = []
+        for _ in range(count):
+            node, at = self.matrix(at, end, depth + 1)
+            items.append(node)
+        return "cell", shape, items
+
+    def struct(self, at: int, end: int, shape: tuple[int, ...], depth: int) -> tuple:
+        width, _, at = self.numbers(at, end)
+        kind, start, size, at = self.element(at, end)
+        width = int(width[0]) if len(width) == 1 else 0
+        if size and (width < 1 or size % width or kind not in (_INT8, 2)):
+            raise Damaged(f"the {size} bytes of the names of fields are not {width} each")
+        raw = self.buffer[start : start + size].tobytes()
+        names = [_decoded(raw[i : i + width]) for i in range(0, size, width or 1)]
+        names = _distinct(names)
+        count = math.prod(shape)
+        if count * len(names) > (end - at) // 8 or count > max(end - at, _BLANKS):
+            raise Damaged(f"a struct of {count} times {len(names)} fields has {end - at} bytes")
+        columns = {name: [] for name in names}
+        for _ in range(count):
+            for column in columns.values():
+                node, at = self.matrix(at, end, depth + 1)
+                column.append(node)
+        return "struct", shape, columns
+
+    def sparse(self, at: int, end: int, flags: int, shape: tuple[int, ...]) -> tuple:
+        if len(shape) != 2:
+            raise Damaged(f"a sparse matrix has the shape {shape}")
+        rows, _, at = self.numbers(at, end)
+        starts, _, at = self.numbers(at, end)
+        _, start, size, after = self.element(at, end)
+        if flags & _LOGICAL and size == len(rows):
+            # MATLAB stores bytes here, and calls them doubles.
+            data = self.buffer[start : start + size]
+        else:
+            data, _, _ = self.numbers(at, end)
+        at = after
+        if flags & _COMPLEX:
+            imaginary, _, at = self.numbers(at, end)
+            if len(imaginary) != len(data):
+                raise Damaged("a sparse matrix has more imaginary than real parts")
+            data = _complex(data.astype(np.float64), imaginary.astype(np.float64))
+        data = data != 0 if flags & _LOGICAL else data.astype(np.result_type(data, np.float64))
+        return compressed_columns(shape, data, rows, starts)
+
+
+def compressed_columns(shape, data, rows, starts) -> tuple:
+    """Return the node of a sparse matrix, having checked that its parts fit together."""
+    native = np.int64 if max(*shape, len(data)) > np.iinfo(np.int32).max else np.int32
+    if starts.dtype.kind not in "iu" or (len(rows) and rows.dtype.kind not in "iu"):
+        raise Damaged("a sparse matrix has indices that are no integers")
+    starts = starts.astype(np.int64)
+    if len(starts) != shape[1] + 1 or starts[0] != 0 or (np.diff(starts) < 0).any():
+        raise Damaged("the columns of a sparse matrix do not follow each other")
+    stored = int(starts[-1])  # the file may have room for more
+    if stored > min(len(rows), len(data)):
+        raise Damaged(f"a sparse matrix of {stored} numbers stores {min(len(rows), len(data))}")
+    data, rows = data[:stored], rows[:stored].astype(np.int64)
+    if stored and not 0 <= rows.min() <= rows.max() < shape[0]:
+        raise Damaged(f"a sparse matrix has indices outside its {shape[0]} rows")
+    return "sparse", shape, data, rows.astype(native), starts.astype(native)
+
+
+def _complex(real: np.ndarray, imaginary: np.ndarray) -> np.ndarray:
+    """Complex of single for singles, of double for the rest (numpy has no complex integers)."""
+    values = real.astype(np.complex64 if real.dtype == np.float32 else np.complex128)
+    values.imag = imaginary
+    if real.dtype.kind in "iu" and (
+        (values.real.astype(real.dtype) != real).any()
+        or (values.imag.astype(real.dtype) != imaginary).any()
+    ):
+        raise Damaged("complex 64-bit integers are too large for complex128")
+    return values
+
+
+def _decoded(raw: bytes) -> str:
+    try:
+        name = raw.split(b"\0")[0].decode("utf-8")
+    except UnicodeDecodeError:
+        name = ""
+    if not name:
+        raise Damaged(f"a field has the name {raw!r}")
+    return name
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Count repetitions of a name, which MATLAB cannot have but some writers make."""
+    seen: dict[str, int] = {}
+    result = []
+    for name in names:
+        repeated = seen.get(name, 0)
+        seen[name] = repeated + 1
+        result.append(f"_{repeated}_{name}" if repeated else name)
+    if len(set(result)) < len(result):
+        raise Damaged("a struct has two fields of one name")
+    return result
+
+
+# Writing.
+
+
+def write(file: BinaryIO, nodes: dict[str, tuple], compress: bool) -> None:
+    """Write variables, by name, as one MAT-file of version 5 (7 if compressed)."""
+    for name, node in nodes.items():
+        if (nbytes := _nbytes(node)) > _MOST_BYTES:
+            raise ValueError(
+                f"data[{name!r}] takes {nbytes / 2**30:.1f} GB, but a variable of version 5 "
+                'takes less than 2 GB; use version="7.3"'
+            )
+    text = b"MATLAB 5.0 MAT-file, written by d2ke"
+    file.write(text.ljust(116) + bytes(8) + np.array([0x0100, 0x4D49], dtype="<u2").tobytes())
+    for name, node in nodes.items():
+        parts = _matrix(node, name)
+        if not compress:
+            file.writelines(parts)
+            continue
+        stream = zlib.compressobj(6)
+        packed = [stream.compress(part) for part in parts]
+        packed.append(stream.flush())
+        file.write(np.array([_COMPRESSED, sum(map(len, packed))], dtype="<u4").tobytes())
+        file.writelines(packed)
+
+
+def _nbytes(node: tuple) -> int:
+    """At least the bytes that a node takes in a file."""
+    kind = node[0]
+    if kind in ("array", "char"):
+        return 56 + node[1].nbytes
+    if kind == "sparse":
+        return 56 + 4 * len(node[4]) + (4 + max(8, node[2].itemsize)) * len(node[2])
+    items = node[2] if kind == "cell" else [x for column in node[2].values() for x in column]
+    return 56 + sum(map(_nbytes, items))
+
+
+def _element(kind: int, data: bytes) -> list[bytes]:
+    size = len(data)
+    if 0 < size <= 4:
+        return [np.array([kind | size << 16], dtype="<u4").tobytes() + data.ljust(4, b"\0")]
+    return [np.array([kind, size], dtype="<u4").tobytes(), data, bytes(-size % 8)]
+
+
+def _numbers(array: np.ndarray) -> list[bytes]:
+    kind = _CODE_OF_STORED[array.dtype]
+    return _element(kind, array.astype(array.dtype.newbyteorder("<")).tobytes(order="F"))
+
+
+def _parts(values: np.ndarray) -> list[bytes]:
+    if values.dtype.kind == "c":
+        return _numbers(values.real) + _numbers(values.imag)
+    return _numbers(values)
+
+
+def _matrix(node: tuple, name: str = "") -> list[bytes]:
+    kind, shape = node[0], node[1]
+    flags, extra, body = 0, 0, []
+    if kind in ("array", "char"):
+        values = node[1]
+        shape = values.shape
+        flags = _CHAR if kind == "char" else _class_flags(values.dtype)
+        body = _parts(values.view(np.uint8) if values.dtype == bool else values)
+    elif kind == "cell":
+        flags = _CELL
+        body = [part for item in node[2] for part in _matrix(item)]
+    elif kind == "struct":
+        flags = _STRUCT
+        body = _fields(node[2])
+    else:
+        _, shape, data, rows, starts = node
+        flags = _SPARSE | _class_flags(data.dtype) & ~0xFF
+        extra = max(1, len(data))
+        body = _numbers(rows.astype(np.int32)) + _numbers(starts.astype(np.int32))
+        body += _parts(data.view(np.uint8) if data.dtype == bool else data)
+    if max(shape) > np.iinfo(np.int32).max:
+        raise ValueError(f'an array of shape {shape} does not fit version 5; use version="7.3"')
+    head = _element(_UINT32, np.array([flags, extra], dtype="<u4").tobytes())
+    head += _element(_INT32, np.array(shape, dtype="<i4").tobytes())
+    head += _element(_INT8, name.encode("ascii"))
+    parts = head + body
+    tag = np.array([_MATRIX, sum(map(len, parts))], dtype="<u4").tobytes()
+    return [tag, *parts]
+
+
+def _class_flags(dtype: np.dtype) -> int:
+    if dtype.kind == "b":
+        return _CODE_OF_CLASS[np.dtype(np.uint8)] | _LOGICAL
+    if dtype.kind == "c":
+        return _CODE_OF_CLASS[np.zeros(0, dtype).real.dtype] | _COMPLEX
+    return _CODE_OF_CLASS[dtype]
+
+
+def _fields(columns: dict[str, list[tuple]]) -> list[bytes]:
+    width = max((len(name) for name in columns), default=0) + 1
+    names = b"".join(name.encode("ascii").ljust(width, b"\0") for name in columns)
+    parts = _element(_INT32, np.array([width], dtype="<i4").tobytes()) + _element(_INT8, names)
+    for values in zip(*columns.values(), strict=True):
+        for value in values:
+            parts += _matrix(value)
+    return parts

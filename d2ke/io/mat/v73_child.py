@@ -1,0 +1,424 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The process that reads MAT-files of version 7.3, so that damage cannot harm its parent.
+
+libhdf5 trusts what it finds: a few changed bytes make it loop for ever. This file is run
+as a script by `d2ke.io.mat.v73`, without d2ke, and writes messages:
+``("names", [all variables])``; for each variable ``("name", name)``, then ``("node", node)``,
+or for a cell that is asked for in pieces ``("cell", shape)`` and ``("item", node)`` for each
+item; at the end ``("done",)`` or ``("damaged", reason)``. Nodes are described in
+`d2ke.io.mat.values`.
+
+A message is the length of a text, 8 bytes; the text, JSON; and the bytes of the arrays, which the
+text has as ``{"dtype", "shape"}``, in column-major order. No pickle: a file that takes over this
+process must not take over its parent.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+_MOST_SECONDS = 2.0  # of processor time, of one call of libhdf5, and
+_BYTES_PER_SECOND = 50e6  # what decompression reaches everywhere
+_DEFLATE_RATIO = 1040
+_SPARE_BYTES = 2**26
+_MAX_DEPTH = 100
+
+
+class Damaged(Exception):  # noqa: N818 (its text is sent to the parent)
+    """The reason why a file cannot be read."""
+
+
+def alarm(nbytes: int = 0) -> None:
+    """Have the system end this process unless it calls again within a few seconds."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS + nbytes / _BYTES_PER_SECOND)
+
+
+def limit_memory(nbytes: int) -> None:
+    """Let allocations fail beyond what is in use now and `nbytes`."""
+    try:
+        import resource
+        from pathlib import Path
+
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except (ImportError, OSError):
+        return
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    limit = used + nbytes
+    if hard == resource.RLIM_INFINITY or limit < hard:
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+
+
+class Reader:
+    """An open file, and how much has been read of it."""
+
+    def __init__(self, path: str):
+        size = os.path.getsize(path)
+        # A file cannot hold more than deflate makes of it, nor more objects than bytes.
+        self.bytes_left = _DEFLATE_RATIO * size + _SPARE_BYTES
+        self.nodes_left = size
+        limit_memory(self.bytes_left + 2**29)
+        alarm()
+        self.file = h5py.File(path, "r")
+        self.above: list[Any] = []
+        self.empties: dict[int, tuple] = {}
+
+    def names(self) -> list[str]:
+        """Variables of the file."""
+        alarm()
+        return [name for name in self.file if not name.startswith("#")]
+
+    def variable(self, name: str) -> Any:
+        """Return the object of a variable."""
+        return self.member(self.file, name)
+
+    def member(self, group: Any, name: str) -> Any:
+        """Return what a group has itself; other links may lead to another file."""
+        alarm()
+        if group.id.links.get_info(name.encode()).type != h5py.h5l.TYPE_HARD:
+            raise Damaged(f"{name} of {group.name} is a link to elsewhere")
+        return group[name]
+
+    def node(self, item: Any) -> tuple:
+        """Return what a dataset or a group holds."""
+        self.nodes_left -= 1
+        if self.nodes_left < 0:
+            raise Damaged("it refers to more objects than its size allows")
+        alarm()
+        if len(self.above) > _MAX_DEPTH:
+            raise Damaged(f"cells and structs are nested deeper than {_MAX_DEPTH} levels")
+        address = h5py.h5o.get_info(item.id).addr
+        if address in self.above:
+            raise Damaged("a cell or a struct contains itself")
+        self.above.append(address)
+        try:
+            if isinstance(item, h5py.Group):
+                return self.group(item)
+            if isinstance(item, h5py.Dataset):
+                return self.dataset(item)
+        finally:
+            self.above.pop()
+        raise Damaged(f"{item.name} is neither a dataset nor a group")
+
+    def attribute(self, item: Any, name: str) -> Any:
+        """Return an attribute, None if there is none."""
+        alarm()
+        # h5py's own way takes ten times as long, and there are several for each item of a cell.
+        if not h5py.h5a.exists(item.id, name.encode()):
+            return None
+        return item.attrs[name]
+
+    def matlab_class(self, item: Any) -> str | None:
+        """Return the class that MATLAB wrote, None if there is none."""
+        alarm()
+        if not h5py.h5a.exists(item.id, b"MATLAB_class"):
+            return None
+        handle = h5py.h5a.open(item.id, b"MATLAB_class")
+        if handle.dtype.kind == "S" and handle.shape == () and handle.dtype.itemsize <= 64:
+            text = np.empty((), handle.dtype)
+            handle.read(text)
+            return bytes(text[()]).decode("utf-8", "replace")
+        value = item.attrs["MATLAB_class"]
+        if isinstance(value, (bytes, np.bytes_)):
+            return value.decode("utf-8", "replace")
+        return value if isinstance(value, str) or value is None else str(value)
+
+    def number(self, item: Any, name: str) -> int:
+        """Return an attribute that is an integer; 0 if there is none."""
+        value = self.attribute(item, name)
+        if value is None:
+            return 0
+        if np.size(value) != 1 or np.asarray(value).dtype.kind not in "iu":
+            raise Damaged(f"the attribute {name} of {item.name} is no integer")
+        return int(np.asarray(value).reshape(()))
+
+    def fields(self, item: Any) -> list[str] | None:
+        """Return the names of a struct's fields, None if they are not written."""
+        value = self.attribute(item, "MATLAB_fields")
+        if value is None:
+            return None
+        try:
+            names = [bytes(np.asarray(x)).decode("utf-8") for x in value]
+        except (TypeError, ValueError):
+            names = [""]
+        if not all(names) or len(set(names)) < len(names):
+            raise Damaged(f"the attribute MATLAB_fields of {item.name} has no names of fields")
+        return names
+
+    def array(self, data: Any) -> Any:
+        """Read a dataset; the result has MATLAB's shape."""
+        alarm()
+        shape = data.shape
+        if shape is None:
+            raise Damaged(f"{data.name} has no shape")
+        made = data.id.get_create_plist()
+        if made.get_layout() == h5py.h5d.VIRTUAL or made.get_external_count():
+            raise Damaged(f"{data.name} is in another file")
+        nbytes = math.prod(shape) * data.dtype.itemsize
+        self.bytes_left -= nbytes
+        room = _DEFLATE_RATIO * data.id.get_storage_size() + _SPARE_BYTES
+        if data.chunks:
+            room -= math.prod(data.chunks) * data.dtype.itemsize
+        if nbytes > room or self.bytes_left < 0 or room < 0:
+            raise Damaged(f"{data.name} claims {nbytes} bytes, more than the file can hold")
+        alarm(nbytes)
+        values = data[()]
+        alarm()
+        if not isinstance(values, np.ndarray):
+            values = np.asarray(values)
+        values = values.reshape((1,) * (2 - values.ndim) + values.shape)
+        return values.T if len(shape) != 1 else values
+
+    def dataset(self, data: Any) -> tuple:
+        """Return what a dataset holds."""
+        kind = self.matlab_class(data)
+        if self.number(data, "MATLAB_object_decode"):
+            return self.unreadable(data, kind)
+        if self.number(data, "MATLAB_empty"):
+            return self.empty(data, kind)
+        if kind == "cell" or (kind is None and h5py.check_ref_dtype(data.dtype)):
+            return ("cell", *self.references(data))
+        if kind not in _DTYPES and kind is not None and kind != "char":
+            return self.unreadable(data, kind)
+        if data.dtype.names is not None:
+            if set(data.dtype.names) != {"real", "imag"} or not all(
+                data.dtype[i].kind in "fiu" for i in range(2)
+            ):
+                return self.unreadable(data, kind)
+            return "array", self.complex_of(data)
+        if data.dtype.kind not in "fiub":
+            return self.unreadable(data, kind)
+        values = self.array(data)
+        if kind == "char":
+            if values.dtype.kind not in "iu" or (values.size and values.max() > 0xFFFF):
+                raise Damaged(f"{data.name} is text but holds {values.dtype}")
+            return "char", values.astype(np.uint16)
+        if kind == "logical":
+            return "array", values != 0
+        dtype = np.dtype(kind and _DTYPES[kind]) if kind else values.dtype.newbyteorder("=")
+        return "array", self.cast(values, dtype, data)
+
+    def cast(self, values: Any, dtype: Any, data: Any) -> Any:
+        """Return values as their class has them; refuse values that it cannot hold."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            result = values.astype(dtype)
+        if not np.can_cast(values.dtype, dtype) and not np.array_equal(
+            result.astype(values.dtype), values, equal_nan=values.dtype.kind == "f"
+        ):
+            raise Damaged(f"{data.name} holds {values.dtype} beyond its class {dtype}")
+        return result
+
+    def complex_of(self, data: Any) -> Any:
+        """Return complex numbers of their two parts."""
+        values = self.array(data)
+        single = all(values.dtype[i] == np.float32 for i in range(2))
+        result = np.empty(values.shape, np.complex64 if single else np.complex128, order="F")
+        result.real = values["real"]
+        result.imag = values["imag"]
+        for part, got in (("real", result.real), ("imag", result.imag)):
+            stored = values[part]
+            if stored.dtype.kind in "iu" and (got.astype(stored.dtype) != stored).any():
+                raise Damaged(f"{data.name}: complex 64-bit integers are too large for complex128")
+        return result
+
+    def empty(self, data: Any, kind: str | None) -> tuple:
+        """Return an array without elements; the dataset holds its shape."""
+        sizes = self.array(data).ravel() if math.prod(data.shape) <= 32 else np.zeros(0)
+        if sizes.dtype.kind not in "iu" or not 2 <= len(sizes) <= 32 or (sizes > 2**62).any():
+            raise Damaged(f"{data.name} is empty but has no shape")
+        shape = tuple(int(n) for n in sizes)
+        if math.prod(n or 1 for n in shape) > 2**48:  # numpy's bound, also of empty arrays
+            raise Damaged(f"{data.name} is empty but has the shape {shape}")
+        if kind == "struct":
+            fields = self.fields(data) or []
+            if math.prod(shape) and (fields or math.prod(shape) > 2**16):
+                raise Damaged(f"{data.name} is an empty struct of shape {shape}")
+            return "struct", shape, {field: [] for field in fields}
+        if math.prod(shape):
+            raise Damaged(f"{data.name} is empty but has the shape {shape}")
+        if kind == "cell":
+            return "cell", shape, []
+        if kind == "char":
+            return "char", np.empty(shape, np.uint16)
+        if kind == "canonical empty":
+            return "array", np.empty(shape)
+        if kind not in _DTYPES:
+            return self.unreadable(data, kind)
+        return "array", np.empty(shape, self.empty_dtype(data, kind))
+
+    def empty_dtype(self, item: Any, kind: str | None) -> Any:
+        """Return the dtype of numbers that are not there; only d2ke says whether complex."""
+        dtype = np.dtype(_DTYPES.get(kind, "f8"))
+        if self.number(item, "d2ke_complex"):
+            return np.dtype(np.complex64 if dtype == np.float32 else np.complex128)
+        return dtype
+
+    def references(self, data: Any) -> tuple:
+        """Return the nodes that the references of a cell lead to."""
+        table = self.array(data)
+        return table.shape, [self.referred(x) for x in table.ravel(order="F")]
+
+    def referred(self, reference: Any) -> tuple:
+        """Return what a reference leads to; all empty cells share one object."""
+        if not isinstance(reference, h5py.Reference) or not reference:
+            raise Damaged("a cell holds something that is no reference")
+        alarm()
+        item = self.file[reference]
+        address = h5py.h5o.get_info(item.id).addr
+        if address in self.empties:
+            return self.empties[address]
+        node = self.node(item)
+        if node[0] == "array" and node[1].size == 0:
+            self.empties[address] = node
+        return node
+
+    def group(self, group: Any) -> tuple:
+        """Return what a group holds: a sparse matrix or a struct."""
+        kind = self.matlab_class(group)
+        if self.attribute(group, "MATLAB_sparse") is not None:
+            return self.sparse(group, kind)
+        if kind not in ("struct", None) or self.number(group, "MATLAB_object_decode"):
+            return self.unreadable(group, kind)
+        alarm()
+        members = list(group)
+        fields = self.fields(group)
+        if fields is None:
+            fields = members
+        if set(fields) != set(members):
+            raise Damaged(f"{group.name} has other members than MATLAB_fields says")
+        items = {}
+        for field in fields:
+            items[field] = self.member(group, field)
+        # The values of a struct array are references in a dataset without a class;
+        # those of one struct are values.
+        if items and all(
+            isinstance(item, h5py.Dataset)
+            and h5py.check_ref_dtype(item.dtype)
+            and self.matlab_class(item) is None
+            for item in items.values()
+        ):
+            tables = {field: self.references(item) for field, item in items.items()}
+            shapes = {shape for shape, _ in tables.values()}
+            if len(shapes) > 1:
+                raise Damaged(f"the fields of {group.name} have different shapes")
+            return "struct", shapes.pop(), {field: x for field, (_, x) in tables.items()}
+        return "struct", (1, 1), {field: [self.node(item)] for field, item in items.items()}
+
+    def sparse(self, group: Any, kind: str | None) -> tuple:
+        """Return a sparse matrix by its three vectors."""
+        rows = self.number(group, "MATLAB_sparse")
+        parts = {}
+        for name in ("jc", "ir", "data"):
+            if name not in group:
+                if name == "jc":
+                    raise Damaged(f"{group.name} is sparse but has no jc")
+                dtype = np.int64 if name == "ir" else self.empty_dtype(group, kind)
+                parts[name] = np.zeros(0, dtype)
+                continue
+            data = self.member(group, name)
+            if not isinstance(data, h5py.Dataset) or len(data.shape or ()) != 1:
+                raise Damaged(f"{data.name} is no part of a sparse matrix")
+            compound = data.dtype.names is not None
+            if compound and set(data.dtype.names) != {"real", "imag"}:
+                raise Damaged(f"{data.name} is no part of a sparse matrix")
+            if not compound and data.dtype.kind not in "fiub":
+                raise Damaged(f"{data.name} is no part of a sparse matrix")
+            parts[name] = (self.complex_of(data) if compound else self.array(data)).ravel()
+        data = parts["data"]
+        data = data != 0 if kind == "logical" else data.astype(np.result_type(data, np.float64))
+        shape = (rows, len(parts["jc"]) - 1)
+        return "sparse", shape, data, parts["ir"], parts["jc"]
+
+    def unreadable(self, item: Any, kind: str | None) -> tuple:
+        """Return what says that an item is of a class that cannot be read."""
+        if kind == "function_handle":
+            return "unreadable", kind, "a function handle"
+        if kind is None:
+            kind = str(item.dtype) if isinstance(item, h5py.Dataset) else "group"
+            return "unreadable", kind, "not a value of MATLAB's"
+        return "unreadable", kind, "an object of a class"
+
+
+def messages(request: dict[str, Any]) -> Iterator[tuple]:
+    """Yield the answer to a request."""
+    reader = Reader(request["path"])
+    names = reader.names()
+    yield "names", names
+    wanted = request["names"]
+    for name in names if wanted is None else wanted:
+        if name not in names:
+            continue  # the parent has all names
+        item = reader.variable(name)
+        yield "name", name
+        pieces = (
+            request["pieces"]
+            and isinstance(item, h5py.Dataset)
+            and reader.matlab_class(item) == "cell"
+            and not reader.number(item, "MATLAB_empty")
+        )
+        if pieces:
+            table = reader.array(item)
+            yield "cell", table.shape
+            for reference in table.ravel(order="F"):
+                yield "item", reader.referred(reference)
+        else:
+            yield "node", reader.node(item)
+    yield ("done",)
+
+
+def send(message: tuple, out: BinaryIO) -> None:
+    """Write one message."""
+    arrays: list[Any] = []
+
+    def described(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            arrays.append(value)
+            return {"dtype": value.dtype.str, "shape": value.shape}
+        if isinstance(value, np.generic):
+            return value.item()
+        raise TypeError(f"a message has a {type(value).__name__}")
+
+    text = json.dumps(message, default=described).encode()
+    out.write(len(text).to_bytes(8, "little") + text)
+    for array in arrays:
+        if array.size:
+            out.write(np.asfortranarray(array).T.reshape(-1).view(np.uint8).data)
+
+
+def answer(request: dict[str, Any], out: BinaryIO) -> None:
+    """Write the messages; whatever goes wrong is one of them."""
+    try:
+        for message in messages(request):
+            alarm(2**40)  # writing waits for the parent
+            send(message, out)
+            alarm()
+    except (Damaged, MemoryError, RecursionError) as error:
+        send(("damaged", str(error) or type(error).__name__), out)
+    except Exception as error:  # h5py raises nearly every type of them
+        send(("damaged", f"{type(error).__name__}: {error}"), out)
+    out.flush()
+
+
+if __name__ == "__main__":
+    _request = json.loads(sys.stdin.buffer.read())
+    sys.path[:] = _request["sys_path"]
+    # Nothing else may write between the messages.
+    _out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+
+    import h5py
+    import numpy as np
+
+    _DTYPES = {
+        "double": "f8",
+        "single": "f4",
+        "logical": "?",
+        **{f"{s}int{8 << i}": f"{s or 'i'}{1 << i}" for s in ("", "u") for i in range(4)},
+    }
+    answer(_request, _out)

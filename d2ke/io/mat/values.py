@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MATLAB's values as Python's, and back: the one place that decides types and shapes.
+
+Every file format is read into, and written from, plain nodes::
+
+    ("array", a)                 numbers and logicals, MATLAB's shape and class
+    ("char", u)                  UTF-16 code units, uint16, MATLAB's shape
+    ("cell", shape, items)       items in column-major order
+    ("struct", shape, columns)   {field: its values in column-major order}
+    ("sparse", shape, data, rows, starts)   compressed columns
+    ("unreadable", matlab_class, reason)
+
+They are tuples because a process that must not import d2ke makes them as well.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from d2ke.io.mat.errors import Damaged, Unreadable
+from d2ke.objects.container import Objects
+
+MAX_DEPTH = 100
+"""Cells and structs within each other; far more than anyone writes, far less than a stack."""
+
+CLASSES = {
+    "float64": "double",
+    "float32": "single",
+    "complex128": "double",
+    "complex64": "single",
+    "bool": "logical",
+    **{name: name for sign in ("int", "uint") for name in (f"{sign}{8 << i}" for i in range(4))},
+}
+"""MATLAB's class of each dtype that it can hold."""
+
+_MOST_EMPTY_ROWS = 2**20  # rows without characters take memory here but not in a file
+_WIDEST_ROW = 2**29 - 1  # of numpy's str
+
+_HELD = (
+    "MATLAB can hold numbers, booleans, str, numeric arrays, lists (cells), dicts (structs) "
+    "and scipy.sparse matrices"
+)
+_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
+_KEYWORDS = re.compile(
+    "break|case|catch|classdef|continue|else|elseif|end|for|function|global|if|otherwise|"
+    "parfor|persistent|return|spmd|switch|try|while"
+)
+
+
+# Nodes to Python.
+
+
+def to_python(node: tuple, name: str, squeeze: bool) -> Any:
+    """Return what a node stands for; `name` is where it is, as MATLAB writes it."""
+    kind = node[0]
+    if kind == "array":
+        return _squeezed(node[1]) if squeeze else node[1]
+    if kind == "char":
+        return _text(node[1], name, squeeze)
+    if kind == "cell":
+        _, shape, items = node
+        values = (
+            to_python(item, f"{name}{{{place}}}", squeeze)
+            for place, item in zip(_places(shape), items, strict=True)
+        )
+        return _boxed(_objects(values, shape), squeeze)
+    if kind == "struct":
+        return _struct(node, name, squeeze)
+    if kind == "sparse":
+        _, shape, data, rows, starts = node
+        return scipy.sparse.csc_array((data, rows, starts), shape=shape)
+    _, matlab_class, reason = node
+    return Unreadable(name, matlab_class, reason)
+
+
+def _squeezed(array: np.ndarray) -> Any:
+    return array.reshape(())[()] if array.size == 1 else array.squeeze()
+
+
+def _boxed(array: np.ndarray, squeeze: bool) -> np.ndarray:
+    """Squeeze a container, but never out of itself: a cell of one item stays a cell."""
+    return np.atleast_1d(array.squeeze()) if squeeze else array
+
+
+def _struct(node: tuple, name: str, squeeze: bool) -> Any:
+    _, shape, columns = node
+    if shape == (1, 1):
+        return {
+            field: to_python(values[0], f"{name}.{field}", squeeze)
+            for field, values in columns.items()
+        }
+    result = np.empty(shape, dtype=[(field, object) for field in columns])
+    for field, column in columns.items():
+        values = (
+            to_python(item, f"{name}({place}).{field}", squeeze)
+            for place, item in zip(_places(shape), column, strict=True)
+        )
+        result[field] = _objects(values, shape)
+    return _boxed(result, squeeze)
+
+
+def _objects(values: Iterable[Any], shape: tuple[int, ...]) -> np.ndarray:
+    flat = np.empty(math.prod(shape), dtype=object)
+    for i, value in enumerate(values):
+        flat[i] = value
+    return flat.reshape(shape, order="F")
+
+
+def _places(shape: tuple[int, ...]) -> Iterable[str]:
+    """MATLAB's subscripts in column-major order: one for a row or a column."""
+    for i in range(math.prod(shape)):
+        if len(shape) == 2 and 1 in shape:
+            yield str(i + 1)
+            continue
+        place = []
+        for n in shape:
+            i, k = divmod(i, n)
+            place.append(str(k + 1))
+        yield ",".join(place)
+
+
+def _text(units: np.ndarray, name: str, squeeze: bool) -> Any:
+    shape = units.shape
+    if shape == (0, 0) or (len(shape) == 2 and shape[0] == 1):
+        return units.astype("<u2").tobytes().decode("utf-16-le", "surrogatepass")
+    # Rows run along the second axis; pages, if any, come after the rows.
+    rows = np.moveaxis(units, 1, -1)
+    width = rows.shape[-1]
+    if rows.size and ((rows >= 0xD800) & (rows < 0xE000)).any():
+        raise Damaged(f"{name} has characters beyond 16 bits in a char array of several rows")
+    text = np.ascontiguousarray(rows, dtype=np.uint32)
+    if math.prod(rows.shape[:-1]) > max(_MOST_EMPTY_ROWS, units.size) or width > _WIDEST_ROW:
+        raise Damaged(f"{name} is a char array of the shape {shape}")
+    result = np.zeros(rows.shape[:-1], dtype=f"U{max(width, 1)}")
+    if text.size:
+        result[...] = text.view(f"U{width}")[..., 0]
+    return _boxed(result, squeeze)
+
+
+# Python to nodes.
+
+
+def variable_nodes(data: Any) -> dict[str, tuple]:
+    """Return the node of each variable of a dict, or raise an error that names what is wrong."""
+    if not isinstance(data, Mapping):
+        raise TypeError(f"data must be a dict of variables by name, got {type(data).__name__}")
+    nodes = {}
+    for name, value in data.items():
+        _check_name(name, "data", "a variable")
+        if _KEYWORDS.fullmatch(name):
+            raise ValueError(f"data has a variable {name!r}, which is a keyword of MATLAB")
+        nodes[name] = from_python(value, f"data[{name!r}]")
+    return nodes
+
+
+def from_python(value: Any, where: str, depth: int = 0) -> tuple:
+    """Return the node of a value; `where` is how errors call it."""
+    if depth > MAX_DEPTH:
+        raise ValueError(f"{where[:60]}... is nested deeper than {MAX_DEPTH} levels")
+    if isinstance(value, (str, np.str_)):
+        return "char", _units(str(value))[np.newaxis] if value else np.empty((0, 0), np.uint16)
+    if isinstance(value, Mapping):
+        for field in value:
+            _check_name(field, where, "a field")
+        columns = {
+            field: [from_python(item, f"{where}[{field!r}]", depth + 1)]
+            for field, item in value.items()
+        }
+        return "struct", (1, 1), columns
+    if isinstance(value, (list, tuple)):
+        items = [from_python(x, f"{where}[{i}]", depth + 1) for i, x in enumerate(value)]
+        return "cell", (1, len(items)), items
+    if isinstance(value, Objects):
+        items = [_object_node(x, f"{where}[{i}]") for i, x in enumerate(value)]
+        return "cell", (len(items), 1), items
+    if scipy.sparse.issparse(value):
+        return _sparse_node(value, where)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return "array", np.array([[_integer(value, where)]])
+    if isinstance(value, (bool, float, complex, np.generic)):
+        value = np.asarray(value)
+    if type(value) not in (np.ndarray, np.matrix, np.memmap, np.recarray):
+        raise TypeError(f"{where} is {_described(value)}; {_HELD}")
+    return _array_node(np.asarray(value), where, depth)
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, Unreadable):
+        return f"Unreadable (a {value.matlab_class} that was not read from its file)"
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def _integer(value: int, where: str) -> np.integer:
+    for kind in (np.int64, np.uint64):
+        if np.iinfo(kind).min <= value <= np.iinfo(kind).max:
+            return kind(value)
+    raise ValueError(f"{where} is {value}, which no integer class of MATLAB can hold")
+
+
+def _array_node(array: np.ndarray, where: str, depth: int) -> tuple:
+    given = array.ndim
+    if given < 2:
+        array = array.reshape(1, -1)
+    if array.dtype.names is not None:
+        return _struct_array_node(array, where, depth, given)
+    if array.dtype == object:
+        items = [
+            from_python(item, f"{where}[{_index(i, array.shape, given)}]", depth + 1)
+            for i, item in enumerate(array.ravel(order="F"))
+        ]
+        return "cell", array.shape, items
+    if array.dtype.kind == "U":
+        return "char", _rows_of_units(array if given else array.reshape(1), where, given)
+    if array.dtype.name not in CLASSES:
+        raise TypeError(
+            f"{where} is an array of {array.dtype}, which has no class in MATLAB; {_HELD}"
+        )
+    return "array", array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _struct_array_node(array: np.ndarray, where: str, depth: int, given: int) -> tuple:
+    columns = {}
+    for field in array.dtype.names:
+        _check_name(field, where, "a field")
+        columns[field] = [
+            from_python(item, f"{where}[{_index(i, array.shape, given)}][{field!r}]", depth + 1)
+            for i, item in enumerate(array[field].ravel(order="F"))
+        ]
+    return "struct", array.shape, columns
+
+
+def _index(i: int, shape: tuple[int, ...], given: int) -> str:
+    """Return the index that a user writes for item i in column-major order."""
+    if given < 2:
+        return str(i) if given else "()"
+    return ", ".join(str(int(k)) for k in np.unravel_index(i, shape, order="F"))
+
+
+def _units(text: str) -> np.ndarray:
+    return np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2").astype(np.uint16)
+
+
+def _rows_of_units(array: np.ndarray, where: str, given: int) -> np.ndarray:
+    """Return the char array of an array of rows: all must be of one length, nothing is padded."""
+    if given == 0:
+        text = str(array[0])
+        return _units(text)[np.newaxis] if text else np.empty((0, 0), np.uint16)
+    shape = array.shape[1:] if given == 1 else array.shape
+    array = array.reshape(shape)
+    width = array.dtype.itemsize // 4
+    lengths = np.char.str_len(array)
+    if array.size:
+        width = int(lengths.max())
+        if (lengths != width).any():
+            raise ValueError(
+                f"{where} has strings of {int(lengths.min())} to {width} characters, but the "
+                "rows of a char array have one length; give a list of str (a cell)"
+            )
+    codes = np.array([[ord(c) for c in text] for text in array.ravel()], dtype=np.uint32).reshape(
+        *array.shape, width
+    )
+    if codes.size and codes.max() > 0xFFFF:
+        raise ValueError(
+            f"{where} has characters beyond 16 bits in a char array; give a list of str (a cell)"
+        )
+    return np.moveaxis(codes.astype(np.uint16), -1, 1)
+
+
+def _object_node(item: Any, where: str) -> tuple:
+    """One packed object: channels in rows, as MATLAB's users keep series."""
+    return from_python(item.T if isinstance(item, np.ndarray) and item.ndim == 2 else item, where)
+
+
+def _sparse_node(value: Any, where: str) -> tuple:
+    if value.ndim != 2:
+        raise ValueError(f"{where} is a sparse array of {value.ndim} dimensions; MATLAB has 2")
+    if value.dtype.name not in ("float64", "complex128", "bool"):
+        raise TypeError(
+            f"{where} is sparse of {value.dtype}; MATLAB's sparse matrices are float64, "
+            "complex128 or bool: convert it with .astype"
+        )
+    columns = scipy.sparse.csc_array(value, copy=True)
+    columns.sum_duplicates()
+    return "sparse", columns.shape, columns.data, columns.indices, columns.indptr
+
+
+def _check_name(name: Any, where: str, what: str) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"{where} has the key {name!r}; the name of {what} must be a str")
+    if not _IDENTIFIER.fullmatch(name):
+        raise ValueError(
+            f"{where} has {what} {name!r}, which MATLAB does not accept: a name is a letter, "
+            "then letters, digits and _, at most 63 in all"
+        )

@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linear classification and regression by LIBLINEAR: `train` and `predict`.
+
+The argument order and the option strings are those of LIBLINEAR's MATLAB interface. The data go
+to LIBLINEAR as one array filled by numpy, one-vs-rest problems are solved in threads, and
+predictions are one matrix product.
+
+References
+----------
+R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang, C.-J. Lin, "LIBLINEAR: A library for large linear
+classification", JMLR 9, 2008.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from d2ke._base import labels
+from d2ke._base.blas import ROWS
+from d2ke._base.checks import choice, integer
+from d2ke._base.memory import bytes_needed, check_limit, require_memory
+from d2ke._base.threads import thread_count
+from d2ke.io._rows import StoredRows
+from d2ke.learners import option_strings, scores, solver_calls, solver_nodes
+from d2ke.learners.linear_model import (
+    _CRAMMER_SINGER,
+    _REGRESSION,
+    _SOLVERS,
+    LinearModel,
+    one_vs_rest_signs,
+)
+from d2ke.learners.newton import MAX_NEWTON, MOST_DENSE, block_newton
+from d2ke.learners.option_strings import Option
+
+_DETERMINISTIC = (0, 2, 11)  # all others shuffle with the C library's rand()
+_FREE_BIAS = (0, 2, 5, 6, 11)
+# LIBLINEAR's default tolerances; 0.1 for the rest.
+_EPS = {0: 0.01, 2: 0.01, 5: 0.01, 6: 0.01, 11: 0.0001}
+_CROSS_VALIDATION = "train returns a model; cross-validate with d2ke.search"
+
+_OPTIONS = {
+    "-s": Option(option_strings.integer(*_SOLVERS), "solver (default 1)"),
+    "-c": Option(option_strings.real(0, above=True), "cost C (default 1)"),
+    "-p": Option(option_strings.real(0), "epsilon of the loss of -s 11, 12, 13 (default 0.1)"),
+    "-e": Option(option_strings.real(0, above=True), "tolerance (default 0.01 to 0.1, by solver)"),
+    "-B": Option(option_strings.real(), "bias feature if >= 0 (default -1, none)"),
+    "-R": Option(None, "do not regularise the bias of -B 1"),
+    "-w": Option(option_strings.real(0, above=True), "factor of C for a class of that number"),
+    "-q": Option(None, "quiet (always the case)"),
+    "-v": Option(option_strings.refused(_CROSS_VALIDATION), "not supported"),
+    "-C": Option(option_strings.refused(_CROSS_VALIDATION), "not supported"),
+}  # fmt: skip
+
+# How LIBLINEAR says that it gave up. A switch to another solver is not giving up; nor are "line
+# search fails" and "actred too small": then the objective is minimal to rounding.
+_GAVE_UP = re.compile(
+    r"WARNING: (reaching max number of (?:Newton )?iterations(?!\nSwitching)|f < -1\.0e\+32)"
+)
+
+
+def train(
+    y: Sequence | np.ndarray,
+    Z: Any,
+    options: str | Sequence[str] = "-s 2 -e 0.0001 -c 1 -q",
+    *,
+    solver: str = "liblinear",
+    class_weight: Mapping | None = None,
+    n_threads: int | None = None,
+    seed: int = 0,
+    max_memory: int | str | None = None,
+) -> LinearModel:
+    """Train a linear classifier or regression with LIBLINEAR, or as it would.
+
+    Parameters
+    ----------
+    y : sequence of length n
+        Class labels of any one type (integers of any size, finite floats, booleans, strings); or
+        real targets for the solvers 11, 12, 13.
+    Z : array_like, scipy sparse, path or FeatureFile, shape (n, n_features)
+        Feature vectors; float64 or float32, of any memory order, or any sparse format. All
+        columns count, also those that are zero throughout. Or a feature store, by its name or
+        open, whose rows are read block by block: once for LIBLINEAR, and in each of its passes
+        by ``solver="block"``, which never holds more than some blocks.
+    options : str, default "-s 2 -e 0.0001 -c 1 -q"
+        LIBLINEAR's options. An option left out has LIBLINEAR's default (``-s 1``, ``-c 1``).
+
+        - ``-s``: 0 logistic regression (primal), 1 squared hinge loss (dual), 2 the same
+          (primal), 3 hinge loss (dual), 4 Crammer and Singer's multi-class machine, 5 squared
+          hinge loss with L1 penalty, 6 logistic regression with L1 penalty, 7 logistic
+          regression (dual); regressions: 11 squared epsilon-insensitive loss (primal), 12 the
+          same (dual), 13 epsilon-insensitive loss (dual).
+        - ``-c`` cost C > 0; ``-e`` tolerance > 0; ``-p`` epsilon >= 0 (regressions);
+          ``-B b`` appends the feature b >= 0 to each vector; ``-R`` leaves the weight of
+          ``-B 1`` unpenalised (0, 2, 5, 6, 11).
+        - ``-w<label> f`` multiplies C by f for the class of that integer label. With more than
+          two classes it acts on the class as the positive side of its own problem, as in
+          LIBLINEAR.
+        - ``-q`` is accepted; nothing is ever printed. ``-v``, ``-C`` and the one-class solver
+          21 are refused.
+    solver : {"liblinear", "block"}, default "liblinear"
+        ``"block"``: for ``-s 2`` and dense `Z`, minimises the same objective to the same
+        tolerance by a truncated Newton method that serves all classes with each matrix product
+        and copies nothing: many times faster where there are many rows or classes. It has no
+        ``-R``.
+    class_weight : dict, optional
+        {label: factor of C}, for labels of any type; in place of ``-w``.
+    n_threads : int, optional
+        Threads that solve the one-vs-rest problems of more than two classes (solvers 0 and 2),
+        or that multiply matrices (``solver="block"``); all CPUs available by default. The model
+        does not depend on it.
+    seed : int, default 0
+        Seeds the C library's ``rand()``, which the solvers 1, 3, 4, 5, 6, 7, 12 and 13 draw
+        from. The generator belongs to the process: these solvers run one at a time, and another
+        library that calls ``rand()`` meanwhile spoils the repeatability.
+    max_memory : int or str, optional
+        Bytes that the training may take beside `Z` and `y`, such as ``"4GB"``; it fails before it
+        starts if that is not enough. None: no limit.
+
+    Returns
+    -------
+    LinearModel
+        Weights, bias and classes as plain arrays.
+
+    Raises
+    ------
+    TypeError
+        If `y`, `Z` or an argument is of a wrong type.
+    ValueError
+        If a value is not finite, lengths differ, there is only one class, an option is
+        unknown or out of range, a store is damaged, or `max_memory` is too small.
+    OSError
+        If a store cannot be opened.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    Warns
+    -----
+    RuntimeWarning
+        If LIBLINEAR stopped before it reached the tolerance.
+
+    Notes
+    -----
+    LIBLINEAR needs 16 bytes for each value of `Z`. Its print hook, one per process, is
+    redirected. Ctrl-C takes effect when the binary problems being solved are done.
+
+    Each one-vs-rest problem is LIBLINEAR's own binary one, bit for bit for the solvers 0 and 2.
+    LIBLINEAR's multi-class call sums the same rows in another order, so that its weights agree
+    to within the tolerance ``-e`` only, as do its own for two orders of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.learners.linear_model import predict; from d2ke.learners.liblinear import train
+    >>> Z = np.array([[0.0, 1.0], [0.1, 0.8], [1.0, 0.0], [0.9, 0.2]])
+    >>> y = ["left", "left", "right", "right"]
+    >>> model = train(y, Z, "-s 2 -e 0.0001 -c 10 -q")
+    >>> labels, (percent, _, _), decision = predict(y, Z, model)
+    >>> labels.tolist(), percent
+    (['left', 'left', 'right', 'right'], 100.0)
+    """
+    given = option_strings.parse(options, _OPTIONS)
+    number = given.get("-s", 1)
+    _check_options(given, number, class_weight)
+    block = choice("solver", solver, ("liblinear", "block")) == "block"
+    if block and (number != 2 or "-R" in given):
+        raise ValueError(f'solver="block" is for the options -s 2 without -R, got {options!r}')
+    n_threads = thread_count(n_threads)
+    seed = integer("seed", seed, 0, 2**32 - 1)
+    features = solver_nodes.features("Z", Z)
+    if 0 in features.shape:
+        raise ValueError(f"Z must have rows and columns, got shape {features.shape}")
+    if number in _REGRESSION:
+        classes, values = None, labels.targets("y", y)
+    else:
+        classes, values = labels.encode_classes("y", y)
+    labels.same_length("y", values, "Z", features.shape[0])
+    bias = given.get("-B", -1.0)
+    text = options if isinstance(options, str) else " ".join(options)
+    if block:
+        _check_block_memory(max_memory, features, len(classes), n_threads)
+        factors = scores.class_weights(classes, given.get("-w"), class_weight)
+        weights = _solve_block(features, values, classes, factors, given, n_threads)
+        return LinearModel(*_split_bias(weights, bias), classes, number, text)
+
+    _check_nodes_memory(max_memory, features, n_threads)
+    rows = solver_nodes.feature_nodes(features, bias if bias >= 0 else None)
+    n_weights = features.shape[1] + int(bias >= 0)
+    solve = partial(_solve, rows, n_weights, bias, given, number)
+    names: list[Any] = [None]
+    if classes is None:
+        problems = [partial(solve, values, {})]
+    else:
+        factors = scores.class_weights(classes, given.get("-w"), class_weight)
+        if number == _CRAMMER_SINGER:
+            if max(len(values), n_weights) * len(classes) >= 2**31:
+                raise ValueError("-s 4 cannot hold n * n_classes >= 2**31 values; use -s 2")
+            problems = [partial(solve, values, dict(enumerate(factors)))]
+        elif len(classes) == 2:
+            signs = np.where(values == 1, 1.0, -1.0)
+            problems = [partial(solve, signs, {1: factors[1], -1: factors[0]})]
+        else:
+            names = classes.tolist()
+            problems = [
+                partial(_solve_one_vs_rest, solve, values, code, factor)
+                for code, factor in enumerate(factors)
+            ]
+    _library().liblinear.set_print_string_function(solver_calls.PRINT_HOOK)
+    solved = solver_calls.run(problems, n_threads, None if number in _DETERMINISTIC else seed)
+    weights = np.concatenate([w for w, _ in solved])
+    if not np.isfinite(weights).all():
+        raise ValueError("LIBLINEAR's solution is not finite; the values of Z are too large")
+    _warn_of_giving_up([printed for _, printed in solved], names, number)
+    return LinearModel(*_split_bias(weights, bias), classes, number, text)
+
+
+def _split_bias(weights: np.ndarray, bias: float) -> tuple[np.ndarray, np.ndarray | None]:
+    if bias < 0:
+        return weights, None
+    return np.ascontiguousarray(weights[:, :-1]), bias * weights[:, -1]
+
+
+def _solve_block(features, codes, classes, factors, given, n_threads):
+    """Return the weights of all classes, one row for each (one in all for two classes)."""
+    if sparse.issparse(features):
+        raise TypeError('solver="block" needs a dense Z, got sparse; use Z.toarray()')
+    if features.dtype not in (np.float32, np.float64):
+        features = features.astype(np.float64)
+    signs = one_vs_rest_signs(codes, len(classes))
+    n_problems = signs.shape[1]
+    # Of two classes the second one is the positive side of the only problem.
+    positive = np.arange(len(classes))[-n_problems:]
+    negative_factors = [factors[0]] if n_problems == 1 else np.ones(n_problems)
+    costs = given.get("-c", 1.0) * np.vstack([negative_factors, np.asarray(factors)[positive]])
+    bias = given.get("-B", -1.0)
+    weights, solved = block_newton(
+        features,
+        signs,
+        costs,
+        bias=bias if bias >= 0 else None,
+        tolerance=given.get("-e", _EPS[2]),
+        n_threads=n_threads,
+    )
+    if not np.isfinite(weights).all():
+        raise ValueError("the solution is not finite; the values of Z are too large")
+    if not solved.all():
+        name = classes[positive[np.argmin(solved)]]
+        warnings.warn(
+            f'solver="block" stopped for class {name.item()!r} before reaching the tolerance: '
+            f"{MAX_NEWTON} Newton steps; use a larger -e, a smaller -c, or scale Z",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return np.ascontiguousarray(weights.T)
+
+
+def _check_nodes_memory(max_memory: Any, features: Any, n_threads: int) -> None:
+    """Refuse what LIBLINEAR has no room for: 16 bytes a value, and some numbers for each row."""
+    n, R = features.shape
+    sizes = {"n": n, "R": R, "T": n_threads}
+    case, count = 'solver="liblinear"', n * R
+    if sparse.issparse(features):
+        case, count = f"{case}, sparse", features.nnz
+        sizes["E"] = count
+    elif isinstance(features, StoredRows):
+        case = f"{case}, a feature store"
+    what = f'LIBLINEAR\'s copy of {count} values and its work (solver="block" makes no copy)'
+    check_limit(max_memory, bytes_needed("train", case, **sizes), what)
+    require_memory("train", case, **sizes)
+
+
+def _check_block_memory(max_memory: Any, features: Any, n_classes: int, n_threads: int) -> None:
+    """Refuse what the block solver has no room for: some numbers for each row and problem."""
+    n, R = features.shape
+    k = n_classes if n_classes > 2 else 1
+    case = 'solver="block"'
+    if isinstance(features, StoredRows):
+        case = f"{case}, a feature store"
+    sizes = {
+        "n": n,
+        "R": R + 1,
+        "k": k,
+        "c": 0 if features.dtype in (np.float32, np.float64) else 8,
+        "L": min(n, ROWS),
+        "P": R + 1 if R <= MOST_DENSE else 0,
+        "T": n_threads,
+    }
+    what = f"{k} problems of {n} rows and {R + 1} weights"
+    check_limit(max_memory, bytes_needed("train", case, **sizes), what)
+    require_memory("train", case, **sizes)
+
+
+def _check_options(given: dict[str, Any], solver: int, class_weight: Mapping | None) -> None:
+    """Refuse options that the chosen solver would ignore."""
+    if "-p" in given and solver not in _REGRESSION:
+        raise ValueError(f"option -p is for the regressions -s 11, 12, 13, not for -s {solver}")
+    if solver in _REGRESSION and ("-w" in given or class_weight is not None):
+        raise ValueError(f"class weights are for classifiers, not for the regression -s {solver}")
+    if "-R" in given and (given.get("-B") != 1 or solver not in _FREE_BIAS):
+        raise ValueError(f"option -R needs -B 1 and one of -s {_FREE_BIAS}, got -s {solver}")
+
+
+def _library() -> Any:
+    # Imported at the first use: liblinear imports numba wherever that is installed, which takes
+    # longer than all of this package.
+    from liblinear import liblinear
+
+    return liblinear
+
+
+def _solve_one_vs_rest(solve: partial, codes: np.ndarray, code: int, factor: float) -> np.ndarray:
+    """Solve one class against all others; its weight leaves the others' C alone."""
+    return solve(np.where(codes == code, 1.0, -1.0), {1: factor})
+
+
+def _solve(
+    rows: solver_nodes.Rows,
+    n_weights: int,
+    bias: float,
+    given: dict[str, Any],
+    solver: int,
+    values: np.ndarray,
+    factors: Mapping[int, float],
+) -> np.ndarray:
+    """Return LIBLINEAR's weights, one row per label in ascending order (one for labels -1, +1)."""
+    lib = _library()
+    values = np.ascontiguousarray(values, np.float64)
+    param = lib.parameter.__new__(lib.parameter)  # its constructor parses and resets the hook
+    param.set_to_default_values()
+    param.solver_type = solver
+    param.C = given.get("-c", 1.0)
+    param.eps = given.get("-e", _EPS.get(solver, 0.1))
+    param.p = given.get("-p", 0.1)
+    param.regularize_bias = int("-R" not in given)
+    param.nr_weight = len(factors)
+    param.weight_label = (ctypes.c_int * len(factors))(*factors.keys())
+    param.weight = (ctypes.c_double * len(factors))(*factors.values())
+    problem = lib.problem.__new__(lib.problem)
+    problem.l = len(values)
+    problem.n = n_weights  # given, not derived from the data: trailing zero columns stay
+    problem.y = values.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+    problem.x = rows.addresses.ctypes.data_as(ctypes.POINTER(ctypes.POINTER(lib.feature_node)))
+    problem.bias = bias
+    message = lib.liblinear.check_parameter(problem, param)
+    if message:
+        raise ValueError(f"LIBLINEAR refuses the options: {message.decode()}")
+    pointer = lib.liblinear.train(problem, param)
+    try:
+        model = pointer.contents
+        if solver == _CRAMMER_SINGER:
+            # Columns are in the order in which the labels first appear.
+            n_classes = model.nr_class
+            order = np.argsort(model.label[:n_classes])
+            weights = np.ctypeslib.as_array(model.w, (n_weights, n_classes))
+            return np.ascontiguousarray(weights[:, order].T)
+        # Of the labels -1 and +1, LIBLINEAR makes +1 the positive side in whichever order.
+        return np.ctypeslib.as_array(model.w, (1, n_weights)).copy()
+    finally:
+        lib.liblinear.free_and_destroy_model(ctypes.byref(pointer))
+
+
+def _warn_of_giving_up(printed: list[str], names: list[Any], solver: int) -> None:
+    for text, name in zip(printed, names, strict=True):
+        found = _GAVE_UP.search(text)
+        if found:
+            about = "" if name is None else f" for class {name!r}"
+            warnings.warn(
+                f"LIBLINEAR -s {solver} stopped{about} before reaching the tolerance: "
+                f"{found[1]}; use a larger -e, a smaller -c, or scale Z",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+            return

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linear models and their predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, log_expit
+
+from d2ke._base import arrays
+from d2ke._base import labels as class_labels
+from d2ke._base.checks import flag
+from d2ke._base.memory import require_memory
+from d2ke.learners import scores, solver_nodes
+
+_CRAMMER_SINGER = 4
+
+_REGRESSION = (11, 12, 13)
+
+_LEAST_SQUARES = 11
+
+_LOGISTIC = (0, 6, 7)
+
+_SOLVERS = (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """A trained linear model: plain arrays, independent of LIBLINEAR.
+
+    Attributes
+    ----------
+    weights : ndarray of float64, shape (n_rows, n_features)
+        One row per class, in the order of `classes`; a single row for two classes (except
+        Crammer and Singer's method, ``-s 4``, which has two) and for a regression.
+    bias : ndarray of float64, shape (n_rows,), or None
+        Added to the products with `weights`; None without option ``-B``.
+    classes : ndarray of shape (n_classes,), or None
+        The distinct labels in sorted order, in their own type; None for a regression.
+    solver : int
+        LIBLINEAR's solver number, option ``-s``.
+    options : str
+        The option string that the model was trained with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.learners.linear_model import LinearModel
+    >>> model = LinearModel(np.array([[1.0, -1.0]]), None, np.array(["no", "yes"]), 2, "-s 2")
+    >>> model.n_features
+    2
+    """
+
+    weights: np.ndarray = field(repr=False)
+    bias: np.ndarray | None = field(repr=False)
+    classes: np.ndarray | None
+    solver: int
+    options: str
+
+    def __post_init__(self) -> None:
+        """Check that the parts fit together; loaded models rely on it."""
+        if type(self.solver) is not int or self.solver not in _SOLVERS:
+            raise ValueError(f"solver must be one of {_SOLVERS}, got {self.solver!r}")
+        if not isinstance(self.options, str):
+            raise ValueError(f"options must be a string, got {self.options!r}")
+        regression = self.solver in _REGRESSION
+        # Least squares classifies too, see `train_least_squares`.
+        if regression != (self.classes is None) and self.solver != _LEAST_SQUARES:
+            raise ValueError(f"classes must be None for -s 11, 12, 13 only; solver {self.solver}")
+        rows = 1
+        if self.classes is not None:
+            class_labels.check_classes(self.classes)
+            if len(self.classes) > 2 or self.solver == _CRAMMER_SINGER:
+                rows = len(self.classes)
+        class_labels.check_array("weights", self.weights, np.float64, (rows, None))
+        if self.bias is not None:
+            class_labels.check_array("bias", self.bias, np.float64, (rows,))
+
+    @property
+    def n_features(self) -> int:
+        """Number of features the model was trained on."""
+        return self.weights.shape[1]
+
+
+def one_vs_rest_signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return a column of signs for each class, 1 for its rows and -1 for all others.
+
+    Of two classes only the second one has a column.
+    """
+    return np.where(
+        codes[:, None] == np.arange(n_classes)[-n_classes if n_classes > 2 else -1 :], 1.0, -1.0
+    )
+
+
+def predict(
+    y: Sequence | np.ndarray | None,
+    Z: Any,
+    model: LinearModel,
+    *,
+    probability: bool = False,
+) -> tuple[np.ndarray, tuple[float, float, float], np.ndarray]:
+    """Predict with a linear model, and compare with the true labels.
+
+    Parameters
+    ----------
+    y : sequence of length n, or None
+        The true labels (or targets), for the accuracy only; None if they are not known. Labels
+        that the model has never seen count as wrongly predicted.
+    Z : array_like, scipy sparse, path or FeatureFile, shape (n, n_features)
+        Feature vectors; those of a feature store are read block by block.
+    model : LinearModel
+        What `train` or `load_model` returned.
+    probability : bool, default False
+        Return class probabilities in place of decision values; logistic solvers (0, 6, 7) only.
+
+    Returns
+    -------
+    labels : ndarray of shape (n,)
+        Predicted labels in the type of ``model.classes``; predicted values of a regression.
+    accuracy : tuple of three floats
+        Percentage of correct labels, mean squared error, squared correlation coefficient. All
+        nan if `y` is None; the last two nan for strings; the first nan for a regression; the
+        correlation nan where one side is constant.
+    decision : ndarray of float64
+        With probability: shape (n, n_classes), columns in the order of ``model.classes``.
+        Otherwise the decision values: shape (n, 1) for two classes, where a value above 0 means
+        ``classes[1]`` and any other ``classes[0]``; shape (n, n_classes) for more, columns in
+        the order of ``classes``, the first of the largest values wins (``-s 4`` has this form
+        for two classes also); shape (n, 1) for a regression.
+
+    Raises
+    ------
+    TypeError
+        If `model` is not a LinearModel, or `y` is of another kind than the model's labels.
+    ValueError
+        If the number of features or of labels does not fit, or a value is not finite.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.learners.linear_model import predict; from d2ke.learners.liblinear import train
+    >>> model = train([1, 1, 3, 3], np.array([[0.0], [1.0], [4.0], [5.0]]), "-s 0 -B 1 -c 100")
+    >>> labels, _, decision = predict(None, np.array([[0.5], [4.5]]), model)
+    >>> labels.tolist(), (decision[:, 0] > 0).tolist()
+    ([1, 3], [False, True])
+    """
+    if not isinstance(model, LinearModel):
+        raise TypeError(f"model must be a LinearModel, got {type(model).__name__}")
+    if flag("probability", probability) and model.solver not in _LOGISTIC:
+        raise ValueError(f"probability needs a logistic solver, -s 0, 6 or 7, not {model.solver}")
+    features = solver_nodes.features("Z", Z)
+    n_rows, n_features = features.shape
+    if n_features != model.n_features:
+        raise ValueError(f"Z has {n_features} features, but the model has {model.n_features}")
+    true = scores.truth(y, model.classes, "Z", n_rows)
+
+    case = "probability=True" if probability else ""
+    require_memory("predict", case, n=n_rows, k=len(model.weights))
+    decision = np.empty((n_rows, len(model.weights)))
+    if not sparse.issparse(features):
+        # By blocks, so that float32 features are not copied to float64 as a whole.
+        for rows in arrays.row_blocks(features.shape):
+            np.matmul(features[rows], model.weights.T, out=decision[rows])
+    else:
+        decision[:] = features @ model.weights.T
+    if model.bias is not None:
+        decision += model.bias
+    if model.classes is None:
+        labels = decision[:, 0].copy()
+        return labels, scores.accuracy(true, labels, None), decision
+    if decision.shape[1] == 1:
+        labels = model.classes[(decision[:, 0] > 0).astype(np.intp)]
+    else:
+        labels = model.classes[decision.argmax(axis=1)]
+    accuracy = scores.accuracy(true, labels, model.classes)
+    return labels, accuracy, _probabilities(decision) if probability else decision
+
+
+def _probabilities(decision: np.ndarray) -> np.ndarray:
+    """Return LIBLINEAR's estimates: logistic functions, normalised over more than two classes."""
+    if decision.shape[1] == 1:
+        return np.hstack([expit(-decision), expit(decision)])
+    # Relative to the largest: far from all classes, the logistic functions themselves underflow.
+    logs = log_expit(decision)
+    estimates = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return estimates / estimates.sum(axis=1, keepdims=True)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nearest-neighbour classification on a distance matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from d2ke._base import arrays, labels
+from d2ke._base.checks import integer
+
+
+def knn_predict(D: np.ndarray, y: Sequence | np.ndarray, k: int = 1) -> np.ndarray:
+    """Predict by majority vote among the k nearest training objects.
+
+    Parameters
+    ----------
+    D : array_like of shape (m, n)
+        Distances of m objects (rows) to the n training objects (columns). Infinity is a
+        distance; nan is not.
+    y : sequence of length n
+        Labels of the training objects, of any one type.
+    k : int, default 1
+        Number of neighbours, 1 to n.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Predicted labels, in the type of `y`.
+
+    Raises
+    ------
+    TypeError
+        If `D` does not hold real numbers, or `k` is not an integer.
+    ValueError
+        If `D` has a nan, the number of labels is not n, or `k` is out of range.
+
+    Notes
+    -----
+    Ties are broken in a fixed way. Of training objects at equal distance, the one with the
+    smaller index is nearer. Of classes with equally many votes, the one whose nearest member
+    among the k neighbours is nearest wins (in the same sense, so a smaller index decides last).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.learners.neighbors import knn_predict
+    >>> D = np.array([[0.3, 0.1, 0.2, 9.0], [7.0, 7.0, 7.0, 7.0]])
+    >>> knn_predict(D, ["a", "b", "a", "b"], k=3).tolist()
+    ['a', 'a']
+    >>> knn_predict(D, ["a", "b", "a", "b"]).tolist()
+    ['b', 'a']
+    """
+    distances = arrays.matrix("D", D, infinite=True)
+    classes, codes = labels.encode_labels("y", y)
+    n_rows, n_columns = distances.shape
+    if len(codes) != n_columns:
+        raise ValueError(f"y has {len(codes)} labels, but D has {n_columns} columns")
+    k = integer("k", k, 1, n_columns)
+    winners = np.empty(n_rows, np.intp)
+    for rows in arrays.row_blocks(distances.shape):
+        nearest = codes[nearest_columns(distances[rows], k)]
+        winners[rows] = vote(nearest, len(classes))
+    return classes[winners]
+
+
+def nearest_columns(distances: np.ndarray, k: int) -> np.ndarray:
+    """Return the k nearest columns of each row, by distance and then by index."""
+    bound = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
+    closer = distances < bound
+    tied = distances == bound
+    # Of the columns at the k-th distance, the first ones fill the places left.
+    places = k - closer.sum(axis=1, keepdims=True)
+    chosen = closer | (tied & (np.cumsum(tied, axis=1, dtype=np.int32) <= places))
+    columns = np.nonzero(chosen)[1].reshape(-1, k)
+    order = np.argsort(np.take_along_axis(distances, columns, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(columns, order, axis=1)
+
+
+def vote(nearest: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return the winning class of each row of neighbours' classes, sorted by distance."""
+    row = np.arange(len(nearest))[:, None]
+    votes = np.bincount((row * n_classes + nearest).ravel(), minlength=len(nearest) * n_classes)
+    of_each = votes.reshape(-1, n_classes)[row, nearest]
+    first_best = of_each.argmax(axis=1)
+    return nearest[row[:, 0], first_best]

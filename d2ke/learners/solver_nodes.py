@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Feature matrices checked, and laid out as the node arrays that LIBLINEAR and LIBSVM read.
+
+Both libraries read a row as structs {int index; double value} that end with index -1. A whole
+matrix becomes one structured array here, filled by numpy: 16 bytes for each stored value.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from d2ke._base.arrays import _check_dtype, _refuse, matrix, row_blocks
+from d2ke.io._rows import StoredRows, stored
+
+NODE = np.dtype([("index", np.intc), ("value", np.float64)], align=True)
+
+
+class Rows(NamedTuple):
+    """Rows for C: the node array and each row's address in it, which is valid while both live."""
+
+    nodes: np.ndarray
+    addresses: np.ndarray
+
+    @classmethod
+    def at(cls, nodes: np.ndarray, starts: np.ndarray) -> Rows:
+        """Make rows that start at the given positions of a contiguous node array."""
+        return cls(nodes, nodes.ctypes.data + starts.astype(np.uintp) * np.uintp(NODE.itemsize))
+
+    def taken(self, order: np.ndarray) -> Rows:
+        """Return the same rows in another order; nothing is copied but addresses."""
+        return Rows(self.nodes, self.addresses[order])
+
+
+def features(name: str, values: Any) -> np.ndarray | sparse.csr_array | StoredRows:
+    """Return feature vectors as a dense array or, if sparse, in canonical CSR form.
+
+    Of a feature store, a path or open, they are rows that are read when they are needed.
+    Duplicate entries of a sparse matrix are summed, as everywhere in scipy; the argument is
+    never changed.
+    """
+    values = stored(name, values)
+    if isinstance(values, StoredRows):
+        return values
+    if not sparse.issparse(values):
+        return matrix(name, values)
+    if values.ndim != 2:
+        raise ValueError(f"{name} must be two-dimensional, got shape {values.shape}")
+    _check_dtype(name, values)
+    given = values.tocsr()
+    # A new container on the same buffers: its flags are computed, not those the caller may have
+    # set, and indices out of range must never reach C.
+    csr = sparse.csr_array((given.data, given.indices, given.indptr), shape=given.shape)
+    csr.check_format(full_check=True)
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    if csr.dtype.kind == "f" and not np.isfinite(csr.data).all():
+        entry = np.flatnonzero(~np.isfinite(csr.data))[0]
+        row = np.searchsorted(csr.indptr, entry, side="right") - 1
+        _refuse(name, csr.data[entry], row, csr.indices[entry])
+    return csr
+
+
+def feature_nodes(
+    values: np.ndarray | sparse.csr_array | StoredRows, bias: float | None = None
+) -> Rows:
+    """Return checked feature vectors as rows for C.
+
+    Indices are 1-based. With `bias`, each row gets one more feature of that value.
+    """
+    n_rows, n_columns = values.shape
+    tail = 1 if bias is None else 2
+    if not sparse.issparse(values):
+        nodes = _dense_nodes(values, head=0, tail=tail)
+        starts = np.arange(n_rows, dtype=np.int64) * nodes.shape[1]
+        ends = starts + n_columns
+        nodes = nodes.reshape(-1)
+    else:
+        lengths = np.diff(values.indptr).astype(np.int64)
+        ends = np.cumsum(lengths + tail) - tail
+        starts = ends - lengths
+        nodes = np.empty(values.nnz + n_rows * tail, NODE)
+        places = np.arange(values.nnz) + np.repeat(np.arange(n_rows) * tail, lengths)
+        nodes["index"][places] = values.indices + 1
+        nodes["value"][places] = values.data
+    if bias is not None:
+        nodes["index"][ends] = n_columns + 1
+        nodes["value"][ends] = bias
+    nodes["index"][ends + tail - 1] = -1
+    nodes["value"][ends + tail - 1] = 0.0
+    return Rows.at(nodes, starts)
+
+
+def gram_nodes(gram: np.ndarray) -> Rows:
+    """Return a checked Gram matrix as rows for LIBSVM, each led by its serial number in 1..n."""
+    nodes = _dense_nodes(gram, head=1, tail=1)
+    nodes["index"][:, 0] = 0
+    nodes["value"][:, 0] = np.arange(1, len(gram) + 1)
+    nodes["index"][:, -1] = -1
+    nodes["value"][:, -1] = 0.0
+    starts = np.arange(len(gram), dtype=np.int64) * nodes.shape[1]
+    return Rows.at(nodes.reshape(-1), starts)
+
+
+def _dense_nodes(values: np.ndarray | StoredRows, head: int, tail: int) -> np.ndarray:
+    """Return the nodes (rows x head + columns + tail) with the columns' indices 1, 2, ... set."""
+    n_rows, n_columns = values.shape
+    nodes = np.empty((n_rows, head + n_columns + tail), NODE)
+    columns = slice(head, head + n_columns)
+    nodes["index"][:, columns] = np.arange(1, n_columns + 1, dtype=np.intc)
+    # By blocks of rows, so that a column-major matrix is read through the cache.
+    for rows in row_blocks(values.shape):
+        nodes["value"][rows, columns] = values[rows]
+    return nodes

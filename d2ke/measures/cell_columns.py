@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sums of a narrow Gaussian kernel at many places, without most of the pairs that are far."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from d2ke._base.threads import thread_count
+from d2ke._ext import kernel_sums
+from d2ke.measures.clouds import cloud, decay, scaled
+
+_REACH = 6.0  # sigmas, where the kernel has fallen to 1.5e-8
+_POINTS_OF_A_ROW = 50  # of columns, which should not become too short
+_MOST = 16  # columns along an axis
+
+
+class Columns:
+    """Points sorted into columns: cells along two axes, and not along any other.
+
+    A column is at least 6 sigma wide, so that a place needs the points of its own and of the
+    next columns only. What is left out has kernel values below 1.5e-8.
+    """
+
+    def __init__(self, points: np.ndarray, vectors: np.ndarray, sigma: float) -> None:
+        points, self.sigma = scaled(points, sigma)
+        self.factor = self.sigma / sigma
+        self.channels = vectors.shape[1]
+        self.low = points.min(axis=0)
+        extent = points.max(axis=0) - self.low
+        self.axes = np.argsort(-extent, kind="stable")[:2]
+        most = min(max(len(points) // _POINTS_OF_A_ROW, 1), _MOST)
+        self.counts = np.array(
+            [min(max(int(extent[a] / (_REACH * self.sigma)), 1), most) for a in self.axes]
+        )
+        self.sides = np.where(self.counts > 1, extent[self.axes] / self.counts, np.inf)
+        cells = np.minimum(self._cells(points), self.counts)  # the last point is on the edge
+        order = np.lexsort(cells.T[::-1])
+        cells = cells[order]
+        steps = np.append(np.flatnonzero((np.diff(cells, axis=0, prepend=-9) != 0).any(axis=1)),
+                          len(points))  # fmt: skip
+        inside = {
+            tuple(cells[begin].tolist()): order[begin:end]
+            for begin, end in itertools.pairwise(steps.tolist())
+        }
+        near_each = []  # of every column: which points are near
+        pairs = 0
+        self.ranges = np.zeros((*(self.counts + 2), 2), dtype=np.int64)
+        ways = list(itertools.product((-1, 0, 1), repeat=len(self.axes)))
+        filled = 0
+        for cell in np.ndindex(*(self.counts + 2)):
+            around = [tuple(i + j for i, j in zip(cell, way, strict=True)) for way in ways]
+            near = [inside[other] for other in around if other in inside]
+            near_each += near
+            begin, filled = filled, filled + sum(map(len, near))
+            self.ranges[cell] = begin, filled
+            pairs += (filled - begin) * len(inside.get(cell, ()))
+        which = np.concatenate(near_each)
+        self.points, self.vectors = cloud(points[which]), cloud(vectors[which])
+        self.share = pairs / len(points) ** 2
+        self.seen = 0  # pairs of points, in all sums so far
+
+    def _cells(self, places: np.ndarray) -> np.ndarray:
+        """Return the column of each place: 1 to the count, 0 and one more just outside."""
+        within = (places[:, self.axes] - self.low[self.axes]) / self.sides
+        return np.clip(np.floor(within), -2, self.counts + 1).astype(np.int64) + 1
+
+    def potentials(self, places: np.ndarray, n_threads: int | None) -> np.ndarray:
+        """Return sum_q K(p, q) v_q at every place, (n, r)."""
+        places = places * self.factor
+        cells = self._cells(places)
+        near = ((cells >= 0) & (cells <= self.counts + 1)).all(axis=1)
+        where = np.flatnonzero(near)
+        result = np.zeros((len(places), self.channels))
+        if not where.size:
+            return result
+        flat = np.ravel_multi_index(tuple(cells[where].T), tuple(self.counts + 2))
+        order = np.argsort(flat, kind="stable")
+        where, flat = where[order], flat[order]
+        offsets = np.append(np.flatnonzero(np.diff(flat, prepend=-1)), len(flat))
+        ranges = self.ranges.reshape(-1, 2)[flat[offsets[:-1]]]
+        result[where] = kernel_sums.local_potentials(
+            cloud(places[where]), offsets, self.points, self.vectors, ranges, False,
+            decay("gaussian", self.sigma), thread_count(n_threads),
+        )  # fmt: skip
+        self.seen += int((np.diff(offsets) * (ranges[:, 1] - ranges[:, 0])).sum())
+        return result

@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kernel distance of two measures, by the method asked for or the one that suits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.checks import choice, flag, generator
+from d2ke.measures import dual_tree, fast_gauss, fourier_series, pair_sums, random_fourier
+from d2ke.measures.kernels import checked_accuracy, checked_kernel
+from d2ke.measures.measure import Measure, as_measure, check_comparable, lengths, merged
+from d2ke.measures.method_choice import choose
+
+METHODS = ("auto", "exact", "dualtree", "wspd", "fourier", "rff", "ifgt")
+
+
+@dataclass(frozen=True)
+class KernelDistanceInfo:
+    """A kernel distance, how it was computed and how far off it can be.
+
+    Attributes
+    ----------
+    value : float
+        The distance D_K, the root of `squared`.
+    squared : float
+        D_K^2, not below 0.
+    method : str
+        "exact", "dualtree", "wspd", "fourier", "rff", "ifgt", or "closed form".
+    reason : str
+        Why this method.
+    kernel : str
+        The kernel.
+    sigma : float or None
+        Its scale; None for kernels without one.
+    eps, delta : float or None
+        The accuracy asked for and, for a random method, the probability of missing it.
+    total : float
+        W, the mean of the two total measures (for a norm: the total measure).
+    bound : float
+        Bound on the error of `squared`: eps W^2, or a smaller one where the
+        computation proved it; for a random method it holds with probability
+        1 - delta; for exact methods a bound of the rounding.
+    standard_error : float or None
+        Of a random method: the estimated standard error of `squared`, which is
+        usually far below `bound`.
+    discretisation : float
+        Bound on what replacing curves and surfaces by their samples adds to the
+        error of `value`; with probability 1 - delta (delta or 0.01) where these are
+        random, once for each such shape. nan for shapes under a kernel without scale.
+    counts : dict of str to int
+        What was counted: distinct points, pairs of points or boxes, features.
+    """
+
+    value: float
+    squared: float
+    method: str
+    reason: str
+    kernel: str
+    sigma: float | None
+    eps: float | None
+    delta: float | None
+    total: float
+    bound: float
+    standard_error: float | None
+    discretisation: float
+    counts: dict[str, int] = field(hash=False)
+
+
+def kernel_distance(
+    P: Any,
+    Q: Any,
+    *,
+    sigma: float | str | None = None,
+    weights_p: Any = None,
+    weights_q: Any = None,
+    kernel: str = "gaussian",
+    method: str = "auto",
+    eps: float | None = None,
+    delta: float | None = None,
+    seed: Any = 0,
+    n_threads: int | None = None,
+    info: bool = False,
+) -> float | KernelDistanceInfo:
+    """Compute the kernel distance of two weighted point sets, curves or surfaces.
+
+    D_K(P, Q)^2 = kappa(P, P) + kappa(Q, Q) - 2 kappa(P, Q), where kappa(P, Q) is the
+    sum of K(p, q) w(p) w(q) over all pairs: the norm of the difference of two
+    measures. It is a metric on measures for the Gaussian and the Laplace kernel.
+
+    Parameters
+    ----------
+    P, Q : array_like of shape (n, d), or Measure
+        Points, (n,) for d = 1; or what `curve` and `mesh` return.
+    sigma : float or "median"
+        The kernel's scale; "median" is the median distance between the distinct
+        points of both (of a sample of 1000), and 1 where there is but one.
+    weights_p, weights_q : array_like of shape (n,), optional
+        Weights, of any sign; they need not sum to 1. Default: 1 each, so that a
+        repeated point counts twice; pass ``np.full(n, 1 / n)`` for distributions.
+    kernel : {"gaussian", "laplace", "linear", "trivial"}
+        exp(-|p-q|^2 / (2 sigma^2)); exp(-|p-q| / sigma); <p, q>, with which the
+        distance is that of the weighted sums; 1 for equal points and else 0.
+    method : {"auto", "exact", "dualtree", "wspd", "fourier", "rff", "ifgt"}
+        "exact": all pairs. "dualtree": boxes of points, adaptive; good for narrow
+        kernels in up to 3 dimensions. "wspd": well-separated pairs, the paper's
+        Theorem 3.1 (Gaussian only). "fourier": Fourier series of the repeated kernel
+        (Gaussian only); all but narrow kernels in up to 4 dimensions. "rff": random
+        Fourier features; any dimension, any size. "ifgt": Taylor features (Gaussian
+        only); wide kernels in more dimensions.
+        "auto": the cheapest by an estimate; exact without `eps`.
+    eps : float, optional
+        Accuracy: the error of D_K^2 is at most eps W^2, where W is the mean of the
+        total measures (sums of absolute weights) of P and Q. Needed by all methods
+        but "exact" and "auto".
+    delta : float, optional
+        Probability with which a random method may miss eps; 0.01 by default.
+    seed : int or numpy.random.Generator
+        Of a random method.
+    n_threads : int, optional
+        Threads; None for all that this process may use. The result does not
+        depend on it.
+    info : bool
+        True: return a `KernelDistanceInfo` instead of the distance alone.
+
+    Returns
+    -------
+    float or KernelDistanceInfo
+        D_K, or D_K with the method, the bound and the counts.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Empty sets, values that are not finite, different dimensions or kinds,
+        arguments out of range, too many features ("fourier", "ifgt").
+
+    Notes
+    -----
+    The distance is computed as the norm of P - Q, equal points merged first: what
+    both have in common cancels exactly, and the distance of a set to itself is 0
+    whatever the method.
+
+    References
+    ----------
+    Joshi, Kommaraju, Phillips, Venkatasubramanian, "Comparing Distributions and
+    Shapes using the Kernel Distance", SoCG 2011. Maurer and Pontil, "Empirical
+    Bernstein bounds and sample variance penalization", COLT 2009 (when the random
+    features are enough).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> P = np.array([[0.0, 0.0], [1.0, 0.0]])
+    >>> round(d2ke.kernel_distance(P, P + 0.5, sigma=1.0), 4)
+    1.0864
+    >>> d2ke.kernel_distance(P, P + [1.0, 0.0], kernel="trivial", info=True).squared
+    2.0
+    """
+    info = flag("info", info)
+    p = as_measure("P", P, "weights_p", weights_p)
+    q = as_measure("Q", Q, "weights_q", weights_q)
+    check_comparable("P", p, "Q", q)
+    # Each by itself first: what is equal gets the same sums, which cancel exactly.
+    sides = [merged(m.points, m.vectors) for m in (p, q)]
+    points = np.concatenate([points for points, _ in sides])
+    vectors = np.concatenate([sides[0][1], -sides[1][1]])
+    given = (sigma, kernel, method, eps, delta, seed, n_threads)
+    result = _norm_of([p, q], points, vectors, (p.total + q.total) / 2, *given)
+    return result if info else result.value
+
+
+def kernel_norm(
+    P: Any,
+    *,
+    sigma: float | str | None = None,
+    weights_p: Any = None,
+    kernel: str = "gaussian",
+    method: str = "auto",
+    eps: float | None = None,
+    delta: float | None = None,
+    seed: Any = 0,
+    n_threads: int | None = None,
+    info: bool = False,
+) -> float | KernelDistanceInfo:
+    """Compute the kernel norm of one measure, sqrt(kappa(P, P)): its distance to nothing.
+
+    Parameters
+    ----------
+    P : array_like of shape (n, d), or Measure
+        As for `kernel_distance`, and so are the others; the error of the square is at
+        most eps W^2 with W the total measure of P.
+    sigma, weights_p, kernel, method, eps, delta, seed, n_threads, info
+        As for `kernel_distance`.
+
+    Returns
+    -------
+    float or KernelDistanceInfo
+        The norm.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `kernel_distance`.
+
+    References
+    ----------
+    Joshi, Kommaraju, Phillips, Venkatasubramanian, "Comparing Distributions and
+    Shapes using the Kernel Distance", SoCG 2011.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> round(d2ke.kernel_norm([0.0, 1.0, 5.0], sigma=1.0), 4)
+    2.0527
+    """
+    info = flag("info", info)
+    p = as_measure("P", P, "weights_p", weights_p)
+    given = (sigma, kernel, method, eps, delta, seed, n_threads)
+    result = _norm_of([p], p.points, p.vectors, p.total, *given)
+    return result if info else result.value
+
+
+def _norm_of(
+    measures: list[Measure],
+    points: np.ndarray,
+    vectors: np.ndarray,
+    total: float,
+    sigma: Any,
+    kernel: Any,
+    method: Any,
+    eps: Any,
+    delta: Any,
+    seed: Any,
+    n_threads: Any,
+) -> KernelDistanceInfo:
+    sigma = checked_kernel(kernel, sigma, [m.points for m in measures])
+    choice("method", method, METHODS)
+    given_delta = delta
+    eps, delta = checked_accuracy(eps, delta)
+    if method not in ("auto", "exact") and eps is None:
+        raise TypeError(f'method="{method}" is approximate and needs eps, such as eps=0.01')
+    if method in ("wspd", "fourier", "ifgt") and kernel == "laplace":
+        raise ValueError(
+            f'method="{method}" is for the Gaussian kernel; for the Laplace kernel there are '
+            '"exact", "dualtree" and "rff"'
+        )
+    if sigma is None and method not in ("auto", "exact"):
+        raise ValueError(f'the {kernel} kernel is computed exactly; got method="{method}"')
+    generator(seed)
+    if not math.isfinite(total * total):
+        raise ValueError(f"the weights are too large: their total is {total}")
+    standard_error = None
+    points, vectors = (points, vectors) if kernel == "linear" else merged(points, vectors)
+    counts = {"points": len(points)}
+    signed = float(lengths(vectors).sum())
+    # The total measure may have shrunk by cancellation, and the accuracy asked for is per pair.
+    ratio = total / signed if signed else 1.0
+    each = None if eps is None else min(eps * ratio * ratio, 1.0)
+    bound = (8 + points.shape[1]) * np.finfo(float).eps * signed**2
+    reason = "asked for"
+    if sigma is None:
+        method, reason = "closed form", f"the {kernel} kernel's sum needs no pairs"
+        squared = _closed_form(points, vectors, kernel)
+    elif len(points) == 0:
+        method, reason, squared = "closed form", "the measures cancel", 0.0
+    else:
+        if method == "auto":
+            method, reason = choose(points, vectors, kernel, sigma, each, delta)
+        if method == "exact":
+            squared = pair_sums.norm(points, vectors, kernel, sigma, n_threads)
+            counts["point_pairs"] = len(points) * (len(points) + 1) // 2
+        elif method in ("dualtree", "wspd"):
+            if method == "dualtree":
+                found = dual_tree.dual_tree(points, vectors, kernel, sigma, each, n_threads)
+            else:
+                found = dual_tree.separated_pairs(points, vectors, sigma, each, n_threads)
+            squared, bound = found.value, bound + found.bound
+            counts |= {"box_pairs": found.box_pairs, "point_pairs": found.point_pairs}
+        elif method == "fourier":
+            found = fourier_series.series_norm(points, vectors, sigma, each, n_threads)
+            squared, bound = found.value, bound + found.bound
+            counts["features"] = found.terms
+        elif method == "ifgt":
+            found = fast_gauss.taylor_norm(points, vectors, sigma, each, n_threads)
+            squared, bound = found.value, bound + found.bound
+            counts |= {
+                "features": found.terms,
+                "degree": found.degree,
+                "centres": found.centres,
+            }
+        else:
+            found = random_fourier.random_norm(
+                points, vectors, kernel, sigma, each, delta, generator(seed), n_threads
+            )
+            squared, bound = found.value, bound + found.bound
+            standard_error = found.standard_error
+            counts["features"] = 2 * found.n_frequencies
+    squared = max(squared, 0.0)
+    return KernelDistanceInfo(
+        value=math.sqrt(squared),
+        squared=squared,
+        method=method,
+        reason=reason,
+        kernel=kernel,
+        sigma=sigma,
+        eps=eps,
+        delta=delta if method == "rff" else given_delta,
+        total=total,
+        bound=bound,
+        standard_error=standard_error,
+        discretisation=(
+            math.nan
+            if sigma is None and any(m.gap or m.n_samples for m in measures)
+            else sum(m.discretisation(kernel, sigma or 1.0, delta) for m in measures)
+        ),
+        counts=counts,
+    )
+
+
+def _closed_form(points: np.ndarray, vectors: np.ndarray, kernel: str) -> float:
+    if kernel == "trivial":
+        return float(np.square(vectors).sum())
+    # Relative to nothing: the linear kernel is not invariant under translations.
+    return float(np.square(points.T @ vectors).sum())

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Taylor features of the Gaussian kernel (the improved fast Gauss transform's map)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import KDTree
+from scipy.spatial.distance import cdist
+from scipy.special import gammaln, pdtrc
+
+from d2ke._base.threads import team_size
+from d2ke._ext import kernel_sums
+from d2ke.measures.clouds import scaled
+from d2ke.measures.measure import lengths
+from d2ke.objects.container import offsets_of
+
+MOST_TERMS = 200_000
+_HOPELESS = 1e9
+_MOST_RADIUS = 25  # beyond, exp(-radius^2) would vanish
+_CLUSTERS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # radii of clusters that are considered
+_MOST_CELLS = 1e9
+_NEAR_POINTS = 1 << 19
+_NEAR_CELLS = 1 << 10
+_GATHERED, _CELL = 120, 40_000  # work of a near point, and of a cell, besides its features
+_SEGMENTS = 64
+_STEPS = 1000
+_PARTIAL_VALUES = 1 << 22
+
+
+class TaylorSum(NamedTuple):
+    """kappa, a bound of its error, the degree, the number of features and of centres."""
+
+    value: float
+    bound: float
+    degree: int
+    terms: int
+    centres: int
+
+
+def _squares(points: np.ndarray) -> np.ndarray:
+    return np.einsum("ij,ij->i", points, points)
+
+
+def ball(points: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the centre and the radius of a ball around the points, nearly the smallest."""
+    centre = points.min(axis=0) / 2 + points.max(axis=0) / 2
+    best, least = centre, math.inf
+    for step in range(1, 6):  # Badoiu and Clarkson: towards the farthest point
+        squares = _squares(points - centre)
+        farthest = int(squares.argmax())
+        if squares[farthest] < least:
+            best, least = centre, float(squares[farthest])
+        centre = centre + (points[farthest] - centre) / (step + 1)
+    return best, math.sqrt(least)
+
+
+def degree_needed(radius: float, eps: float) -> int:
+    """Return the least t with P(Poisson(2 radius^2) >= t) <= eps, radius in units of sqrt(h).
+
+    For points p, q with |p|, |q| <= radius, what the terms of degree >= t contribute to
+    K(p, q) is at most exp(-|p|^2 - |q|^2) sum_{k >= t} (2 |p| |q|)^k / k!, hence at most
+    that probability. (The paper's rule is max(4 e Delta^2, log2 1/eps), several times more.)
+    """
+    mean = 2 * radius * radius
+    return _least(1, lambda t: pdtrc(t - 1, mean) * (1 + 1e-9) <= eps)
+
+
+@cache
+def degree_of_clusters(radius: float, eps: float) -> int:
+    """Return a degree that is enough where only one point of a pair is within the radius.
+
+    With x = |p| <= radius and y = |q|, the remainder is at most exp(-(x - y)^2)
+    P(Poisson(2 x y) >= t). While t >= 2 x^2 it grows with x, so x = radius is the worst;
+    y goes through small intervals, and far away the first factor is below eps.
+    """
+    y = np.linspace(0, radius + math.sqrt(math.log(1 / eps)), 2001)
+    gap = np.maximum(np.maximum(y[:-1] - radius, radius - y[1:]), 0)
+    near = np.exp(-gap * gap) * (1 + 1e-9)
+    return _least(
+        max(1, math.ceil(2 * radius * radius)),
+        lambda t: float((near * pdtrc(t - 1, 2 * radius * y[1:])).max()) <= eps,
+    )
+
+
+def _least(low: int, holds: Callable[[int], bool]) -> int:
+    """Return the least integer >= low for which it holds, as it does for all later ones."""
+    high = low
+    while not holds(high):
+        low, high = high + 1, 2 * high
+    while low < high:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return high
+
+
+def terms_of(dim: int, degree: int) -> int:
+    """Return the number of monomials of degree < `degree` in `dim` variables."""
+    return math.comb(degree - 1 + dim, dim)
+
+
+def check_terms(dim: int, radius: float, eps: float) -> tuple[int, int]:
+    """Return the degree and the number of features, or refuse if there are too many."""
+    # Far outside, the degree alone is hopeless, and not worth finding.
+    far = min(radius, _HOPELESS)
+    degree = degree_needed(radius, eps) if radius < 1e3 else math.ceil(2 * far * far)
+    terms = terms_of(dim, degree)
+    if terms > MOST_TERMS or radius > _MOST_RADIUS:
+        raise ValueError(
+            f'method="ifgt" would need {"at least " if radius > far else ""}'
+            f"{Decimal(terms):.3g} features (degree {degree} in {dim} "
+            f"dimensions, radius {radius:.3g} sqrt(h)); at most {MOST_TERMS} and a radius of "
+            f'{_MOST_RADIUS} sqrt(h) are possible; use method="dualtree" for a narrow kernel in '
+            'up to 3 dimensions, else method="rff" or "exact", or a larger sigma or eps'
+        )
+    return degree, terms
+
+
+def features(
+    points: np.ndarray,
+    vectors: np.ndarray,
+    offsets: np.ndarray,
+    degree: int,
+    n_threads: int | None,
+) -> np.ndarray:
+    """Return the features of every set, (n_sets, r, terms); points in units of sqrt(h)."""
+    dim = points.shape[1]
+    terms = terms_of(dim, degree)
+    # Large sets are cut into segments, however many threads there are.
+    sizes = np.diff(offsets)
+    parts = max(1, min(_SEGMENTS, _PARTIAL_VALUES // (terms * vectors.shape[1] * len(sizes))))
+    cuts = np.clip(sizes * terms // (1 << 16), 1, np.minimum(parts, sizes))
+    within = np.arange(cuts.sum()) - np.repeat(offsets_of(cuts)[:-1], cuts)
+    edges = np.repeat(offsets[:-1], cuts) + within * np.repeat(sizes, cuts) // np.repeat(cuts, cuts)
+    edges = np.append(edges, offsets[-1])
+    sums = kernel_sums.taylor(points, vectors, edges, degree, terms, team_size(n_threads))
+    sums = np.add.reduceat(sums, offsets_of(cuts)[:-1], axis=0)
+    powers = kernel_sums.exponents(dim, degree, terms)
+    # What is left of sqrt(2^k / a!) is the root of a multinomial coefficient.
+    logs = gammaln(powers.sum(axis=1) + 1.0) - gammaln(powers + 1.0).sum(axis=1)
+    sums *= np.exp(logs / 2)
+    return sums
+
+
+class Plan(NamedTuple):
+    """An expansion: its degree, features, the radius of its clusters (0: one centre), its work."""
+
+    degree: int
+    terms: int
+    cluster: float
+    work: float
+
+
+def plan(points: np.ndarray, sigma: float, eps: float) -> Plan:
+    """Return the expansion with the least work (in points times features), or refuse.
+
+    One centre serves where the kernel is wide. Else the points are cut into cells, each
+    with its own expansion, which is multiplied with that of the points near it.
+    """
+    n, dim = points.shape
+    unit = math.sqrt(2) * sigma
+    _, radius = ball(points)
+    try:
+        degree, terms = check_terms(dim, radius / unit, eps)
+        plans, refusal = [Plan(degree, terms, 0.0, n * terms)], None
+    except ValueError as error:
+        plans, refusal = [], error
+    some = points[np.linspace(0, n - 1, 64).astype(np.int64)]
+    others = points[np.linspace(0, n - 1, 1025).astype(np.int64)]
+    squares = cdist(some, others, "sqeuclidean") / unit**2
+    reach = math.sqrt(math.log(1 / eps)) if eps < 1 else 0.0
+    extent = np.ptp(points, axis=0)
+    for cluster in _CLUSTERS:
+        if cluster >= radius / unit or eps >= 1:
+            break
+        degree = degree_of_clusters(cluster, eps)
+        terms = terms_of(dim, degree)
+        counts = np.floor(extent / _side(cluster, unit, dim)) + 1
+        if terms > MOST_TERMS or np.log(counts).sum() > math.log(_MOST_CELLS):
+            continue
+        cells = float(np.prod(counts))
+        near = float((squares < (reach + 2 * cluster) ** 2).mean())
+        work = min(cells, n) * ((n * near + 1) * (_GATHERED + terms) + _CELL)
+        plans.append(Plan(degree, terms, cluster, work))
+    if not plans:
+        raise refusal
+    return min(plans, key=lambda each: each.work)
+
+
+def taylor_norm(
+    points: np.ndarray, vectors: np.ndarray, sigma: float, eps: float, n_threads: int | None
+) -> TaylorSum:
+    """Return kappa of one measure with itself, to eps times the square of its total.
+
+    With one centre, the sum of squares lacks those of the terms of higher degree; as these
+    are a positive definite kernel too, the error is at most (sum |v_p| sqrt(R(p, p)))^2 with
+    R(p, p) = P(Poisson(2 |p|^2) >= degree), which is the bound returned.
+    """
+    points, sigma = scaled(points, sigma)
+    chosen = plan(points, sigma, eps)
+    unit = math.sqrt(2) * sigma
+    if chosen.cluster:
+        return _clustered(points / unit, vectors, chosen, eps, n_threads)
+    centre, _ = ball(points)
+    points = (points - centre) / unit
+    sums = features(points, vectors, np.array([0, len(points)]), chosen.degree, n_threads)
+    # The remainder grows with |p|: a table, looked up at the next step above, bounds it.
+    squares = _squares(points)
+    steps = np.linspace(0, squares.max(), _STEPS)
+    above = np.minimum(np.searchsorted(steps, squares), _STEPS - 1)
+    remainders = pdtrc(chosen.degree - 1, 2 * steps)[above]
+    bound = float(lengths(vectors) @ np.sqrt(remainders)) ** 2
+    return TaylorSum(float(np.square(sums).sum()), bound, chosen.degree, chosen.terms, 1)
+
+
+def _clustered(
+    points: np.ndarray, vectors: np.ndarray, chosen: Plan, eps: float, n_threads: int | None
+) -> TaylorSum:
+    """Sum over cells the products of their own features and those of all points near them."""
+    n, dim = points.shape
+    low = points.min(axis=0)
+    cells = np.floor((points - low) / _side(chosen.cluster, 1.0, dim)).astype(np.int64)
+    key = np.ravel_multi_index(tuple(cells.T), tuple((cells.max(axis=0) + 1).tolist()))
+    order = np.argsort(key, kind="stable")
+    points, vectors, key = points[order], vectors[order], key[order]
+    starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    offsets = np.append(starts, n)
+    sizes = np.diff(offsets)
+    centres = np.minimum.reduceat(points, starts) / 2 + np.maximum.reduceat(points, starts) / 2
+    tree = KDTree(centres)
+    # Whoever is farther from the centre is farther than sqrt(ln 1/eps) from all of the cell.
+    reach = 2 * chosen.cluster + math.sqrt(math.log(1 / eps))
+    at_once = max(1, min(_NEAR_CELLS, _PARTIAL_VALUES // (chosen.terms * vectors.shape[1])))
+    parts = []
+    first = 0
+    while first < len(centres):
+        near = tree.query_ball_point(centres[first : first + at_once], reach, return_sorted=True)
+        ends = np.cumsum([len(each) for each in near])
+        taken = np.concatenate(near).astype(np.int64)
+        counts = np.cumsum(sizes[taken])[ends - 1]
+        kept = max(1, int(np.searchsorted(counts, _NEAR_POINTS)))
+        taken, ends, counts = taken[: ends[kept - 1]], ends[:kept], counts[:kept]
+        last = first + kept
+        whose = np.repeat(np.arange(first, last), np.diff(ends, prepend=0))
+        repeated = np.repeat(whose, sizes[taken])
+        index = np.repeat(offsets[taken] - offsets_of(sizes[taken])[:-1], sizes[taken])
+        index += np.arange(len(index))
+        around = features(
+            points[index] - centres[repeated],
+            vectors[index],
+            np.append(0, counts),
+            chosen.degree,
+            n_threads,
+        )
+        inside = slice(offsets[first], offsets[last])
+        own = features(
+            points[inside] - np.repeat(centres[first:last], sizes[first:last], axis=0),
+            vectors[inside],
+            offsets[first : last + 1] - offsets[first],
+            chosen.degree,
+            n_threads,
+        )
+        parts.append(float(np.vdot(own, around)))
+        first = last
+    bound = eps * float(lengths(vectors).sum()) ** 2
+    return TaylorSum(math.fsum(parts), bound, chosen.degree, chosen.terms, len(centres))
+
+
+def _side(cluster: float, unit: float, dim: int) -> float:
+    """Side of a cell that a ball of this radius holds; a hair less, for the rounding."""
+    return 2 * cluster * unit / math.sqrt(dim) * (1 - 1e-12)

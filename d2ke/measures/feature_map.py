@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Vectors whose distance is the kernel distance of measures."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.checks import choice, flag, generator, integer
+from d2ke._base.memory import require_memory
+from d2ke.measures import fast_gauss, random_fourier
+from d2ke.measures.kernels import checked_accuracy, checked_kernel
+from d2ke.measures.measure import Measure, as_measures
+from d2ke.objects.container import offsets_of
+
+_MOST_VALUES = 2**31  # of a feature matrix
+
+
+@dataclass(frozen=True, eq=False)
+class KernelFeatureMap:
+    """A map of sets to vectors whose Euclidean distances are nearly their kernel distances.
+
+    Called with sets (and their weights) it returns an array of shape
+    (n_sets, n_features). Made by `kernel_feature_map`.
+
+    Attributes
+    ----------
+    method : {"rff", "ifgt"}
+        Random Fourier features or Taylor features.
+    kernel : str
+        The kernel.
+    sigma : float
+        Its scale.
+    centre : ndarray of shape (d,)
+        Origin of the features.
+    kind : str
+        The kind of measures that it maps.
+    channels : int
+        Numbers that each point of these carries.
+    omega : ndarray of shape (d, n_features / 2 / channels), or None
+        Frequencies of random features.
+    degree : int or None
+        Degree of Taylor features.
+    radius : float or None
+        Greatest distance from the centre of points that can be mapped; None: any.
+    eps : float or None
+        The accuracy it was made for.
+    """
+
+    method: str
+    kernel: str
+    sigma: float
+    centre: np.ndarray
+    kind: str
+    channels: int
+    omega: np.ndarray | None
+    degree: int | None
+    radius: float | None
+    eps: float | None
+
+    def __post_init__(self) -> None:
+        """Check what the kernels rely on, where the parts are not from `kernel_feature_map`."""
+        choice("method", self.method, ("rff", "ifgt"))
+        if self.method == "rff" and np.shape(self.omega)[:1] != np.shape(self.centre):
+            raise ValueError(
+                f"omega must have a row for each of {len(self.centre)} coordinates, got shape "
+                f"{np.shape(self.omega)}"
+            )
+        if self.method == "ifgt":
+            integer("degree", self.degree, 1)
+
+    @property
+    def n_features(self) -> int:
+        """Length of the vectors."""
+        if self.omega is not None:
+            return 2 * self.channels * self.omega.shape[1]
+        return self.channels * fast_gauss.terms_of(len(self.centre), self.degree)
+
+    def __call__(
+        self, sets: Any, *, weights: Any = None, n_threads: int | None = None
+    ) -> np.ndarray:
+        """Map sets to vectors, float64 of shape (n_sets, n_features)."""
+        measures = as_measures("sets", sets, "weights", weights)
+        first = measures[0]
+        if first.kind != self.kind or first.points.shape[1] != len(self.centre):
+            raise ValueError(
+                f"the map is for measures of kind {self.kind!r} in {len(self.centre)} dimensions; "
+                f"sets holds {first.kind!r} in {first.points.shape[1]}"
+            )
+        if len(measures) * self.n_features > _MOST_VALUES:
+            raise ValueError(
+                f"{len(measures)} sets with {self.n_features} features each are too many"
+            )
+        require_memory("KernelFeatureMap", R=self.n_features, **_sizes(measures))
+        points = np.concatenate([m.points for m in measures]) - self.centre
+        vectors = np.concatenate([m.vectors for m in measures])
+        offsets = offsets_of([len(m) for m in measures])
+        if self.radius is not None:
+            reach = np.sqrt(np.square(points).sum(axis=1))
+            worst = int(reach.argmax())
+            if reach[worst] > self.radius * (1 + 1e-9):
+                which = int(np.searchsorted(offsets, worst, side="right")) - 1
+                raise ValueError(
+                    f"sets[{which}] has a point at distance {reach[worst]} from the centre, but "
+                    f"the map holds within {self.radius}; make it from sets that reach as far"
+                )
+        if self.method == "rff":
+            Z = random_fourier.transforms(points, vectors, offsets, self.omega, n_threads)
+            Z = Z / math.sqrt(self.omega.shape[1])
+        else:
+            unit = math.sqrt(2) * self.sigma
+            Z = fast_gauss.features(points / unit, vectors, offsets, self.degree, n_threads)
+        return Z.reshape(len(measures), -1)
+
+
+def kernel_feature_map(
+    sets: Any,
+    *,
+    sigma: float | str,
+    weights: Any = None,
+    kernel: str = "gaussian",
+    method: str = "auto",
+    n_features: int | None = None,
+    eps: float | None = None,
+    delta: float | None = None,
+    uniform: bool = False,
+    seed: Any = 0,
+) -> KernelFeatureMap:
+    """Make a map under which the kernel distance becomes the Euclidean one.
+
+    Parameters
+    ----------
+    sets : sequence of arrays of shape (n_i, d), or of Measure
+        The sets to be mapped: where they lie, and how many they are, decides the map.
+        It can map others of the same kind afterwards.
+    sigma : float or "median"
+        The kernel's scale, as for `kernel_distance`.
+    weights : sequence of arrays of shape (n_i,), optional
+        Weights of the points of each set; 1 each by default.
+    kernel : {"gaussian", "laplace"}
+        The kernel.
+    method : {"auto", "rff", "ifgt"}
+        Random Fourier features, or Taylor features (Gaussian kernel, few dimensions).
+        "auto": for a given `eps` whatever needs fewer features, else "rff".
+    n_features : int, optional
+        Number of random features, even; for Measures with r numbers per point a
+        multiple of 2 r. Give this or `eps`.
+    eps : float, optional
+        The error of every D_K^2 between two of the sets is at most eps W^2, where W is
+        the mean of their total measures.
+    delta : float, optional
+        Probability with which random features may miss this for some pair; 0.01 by
+        default.
+    uniform : bool
+        True: what `eps` promises holds for all sets at once within the ball around the
+        given ones, those not seen yet included, as many as there may be; this takes
+        more random features (Gaussian kernel only). With Taylor features it holds
+        in any case.
+    seed : int or numpy.random.Generator
+        Of random features; more features from the same seed begin with the same
+        frequencies.
+
+    Returns
+    -------
+    KernelFeatureMap
+        To be called with sets.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Not exactly one of `n_features` and `eps`, arguments out of range, more features
+        than there can be.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    References
+    ----------
+    Joshi, Kommaraju, Phillips, Venkatasubramanian, "Comparing Distributions and
+    Shapes using the Kernel Distance", SoCG 2011, section 4 (uniform: its third map,
+    by an eps-net). Sutherland and Schneider, "On the error of random Fourier
+    features", UAI 2015, Proposition 1 (how many the uniform promise takes).
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> sets = [[[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.5]], [[1.0, 1.0], [0.5, 0.0]]]
+    >>> phi = d2ke.kernel_feature_map(sets, sigma=1.0, eps=1e-6)
+    >>> phi.method, phi.n_features, phi(sets).shape
+    ('ifgt', 36, (3, 36))
+    """
+    measures = as_measures("sets", sets, "weights", weights)
+    uniform = flag("uniform", uniform)
+    return _map_for(measures, sigma, kernel, method, n_features, eps, delta, seed, uniform)
+
+
+def kernel_features(
+    sets: Any,
+    *,
+    sigma: float | str,
+    weights: Any = None,
+    kernel: str = "gaussian",
+    method: str = "auto",
+    n_features: int | None = None,
+    eps: float | None = None,
+    delta: float | None = None,
+    seed: Any = 0,
+    n_threads: int | None = None,
+) -> np.ndarray:
+    """Map sets to vectors whose Euclidean distances are nearly their kernel distances.
+
+    Parameters
+    ----------
+    sets : sequence of arrays of shape (n_i, d), or of Measure
+        The sets.
+    sigma, weights, kernel, method, n_features, eps, delta, seed
+        As for `kernel_feature_map`, which is the way to map other sets later.
+    n_threads : int, optional
+        Threads; None for all that this process may use. The result does not
+        depend on it.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_sets, n_features)
+        One vector for each set: its mean feature vector times its number of points.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `kernel_feature_map`.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    References
+    ----------
+    Joshi, Kommaraju, Phillips, Venkatasubramanian, "Comparing Distributions and
+    Shapes using the Kernel Distance", SoCG 2011, Lemmas 4.1 and 4.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> sets = [[[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.5]]]
+    >>> Z = d2ke.kernel_features(sets, sigma=1.0, n_features=20000)
+    >>> bool(abs(np.linalg.norm(Z[0] - Z[1]) - d2ke.kernel_distance(*sets, sigma=1.0)) < 0.01)
+    True
+    """
+    measures = as_measures("sets", sets, "weights", weights)
+    phi = _map_for(measures, sigma, kernel, method, n_features, eps, delta, seed)
+    require_memory("kernel_features", R=phi.n_features, **_sizes(measures))
+    return phi(measures, n_threads=n_threads)
+
+
+def _sizes(measures: list[Measure]) -> dict[str, int]:
+    """Return the sizes of sets that `require_memory` is asked about."""
+    points, dim = sum(map(len, measures)), measures[0].points.shape[1]
+    numbers = points * (dim + measures[0].vectors.shape[1] - 1)
+    return {"n": len(measures), "N": numbers, "V": points, "d": dim}
+
+
+def _map_for(measures, sigma, kernel, method, n_features, eps, delta, seed, uniform=False):
+    choice("kernel", kernel, ("gaussian", "laplace"))
+    choice("method", method, ("auto", "rff", "ifgt"))
+    sigma = checked_kernel(kernel, sigma, [m.points for m in measures])
+    eps, delta = checked_accuracy(eps, delta)
+    rng = generator(seed)
+    if (n_features is None) == (eps is None):
+        raise TypeError("give the accuracy as eps or the size as n_features, one of the two")
+    if method == "ifgt" and (kernel != "gaussian" or eps is None):
+        raise ValueError('method="ifgt" is for the Gaussian kernel, and needs eps')
+    if uniform and (kernel != "gaussian" or eps is None):
+        raise ValueError("uniform=True is for the Gaussian kernel, and needs eps")
+    points = np.concatenate([m.points for m in measures])
+    dim, channels = points.shape[1], measures[0].vectors.shape[1]
+    # Each pair's error is eps times the square of half its total.
+    each = None if eps is None else eps / 4
+    centre, radius = fast_gauss.ball(points)
+    if uniform:
+        wanted = random_fourier.needed_uniformly(each, delta, dim, 2 * radius, sigma)
+    elif eps is not None:
+        pairs = max(1, len(measures) * (len(measures) - 1) // 2)
+        wanted = random_fourier.needed(each, delta / pairs)
+    else:
+        count = integer("n_features", n_features, 2 * channels)
+        if count % (2 * channels):
+            raise ValueError(
+                f"n_features must be a multiple of {2 * channels}, the features of one frequency; "
+                f"got {count}"
+            )
+        wanted = count // (2 * channels)
+    shared = {"kernel": kernel, "sigma": sigma, "kind": measures[0].kind, "channels": channels}
+    if kernel == "gaussian" and eps is not None and method != "rff":
+        try:
+            degree, terms = fast_gauss.check_terms(dim, radius / (math.sqrt(2) * sigma), each)
+        except ValueError:
+            if method == "ifgt":
+                raise
+        else:
+            if method == "ifgt" or terms <= 2 * wanted:
+                return KernelFeatureMap(
+                    "ifgt", centre=centre, omega=None, degree=degree, radius=radius, eps=eps,
+                    **shared,
+                )  # fmt: skip
+    if dim * wanted > _MOST_VALUES // 8:
+        raise ValueError(
+            f"eps={eps} for {len(measures)} sets would need {2 * channels * wanted} random "
+            'features; use a larger eps, n_features, or method="exact"'
+        )
+    require_memory("kernel_feature_map", R=2 * channels * wanted, **_sizes(measures))
+    omega = random_fourier.frequencies(rng, dim, wanted, kernel, sigma)
+    return KernelFeatureMap(
+        "rff", centre=centre, omega=omega, degree=None, radius=radius if uniform else None,
+        eps=eps, **shared,
+    )  # fmt: skip

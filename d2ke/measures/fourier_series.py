@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Fourier series of the Gaussian kernel, repeated with a period longer than the points' box."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import erfc, erfcinv
+
+from d2ke._base.threads import team_size
+from d2ke._ext import kernel_sums
+from d2ke.measures.clouds import scaled
+from d2ke.measures.measure import lengths
+from d2ke.measures.random_fourier import centred
+
+MOST_TERMS = 1_000_000
+_FARTHEST = 1e6  # extent in units of sigma that is worth a thought
+_LEAST_EPS = 1e-24  # far below the rounding
+_GAPS = np.linspace(0.5, 12, 116)  # of the period over the extent, in units of sigma
+_REPEATS = np.arange(1, 41)  # later ones are below 1e-80
+_SEGMENTS = 64
+_PARTIAL_VALUES = 1 << 22
+
+
+class SeriesSum(NamedTuple):
+    """kappa, a bound of its error, the number of features."""
+
+    value: float
+    bound: float
+    terms: int
+
+
+class Plan(NamedTuple):
+    """Periods and degrees for each coordinate, a bound of the kernel's error, the features."""
+
+    periods: np.ndarray
+    degrees: np.ndarray
+    error: float
+    terms: int
+
+
+def plan(points: np.ndarray, sigma: float, eps: float) -> Plan:
+    """Return the series with the fewest terms that gives the kernel to eps, or refuse.
+
+    In one coordinate, for |x| <= L, the Gaussian repeated with the period T > L is
+    sum_k c_k cos(2 pi k x / T), c_k = sqrt(2 pi) sigma / T exp(-(2 pi k sigma / T)^2 / 2). The
+    repetitions add at most sum_m exp(-(m T - L)^2 / (2 sigma^2)) + exp(-(m T + L)^2 / (2 sigma^2))
+    for m >= 1, and the terms |k| > M are at most erfc(sqrt(2) pi sigma M / T). With e_k of
+    coordinate k the product is off by at most prod_k (1 + e_k) - 1.
+    """
+    with np.errstate(over="ignore"):
+        extent = np.ptp(points, axis=0) / sigma
+    dim = len(extent)
+    each = max(math.expm1(math.log1p(eps) / dim), _LEAST_EPS)
+    found = [_one_coordinate(float(one), each) for one in extent]
+    sizes = [2.0 * degree + 1 for _, degree, _ in found]
+    terms = math.prod(sizes)
+    if terms > MOST_TERMS:
+        raise ValueError(
+            f'method="fourier" would need {terms:.3g} features in {dim} dimensions, points as far '
+            f"apart as {extent.max():.3g} sigma; at most {MOST_TERMS} are possible; use "
+            'method="dualtree" for a narrow kernel in up to 3 dimensions, else method="rff" or '
+            '"exact", or a larger sigma or eps'
+        )
+    periods, degrees, errors = (np.array(values) for values in zip(*found, strict=True))
+    error = math.expm1(float(np.log1p(errors).sum()))
+    return Plan(periods * sigma, degrees.astype(np.int64), error, int(terms))
+
+
+def _one_coordinate(extent: float, eps: float) -> tuple[float, float, float]:
+    """Return period (sigma = 1), degree and error of one coordinate."""
+    if extent > _FARTHEST:
+        return extent, extent, eps
+    periods = extent + _GAPS
+    repeats = _REPEATS[:, None] * periods
+    errors = np.exp(-np.square(repeats - extent) / 2) + np.exp(-np.square(repeats + extent) / 2)
+    errors = errors.sum(axis=0)
+    periods, errors = periods[errors < eps / 2], errors[errors < eps / 2]
+    rate = math.sqrt(2) * math.pi / periods
+    degrees = np.ceil(erfcinv(np.minimum(eps - errors, 1)) / rate)
+    least = int(np.argmin(degrees))
+    error = errors[least] + erfc(rate[least] * degrees[least])
+    return float(periods[least]), float(degrees[least]), float(error)
+
+
+def series_norm(
+    points: np.ndarray, vectors: np.ndarray, sigma: float, eps: float, n_threads: int | None
+) -> SeriesSum:
+    """Return kappa of one measure with itself, to eps times the square of its total.
+
+    It is the sum over all features of c |sum_p v_p b(p)|^2, where b is a product of sines and
+    cosines of the coordinates and c that of their coefficients.
+    """
+    points, sigma = scaled(points, sigma)
+    chosen = plan(points, sigma, eps)
+    points = centred(points)
+    # The largest is the other factor of the matrix product.
+    order = np.argsort(chosen.degrees, kind="stable")
+    n_front = max(1, len(order) - 1)
+    n = len(points)
+    steps = 2 * math.pi / chosen.periods[order]
+    values = chosen.terms * vectors.shape[1]
+    segments = max(1, min(_SEGMENTS, _PARTIAL_VALUES // values, n * values >> 18))
+    sums = kernel_sums.series(
+        np.ascontiguousarray(points[:, order]),
+        vectors,
+        n * np.arange(segments + 1) // segments,
+        chosen.degrees[order],
+        steps,
+        n_front,
+        team_size(n_threads),
+    ).sum(axis=0)
+    weights = [_coefficients(sigma * steps[i], int(chosen.degrees[k])) for i, k in enumerate(order)]
+    front, back = (_products(part) for part in (weights[:n_front], weights[n_front:]))
+    value = float(front @ np.square(sums).sum(axis=1) @ back)
+    # Turning by the same angle again and again, and adding up blocks of points.
+    blocks = n / (kernel_sums.SERIES_POINTS * segments) + segments
+    rounding = 2 * (4 * float(chosen.degrees.sum()) + 64 + blocks) * np.finfo(float).eps
+    bound = (chosen.error + rounding) * float(lengths(vectors).sum()) ** 2
+    return SeriesSum(value, bound, chosen.terms)
+
+
+def _coefficients(step: float, degree: int) -> np.ndarray:
+    """Return those of 1, cos, sin, cos, ...; `step` is 2 pi sigma / T."""
+    k = np.arange(1, 2 * degree + 2) // 2
+    return np.where(k > 0, 2, 1) * step / math.sqrt(2 * math.pi) * np.exp(-((k * step) ** 2) / 2)
+
+
+def _products(factors: list[np.ndarray]) -> np.ndarray:
+    result = np.ones(1)
+    for one in factors:
+        result = np.multiply.outer(result, one).ravel()
+    return result

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""kappa(P, R Q + t) on grids: all translations of a rotation at once, or many rotations."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import fft, ndimage
+
+from d2ke._base.threads import worker_pool
+from d2ke.measures import rotations
+from d2ke.measures.quasi_newton import Motions, Pair
+
+_PIXELS = (0.85, 0.6, 0.4, 0.25)  # in units of sigma; the finer ones where they are cheap
+_CHEAP = 1 / 16  # of the budget
+_OVERLAP = 1.5  # of the radii of P and Q, the side of a grid that is short of room
+_MARGIN = 2.0  # sigmas around P beyond which the kernel is nothing
+_FIELD_PIXEL, _FIELD_MARGIN = 0.5, 4.0  # sigmas
+_BATCH = 1 << 19  # grid cells
+_TURN = 1.4  # sigmas that the farthest point may be off between two rotations
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The scale of a search, its grid and its rotations."""
+
+    sigma: float
+    pixel: float
+    shape: tuple[int, ...]
+    angle: float | None  # of the net of rotations, None for the identity alone
+
+    @property
+    def cells(self) -> int:
+        """Cells of one grid."""
+        return math.prod(self.shape)
+
+
+def plan(pair: Pair, turning: bool, shifting: bool, budget: float) -> Plan:
+    """Choose the smallest scale from the pair's own upwards whose work is within the budget.
+
+    Where that is not the pair's own and points are turned and shifted, the grid is made
+    smaller than P and Q side by side would need: translations for which half of them or
+    more overlap do not meet the next period's copy.
+    """
+    dim = pair.p.shape[1]
+    reach = _reach(pair.q)
+    sides = np.ptp(pair.p, axis=0)
+    if shifting:
+        sides = sides + (2 * reach if turning else np.ptp(pair.q, axis=0))
+
+    def at(sigma: float, pixel: float) -> tuple[Plan, float]:
+        shape = tuple(
+            fft.next_fast_len(max(math.ceil(n), 4), real=True)
+            for n in (sides + 2 * _MARGIN * sigma) / (pixel * sigma)
+        )
+        angle = _TURN * sigma / reach if turning and reach > 0 else None
+        found = Plan(sigma, pixel * sigma, shape, angle)
+        count = 1 if angle is None else rotations.net_size(dim, angle)
+        if shifting:
+            return found, float(found.cells) * count * pair.u.shape[1]
+        return found, float(found.cells) + count * len(pair.q)
+
+    # Far from the given scale the grid would not even fit into integers.
+    sigma = max(pair.sigma, float(sides.max()) * _PIXELS[0] / budget)
+    while True:
+        best, work = at(sigma, _PIXELS[0])
+        if work <= budget:
+            break
+        if turning and shifting:
+            sides = np.full(dim, _OVERLAP * (_reach(pair.p) + reach))
+        sigma *= 1.05
+    for pixel in _PIXELS[1:]:
+        finer, work = at(sigma, pixel)
+        if work <= budget * _CHEAP:
+            best = finer
+    return best
+
+
+def _reach(points: np.ndarray) -> float:
+    return float(np.sqrt(np.square(points).sum(axis=1)).max())
+
+
+class Field:
+    """sum_p K(p, x) u_p on a periodic grid around P."""
+
+    def __init__(self, pair: Pair, plan: Plan, rounded: int = 2) -> None:
+        """Make the field for sums in which P alone or both measures are rounded to cells."""
+        self.pixel = plan.pixel
+        self.shape = plan.shape
+        self.middle = (pair.p.min(axis=0) + pair.p.max(axis=0)) / 2
+        cells = self.cells_of(pair.p - self.middle)
+        binned = np.stack(
+            [np.bincount(cells, u, minlength=plan.cells).reshape(self.shape) for u in pair.u.T]
+        )
+        self.axes = tuple(range(1, 1 + len(self.shape)))
+        spectrum = fft.rfftn(binned.astype(np.float32), axes=self.axes)
+        # Rounding points to cells blurs them.
+        blur = plan.sigma**2 - rounded * self.pixel**2 / 12
+        for k, n in enumerate(self.shape):
+            omega = 2 * math.pi / self.pixel * (fft.rfftfreq(n) if k == len(self.shape) - 1
+                                                else fft.fftfreq(n))  # fmt: skip
+            factor = np.exp(-0.5 * blur * omega**2) * (
+                math.sqrt(2 * math.pi) * plan.sigma / self.pixel
+            )
+            factor = factor.astype(np.float32)
+            spectrum *= factor.reshape((-1,) + (1,) * (len(self.shape) - 1 - k))
+        self.spectrum = spectrum
+
+    def at(self, places: np.ndarray) -> np.ndarray:
+        """Return the field at each place, (n, r), by cubic splines; 0 outside the grid."""
+        values = fft.irfftn(self.spectrum, s=self.shape, axes=self.axes)
+        at = (places - self.middle) / self.pixel
+        inside = (2 * np.abs(at) < np.array(self.shape)).all(axis=1)
+        at = at[inside].T
+        result = np.zeros((len(places), len(values)))
+        for c, one in enumerate(values):
+            splines = ndimage.spline_filter(one.astype(np.float64), mode="grid-wrap")
+            result[inside, c] = ndimage.map_coordinates(
+                splines, at, mode="grid-wrap", prefilter=False
+            )
+        return result
+
+    def cells_of(self, places: np.ndarray) -> np.ndarray:
+        """Return the flat number of the cell that each place lies in, periodically."""
+        cell = np.rint(places / self.pixel).astype(np.int64)
+        flat = np.zeros(places.shape[:-1], dtype=np.int64)
+        for k, n in enumerate(self.shape):
+            flat = flat * n + cell[..., k] % n
+        return flat
+
+    def correlations(self, turned: np.ndarray, carried: np.ndarray) -> np.ndarray:
+        """Return the values at all translations, for (C, m, d) points that carry (C, m, r)."""
+        C, m, r = len(turned), turned.shape[1], carried.shape[-1]
+        n = math.prod(self.shape)
+        cells = (self.cells_of(turned) + np.arange(C)[:, None] * n).ravel()
+        carried = np.broadcast_to(carried, (C, m, r)).reshape(-1, r)
+        total: np.ndarray | None = None
+        for c in range(r):
+            binned = np.bincount(cells, carried[:, c], minlength=C * n).astype(np.float32)
+            spectrum = fft.rfftn(binned.reshape(C, *self.shape), axes=self.axes)
+            np.conj(spectrum, out=spectrum)
+            spectrum *= self.spectrum[c]
+            total = spectrum if total is None else total + spectrum
+        return fft.irfftn(total, s=self.shape, axes=self.axes)
+
+    def places_of(self, flat: np.ndarray) -> np.ndarray:
+        """Return the translations of cells: the copies that are nearest to the middle."""
+        index = np.stack(np.unravel_index(flat, self.shape), axis=-1)
+        n = np.array(self.shape)
+        return np.where(index > n // 2, index - n, index) * self.pixel + self.middle
+
+
+def translations(
+    pair: Pair,
+    plan: Plan,
+    action: rotations.Action,
+    R: np.ndarray,
+    peaks: int,
+    n_threads: int | None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return rotations, translations and values of the highest peaks for each rotation.
+
+    For one rotation alone, of the highest cells: near the best there may be others
+    that rounding to cells has made a slope of it.
+    """
+    field = Field(pair, plan)
+    matrices = action.matrices(R)
+
+    def search(begin: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        part = slice(begin, begin + batch)
+        values = field.correlations(
+            rotations.apply(R[part], pair.q),
+            rotations.apply(None if matrices is None else matrices[part], pair.v),
+        )
+        if peaks > 1 and len(R) > 1:
+            size = (1,) + (3,) * len(field.shape)
+            top = ndimage.maximum_filter(values, size=size, mode="wrap")
+            values = np.where(values >= top, values, -np.inf)
+        values = values.reshape(len(values), -1)
+        some = min(peaks, values.shape[1])
+        if some == 1:
+            best = values.argmax(axis=1)[:, None]
+        else:
+            best = np.argpartition(-values, some - 1, axis=1)[:, :some]
+        which = np.arange(begin, begin + len(values))
+        return (np.repeat(which, some), best.ravel(),
+                np.take_along_axis(values, best, axis=1).ravel())  # fmt: skip
+
+    # The size of a batch must not depend on the threads: the bits of a transform may.
+    batch = max(1, _BATCH // max(plan.cells, len(pair.q)))
+    with worker_pool(n_threads) as pool:
+        found = list(pool.map(search, range(0, len(R), batch)))
+    which, flat, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    peak = np.isfinite(values)
+    which, flat, values = which[peak], flat[peak], values[peak]
+    return R[which], field.places_of(flat), values
+
+
+def values_at(pair: Pair, action: rotations.Action, found: Motions, most: int) -> np.ndarray | None:
+    """Return kappa of each motion, nearly, or None if that needs more cells than `most`.
+
+    All points of both sides count, and the work is linear in their number.
+    """
+    pixel = _FIELD_PIXEL * pair.sigma
+    sides = (np.ptp(pair.p, axis=0) + 2 * _FIELD_MARGIN * pair.sigma) / pixel
+    if pair.p.shape[1] > 3 or float(np.prod(sides)) > most:
+        return None
+    shape = tuple(fft.next_fast_len(math.ceil(n), real=True) for n in sides)
+    field = Field(pair, Plan(pair.sigma, pixel, shape, None), rounded=1)
+    matrices = action.matrices(found.R)
+    places = rotations.apply(found.R, pair.q) + found.t[:, None]
+    potential = field.at(places.reshape(-1, places.shape[-1])).reshape(*places.shape[:2], -1)
+    carried = np.broadcast_to(rotations.apply(matrices, pair.v), potential.shape)
+    return np.einsum("cmr,cmr->c", potential, carried)
+
+
+def turns(
+    pair: Pair, plan: Plan, action: rotations.Action, R: np.ndarray, n_threads: int | None
+) -> np.ndarray:
+    """Return the value of each rotation without a translation, from the cells of the field."""
+    field = Field(pair, plan)
+    values = fft.irfftn(field.spectrum, s=field.shape, axes=field.axes)
+    values = values.reshape(len(values), -1)
+    limit = np.array(field.shape) * field.pixel / 2
+    matrices = action.matrices(R)
+
+    def score(begin: int) -> np.ndarray:
+        part = slice(begin, begin + batch)
+        places = rotations.apply(R[part], pair.q) - field.middle
+        carried = rotations.apply(None if matrices is None else matrices[part], pair.v)
+        inside = (np.abs(places) < limit).all(axis=-1)
+        cells = field.cells_of(places)
+        total = np.zeros(len(places))
+        for c, values_of in enumerate(values):
+            total += (values_of[cells] * carried[..., c] * inside).sum(axis=1)
+        return total
+
+    batch = max(1, _BATCH // len(pair.q))
+    with worker_pool(n_threads) as pool:
+        return np.concatenate(list(pool.map(score, range(0, len(R), batch))))
+
+
+def apart(found: Motions, values: np.ndarray, radius: float, gap: float, most: int) -> np.ndarray:
+    """Return the best motions, none of which is within the gap of a better one.
+
+    Motions are as far apart as they take points that lie at the radius from the centre.
+    """
+    order = np.argsort(-values, kind="stable")[: 16 * most]
+    kept: list[int] = []
+    for i in order.tolist():
+        if kept:
+            squares = np.square(found.t[kept] - found.t[i]).sum(axis=1)
+            squares += radius**2 * np.square(found.R[kept] - found.R[i]).sum(axis=(1, 2)) / 2
+            if squares.min() < gap * gap:
+                continue
+        kept.append(i)
+        if len(kept) == most:
+            break
+    return np.array(kept, dtype=np.int64)

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Many sets at once: all distances, features whose distances they are, nearest neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial import KDTree
+from scipy.spatial.distance import cdist
+
+from d2ke._base.blas import row_products
+from d2ke._base.checks import choice, integer
+from d2ke._base.memory import require_memory
+from d2ke.measures import pair_sums
+from d2ke.measures.feature_map import _map_for, _sizes
+from d2ke.measures.kernels import checked_kernel
+from d2ke.measures.measure import Measure, as_measures, check_comparable
+
+_TREE_FEATURES = 16  # up to which a tree of neighbours beats comparing with all
+
+
+def kernel_distance_matrix(
+    X: Any,
+    Y: Any = None,
+    *,
+    sigma: float | str | None = None,
+    weights_x: Any = None,
+    weights_y: Any = None,
+    kernel: str = "gaussian",
+    method: str = "exact",
+    n_features: int | None = None,
+    eps: float | None = None,
+    delta: float | None = None,
+    seed: Any = 0,
+    n_threads: int | None = None,
+) -> np.ndarray:
+    """Compute the kernel distances between all sets of X, or of X and Y.
+
+    Parameters
+    ----------
+    X, Y : sequences of arrays of shape (n_i, d), or of Measure
+        The sets; Y None for those of X among themselves.
+    sigma : float or "median"
+        The kernel's scale; "median" over the points of all sets.
+    weights_x, weights_y : sequences of arrays of shape (n_i,), optional
+        Weights of the points of each set; 1 each by default.
+    kernel : {"gaussian", "laplace", "linear", "trivial"}
+        As for `kernel_distance`.
+    method : {"exact", "auto", "rff", "ifgt"}
+        "exact": all pairs of points, kappa(P, P) computed once for each set. Others:
+        distances of the features of `kernel_feature_map`.
+    n_features, eps, delta, seed
+        As for `kernel_feature_map`; not for "exact".
+    n_threads : int, optional
+        Threads; None for all that this process may use. The result does not
+        depend on it.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_x, n_x) or (n_x, n_y)
+        Distances. Equal sets have the distance 0 exactly.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `kernel_distance` and `kernel_feature_map`.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    References
+    ----------
+    Joshi, Kommaraju, Phillips, Venkatasubramanian, "Comparing Distributions and
+    Shapes using the Kernel Distance", SoCG 2011.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> sets = [[[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.5]], [[0.0, 0.0], [1.0, 0.0]]]
+    >>> d2ke.kernel_distance_matrix(sets, sigma=1.0).round(3).tolist()
+    [[0.0, 1.174, 0.0], [1.174, 0.0, 1.174], [0.0, 1.174, 0.0]]
+    """
+    x = as_measures("X", X, "weights_x", weights_x)
+    y = None if Y is None else as_measures("Y", Y, "weights_y", weights_y)
+    if y is None and weights_y is not None:
+        raise TypeError("weights_y is given, but Y is not")
+    if y is not None:
+        check_comparable("X[0]", x[0], "Y[0]", y[0])
+    given = (sigma, kernel, method, n_features, eps, delta, seed, n_threads)
+    return _distances("kernel_distance_matrix", x, y, *given)
+
+
+def kernel_neighbors(
+    queries: Any,
+    sets: Any,
+    k: int = 1,
+    *,
+    sigma: float | str | None = None,
+    weights_queries: Any = None,
+    weights: Any = None,
+    kernel: str = "gaussian",
+    method: str = "exact",
+    n_features: int | None = None,
+    eps: float | None = None,
+    delta: float | None = None,
+    seed: Any = 0,
+    n_threads: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find the k sets nearest to each query under the kernel distance.
+
+    Parameters
+    ----------
+    queries, sets : sequences of arrays of shape (n_i, d), or of Measure
+        What neighbours are wanted of, and among what.
+    k : int
+        Number of neighbours, 1 to the number of sets.
+    sigma : float or "median"
+        The kernel's scale; "median" over the points of all sets.
+    weights_queries, weights : sequences of arrays of shape (n_i,), optional
+        Weights of the points; 1 each by default.
+    kernel, method, n_features, eps, delta, seed, n_threads
+        As for `kernel_distance_matrix`. With features that are few (16), a k-d tree
+        finds the neighbours, else all are compared.
+
+    Returns
+    -------
+    distances : ndarray of float64, shape (n_queries, k)
+        In ascending order.
+    indices : ndarray of int64, shape (n_queries, k)
+        The neighbours; of equally distant sets the first come first where all are
+        compared.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `kernel_distance_matrix`; k out of range.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    References
+    ----------
+    Joshi, Kommaraju, Phillips, Venkatasubramanian, "Comparing Distributions and
+    Shapes using the Kernel Distance", SoCG 2011, Lemma 4.3.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> sets = [[[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.5]], [[4.0, 4.0]]]
+    >>> distances, indices = d2ke.kernel_neighbors([[[0.0, 0.6]]], sets, 2, sigma=1.0)
+    >>> distances.round(3).tolist(), indices.tolist()
+    ([[0.1, 1.237]], [[1, 0]])
+    """
+    q = as_measures("queries", queries, "weights_queries", weights_queries)
+    s = as_measures("sets", sets, "weights", weights)
+    check_comparable("queries[0]", q[0], "sets[0]", s[0])
+    k = integer("k", k, 1, len(s))
+    if method != "exact":
+        phi = _map_for(q + s, sigma, kernel, method, n_features, eps, delta, seed)
+        if phi.n_features <= _TREE_FEATURES:
+            tree = KDTree(phi(s, n_threads=n_threads))
+            distances, indices = tree.query(phi(q, n_threads=n_threads), k=range(1, k + 1))
+            return distances, indices.astype(np.int64)
+    given = (sigma, kernel, method, n_features, eps, delta, seed, n_threads)
+    D = _distances("kernel_neighbors", q, s, *given)
+    indices = np.argsort(D, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(D, indices, axis=1), indices.astype(np.int64)
+
+
+def _distances(function, x, y, sigma, kernel, method, n_features, eps, delta, seed, n_threads):
+    choice("method", method, ("exact", "auto", "rff", "ifgt"))
+    both = x if y is None else x + y
+    sizes = {**_sizes(both), "n": len(x), "m": len(x if y is None else y)}
+    if method != "exact":
+        phi = _map_for(both, sigma, kernel, method, n_features, eps, delta, seed)
+        require_memory(function, 'method="rff", "ifgt", "auto"', R=phi.n_features, **sizes)
+        Z = phi(x, n_threads=n_threads)
+        return _euclidean(Z, Z if y is None else phi(y, n_threads=n_threads), n_threads)
+    for name, value in (("n_features", n_features), ("eps", eps), ("delta", delta)):
+        if value is not None:
+            raise TypeError(f'{name} has no meaning for method="exact"; got {value!r}')
+    sigma = checked_kernel(kernel, sigma, [m.points for m in both])
+    if kernel in ("linear", "trivial"):
+        require_memory(function, 'kernel="linear", "trivial"', **sizes)
+    else:
+        sizes["G"] = sum(-(-len(measure) // 64) for measure in x)
+        require_memory(function, 'method="exact"', **sizes)
+    if kernel == "linear":
+        Z = np.stack([(m.points.T @ m.vectors).ravel() for m in both])
+        return cdist(Z[: len(x)], Z if y is None else Z[len(x) :])
+    if kernel == "trivial":
+        return _trivial(both, len(x), y is None)
+    high, low = pair_sums.kappas(x, y, kernel, sigma, n_threads)
+    if y is None:
+        diagonal = np.stack([high.diagonal(), low.diagonal()])
+        own, other = diagonal, diagonal
+    else:
+        own, other = (_diagonal(m, kernel, sigma, n_threads) for m in (x, y))
+    # Differences of nearly equal sums first, their low parts afterwards. In place: sums of
+    # all pairs may be much of the memory.
+    D = own[0][:, None] - high
+    D += np.subtract(other[0], high, out=high)
+    np.subtract(own[1][:, None], low, out=high)
+    high += np.subtract(other[1], low, out=low)
+    D += high
+    del high, low
+    np.sqrt(np.maximum(D, 0, out=D), out=D)
+    if y is None:
+        D = np.triu(D, 1)
+        D += D.T
+    return D
+
+
+def _diagonal(measures: list[Measure], kernel: str, sigma: float, n_threads: int | None):
+    """kappa(P, P) of each measure, by blocks as if it were compared with another."""
+    parts = [pair_sums.kappas([m], [m], kernel, sigma, n_threads) for m in measures]
+    return np.array([[part[k][0, 0] for part in parts] for k in range(2)])
+
+
+def _trivial(measures: list[Measure], n_x: int, symmetric: bool) -> np.ndarray:
+    """Distances of the rows of a sparse matrix with a column for each distinct point."""
+    points = np.concatenate([m.points for m in measures]) + 0.0
+    _, column = np.unique(points, axis=0, return_inverse=True)
+    vectors = np.concatenate([m.vectors for m in measures])
+    r = vectors.shape[1]
+    rows = np.repeat(np.repeat(np.arange(len(measures)), [len(m) for m in measures]), r)
+    columns = (column.reshape(-1, 1) * r + np.arange(r)).ravel()
+    shape = (len(measures), (int(column.max()) + 1) * r)
+    carried = sparse.csr_array(sparse.coo_array((vectors.ravel(), (rows, columns)), shape=shape))
+    carried.sum_duplicates()
+    x, y = carried[:n_x], carried if symmetric else carried[n_x:]
+    D = np.empty((x.shape[0], y.shape[0]))
+    for i in range(len(D)):
+        row = x[[i]]
+        gap = y - sparse.csr_array(np.ones((y.shape[0], 1))) @ row
+        D[i] = np.sqrt(np.asarray(gap.power(2).sum(axis=1)).ravel())
+    return D
+
+
+def _euclidean(A: np.ndarray, B: np.ndarray, n_threads: int | None) -> np.ndarray:
+    """Distances of rows: by a product, and the small ones, which that rounds away, directly."""
+    if A.shape[1] <= _TREE_FEATURES or len(A) * len(B) <= 4096:
+        return cdist(A, B)
+    a, b = (np.square(M).sum(axis=1) for M in (A, B))
+    squares = a[:, None] + b - 2 * row_products(A, B, n_threads)
+    i, j = np.nonzero(squares < 1e-6 * (a[:, None] + b))
+    for part in np.array_split(np.arange(len(i)), 1 + len(i) * A.shape[1] // (1 << 22)):
+        squares[i[part], j[part]] = np.square(A[i[part]] - B[j[part]]).sum(axis=1)
+    return np.sqrt(np.maximum(squares, 0))

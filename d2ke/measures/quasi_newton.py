@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Local maxima of kappa(P, R Q + T), from many motions at a time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from d2ke.measures import rotations
+from d2ke.measures.cell_columns import Columns
+
+_PLACES = 1 << 18  # of one call, all motions together
+_SUFFICIENT = 1e-4  # of the rise that the gradient promises
+_ROUNDING = 1e-13
+_RIDGE = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two measures with a kernel's scale: p in its place, and q relative to its own centre."""
+
+    p: np.ndarray
+    u: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    sigma: float
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of points."""
+        return len(self.p) * len(self.q)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """P sorted, with what each p carries times 1 and times each of its coordinates."""
+        carried = [self.u] + [self.u * x[:, None] for x in self.p.T]
+        return Columns(self.p, np.concatenate(carried, axis=1), self.sigma)
+
+    @property
+    def work(self) -> float:
+        """About how many pairs of points one sum looks at."""
+        return self.n_pairs * self.columns.share
+
+
+@dataclass
+class Motions:
+    """Motions q -> R q + t, (C, d, d) and (C, d), with what is known of kappa there."""
+
+    R: np.ndarray
+    t: np.ndarray
+    value: np.ndarray | None = None
+    inverse: np.ndarray | None = None  # of the Hessian of -kappa / kappa
+
+    def __len__(self) -> int:
+        return len(self.R)
+
+    def __getitem__(self, which: np.ndarray) -> Motions:
+        return Motions(
+            self.R[which],
+            self.t[which],
+            None if self.value is None else self.value[which],
+            None if self.inverse is None else self.inverse[which],
+        )
+
+
+def joined(parts: list[Motions]) -> Motions:
+    """Return all motions of the parts, without what was known of them."""
+    return Motions(np.concatenate([m.R for m in parts]), np.concatenate([m.t for m in parts]))
+
+
+class Ascent:
+    """kappa and its gradient, and the steps that lead upwards.
+
+    A step is a translation, in units of sigma, and turns in the d(d-1)/2 planes of two
+    axes about the centre of q, in units of sigma over the radius of q.
+    """
+
+    def __init__(
+        self,
+        action: rotations.Action,
+        turning: bool,
+        shifting: bool,
+        points: np.ndarray,
+        weights: np.ndarray,
+        n_threads: int | None,
+    ) -> None:
+        """Take what may move, and those of the points q (and weights) that steps are fit to."""
+        self.action = action
+        self.generators = action.generators()
+        self.turning, self.shifting = turning, shifting
+        self.n_threads = n_threads
+        self.pairs = 0  # that were looked at
+        shares = weights / (weights.sum() or 1.0)
+        self.mean = np.einsum("n,ni->i", shares, points)
+        self.moment = np.einsum("n,ni,nj->ij", shares, points, points)
+        self.radius = math.sqrt(float(np.trace(self.moment))) or 1.0
+
+    def values(self, pair: Pair, R: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """Return kappa of each motion."""
+        return self._evaluate(pair, R, t, gradients=False)[0]
+
+    def _evaluate(
+        self, pair: Pair, R: np.ndarray, t: np.ndarray, gradients: bool = True
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        some = max(1, _PLACES // len(pair.q))
+        parts = [
+            self._some(pair, R[i : i + some], t[i : i + some], gradients)
+            for i in range(0, len(R), some)
+        ]
+        values = np.concatenate([value for value, _ in parts])
+        return values, np.concatenate([g for _, g in parts]) if gradients else None
+
+    def _some(
+        self, pair: Pair, R: np.ndarray, t: np.ndarray, gradients: bool
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        (C, d), m, r = t.shape, len(pair.q), pair.v.shape[1]
+        turned = rotations.apply(R, pair.q)
+        moved = turned + t[:, None]
+        carried = rotations.apply(self.action.matrices(R), pair.v)
+        before = pair.columns.seen
+        found = pair.columns.potentials(moved.reshape(-1, d), self.n_threads)
+        self.pairs += pair.columns.seen - before
+        found = found.reshape(C, m, -1, r)
+        # Not a matrix product: the BLAS's sums may depend on its threads.
+        weight = np.einsum("cmr,cmr->cm", found[:, :, 0], np.broadcast_to(carried, (C, m, r)))
+        values = weight.sum(axis=1)
+        if not gradients:
+            return values, None
+        force = np.einsum("cmkr,cmr->cmk", found[:, :, 1:], np.broadcast_to(carried, (C, m, r)))
+        force -= weight[..., None] * moved
+        force /= pair.sigma  # one sigma is for the unit of the steps
+        result = []
+        if self.shifting:
+            result.append(force.sum(axis=1))
+        if self.turning:
+            i, j = self.action.planes
+            moment = np.einsum("cmi,cmj->cij", force, turned)
+            slope = moment[:, i, j] - moment[:, j, i]
+            if self.generators is not None:
+                change = np.einsum("cma,cmb->cab", found[:, :, 0], carried) * pair.sigma
+                slope += np.einsum("cab,pab->cp", change, self.generators)
+            result.append(slope / self.radius)
+        return values, np.concatenate(result, axis=1)
+
+    def _moved(
+        self, R: np.ndarray, t: np.ndarray, steps: np.ndarray, sigma: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        d = t.shape[1]
+        if self.shifting:
+            t = t + sigma * steps[:, :d]
+        if self.turning:
+            turns = steps[:, d * self.shifting :] * (sigma / self.radius)
+            R = rotations.small(self.action.turns, turns) @ R
+        return R, t
+
+    def _first(self, R: np.ndarray) -> np.ndarray:
+        """Return what the inverses of the Hessians would be if every q were at its only p.
+
+        The step with it is that of the mean shift, a weighted Procrustes problem.
+        """
+        C, d, _ = R.shape
+        blocks = []
+        if self.shifting:
+            blocks.append(np.broadcast_to(np.eye(d)[:, :, None], (d, d, C)).transpose(2, 0, 1))
+        if not self.turning:
+            return np.ascontiguousarray(blocks[0])
+        turns = self.action.turns / self.radius
+        moment = np.einsum("cij,jk,clk->cil", R, self.moment, R)
+        inner = np.einsum("pij,cjk,qik->cpq", turns, moment, turns)
+        if self.shifting:
+            mixed = np.einsum("pij,cjk,k->cip", turns, R, self.mean)
+            top = np.concatenate([blocks[0], mixed], axis=2)
+            inner = np.concatenate(
+                [top, np.concatenate([np.swapaxes(mixed, 1, 2), inner], axis=2)], axis=1
+            )
+        # Points on a line or in the centre: turns that move nothing.
+        return np.linalg.inv(inner + _RIDGE * np.eye(inner.shape[1]))
+
+    def climb(self, pair: Pair, start: Motions, most: int, tolerance: float) -> Motions:
+        """Follow each motion upwards by BFGS steps, until they are shorter than the tolerance.
+
+        Parameters
+        ----------
+        pair : Pair
+            What is moved, and the scale.
+        start : Motions
+            Where from; its `inverse`, if there is one, is where the Hessian starts.
+        most : int
+            Evaluations for each motion.
+        tolerance : float
+            Length of a step, in units of sigma, that is not worth taking.
+        """
+        R, t = start.R.copy(), start.t.copy()
+        values, slopes = self._evaluate(pair, R, t)
+        C, k = slopes.shape
+        first = self._first(R)
+        inverse = (first if start.inverse is None else start.inverse).copy()
+        scale = np.abs(values)
+        scale[scale == 0] = 1
+        step = np.ones(C)
+        ways, active = np.zeros((C, k)), np.ones(C, dtype=bool)
+
+        def aim(which: np.ndarray) -> None:
+            way = np.einsum("cij,cj->ci", inverse[which], slopes[which]) / scale[which, None]
+            rise = np.einsum("ci,ci->c", way, slopes[which])
+            wrong = ~(rise > 0)
+            way[wrong] = slopes[which][wrong] / scale[which][wrong, None]
+            inverse[which[wrong]] = first[which[wrong]]
+            length = np.sqrt(np.square(way).sum(axis=1))
+            way /= np.maximum(length, 1)[:, None]
+            ways[which], step[which] = way, 1
+            active[which[length <= tolerance]] = False
+
+        aim(np.arange(C))
+        for _ in range(most - 1):
+            which = np.flatnonzero(active)
+            if not which.size:
+                break
+            steps = ways[which] * step[which, None]
+            R_new, t_new = self._moved(R[which], t[which], steps, pair.sigma)
+            new, new_slopes = self._evaluate(pair, R_new, t_new)
+            promised = np.einsum("ci,ci->c", steps, slopes[which])
+            rise = new - values[which]
+            good = rise >= _SUFFICIENT * promised - _ROUNDING * scale[which]
+            bad = which[~good]
+            # The top of the parabola through both values and the slope.
+            top = promised[~good] / (2 * (promised[~good] - rise[~good]))
+            step[bad] *= np.clip(top, 0.1, 0.5)
+            length = np.sqrt(np.square(ways[bad]).sum(axis=1)) * step[bad]
+            active[bad[length <= tolerance]] = False
+            kept = which[good]
+            if not kept.size:
+                continue
+            self._learn(
+                inverse, kept, steps[good], (slopes[kept] - new_slopes[good]) / scale[kept, None]
+            )
+            R[kept], t[kept] = R_new[good], t_new[good]
+            values[kept], slopes[kept] = new[good], new_slopes[good]
+            # Where kappa has grown by much, the Hessian in units of it has changed.
+            grown = np.abs(values[kept]) / scale[kept]
+            far = kept[grown > 2]
+            scale[far] = np.abs(values[far])
+            aim(kept)
+        return Motions(R, t, values, inverse)
+
+    @staticmethod
+    def _learn(inverse: np.ndarray, which: np.ndarray, s: np.ndarray, y: np.ndarray) -> None:
+        """Update the inverses with steps s that changed the slope by -y."""
+        product = np.einsum("ci,ci->c", s, y)
+        bent = product > 1e-8 * np.sqrt(np.square(s).sum(axis=1) * np.square(y).sum(axis=1))
+        which, s, y = which[bent], s[bent], y[bent]
+        rho = 1 / product[bent]
+        H = inverse[which]
+        Hy = np.einsum("cij,cj->ci", H, y)
+        factor = rho + rho**2 * np.einsum("ci,ci->c", y, Hy)
+        inverse[which] = (
+            H
+            - rho[:, None, None] * (Hy[:, :, None] * s[:, None] + s[:, :, None] * Hy[:, None])
+            + factor[:, None, None] * s[:, :, None] * s[:, None]
+        )

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random Fourier features of weighted points (Rahimi and Recht)."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from d2ke._base.threads import team_size
+from d2ke._ext import kernel_sums
+from d2ke.measures.clouds import scaled
+from d2ke.measures.measure import lengths
+
+_FIRST = 256
+_GROWTH = 1.5
+_BATCH_VALUES = 1 << 20
+_FAR = 2.0**20  # of arguments, up to which the compiled sine is accurate
+
+
+class FourierSum(NamedTuple):
+    """kappa, half the width of its confidence interval, its standard error, frequencies."""
+
+    value: float
+    bound: float
+    standard_error: float
+    n_frequencies: int
+
+
+def frequencies(
+    rng: np.random.Generator, dim: int, count: int, kernel: str, sigma: float
+) -> np.ndarray:
+    """Draw from the kernel's spectrum: a normal law, or Cauchy's for the Laplace kernel.
+
+    Returns (dim, count); a longer draw from the same generator begins with a shorter one.
+    """
+    normal = rng.standard_normal((count, dim + (kernel == "laplace")))
+    omega = normal[:, :dim] / sigma
+    if kernel == "laplace":
+        omega /= np.abs(normal[:, dim:])
+    return np.ascontiguousarray(omega.T)
+
+
+def transforms(
+    points: np.ndarray,
+    vectors: np.ndarray,
+    offsets: np.ndarray,
+    omega: np.ndarray,
+    n_threads: int | None,
+) -> np.ndarray:
+    """Return sum_p v_p exp(i <omega, p>) of every set, (n_sets, r, 2, n_frequencies)."""
+    count = omega.shape[1]
+    width = -(-count // kernel_sums.FREQUENCIES) * kernel_sums.FREQUENCIES
+    padded = np.zeros((omega.shape[0], width))
+    padded[:, :count] = omega
+    reach = np.linalg.norm(points, axis=1).max() * np.linalg.norm(omega, axis=0).max()
+    sums = kernel_sums.fourier(
+        points, vectors, offsets, padded, not reach < _FAR, team_size(n_threads)
+    )
+    return sums[..., :count]
+
+
+def centred(points: np.ndarray) -> np.ndarray:
+    """Return the points relative to the middle of their box, which keeps arguments small."""
+    return points - (points.min(axis=0) / 2 + points.max(axis=0) / 2)
+
+
+def needed(eps: float, delta: float) -> int:
+    """Return how many frequencies give a mean of values in [0, 1] to eps (Hoeffding)."""
+    return math.ceil(math.log(2 / delta) / (2 * eps * eps))
+
+
+def needed_uniformly(eps: float, delta: float, dim: int, diameter: float, sigma: float) -> int:
+    """Return how many frequencies give all kernel values in a ball to eps at once (Gaussian).
+
+    The constants are those of Sutherland and Schneider's Proposition 1.
+    """
+    # Root of the mean squared length of a frequency, times the diameter; the bound wants >= eps.
+    spread = max(math.sqrt(dim) / sigma * diameter, eps)
+    log = math.log(66 / delta) + 2 * math.log(spread / eps)
+    return math.ceil(4 * (dim + 2) / (eps * eps) * log)
+
+
+def random_norm(
+    points: np.ndarray,
+    vectors: np.ndarray,
+    kernel: str,
+    sigma: float,
+    eps: float,
+    delta: float,
+    rng: np.random.Generator,
+    n_threads: int | None,
+) -> FourierSum:
+    """Return kappa of one measure with itself, to eps times the square of its total W.
+
+    |transform(omega)|^2 lies in [0, W^2] and has the mean kappa. More and more frequencies
+    are drawn until Maurer and Pontil's empirical Bernstein bound says that they are
+    enough, which for small distances it does long before Hoeffding's, where drawing ends
+    in any case. Half of delta is for the one, half is shared by the tests of the other.
+    """
+    points, sigma = scaled(points, sigma)
+    points = centred(points)
+    offsets = np.array([0, len(points)])
+    total = float(lengths(vectors).sum())
+    vectors, most = vectors / total, total * total
+    last = needed(eps, delta / 2)
+    sizes = [_FIRST]
+    while sizes[-1] < last:
+        sizes.append(math.ceil(sizes[-1] * _GROWTH))
+    tests = len(sizes) - 1
+    sizes[-1] = last if tests else needed(eps, delta)
+    log = math.log(8 * max(tests, 1) / delta)  # of 4 / (delta / 2 / tests)
+    drawn, mean, squares = 0, 0.0, 0.0
+    width = eps
+    for size in sizes:
+        while drawn < size:
+            count = min(size - drawn, max(256, _BATCH_VALUES // vectors.shape[1] // 2))
+            omega = frequencies(rng, points.shape[1], count, kernel, sigma)
+            values = np.square(transforms(points, vectors, offsets, omega, n_threads)[0])
+            values = values.sum(axis=(0, 1))
+            # Means and squared deviations of two parts give those of the whole (Chan).
+            gap = float(values.mean()) - mean
+            squares += float(np.square(values - values.mean()).sum())
+            squares += gap * gap * drawn * count / (drawn + count)
+            mean += gap * count / (drawn + count)
+            drawn += count
+        if drawn == sizes[-1]:
+            break
+        variance = squares / (drawn - 1)
+        width = math.sqrt(2 * variance * log / drawn) + 7 * log / (3 * (drawn - 1))
+        if width <= eps:
+            break
+    deviation = math.sqrt(squares / max(drawn - 1, 1) / drawn)
+    return FourierSum(mean * most, min(width, eps) * most, deviation * most, drawn)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The folder of a search: a feature store for each p(omega), and a journal of what was found."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from d2ke._ext import isa
+from d2ke._version import __version__
+from d2ke.io._journal import Journal
+from d2ke.io._partial import refuse_differences
+
+_FORMAT = 1
+_LONGEST = 120  # letters of a file's name
+
+
+class SearchFolder(MutableMapping):
+    """What an interrupted search had found, by keys of text and numbers; open and locked.
+
+    Each entry is on the disk when it is set.
+    """
+
+    def __init__(self, folder: Path, record: Mapping[str, Any]):
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / "search.journal"
+        made_with = {"d2ke": __version__, "instructions": isa.selected()}
+        record = json.loads(json.dumps({"journal": _FORMAT, **made_with, **record}, default=repr))
+        self._found: dict[str, Any] = {}
+        self._journal = Journal(path, folder)
+        try:
+            first, *entries = self._journal.read() or [None]
+            if first is None:
+                self._journal.append(record)
+            else:
+                refuse_differences(path, first, record)
+            for key, value in entries:
+                self._found[json.dumps(key)] = value
+        except BaseException:
+            self._journal.close()
+            raise
+
+    def __getitem__(self, key: tuple) -> Any:
+        return self._found[json.dumps(key)]
+
+    def __setitem__(self, key: tuple, value: Any) -> None:
+        self._journal.append([key, value])
+        self._found[json.dumps(key)] = value
+
+    def __delitem__(self, key: tuple) -> None:
+        raise TypeError("what was found is kept")
+
+    def __iter__(self) -> Iterator[tuple]:
+        return (tuple(json.loads(key)) for key in self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def close(self) -> None:
+        """Give up the lock."""
+        self._journal.close()
+
+
+def store_names(drawn: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a file name for the parameters of each p(omega); equal parameters have the same one.
+
+    Examples
+    --------
+    >>> from d2ke.model_selection.folder import store_names
+    >>> store_names([{"length": (2, 20), "sigma": 0.5}, {"length": (2, 50), "sigma": 0.5}])
+    ['distances_length=2-20_sigma=0.5.h5', 'distances_length=2-50_sigma=0.5.h5']
+    """
+    names: dict[str, str] = {}
+    for parameters in drawn:
+        parts = ["distances", *(f"{name}={_short(value)}" for name, value in parameters.items())]
+        stem = "_".join(parts)[:_LONGEST]
+        taken, name, count = set(names.values()), stem, 1
+        while repr(parameters) not in names and f"{name}.h5" in taken:
+            count += 1
+            name = f"{stem}_{count}"
+        names.setdefault(repr(parameters), f"{name}.h5")
+    return [names[repr(parameters)] for parameters in drawn]
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, (tuple, list)):
+        return "-".join(map(_short, value))
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return re.sub(r"[^A-Za-z0-9.+-]+", "-", text)

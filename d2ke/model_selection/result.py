@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a search over parameters tried and chose: printed, saved, loaded and drawn."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import h5py
+import numpy as np
+
+from d2ke._base.checks import file_path
+from d2ke._base.files import frozen, written_whole
+from d2ke._version import __version__
+from d2ke.io._hdf5 import HEADER_BYTES, group_of, header, part_of, seal
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_FORMAT = "d2ke search"
+_SHOWN = 5  # settings in print
+_SEAL = ("d2ke search 1",)
+_HDF5 = (".h5", ".hdf5")
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search tried and chose.
+
+    Attributes
+    ----------
+    parameters : dict
+        The chosen values.
+    accuracy : float
+        Their cross-validated accuracy, percent.
+    tried : tuple of (dict, float)
+        Every setting with its accuracy, in the order tried.
+    info : dict
+        How it was searched: method, distance with its parameters, grid, number of objects and
+        folds, seed, seconds.
+
+    Examples
+    --------
+    >>> from d2ke.model_selection.result import Search
+    >>> search = Search.best_of([({"k": 1}, 70.0), ({"k": 3}, 72.5)], info={"method": "knn"})
+    >>> print(search)
+    knn: 72.50 % in cross-validation with k 3
+        72.50 %  k 3
+        70.00 %  k 1
+    """
+
+    parameters: dict[str, Any]
+    accuracy: float
+    tried: tuple[tuple[dict[str, Any], float], ...]
+    info: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def best_of(
+        cls,
+        tried: Sequence[tuple[dict[str, Any], float]],
+        info: Mapping[str, Any] | None = None,
+    ) -> Search:
+        """Choose the most accurate setting; the earlier one of equals."""
+        if not tried:
+            raise ValueError(
+                "candidates (or a grid of values) is empty: there is nothing to choose from"
+            )
+        parameters, accuracy = max(tried, key=lambda one: one[1])
+        return cls(parameters, accuracy, tuple(tried), dict(info or {}))
+
+    def __str__(self) -> str:
+        method = f"{self.info['method']}: " if "method" in self.info else ""
+        lines = [f"{method}{self.accuracy:.2f} % in cross-validation with {show(self.parameters)}"]
+        leading = sorted(self.tried, key=lambda one: -one[1])
+        lines += [f"{accuracy:9.2f} %  {show(values)}" for values, accuracy in leading[:_SHOWN]]
+        if len(leading) > _SHOWN:
+            lines.append(f"    and {len(leading) - _SHOWN} more")
+        return "\n".join(lines)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write to a ``.json`` file, or to a ``.h5`` or ``.hdf5`` file; see `load_search`.
+
+        A file that is there already is replaced when the new one is complete.
+        """
+        path = file_path("path", path)
+        kind = _kind(path)
+        record = {
+            "format": _FORMAT,
+            "version": __version__,
+            "parameters": self.parameters,
+            "accuracy": self.accuracy,
+            "tried": self.tried,
+            "info": self.info,
+        }
+        text = json.dumps(record, indent=2, default=_plain)
+        with written_whole(path) as part:
+            if kind == "json":
+                part.write_text(text + "\n")
+            else:
+                with h5py.File(part, "w", userblock_size=HEADER_BYTES) as file:
+                    _write_hdf5(file, json.loads(text))
+                seal(part, _SEAL)
+
+    def plot(self) -> Figure:
+        """Draw the best accuracy reached with each value of each parameter.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            One panel for each parameter that has more than one value.
+        """
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise ImportError('plots need matplotlib: pip install "d2ke[demo]"') from None
+        names = [name for name in self.parameters if len(self._values(name)) > 1]
+        figure = Figure(figsize=(3.6 * max(1, len(names)), 3.2), layout="constrained")
+        panels = figure.subplots(1, max(1, len(names)), squeeze=False, sharey=True)[0]
+        panels[0].set_ylabel("accuracy in cross-validation, %")
+        for axes, name in zip(panels, names, strict=False):
+            best = self._values(name)
+            values = list(best)
+            numbers = all(isinstance(value, (int, float)) for value in values)
+            if numbers:
+                values.sort()
+            x = values if numbers else range(len(values))
+            axes.plot(x, [best[value] for value in values], marker="o")
+            if numbers and values[0] > 0 and values[-1] > 10 * values[0]:
+                axes.set_xscale("log")
+            if not numbers:
+                axes.set_xticks(list(x), [_text(value) for value in values])
+            axes.set_xlabel(name)
+            axes.grid(alpha=0.3)
+        return figure
+
+    def _values(self, name: str) -> dict[Any, float]:
+        """Map each value of a parameter to the best accuracy that was reached with it."""
+        best: dict[Any, float] = {}
+        for values, accuracy in self.tried:
+            value = frozen(values[name])
+            best[value] = max(accuracy, best.get(value, accuracy))
+        return best
+
+
+def load_search(path: str | os.PathLike) -> Search:
+    """Read a search that `Search.save` wrote.
+
+    Parameters
+    ----------
+    path : path
+        A file that ends in ``.json``, ``.h5`` or ``.hdf5``.
+
+    Returns
+    -------
+    Search
+        Equal to the one saved.
+
+    Raises
+    ------
+    ValueError
+        If the file does not hold a search.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from d2ke.model_selection.result import Search, load_search
+    >>> search = Search.best_of([({"k": 1}, 70.0), ({"k": 3}, 72.5)])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "search.json")
+    ...     search.save(path)
+    ...     load_search(path) == search
+    True
+    """
+    path = file_path("path", path)
+    try:
+        if _kind(path) == "json":
+            record = json.loads(path.read_text())
+        else:
+            # libhdf5 can loop for ever over a damaged file, so it sees only what is whole.
+            with open(path, "rb") as stream:
+                if stream.read(HEADER_BYTES) != header(_SEAL, stream):
+                    raise ValueError("it is damaged, or no HDF5 file that Search.save wrote")
+            with h5py.File(path, "r") as file:
+                record = _read_hdf5(file)
+        if record["format"] != _FORMAT:
+            raise ValueError(f"its format is {record['format']!r}")
+        return Search(
+            _restored(record["parameters"]),
+            float(record["accuracy"]),
+            tuple((_restored(values), float(accuracy)) for values, accuracy in record["tried"]),
+            _restored(record["info"]),
+        )
+    except FileNotFoundError:
+        raise
+    except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} does not hold a search of d2ke: {error}") from error
+
+
+def show(values: Mapping[str, Any]) -> str:
+    """Write parameters on one line."""
+    return ", ".join(f"{name} {_text(value)}" for name, value in values.items()) or "no parameters"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (tuple, list)):
+        return " to ".join(_text(one) for one in value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _kind(path: Path) -> str:
+    if path.suffix == ".json":
+        return "json"
+    if path.suffix in _HDF5:
+        return "hdf5"
+    raise ValueError(f"path must end in .json, .h5 or .hdf5, got {str(path)!r}")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"a parameter is a {type(value).__name__}, which cannot be saved")
+
+
+def _restored(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Make the ranges tuples again."""
+    return {name: frozen(value) for name, value in values.items()}
+
+
+def _write_hdf5(file: h5py.File, record: dict[str, Any]) -> None:
+    """Write what was tried as columns of accuracies and of settings, the latter as JSON."""
+    tried = record.pop("tried")
+    group = file.create_group("tried")
+    group["accuracy"] = np.array([accuracy for _, accuracy in tried], dtype=np.float64)
+    settings = [json.dumps(values) for values, _ in tried]
+    group.create_dataset("parameters", data=settings, dtype=h5py.string_dtype())
+    file.attrs["accuracy"] = record.pop("accuracy")
+    for name, value in record.items():
+        file.attrs[name] = value if isinstance(value, str) else json.dumps(value)
+
+
+def _read_hdf5(file: h5py.File) -> dict[str, Any]:
+    record = {name: file.attrs[name] for name in ("format", "accuracy")}
+    for name in ("parameters", "info"):
+        record[name] = json.loads(file.attrs[name])
+    tried = group_of(file, "tried")
+    settings = part_of(tried, "parameters").asstr()[()]
+    accuracies = part_of(tried, "accuracy")[()]
+    record["tried"] = [
+        (json.loads(values), float(accuracy))
+        for values, accuracy in zip(settings, accuracies, strict=True)
+    ]
+    return record

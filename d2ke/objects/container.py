@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Packed, immutable collections of objects: the one place that converts and checks users' data."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.checks import choice
+
+KINDS = ("vectors", "strings")
+LETTERS = ("str", "bytes", "int")
+
+_LARGEST_EXACT_INTEGER = 2**53
+_SMALL_TABLE = 2**16
+
+
+class Objects:
+    """An immutable collection of objects of unequal sizes, packed into one buffer.
+
+    Made by `pack`; every function of d2ke that takes objects takes it as it is,
+    so that conversion and checks happen once.
+
+    Attributes
+    ----------
+    kind : {"vectors", "strings"}
+        ``"vectors"``: each object is a sequence of vectors of one dimension, a
+        time series (order matters to the distance) or a set (it does not).
+        ``"strings"``: each object is a sequence of letters.
+    values : ndarray
+        All objects end to end: (total, dim) float32 or float64 for vectors,
+        (total,) uint8, uint16 or uint32 indices into `alphabet` for strings.
+        C-contiguous, read-only.
+    offsets : ndarray of int64, shape (n + 1,)
+        Object i is ``values[offsets[i]:offsets[i + 1]]``.
+    alphabet : ndarray or None
+        The letters of the strings, sorted: code points for `str`, byte values
+        for `bytes`, the integers themselves for integer sequences. None for
+        vectors.
+    letters : {"str", "bytes", "int"} or None
+        What the letters are. None for vectors.
+    weights : ndarray of float64, shape (total,), or None
+        One weight for each vector, read-only; None for vectors of equal weight.
+        Slices and `concatenate` keep them. A single object ``X[i]`` is its
+        vectors alone; its weights are ``X.weights[X.offsets[i]:X.offsets[i + 1]]``.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> X = d2ke.pack(["ACGT", "", "GATTACA"])
+    >>> len(X), X[2], X[[0, 1]].lengths
+    (3, 'GATTACA', array([4, 0]))
+    """
+
+    __slots__ = ("alphabet", "kind", "letters", "offsets", "values", "weights")
+
+    kind: str
+    values: np.ndarray
+    offsets: np.ndarray
+    alphabet: np.ndarray | None
+    letters: str | None
+    weights: np.ndarray | None
+
+    def __init__(self, kind, values, offsets, alphabet=None, letters=None, weights=None):
+        arrays = {"values": values, "offsets": offsets, "alphabet": alphabet, "weights": weights}
+        for name, array in arrays.items():
+            if array is not None:
+                array = np.ascontiguousarray(array)
+                if array.base is not None and array.flags.writeable:
+                    array = array.copy()
+                # The view of a read-only array cannot be made writeable again.
+                array.flags.writeable = False
+                array = array.view()
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "kind", kind)
+        object.__setattr__(self, "letters", letters)
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse parts that do not fit each other: the kernels go where the offsets say.
+
+        Whether the values are finite is `pack`'s to check, and that of whoever reads a file.
+        """
+        choice("kind", self.kind, KINDS)
+        values, offsets, alphabet, weights = (
+            self.values, self.offsets, self.alphabet, self.weights
+        )  # fmt: skip
+        if values is None or offsets is None:
+            raise TypeError("values and offsets must be arrays, got None")
+        vectors = self.kind == "vectors"
+        dtypes = (np.float32, np.float64) if vectors else (np.uint8, np.uint16, np.uint32)
+        if values.dtype not in dtypes or values.ndim != (2 if vectors else 1):
+            raise TypeError(
+                f"values of {self.kind} must not be {values.dtype} of shape {values.shape}"
+            )
+        if vectors and values.shape[1] == 0:
+            raise ValueError(f"values must have a dimension of at least 1, got {values.shape}")
+        if offsets.dtype != np.int64 or offsets.ndim != 1 or offsets.size == 0:
+            raise TypeError(
+                f"offsets must be int64 of shape (n + 1,), got {offsets.dtype} of shape "
+                f"{offsets.shape}"
+            )
+        if offsets[0] != 0 or offsets[-1] != len(values) or (offsets[1:] < offsets[:-1]).any():
+            raise ValueError(f"offsets must ascend from 0 to {len(values)}, the number of values")
+        if weights is not None and (
+            not vectors or weights.dtype != np.float64 or weights.shape != (len(values),)
+        ):
+            raise ValueError(f"weights must be float64 of shape ({len(values)},), of vectors only")
+        if vectors:
+            if alphabet is not None or self.letters is not None:
+                raise ValueError("alphabet and letters must be None for vectors")
+            return
+        choice("letters", self.letters, LETTERS)
+        if alphabet is None or alphabet.ndim != 1 or alphabet.dtype.kind not in "iu":
+            raise TypeError("alphabet must be a one-dimensional array of integers")
+        if (alphabet[1:] <= alphabet[:-1]).any():
+            raise ValueError("alphabet must ascend")
+        if self.letters != "int" and alphabet.size:
+            most = 0x10FFFF if self.letters == "str" else 255
+            if alphabet[0] < 0 or alphabet[-1] > most:
+                raise ValueError(f"alphabet of {self.letters} must lie between 0 and {most}")
+        if values.size and values.max() >= alphabet.size:
+            raise ValueError(f"values must be indices of the {alphabet.size} letters of alphabet")
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"Objects are immutable; cannot set {name!r}")
+
+    def __delattr__(self, name):
+        raise AttributeError(f"Objects are immutable; cannot delete {name!r}")
+
+    def __reduce__(self):
+        return Objects, (
+            self.kind,
+            self.values,
+            self.offsets,
+            self.alphabet,
+            self.letters,
+            self.weights,
+        )
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Number of vectors or letters of each object, int64, shape (n,)."""
+        return np.diff(self.offsets)
+
+    @property
+    def dim(self) -> int:
+        """Dimension (channels) of the vectors; 1 for strings."""
+        return self.values.shape[1] if self.values.ndim == 2 else 1
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Element type of `values`."""
+        return self.values.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that the collection holds."""
+        arrays = (self.values, self.offsets, self.alphabet, self.weights)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self._item(i) for i in range(len(self)))
+
+    def _item(self, i: int) -> Any:
+        values = self.values[self.offsets[i] : self.offsets[i + 1]]
+        if self.kind == "vectors":
+            return values
+        symbols = self.alphabet[values]
+        if self.letters == "str":
+            return symbols.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+        if self.letters == "bytes":
+            return symbols.astype(np.uint8).tobytes()
+        return symbols
+
+    def __getitem__(self, index: Any) -> Any:
+        """One object for an integer; Objects for a slice, an index array or a boolean mask."""
+        if not isinstance(index, slice) and np.ndim(index) == 0:
+            try:
+                i = operator.index(index)
+            except TypeError:
+                raise TypeError(
+                    "Objects take an integer, a slice, an integer array or a boolean mask as "
+                    f"index, got {index!r}"
+                ) from None
+            if not -len(self) <= i < len(self):
+                raise IndexError(f"index {i} is out of range for {len(self)} objects")
+            return self._item(i % len(self))
+        if isinstance(index, slice):
+            picked = np.arange(len(self))[index]
+        else:
+            picked = np.asarray(index)
+            if picked.dtype == bool and picked.shape != (len(self),):
+                raise IndexError(
+                    f"a boolean mask must have shape ({len(self)},), got {picked.shape}"
+                )
+            if picked.size == 0:
+                picked = picked.astype(np.int64)
+            if picked.ndim != 1 or picked.dtype.kind not in "iub":
+                raise IndexError(
+                    "an index array must be 1-D of integers or booleans, got "
+                    f"{picked.dtype} of shape {picked.shape}"
+                )
+            picked = np.arange(len(self))[picked]
+        lengths = self.lengths[picked]
+        offsets = offsets_of(lengths)
+        # Position t of the result comes from offsets[item] + (t - its own start).
+        source = np.repeat(self.offsets[picked] - offsets[:-1], lengths)
+        source += np.arange(offsets[-1])
+        weights = None if self.weights is None else self.weights[source]
+        return Objects(
+            self.kind, self.values[source], offsets, self.alphabet, self.letters, weights
+        )
+
+    def span(self, start: int, stop: int) -> Objects:
+        """Objects from `start` to before `stop`; unlike a slice, they share the memory."""
+        first, last = self.offsets[start], self.offsets[stop]
+        return Objects(
+            self.kind,
+            self.values[first:last],
+            self.offsets[start : stop + 1] - first,
+            self.alphabet,
+            self.letters,
+            None if self.weights is None else self.weights[first:last],
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Objects):
+            return NotImplemented
+        return (
+            self.kind == other.kind
+            and self.letters == other.letters
+            and np.array_equal(self.offsets, other.offsets)
+            and self.dim == other.dim
+            and np.array_equal(_symbols(self), _symbols(other))
+            and (self.weights is None) == (other.weights is None)
+            and (self.weights is None or np.array_equal(self.weights, other.weights))
+        )
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        n = len(self)
+        lengths = self.lengths
+        span = f", lengths {lengths.min()} to {lengths.max()}" if n else ""
+        if self.kind == "strings":
+            return f"<{n} strings over {len(self.alphabet)} letters{span}>"
+        weighted = "" if self.weights is None else "weighted "
+        return f"<{n} sequences of {weighted}{self.dim}-dimensional vectors, {self.dtype}{span}>"
+
+
+def concatenate(collections: Iterable[Objects]) -> Objects:
+    """Join collections of one kind into one.
+
+    Parameters
+    ----------
+    collections : iterable of Objects
+        At least one; all vectors of one dimension, or all strings of one type
+        of letters.
+
+    Returns
+    -------
+    Objects
+        The objects in order. float32 only if all are; the alphabets are merged.
+        If some have weights, the vectors of an object without have 1 / its length.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Nothing to join, or collections that do not mix.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> list(d2ke.concatenate([d2ke.pack(["AC"]), d2ke.pack(["GT", "A"])]))
+    ['AC', 'GT', 'A']
+    """
+    parts = list(collections)
+    if not parts:
+        raise ValueError("collections is empty: at least one is needed")
+    for i, part in enumerate(parts):
+        if not isinstance(part, Objects):
+            raise TypeError(f"collections[{i}] is {type(part).__name__}; pack it first")
+        check_compatible(parts[0], part, "collections[0]", f"collections[{i}]")
+    offsets = offsets_of(np.concatenate([part.lengths for part in parts]))
+    first = parts[0]
+    if first.kind == "vectors":
+        weights = None
+        if any(part.weights is not None for part in parts):
+            weights = np.concatenate([_weights_or_equal(part) for part in parts])
+        values = np.concatenate([part.values for part in parts])
+        return Objects("vectors", values, offsets, weights=weights)
+    alphabet, recoded = common_alphabet(parts)
+    values = np.concatenate(recoded).astype(_code_dtype(len(alphabet)))
+    return Objects("strings", values, offsets, alphabet, first.letters)
+
+
+def common_alphabet(collections: Sequence[Objects]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return the merged alphabet of strings, and each collection's letters as indices into it."""
+    alphabets = [part.alphabet for part in collections]
+    if all(np.array_equal(alphabets[0], other) for other in alphabets[1:]):
+        return alphabets[0], [part.values for part in collections]
+    alphabet = np.unique(np.concatenate(alphabets))
+    recoded = [np.searchsorted(alphabet, part.alphabet)[part.values] for part in collections]
+    return alphabet, recoded
+
+
+def check_compatible(x: Objects, y: Objects, x_name: str, y_name: str) -> None:
+    """Raise unless objects of x and of y can be compared with each other."""
+    if x.kind != y.kind:
+        raise TypeError(f"{x_name} holds {x.kind} but {y_name} holds {y.kind}")
+    if x.letters != y.letters and len(x.values) and len(y.values):
+        raise TypeError(
+            f"{x_name} holds strings of {x.letters} but {y_name} holds strings of {y.letters}"
+        )
+    if x.kind == "vectors" and x.dim != y.dim:
+        raise ValueError(
+            f"{x_name} has vectors of {x.dim} dimensions (channels) but {y_name} has {y.dim}"
+        )
+
+
+def refuse_weights(objects: Objects, name: str, user: str) -> None:
+    """Raise if the objects have weights, which `user` would not look at."""
+    if objects.weights is not None:
+        raise TypeError(
+            f"{user} does not use weights, but {name} has them; pack the vectors without weights"
+        )
+
+
+def _weights_or_equal(objects: Objects) -> np.ndarray:
+    if objects.weights is not None:
+        return objects.weights
+    lengths = objects.lengths
+    return np.repeat(1.0 / np.maximum(lengths, 1), lengths)
+
+
+def offsets_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Return where items of these lengths begin and end in one buffer, int64."""
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def _symbols(objects: Objects) -> np.ndarray:
+    return objects.values if objects.kind == "vectors" else objects.alphabet[objects.values]
+
+
+def _code_dtype(n_letters: int) -> type:
+    return np.uint8 if n_letters <= 2**8 else np.uint16 if n_letters <= 2**16 else np.uint32

@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lists, arrays and cells packed into Objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.checks import choice, flag
+from d2ke.objects.container import (
+    _LARGEST_EXACT_INTEGER,
+    _SMALL_TABLE,
+    KINDS,
+    Objects,
+    _code_dtype,
+    offsets_of,
+)
+
+
+def pack(
+    items: Any,
+    *,
+    kind: str | None = None,
+    lengths: Any = None,
+    channels_first: bool = False,
+    weights: Any = None,
+    name: str = "items",
+) -> Objects:
+    """Pack objects of unequal sizes into one contiguous, immutable collection.
+
+    Parameters
+    ----------
+    items : Objects, sequence or ndarray
+        - `Objects`: returned as they are, or with `weights`;
+        - a sequence of (length, dim) arrays, or of 1-D arrays (dim = 1):
+          series or sets of vectors;
+        - a sequence of `str`, or of `bytes`, or (with ``kind="strings"``) of
+          1-D integer arrays: strings;
+        - an object array such as `scipy.io.loadmat` gives for a cell: as the
+          sequence of its elements (a row or a column);
+        - a numeric (n, length) or (n, length, dim) array: n series of equal
+          length, or of the given `lengths`.
+    kind : {"vectors", "strings"}, optional
+        Needed only for integer sequences, which are series of one channel
+        unless ``kind="strings"``.
+    lengths : array_like of int, shape (n,), optional
+        For a padded (n, length[, dim]) array: how much of each row counts.
+    channels_first : bool
+        True: 2-D items are (dim, length), as in the authors' MATLAB cells.
+    weights : sequence of array_like, optional
+        For sets of vectors: one 1-D array for each object, or a cell of rows or
+        columns, with a weight for each vector; finite, >= 0, and of a sum > 0.
+        Of a numeric array that goes with padded items and `lengths`, as much of
+        each row counts. Only some distances use weights, the others refuse
+        them.
+    name : str
+        What errors call the argument.
+
+    Returns
+    -------
+    Objects
+        float32 items stay float32, float16 become float32, other numbers and
+        booleans float64; where both occur, all are float64. Nothing is rounded.
+        Letters become indices into an alphabet. Weights are kept as float64.
+
+    Raises
+    ------
+    TypeError
+        Items of types that are not understood or do not mix (`bytes` among
+        `str`, complex numbers, a `str` instead of a sequence of them).
+    ValueError
+        No items; NaN or infinity (naming the item and the position); different
+        numbers of channels; integers that float64 cannot hold; wrong shapes or
+        lengths; weights that do not fit the objects.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> d2ke.pack([np.zeros((5, 3)), np.ones((8, 3))])
+    <2 sequences of 3-dimensional vectors, float64, lengths 5 to 8>
+    >>> d2ke.pack(["AC", "GATTACA"])
+    <2 strings over 4 letters, lengths 2 to 7>
+    >>> d2ke.pack(np.zeros((2, 6, 3)), lengths=[6, 4]).lengths
+    array([6, 4])
+    >>> d2ke.pack([np.zeros((2, 3)), np.ones((1, 3))], weights=[[0.25, 0.75], [1]]).weights
+    array([0.25, 0.75, 1.  ])
+    """
+    if kind is not None:
+        choice("kind", kind, KINDS)
+    channels_first = flag("channels_first", channels_first)
+    if weights is not None:
+        if lengths is not None and _is_padded(weights):
+            weights = _trim(np.asarray(weights), lengths, False, "weights")
+        objects = pack(items, kind=kind, lengths=lengths, channels_first=channels_first, name=name)
+        return _weighted(objects, weights, name)
+    if isinstance(items, Objects):
+        if lengths is not None or channels_first:
+            raise TypeError(f"{name} is packed already: lengths and channels_first do not apply")
+        if kind is not None and items.kind != kind:
+            raise TypeError(f"{name} holds {items.kind}, but {kind} are needed")
+        return items
+    items = _as_list(items, lengths, channels_first, name)
+    if not items:
+        raise ValueError(f"{name} is empty: at least one object is needed")
+    if kind is None:
+        kind = "strings" if isinstance(items[0], (str, bytes)) else "vectors"
+    if kind == "strings":
+        if channels_first:
+            raise TypeError(f"channels_first does not apply to strings, which {name} holds")
+        return _pack_strings(items, name)
+    return _pack_vectors(items, channels_first, name)
+
+
+def _as_list(items: Any, lengths: Any, channels_first: bool, name: str) -> list[Any]:
+    """Any accepted collection as a list of items."""
+    if isinstance(items, (str, bytes)):
+        raise TypeError(f"{name} must be a sequence of objects, got one {type(items).__name__}")
+    if isinstance(items, Mapping) or hasattr(items, "columns"):
+        raise TypeError(
+            f"{name} is one {type(items).__name__}; a sequence of objects is needed, such as a "
+            "list of its values"
+        )
+    padded = _is_padded(items)
+    if lengths is not None and not padded:
+        raise TypeError(f"lengths goes with a padded array of numbers, but {name} is a sequence")
+    if padded:
+        if items.ndim not in (2, 3):
+            raise ValueError(
+                f"{name} must be a sequence of objects or an (n, length[, dim]) array, got an "
+                f"array of shape {items.shape}"
+            )
+        if lengths is not None:
+            return _trim(items, lengths, channels_first and items.ndim == 3, name)
+    elif isinstance(items, np.ndarray):
+        if items.size > max(items.shape, default=1):
+            raise ValueError(
+                f"{name} must be a row or a column of objects, got shape {items.shape}"
+            )
+        items = [_uncell(item) for item in items.ravel()]
+    try:
+        return list(items)
+    except TypeError:
+        raise TypeError(
+            f"{name} must be a sequence of objects, got {type(items).__name__}"
+        ) from None
+
+
+def _is_padded(items: Any) -> bool:
+    return isinstance(items, np.ndarray) and items.dtype.kind not in "OUST"
+
+
+def _uncell(item: Any) -> Any:
+    """Turn a character array, which loadmat gives for a string in a cell, into str."""
+    if isinstance(item, np.ndarray) and item.dtype.kind == "U":
+        if item.size > 1:
+            raise ValueError(f"a cell holds {item.size} rows of characters; one was expected")
+        return str(item.item()) if item.size else ""
+    return item
+
+
+def _trim(array: np.ndarray, lengths: Any, channels_first: bool, name: str) -> list[np.ndarray]:
+    lengths = np.asarray(lengths)
+    if lengths.shape != (len(array),) or lengths.dtype.kind not in "iu":
+        raise ValueError(
+            f"lengths must be {len(array)} integers, one for each row of {name}; got "
+            f"{lengths.dtype} of shape {lengths.shape}"
+        )
+    if array.ndim < 2:
+        raise ValueError(f"{name} must be padded, one row for each object; got {array.shape}")
+    longest = array.shape[2] if channels_first else array.shape[1]
+    wrong = np.flatnonzero((lengths < 0) | (lengths > longest))
+    if wrong.size:
+        i = wrong[0]
+        raise ValueError(f"lengths[{i}] must be between 0 and {longest}, got {lengths[i]}")
+    return [
+        row[..., :n] if channels_first else row[:n] for row, n in zip(array, lengths, strict=True)
+    ]
+
+
+def _pack_vectors(items: list[Any], channels_first: bool, name: str) -> Objects:
+    arrays = [_vectors(item, i, channels_first, name) for i, item in enumerate(items)]
+    dim = arrays[0].shape[1]
+    for i, array in enumerate(arrays):
+        if array.shape[1] != dim:
+            hint = ""
+            if len({len(other) for other in arrays}) == 1:
+                hint = " (items of shape (dim, length) are packed with channels_first=True)"
+            raise ValueError(
+                f"{name}[{i}] has {array.shape[1]} channels, {name}[0] has {dim}; all must have "
+                f"the same{hint}"
+            )
+    values = np.concatenate(arrays)
+    offsets = offsets_of(np.array([len(array) for array in arrays]))
+    finite = np.isfinite(values)
+    if not finite.all():
+        at, channel = np.argwhere(~finite)[0]
+        i = np.searchsorted(offsets, at, side="right") - 1
+        raise ValueError(
+            f"{name}[{i}] has {values[at, channel]} at position ({at - offsets[i]}, {channel}); "
+            "every value must be finite"
+        )
+    return Objects("vectors", values, offsets)
+
+
+def _vectors(item: Any, i: int, channels_first: bool, name: str) -> np.ndarray:
+    """One item as a (length, dim) array of float32 or float64."""
+    if isinstance(item, (str, bytes)):
+        raise TypeError(f"{name}[{i}] is {type(item).__name__}; arrays of numbers are needed")
+    try:
+        array = np.asarray(item)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name}[{i}] is not an array of numbers: {error}") from None
+    if isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item):
+        raise TypeError(f"{name}[{i}] has masked elements; every value must be there")
+    if array.dtype.kind in "iuf" and not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if array.dtype.kind in "iu":
+        if array.size and not (
+            int(array.min()) >= -_LARGEST_EXACT_INTEGER
+            and int(array.max()) <= _LARGEST_EXACT_INTEGER
+        ):
+            raise ValueError(f"{name}[{i}] has integers beyond 2**53, which float64 cannot hold")
+    elif array.dtype.kind != "b" and array.dtype not in (np.float16, np.float32, np.float64):
+        raise TypeError(
+            f"{name}[{i}] has element type {array.dtype}; float64, float32 or integers are needed"
+        )
+    if array.ndim == 1:
+        array = array[:, None]
+    elif array.ndim != 2:
+        raise ValueError(
+            f"{name}[{i}] has shape {array.shape}; (length, dim) or (length,) is needed"
+        )
+    elif channels_first:
+        array = array.T
+    if array.shape[1] == 0:
+        raise ValueError(f"{name}[{i}] has shape {array.shape}: its vectors have no elements")
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+    return array
+
+
+def _weighted(objects: Objects, weights: Any, name: str) -> Objects:
+    """Return the objects with these weights."""
+    if objects.kind != "vectors":
+        raise TypeError(f"weights go with vectors, but {name} holds {objects.kind}")
+    if objects.weights is not None:
+        raise TypeError(f"{name} has weights already")
+    if not isinstance(weights, (Sequence, np.ndarray)) or isinstance(weights, (str, bytes)):
+        raise TypeError(
+            f"weights must be a sequence of arrays, one for each object of {name}; got "
+            f"{type(weights).__name__}"
+        )
+    if isinstance(weights, np.ndarray) and weights.dtype.kind == "O":
+        if weights.size > max(weights.shape, default=1):
+            raise ValueError(
+                f"weights must be a row or a column of arrays, got shape {weights.shape}"
+            )
+        weights = weights.ravel()
+    if len(weights) != len(objects):
+        raise ValueError(
+            f"weights has {len(weights)} arrays, but {name} has {len(objects)} objects"
+        )
+    arrays = [
+        _object_weights(one, i, n, name)
+        for i, (one, n) in enumerate(zip(weights, objects.lengths.tolist(), strict=True))
+    ]
+    return Objects("vectors", objects.values, objects.offsets, weights=np.concatenate(arrays))
+
+
+def _object_weights(one: Any, i: int, length: int, name: str) -> np.ndarray:
+    try:
+        array = np.asarray(one)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"weights[{i}] is not an array of numbers: {error}") from None
+    if isinstance(one, np.ma.MaskedArray) and np.ma.is_masked(one):
+        raise TypeError(f"weights[{i}] has masked elements; every value must be there")
+    if array.ndim == 2 and 1 in array.shape:
+        array = array.ravel()  # a row or a column of MATLAB's
+    if array.size and (array.dtype.kind not in "iuf" or array.dtype.itemsize > 8):
+        raise TypeError(f"weights[{i}] has element type {array.dtype}; float64 or integers needed")
+    if array.shape != (length,) and not array.size == length == 0:
+        raise ValueError(
+            f"weights[{i}] has shape {array.shape}, but {name}[{i}] has {length} vectors"
+        )
+    array = array.ravel()
+    wide = array.astype(np.float64)
+    if array.dtype.kind in "iu" and not (wide.astype(array.dtype) == array).all():
+        raise ValueError(f"weights[{i}] has integers that float64 cannot hold")
+    wrong = np.flatnonzero(~(np.isfinite(wide) & (wide >= 0)))
+    if wrong.size:
+        at = wrong[0]
+        raise ValueError(f"weights[{i}] has {wide[at]} at {at}; weights must be finite and >= 0")
+    with np.errstate(over="ignore"):
+        total = wide.sum()
+    # Half of what float64 holds: rounding in another order of summing cannot overflow.
+    if length and not 0 < total < 2.0**1023:
+        raise ValueError(f"the sum of weights[{i}] must be > 0 and < 2**1023, got {total}")
+    return wide
+
+
+def _pack_strings(items: list[Any], name: str) -> Objects:
+    kinds = {kind: _letters(kind) for kind in set(map(type, items))}
+    letters = kinds[type(items[0])]
+    if set(kinds.values()) != {letters}:
+        i = next(i for i, item in enumerate(items) if kinds[type(item)] != letters)
+        raise TypeError(
+            f"{name}[{i}] is {type(items[i]).__name__}, {name}[0] is {type(items[0]).__name__}; "
+            "all must be of one type"
+        )
+    size = np.size if letters == "int" else len
+    offsets = offsets_of(np.fromiter(map(size, items), dtype=np.int64, count=len(items)))
+    if letters == "str":
+        joined = "".join(items).encode("utf-32-le", "surrogatepass")
+        symbols = np.frombuffer(joined, dtype="<u4")
+    elif letters == "bytes":
+        symbols = np.frombuffer(b"".join(items), dtype=np.uint8)
+    else:
+        sequences = [_integers(item, i, name) for i, item in enumerate(items)]
+        symbols = np.concatenate([np.empty(0, dtype=np.int64), *sequences])
+    alphabet, codes = _indexed(symbols)
+    return Objects("strings", codes, offsets, alphabet, letters)
+
+
+def _letters(kind: type) -> str:
+    return "str" if issubclass(kind, str) else "bytes" if issubclass(kind, bytes) else "int"
+
+
+def _indexed(symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the different symbols in order, and each symbol's index among them."""
+    least = int(symbols.min(initial=0))
+    span = int(symbols.max(initial=0)) - least + 1
+    if span > max(_SMALL_TABLE, len(symbols)):
+        alphabet, codes = np.unique(symbols, return_inverse=True)
+        return alphabet.astype(np.int64), codes.astype(_code_dtype(len(alphabet)))
+    places = symbols - least if least else symbols
+    seen = np.zeros(span, dtype=bool)
+    seen[places] = True
+    alphabet = np.flatnonzero(seen) + least
+    index = np.zeros(span, dtype=_code_dtype(len(alphabet)))
+    index[alphabet - least] = np.arange(len(alphabet))
+    return alphabet, index[places]
+
+
+def _integers(item: Any, i: int, name: str) -> np.ndarray:
+    array = np.asarray(item)
+    if array.size == 0 and array.ndim == 1:
+        return np.empty(0, dtype=np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise TypeError(
+            f"{name}[{i}] must be a str, bytes or a 1-D sequence of integers; got "
+            f"{type(item).__name__} ({array.dtype}, shape {array.shape})"
+        )
+    if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"{name}[{i}] has integers beyond int64")
+    return array.astype(np.int64)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""tools/fuzz.py finds what it is for, and its first batches find nothing."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "tools" / "fuzz.py"
+
+
+def fuzz(*arguments):
+    return subprocess.run(
+        [sys.executable, str(SCRIPT), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+# What is called without data, or by compiled code, which holds it itself.
+NO_KERNELS = {
+    *("isa.select", "isa.selected", "isa.supported", "isa.vector_bytes", "cross.by_length"),
+    *("omp.max_threads", "omp.version"),
+}
+CALLED = f"""
+import importlib, json, sys
+sys.path.insert(0, {str(ROOT / "tools")!r})
+import fuzz
+from pathlib import Path
+import d2ke._ext
+
+called = {{}}
+for path in Path(d2ke._ext.__file__).parent.glob("*.pyx"):
+    module = importlib.import_module("d2ke._ext." + path.stem)
+    for name, function in list(vars(module).items()):
+        if not name.startswith("_") and "cython_function" in type(function).__name__:
+            def counted(*given, key=path.stem + "." + name, function=function, **more):
+                called[key] = True
+                return function(*given, **more)
+            called[path.stem + "." + name] = False
+            setattr(module, name, counted)
+for command in fuzz.COMPILED:
+    for seed in range(1, 25 if command != "align" else 3):
+        fuzz.COMMANDS[command](seed)
+print(json.dumps([name for name, done in called.items() if not done]))
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("distances", "kernels", "coresets", "align", "simplex", "features", "chunks", "user"),
+        *("pack", "mat", "hdf5", "options"),
+    ],
+)
+def test_the_first_batches_find_nothing(command):
+    done = fuzz(command, "--seed", 1, "--here")
+    assert done.returncode == 0, done.stderr
+    assert "nothing found" in done.stdout
+
+
+def test_all_compiled_functions_get_random_inputs():
+    done = subprocess.run(
+        [sys.executable, "-c", CALLED],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert set(json.loads(done.stdout)) - NO_KERNELS == set()
+
+
+def test_crashes_are_kept(tmp_path):
+    done = fuzz("crash", "--count", 2, "--seed", 7, "--jobs", 1, "--findings", tmp_path)
+    assert done.returncode == 1
+    found = json.loads((tmp_path / "crash-7.json").read_text())
+    assert found["seed"] == 7
+    assert "Fatal Python error: Aborted" in found["problem"]
+    assert not (tmp_path / "crash-8.json").exists()

@@ -1,0 +1,712 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Peaks of the resident set of the public functions: `python tests/base/memory_cases.py 0 /tmp`.
+
+The arguments are the group of cases and a folder for files. Each case is measured in this one
+process, the peak being reset before, once a small call has loaded what it needs. Prints a line of
+JSON for each: the case, the function and its case in the table of d2ke._base.memory, bytes by the
+formula, bytes measured.
+"""
+
+import ctypes
+import gc
+import json
+import sys
+import warnings
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+import d2ke
+from d2ke._base import memory
+
+GROUPS = 4
+CASES = []
+FOLDER = sys.argv[2] if __name__ == "__main__" else ""
+ONE = {"n_threads": 1}
+
+
+def at(*sizes, tiny, **options):
+    """Measure the decorated function, which makes a call of these sizes, at each of them."""
+
+    def add(make):
+        for given in sizes:
+            variant = {**given, **options}
+            name = "-".join([make.__name__, *(str(value) for value in variant.values())])
+            CASES.append((name, make, variant, {**variant, **tiny}))
+        return make
+
+    return add
+
+
+def variants(name, *values):
+    """Measure the same for several values of an option."""
+    return lambda *sizes, tiny: (
+        lambda make: [at(*sizes, tiny=tiny, **{name: value})(make) for value in values]
+    )
+
+
+def points(n, d):
+    return np.random.default_rng(0).standard_normal((n, d))
+
+
+def symmetric(n):
+    S = points(n, n)
+    S += S.T
+    return S
+
+
+def distances(n):
+    return cdist(points(n, 3), points(n, 3))
+
+
+def kernel(n):
+    return d2ke.gaussian_gram(points(n, 3), h=1.0)
+
+
+def labels(n, k):
+    return np.arange(n) % k
+
+
+def some_labels(n):
+    y = np.full(n, -1)
+    y[:9] = labels(9, 3)
+    return y
+
+
+def words(n, length, letters="ACGT"):
+    return d2ke.random_strings(n, letters, length=length, seed=0)
+
+
+def series(n, length, dim=1):
+    return d2ke.random_series(n, dim, length=length, sigma=1.0, seed=0)
+
+
+# A case returns the call and, of functions that do not ask by themselves, what they would ask.
+
+
+@at({"n": 12000, "m": 1000}, {"n": 1000, "m": 12000}, tiny={"n": 30, "m": 20})
+def distance_matrix(n, m):
+    X, Y = words(n, 5), words(m, 5, "ACGTX")
+    return partial(d2ke.distance_matrix, X, Y, "levenshtein", **ONE)
+
+
+@variants("distance", "mhd", "emd", "kernel")({"n": 300_000}, tiny={"n": 30})
+def of_large_objects(n, distance):
+    X, Y = series(n // 10, 20, 2), series(2, 3, 2)
+    if distance == "mhd":
+        X, Y = series(n // 2, 20), series(2, 3)
+    params = {"sigma": 1.0} if distance == "kernel" else {}
+    return partial(d2ke.distance_matrix, X, Y, distance, **ONE, **params)
+
+
+@at({"n": 300_000}, tiny={"n": 30})
+def of_large_strings(n):
+    out = np.empty((n, 2))
+    given = words(n, 20), words(2, 5, "ACGTX"), "levenshtein"
+    return partial(d2ke.distance_matrix, *given, out=out, **ONE)
+
+
+@at({"n": 12000, "m": 1000}, tiny={"n": 30, "m": 20})
+def rsm_embed(n, m):
+    X = words(n, 5)
+    given = {"distance": "levenshtein", "gamma": 1.0, **ONE}
+    return partial(d2ke.rsm_embed, X, X[:m], **given)
+
+
+@at({"n": 30000, "m": 1000}, tiny={"n": 30, "m": 20})
+def to_a_file(n, m):
+    X = words(n, 5)
+    path = Path(FOLDER, f"streamed-{n}.h5")
+    given = {"distance": "levenshtein", "gamma": 1.0, "out": path, **ONE}
+
+    def call():
+        d2ke.d2ke_embed(X, X[:m], **given).close()
+
+    return call
+
+
+@at({"n": 12000, "m": 1000}, tiny={"n": 30, "m": 20})
+def d2ke_features(n, m):
+    return partial(d2ke.d2ke_features, np.abs(points(n, m)), 1.0, **ONE)
+
+
+@at({"n": 8000, "m": 1000}, tiny={"n": 30, "m": 20})
+def d2ke_features_of_columns(n, m):
+    return partial(d2ke.d2ke_features, np.abs(points(m, n)).T, 1.0, **ONE)
+
+
+@at({"n": 3000, "R": 50, "m": 0}, {"n": 3000, "R": 3000, "m": 0}, {"n": 3000, "R": 50, "m": 3000},
+    tiny={"n": 30, "R": 20})  # fmt: skip
+def d2ke_gram(n, R, m):
+    X, Y = words(n, 5), words(m, 5) if m else None
+    given = {"omega": words(R, 5), "distance": "levenshtein", "gamma": 1.0, **ONE}
+    return partial(d2ke.d2ke_gram, X, Y, **given)
+
+
+@variants("repair", None, "clip", "flip", "shift")({"n": 1500}, tiny={"n": 30})
+def dsk_gram(n, repair):
+    D = distances(n if repair else 2 * n)
+    return partial(d2ke.dsk_gram, D, kind="nd", repair=repair)
+
+
+@at({"n": 1000, "m": 6000}, tiny={"n": 30, "m": 20})
+def dsk_gram_of_others(n, m):
+    repair = d2ke.SpectrumRepair.fit(symmetric(n), "flip")
+    return partial(d2ke.dsk_gram, np.abs(points(m, n)), gamma=1.0, repair=repair)
+
+
+@at({"n": 1500}, tiny={"n": 30})
+def repair_fit(n):
+    return partial(d2ke.SpectrumRepair.fit, symmetric(n), "flip")
+
+
+@at({"n": 1000, "m": 6000}, tiny={"n": 30, "m": 20})
+def repair_apply(n, m):
+    return partial(d2ke.SpectrumRepair.fit(symmetric(n), "flip").apply, points(m, n))
+
+
+@at({"n": 1500, "R": 700, "t": "f8"}, {"n": 3500, "R": 10, "t": "f8"},
+    {"n": 3500, "R": 10, "t": "f4"}, tiny={"n": 30, "R": 5})  # fmt: skip
+def gdk_led(n, R, t):
+    return partial(d2ke.gdk_led, distances(n).astype(t), R)
+
+
+@at({"n": 1000, "m": 12000}, tiny={"n": 30, "m": 20})
+def led_project(n, m):
+    return partial(d2ke.gdk_led(distances(n), 5).project, np.abs(points(m, n)))
+
+
+@at({"n": 6000, "m": 2000, "d": 20}, {"n": 50000, "m": 50, "d": 100},
+    tiny={"n": 30, "m": 20})  # fmt: skip
+def gaussian_gram(n, m, d):
+    return partial(d2ke.gaussian_gram, points(n, d), points(m, d), h=1.0)
+
+
+@at({"n": 4000}, tiny={"n": 30})
+def gaussian_gram_without_h(n):
+    return partial(d2ke.gaussian_gram, points(n, 3))
+
+
+@at({"n": 12000}, tiny={"n": 30})
+def bandwidth(n):
+    return partial(d2ke.bandwidth, points(n, 20))
+
+
+@at({"n": 1700}, tiny={"n": 30})
+def psd_split(n):
+    return partial(d2ke.psd_split, symmetric(n))
+
+
+@at({"n": 40000, "t": "f8"}, {"n": 40000, "t": "f4"}, tiny={"n": 30})
+def kernel_error(n, t):
+    Z = np.abs(points(n, 64)).astype(t)[:2000] if n > 2000 else points(n, 64).astype(t)
+    return partial(d2ke.kernel_error, Z, features=Z, n_threads=2, sizes=[8, 64])
+
+
+@at({"n": 4000, "m": 2000}, tiny={"n": 30, "m": 20})
+def kernel_standard_error(n, m):
+    return partial(d2ke.kernel_standard_error, points(n, 50), points(m, 50))
+
+
+@at({"n": 200_000}, tiny={"n": 30})
+def select_features(n):
+    call = partial(d2ke.select_features, points(n, 20), labels(n, 50 if n > 50 else 3), 10)
+    return call, ("select_features", "", {"n": n, "k": 50})
+
+
+@variants("order", "C", "F")({"n": 3500}, tiny={"n": 30})
+def simplex_qp(n, order):
+    H = kernel(n).astype("f4" if order == "C" else "f8", order=order)
+    return partial(d2ke.simplex_qp, H, np.ones(n), max_steps=10)
+
+
+@at({"n": 1600, "variant": "hard"}, {"n": 1300, "variant": "relaxed"},
+    {"n": 1400, "variant": "hard", "similarity": "general"}, tiny={"n": 30})  # fmt: skip
+def cdsk(n, variant, similarity="psd"):
+    how = {"variant": variant, "similarity": similarity, "max_iter": 2, "trace_weight": 1.0}
+    return partial(d2ke.cdsk, kernel(n), n_clusters=3, **how)
+
+
+@variants("risk", "margin", "ise")({"n": 1400}, tiny={"n": 30})
+def cdsk_of_points(n, risk):
+    how = {"risk": risk, "max_iter": 2, "trace_weight": 1.0}
+    return partial(d2ke.cdsk, points=points(n, 3), h=1.0, n_clusters=3, **how)
+
+
+@variants("variant", "hard", "relaxed")({"n": 1400, "similarity": "psd"}, tiny={"n": 30})
+def lpdsk(n, variant, similarity):
+    how = {"variant": variant, "similarity": similarity, "max_iter": 2}
+    return partial(d2ke.lpdsk, kernel(n), some_labels(n), **how)
+
+
+@at({"n": 1400}, tiny={"n": 30})
+def lpdsk_general(n):
+    return partial(d2ke.lpdsk, kernel(n), some_labels(n), similarity="general", max_iter=2)
+
+
+@variants("risk", "margin", "ise")({"n": 1400}, tiny={"n": 30})
+def lpdsk_of_points(n, risk):
+    how = {"risk": risk, "max_iter": 2, "h": 1.0}
+    return partial(d2ke.lpdsk, points=points(n, 3), y=some_labels(n), **how)
+
+
+@at({"n": 8000, "R": 250}, tiny={"n": 30, "R": 5})
+def cdsk_of_features(n, R):
+    Z = np.abs(points(n, R))
+    return partial(d2ke.cdsk, features=Z, n_clusters=3, smoothing=0, max_iter=2)
+
+
+@at({"n": 8000, "R": 300}, tiny={"n": 30, "R": 5})
+def lpdsk_of_features(n, R):
+    Z = np.abs(points(n, R))
+    return partial(d2ke.lpdsk, features=Z, y=some_labels(n), variant="hard", max_iter=2)
+
+
+@at({"n": 3000, "similarity": "psd"}, {"n": 1500, "similarity": "general"}, tiny={"n": 30})
+def kernel_classifier_fit(n, similarity):
+    how = {"similarity": similarity}
+    return partial(d2ke.kernel_classifier_fit, kernel(n).astype("f4"), labels(n, 3), **how)
+
+
+@at({"n": 8000, "R": 300}, tiny={"n": 30, "R": 5})
+def kernel_classifier_of_features(n, R):
+    Z = np.abs(points(n, R))
+    return partial(d2ke.kernel_classifier_fit, features=Z, y=labels(n, 3))
+
+
+@at({"n": 12000, "m": 1000}, tiny={"n": 30, "m": 20})
+def kernel_classifier_predict(n, m):
+    model = d2ke.kernel_classifier_fit(kernel(m), labels(m, 3))
+    return partial(d2ke.kernel_classifier_predict, model, points(n, m).astype("f4"))
+
+
+@at({"n": 1500}, tiny={"n": 30})
+def similarity_machine_fit(n):
+    return partial(d2ke.similarity_machine_fit, symmetric(n), labels(n, 2), tol=0.1)
+
+
+@at({"n": 12000, "m": 1000}, tiny={"n": 30, "m": 20})
+def similarity_machine_predict(n, m):
+    model = d2ke.similarity_machine_fit(kernel(m), labels(m, 2), tol=0.1)
+    return partial(d2ke.similarity_machine_predict, model, points(n, m).astype("f4"))
+
+
+@variants("function", "kernel_risk_bound", "kernel_similarity_bound", "similarity_risk_bound")(
+    {"n": 1500}, tiny={"n": 30}
+)
+def risk_bounds(n, function):
+    n *= 1 if function.startswith("similarity") or n < 100 else 2
+    K = kernel(n).astype("f4")
+    return partial(getattr(d2ke, function), K, labels(n, 3), np.full(n, 1 / n))
+
+
+@at({"n": 3000}, tiny={"n": 30})
+def density_error_bound(n):
+    return partial(d2ke.density_error_bound, points(n, 3), labels(n, 2), np.full(n, 1 / n), h=1.0)
+
+
+@variants("function", "clustering_accuracy", "normalized_mutual_information")(
+    {"n": 3_000_000}, tiny={"n": 30}
+)
+def comparisons(n, function):
+    call = partial(getattr(d2ke, function), labels(n, 7), labels(n, 5))
+    return call, (function, "", {"n": n, "s": 8})
+
+
+@at({"n": 10000, "R": 800, "t": "f8"}, {"n": 50000, "R": 160, "t": "f4"}, tiny={"n": 30, "R": 5})
+def train(n, R, t):
+    return partial(d2ke.train, labels(n, 3), points(n, R).astype(t), "-s 2 -e 10", **ONE)
+
+
+@at({"n": 5000, "R": 800}, tiny={"n": 30, "R": 5})
+def train_sparse(n, R):
+    return partial(d2ke.train, labels(n, 2), sparse.csr_array(points(n, R)), "-s 2 -e 10", **ONE)
+
+
+@at({"n": 60000, "R": 100, "k": 20, "t": "f8"}, {"n": 5000, "R": 2000, "k": 2, "t": "f4"},
+    {"n": 10000, "R": 400, "k": 100, "t": "f8"}, tiny={"n": 30, "R": 5, "k": 3})  # fmt: skip
+def train_block(n, R, k, t):
+    given = labels(n, k), points(n, R).astype(t), "-s 2 -e 1"
+    return partial(d2ke.train, *given, solver="block", **ONE)
+
+
+@variants("solver", "liblinear", "block")({"n": 40000, "R": 200}, tiny={"n": 30, "R": 5})
+def train_from_a_file(n, R, solver):
+    path = Path(FOLDER, f"features-{n}.h5")
+    d2ke.io.save_features(path, points(n, R))
+    return partial(d2ke.train, labels(n, 3), path, "-s 2 -e 10", solver=solver, **ONE)
+
+
+@at({"n": 3000, "R": 2000}, {"n": 2000, "R": 3000}, tiny={"n": 30, "R": 5})
+def train_least_squares(n, R):
+    return partial(d2ke.train_least_squares, labels(n, 3), points(n, R), **ONE)
+
+
+@at({"n": 2000, "R": 4000}, tiny={"n": 5, "R": 30})
+def least_squares_from_a_file(n, R):
+    path = Path(FOLDER, f"wide-{n}.h5")
+    d2ke.io.save_features(path, points(n, R))
+    return partial(d2ke.train_least_squares, labels(n, 3), path, **ONE)
+
+
+@variants("loss", "squared", "squared_hinge")({"n": 8000, "R": 1200}, tiny={"n": 30, "R": 5})
+def train_classifier(n, R, loss):
+    return partial(d2ke.train_classifier, labels(n, 3), points(n, R), loss=loss, C=1.0, **ONE)
+
+
+@variants("probability", False, True)({"n": 100_000}, tiny={"n": 300})
+def predict(n, probability):
+    Z, y = points(n, 10), labels(n, 50)
+    model = d2ke.train(y[:100], Z[:100], "-s 0")
+    Z, y = (np.tile(array, reps) for array, reps in ((Z, (1 + (not probability), 1)), (y, 2)))
+    return partial(d2ke.predict, y[: len(Z)], Z, model, probability=probability)
+
+
+@at({"n": 2500, "t": "f8"}, tiny={"n": 30})
+def svmtrain(n, t):
+    return partial(d2ke.svmtrain, labels(n, 2), kernel(n), "-t 4 -e 0.1")
+
+
+@variants("make", np.asarray, sparse.csr_array)({"n": 300, "R": 12000}, tiny={"n": 30, "R": 5})
+def svmtrain_of_vectors(n, R, make):
+    return partial(d2ke.svmtrain, labels(n, 2), make(points(n, R)), "-t 2 -e 1")
+
+
+@at({"n": 12000, "m": 1000, "t": "f8"}, {"n": 12000, "m": 1000, "t": "f4"},
+    tiny={"n": 30, "m": 20})  # fmt: skip
+def svmpredict(n, m, t):
+    model = d2ke.svmtrain(labels(m, 3), kernel(m))
+    return partial(d2ke.svmpredict, None, points(n, m).astype(t), model)
+
+
+@at({"n": 5000, "m": 1000}, tiny={"n": 30, "m": 20})
+def svmpredict_of_vectors(n, m):
+    model = d2ke.svmtrain(labels(m, 3), points(m, 10), "-t 2")
+    return partial(d2ke.svmpredict, None, points(n, 10), model)
+
+
+@at({"n": 1_500_000}, tiny={"n": 30})
+def knn_predict(n):
+    call = partial(d2ke.knn_predict, np.abs(points(n, 8)), labels(8, 2), 3)
+    return call, ("knn_predict", "", {"n": n, "m": 8})
+
+
+@at({"n": 3000, "R": 500, "T": 1}, {"n": 3000, "R": 500, "T": 2}, {"n": 800, "R": 1600, "T": 1},
+    {"n": 40_000, "R": 300, "T": 1}, tiny={"n": 40, "R": 20})  # fmt: skip
+def search(n, R, T=1, folder=None):
+    grid = {"R": [R], "C": [1.0], "gamma_scale": [0.5, 1.0]}
+    sampler = partial(d2ke.random_strings, alphabet="ACGT", length=5)
+    how = {"distance": "levenshtein", "sampler": sampler, "grid": grid, "n_threads": T}
+    return partial(d2ke.search, words(n, 5), labels(n, 2), n_folds=4, folder=folder, **how)
+
+
+@at({"n": 3000, "R": 500}, {"n": 40_000, "R": 900}, tiny={"n": 40, "R": 20})
+def search_in_a_folder(n, R):
+    return search(n, R, folder=Path(FOLDER, f"search-{n}"))
+
+
+@at({"n": 4000}, tiny={"n": 40})
+def knn_of_a_file(n):
+    path = Path(FOLDER, f"within-{n}.h5")
+    X = words(n, 5)
+    d2ke.distance_matrix(X, distance="levenshtein", out=path).close()
+    how = {"distance": "levenshtein", "grid": {"k": [1]}, "within": path, **ONE}
+    return partial(d2ke.search, X, labels(n, 2), "knn", **how)
+
+
+@variants("method", "knn", "dsk_rbf", "gdk_led")({"n": 1400}, tiny={"n": 40})
+def search_by_distances(n, method):
+    n = n * 2 if method == "knn" else n
+    grid = {"knn": {"k": [1]}, "dsk_rbf": {"C": [1.0], "gamma_scale": [1.0]}, "gdk_led": {}}
+    if method == "gdk_led":
+        grid[method] = {"R": [n // 3], "C_scale": [1.0], "loss": ["squared"]}
+    how = {"distance": "levenshtein", "grid": grid[method], "n_folds": 10, **ONE}
+    return partial(d2ke.search, words(n, 5), labels(n, 2), method, **how)
+
+
+@variants("method", "exact", "rff")({"n": 3000, "m": 1500}, tiny={"n": 30, "m": 20})
+def kernel_distance_matrix(n, m, method):
+    how = {"method": method, "sigma": 1.0, **ONE}
+    how |= {"n_features": 200} if method == "rff" else {}
+    X, Y = points(2 * n, 2).reshape(n, 2, 2), points(2 * m, 2).reshape(m, 2, 2)
+    return partial(d2ke.kernel_distance_matrix, X, Y, **how)
+
+
+@at({"n": 300, "m": 3000, "size": 65}, tiny={"n": 3, "m": 4})
+def of_large_sets(n, m, size):
+    X, Y = points(n * size, 1).reshape(n, size, 1), points(m, 1).reshape(m, 1, 1)
+    return partial(d2ke.kernel_distance_matrix, X, Y, sigma=1.0, **ONE)
+
+
+@variants("kernel", "linear", "trivial")({"n": 150, "m": 50000}, tiny={"n": 3, "m": 4})
+def by_closed_forms(n, m, kernel):
+    X, Y = points(n, 2).reshape(n, 1, 2), points(m, 2).reshape(m, 1, 2)
+    return partial(d2ke.kernel_distance_matrix, X, Y, kernel=kernel, **ONE)
+
+
+@at({"n": 3000, "m": 1500}, tiny={"n": 30, "m": 20})
+def kernel_neighbors(n, m):
+    X, Y = points(2 * n, 2).reshape(n, 2, 2), points(2 * m, 2).reshape(m, 2, 2)
+    return partial(d2ke.kernel_neighbors, X, Y, 3, sigma=1.0, **ONE)
+
+
+@at({"n": 3000, "R": 3000}, {"n": 60, "R": 200_000}, tiny={"n": 30, "R": 20})
+def kernel_features(n, R):
+    X = points(2 * n, 2).reshape(n, 2, 2)
+    return partial(d2ke.kernel_features, X, sigma=1.0, n_features=R, **ONE)
+
+
+@at({"n": 3000}, tiny={"n": 3})
+def kernel_features_of_taylor(n):
+    X = np.random.default_rng(0).random((n, 2, 2))
+    return partial(d2ke.kernel_features, X, sigma=0.11, eps=1e-10, method="ifgt", **ONE)
+
+
+@at({"n": 500, "R": 400_000, "d": 20}, tiny={"n": 3, "R": 20})
+def kernel_feature_map(n, R, d):
+    X = points(2 * n, d).reshape(n, 2, d)
+    return partial(d2ke.kernel_feature_map, X, sigma=1.0, n_features=R)
+
+
+@at({"n": 60000}, tiny={"n": 30})
+def of_many_sets(n):
+    X = points(n, 1).reshape(n, 1, 1)
+    return partial(d2ke.kernel_features, X, sigma=1.0, n_features=2, **ONE)
+
+
+@at({"n": 1_000_000, "d": 1, "method": "dualtree"}, {"n": 400_000, "d": 3, "method": "ifgt"},
+    {"n": 500_000, "d": 3, "method": "rff"}, {"n": 500_000, "d": 3, "method": "fourier"},
+    tiny={"n": 30})  # fmt: skip
+def kernel_norm(n, d, method):
+    sigma = 1e4 if method == "dualtree" else 1.0
+    P = np.random.default_rng(0).random((n, d))
+    call = partial(d2ke.kernel_norm, P, sigma=sigma, method=method, eps=0.3, **ONE)
+    return call, ("kernel_norm", "", {"N": n * d, "V": n})
+
+
+@at({"n": 300_000, "d": 3}, tiny={"n": 30})
+def kernel_distance(n, d):
+    P, Q = np.random.default_rng(0).random((2, n, d))
+    call = partial(d2ke.kernel_distance, P, Q, sigma=1.0, eps=0.3, **ONE)
+    return call, ("kernel_distance", "", {"N": 2 * n * d, "V": 2 * n})
+
+
+@variants("method", "zorder", "halving", "thinning")({"n": 200_000, "d": 2}, tiny={"n": 2000})
+def kernel_coreset(n, d, method):
+    P = np.random.default_rng(0).random((n, d))
+    call = partial(d2ke.kernel_coreset, P, 32, sigma=1.0, method=method, evaluate=False, **ONE)
+    return call, ("kernel_coreset", "", {"N": n * d, "V": n})
+
+
+@at({"n": 100, "d": 3}, tiny={"n": 10})
+def kernel_align(n, d):
+    P = 6 * np.random.default_rng(0).random((n, d))
+    call = partial(d2ke.kernel_align, P, P + 0.1, sigma=0.025, motion="translation", **ONE)
+    return call, ("kernel_align", "", {"N": 2 * n * d, "V": 2 * n})
+
+
+@variants("oriented", True, False)({"n": 500_000}, tiny={"n": 30})
+def curve(n, oriented):
+    return partial(d2ke.curve, points(n, 3), oriented=oriented)
+
+
+@at({"n": 500_000}, tiny={"n": 30})
+def curve_of_samples(n):
+    return partial(d2ke.curve, points(100, 3), n_samples=n, oriented=False)
+
+
+@at({"n": 400_000, "gap": None}, {"n": 1, "gap": 0.001}, tiny={"n": 3, "gap": None})
+def mesh(n, gap):
+    faces = labels(3 * n, 30).reshape(n, 3)
+    return partial(d2ke.mesh, np.random.default_rng(0).random((30, 3)), faces, gap=gap)
+
+
+@at({"n": 800_000}, tiny={"n": 30})
+def mesh_of_samples(n):
+    vertices = np.random.default_rng(0).random((30, 3))
+    return partial(d2ke.mesh, vertices, labels(90, 30).reshape(30, 3), n_samples=n)
+
+
+@variants("dtype", "f8", "f4")({"n": 100_000}, tiny={"n": 30})
+def random_series(n, dtype):
+    return partial(d2ke.random_series, n, 1, length=100, sigma=1.0, seed=0, dtype=dtype)
+
+
+@variants("region", "sphere", "box")({"n": 8000}, tiny={"n": 30})
+def random_sets(n, region):
+    return partial(d2ke.random_sets, n, 10, size=100, seed=0, region=region)
+
+
+@at({"n": 100_000}, tiny={"n": 30})
+def random_strings(n):
+    return partial(d2ke.random_strings, n, "ACGT", length=100, seed=0)
+
+
+@at({"n": 80_000}, tiny={"n": 30})
+def random_segments(n):
+    return partial(d2ke.random_segments, n, series(100, 1000), length=100, seed=0)
+
+
+@at({"n": 80_000, "x": 100}, {"n": 10, "x": 12000}, tiny={"n": 30, "x": 30})
+def markov_strings(n, x):
+    return partial(d2ke.markov_strings, n, words(x, 100), length=100, seed=0)
+
+
+@at({"n": 100_000}, tiny={"n": 30})
+def resampled_sets(n):
+    return partial(d2ke.resampled_sets, n, series(100, 1000), size=100, seed=0)
+
+
+@at({"n": 60_000}, tiny={"n": 30})
+def representatives(n):
+    call = partial(d2ke.representatives, series(n, 100), n, seed=0)
+    return call, ("representatives", "", {"n": n, "N": n * 100, "b": 8})
+
+
+@at({"n": 60_000}, tiny={"n": 30})
+def concatenate(n):
+    call = partial(d2ke.concatenate, [series(n, 100)] * 2)
+    return call, ("concatenate", "vectors", {"n": 2 * n, "N": n * 200, "b": 8})
+
+
+@at({"n": 30_000}, tiny={"n": 30})
+def concatenate_strings(n):
+    call = partial(d2ke.concatenate, [words(n, 100), words(n, 100, "XYZ")])
+    return call, ("concatenate", "strings", {"n": 2 * n, "N": n * 200})
+
+
+@at({"n": 1000, "length": 12000, "t": "f8"}, {"n": 1000, "length": 8000, "t": "i8"},
+    {"n": 300_000, "length": 3, "t": "f8"}, tiny={"n": 30, "length": 4})  # fmt: skip
+def pack(n, length, t):
+    items = list(points(n, length).astype(t))
+    sizes = {"n": n, "N": n * length, "b": 8, "c": 8 if t == "i8" else 0}
+    return partial(d2ke.pack, items), ("pack", "vectors", sizes)
+
+
+@at({"n": 1000}, tiny={"n": 30})
+def pack_strings(n):
+    items = ["ACGT" * 4000 + chr(300 + i % 10) for i in range(n)]
+    return partial(d2ke.pack, items), ("pack", "str, bytes", {"n": n, "N": 16001 * n})
+
+
+@at({"n": 1000}, tiny={"n": 30})
+def pack_integers(n):
+    items = list(np.random.default_rng(0).integers(0, 10**12, (n, 2000)))
+    call = partial(d2ke.pack, items, kind="strings")
+    return call, ("pack", "sequences of integers", {"n": n, "N": 2000 * n})
+
+
+@at({"n": 20_000}, tiny={"n": 30})
+def scaling_fit(n):
+    return partial(d2ke.Scaling.fit, points(n, 1500).astype("f4"))
+
+
+@at({"n": 20_000}, tiny={"n": 30})
+def scaling_apply(n):
+    Z = points(n, 500)
+    return partial(d2ke.Scaling.fit(Z).apply, Z)
+
+
+@at({"n": 10_000}, tiny={"n": 30})
+def load_features(n):
+    path = Path(FOLDER, f"stored-{n}.h5")
+    d2ke.io.save_features(path, points(n, 1000))
+    return partial(d2ke.io.load_features, path)
+
+
+@at({"n": 10_000}, tiny={"n": 30})
+def save_features(n):
+    path = Path(FOLDER, "saved.h5")
+    return partial(d2ke.io.save_features, path, points(n, 1000)), ("save_features", "", {"n": n})
+
+
+@at({"n": 10_000}, tiny={"n": 30})
+def open_features(n):
+    path = Path(FOLDER, f"stored-{n}.h5")
+    d2ke.io.save_features(path, points(n, 1000))
+
+    def call():
+        d2ke.io.open_features(path).close()
+
+    return call, ("open_features", "", {})
+
+
+@variants("function", "save_mat", "load_mat", "load_objects")(
+    {"n": 4000, "version": "5"}, {"n": 4000, "version": "7.3"}, tiny={"n": 10}
+)
+def mat_files(n, version, function):
+    path = Path(FOLDER, f"{n}-{version}.mat")
+    values = points(n, 1000)
+    given = {"Z": values}
+    if function == "load_objects":
+        given["Z"] = np.empty((n // 10, 1), object)
+        for i, rows in enumerate(np.split(values, n // 10)):
+            given["Z"][i, 0] = rows
+    d2ke.io.save_mat(path, given, version=version)
+    call = partial(d2ke.io.save_mat, path, given, version=version)
+    if function != "save_mat":
+        call = partial(getattr(d2ke.io, function), path, *(["Z"] * (function != "load_mat")))
+    return call, (function, "", {"F": values.nbytes})
+
+
+@variants("function", "save_model", "load_model")({"n": 400}, tiny={"n": 4})
+def model_files(n, function):
+    model = d2ke.LinearModel(points(n, 20000), None, np.arange(n), 2, "-s 2")
+    path = Path(FOLDER, f"model-{n}.h5")
+    d2ke.save_model(path, model)
+    call = partial(d2ke.save_model, path, model)
+    if function == "load_model":
+        call = partial(d2ke.load_model, path)
+    return call, (function, "", {"F": n * 20000 * 8})
+
+
+@at({"n": 100_000}, tiny={"n": 4})
+def load_search(n):
+    tried = [({"gamma": 0.1 + i, "R": 512, "C": 10.0, "loss": "squared"}, 50.0) for i in range(n)]
+    path = Path(FOLDER, f"search-{n}.json")
+    d2ke.Search.best_of(tried).save(path)
+    call = partial(d2ke.load_search, path)
+    return call, ("load_search", "", {"F": path.stat().st_size})
+
+
+def status(name):
+    """Return a number of bytes from /proc."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(name))
+
+
+def measured(make, sizes):
+    """Return what a call asks for, and by how much the resident set grows at most during it."""
+    asked = []
+    plain = memory.bytes_needed
+
+    def remember(function, case="", **given):
+        asked.append((function, case, plain(function, case, **given)))
+        return asked[-1][-1]
+
+    call = make(**sizes)
+    if isinstance(call, tuple):
+        call, (function, case, given) = call
+        remember(function, case, **given)
+    memory.bytes_needed = remember
+    gc.collect()
+    # Pages that were freed but kept would be reused unseen.
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")  # forgets the earlier peak
+    before = status("VmRSS")
+    result = call()
+    peak = status("VmHWM") - before
+    memory.bytes_needed = plain
+    del result
+    # Functions that call others come first, but those may ask for more than they need here.
+    return *max(asked, key=lambda one: one[-1]), peak
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    for name, make, sizes, tiny in CASES[int(sys.argv[1]) :: GROUPS]:
+        measured(make, tiny)
+        print(json.dumps([name, *measured(make, sizes)]), flush=True)

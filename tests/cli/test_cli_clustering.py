@@ -1,0 +1,473 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands `d2ke cluster` and `d2ke propagate`."""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import h5py
+import numpy as np
+import pytest
+from test_cli import BAR, hide
+
+import d2ke
+from d2ke.cli.main import main
+from d2ke.cli.map_picture import coordinates, matched
+from d2ke.cli.similarities import of_features
+from d2ke.io import save_features, save_mat
+
+GROUPS = np.repeat([0, 1, 2], 10)
+
+
+def points():
+    return (
+        np.random.default_rng(0).normal(size=(30, 2))
+        + 8 * np.array([[1, 0, 0], [0, 0, 1]]).T[GROUPS]
+    )
+
+
+@pytest.fixture
+def gram():
+    return d2ke.gaussian_gram(points(), h=2.0)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(K, file="K.csv", header=""):
+    np.savetxt(file, K, delimiter=",", header=header, comments="", fmt="%.17g")
+    return file
+
+
+def done(capsys, *arguments):
+    """Run a command that succeeds, and return its lines."""
+    status = main([str(one) for one in arguments])
+    out, err = capsys.readouterr()
+    assert (status, err) == (0, "")
+    assert not BAR.search(out)
+    return out.splitlines()
+
+
+def refused(capsys, *arguments):
+    """Run a command that is given something wrong, and return its one line of error."""
+    assert main([str(one) for one in arguments]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("d2ke: ")
+    assert err.count("\n") == 1
+    return err
+
+
+def rows(file):
+    with open(file, newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def same_groups(labels, groups=GROUPS):
+    return d2ke.clustering_accuracy(groups, labels) == 1.0
+
+
+# ---------------------------------------------------------------- inputs
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".mat", "7.3.mat", ".h5", ".hdf5"])
+@pytest.mark.parametrize("form", ["gram", "distances", "features", "points"])
+def test_files(capsys, folder, gram, form, suffix):
+    X = points()
+    matrix = {
+        "gram": gram,
+        "distances": np.linalg.norm(X[:, None] - X, axis=2),
+        "features": np.exp(-np.linalg.norm(X[:, None] - X, axis=2) / 8),
+        "points": X,
+    }[form]
+    file = f"m{suffix}"
+    if suffix in (".csv", ".tsv", ".txt"):
+        separator = {".csv": ";", ".tsv": "\t", ".txt": " "}[suffix]
+        np.savetxt(file, matrix, delimiter=separator)
+    elif suffix.endswith(".mat"):
+        save_mat(file, {"M": matrix, "note": "text"}, version="7.3" if "7.3" in suffix else "5")
+    else:
+        with h5py.File(file, "w") as store:
+            store["group/M"] = matrix
+            store["y"] = GROUPS
+    lines = done(capsys, "cluster", file, "--as", form, "--n-clusters", 3, "--out", "c.csv")
+    assert file in lines[0]
+    assert "sizes: 0: 10, 1: 10, 2: 10" in lines
+    assert lines[-1] == "result: c.csv"
+    assert same_groups([row["cluster"] for row in rows("c.csv")])
+
+
+def test_result_is_that_of_cdsk(capsys, folder, gram):
+    options = {"lam": 20.0, "variant": "relaxed", "trace_weight": 0.3, "seed": 5}
+    arguments = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    done(capsys, "cluster", write(gram), "--n-clusters", 4, *arguments, "--out", "c.csv")
+    done(capsys, "cluster", "K.csv", "--n-clusters", 4, *arguments, "--out", "c.h5")
+    found = d2ke.cdsk(gram, 4, **options)
+    table = rows("c.csv")
+    assert list(table[0]) == ["item", "cluster", "alpha"]
+    assert [int(row["item"]) for row in table] == list(range(30))
+    assert [int(row["cluster"]) for row in table] == found.labels.tolist()
+    assert [float(row["alpha"]) for row in table] == found.alpha.tolist()
+    with h5py.File("c.h5") as store:
+        assert sorted(store) == ["alpha", "cluster", "item"]
+        assert (store["cluster"][()] == found.labels).all()
+        assert (store["alpha"][()] == found.alpha).all()
+    assert sorted(os.listdir()) == ["K.csv", "c.csv", "c.h5"]
+
+
+def test_distances_become_exp(capsys, folder):
+    D = np.abs(points()[:, None, 0] - points()[None, :, 0]).round(3)
+    lines = done(
+        *(capsys, "cluster", write(D), "--as", "distances", "--gamma", 0.25, "--n-clusters", 2),
+        *("--out", "c.csv"),
+    )
+    assert "K = exp(-gamma d), gamma 0.25" in lines[0]
+    found = d2ke.cdsk(np.exp(-0.25 * D), 2)
+    assert [float(row["alpha"]) for row in rows("c.csv")] == found.alpha.tolist()
+    lines = done(capsys, "cluster", "K.csv", "--as", "distances", "--n-clusters", 2)
+    gamma = 2 / np.median(D[D > 0])
+    assert f"gamma {gamma:.4g} = 2 / (median distance)" in lines[0]
+
+
+def test_gaussian_of_features_is_that_of_unit_points():
+    Z = np.random.default_rng(1).random((40, 5))
+    found = of_features("Z", Z, None, "clusters", None, lambda line: None)
+    unit = Z / np.linalg.norm(Z, axis=1, keepdims=True)
+    np.testing.assert_allclose(found.K, d2ke.gaussian_gram(unit), atol=1e-10)
+    narrow = of_features("Z", Z, None, "labels", None, lambda line: None)
+    np.testing.assert_allclose(narrow.K, found.K**9, atol=1e-10)
+    linear = of_features("Z", Z, "linear", "clusters", None, lambda line: None)
+    np.testing.assert_allclose(linear.K, Z @ Z.T)
+
+
+def test_indefinite_similarities(capsys, folder, gram):
+    K = gram - 0.4 * np.eye(30)
+    done(
+        *(capsys, "cluster", write(K), "--similarity", "general", "--n-clusters", 3),
+        *("--out", "c.csv"),
+    )
+    assert same_groups([row["cluster"] for row in rows("c.csv")])
+
+
+def test_header_is_left_out(capsys, folder, gram):
+    names = ",".join(f"item{i}" for i in range(30))
+    lines = done(capsys, "cluster", write(gram, header=names), "--n-clusters", 3)
+    assert lines[0] == "K.csv: similarities of 30 objects"
+
+
+def test_labels_of_a_mat_file(capsys, folder):
+    names = np.array(["ant", "bee", "cat"], dtype=object)[GROUPS].reshape(-1, 1)
+    save_mat("p.mat", {"X": points(), "y": GROUPS.reshape(-1, 1), "names": names})
+    for labels in ("y", "names"):
+        arguments = ("p.mat", "--variable", "X", "--as", "points", "--labels", labels)
+        lines = done(capsys, "cluster", *arguments, "--out", "c.csv")
+        assert "accuracy 100.00 %, NMI 1.000 on the 30 labelled objects" in lines
+        expected = names.ravel() if labels == "names" else GROUPS.astype(str)
+        assert [row["label"] for row in rows("c.csv")] == expected.tolist()
+    lines = done(capsys, "propagate", *arguments, "--labeled", 2)
+    assert "given: labels of 6 objects of 3 classes" in lines
+    assert "sizes: ant: 10, bee: 10, cat: 10" in lines
+    assert "accuracy 100.00 %, NMI 1.000 on the 24 other objects with known labels" in lines
+
+
+@pytest.mark.parametrize("kind", ["integers", "strings"])
+@pytest.mark.parametrize("out", ["p.csv", "p.h5"])
+def test_some_labels(capsys, folder, gram, kind, out):
+    labels = [""] * 30
+    names = ["7", "8", "9"] if kind == "integers" else ["ant", "bee", "cat"]
+    for item in (0, 10, 20):
+        labels[item] = names[GROUPS[item]]
+    (folder / "y.txt").write_text("\n".join(labels) + "\n")
+    lines = done(capsys, "propagate", write(gram), "--labels", "y.txt", "--out", out)
+    assert not any("accuracy" in line for line in lines)
+    if out == "p.csv":
+        table = rows(out)
+        assert list(table[0]) == ["item", "label", "given", "score", "alpha", "known"]
+        found = [row["label"] for row in table]
+        given = [int(row["given"]) for row in table]
+        assert all(0 < float(row["score"]) <= 1 for row in table)
+    else:
+        with h5py.File(out) as store:
+            assert sorted(store) == ["alpha", "given", "item", "known", "label", "score"]
+            raw = store["label"][()]
+            given = store["given"][()].tolist()
+        found = [one.decode() if kind == "strings" else str(one) for one in raw.tolist()]
+    assert found == [names[group] for group in GROUPS]
+    assert np.flatnonzero(given).tolist() == [0, 10, 20]
+
+
+def test_mark_of_unknown_labels(capsys, folder, gram):
+    labels = ["?"] * 30
+    labels[0], labels[15], labels[25] = "a", "b", "c"
+    (folder / "y.txt").write_text("\n".join(labels))
+    lines = done(
+        *(capsys, "propagate", write(gram), "--labels", "y.txt", "--unknown", "?"),
+    )
+    assert "sizes: a: 10, b: 10, c: 10" in lines
+    assert "classes" in done(capsys, "propagate", "K.csv", "--labels", "y.txt")[1]  # "?" is one
+
+
+def test_unreached_objects(capsys, folder):
+    K = np.kron(np.eye(3), np.ones((10, 10))) + np.eye(30)
+    (folder / "y.csv").write_text("\n".join(["1"] + [""] * 9 + ["2"] + [""] * 19) + "\n")
+    lines = done(capsys, "propagate", write(K), "--labels", "y.csv", "--out", "p.csv")
+    assert any(line.startswith("unreached: 10 objects") for line in lines)
+    table = rows("p.csv")
+    assert [row["label"] for row in table] == ["1"] * 10 + ["2"] * 10 + ["-1"] * 10
+    assert [float(row["score"]) for row in table[20:]] == [0.0] * 10
+
+
+# ---------------------------------------------------------------- data sets
+
+
+def test_data_set_and_its_features(capsys, folder):
+    pytest.importorskip("sklearn")
+    options = ["--R", 64, "--threads", 2]
+    lines = done(
+        *(capsys, "cluster", "digits", *options, "--save-features", "Z.h5", "--out", "a.csv")
+    )
+    assert lines[0] == "digits-str8: 1797 strings, 10 classes, distance levenshtein"
+    assert "64 random strings of length 70 to 117" in lines[1]
+    assert "5 / (median distance)" in lines[1]
+    accuracy = float(lines[-2].split()[1])
+    assert lines[-2].startswith("accuracy")
+    assert 45 < accuracy < 90  # chance is 10 %
+    lines = done(capsys, "cluster", "Z.h5", "--out", "b.csv")
+    assert lines[0] == "Z.h5: 64 features of 1797 objects"
+    assert rows("a.csv") == rows("b.csv")
+    assert len(rows("a.csv")) == 1797
+    lines = done(capsys, "propagate", "Z.h5", "--labeled", 10)
+    assert 55 < float(lines[-1].split()[1]) < 95
+
+
+@pytest.mark.parametrize("command", ["cluster", "propagate"])
+def test_real_data(capsys, folder, data_dir, command):
+    lines = done(capsys, command, "basic-motions", "--data", data_dir, "--R", 128)
+    assert lines[0] == "basic-motions: 80 series, 4 classes, distance dtw"
+    accuracy = float(lines[-1].split()[1])
+    assert accuracy > 90  # chance is 25 %
+
+
+def test_real_mat_file(capsys, folder, data_dir):
+    file = data_dir / "clustering" / "lung_small.mat"
+    options = ["--variable", "X", "--as", "points", "--labels", "Y"]
+    lines = done(capsys, "cluster", file, *options)
+    assert 40 < float(lines[-1].split()[1]) < 100
+
+
+def test_missing_data(capsys, folder):
+    assert main(["cluster", "splice", "--data", str(folder)]) == 1
+    assert "splice" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- pictures
+
+
+@pytest.mark.parametrize("command", ["cluster", "propagate"])
+@pytest.mark.parametrize("n_classes", [3, 15])
+def test_picture(capsys, folder, gram, command, n_classes):
+    image = pytest.importorskip("matplotlib.image")
+    y = GROUPS if n_classes == 3 else np.arange(30) // 2
+    (folder / "y.txt").write_text("\n".join(map(str, y)))
+    arguments = [command, write(gram), "--labels", "y.txt", "--picture", "map.png"]
+    lines = done(capsys, *arguments, *(["--labeled", 1] if command == "propagate" else []))
+    assert lines[-1] == "picture: map.png"
+    pixels = image.imread("map.png")
+    assert pixels.shape[0] == 630
+    assert pixels.shape[1] > 1200  # two panels
+    assert pixels[..., :3].std() > 0.05  # something is drawn
+
+
+def test_picture_needs_matplotlib(capsys, monkeypatch, folder, gram):
+    hide(monkeypatch, "matplotlib")
+    arguments = ["cluster", write(gram), "--n-clusters", "3"]
+    assert main([*arguments, "--picture", "map.png"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert 'pip install "d2ke[demo]"' in err
+    done(capsys, *arguments)  # without a picture there is no need for it
+
+
+def test_result_is_written_before_the_picture(capsys, monkeypatch, folder, gram):
+    def fail(*arguments):
+        raise KeyboardInterrupt
+
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr("d2ke.cli.clustering.draw", fail)
+    arguments = ["--n-clusters", "3", "--out", "c.csv", "--picture", "map.png"]
+    assert main(["cluster", write(gram), *arguments]) == 130
+    assert len(rows("c.csv")) == 30
+    assert sorted(os.listdir()) == ["K.csv", "c.csv"]
+
+
+def test_map_is_kernel_pca(gram):
+    scale = 1 / np.sqrt(gram.diagonal())
+    centre = np.eye(30) - 1 / 30
+    values, vectors = np.linalg.eigh(centre @ (scale[:, None] * gram * scale) @ centre)
+    expected = vectors[:, :-3:-1] * np.sqrt(values[:-3:-1])
+    found = coordinates(gram, None)
+    np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-8)
+    Z = np.random.default_rng(2).random((30, 4))
+    np.testing.assert_allclose(coordinates(None, Z), coordinates(Z @ Z.T, None), atol=1e-7)
+    assert coordinates(np.eye(2), None).shape == (2, 2)
+
+
+def test_clusters_have_the_colours_of_their_classes():
+    labels, codes = np.array([0, 0, 1, 1, 2]), np.array([1, 1, 0, 0, 0])
+    assert matched(labels, codes).tolist() == [1, 0, 2]
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nix"], ["input", "'nix'", "splice", "digits-str8"]),
+        (["nix.csv"], ["input", "'nix.csv'"]),
+        (["K.csv"], ["n_clusters is needed", "--n-clusters"]),
+        (["K.csv", "--n-clusters", "31"], ["n_clusters must be between 2 and 30, got 31"]),
+        (["K.csv", "--n-clusters", "1"], ["n_clusters must be between 2 and 30, got 1"]),
+        (["K.csv", "--n-clusters", "3", "--variable", "K"], ["variable", "K.csv"]),
+        (["K.csv", "--n-clusters", "3", "--gamma", "1"], ["gamma", "gram"]),
+        (["K.csv", "--n-clusters", "3", "--R", "8"], ["R is for data sets"]),
+        (["K.csv", "--n-clusters", "3", "--kernel", "linear"], ["kernel", "gram"]),
+        (["K.csv", "--n-clusters", "3", "--unknown", "?"], ["unknown", "labels"]),
+        (["K.csv", "--save-features", "Z.h5"], ["save_features is for data sets"]),
+        (["K.csv", "--labels", "y.txt"], ["labels", "no file y.txt"]),
+        (["K.csv", "--labels", "Y"], ["labels", "'Y'"]),
+        (["digits", "--as", "gram"], ["--as", "digits"]),
+        (["K.csv", "--n-clusters", "3", "--out", "c.txt"], ["out must end in .csv", "'c.txt'"]),
+        (["K.csv", "--n-clusters", "3", "--picture", "c.bmp"], ["picture must end in", "c.bmp"]),
+        (["long.csv", "--n-clusters", "3"], ["long.csv must be square", "(30, 2)", "--as"]),
+        (["D.csv", "--n-clusters", "3"], ["D.csv", "zeros on its diagonal", "--as"]),
+        (["nan.csv", "--n-clusters", "3"], ["nan.csv has nan at position (3, 4)"]),
+        (["skew.csv", "--n-clusters", "3"], ["skew.csv must be symmetric", "[3, 4]"]),
+        (["text.csv", "--n-clusters", "3"], ["text.csv is not a table of numbers", "x1"]),
+        (["ragged.csv", "--n-clusters", "3"], ["ragged.csv", "number of columns changed"]),
+        (["empty.csv", "--n-clusters", "3"], ["empty.csv has no rows of numbers"]),
+        (["bytes.csv", "--n-clusters", "3"], ["bytes.csv is not a text file"]),
+        (["bad.mat", "--n-clusters", "3"], ["bad.mat cannot be read"]),
+        (["bad.h5", "--n-clusters", "3"], ["bad.h5 is not an HDF5 file"]),
+        (["two.mat", "--n-clusters", "3"], ["two.mat has several matrices", "A, B"]),
+        (["two.mat", "--variable", "C"], ["two.mat has no variable 'C'", "A, B"]),
+        (["two.mat", "--variable", "s"], ["two.mat: s is not a matrix", "str"]),
+        (["two.h5", "--n-clusters", "3"], ["two.h5 has several matrices", "A, g/B"]),
+        (["two.h5", "--variable", "C"], ["two.h5 has no variable 'C'", "A, g/B"]),
+        (["K.csv", "--labels", "short.txt"], ["labels has 3 labels", "30 objects"]),
+        (["D.csv", "--as", "distances", "--labels", "none.txt"], ["n_clusters is needed"]),
+        (["minus.csv", "--as", "distances"], ["minus.csv[0, 1] is -1.0", ">= 0"]),
+        (["zeros.csv", "--n-clusters", "3"], ["K[0] has zero similarity"]),
+    ],
+)  # fmt: skip
+def test_wrong_input(capsys, folder, gram, arguments, words):
+    write(gram)
+    write(points(), "long.csv")
+    write(1 - gram, "D.csv")
+    write(np.zeros((30, 30)), "zeros.csv")
+    for name, value in (("nan.csv", np.nan), ("skew.csv", 0.5), ("minus.csv", -1.0)):
+        K = gram.copy() if name != "minus.csv" else 1 - gram
+        K[3, 4] = value
+        if name == "minus.csv":
+            K[1, 0] = K[0, 1] = value
+            K[3, 4] = K[4, 3]
+        write(K, name)
+    (folder / "text.csv").write_text("1,2\n3,x1\n")
+    (folder / "ragged.csv").write_text("1,2\n3\n")
+    (folder / "empty.csv").write_text("\n")
+    (folder / "bytes.csv").write_bytes(b"\xff\xfe1")
+    for name in ("bad.mat", "bad.h5"):
+        (folder / name).write_bytes(b"rubbish" * 50)
+    save_mat("two.mat", {"A": gram, "B": gram, "s": "text"})
+    with h5py.File("two.h5", "w") as store:
+        store["A"], store["g/B"] = gram, gram
+    (folder / "short.txt").write_text("a\nb\na\n")
+    (folder / "none.txt").write_text("\n" * 30)
+    error = refused(capsys, "cluster", *arguments)
+    assert all(word in error for word in words), error
+
+
+@pytest.mark.parametrize(
+    ("labels", "more", "words"),
+    [
+        (None, [], ["labels are needed", "--labels"]),
+        ([""] * 30, [], ["labels has no known label"]),
+        (["a"] * 30, [], ["at least two classes", "a"]),
+        (["1"] * 29 + ["2"], ["--unknown", "x"], ["unknown must be an integer", "'x'"]),
+    ],
+)
+def test_wrong_labels(capsys, folder, gram, labels, more, words):
+    if labels is not None:
+        (folder / "y.txt").write_text("\n".join(labels) + "\n")
+        more = ["--labels", "y.txt", *more]
+    error = refused(capsys, "propagate", write(gram), *more)
+    assert all(word in error for word in words), error
+
+
+@pytest.mark.parametrize("option", ["--n-clusters", "--R", "--seed", "--lam", "--gamma"])
+@pytest.mark.parametrize("value", ["-1", "x", "nan", ""])
+def test_wrong_numbers(capsys, option, value):
+    with pytest.raises(SystemExit) as stop:
+        main(["cluster", "digits", f"{option}={value}"])
+    assert stop.value.code == 2
+    assert f"argument {option}: {value!r} is not" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--out", "--picture", "--save-features"])
+def test_missing_output_folder(capsys, monkeypatch, tmp_path, option):
+    """It is named at once, not after the work."""
+    if option == "--picture":
+        pytest.importorskip("matplotlib")
+    monkeypatch.setattr("d2ke.cli.similarities.load", lambda *_: pytest.fail("work"))
+    file = tmp_path / "none" / ("c.png" if option == "--picture" else "c.h5")
+    assert main(["cluster", "digits", option, str(file)]) == 1
+    assert str(tmp_path / "none") in capsys.readouterr().err
+
+
+def test_damaged_store(capsys, folder):
+    save_features("Z.h5", np.random.default_rng(0).random((30, 4)), labels=GROUPS)
+    content = bytearray((folder / "Z.h5").read_bytes())
+    content[-1] ^= 1
+    (folder / "Z.h5").write_bytes(content)
+    assert "Z.h5 is damaged" in refused(capsys, "cluster", "Z.h5")
+
+
+# ---------------------------------------------------------------- Ctrl-C
+
+
+LAUNCHER = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from d2ke.cli.main import console
+import d2ke.cli.clustering
+print("ready", flush=True)
+console()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+@pytest.mark.parametrize("after", [0.5, 3.0])
+def test_interrupt(data_dir, tmp_path, after):
+    arguments = ["cluster", "splice", "--data", str(data_dir), "--threads", "2"]
+    with subprocess.Popen(
+        [sys.executable, "-c", LAUNCHER, *arguments, "--out", str(tmp_path / "c.csv")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert child.stdout.readline() == "ready\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(after)
+        sent = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=60)
+        delay = time.monotonic() - sent
+    assert child.returncode == 130, err
+    assert err == "d2ke: interrupted\n"
+    assert delay < 1.5
+    assert os.listdir(tmp_path) == []

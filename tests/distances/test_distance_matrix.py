@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What holds for every distance of the registry, and the arguments of distance_matrix."""
+
+import sys
+import threading
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import reference
+
+import d2ke
+from d2ke.distances import matrix, registry
+
+NAMES = d2ke.distance_names()
+ROWS = {row.name: row for row in registry.DISTANCES}
+VECTORS = [name for name in NAMES if ROWS[name].kind == "vectors"]
+
+
+def same_bits(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def case(name, dtype, n=23, m=19, seed=0):
+    rng = np.random.default_rng(seed)
+    return (d2ke.pack(reference.sample_objects(name, rng, k, dtype)) for k in (n, m))
+
+
+CASES = [
+    (name, dtype)
+    for name in NAMES
+    for dtype in ((np.float64, np.float32) if name in VECTORS else (np.float64,))
+]
+
+
+def test_every_distance_has_a_reference():
+    assert set(NAMES) == set(reference.DISTANCES)
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_reference(isa, name, dtype):
+    X, Y = case(name, dtype)
+    wanted = reference.matrix(reference.DISTANCES[name], X, Y, **reference.given(name))
+    D = d2ke.distance_matrix(X, Y, name, **reference.given(name))
+    assert D.dtype == dtype
+    assert D.flags.c_contiguous
+    np.testing.assert_allclose(D, wanted, rtol=1e-12 if dtype == np.float64 else 1e-5)
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_same_bits_for_any_threads_and_chunks(isa, name, dtype):
+    X, Y = case(name, dtype, 70, 130, seed=1)
+    D = d2ke.distance_matrix(X, Y, name, **reference.given(name), n_threads=1)
+    for n_threads in (2, 3, 4, 300):
+        assert same_bits(
+            d2ke.distance_matrix(X, Y, name, **reference.given(name), n_threads=n_threads), D
+        )
+    rng = np.random.default_rng(2)
+    for _ in range(4):
+        rows = rng.permutation(len(X))[: rng.integers(1, len(X))]
+        columns = rng.permutation(len(Y))[: rng.integers(1, len(Y))]
+        part = d2ke.distance_matrix(X[rows], Y[columns], name, **reference.given(name), n_threads=2)
+        assert same_bits(part, D[np.ix_(rows, columns)])
+    full = d2ke.distance_matrix(Y, Y, name, **reference.given(name), n_threads=1)
+    for n_threads in (1, 4):
+        assert same_bits(
+            d2ke.distance_matrix(Y, distance=name, **reference.given(name), n_threads=n_threads),
+            full,
+        )
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_same_bits_when_there_is_work_for_many_threads(name, dtype):
+    # Small matrices may be left to fewer threads than asked for; this one is not.
+    X, Y = case(name, dtype, 700, 600, seed=3)
+    for other in (Y, None):
+        alone = d2ke.distance_matrix(X, other, name, **reference.given(name), n_threads=1)
+        for n_threads in (2, 4):
+            assert same_bits(
+                d2ke.distance_matrix(X, other, name, **reference.given(name), n_threads=n_threads),
+                alone,
+            )
+    Z = d2ke.d2ke_embed(X, Y, distance=name, gamma=0.1, n_threads=1, **reference.given(name))
+    assert same_bits(
+        d2ke.d2ke_embed(X, Y, distance=name, gamma=0.1, n_threads=4, **reference.given(name)),
+        Z,
+    )
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_registry_tells_the_truth(name, dtype):
+    row = ROWS[name]
+    X, _ = case(name, dtype)
+    D = d2ke.distance_matrix(X, X, name, **reference.given(name))
+    assert (D >= 0).all()
+    np.testing.assert_array_equal(np.diag(D), 0)
+    assert np.array_equal(D, D.T) == row.symmetric
+    if row.metric:
+        slack = 1 + 10 * np.finfo(dtype).eps
+        assert (D[:, None, :] <= (D[:, :, None] + D[None, :, :]) * slack).all()
+    for alias in row.aliases:
+        assert same_bits(d2ke.distance_matrix(X, X, alias, **reference.given(name)), D)
+        assert alias not in NAMES
+    assert row.summary
+    assert row.source
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_one_object(name, dtype):
+    X, _ = case(name, dtype, 1, 1)
+    assert d2ke.distance_matrix(X, distance=name, **reference.given(name)).tolist() == [[0]]
+    assert d2ke.distance_matrix(X, X, name, **reference.given(name)).tolist() == [[0]]
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_element_types(name):
+    X, Y = case(name, np.float32, 5, 7)
+    wide = d2ke.pack([v.astype(np.float64) for v in Y])
+    assert d2ke.distance_matrix(X, Y, name, **reference.given(name)).dtype == np.float32
+    exact = d2ke.distance_matrix(
+        d2ke.pack([v.astype(np.float64) for v in X]), wide, name, **reference.given(name)
+    )
+    for D in (
+        d2ke.distance_matrix(X, wide, name, **reference.given(name)),
+        d2ke.distance_matrix(wide, X, name, **reference.given(name)),
+    ):
+        assert D.dtype == np.float64
+    assert same_bits(d2ke.distance_matrix(X, wide, name, **reference.given(name)), exact)
+
+
+def test_lists_of_numbers_of_any_layout():
+    X = [np.arange(6).reshape(3, 2), np.asfortranarray(np.arange(8.0).reshape(4, 2))]
+    wide = np.zeros((5, 8))
+    wide[:, ::4] = np.arange(10).reshape(5, 2)
+    X.append(wide[:, ::4])
+    wanted = reference.matrix(reference.dtw, X, X)
+    np.testing.assert_allclose(d2ke.distance_matrix(X, distance="dtw"), wanted, rtol=1e-12)
+    padded = np.zeros((3, 5, 2))
+    for row, series in zip(padded, X, strict=True):
+        row[: len(series)] = series
+    packed = d2ke.pack(padded, lengths=[3, 4, 5])
+    assert same_bits(
+        d2ke.distance_matrix(packed, distance="dtw"), d2ke.distance_matrix(X, distance="dtw")
+    )
+
+
+def test_alphabets_of_two_collections_are_merged():
+    X, Y = d2ke.pack(["az", "m"]), d2ke.pack(["za", "\U0001f600m"])
+    assert d2ke.distance_matrix(X, Y, "levenshtein").tolist() == [[2, 2], [2, 1]]
+    assert d2ke.distance_matrix([b"a\xff"], [b"\xff"], "levenshtein") == 1
+    integers = d2ke.pack([[2**62, -5]], kind="strings")
+    assert d2ke.distance_matrix(integers, [[-5]], "levenshtein") == 1
+    assert d2ke.distance_matrix(["", ""], distance="levenshtein").tolist() == [[0, 0], [0, 0]]
+
+
+# out
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["dtw", "levenshtein", "callable"])
+def test_out(kind, dtype):
+    if kind == "callable":
+        X, Y, kind = [1.0, 2.5], [4.0, 1.25, 0.1], lambda x, y: abs(x - y)
+    else:
+        X, Y = case(kind, np.float64, 2, 3)
+    wanted = d2ke.distance_matrix(X, Y, kind)
+    out = np.full((2, 3), np.nan, dtype=dtype)
+    assert d2ke.distance_matrix(X, Y, kind, out=out) is out
+    np.testing.assert_array_equal(out, wanted.astype(dtype))
+
+
+@pytest.mark.parametrize(
+    ("out", "error", "message"),
+    [
+        (np.zeros((2, 2)), ValueError, r"out must have shape \(2, 3\), got \(2, 2\)"),
+        (np.zeros((3, 2)), ValueError, r"out must have shape \(2, 3\), got \(3, 2\)"),
+        (np.zeros(6), ValueError, r"out must have shape \(2, 3\), got \(6,\)"),
+        (np.zeros((2, 3), int), TypeError, "out must be an ndarray of float32 or float64, got int"),
+        (np.zeros((2, 3), ">f8"), TypeError, "out must be an ndarray of float32 or float64"),
+        ([[0.0] * 3] * 2, TypeError, "out must be an ndarray of float32 or float64, got list"),
+        (np.zeros((3, 2)).T, ValueError, "out must be C-contiguous and writeable"),
+        (np.zeros((2, 6))[:, ::2], ValueError, "out must be C-contiguous and writeable"),
+        (np.broadcast_to(np.zeros(3), (2, 3)), ValueError, "out must be C-contiguous"),
+        (np.frombuffer(bytes(48)).reshape(2, 3), ValueError, "out must be C-contiguous and wr"),
+    ],
+)
+@pytest.mark.parametrize("function", ["levenshtein", lambda x, y: 1.0])
+def test_wrong_out(out, error, message, function):
+    with pytest.raises(error, match=message):
+        d2ke.distance_matrix(["a", "b"], ["a", "b", "c"], function, out=out)
+
+
+# Refusals
+
+
+@pytest.mark.parametrize("bad", ["dtv", "DTW", ""])
+def test_unknown_distance_lists_the_names(bad):
+    with pytest.raises(ValueError, match="distance must be one of") as caught:
+        d2ke.distance_matrix([[1.0]], distance=bad)
+    assert all(name in str(caught.value) for name in NAMES)
+    assert repr(bad) in str(caught.value)
+
+
+@pytest.mark.parametrize("bad", [None, 3, ["dtw"], np.zeros((1, 1))])
+def test_distance_of_a_wrong_type_lists_the_names(bad):
+    with pytest.raises(TypeError, match="distance must be one of") as caught:
+        d2ke.distance_matrix([[1.0]], distance=bad)
+    assert all(name in str(caught.value) for name in NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_unknown_parameter(name):
+    X = reference.sample_objects(name, np.random.default_rng(0), 2)
+    with pytest.raises(TypeError, match=f"'{name}' has no parameter 'beta'"):
+        d2ke.distance_matrix(X, distance=name, **reference.given(name), beta=1)
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_refused_vectors(name):
+    good = [np.ones((2, 3))]
+    for items, error, message in [
+        ([], ValueError, "Y is empty: at least one object is needed"),
+        (d2ke.pack(good)[:0], ValueError, "Y is empty: at least one object is needed"),
+        ([np.ones((2, 3)), np.ones((0, 3))], ValueError, rf"Y\[1\] is empty: {name} is defined"),
+        ([np.ones((2, 2))], ValueError, r"X has vectors of 3 dimensions \(channels\) but Y has 2"),
+        ([np.full((1, 3), np.nan)], ValueError, r"Y\[0\] has nan at position \(0, 0\)"),
+        (["abc"], TypeError, r"Y\[0\] is str; arrays of numbers are needed"),
+        (d2ke.pack(["abc"]), TypeError, "Y holds strings, but vectors are needed"),
+        ("abc", TypeError, "Y must be a sequence of objects, got one str"),
+    ]:
+        with pytest.raises(error, match=message):
+            d2ke.distance_matrix(good, items, name, **reference.given(name))
+
+
+def test_refused_strings():
+    for items, error, message in [
+        ([], ValueError, "Y is empty: at least one object is needed"),
+        ([b"a"], TypeError, "X holds strings of str but Y holds strings of bytes"),
+        (["a", b"a"], TypeError, r"Y\[1\] is bytes, Y\[0\] is str"),
+        ([[1.0]], TypeError, r"Y\[0\] must be a str, bytes or a 1-D sequence of integers"),
+        (d2ke.pack([[1.0]]), TypeError, "Y holds vectors, but strings are needed"),
+        (b"a", TypeError, "Y must be a sequence of objects, got one bytes"),
+    ]:
+        with pytest.raises(error, match=message):
+            d2ke.distance_matrix(["a"], items, "levenshtein")
+
+
+@pytest.mark.parametrize(
+    ("n_threads", "error"), [(0, ValueError), (-1, ValueError), (True, TypeError), (2.0, TypeError)]
+)
+@pytest.mark.parametrize("function", ["levenshtein", lambda x, y: 1.0])
+def test_refused_threads(n_threads, error, function):
+    with pytest.raises(error, match="n_threads must be"):
+        d2ke.distance_matrix(["a"], distance=function, n_threads=n_threads)
+
+
+def test_more_threads_than_there_could_be():
+    assert d2ke.distance_matrix(["a", "b"], ["c"], "levenshtein", n_threads=10**12).shape == (2, 1)
+
+
+# Threads and progress
+
+
+def test_calls_from_several_python_threads():
+    X, Y = case("dtw", np.float64, 60, 60, seed=5)
+    wanted = d2ke.distance_matrix(X, Y, "dtw")
+    results, errors = [None] * 4, []
+
+    def call(k):
+        try:
+            for _ in range(5):
+                results[k] = d2ke.distance_matrix(X, Y, "dtw", n_threads=1 + k % 2)
+                assert same_bits(results[k], wanted)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=call, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert all(same_bits(result, wanted) for result in results)
+
+
+def test_other_python_threads_run_meanwhile():
+    # The loop must not hold the GIL: meanwhile this thread counts.
+    X = d2ke.pack([np.zeros(8_000), np.ones(8_000)])
+    worker = threading.Thread(
+        target=d2ke.distance_matrix, args=(X, X, "dtw"), kwargs={"n_threads": 1}
+    )
+    worker.start()
+    count = 0
+    while worker.is_alive():
+        count += 1
+    worker.join()
+    assert count > 10_000
+
+
+@pytest.mark.parametrize("function", ["dtw", lambda x, y: 1.0])
+def test_progress(function, monkeypatch, capsys):
+    X, Y = case("dtw", np.float64)
+    d2ke.distance_matrix(X, Y, function, progress=True)
+    assert capsys.readouterr().err == ""  # not a terminal
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    D = d2ke.distance_matrix(X, Y, function, progress=True)
+    assert same_bits(D, d2ke.distance_matrix(X, Y, function))
+
+
+def reporting_to(report):
+    """A stand-in for `progress_bar` that always reports."""
+
+    @contextmanager
+    def bar(wanted, description):
+        yield report
+
+    return bar
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_progress_counts_up_to_the_number_of_pairs(monkeypatch, same):
+    seen = []
+    monkeypatch.setattr(matrix, "progress_bar", reporting_to(lambda *at: seen.append(at)))
+    X = d2ke.pack([np.zeros(3000)] * 12)
+    d2ke.distance_matrix(X, None if same else X, "dtw", n_threads=2)
+    total = 12 * 13 // 2 if same else 144
+    done = [at for at, _ in seen]
+    assert done == sorted(done)
+    assert seen[-1] == (total, total)
+    assert {of for _, of in seen} == {total}
+    assert len(seen) > 1
+
+
+def test_an_error_in_the_progress_bar_passes_through(monkeypatch):
+    def report(done, total):
+        raise RuntimeError("no terminal any more")
+
+    monkeypatch.setattr(matrix, "progress_bar", reporting_to(report))
+    X = d2ke.pack([np.zeros(20_000)] * 8)
+    with pytest.raises(RuntimeError, match="no terminal any more"):
+        d2ke.distance_matrix(X, X, "dtw")

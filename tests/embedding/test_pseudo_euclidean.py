@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The pseudo-Euclidean embedding on distances whose embedding is known."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import d2ke
+from d2ke.embedding import pseudo_euclidean
+
+
+def distances(A, B):
+    return np.linalg.norm(A[:, None] - B, axis=2)
+
+
+def some_dissimilarity(n, seed):
+    upper = np.triu(np.random.default_rng(seed).uniform(0.1, 3, (n, n)), 1)
+    return upper + upper.T
+
+
+@given(n=st.integers(4, 20), dim=st.integers(1, 3), seed=st.integers(0, 999))
+def test_euclidean_distances_give_the_points_back(n, dim, seed):
+    rng = np.random.default_rng(seed)
+    A, new = rng.standard_normal((n, dim)), rng.standard_normal((3, dim))
+    embedding = d2ke.gdk_led(distances(A, A), min(n, dim + 1))
+    Z = embedding.Z
+    assert embedding.signature == (dim, 0)
+    assert Z.shape == (n, dim)
+    assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
+    # Up to a rotation and a reflection: the same distances, also from new points.
+    assert_allclose(distances(Z, Z), distances(A, A), atol=1e-7)
+    assert_allclose(
+        distances(embedding.project(distances(new, A)), Z), distances(new, A), atol=1e-6
+    )
+
+
+@given(n=st.integers(2, 15), seed=st.integers(0, 999))
+def test_all_dimensions_hold_any_dissimilarity(n, seed):
+    D = some_dissimilarity(n, seed)
+    embedding = d2ke.gdk_led(D, n)
+    sign = np.sign(embedding.eigenvalues)
+    assert embedding.signature == ((sign > 0).sum(), (sign < 0).sum())
+    assert (np.diff(np.abs(embedding.eigenvalues)) <= 1e-12).all()
+    differences = embedding.Z[:, None] - embedding.Z
+    assert_allclose((differences**2 * sign).sum(axis=2), D**2, atol=1e-9)
+    assert_allclose(embedding.project(D), embedding.Z, atol=1e-6)
+
+
+def test_fewer_dimensions_are_the_largest_ones():
+    D = some_dissimilarity(30, 0)
+    some, every = d2ke.gdk_led(D, 5), d2ke.gdk_led(D, 30)
+    assert_allclose(some.Z, every.Z[:, :5], atol=1e-12)
+    assert_allclose(some.project(D[:3]), every.project(D[:3])[:, :5], atol=1e-9)
+
+
+def test_iterative_solver_agrees(monkeypatch):
+    D = some_dissimilarity(120, 1)
+    wanted = d2ke.gdk_led(D, 4)
+    monkeypatch.setattr(pseudo_euclidean, "_LARGE", 50)
+    found = d2ke.gdk_led(D, 4)
+    assert_allclose(found.eigenvalues, wanted.eigenvalues, rtol=1e-9)
+    assert_allclose(found.Z, wanted.Z, atol=1e-6)
+    assert np.array_equal(found.Z, d2ke.gdk_led(D, 4).Z)
+
+
+def test_equal_objects():
+    embedding = d2ke.gdk_led(np.zeros((3, 3)), 2)
+    assert embedding.Z.shape == (3, 0)
+    assert embedding.signature == (0, 0)
+    assert embedding.project(np.ones((2, 3))).shape == (2, 0)
+
+
+def test_wrong_input():
+    D = some_dissimilarity(4, 2)
+    with pytest.raises(ValueError, match="R must be between 1 and 4, got 5"):
+        d2ke.gdk_led(D, 5)
+    with pytest.raises(ValueError, match=r"D must be square and not empty, got shape \(3, 4\)"):
+        d2ke.gdk_led(D[:3], 1)
+    with pytest.raises(ValueError, match="D must be symmetric"):
+        d2ke.gdk_led(np.triu(D), 1)
+    with pytest.raises(ValueError, match="distances must be >= 0"):
+        d2ke.gdk_led(-D, 1)
+    with pytest.raises(ValueError, match=r"D has inf at position \(0, 1\)"):
+        d2ke.gdk_led([[0, np.inf], [np.inf, 0]], 1)
+    embedding = d2ke.gdk_led(D, 2)
+    with pytest.raises(ValueError, match="D_new has 3 columns; 4 objects were embedded"):
+        embedding.project(np.ones((1, 3)))
+    with pytest.raises(ValueError, match=r"D_new\[0, 0\] is -1.0"):
+        embedding.project(-np.ones((1, 4)))

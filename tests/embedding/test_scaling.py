@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Centring and scaling of features, and their compression to as many columns as rows."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
+
+from d2ke.embedding.scaling import SCALINGS, Scaling, compress
+from d2ke.learners.liblinear import train
+from d2ke.learners.linear_model import predict
+from d2ke.model_selection.folds import with_bias
+
+
+def features(n, R, seed=0, dtype=np.float64):
+    """Draw features of distances: positive, small, hardly varying."""
+    distances = np.random.default_rng(seed).gamma(20.0, 1.0, (n, R))
+    return (np.exp(-0.01 * distances) / np.sqrt(R)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_training_rows_are_centred_and_scaled(dtype):
+    Z = features(60, 7, dtype=dtype)
+    scaled = Scaling.fit(Z).apply(Z)
+    assert scaled.dtype == dtype
+    assert scaled.shape == Z.shape
+    scaled = scaled.astype(np.float64)
+    few = 1e-10 if dtype == np.float64 else 1e-6
+    np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=few)
+    # R columns of deviation 1 / sqrt(R): a row's squared length is 1 on average.
+    np.testing.assert_allclose(scaled.std(axis=0), 1 / np.sqrt(7), rtol=few)
+    assert np.mean((scaled**2).sum(axis=1)) == pytest.approx(1)
+
+
+def mean_and_sd(column):
+    mean = sum(column) / len(column)
+    return mean, (sum((z - mean) ** 2 for z in column) / len(column)) ** 0.5
+
+
+@pytest.mark.parametrize("kind", SCALINGS)
+@given(st.integers(1, 12), st.integers(1, 6), st.integers(0, 1000), st.sampled_from(["f8", "f4"]))
+def test_against_one_number_at_a_time(kind, n, R, seed, dtype):
+    Z, other = features(n + 1, R, seed, dtype), features(3, R, seed + 1, dtype)
+    scaled = Scaling.fit(Z, kind).apply(other)
+    assert scaled.dtype == dtype
+    each = [mean_and_sd([float(z) for z in Z[:, j]]) for j in range(R)]
+    common = (sum(sd**2 for _, sd in each) / R) ** 0.5
+    for i in range(3):
+        for j, (mean, sd) in enumerate(each):
+            expected = {
+                "standard": (float(other[i, j]) - mean) / (sd * R**0.5),
+                "center": (float(other[i, j]) - mean) / (common * R**0.5),
+                "none": float(other[i, j]),
+            }
+            few = {"rel": 1e-6, "abs": 1e-9} if dtype == "f8" else {"rel": 1e-5, "abs": 1e-6}
+            assert scaled[i, j] == pytest.approx(expected[kind], **few)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_no_scaling_changes_rounding_at_most(dtype):
+    Z = features(30, 7, dtype=dtype)
+    np.testing.assert_allclose(
+        Scaling.fit(Z, "none").apply(Z), Z, rtol=4 * np.finfo(dtype).eps, atol=0
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_centring_keeps_the_relations_of_deviations(dtype):
+    Z = (features(200, 4) * [1.0, 10.0, 0.1, 3.0]).astype(dtype)
+    scaled = Scaling.fit(Z, "center").apply(Z).astype(np.float64)
+    np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-6)
+    ratio = scaled.std(axis=0) / Z.std(axis=0, dtype=np.float64)
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-5)
+    # As for the standard kind, a row's squared length is 1 on average.
+    assert np.mean((scaled**2).sum(axis=1)) == pytest.approx(1, rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", SCALINGS)
+def test_columns_that_are_all_constant(kind):
+    Z = np.full((20, 3), 0.1)
+    scaled = Scaling.fit(Z, kind).apply(Z)
+    np.testing.assert_allclose(scaled, 0.1 if kind == "none" else 0.0, atol=1e-15)
+
+
+def test_constant_columns_do_not_count_for_centring():
+    """Rounding leaves them a deviation that is not one."""
+    Z = features(1000, 3)
+    Z[:, 1] = 1e9 / 3
+    two = Scaling.fit(Z[:, [0, 2]], "center")
+    three = Scaling.fit(Z, "center")
+    np.testing.assert_allclose(three.sd * np.sqrt(3), two.sd[0] * np.sqrt(2), rtol=1e-12)
+
+
+def test_rows_are_scaled_alike_in_runs(monkeypatch):
+    Z = features(50, 3, dtype=np.float32)
+    scaling = Scaling.fit(Z)
+    whole = scaling.apply(Z)
+    monkeypatch.setattr("d2ke.embedding.scaling._RUN", 7)
+    np.testing.assert_array_equal(scaling.apply(Z), whole)
+    np.testing.assert_array_equal(scaling.apply(np.asfortranarray(Z)), whole)
+
+
+def test_float32_features_far_from_zero_are_centred_exactly():
+    """The difference from the mean is taken in float64."""
+    Z = (1000 + features(100, 2)).astype(np.float32)
+    wide = Z.astype(np.float64)
+    expected = (wide - wide.mean(axis=0)) / (wide.std(axis=0) * np.sqrt(2))
+    np.testing.assert_allclose(Scaling.fit(Z).apply(Z), expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["Standard", "zscore", ""])
+def test_unknown_kinds(kind):
+    with pytest.raises(ValueError, match="scaling must be one of standard, center, none; got"):
+        Scaling.fit(features(5, 2), kind)
+
+
+def test_kinds_are_named_by_strings():
+    with pytest.raises(TypeError, match="scaling must be a string, one of standard, center, none"):
+        Scaling.fit(features(5, 2), None)
+
+
+def test_fitted_on_the_training_rows_only():
+    Z, other = features(40, 5, 1), features(9, 5, 2)
+    scaling = Scaling.fit(Z)
+    alone = scaling.apply(other[:1])
+    other[1:] = 1e6
+    np.testing.assert_array_equal(scaling.apply(other)[:1], alone)
+    np.testing.assert_array_equal(scaling.mean, Z.mean(axis=0))
+    np.testing.assert_array_equal(scaling.sd, Z.std(axis=0))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, 1e-9, 1e9, -0.7])
+def test_constant_columns_are_centred_only(value, dtype):
+    Z = features(1000, 3, dtype=dtype)
+    Z[:, 1] = value
+    scaling = Scaling.fit(Z)
+    assert scaling.sd[1] == 1
+    # What rounding leaves of the constant is not blown up.
+    np.testing.assert_allclose(scaling.apply(Z)[:, 1], 0, atol=1e-12 * abs(value))
+    test = Z.astype(np.float64)
+    test[:, 1] += 3
+    np.testing.assert_allclose(scaling.apply(test)[:, 1], 3 / np.sqrt(3), rtol=1e-6)
+
+
+def test_small_but_varying_columns_are_scaled():
+    Z = np.array([[1e-9, 1.0], [-1e-9, 1.0 + 1e-9]])
+    np.testing.assert_allclose(np.abs(Scaling.fit(Z).apply(Z)), 1 / np.sqrt(2), rtol=1e-6)
+
+
+def test_the_given_features_stay_as_they_are():
+    Z = features(10, 4)
+    before = Z.copy()
+    Scaling.fit(Z).apply(Z)
+    np.testing.assert_array_equal(Z, before)
+
+
+def scaled_pair(n, m, R):
+    Z = features(n + m, R)
+    scaling = Scaling.fit(Z[:n])
+    return scaling.apply(Z[:n]), scaling.apply(Z[n:])
+
+
+@pytest.mark.parametrize(("n", "R"), [(10, 10), (10, 3), (11, 10)])
+def test_compress_leaves_few_columns_alone(n, R):
+    rows, others = scaled_pair(n, 4, R)
+    result = compress(rows, others)
+    assert result[0] is rows
+    assert result[1] is others
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5, 64])
+@pytest.mark.parametrize("R", [31, 200])
+def test_compress_keeps_inner_products_with_training_rows(R, n_threads):
+    rows, others = scaled_pair(30, 12, R)
+    a, b, c = compress(rows, others, rows[3:4], n_threads=n_threads)
+    # Centred rows are linearly dependent: one column less than rows.
+    assert a.shape == (30, 29)
+    assert b.shape == (12, 29)
+    np.testing.assert_allclose(a @ a.T, rows @ rows.T, atol=1e-12)
+    np.testing.assert_allclose(b @ a.T, others @ rows.T, atol=1e-12)
+    np.testing.assert_allclose(c, a[3:4], atol=1e-7)
+
+
+def test_compress_rows_of_rank_one_and_zero():
+    line = np.outer([1.0, 2.0, -4.0], np.arange(5.0))
+    a, b = compress(line, np.ones((2, 5)))
+    assert a.shape == (3, 1)
+    np.testing.assert_allclose(a @ a.T, line @ line.T)
+    np.testing.assert_allclose(b @ a.T, np.ones((2, 5)) @ line.T)
+    assert [rows.shape for rows in compress(np.zeros((2, 5)), np.ones((3, 5)))] == [(2, 0), (3, 0)]
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
+def test_compress_gives_the_same_ridge(C):
+    rows, others = scaled_pair(25, 40, 120)
+    y = np.where(np.arange(25) % 3 == 0, 1.0, -1.0)
+
+    def fitted(F, G):
+        F, G = with_bias(F), with_bias(G)
+        w = np.linalg.solve(F.T @ F + np.eye(F.shape[1]) / (2 * C), F.T @ y)
+        return G @ w
+
+    np.testing.assert_allclose(
+        fitted(*compress(rows, others)), fitted(rows, others), rtol=1e-8, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_compress_gives_the_same_model_of_liblinear(n_classes, C):
+    rows, others = scaled_pair(60, 50, 300)
+    y = np.arange(60) % n_classes
+    rows[np.arange(60), y] += 0.3
+    options = f"-s 2 -B 1 -c {C} -e 1e-9"
+    expected = predict(None, others, train(y, rows, options))
+    a, b = compress(rows, others)
+    found = predict(None, b, train(y, a, options))
+    np.testing.assert_allclose(found[2], expected[2], atol=1e-5)
+    np.testing.assert_array_equal(found[0], expected[0])
+
+
+@pytest.mark.parametrize(("n", "R"), [(30, 100), (201, 1000)])
+def test_compress_gives_the_same_bits_on_any_number_of_threads(n, R):
+    rows, others = scaled_pair(n, n // 2, R)
+    with threadpool_limits(limits=1, user_api="blas"):
+        expected = compress(rows, others, n_threads=1)
+        for n_threads in (2, 3, 4):
+            for found, same in zip(
+                compress(rows, others, n_threads=n_threads), expected, strict=True
+            ):
+                np.testing.assert_array_equal(found, same)
+
+
+def test_compress_does_not_look_at_the_other_rows():
+    rows, others = scaled_pair(20, 8, 90)
+    expected = compress(rows, others)[0]
+    np.testing.assert_array_equal(compress(rows, 1e6 * others + 5)[0], expected)

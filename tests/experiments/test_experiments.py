@@ -1,0 +1,875 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Methods on divisions of data sets: nothing of the test part leaks, records are complete."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+import d2ke
+from d2ke._base import progress
+from d2ke.datasets import REGISTRY, load
+from d2ke.datasets._dataset import Dataset
+from d2ke.experiments import methods
+from d2ke.experiments import run as run_module
+from d2ke.experiments.methods import METHODS, Division, evaluate
+from d2ke.experiments.run import run, summary, write_json
+from d2ke.experiments.settings import DETERMINISTIC, SETTINGS, Setting, quick, sample, used
+from d2ke.learners.losses import train_classifier
+from d2ke.objects.container import concatenate
+from d2ke.objects.packing import pack
+
+GRAM = {"gram_gammas": (1.0, 10.0), "gram_costs": (1.0, 10.0)}
+SMALL = {
+    "digits-str8": Setting(
+        omega={"length": ((2, 20), (20, 40))},
+        R=64,
+        search_R=32,
+        costs=(1.0, 100.0),
+        **GRAM,
+    ),
+    "digits-points": Setting(
+        omega={"size": ((3, 15), (10, 30))}, R=64, search_R=32, costs=(1.0, 100.0), **GRAM
+    ),
+    "splice": Setting(omega={"length": ((60, 100),)}, R=64, search_R=64, costs=(0.1, 1.0), **GRAM),
+    "auslan": Setting(
+        omega={"length": ((2, 25),), "sigma": (2.0,)},
+        R=32,
+        search_R=32,
+        gammas=(1.0,),
+        costs=(10.0, 100.0),
+        scale_channels=True,
+        single=True,
+        **GRAM,
+    ),
+}
+
+
+def signs(n=160, seed=0):
+    """Make series of 2 channels, of unequal length: slow or quick waves, one class each."""
+    rng = np.random.default_rng(seed)
+    labels = np.array(["slow", "quick"])[rng.integers(2, size=n)]
+    series = []
+    for label in labels:
+        t = np.arange(rng.integers(15, 30))[:, None] / (5.0 if label == "slow" else 2.0)
+        wave = np.sin(t + rng.uniform(0, 6, 2)) * [3.0, 0.1] + [7.0, -2.0]
+        series.append(wave + 0.02 * rng.standard_normal(wave.shape))
+    return Dataset("signs", pack(series), labels, replace(REGISTRY["auslan"], counts={}))
+
+
+def subset(name, n=400):
+    pytest.importorskip("sklearn")
+    whole = load(name)
+    return Dataset(whole.name, whole.objects[:n], whole.labels[:n], whole.source)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return {name: subset(name) for name in ("digits-str8", "digits-points")}
+
+
+def division_of(dataset, seed=0, **options):
+    setting = SMALL["auslan"] if dataset.name == "signs" else SMALL[dataset.name]
+    return Division.of(dataset, setting, seed, **{"n_threads": 2} | options)
+
+
+# ---------------------------------------------------------------- Division
+
+
+def test_division_follows_the_rule_of_the_data_set(digits):
+    dataset = digits["digits-str8"]
+    division = division_of(dataset, seed=3)
+    rows, others = dataset.split(3)
+    assert len(division.train) == 280
+    assert len(division.test) == 120
+    np.testing.assert_array_equal(division.y_train, dataset.labels[rows])
+    np.testing.assert_array_equal(division.y_test, dataset.labels[others])
+    for part, chosen in ((division.train, rows), (division.test, others)):
+        for x, i in zip(part, chosen, strict=True):
+            np.testing.assert_array_equal(x, dataset.objects[int(i)])
+
+
+def test_channels_are_scaled_by_the_training_part():
+    division = division_of(signs())
+    assert division.train.dtype == division.test.dtype == np.float32
+    values = division.train.values.astype(np.float64)
+    np.testing.assert_allclose(values.mean(axis=0), 0, atol=1e-5)
+    np.testing.assert_allclose(values.std(axis=0), 1, rtol=1e-5)
+    assert np.abs(division.test.values.mean(axis=0, dtype=np.float64)).max() > 1e-5
+    plain = Division.of(signs(), replace(SMALL["auslan"], scale_channels=False, single=False), 0)
+    assert plain.train.dtype == np.float64
+    assert plain.train.values[:, 0].mean() == pytest.approx(7, abs=0.5)
+
+
+def test_distances_take_the_parameters_of_the_setting():
+    division = division_of(signs(20))
+    banded = replace(division, setting=replace(division.setting, distance_parameters={"window": 1}))
+    expected = d2ke.distance_matrix(division.test, division.train, "dtw", window=1)
+    np.testing.assert_array_equal(banded.distances(division.test, division.train), expected)
+    assert (division.distances(division.test, division.train) != expected).any()
+
+
+@pytest.mark.parametrize("name", ["digits-str8", "digits-points"])
+def test_random_objects_are_of_the_kind_of_the_data(digits, name):
+    division = division_of(digits[name])
+    ((parameter, values),) = SMALL[name].omega.items()
+    sampler = {parameter: values[1]}
+    omega = sample(division.dataset, division.train, sampler, 50, 1)
+    assert len(omega) == 50
+    low, high = values[1]
+    assert low <= omega.lengths.min() < omega.lengths.max() <= high
+    if name == "digits-points":
+        assert omega.values.min() >= division.train.values.min()
+        assert omega.values.max() <= division.train.values.max()
+    shorter = sample(division.dataset, division.train, sampler, 20, 1)
+    for x, y in zip(shorter, omega, strict=False):
+        np.testing.assert_array_equal(x, y)  # fewer are a prefix
+
+
+def test_descriptors_are_drawn_from_the_sphere():
+    train = pack(np.random.default_rng(0).random((4, 3, 16)).astype(np.float32))
+    dataset = Dataset("sets", train, np.arange(4), REGISTRY["digits-points"])
+    omega = sample(dataset, train, {"size": (2, 4)}, 30, 0)
+    assert omega.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(omega.values, axis=1), 1, rtol=1e-5)
+
+
+def test_series_are_drawn_from_noise_or_are_segments():
+    division = division_of(signs(60))
+    dataset, train = division.dataset, division.train
+    parameters = {"length": (2, 9), "sigma": 0.5}
+    noise = d2ke.random_series(30, 2, length=(2, 9), sigma=0.5, seed=4, dtype=np.float32)
+    assert sample(dataset, train, parameters, 30, 4) == noise
+    assert sample(dataset, train, parameters | {"source": "noise"}, 30, 4) == noise
+    segments = d2ke.random_segments(30, train, length=(2, 9), scale=0.5, seed=4)
+    assert sample(dataset, train, parameters | {"source": "segments"}, 30, 4) == segments
+    assert segments != noise
+    assert segments.dtype == noise.dtype == np.float32
+
+
+def test_strings_are_drawn_letter_by_letter_or_from_a_chain(digits):
+    division = division_of(digits["digits-str8"])
+    dataset, train = division.dataset, division.train
+    parameters = {"length": (2, 9)}
+    uniform = d2ke.random_strings(30, dataset.alphabet, length=(2, 9), seed=4)
+    assert sample(dataset, train, parameters, 30, 4) == uniform
+    assert sample(dataset, train, parameters | {"order": 0}, 30, 4) == uniform
+    drawn = [sample(dataset, train, parameters | {"order": order}, 30, 4) for order in (1, 3)]
+    for order, found in zip((1, 3), drawn, strict=True):
+        assert found == d2ke.markov_strings(30, train, length=(2, 9), order=order, seed=4)
+    assert uniform != drawn[0] != drawn[1] != uniform
+
+
+def test_sets_are_drawn_from_a_region_or_from_the_data(digits):
+    division = division_of(digits["digits-points"])
+    dataset, train = division.dataset, division.train
+    box = d2ke.random_sets(
+        30,
+        2,
+        size=(2, 9),
+        region="box",
+        low=train.values.min(axis=0),
+        high=train.values.max(axis=0),
+        seed=4,
+        dtype=train.dtype,
+    )
+    assert sample(dataset, train, {"size": (2, 9)}, 30, 4) == box
+    points = d2ke.resampled_sets(30, train, size=(2, 9), seed=4)
+    assert sample(dataset, train, {"size": (2, 9), "region": "data"}, 30, 4) == points != box
+    descriptors = pack(np.random.default_rng(0).random((4, 3, 16)).astype(np.float32))
+    for region in ("sphere", "orthant"):
+        expected = d2ke.random_sets(30, 16, size=3, region=region, seed=4, dtype=np.float32)
+        parameters = {"size": 3, "region": region}
+        assert sample(dataset, descriptors, parameters, 30, 4) == expected
+    expected = d2ke.resampled_sets(30, descriptors, size=3, seed=4)
+    assert sample(dataset, descriptors, {"size": 3, "region": "data"}, 30, 4) == expected
+
+
+def test_the_parameters_of_the_sampler_are_left_as_they_are(digits):
+    for dataset, parameters in (
+        (signs(20), {"source": "segments", "length": (2, 5), "sigma": 1.0}),
+        (digits["digits-str8"], {"order": 0, "length": (2, 5)}),
+        (digits["digits-points"], {"region": "orthant", "size": (2, 5)}),
+    ):
+        before = dict(parameters)
+        sample(dataset, dataset.objects, parameters, 3, 0)
+        assert parameters == before
+
+
+# ---------------------------------------------------------------- evaluate
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["digits-str8", "digits-points"])
+def test_methods_on_digits(digits, name, method):
+    outcome = evaluate(method, division_of(digits[name]), sizes=(4, 16, 64, 65, 4096))
+    # 400 of the 1797 digits; ten classes, so chance is 10 %.
+    assert 70 < outcome.accuracy <= 100
+    assert 60 < outcome.search_accuracy <= 100
+    assert all(seconds >= 0 for seconds in outcome.seconds.values())
+    stages = {"search", "distances", "features", "model", "prediction"}
+    chosen = {
+        "knn": {"k"},
+        "dsk_rbf": {"gamma", "C"},
+        "dsk_nd": {"beta", "C"},
+        "gdk_led": {"R", "C", "loss"},
+    }
+    if method in chosen:
+        missing = {"knn": {"features", "model"}, "gdk_led": set()}.get(method, {"features"})
+        assert set(outcome.seconds) == stages - missing
+        assert set(outcome.parameters) == chosen[method]
+        assert outcome.by_R == outcome.seconds_by_R == {}
+        return
+    assert set(outcome.seconds) == stages
+    sampler = set(SMALL[name].omega) if method == "d2ke" else set()
+    assert set(outcome.parameters) == sampler | {"scaling", "gamma", "C", "loss", "R"}
+    assert outcome.parameters["R"] == 64
+    assert list(outcome.by_R) == list(outcome.seconds_by_R) == [4, 16, 64]
+    assert outcome.by_R[64] == outcome.accuracy
+    assert outcome.by_R[4] < outcome.by_R[64]
+    assert min(outcome.seconds_by_R.values()) > 0
+    # Distances, features, model and prediction; the search is not part of it.
+    for R, seconds in outcome.seconds_by_R.items():
+        assert seconds > outcome.seconds["distances"] * R / 64
+    assert outcome.note == ""
+
+
+def test_distances_are_computed_once_and_charged_to_every_method(digits, monkeypatch):
+    division = division_of(digits["digits-points"])
+    apart = {
+        method: evaluate(method, division_of(digits["digits-points"]))
+        for method in ("knn", "dsk_rbf", "dsk_nd", "gdk_led")
+    }
+    computed = []
+    distances = Division.distances
+
+    def counted(self, X, Y):
+        computed.append((X, Y))
+        return distances(self, X, Y)
+
+    monkeypatch.setattr(Division, "distances", counted)
+    together = {method: evaluate(method, division) for method in apart}
+    assert len(computed) == 2  # within the training part, and from the test part to it
+    for method, outcome in together.items():
+        assert outcome.accuracy == apart[method].accuracy
+        assert outcome.parameters == apart[method].parameters
+        assert outcome.seconds["distances"] == together["knn"].seconds["distances"] > 0
+
+
+@pytest.mark.parametrize("method", ["d2ke", "rsm"])
+def test_times_by_R_do_not_count_for_the_method(digits, method):
+    division = division_of(digits["digits-points"])
+    plain, more = evaluate(method, division), evaluate(method, division, sizes=[4, 8, 64])
+    assert set(plain.seconds) == set(more.seconds)
+    assert plain.parameters == more.parameters
+    assert plain.accuracy == more.accuracy
+
+
+def test_settings_with_scalings(digits):
+    division = division_of(digits["digits-points"])
+    setting = replace(division.setting, scalings=("none", "center", "standard"))
+    for method in ("d2ke", "rsm"):
+        outcome = evaluate(method, replace(division, setting=setting))
+        assert outcome.parameters["scaling"] in setting.scalings
+        assert outcome.parameters["C"] in setting.costs
+        assert outcome.accuracy > 70
+
+
+@pytest.mark.parametrize("method", ["d2ke", "rsm", "gdk_led"])
+def test_the_model_has_the_loss_that_was_chosen(digits, method, monkeypatch):
+    division = division_of(digits["digits-points"])
+    trained = []
+
+    def recorded(y, Z, **options):
+        trained.append((len(y), options["loss"], options["C"]))
+        return train_classifier(y, Z, **options)
+
+    monkeypatch.setattr(methods, "train_classifier", recorded)
+    accuracies = {}
+    for losses in (("squared",), ("squared_hinge",), ("squared", "squared_hinge")):
+        outcome = evaluate(method, limited(division, losses=losses))
+        loss, C = (outcome.parameters[name] for name in ("loss", "C"))
+        assert loss in losses
+        assert trained == [(280, loss, C)]
+        trained.clear()
+        # The same setting and loss give the same model, whatever else was allowed.
+        assert accuracies.setdefault(str(outcome.parameters), outcome.accuracy) == outcome.accuracy
+        assert outcome.accuracy > 70
+    assert len(accuracies) == 2
+
+
+# Both kinds of p(omega) of each domain: made without the data, and from the training part.
+FITTED = {
+    "signs": {"source": ("noise", "segments"), "length": ((2, 15),), "sigma": (1.0,)},
+    "digits-str8": {"order": (0, 2), "length": ((10, 40),)},
+    "digits-points": {"region": ("sphere", "data"), "size": ((3, 15),)},
+}
+FIRST = {"signs": "source", "digits-str8": "order", "digits-points": "region"}
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_the_search_chooses_among_samplers(digits, name, monkeypatch):
+    dataset = signs() if name == "signs" else digits[name]
+    key, grid = FIRST[name], FITTED[name]
+    # With one loss the best of all settings is chosen.
+    division = limited(division_of(dataset, seed=1), omega=grid, losses=("squared",))
+    drawn = []
+
+    def recorded(dataset, train, parameters, R, seed):
+        drawn.append((parameters[key], R))
+        assert train is division.train
+        return sample(dataset, train, parameters, R, seed)
+
+    monkeypatch.setattr(methods, "sample", recorded)
+    outcome = evaluate("d2ke", division)
+    tried = [(value, division.setting.search_R) for value in grid[key]]
+    chosen = outcome.parameters[key]
+    assert drawn == [*tried, (chosen, division.setting.R)]
+    assert {*grid} < set(outcome.parameters)
+    # The same as if nothing else had been allowed.
+    alone = evaluate("d2ke", limited(division, omega=grid | {key: (chosen,)}))
+    assert alone.parameters == outcome.parameters
+    assert alone.accuracy == outcome.accuracy
+    other = next(value for value in grid[key] if value != chosen)
+    another = evaluate("d2ke", limited(division, omega=grid | {key: (other,)}))
+    assert another.search_accuracy <= outcome.search_accuracy
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_samplers_made_from_data_do_not_see_the_test_part(digits, name):
+    dataset = signs() if name == "signs" else digits[name]
+    grid = FITTED[name] | {FIRST[name]: FITTED[name][FIRST[name]][1:]}
+    honest = evaluate("d2ke", limited(division_of(dataset, seed=1), omega=grid))
+    blind = evaluate("d2ke", limited(division_of(corrupted(dataset, 1), seed=1), omega=grid))
+    assert blind.parameters == honest.parameters
+    assert blind.search_accuracy == honest.search_accuracy
+    assert blind.accuracy < honest.accuracy - 20
+
+
+# ---------------------------------------------------------------- what a result depends on
+
+# Quite other values of the fields that some methods do not use.
+OTHERS = {
+    "omega": {"length": ((1, 2),)},
+    "R": 9,
+    "search_R": 7,
+    "gammas": (0.01,),
+    "scalings": ("none",),
+    "costs": (1e-4,),
+    "gram_gammas": (0.001,),
+    "gram_costs": (1e-3,),
+    "gram_n": 80,
+    "losses": ("squared",),
+}
+
+
+def watched(setting):
+    """Return the setting and the set of its fields that are read from now on."""
+    names, read = {one.name for one in fields(Setting)}, set()
+
+    class Watched(Setting):
+        def __getattribute__(self, name):
+            if name in names:
+                read.add(name)
+            return super().__getattribute__(name)
+
+    values = {name: getattr(setting, name) for name in names}
+    watched_setting = Watched(**values)
+    read.clear()
+    return watched_setting, read
+
+
+def test_every_field_of_a_setting_is_used_by_a_method():
+    setting = SMALL["digits-str8"]
+    by_method = {method: used(setting, method) for method in METHODS}
+    assert set().union(*by_method.values()) == {one.name for one in fields(Setting)}
+    for values in by_method.values():
+        assert values == {name: getattr(setting, name) for name in values}
+    assert set(METHODS) > DETERMINISTIC
+    for method, values in by_method.items():
+        # Random objects, or representatives, are what makes a method random.
+        assert ("R" in values) == (method not in DETERMINISTIC)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_fields_that_a_method_uses_are_those_that_it_reads(digits, method):
+    for dataset in (digits["digits-str8"], signs(60)):
+        setting = SMALL["auslan"] if dataset.name == "signs" else SMALL[dataset.name]
+        setting, read = watched(setting)
+        division = Division.of(dataset, setting, 1, n_threads=1)
+        evaluate(method, division, sizes=(8,))
+        assert read == set(used(SMALL["digits-str8"], method))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_fields_that_a_method_does_not_use_do_not_matter(digits, method):
+    division = division_of(digits["digits-str8"], seed=1)
+    names = {one.name for one in fields(Setting)} - set(used(division.setting, method))
+    unused = {name: OTHERS[name] for name in names}
+    assert unused
+    plain, other = evaluate(method, division), evaluate(method, limited(division, **unused))
+    assert other.accuracy == plain.accuracy
+    assert other.search_accuracy == plain.search_accuracy
+    assert other.parameters == plain.parameters
+    assert other.note == plain.note
+
+
+def limited(division, **limits):
+    return replace(division, setting=replace(division.setting, **limits))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_searches_look_at_a_part_of_the_training_objects(digits, method, monkeypatch):
+    division = division_of(digits["digits-str8"])
+    looked_at = []
+
+    def recorded(X, y, *arguments, within=None, **options):
+        looked_at.append((len(X), len(y), None if within is None else within.shape))
+        return original(X, y, *arguments, within=within, **options)
+
+    original = methods.search
+    monkeypatch.setattr(methods, "search", recorded)
+    outcome = evaluate(method, limited(division, search_n=150))
+    within = None if method in ("d2ke", "rsm") else (150, 150)
+    assert looked_at == [(150, 150, within)]
+    assert outcome.note == "searched with 150 of 280 training objects"
+    # The model has all of them.
+    assert outcome.accuracy > 65
+    assert evaluate(method, limited(division, search_n=280)).note == ""
+    assert evaluate(method, limited(division, search_n=10_000)).note == ""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_that_need_all_distances_may_get_a_part(digits, method, monkeypatch):
+    division = division_of(digits["digits-str8"])
+    shapes = []
+
+    def recorded(self, X, Y):
+        D = original(self, X, Y)
+        shapes.append(D.shape)
+        return D
+
+    original = Division.distances
+    monkeypatch.setattr(Division, "distances", recorded)
+    outcome = evaluate(method, limited(division, gram_n=100))
+    by_gram = {"dsk_rbf": "trained on", "dsk_nd": "trained on", "gdk_led": "embedded by"}
+    if method not in by_gram:
+        assert outcome.note == ""
+        return
+    how = f"{by_gram[method]} 100 of 280 training objects"
+    assert outcome.note.startswith(how)
+    assert "searched with 100 of 280 training objects" in outcome.note
+    assert outcome.accuracy > 50
+    expected = [(100, 100), (120, 100)]
+    if method == "gdk_led":
+        expected = [(100, 100), (180, 100), (120, 100)]
+    assert shapes == expected
+    assert evaluate(method, limited(division, gram_n=280)).note == ""
+
+
+@pytest.mark.parametrize("method", ["dsk_rbf", "gdk_led"])
+def test_both_limits(digits, method):
+    division = limited(division_of(digits["digits-str8"]), gram_n=150, search_n=100)
+    outcome = evaluate(method, division)
+    first, second = outcome.note.split("; ")
+    assert "150 of 280" in first
+    assert second == "searched with 100 of 280 training objects"
+
+
+@pytest.mark.parametrize("block", [1, 1000, 280 * 7 + 3])
+def test_knn_in_blocks(digits, block, monkeypatch):
+    division = division_of(digits["digits-str8"])
+    whole = evaluate("knn", division)
+    monkeypatch.setattr(methods, "_BLOCK", block)
+    blocked = evaluate("knn", division)
+    assert blocked.parameters == whole.parameters
+    assert blocked.accuracy == whole.accuracy
+    assert set(blocked.seconds) == set(whole.seconds)
+
+
+def test_quick_settings_are_not_more_than_the_whole():
+    for setting in SETTINGS.values():
+        small = quick(setting)
+        assert small.R <= setting.R
+        assert small.search_R <= min(setting.search_R, small.R)
+        assert set(small.gram_gammas) < set(setting.gram_gammas)
+        assert set(small.gram_costs) < set(setting.gram_costs)
+        assert quick(small).search_n == small.search_n <= small.gram_n
+    fewer = replace(SETTINGS["splice"], search_n=10, gram_n=20)
+    assert (quick(fewer).search_n, quick(fewer).gram_n) == (10, 20)
+
+
+def test_knn_by_hand(digits):
+    division = division_of(digits["digits-str8"])
+    outcome = evaluate("knn", division)
+    D = d2ke.distance_matrix(division.test, division.train, "levenshtein")
+    labels = d2ke.learners.neighbors.knn_predict(D, division.y_train, outcome.parameters["k"])
+    assert outcome.accuracy == pytest.approx(100 * np.mean(labels == division.y_test))
+
+
+def test_rsm_takes_representatives_of_the_training_part(digits, monkeypatch):
+    division = division_of(digits["digits-str8"])
+    small = replace(division.setting, R=10_000)
+    outcome = evaluate("rsm", replace(division, setting=small))
+    assert outcome.parameters["R"] == len(division.train)
+
+
+def test_unknown_method(digits):
+    with pytest.raises(
+        ValueError, match="method must be one of d2ke, rsm, knn, dsk_rbf, dsk_nd, gdk_led; got"
+    ):
+        evaluate("svm", division_of(digits["digits-str8"]))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_same_result_for_1_and_4_threads(digits, method):
+    for dataset in (digits["digits-str8"], signs()):
+        # More features than training objects, as in the papers.
+        one, four = (division_of(dataset, n_threads=n_threads, seed=1) for n_threads in (1, 4))
+        wide = replace(one.setting, R=400)
+        a, b = (evaluate(method, replace(part, setting=wide), sizes=(8,)) for part in (one, four))
+        assert a.parameters == b.parameters
+        assert (a.accuracy, a.search_accuracy) == (b.accuracy, b.search_accuracy)
+        assert a.by_R == b.by_R
+
+
+def test_the_seed_decides(digits):
+    first, again, other = (
+        evaluate("d2ke", division_of(digits["digits-points"], seed=seed)) for seed in (1, 1, 2)
+    )
+    assert first.parameters == again.parameters
+    assert first.accuracy == again.accuracy
+    assert first.search_accuracy == again.search_accuracy
+    assert first.search_accuracy != other.search_accuracy
+
+
+def corrupted(dataset, seed):
+    """Replace all test objects and labels by something else, before the division is made."""
+    rows, others = dataset.split(seed)
+    rng = np.random.default_rng(9)
+    position = np.empty(len(dataset.labels), dtype=int)
+    position[np.append(rows, others)] = np.arange(len(position))
+    if dataset.domain == "strings":
+        rubbish = pack(["".join(rng.choice(list("01234567"), 500)) for _ in others])
+    else:
+        size = (len(others), 5, dataset.objects.dim)
+        rubbish = pack(rng.uniform(50, 1e4, size).astype(dataset.objects.dtype))
+    objects = concatenate([dataset.objects[rows], rubbish])[position]
+    labels = dataset.labels.copy()
+    labels[others] = rng.permutation(labels[others])
+    return Dataset(dataset.name, objects, labels, dataset.source)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["digits-str8", "digits-points", "signs"])
+def test_the_search_does_not_see_the_test_part(digits, name, method):
+    dataset = signs() if name == "signs" else digits[name]
+    honest = evaluate(method, division_of(dataset, seed=1))
+    blind = evaluate(method, division_of(corrupted(dataset, 1), seed=1))
+    assert blind.parameters == honest.parameters
+    assert blind.search_accuracy == honest.search_accuracy
+    if (name, method) != ("signs", "dsk_nd"):  # which is hardly better than chance there
+        assert blind.accuracy < honest.accuracy - 20
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_permuted_labels_give_chance(digits, method):
+    found, searched = [], []
+    for seed in range(3):
+        dataset = digits["digits-str8"]
+        labels = np.random.default_rng(seed).permutation(dataset.labels)
+        permuted = Dataset(dataset.name, dataset.objects, labels, dataset.source)
+        outcome = evaluate(method, division_of(permuted, seed=seed))
+        found.append(outcome.accuracy)
+        searched.append(outcome.search_accuracy)
+    # Of 3 x 120 test objects 10 % by chance, with a standard deviation of 1.6 %. The search
+    # reports the best of many settings, which is a little above chance by itself.
+    assert np.mean(found) == pytest.approx(10, abs=6)
+    assert np.mean(searched) < 18
+
+
+def blas_threads():
+    return [(one["filepath"], one["num_threads"]) for one in threadpool_info()]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_limits_of_blas_threads_are_restored(digits, method, monkeypatch):
+    inside = []
+    original = METHODS[method]
+
+    def looked_into(*arguments):
+        # opencv's own BLAS, which may be loaded later, is none of ours.
+        ours = (one for one in threadpool_info() if "opencv" not in one["filepath"])
+        inside.extend(one["num_threads"] for one in ours if one["user_api"] == "blas")
+        return original(*arguments)
+
+    monkeypatch.setitem(METHODS, method, looked_into)
+    before = blas_threads()
+    evaluate(method, division_of(signs(40)))
+    assert blas_threads() == before
+    assert set(inside) == {1}
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_limits_of_blas_threads_are_restored_after_errors(monkeypatch, error):
+    def fail(*arguments):
+        raise error
+
+    monkeypatch.setitem(METHODS, "knn", fail)
+    before = blas_threads()
+    with pytest.raises(error):
+        evaluate("knn", division_of(signs(40)))
+    assert blas_threads() == before
+
+
+# ---------------------------------------------------------------- run
+
+FIELDS = {
+    "dataset": str,
+    "method": str,
+    "accuracy_mean": float,
+    "accuracy_sd": float,
+    "seconds": float,
+    "seconds_by_stage": dict,
+    "parameters": list,
+    "n_train": int,
+    "n_test": int,
+    "version": str,
+}
+
+
+@pytest.fixture
+def small(monkeypatch):
+    for name, setting in SMALL.items():
+        monkeypatch.setitem(SETTINGS, name, setting)
+
+
+@pytest.fixture
+def toy(small, monkeypatch):
+    """A data set of which a division takes a few milliseconds."""
+    monkeypatch.setattr(run_module, "load", lambda name, data_dir: signs(60))
+    return "auslan"
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "n_train", "n_test", "least"),
+    [
+        ("splice", "d2ke", 2233, 957, 60),
+        ("splice", "rsm", 2233, 957, 60),
+        ("splice", "knn", 2233, 957, 70),
+        ("auslan", "d2ke", 1795, 770, 60),
+        ("auslan", "rsm", 1795, 770, 60),
+    ],
+)
+def test_real_data(data_dir, small, tmp_path, name, method, n_train, n_test, least):
+    file = tmp_path / "record.json"
+    record = run(name, method=method, data_dir=data_dir, seeds=1, n_threads=2, json_file=file)
+    written = json.loads(file.read_text())
+    assert written == json.loads(json.dumps(record))
+    for field, kind in FIELDS.items():
+        assert type(written[field]) is kind, field
+    assert (written["dataset"], written["method"]) == (name, method)
+    assert (written["n_train"], written["n_test"]) == (n_train, n_test)
+    assert least < written["accuracy_mean"] <= 100  # percent
+    # A whole number of test objects.
+    assert written["accuracy_mean"] * n_test / 100 == pytest.approx(
+        round(written["accuracy_mean"] * n_test / 100)
+    )
+    assert written["accuracy_sd"] == 0
+    assert {"search", "distances", "prediction"} <= set(written["seconds_by_stage"])
+    assert written["version"] == d2ke.__version__
+    assert os.listdir(tmp_path) == ["record.json"]
+
+
+def test_record_of_several_divisions(toy, tmp_path):
+    lines, file = [], tmp_path / "r.json"
+    record = run(toy, seeds=3, R=5, n_threads=1, json_file=file, report=lines.append)
+    each = [evaluate("d2ke", division_of(signs(60), seed)) for seed in range(3)]
+    assert record["accuracy_mean"] == pytest.approx(np.mean(record["accuracies"]))
+    assert record["accuracy_sd"] == pytest.approx(np.std(record["accuracies"], ddof=1))
+    assert [one["R"] for one in record["parameters"]] == [5, 5, 5]
+    assert record["seeds"] == [0, 1, 2]
+    assert len(lines) == 3
+    assert all(f"seed {seed}: " in line for seed, line in enumerate(lines))
+    assert set(record["seconds_by_stage"]) == set(each[0].seconds)
+    assert record["seconds"] == pytest.approx(sum(record["seconds_by_stage"].values()))
+    assert record["paper"] == 92.6
+    text = summary(record)
+    assert text.startswith(f"auslan d2ke: {record['accuracy_mean']:.2f} +- ")
+    assert "(paper: 92.60)" in text
+    assert "3 divisions of 42/18" in text
+
+
+def test_accuracies_are_those_of_evaluate(toy):
+    record = run(toy, method="rsm", seeds=2, n_threads=1)
+    each = [evaluate("rsm", division_of(signs(60), seed)) for seed in range(2)]
+    assert record["accuracies"] == [one.accuracy for one in each]
+    assert record["parameters"] == [one.parameters for one in each]
+
+
+def test_record_is_written_after_every_division(toy, tmp_path, monkeypatch):
+    file, calls = tmp_path / "r.json", []
+
+    def stopped(method, division):
+        calls.append(json.loads(file.read_text())["seeds"] if file.exists() else None)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return evaluate(method, division)
+
+    monkeypatch.setattr(run_module, "evaluate", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        run(toy, seeds=5, n_threads=1, json_file=file)
+    assert calls == [None, [0], [0, 1]]
+    record = json.loads(file.read_text())
+    assert record["seeds"] == [0, 1]
+    assert len(record["accuracies"]) == len(record["parameters"]) == 2
+
+
+def test_record_is_written_before_it_is_reported(toy, tmp_path):
+    file = tmp_path / "r.json"
+
+    def report(line):
+        assert line.startswith(f"seed {json.loads(file.read_text())['seeds'][-1]}:")
+
+    run(toy, seeds=2, n_threads=1, json_file=file, report=report)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
+def test_killed_between_divisions(tmp_path):
+    pytest.importorskip("sklearn")
+    file = tmp_path / "r.json"
+    with subprocess.Popen(
+        [
+            *[sys.executable, "-m", "d2ke", "run", "digits-points", "--method", "rsm"],
+            *["--R", "16", "--seeds", "1000", "--threads", "2", "--json", str(file)],
+        ],
+        stdout=subprocess.DEVNULL,
+    ) as child:
+        deadline = time.monotonic() + 60
+        while not file.exists() and child.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(0.2)
+        child.send_signal(signal.SIGKILL)
+    record = json.loads(file.read_text())
+    assert record["seeds"] == list(range(len(record["accuracies"])))
+    assert record["accuracies"]
+
+
+def test_earlier_record_is_replaced(toy, tmp_path):
+    file = tmp_path / "r.json"
+    file.write_text("something else")
+    run(toy, seeds=1, n_threads=1, json_file=str(file))
+    assert json.loads(file.read_text())["seeds"] == [0]
+    assert os.listdir(tmp_path) == ["r.json"]
+
+
+def test_a_record_that_cannot_be_written_leaves_the_old_one(tmp_path):
+    file = tmp_path / "r.json"
+    write_json(file, {"a": 1})
+    with pytest.raises(TypeError):
+        write_json(file, {"a": object()})
+    assert json.loads(file.read_text()) == {"a": 1}
+    assert os.listdir(tmp_path) == ["r.json"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
+def test_record_can_be_read_by_whom_the_umask_allows(tmp_path):
+    before = os.umask(0o022)
+    try:
+        write_json(tmp_path / "r.json", {})
+    finally:
+        os.umask(before)
+    assert (tmp_path / "r.json").stat().st_mode & 0o777 == 0o644
+
+
+@pytest.fixture
+def no_work(monkeypatch):
+    def fail(*arguments, **options):
+        pytest.fail("work has begun")
+
+    monkeypatch.setattr(run_module, "load", fail)
+    monkeypatch.setattr(methods, "distance_matrix", fail)
+
+
+def test_missing_folder_is_noticed_before_any_work(no_work, tmp_path):
+    with pytest.raises(OSError, match="missing"):
+        run("splice", json_file=tmp_path / "missing" / "r.json")
+
+
+@pytest.mark.parametrize("place", ["folder", "/proc/r.json"])
+def test_unwritable_place_is_noticed_before_any_work(no_work, tmp_path, place):
+    (tmp_path / "folder").mkdir()
+    if place.startswith("/") and not os.path.isdir("/proc"):
+        pytest.skip("needs a folder in which even root can make no file")
+    with pytest.raises(OSError, match=r"folder|proc"):
+        run("splice", json_file=tmp_path / place)
+    assert os.listdir(tmp_path) == ["folder"]
+
+
+def test_wrong_arguments_are_noticed_before_any_work(no_work):
+    with pytest.raises(ValueError, match=r"dataset must be one of auslan, .*; got 'x'"):
+        run("x")
+    with pytest.raises(ValueError, match="seeds must be at least 1, got 0"):
+        run("splice", seeds=0)
+    with pytest.raises(ValueError, match="R must be at least 1, got -4"):
+        run("splice", R=-4)
+    with pytest.raises(TypeError, match=r"R must be an integer, got 2\.5"):
+        run("splice", R=2.5)
+
+
+def test_unknown_method_is_noticed_before_any_work(no_work):
+    with pytest.raises(
+        ValueError, match="method must be one of d2ke, rsm, knn, dsk_rbf, dsk_nd, gdk_led; got"
+    ):
+        run("splice", method="svm")
+
+
+def test_settings_fit_the_data_sets():
+    for name, setting in SETTINGS.items():
+        assert name in REGISTRY
+        assert 0 < setting.search_R <= setting.R
+        key = "size" if REGISTRY[name].domain == "sets" else "length"
+        assert key in setting.omega
+        assert all(values for values in setting.omega.values())
+
+
+# ---------------------------------------------------------------- progress bars
+
+
+class Terminal:
+    def __init__(self):
+        self.text = ""
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        pass
+
+
+def test_progress_is_shown_on_a_terminal_only(monkeypatch, capsys):
+    with progress.progress_bar(True, "pairs") as report:
+        assert report is None
+    items = [1, 2]
+    assert progress.stages(items, "search", True) is items
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with progress.progress_bar(False, "pairs") as report:
+        assert report is None
+    assert list(progress.stages(items, "search", True)) == items
+    assert "search" in terminal.text
+    with progress.progress_bar(True, "pairs") as report:
+        time.sleep(0.6)
+        report(5, 10)
+        report(10, 10)
+    assert "pairs" in terminal.text

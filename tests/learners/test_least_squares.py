@@ -1,0 +1,390 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linear classification by least squares: equal to LIBLINEAR's and to the normal equations."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from d2ke._base.blas import one_blas_thread, square
+from d2ke.learners.least_squares import train_least_squares
+from d2ke.learners.liblinear import train
+from d2ke.learners.linear_model import LinearModel, predict
+from d2ke.learners.persistence import load_model, save_model
+from d2ke.model_selection.folds import stratified_folds, with_bias
+from d2ke.model_selection.squared_loss import cross_validate
+
+# More rows than features, as many, fewer: the equations are those of the smaller number.
+SHAPES = [(60, 7), (20, 20), (20, 19), (12, 45)]
+
+
+def problem(n, R, k, seed=0):
+    """Make k classes that overlap, all of them present, with labels that are not 0, 1, ..."""
+    rng = np.random.default_rng(seed)
+    codes = rng.permutation(np.arange(n) % k)
+    Z = rng.standard_normal((n, R)) + 0.7 * rng.standard_normal((k, R))[codes] + 0.5
+    return np.array([30, -4, 17, 5])[:k][codes], Z
+
+
+def signs_of(y):
+    """Return one column for each class in sorted order; of two classes for the second only."""
+    classes = np.unique(y)
+    return np.where(y[:, None] == (classes[1:] if len(classes) == 2 else classes), 1.0, -1.0)
+
+
+def solved(y, Z, C, bias):
+    """Solve the normal equations of the features with the bias among them."""
+    A = np.asarray(Z, np.float64)
+    if bias is not None:
+        A = np.hstack([A, np.full((len(A), 1), bias)])
+    W = np.linalg.solve(A.T @ A + np.eye(A.shape[1]) / (2 * C), A.T @ signs_of(y)).T
+    return (W, None) if bias is None else (W[:, :-1], bias * W[:, -1])
+
+
+def assert_same_bits(one, other):
+    assert one.weights.tobytes() == other.weights.tobytes()
+    assert (one.bias is None) == (other.bias is None)
+    if one.bias is not None:
+        assert one.bias.tobytes() == other.bias.tobytes()
+    np.testing.assert_array_equal(one.classes, other.classes)
+    assert (one.solver, one.options) == (other.solver, other.options)
+
+
+# ---------------------------------------------------------------- the solution
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize(("n", "R"), SHAPES)
+@pytest.mark.parametrize("bias", [None, 1, 2.5])
+@pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
+def test_equals_liblinear_for_each_class(n, R, k, bias, C):
+    y, Z = problem(n, R, k)
+    model = train_least_squares(y, Z, C, bias=bias)
+    assert model.weights.shape == (1 if k == 2 else k, R)
+    option = "" if bias is None else f" -B {bias}"
+    for row, signs in enumerate(signs_of(y).T):
+        one = train(signs, Z, f"-s 11 -p 0 -e 1e-10 -c {C}{option}")
+        np.testing.assert_allclose(model.weights[row], one.weights[0], atol=1e-6)
+        if bias is None:
+            assert model.bias is one.bias is None
+        else:
+            np.testing.assert_allclose(model.bias[row], one.bias[0], atol=1e-6)
+
+
+@given(data=st.data())
+def test_solves_the_normal_equations(data):
+    n, R = data.draw(st.integers(2, 9)), data.draw(st.integers(1, 9))
+    dtype = data.draw(st.sampled_from([np.float64, np.float32, np.int64, bool]))
+    elements = {
+        np.float64: st.floats(-8, 8),
+        np.float32: st.floats(-8, 8, width=32),
+        np.int64: st.integers(-8, 8),
+        bool: st.booleans(),
+    }[dtype]
+    Z = data.draw(arrays(dtype, (n, R), elements=elements))
+    y = np.array(data.draw(st.lists(st.sampled_from("abc"), min_size=n, max_size=n)))
+    y[:2] = ["a", "b"]  # two classes at least
+    C = data.draw(st.sampled_from([1e-3, 0.3, 1.0, 40.0]))
+    bias = data.draw(st.sampled_from([None, 1.0, 0.2, 3.0]))
+    model = train_least_squares(y, Z, C, bias=bias)
+    weights, constants = solved(y, Z, C, bias)
+    np.testing.assert_allclose(model.weights, weights, rtol=1e-7, atol=1e-9)
+    if bias is None:
+        assert model.bias is None
+    else:
+        np.testing.assert_allclose(model.bias, constants, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "R"), SHAPES)
+def test_no_other_weights_are_better(n, R):
+    y, Z = problem(n, R, 3)
+    model = train_least_squares(y, Z, 2.0, bias=1.5)
+
+    def objective(W, b):
+        penalty = np.sum(W**2) + np.sum((b / 1.5) ** 2)
+        return penalty / 2 + 2.0 * np.sum((signs_of(y) - Z @ W.T - b) ** 2)
+
+    least = objective(model.weights, model.bias)
+    rng = np.random.default_rng(1)
+    for size in (1e-3, 0.1):
+        W = model.weights + size * rng.standard_normal(model.weights.shape)
+        b = model.bias + size * rng.standard_normal(model.bias.shape)
+        assert objective(W, model.bias) > least
+        assert objective(model.weights, b) > least
+
+
+@pytest.mark.parametrize("bias", [None, 1.0])
+@pytest.mark.parametrize(("n", "R"), [(4096, 3), (4097, 3), (9001, 4), (20, 4097), (15, 9001)])
+def test_blocks_of_rows(n, R, bias):
+    """Products are summed over blocks of 4096."""
+    y, Z = problem(n, R, 3)
+    model = train_least_squares(y, Z, 0.1, bias=bias)
+    A = Z if bias is None else np.hstack([Z, np.ones((n, 1))])
+    if n > R:
+        weights, _ = solved(y, A, 0.1, None)
+    else:
+        weights = (A.T @ np.linalg.solve(A @ A.T + np.eye(n) / 0.2, signs_of(y))).T
+    np.testing.assert_allclose(model.weights, weights[:, :R], rtol=1e-8, atol=1e-12)
+    if bias is not None:
+        np.testing.assert_allclose(model.bias, weights[:, R], rtol=1e-8, atol=1e-12)
+
+
+# ---------------------------------------------------------------- the same bits
+
+LARGE = [(4300, 20), (700, 300), (300, 300), (290, 700), (10, 4500)]
+
+
+@pytest.mark.parametrize(("n", "R"), [*SHAPES, *LARGE])
+@pytest.mark.parametrize("bias", [None, 1.0])
+def test_float32_is_computed_with_in_float64(n, R, bias):
+    y, Z = problem(n, R, 3)
+    single = Z.astype(np.float32)
+    before = single.copy()
+    model = train_least_squares(y, single, 3.0, bias=bias)
+    assert model.weights.dtype == np.float64
+    assert_same_bits(model, train_least_squares(y, single.astype(np.float64), 3.0, bias=bias))
+    np.testing.assert_array_equal(single, before)
+    assert (model.weights != train_least_squares(y, Z, 3.0, bias=bias).weights).any()
+
+
+@pytest.mark.parametrize(("n", "R"), SHAPES)
+def test_integers_are_computed_with_in_float64(n, R):
+    y, Z = problem(n, R, 3)
+    whole = np.round(4 * Z).astype(np.int32)
+    assert_same_bits(train_least_squares(y, whole), train_least_squares(y, whole.astype(float)))
+    assert_same_bits(train_least_squares(y, whole.tolist()), train_least_squares(y, whole))
+
+
+@pytest.mark.parametrize(("n", "R"), [*SHAPES, *LARGE])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_same_bits_on_any_number_of_threads(n, R, dtype):
+    y, Z = problem(n, R, 4)
+    Z = Z.astype(dtype)
+    one = train_least_squares(y, Z, n_threads=1)
+    for n_threads in (2, 3, None):
+        assert_same_bits(train_least_squares(y, Z, n_threads=n_threads), one)
+
+
+@pytest.mark.parametrize(("n", "R"), [*SHAPES, *LARGE])
+def test_memory_order_does_not_matter(n, R):
+    y, Z = problem(n, R, 3)
+    model = train_least_squares(y, Z)
+    strided = np.zeros((2 * n, 3 * R))[::2, ::3]
+    strided[:] = Z
+    for other in (np.asfortranarray(Z), strided):
+        one = train_least_squares(y, other)
+        np.testing.assert_allclose(one.weights, model.weights, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(one.bias, model.bias, rtol=1e-9, atol=1e-12)
+
+
+# ---------------------------------------------------------------- the model
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("bias", [None, 2.0])
+def test_saved_and_loaded(tmp_path, k, bias):
+    y, Z = problem(40, 6, k)
+    names = np.array([f"class {label}" for label in y])
+    for labels in (y, names, y + 0.5):
+        model = train_least_squares(labels, Z, 0.7, bias=bias)
+        assert isinstance(model, LinearModel)
+        assert model.solver == 11
+        save_model(tmp_path / "model.npz", model)
+        loaded = load_model(tmp_path / "model.npz")
+        assert_same_bits(loaded, model)
+        predicted, (accuracy, _, _), values = predict(labels, Z, loaded)
+        expected = Z @ model.weights.T + (0 if bias is None else model.bias)
+        np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12)
+        winners = (expected[:, 0] > 0).astype(int) if k == 2 else expected.argmax(axis=1)
+        np.testing.assert_array_equal(predicted, np.unique(labels)[winners])
+        assert accuracy == 100 * np.mean(predicted == labels)
+        assert accuracy > 80
+
+
+def test_the_options_are_those_of_the_regression():
+    y, Z = problem(30, 4, 2)
+    model = train_least_squares(y, Z, 0.1, bias=2.5)
+    assert model.options == "-s 11 -p 0 -c 0.1 -B 2.5"
+    one = train(signs_of(y)[:, 0], Z, f"{model.options} -e 1e-10")
+    np.testing.assert_allclose(model.weights, one.weights, rtol=1e-6)
+    assert train_least_squares(y, Z, bias=None).options == "-s 11 -p 0 -c 1.0"
+    assert train_least_squares(y, Z).options == "-s 11 -p 0 -c 1.0 -B 1.0"
+
+
+def test_a_probability_is_refused():
+    y, Z = problem(30, 4, 2)
+    with pytest.raises(ValueError, match="probability needs a logistic solver"):
+        predict(y, Z, train_least_squares(y, Z), probability=True)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize(("n", "R"), [(90, 8), (40, 60)])
+def test_cross_validation_is_training_on_the_folds(n, R, k):
+    y, Z = problem(n, R, k, seed=3)
+    y[: n // 3] = y[n // 3 - 1 :: -1]  # so that not all is classified rightly
+    codes = np.unique(y, return_inverse=True)[1]
+    folds = stratified_folds(codes, 5, seed=1)
+    costs = [0.001, 0.1, 10.0]
+    expected = []
+    for C in costs:
+        right = 0
+        for fold in range(5):
+            model = train_least_squares(y[folds != fold], Z[folds != fold], C)
+            right += (predict(None, Z[folds == fold], model)[0] == y[folds == fold]).sum()
+        expected.append(100 * right / n)
+    assert cross_validate(with_bias(Z), codes, costs, folds) == pytest.approx(expected)
+    assert len(set(expected)) > 1
+
+
+# ---------------------------------------------------------------- errors
+
+
+def spoiled(value, row=17, column=2):
+    Z = problem(30, 4, 3)[1]
+    Z[row, column] = value
+    return Z
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"y": ["a"] * 30}, ValueError, "y holds one class only, 'a'"),
+        ({"y": []}, ValueError, "y is empty"),
+        ({"y": [0, 1] * 10}, ValueError, "y has 20 labels, but Z has 30 rows"),
+        ({"y": [0.0, np.nan] * 15}, ValueError, r"y\[1\] is nan"),
+        ({"y": [[0, 1]] * 30}, ValueError, "y must be one-dimensional"),
+        ({"y": [None, "a"] * 15}, TypeError, "y must hold"),
+        ({"Z": spoiled(np.nan)}, ValueError, r"Z has nan at position \(17, 2\)"),
+        ({"Z": spoiled(-np.inf)}, ValueError, r"Z has -inf at position \(17, 2\)"),
+        ({"Z": spoiled(np.nan).astype(np.float32)}, ValueError, r"Z has nan at position \(17, 2\)"),
+        ({"Z": sparse.csr_array(spoiled(0))}, TypeError, "Z must be a dense array, got sparse"),
+        ({"Z": np.ma.masked_array(spoiled(0))}, TypeError, "Z must not be a masked array"),
+        ({"Z": np.ones(30)}, ValueError, r"Z must be two-dimensional, got shape \(30,\)"),
+        ({"Z": np.ones((30, 0))}, ValueError, r"Z must have rows and columns, got .*\(30, 0\)"),
+        ({"Z": np.ones((0, 4))}, ValueError, r"Z must have rows and columns, got .*\(0, 4\)"),
+        ({"Z": np.full((30, 4), "x")}, TypeError, "Z must hold real numbers"),
+        ({"Z": spoiled(0).astype(complex)}, TypeError, "Z must hold real numbers"),
+        ({"C": 0}, ValueError, r"C must be a positive finite number, got 0\.0"),
+        ({"C": -1.5}, ValueError, r"C must be a positive finite number, got -1\.5"),
+        ({"C": np.nan}, ValueError, "C must be a positive finite number, got nan"),
+        ({"C": np.inf}, ValueError, "C must be a positive finite number, got inf"),
+        ({"C": "1"}, TypeError, "C must be a positive number, got '1'"),
+        ({"C": None}, TypeError, "C must be a positive number, got None"),
+        ({"C": True}, TypeError, "C must be a positive number, got True"),
+        ({"bias": 0}, ValueError, r"bias must be a positive finite number, got 0\.0"),
+        ({"bias": -1}, ValueError, r"bias must be a positive finite number, got -1\.0"),
+        ({"bias": np.nan}, ValueError, "bias must be a positive finite number, got nan"),
+        ({"bias": "1"}, TypeError, "bias must be a positive number, got '1'"),
+        ({"n_threads": 0}, ValueError, "n_threads must be at least 1, got 0"),
+        ({"n_threads": 1.5}, TypeError, r"n_threads must be an integer, got 1\.5"),
+    ],
+)
+def test_bad_arguments(change, error, message):
+    y, Z = problem(30, 4, 3)
+    with pytest.raises(error, match=message):
+        train_least_squares(**{"y": y, "Z": Z} | change)
+
+
+@pytest.mark.parametrize("bias", [None, 1.0])
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_cost_so_large_that_rounding_decides(wide, bias):
+    """Two features, or two rows, are the same, of length 5 (with the bias): nothing is rounded."""
+    if wide:
+        Z = np.array([[4.0, 3.0, 0.0] if bias is None else [4.0, 2.0, 2.0]] * 2)
+    else:
+        Z = np.array([[3.0, 3.0], [4.0, 4.0], [0.0, 0.0], [0.0, 0.0]])
+    y = np.arange(len(Z)) % 2
+    with pytest.raises(ValueError, match=r"C = 1e\+300 is too large for these features"):
+        train_least_squares(y, Z, 1e300, bias=bias)
+    model = train_least_squares(y, Z, 1.0, bias=bias)
+    np.testing.assert_allclose(model.weights, solved(y, Z, 1.0, bias)[0], atol=1e-10)
+
+
+# ---------------------------------------------------------------- products
+
+
+@pytest.mark.parametrize("k", [1, 255, 256, 257, 600])
+@pytest.mark.parametrize("n", [1, 4095, 4096, 4097, 8200])
+def test_square_is_the_product_with_the_transpose(n, k):
+    """Of whole numbers: no rounding, in whatever order they are added."""
+    A = np.random.default_rng(n).integers(-9, 10, (n, k))
+    for dtype in (np.float64, np.float32):
+        part = A.astype(dtype).__getitem__
+        found = square(part, n, 2)
+        assert (found.dtype, found.shape) == (np.float64, (k, k))
+        np.testing.assert_array_equal(np.triu(found), np.triu(A.T.astype(float) @ A))
+
+
+def test_square_is_exact_where_float32_is_not():
+    A = np.random.default_rng(0).integers(2**20, 2**22, (50, 5)).astype(np.float32)
+    exact = A.astype(np.int64).T @ A.astype(np.int64)
+    assert exact.max() < 2**53
+    np.testing.assert_array_equal(np.triu(square(lambda rows: A[rows], 50, 1)), np.triu(exact))
+
+
+@pytest.mark.parametrize(("n", "k"), [(30, 5), (4200, 40), (300, 700), (9000, 300)])
+def test_square_has_the_same_bits_on_any_number_of_threads(n, k):
+    A = np.random.default_rng(k).standard_normal((n, k))
+    first, *others = (
+        np.triu(square(lambda rows: A[rows], n, n_threads)).tobytes()
+        for n_threads in (1, 2, 3, None)
+    )
+    assert all(other == first for other in others)
+
+
+def test_square_leaves_the_parts_as_they_are():
+    A = np.random.default_rng(0).standard_normal((5000, 6))
+    before = A.copy()
+    square(lambda rows: A[rows], len(A), 2)
+    np.testing.assert_array_equal(A, before)
+
+
+def blas_threads():
+    # opencv's own BLAS, which may be loaded later, is none of ours.
+    ours = (one for one in threadpool_info() if "opencv" not in one["filepath"])
+    return [one["num_threads"] for one in ours if one["user_api"] == "blas"]
+
+
+@pytest.mark.parametrize("error", [None, KeyboardInterrupt, MemoryError])
+def test_one_blas_thread_limits_and_restores(error):
+    with threadpool_limits(limits=3, user_api="blas"):
+        before = blas_threads()
+        assert max(before) > 1
+        try:
+            with one_blas_thread():
+                assert set(blas_threads()) == {1}
+                with one_blas_thread():
+                    assert set(blas_threads()) == {1}
+                assert set(blas_threads()) == {1}
+                if error is not None:
+                    raise error
+        except (KeyboardInterrupt, MemoryError):
+            pass
+        assert blas_threads() == before
+
+
+@pytest.mark.parametrize(("n", "R"), [(40, 5), (5, 40)])
+def test_training_leaves_the_threads_of_the_blas_as_they_were(n, R):
+    y, Z = problem(n, R, 2)
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = blas_threads()
+        train_least_squares(y, Z, n_threads=2)
+        with pytest.raises(ValueError, match="nan"):
+            train_least_squares(y, np.where(np.eye(n, R) == 1, np.nan, Z))
+        assert blas_threads() == before
+
+
+def test_what_leaves_the_range_of_float64():
+    Z, y = np.array([[1.0], [2.0], [4.0]]), [0, 1, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for wide in (np.ones((1, 1)), np.ones((1, 7))):
+            with pytest.raises(ValueError, match="the values of Z are too large"):
+                train_least_squares(y, 1e200 * Z * wide)
+            with pytest.raises(ValueError, match="C = 1e-310 is too small"):
+                train_least_squares(y, Z * wide, 1e-310)

@@ -1,0 +1,721 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""LIBLINEAR fed from arrays: equal to its own Python route, and free of that route's traps."""
+
+import contextlib
+import ctypes
+import io
+import itertools
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, sparse
+from scipy.special import expit
+from sklearn.datasets import load_diabetes, load_digits, load_iris
+
+from d2ke.learners import solver_nodes
+from d2ke.learners.liblinear import train
+from d2ke.learners.libsvm import svmtrain
+from d2ke.learners.linear_model import LinearModel, predict
+from d2ke.learners.persistence import load_model, save_model
+
+SOLVERS = (0, 1, 2, 3, 4, 5, 6, 7)
+RANDOM = (1, 3, 4, 5, 6, 7)
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return X / X.max(axis=0), y
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X / 16, y
+
+
+def original(y, X, options):
+    """LIBLINEAR's own Python route: (weights by class in sorted order, labels, decision)."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "numba", None)  # not needed, and slow to import
+        from liblinear import liblinearutil
+    ctypes.CDLL(None).srand(0)  # the default seed of train
+    model = liblinearutil.train(y, X, options)
+    two_rows = model.get_nr_class() == 2 and model.param.solver_type == 4
+    order = np.argsort(model.get_labels())
+    rows = 2 if two_rows else 1 if len(order) == 2 else len(order)
+    size = X.shape[1] + (model.bias >= 0)
+    weights = np.array(model.w[: rows * size]).reshape(size, rows).T
+    if two_rows:  # its predict reserves one decision value, and LIBLINEAR writes two
+        return weights[order], None, X @ weights[order].T
+    labels, _, decision = liblinearutil.predict([], X, model, "-q")
+    decision = np.array(decision)
+    if rows > 1:
+        weights, decision = weights[order], decision[:, order]
+    elif order[0] == 0 and not model.is_regression_model():
+        weights, decision = -weights, -decision
+    return weights, np.array(labels), decision
+
+
+def blobs(n=60, k=3, seed=0, features=5):
+    rng = np.random.default_rng(seed)
+    codes = rng.permutation(np.arange(n) % k)
+    return rng.standard_normal((n, features)) + 1.5 * np.eye(k, features)[codes], codes
+
+
+# ------------------------------------------------------------------ the same as LIBLINEAR itself
+@pytest.mark.parametrize("bias", ["", " -B 1", " -B 1 -R", " -B 0.5"])
+@pytest.mark.parametrize("solver", [0, 2])
+def test_equals_the_original_for_each_class_bit_for_bit(digits, solver, bias):
+    X, y = digits[0][:400], digits[1][:400]
+    options = f"-s {solver} -e 0.0001 -c 10{bias} -q"
+    model = train(y, X, options)
+    for code in range(10):
+        weights, _, _ = original(np.where(y == code, 1, -1), X, options)
+        if bias:
+            assert model.bias[code] == weights[0, -1] * float(bias.split()[1])
+            weights = weights[:, :-1]
+        np.testing.assert_array_equal(model.weights[code], weights[0])
+
+
+@pytest.mark.parametrize("bias", ["", " -B 1", " -B 1 -R", " -B 0.5"])
+@pytest.mark.parametrize("solver", [0, 2])
+def test_equals_the_original_for_many_classes(digits, solver, bias):
+    X, y = digits
+    rows = np.random.default_rng(0).permutation(len(y))[:600]
+    X, y = X[rows], y[rows]
+    # LIBLINEAR's multi-class call sums the rows in another order, which moves its result within
+    # the tolerance; hence a small one.
+    options = f"-s {solver} -e 1e-10 -c 10{bias} -q"
+    weights, labels, decision = original(y, X, options)
+    model = train(y, X, options)
+    if bias:
+        value = float(bias.split()[1])
+        np.testing.assert_allclose(model.bias, weights[:, -1] * value, atol=1e-5)
+        weights = weights[:, :-1]
+    np.testing.assert_allclose(model.weights, weights, atol=1e-5)
+    predicted, (percent, mse, scc), values = predict(y, X, model)
+    np.testing.assert_array_equal(predicted, labels)
+    np.testing.assert_allclose(values, decision, atol=1e-5)
+    assert percent == 100 * np.mean(labels == y)
+    assert mse == pytest.approx(np.mean((labels - y) ** 2))
+    assert scc == pytest.approx(np.corrcoef(labels, y)[0, 1] ** 2)
+
+
+@pytest.mark.parametrize(
+    ("solver", "labels"),
+    # The larger label first, or -1 and +1: then LIBLINEAR's positive side is the larger one.
+    [*itertools.product(SOLVERS, [(1, -1), (7, 3)]), *((s, (-1, 1)) for s in SOLVERS if s != 4)],
+)
+def test_equals_the_original_for_two_classes_bit_for_bit(iris, solver, labels):
+    X, y = iris
+    X, y = X[50:], np.array(labels)[(y[50:] == 2).astype(int)]
+    options = f"-s {solver} -e 0.05 -c 2 -q"
+    weights, predicted, decision = original(y, X, options)
+    model = train(y, X, options)
+    np.testing.assert_array_equal(model.weights, weights)
+    ours, _, values = predict(y, X, model)
+    np.testing.assert_allclose(values, decision, atol=1e-13)
+    if solver == 4:
+        predicted = np.sort(labels)[decision.argmax(axis=1)]
+    np.testing.assert_array_equal(ours, predicted)
+
+
+@pytest.mark.parametrize("solver", [0, 2])
+def test_sign_where_the_smaller_label_comes_first(iris, solver):
+    X, y = iris
+    X, y = X[50:], np.array([3, 7])[(y[50:] == 2).astype(int)]
+    weights, predicted, decision = original(y, X, f"-s {solver} -q")  # positive means 3 there
+    model = train(y, X, f"-s {solver}")
+    np.testing.assert_allclose(model.weights, weights, rtol=1e-9)
+    ours, _, values = predict(y, X, model)
+    np.testing.assert_allclose(values, decision, rtol=1e-8, atol=1e-12)
+    np.testing.assert_array_equal(ours, predicted)
+
+
+def test_crammer_singer_rows_follow_the_classes(iris):
+    X, y = iris
+    y = np.array([2, 0, 1])[y]  # first appearances are 2, 0, 1
+    weights, labels, _ = original(y, X, "-s 4 -e 1e-3 -q")
+    model = train(y, X, "-s 4 -e 1e-3 -q")
+    np.testing.assert_array_equal(model.weights, weights)
+    np.testing.assert_array_equal(predict(y, X, model)[0], labels)
+
+
+@pytest.mark.parametrize("solver", [11, 12, 13])
+def test_regression(solver):
+    X, y = load_diabetes(return_X_y=True)
+    y = (y - y.mean()) / y.std()
+    options = f"-s {solver} -c 10 -p 0.05 -e 1e-3 -q"
+    weights, values, _ = original(y, X, options)
+    model = train(y, X, options)
+    assert model.classes is None
+    np.testing.assert_array_equal(model.weights, weights)
+    predicted, (percent, mse, scc), decision = predict(y, X, model)
+    np.testing.assert_allclose(predicted, values, atol=1e-12)
+    np.testing.assert_array_equal(decision, predicted[:, None])
+    assert np.isnan(percent)
+    assert mse == pytest.approx(np.mean((predicted - y) ** 2))
+    assert scc == pytest.approx(np.corrcoef(predicted, y)[0, 1] ** 2)
+
+
+def hinge2(w, X, sign, C):
+    slack = np.maximum(0, 1 - sign * (X @ w))
+    return 0.5 * w @ w + (C * slack**2).sum()
+
+
+def logistic(w, X, sign, C):
+    return 0.5 * w @ w + (C * np.logaddexp(0, -sign * (X @ w))).sum()
+
+
+@pytest.mark.parametrize(
+    ("solver", "objective"), [(0, logistic), (1, hinge2), (2, hinge2), (7, logistic)]
+)
+def test_minimises_the_objective(solver, objective):
+    X, codes = blobs()
+    model = train(codes, X, f"-s {solver} -c 3 -e 1e-8", class_weight={1: 2.5})
+    for code, w in enumerate(model.weights):
+        sign = np.where(codes == code, 1.0, -1.0)
+        # The weight of class 1 acts in its own problem only.
+        C = np.where((codes == 1) & (code == 1), 3 * 2.5, 3.0)
+        best = optimize.minimize(objective, np.zeros(5), (X, sign, C), tol=1e-10)
+        assert objective(w, X, sign, C) == pytest.approx(best.fun, rel=1e-7)
+
+
+# ------------------------------------------------------------------ data in any form
+def test_forms_of_the_same_data():
+    X, codes = blobs()
+    X[np.abs(X) < 0.5] = 0
+    expected = train(codes, X, "-s 2 -B 1")
+    forms = [
+        np.asfortranarray(X), X[::-1][::-1], np.repeat(X, 2, axis=1)[:, ::2], X.astype(">f8"),
+        X.tolist(),
+        *(form(X) for form in (
+            sparse.csr_matrix, sparse.csr_array, sparse.csc_matrix, sparse.csc_array,
+            sparse.coo_matrix, sparse.coo_array, sparse.lil_array, sparse.dok_matrix,
+        )),
+    ]  # fmt: skip
+    for Z in forms:
+        model = train(codes, Z, "-s 2 -B 1")
+        np.testing.assert_array_equal(model.weights, expected.weights)
+        np.testing.assert_array_equal(model.bias, expected.bias)
+        _, accuracy, decision = predict(codes, Z, expected)
+        np.testing.assert_allclose(decision, predict(codes, X, expected)[2], atol=1e-12)
+        assert accuracy == predict(codes, X, expected)[1]
+
+
+def test_float32_and_integers_are_exact():
+    X, codes = blobs()
+    narrow = X.astype(np.float32)
+    expected = train(codes, narrow.astype(np.float64))
+    np.testing.assert_array_equal(train(codes, narrow).weights, expected.weights)
+    np.testing.assert_allclose(
+        predict(codes, narrow, expected)[2], predict(codes, narrow.astype(float), expected)[2],
+        rtol=1e-12, atol=1e-12,
+    )  # fmt: skip
+    counts = np.round(X * 3).astype(np.int64)
+    expected = train(codes, counts.astype(np.float64))
+    np.testing.assert_array_equal(train(codes, counts).weights, expected.weights)
+    np.testing.assert_array_equal(train(codes, sparse.csr_array(counts)).weights, expected.weights)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_trailing_zero_columns_keep_their_place(form):
+    X, codes = blobs()
+    wide = np.hstack([X, np.zeros((len(X), 4))])
+    model = train(codes, form(wide), "-s 2 -B 1")
+    assert model.n_features == 9
+    np.testing.assert_array_equal(model.weights[:, 5:], 0)
+    np.testing.assert_array_equal(model.bias, train(codes, X, "-s 2 -B 1").bias)
+    predict(codes, form(wide), model)
+
+
+def test_rows_without_entries():
+    X = sparse.csr_array(np.array([[0.0, 0], [1, 0], [0, 0], [0, 2], [0, 0]]))
+    model = train([0, 1, 0, 1, 0], X, "-s 2 -B 1 -c 100")
+    dense = train([0, 1, 0, 1, 0], X.toarray(), "-s 2 -B 1 -c 100")
+    np.testing.assert_array_equal(model.weights, dense.weights)
+    assert predict([0, 1, 0, 1, 0], X, model)[1][0] == 100
+
+
+def test_duplicate_entries_are_summed_and_the_argument_is_left_alone():
+    data, indices = np.array([1.0, 2.0, 4.0, 3.0]), np.array([1, 0, 1, 0])
+    Z = sparse.csr_array((data, indices, np.array([0, 3, 4])), shape=(2, 2))
+    Z.has_canonical_format = True  # a caller's mistake
+    model = train([0, 1], Z, "-s 2")
+    np.testing.assert_array_equal(
+        model.weights, train([0, 1], np.array([[2.0, 5.0], [3.0, 0.0]]), "-s 2").weights
+    )
+    np.testing.assert_array_equal(data, [1, 2, 4, 3])
+    np.testing.assert_array_equal(indices, [1, 0, 1, 0])
+
+
+def test_sparse_indices_out_of_range_never_reach_c():
+    Z = sparse.csr_array(np.eye(3))
+    Z.indices[1] = 1000
+    with pytest.raises(ValueError, match="indices"):
+        train([0, 1, 0], Z)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_nodes_hold_what_the_matrix_holds(data):
+    n, m = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 6))
+    values = st.sampled_from([0.0, 1.5, -2.0, 1e-300])
+    X = np.array(data.draw(st.lists(values, min_size=n * m, max_size=n * m))).reshape(n, m)
+    bias = data.draw(st.sampled_from([None, 0.0, 2.0]))
+    for Z, explicit in ((X, True), (sparse.csr_array(X), False)):
+        nodes, addresses = solver_nodes.feature_nodes(Z, bias)
+        starts = (addresses - np.uintp(nodes.ctypes.data)) // np.uintp(16)
+        flat = nodes.reshape(-1)
+        for row, start in enumerate(starts.astype(int)):
+            expected = [(j + 1, x) for j, x in enumerate(X[row]) if explicit or x != 0]
+            expected += [(m + 1, bias)] if bias is not None else []
+            expected += [(-1, 0.0)]
+            assert flat[start : start + len(expected)].tolist() == expected
+
+
+def test_node_layout_is_that_of_the_libraries():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "numba", None)
+        from liblinear.liblinear import feature_node
+        from libsvm.svm import svm_node
+    for node in (feature_node, svm_node):
+        assert ctypes.sizeof(node) == solver_nodes.NODE.itemsize
+        assert node.index.offset == solver_nodes.NODE.fields["index"][1]
+        assert node.value.offset == solver_nodes.NODE.fields["value"][1]
+
+
+# ------------------------------------------------------------------ labels
+@pytest.mark.parametrize(
+    "names",
+    [
+        np.array(["wren", "owl", "crow"]),
+        np.array([b"wren", b"owl", b"crow"]),
+        np.array([1.0, 1.5, 2.0]),  # half a step apart: an int cast would merge two
+        np.array([2**31, 2**31 + 1, -(2**40)]),
+        np.array([2**63, 2**64 - 1, 0], dtype=np.uint64),
+        np.array([-3, 5, 0], dtype=np.int8),
+        np.array([1e-3, 2e-3, -1e300]),
+    ],
+)
+def test_labels_of_any_type(names):
+    X, codes = blobs()
+    y = names[codes]
+    model = train(y, X)
+    np.testing.assert_array_equal(model.classes, np.sort(names))
+    assert model.classes.dtype == names.dtype
+    rank = np.argsort(np.argsort(names))
+    reference = train(rank[codes], X)
+    np.testing.assert_array_equal(model.weights, reference.weights)
+    labels, (percent, mse, _), _ = predict(y, X, model)
+    assert labels.dtype == names.dtype
+    np.testing.assert_array_equal(labels, np.sort(names)[predict(None, X, reference)[0]])
+    assert percent == predict(rank[codes], X, reference)[1][0]
+    assert np.isnan(mse) == (names.dtype.kind in "US")
+
+
+def test_boolean_and_object_labels():
+    X, codes = blobs(k=2)
+    y = codes == 1
+    labels, _, decision = predict(y, X, train(y, X))
+    assert labels.dtype == bool
+    np.testing.assert_array_equal(labels, decision[:, 0] > 0)
+    words = np.array(["no", "yes"], dtype=object)[codes]
+    assert train(words, X).classes.tolist() == ["no", "yes"]
+    assert train(tuple(words), X).classes.dtype.kind == "U"
+
+
+def test_the_sign_of_two_classes_does_not_depend_on_the_order():
+    X, codes = blobs(k=2)
+    for names in ([0, 1], [1, 0], [-1, 1], [1, -1], ["b", "a"]):
+        for first in (0, 1):
+            order = np.argsort(codes != first, kind="stable")
+            y = np.array(names)[codes]
+            model = train(y[order], X[order], "-s 2")
+            labels, _, decision = predict(None, X, model)
+            assert decision.shape == (len(X), 1)
+            np.testing.assert_array_equal(labels == max(names), decision[:, 0] > 0)
+            assert np.mean(labels == y) > 0.8
+
+
+def test_columns_follow_sorted_classes_not_first_appearance():
+    X, codes = blobs()
+    order = np.argsort(-codes, kind="stable")
+    forward, backward = (
+        train(codes, X, "-s 2 -e 1e-9"),
+        train(codes[order], X[order], "-s 2 -e 1e-9"),
+    )
+    np.testing.assert_allclose(forward.weights, backward.weights, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("y", "error", "message"),
+    [
+        ([0, 1, np.nan], ValueError, r"y\[2\] is nan"),
+        ([0, -np.inf, 1], ValueError, r"y\[1\] is -inf"),
+        ([0, 0, 0], ValueError, "one class only, 0"),
+        (["a", "a", "a"], ValueError, "one class only, 'a'"),
+        ([0, 1], ValueError, "y has 2 labels, but Z has 3 rows"),
+        ([], ValueError, "y is empty"),
+        ([[0], [1], [2]], ValueError, r"one-dimensional, got shape \(3, 1\)"),
+        ([[0], [1, 2], [2]], ValueError, "one-dimensional"),
+        (["a", 1, 2], TypeError, r"y\[1\] is 1"),
+        ([2**63 + 1, -1, 0], TypeError, r"y\[0\] is 9223372036854775809"),
+        ([2**53 + 1, 2**53, 0.5], TypeError, r"y\[0\] is 9007199254740993"),
+        (["a\0", "a", "b"], TypeError, r"y\[0\]"),
+        ([None, 1, 2], TypeError, "one type"),
+        ([1j, 1, 2], TypeError, "complex128"),
+        (np.ma.array([0, 1, 2], mask=[0, 0, 1]), TypeError, "masked"),
+        (np.array(["2020", "2021", "2022"], "M8[Y]"), TypeError, "datetime64"),
+    ],
+)
+def test_refused_labels(y, error, message):
+    with pytest.raises(error, match=message):
+        train(y, np.eye(3))
+
+
+@pytest.mark.parametrize(
+    ("Z", "error", "message"),
+    [
+        (np.array([[0, 1], [np.nan, 0]]), ValueError, r"Z has nan at position \(1, 0\)"),
+        (np.array([[0, np.inf], [1, 0]], np.float32), ValueError, r"inf at position \(0, 1\)"),
+        (sparse.csr_array([[0, 1], [0, np.nan]]), ValueError, r"Z has nan at position \(1, 1\)"),
+        (sparse.coo_matrix([[0, -np.inf], [0, 1]]), ValueError, r"-inf at position \(0, 1\)"),
+        (np.zeros(2), ValueError, r"two-dimensional, got shape \(2,\)"),
+        (np.zeros((2, 0)), ValueError, r"got shape \(2, 0\)"),
+        (np.zeros((0, 2)), ValueError, r"got shape \(0, 2\)"),
+        (np.zeros((2, 2), complex), TypeError, "complex128"),
+        (np.zeros((2, 2), np.longdouble), TypeError, "float128|longdouble"),
+        (np.array([["a", "b"]] * 2), TypeError, "real numbers"),
+        (np.full((2, 2), 2**53 + 1), ValueError, r"2\*\*53"),
+        (np.ma.array(np.eye(2), mask=np.eye(2)), TypeError, "masked"),
+    ],
+)  # fmt: skip
+def test_refused_features(Z, error, message):
+    with pytest.raises(error, match=message):
+        train([0, 1], Z)
+
+
+def test_nan_far_down_is_named_exactly():
+    Z = np.zeros((3000, 700))
+    Z[2222, 333] = np.nan
+    with pytest.raises(ValueError, match=r"\(2222, 333\)"):
+        train(np.arange(3000) % 2, Z)
+
+
+# ------------------------------------------------------------------ options
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("-s 2 -z 1", "'-z', which is not an option; there are -s: solver"),
+        ("-s 2 hello", "'hello'"),
+        ("-s 21", "-s must be one of 0, 1, 2"),
+        ("-s two", "-s needs an integer"),
+        ("-s", "-s needs an integer, got ''"),
+        ("-c 0", "-c must be greater than 0"),
+        ("-c nan", "-c needs a finite number"),
+        ("-c 1e999", "-c needs a finite number"),
+        ("-e -1", "-e must be greater than 0"),
+        ("-c 1 -c 2", "-c is given twice"),
+        ("-s 2 -v 5", "-v is not supported"),
+        ("-s 2 -C", "-C is not supported"),
+        ("-s 2 -p 0.1", "-p is for the regressions"),
+        ("-s 2 -R", "-R needs -B 1"),
+        ("-s 1 -R -B 1", "-R needs"),
+        ("-w 2", "'-w'"),
+        ("-wx 2", "'-wx'"),
+        ("-w0 0", "-w0 must be greater"),
+        ("-w7 2", "names 7, which is not in y; classes are 0, 1"),
+        ("-w1 2 -w1 3", "-w1 is given twice"),
+        ("-s 11 -w1 2", "regression"),
+    ],
+)
+def test_refused_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        train([0, 1], np.eye(2), options)
+
+
+def test_options_of_a_wrong_type():
+    with pytest.raises(TypeError, match="options must be a string"):
+        train([0, 1], np.eye(2), 2)
+    model = train([0, 1], np.eye(2), ["-s", "2", "-c", "3"])
+    assert model.options == "-s 2 -c 3"
+
+
+def test_defaults_are_those_of_liblinear(iris):
+    X, y = iris
+    X, y = X[50:], y[50:]
+    assert train(y, X, "").solver == 1
+    for solver in (0, 2):
+        weights, _, _ = original(np.where(y == 2, 1, -1), X, f"-s {solver} -q")
+        np.testing.assert_array_equal(train(y, X, f"-s {solver}").weights, weights)
+
+
+def test_class_weights():
+    X, codes = blobs(k=2)
+    names = np.array([-4, 9])
+    by_option = train(names[codes], X, "-s 2 -w-4 5 -w9 0.5")
+    by_name = train(names[codes], X, "-s 2", class_weight={-4: 5, 9: 0.5})
+    weights, _, _ = original(names[codes], X, "-s 2 -w-4 5 -w9 0.5 -q")
+    np.testing.assert_array_equal(by_option.weights, by_name.weights)
+    np.testing.assert_allclose(by_option.weights, weights, rtol=1e-6)
+    floats = train(np.array([1.5, 2.5])[codes], X, "-s 2", class_weight={1.5: 5, 2.5: 0.5})
+    np.testing.assert_array_equal(floats.weights, by_name.weights)
+    words = np.array(["no", "yes"])[codes]
+    np.testing.assert_array_equal(
+        train(words, X, "-s 2", class_weight={"no": 5, "yes": 0.5}).weights, by_name.weights
+    )
+    with pytest.raises(ValueError, match="for strings use class_weight"):
+        train(words, X, "-s 2 -w1 5")
+    with pytest.raises(ValueError, match=r"'maybe'.*'no', 'yes'"):
+        train(words, X, class_weight={"maybe": 1.0})
+    with pytest.raises(ValueError, match=r"class_weight\['no'\] must be a positive"):
+        train(words, X, class_weight={"no": -1.0})
+    with pytest.raises(ValueError, match="not by both"):
+        train(codes, X, "-w1 2", class_weight={1: 2})
+    with pytest.raises(TypeError, match="dict"):
+        train(codes, X, class_weight=[1, 2])
+
+
+@pytest.mark.parametrize("solver", [0, 2, 4])
+def test_class_weights_of_many_classes(solver):
+    X, codes = blobs()
+    options = f"-s {solver} -w1 7 -w2 0.3 -e 1e-7 -q"
+    weights, _, _ = original(codes, X, options)
+    np.testing.assert_allclose(train(codes, X, options).weights, weights, atol=1e-4)
+
+
+# ------------------------------------------------------------------ repeatability and threads
+@pytest.mark.parametrize("solver", [*RANDOM, 12, 13])
+def test_randomised_solvers_repeat(solver):
+    X, codes = blobs(n=300, k=4, seed=3)
+    options = f"-s {solver} -e 0.1"
+    first = train(codes, X, options)
+    for n_threads in (1, 4):
+        again = train(codes, X, options, n_threads=n_threads)
+        np.testing.assert_array_equal(again.weights, first.weights)
+
+
+def test_the_seed_reaches_the_solver():
+    X, codes = blobs(n=300, k=4, seed=3)
+    a, b = (train(codes, X, "-s 1 -e 0.1", seed=seed) for seed in (1, 2))
+    assert not np.array_equal(a.weights, b.weights)
+    with pytest.raises(ValueError, match="seed"):
+        train(codes, X, seed=-1)
+
+
+@pytest.mark.parametrize("solver", [0, 2])
+def test_threads_do_not_change_the_model(digits, solver):
+    X, y = digits
+    one = train(y, X, f"-s {solver}", n_threads=1)
+    for n_threads in (2, 4, None):
+        many = train(y, X, f"-s {solver}", n_threads=n_threads)
+        np.testing.assert_array_equal(one.weights, many.weights)
+    with pytest.raises(ValueError, match="n_threads must be at least 1"):
+        train(y, X, n_threads=0)
+
+
+def test_nothing_is_printed():
+    code = (
+        "import numpy as np; from d2ke.linear import *; from d2ke.svm import *\n"
+        "X = np.random.default_rng(0).standard_normal((50, 4)); y = np.arange(50) % 3\n"
+        "for s in (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13):\n"
+        "    m = train(y, X, f'-s {s} -e 0.1'); predict(y, X, m)\n"
+        "m = svmtrain(y, X @ X.T, '-t 4'); svmpredict(y, X @ X.T, m)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_giving_up_is_a_warning():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 3)), rng.integers(0, 2, 200)
+    with pytest.warns(RuntimeWarning, match="stopped before reaching the tolerance: reaching max"):
+        train(y, X, "-s 3 -c 1e6 -e 1e-9")
+
+
+def test_a_switch_to_the_primal_solver_is_no_warning():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 3)), rng.integers(0, 2, 200)
+    train(y, X, "-s 1 -c 1e4 -e 1e-4")
+
+
+# ------------------------------------------------------------------ prediction
+def test_predict_without_labels_and_without_rows():
+    X, codes = blobs()
+    model = train(codes, X)
+    labels, accuracy, decision = predict(None, X, model)
+    assert np.isnan(accuracy).all()
+    assert labels.shape == (60,)
+    assert decision.shape == (60, 3)
+    labels, accuracy, decision = predict([], X[:0], model)
+    assert labels.shape == (0,)
+    assert decision.shape == (0, 3)
+    assert np.isnan(accuracy).all()
+    words = train(np.array(["a", "b", "c"])[codes], X)
+    assert predict([], X[:0], words)[0].shape == (0,)
+
+
+def test_unseen_labels_count_as_wrong():
+    X, codes = blobs()
+    model = train(codes, X)
+    labels, _, _ = predict(None, X, model)
+    y = labels.copy()
+    y[:30] = 99
+    assert predict(y, X, model)[1][0] == 50
+
+
+def test_refused_predictions():
+    X, codes = blobs()
+    model = train(codes, X)
+    with pytest.raises(ValueError, match="Z has 4 features, but the model has 5"):
+        predict(codes, X[:, :4], model)
+    with pytest.raises(ValueError, match="y has 59 labels, but Z has 60 rows"):
+        predict(codes[1:], X, model)
+    with pytest.raises(TypeError, match="y holds strings, but the model's classes are integers"):
+        predict(codes.astype(str), X, model)
+    with pytest.raises(ValueError, match="nan at position"):
+        predict(codes, np.full_like(X, np.nan), model)
+    with pytest.raises(TypeError, match="model must be a LinearModel, got SVMModel"):
+        predict(codes, X, svmtrain(codes, X @ X.T))
+    with pytest.raises(ValueError, match="logistic"):
+        predict(codes, X, model, probability=True)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("solver", [0, 6, 7])
+def test_probabilities(solver, k):
+    X, codes = blobs(k=k)
+    model = train(codes, X, f"-s {solver} -c 5")
+    labels, _, chances = predict(codes, X, model, probability=True)
+    decision = predict(codes, X, model)[2]
+    expected = expit(decision)
+    expected = np.hstack([1 - expected, expected]) if k == 2 else expected
+    np.testing.assert_allclose(chances, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
+    np.testing.assert_array_equal(labels, chances.argmax(axis=1))
+    far = predict(None, np.full((1, 5), -1e5), model, probability=True)[2]
+    assert far.sum() == pytest.approx(1)
+
+
+# ------------------------------------------------------------------ files
+@pytest.mark.parametrize("names", [[3, 5, 9], ["wren", "äöü", "crow"], [0.5, 1.0, 1.5]])
+@pytest.mark.parametrize("options", ["-s 2", "-s 0 -B 1", "-s 4"])
+def test_save_and_load(tmp_path, names, options):
+    X, codes = blobs()
+    model = train(np.array(names)[codes], X, options)
+    path = tmp_path / "model.with.any.name"
+    save_model(path, model)
+    loaded = load_model(path)
+    assert sorted(os.listdir(tmp_path)) == ["model.with.any.name"]
+    assert isinstance(loaded, LinearModel)
+    np.testing.assert_array_equal(loaded.weights, model.weights)
+    np.testing.assert_array_equal(loaded.classes, model.classes)
+    assert (loaded.bias is None) == ("-B" not in options)
+    assert (loaded.solver, loaded.options) == (model.solver, options)
+    np.testing.assert_array_equal(predict(None, X, loaded)[2], predict(None, X, model)[2])
+    again = tmp_path / "again"
+    save_model(str(again), loaded)
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_save_and_load_a_regression():
+    X, codes = blobs()
+    file = io.BytesIO()
+    save_model(file, train(codes + 0.5, X, "-s 11"))
+    file.seek(0)
+    assert load_model(file).classes is None
+
+
+def test_damaged_files(tmp_path):
+    X, codes = blobs()
+    path = tmp_path / "model"
+    weights = train(codes, X).weights
+    save_model(path, LinearModel(weights, None, np.arange(3), 2, ""))
+    whole = path.read_bytes()
+    with pytest.raises(FileNotFoundError):
+        load_model(tmp_path / "none")
+    for damaged in (b"", b"nonsense", whole[:100], whole[:-30], whole[200:]):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="model is not a model saved by d2ke"):
+            load_model(path)
+    for position in range(0, len(whole), 7):
+        flipped = bytearray(whole)
+        flipped[position] ^= 0x55
+        path.write_bytes(flipped)
+        # A flipped byte either carries no data, such as a time stamp, or is noticed.
+        with contextlib.suppress(ValueError):
+            model = load_model(path)
+            np.testing.assert_array_equal(model.weights, weights)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"weights": np.zeros((2, 5))},
+        {"weights": np.zeros((3, 5), np.float32)},
+        {"weights": np.full((3, 5), np.nan)},
+        {"classes": np.array([2, 1, 0])},
+        {"classes": np.array([0, 1, 1])},
+        {"bias": np.zeros(2)},
+        {"solver": 12},
+        {"solver": 14},
+        {"extra": np.zeros(2)},
+        {"header": np.array('{"format": "other"}')},
+        {"header": np.array("{")},
+        {"header": np.array("[" * 100_000)},
+        {"header": np.array('{"format": "d2ke model", "version": 2, "kind": "LinearModel"}')},
+        {"header": np.array('{"format": "d2ke model", "version": 1, "kind": "Popen"}')},
+    ],
+)
+def test_inconsistent_files(change):
+    X, codes = blobs()
+    file = io.BytesIO()
+    save_model(file, train(codes, X))
+    file.seek(0)
+    entries = {**np.load(file), **change}
+    if "solver" in entries:
+        header = json.loads(entries["header"].item()) | {"solver": entries.pop("solver")}
+        entries["header"] = np.array(json.dumps(header))
+    file = io.BytesIO()
+    np.savez(file, **entries)
+    file.seek(0)
+    with pytest.raises(ValueError, match="is not a model saved by d2ke"):
+        load_model(file)
+
+
+def test_pickles_are_never_loaded():
+    class Trap:
+        def __reduce__(self):
+            return os.abort, ()
+
+    file = io.BytesIO()
+    np.savez(file, header=np.array(Trap(), dtype=object))
+    file.seek(0)
+    with pytest.raises(ValueError, match="is not a model saved by d2ke"):
+        load_model(file)
+
+
+@pytest.mark.parametrize("classes", [np.arange(2), None])
+@pytest.mark.parametrize("solver", [*SOLVERS, 11, 12, 13])
+def test_which_solvers_classify(solver, classes):
+    """Least squares, 11, is for classes too; the other ones are for either kind of target."""
+    weights = np.zeros((2 if solver == 4 and classes is not None else 1, 3))
+    if solver == 11 or (classes is None) == (solver in (12, 13)):
+        assert LinearModel(weights, None, classes, solver, "").classes is classes
+        return
+    with pytest.raises(ValueError, match="classes must be None for -s 11, 12, 13 only"):
+        LinearModel(weights, None, classes, solver, "")
+
+
+def test_only_models_are_saved():
+    with pytest.raises(TypeError, match="got dict"):
+        save_model(io.BytesIO(), {})

@@ -1,0 +1,443 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The choice of parameters on ready matrices: planted optima, every setting by hand, chance."""
+
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from threadpoolctl import threadpool_limits
+
+import d2ke
+from d2ke.embedding.features import d2ke_features
+from d2ke.embedding.scaling import SCALINGS, Scaling
+from d2ke.learners.losses import LOSSES
+from d2ke.model_selection import candidates as candidates_module
+from d2ke.model_selection.candidates import (
+    search_features,
+    search_gram,
+    search_neighbors,
+    search_vectors,
+)
+from d2ke.model_selection.folds import stratified_folds, with_bias
+from d2ke.model_selection.squared_hinge import cross_validate_hinge
+from d2ke.model_selection.squared_loss import cross_validate
+
+COSTS = (0.01, 0.1, 1.0, 10.0, 1000.0)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_blas_thread():
+    """The problems are tiny: threads of the BLAS would only slow them down."""
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
+
+
+def of_loss(found, loss):
+    return tuple(one for one in found.tried if one[0]["loss"] == loss)
+
+
+# ---------------------------------------------------------------- search_features
+
+
+def planted(n, seed):
+    """Points on a ring, in 6 sectors of alternating class; distances to random points."""
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, 2 * np.pi, n)
+    codes = (angle // (np.pi / 3)).astype(int) % 2
+    points = np.column_stack([np.cos(angle), np.sin(angle)])
+    good = rng.uniform(-1.5, 1.5, (60, 2))
+    bad = rng.uniform(-0.1, 0.1, (60, 2)) + np.array([40.0, 0.0])
+
+    def distances(omega):
+        return np.linalg.norm(points[:, None] - omega, axis=2)
+
+    return distances(good), distances(bad), codes
+
+
+def test_planted_optimum_is_found():
+    good, bad, codes = planted(150, seed=0)
+    found = search_features(
+        [({"where": "far"}, bad), ({"where": "near"}, good), ({"where": "far"}, bad)],
+        codes,
+        gammas=[1000.0, 1.0],
+        costs=[1e-8, 10.0, 1000.0],
+    )
+    assert found.parameters["where"] == "near"
+    assert found.parameters["gamma"] == pytest.approx(1 / np.median(good))
+    assert found.parameters["C"] in (10.0, 1000.0)
+    assert found.accuracy > 90
+    assert found.accuracy == max(accuracy for _, accuracy in found.tried)
+
+
+def test_every_setting_is_tried_in_order():
+    good, bad, codes = planted(60, seed=1)
+    gammas, costs = [0.5, 2.0, 1.0], [3.0, 1.0]
+    found = search_features(
+        [({"a": 1}, good), ({"a": 2}, bad)],
+        codes,
+        gammas=gammas,
+        costs=costs,
+        losses=["squared"],
+        n_folds=4,
+        seed=8,
+    )
+    folds = stratified_folds(codes, 4, seed=8)
+    expected = []
+    for a, D in ((1, good), (2, bad)):
+        for relative in gammas:
+            gamma = relative / float(np.median(D))
+            Z = d2ke_features(D, gamma)
+            F = with_bias(Scaling.fit(Z).apply(Z))
+            for C in costs:
+                accuracy = cross_validate(F, codes, [C], folds)[0]
+                setting = {"a": a, "R": 60, "scaling": "standard", "gamma": gamma, "C": C}
+                expected.append((setting | {"loss": "squared"}, accuracy))
+    assert list(found.tried) == expected
+
+
+def test_candidates_are_taken_one_at_a_time():
+    """A distance matrix may be large; the next one is made when this one is done."""
+    good, _, codes = planted(40, seed=2)
+    alive = []
+
+    def candidates():
+        for a in range(3):
+            alive.append(a)
+            yield {"a": a}, good.copy()
+
+    search_features(candidates(), codes, gammas=[1.0], costs=[1.0])
+    assert alive == [0, 1, 2]
+
+
+def test_same_result_on_any_number_of_threads():
+    good, bad, codes = planted(80, seed=3)
+    searches = [
+        search_features(
+            [({"a": 1}, good), ({"a": 2}, bad)],
+            codes,
+            gammas=[0.3, 1.0, 3.0, 9.0],
+            costs=COSTS,
+            seed=5,
+            n_threads=n_threads,
+        )
+        for n_threads in (1, 2, 4, None)
+    ]
+    assert all(one == searches[0] for one in searches)
+
+
+def test_threads_end_with_the_search():
+    good, _, codes = planted(40, seed=4)
+    before = threading.active_count()
+    search_features([({}, good)], codes, gammas=[1.0, 2.0], costs=[1.0], n_threads=2)
+    assert threading.active_count() == before
+
+
+def test_all_distances_equal_to_zero():
+    codes = np.arange(20) % 2
+    found = search_features([({}, np.zeros((20, 3)))], codes, gammas=[1.0], costs=[1.0])
+    assert found.parameters["gamma"] == 1.0
+
+
+def test_errors_inside_the_threads_come_out():
+    D = np.ones((20, 3))
+    D[4, 1] = np.nan
+    with pytest.raises(ValueError, match=r"nan|gamma"):
+        search_features([({}, D)], np.arange(20) % 2, gammas=[1.0], costs=[1.0])
+    D[4, 1] = -1
+    with pytest.raises(ValueError, match=r"D\[4, 1\] is -1"):
+        search_features([({}, D)], np.arange(20) % 2, gammas=[1.0], costs=[1.0])
+
+
+def test_no_candidates():
+    with pytest.raises(ValueError, match="candidates"):
+        search_features([], np.arange(20) % 2, gammas=[1.0], costs=[1.0])
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_permuted_labels_give_chance(loss):
+    accuracies = []
+    for seed in range(12):
+        good, _, codes = planted(150, seed)
+        codes = np.random.default_rng(seed).permutation(codes)
+        found = search_features(
+            [({}, good)], codes, gammas=[1.0], costs=[1.0], losses=[loss], seed=seed
+        )
+        assert found.parameters["loss"] == loss
+        accuracies.append(found.accuracy)
+    # 1800 tosses: the standard deviation of their mean is 1.2 %.
+    assert np.mean(accuracies) == pytest.approx(50, abs=5)
+
+
+# ---------------------------------------------------------------- search_neighbors
+
+
+def leave_one_out(D, y, k):
+    right = 0
+    for i in range(len(D)):
+        nearest = sorted((j for j in range(len(D)) if j != i), key=lambda j: (D[i, j], j))[:k]
+        labels = [y[j] for j in nearest]
+        most = max(labels.count(label) for label in labels)
+        right += next(label for label in labels if labels.count(label) == most) == y[i]
+    return 100 * right / len(D)
+
+
+@pytest.mark.parametrize("distances", [[0.0, 0.5, 1.0, 2.0], [0.0, 1.0, np.inf], [np.inf]])
+@given(data=st.data())
+def test_neighbors_against_a_loop(distances, data):
+    n = data.draw(st.integers(2, 9))
+    D = data.draw(arrays(np.float64, (n, n), elements=st.sampled_from(distances)))
+    y = np.array(data.draw(st.lists(st.sampled_from(["x", "a", "m"]), min_size=n, max_size=n)))
+    ks = list(range(1, n))
+    found = search_neighbors(D, y, ks)
+    expected = [leave_one_out(D, y.tolist(), k) for k in ks]
+    assert [parameters for parameters, _ in found.tried] == [{"k": k} for k in ks]
+    assert [accuracy for _, accuracy in found.tried] == pytest.approx(expected)
+    assert found.parameters == {"k": ks[int(np.argmax(expected))]}
+    assert found.accuracy == pytest.approx(max(expected))
+
+
+def test_neighbors_leave_the_distances_as_they_are():
+    D = np.random.default_rng(0).random((6, 6))
+    before = D.copy()
+    search_neighbors(D, np.arange(6) % 2, [1, 2])
+    np.testing.assert_array_equal(D, before)
+
+
+@pytest.mark.parametrize("k", [0, 3, 4])
+def test_neighbors_range_of_k(k):
+    D = np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
+    with pytest.raises(ValueError, match="k must be"):
+        search_neighbors(D, np.array(list("aab")), [k])
+
+
+def test_neighbors_of_permuted_labels_give_chance():
+    rng = np.random.default_rng(0)
+    x = np.repeat([0.0, 10.0], 200) + rng.standard_normal(400)
+    D = np.abs(x[:, None] - x)
+    y = np.repeat([0, 1], 200)
+    assert search_neighbors(D, y, [5]).accuracy == 100
+    assert search_neighbors(D, rng.permutation(y), [5]).accuracy == pytest.approx(50, abs=10)
+
+
+# ---------------------------------------------------------------- search_vectors, search_gram
+
+
+def two_moons(n, seed):
+    """Make two half circles that no line divides, in shuffled order."""
+    rng = np.random.default_rng(seed)
+    codes = rng.permutation(np.arange(n) % 2)
+    angle = rng.uniform(0, np.pi, n)
+    x = np.column_stack([np.cos(angle), np.sin(angle)]) * np.where(codes, -1, 1)[:, None]
+    x[codes == 1] += [1.0, 0.5]
+    return x + 0.05 * rng.standard_normal(x.shape), codes
+
+
+def test_vectors_with_a_planted_optimum():
+    x, codes = two_moons(80, 0)
+    D = np.linalg.norm(x[:, None] - x, axis=2)
+    candidates = [({"width": w}, np.exp(-((D / w) ** 2))) for w in (1e-3, 0.5, 1e3)]
+    found = search_vectors(candidates, codes, costs=COSTS)
+    assert found.parameters["width"] == 0.5
+    assert found.accuracy > 97
+    squared = of_loss(found, "squared")
+    assert len(squared) == 3 * len(COSTS)
+    assert found.tried[: len(squared)] == squared
+
+
+def test_gram_with_a_planted_optimum():
+    x, codes = two_moons(80, 1)
+    D = np.linalg.norm(x[:, None] - x, axis=2)
+    candidates = [({"gamma": gamma}, np.exp(-gamma * D**2)) for gamma in (1e-4, 4.0, 1e4)]
+    found = search_gram(candidates, codes, costs=(1.0, 100.0))
+    assert found.parameters["gamma"] == 4.0
+    assert found.accuracy > 97
+    assert found.tried == search_gram(candidates, codes, costs=(1.0, 100.0), n_threads=1).tried
+
+
+def test_gram_counts_what_refitted_machines_get_right():
+    from sklearn.svm import SVC
+
+    x, codes = two_moons(45, 2)
+    K = x @ x.T
+    folds = stratified_folds(codes, 5, seed=3)
+    right = 0
+    for fold in range(5):
+        kept, out = folds != fold, folds == fold
+        model = SVC(C=2.0, kernel="precomputed").fit(K[np.ix_(kept, kept)], codes[kept])
+        right += (model.predict(K[np.ix_(out, kept)]) == codes[out]).sum()
+    found = search_gram([({}, K)], codes, costs=[2.0], n_folds=5, seed=3)
+    assert found.accuracy == pytest.approx(100 * right / 45)
+
+
+def test_neighbors_with_folds_against_a_loop():
+    rng = np.random.default_rng(2)
+    D, y = rng.random((23, 23)), np.array(list("abc"))[rng.integers(3, size=23)]
+    folds = stratified_folds(np.unique(y, return_inverse=True)[1], 4, seed=6)
+    found = search_neighbors(D, y, [1, 4, 17], n_folds=4, seed=6)
+    for setting, accuracy in found.tried:
+        right = 0
+        for fold in range(4):
+            out, kept = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            labels = d2ke.knn_predict(D[np.ix_(out, kept)], y[kept], setting["k"])
+            right += (labels == y[out]).sum()
+        assert accuracy == pytest.approx(100 * right / 23)
+    with pytest.raises(ValueError, match="k must be between 1 and 17, got 18"):
+        search_neighbors(D, y, [18], n_folds=4, seed=6)
+
+
+# ---------------------------------------------------------------- the parts' new arguments
+
+
+def test_sizes_and_scalings_are_tried_in_order():
+    good, _, codes = planted(50, seed=5)
+    found = search_features(
+        [({}, good)],
+        codes,
+        gammas=[0.5, 1.0],
+        costs=[1.0],
+        relative=False,
+        sizes=[40, 7],
+        scalings=SCALINGS,
+        losses=["squared"],
+        n_folds=5,
+    )
+    folds = stratified_folds(codes, 5, seed=0)
+    expected = []
+    for R in (40, 7):
+        for scaling in SCALINGS:
+            for gamma in (0.5, 1.0):
+                Z = d2ke_features(good[:, :R], gamma)
+                F = with_bias(Scaling.fit(Z, scaling).apply(Z))
+                setting = {"R": R, "scaling": scaling, "gamma": gamma, "C": 1.0}
+                setting["loss"] = "squared"
+                expected.append((setting, cross_validate(F, codes, [1.0], folds)[0]))
+    assert list(found.tried) == expected
+
+
+# ---------------------------------------------------------------- losses
+
+
+@pytest.mark.parametrize("costs", [(10.0, 0.1, 1.0, 0.01, 100.0, 1000.0), (5.0,)])
+def test_the_hinge_is_tried_on_the_leading_setting(costs):
+    good, bad, codes = planted(70, seed=6)
+    candidates = [({"a": 1}, bad), ({"a": 2}, good)]
+    options = {"gammas": [0.3, 1.0], "costs": costs, "n_folds": 3, "seed": 3, "n_threads": 1}
+    found = search_features(candidates, codes, **options)
+    plain = search_features(candidates, codes, losses=["squared"], **options)
+    assert of_loss(plain, "squared_hinge") == ()
+    assert len(plain.tried) == 2 * 2 * len(costs)
+    leader = plain.parameters
+    assert leader["a"] == 2
+    place = sorted(costs).index(leader["C"])
+    nearby = sorted(costs)[max(0, place - 1) : place + 2]
+    Z = d2ke_features(good, leader["gamma"])
+    folds = stratified_folds(codes, 3, seed=3)
+    accuracies = cross_validate_hinge(Scaling.fit(Z).apply(Z), codes, nearby, folds, n_threads=1)
+    hinge = tuple(
+        (leader | {"C": C, "loss": "squared_hinge"}, one)
+        for C, one in zip(nearby, accuracies, strict=True)
+    )
+    assert found.tried == plain.tried + hinge
+    assert found.accuracy == max(plain.accuracy, *accuracies)
+    assert (found.parameters, found.accuracy) in found.tried
+    # The squared loss is not for choice then, though it leads to the setting.
+    alone = search_features(candidates, codes, losses=["squared_hinge"], **options)
+    assert alone.tried == found.tried
+    assert alone.accuracy == max(accuracies)
+    assert (alone.parameters, alone.accuracy) in hinge
+
+
+def test_the_hinge_is_tried_on_the_leading_vectors():
+    x, codes = two_moons(60, 3)
+    vectors = {1: x, 3: np.hstack([x, x**2, x**3])}
+    candidates = [({"power": power}, F) for power, F in vectors.items()]
+    options = {"costs": COSTS, "n_folds": 3}
+    found = search_vectors(candidates, codes, **options)
+    plain = search_vectors(candidates, codes, losses=["squared"], **options)
+    folds = stratified_folds(codes, 3, seed=0)
+    expected = [
+        ({"power": power, "C": C, "loss": "squared"}, accuracy)
+        for power, F in vectors.items()
+        for C, accuracy in zip(
+            COSTS, cross_validate(with_bias(F), codes, COSTS, folds), strict=True
+        )
+    ]
+    assert list(plain.tried) == expected
+    leader = plain.parameters
+    place = COSTS.index(leader["C"])
+    nearby = COSTS[max(0, place - 1) : place + 2]
+    accuracies = cross_validate_hinge(vectors[leader["power"]], codes, nearby, folds, n_threads=1)
+    hinge = tuple(
+        (leader | {"C": C, "loss": "squared_hinge"}, one)
+        for C, one in zip(nearby, accuracies, strict=True)
+    )
+    assert found.tried == plain.tried + hinge
+    assert found.accuracy == max(plain.accuracy, *accuracies)
+    alone = search_vectors(candidates, codes, losses=["squared_hinge"], **options)
+    assert alone.tried == found.tried
+    assert (alone.parameters, alone.accuracy) in hinge
+    assert alone.accuracy == max(accuracies)
+
+
+def search_by(function, losses):
+    """Search on a problem where C = 10 leads by the squared loss."""
+    good, _, codes = planted(60, seed=9)
+    if function is search_vectors:
+        return search_vectors([({}, good)], codes, costs=[1.0, 10.0], losses=losses, n_folds=3)
+    return search_features(
+        [({}, good)], codes, gammas=[1.0], costs=[1.0, 10.0], losses=losses, n_folds=3
+    )
+
+
+@pytest.mark.parametrize("function", [search_features, search_vectors])
+@pytest.mark.parametrize(
+    ("hinge", "best"),
+    [((0.0, 0.0), "squared"), ((0.0, 100.5), "squared_hinge"), ("equal", "squared")],
+)
+def test_the_better_loss_is_chosen(function, hinge, best, monkeypatch):
+    plain = search_by(function, ["squared"])
+    by_hinge = [plain.accuracy] * 2 if hinge == "equal" else list(hinge)
+    monkeypatch.setattr(candidates_module, "cross_validate_hinge", lambda *_, **__: by_hinge)
+    for losses in (LOSSES, LOSSES[::-1]):
+        found = search_by(function, losses)
+        assert found.parameters["loss"] == best
+        assert found.accuracy == max(plain.accuracy, *by_hinge)
+        assert [accuracy for _, accuracy in of_loss(found, "squared_hinge")] == by_hinge
+        assert of_loss(found, "squared") == plain.tried
+    # With the hinge alone it is chosen, however far behind.
+    alone = search_by(function, ["squared_hinge"])
+    assert alone.tried == found.tried
+    assert alone.parameters["loss"] == "squared_hinge"
+    assert alone.accuracy == max(by_hinge)
+
+
+@pytest.mark.parametrize("function", [search_features, search_vectors])
+def test_no_hinge_is_computed_without_need(function, monkeypatch):
+    def fail(*arguments, **options):
+        pytest.fail("the hinge loss was tried")
+
+    monkeypatch.setattr(candidates_module, "cross_validate_hinge", fail)
+    found = search_by(function, ["squared"])
+    assert {setting["loss"] for setting, _ in found.tried} == {"squared"}
+
+
+def test_vectors_without_candidates():
+    for losses in (["squared"], ["squared_hinge"], LOSSES):
+        with pytest.raises(ValueError, match="candidates"):
+            search_vectors([], np.arange(20) % 2, costs=[1.0], losses=losses)
+
+
+@pytest.mark.parametrize("losses", [(), ("hinge",), ("squared", "hinge")])
+def test_losses_are_checked_before_any_work(losses):
+    def candidates():
+        pytest.fail("work has begun")
+        yield
+
+    codes = np.array([0, 1] * 5)
+    with pytest.raises(ValueError, match="losses"):
+        search_features(candidates(), codes, gammas=[1.0], costs=[1.0], losses=losses)
+    with pytest.raises(ValueError, match="losses"):
+        search_vectors(candidates(), codes, costs=[1.0], losses=losses)

@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The result of a search: choice, print, files and plots."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from d2ke.model_selection.result import Search, load_search
+
+SUFFIXES = (".json", ".h5", ".hdf5")
+PAIRS = [
+    ({"length": length, "R": 8, "gamma": gamma, "C": C}, 50.0 + 10 * gamma + C + length[0])
+    for length in ((1, 3), (2, 20))
+    for gamma in (0.1, 1.0)
+    for C in (0.01, 1.0, 10.0)
+]
+
+
+def example():
+    return Search.best_of(PAIRS, info={"method": "d2ke", "n": 12, "seconds": 0.5})
+
+
+# ---------------------------------------------------------------- choice and print
+
+
+def test_the_earlier_of_equals():
+    tried = [({"k": 1}, 50.0), ({"k": 2}, 70.0), ({"k": 3}, 70.0)]
+    assert Search.best_of(tried) == Search({"k": 2}, 70.0, tuple(tried))
+
+
+def test_nothing_to_choose_from():
+    with pytest.raises(ValueError, match="empty"):
+        Search.best_of([])
+
+
+def test_the_printed_text():
+    lines = str(example()).splitlines()
+    chosen = "length 2 to 20, R 8, gamma 1, C 10"
+    assert lines[0] == f"d2ke: 72.00 % in cross-validation with {chosen}"
+    assert lines[1].split() == f"72.00 % {chosen}".split()
+    assert len(lines) == 7
+    assert lines[-1].strip() == "and 7 more"
+    assert str(Search({}, 50.0, (({}, 50.0),))).splitlines()[0].endswith("with no parameters")
+
+
+def test_the_printed_text_lists_losses_that_were_not_for_choice():
+    tried = (({"C": 1.0, "loss": "squared"}, 90.0), ({"C": 3.0, "loss": "squared_hinge"}, 61.0))
+    lines = str(Search(*tried[1], tried)).splitlines()
+    assert lines[0] == "61.00 % in cross-validation with C 3, loss squared_hinge"
+    assert lines[1:] == ["    90.00 %  C 1, loss squared", "    61.00 %  C 3, loss squared_hinge"]
+
+
+# ---------------------------------------------------------------- files
+
+NUMBERS = st.integers(-(2**63), 2**63) | st.floats(allow_nan=False) | st.booleans()
+TEXTS = st.text(max_size=8)
+VALUES = st.recursive(
+    NUMBERS | TEXTS | st.none(), lambda inner: st.lists(inner, max_size=3).map(tuple), max_leaves=4
+)
+SETTINGS = st.dictionaries(TEXTS, VALUES, max_size=4)
+TRIED = st.lists(st.tuples(SETTINGS, st.floats(0, 100)), min_size=1, max_size=5)
+
+
+@given(TRIED, st.integers(0, 4), SETTINGS, SETTINGS, st.sampled_from(SUFFIXES))
+def test_files_hold_everything(tmp_path, tried, chosen, info, grid, suffix):
+    # The chosen one need not be the most accurate: not every loss tried is for choice.
+    info = {**info, "grid": grid}
+    search = Search(*tried[chosen % len(tried)], tuple(tried), info)
+    path = tmp_path / f"search{suffix}"
+    search.save(path)
+    loaded = load_search(str(path))
+    assert loaded == search
+    assert repr((loaded.parameters, loaded.tried)) == repr((search.parameters, search.tried))
+    assert repr(loaded.info) == repr(info)
+    assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_numbers_of_numpy_can_be_saved(tmp_path, suffix):
+    values = {"R": np.int64(4), "gamma": np.float64(0.1), "low": np.array([0.5, 1.5])}
+    path = tmp_path / f"search{suffix}"
+    Search.best_of([(values, np.float32(50))], info={"n": np.int32(3)}).save(path)
+    found = load_search(path)
+    assert found.parameters == {"R": 4, "gamma": 0.1, "low": (0.5, 1.5)}
+    assert found.accuracy == 50
+    assert found.info == {"n": 3}
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_an_earlier_file_is_replaced(tmp_path, suffix):
+    path = tmp_path / f"search{suffix}"
+    path.write_text("something else")
+    example().save(path)
+    assert load_search(path) == example()
+
+
+@pytest.mark.parametrize("name", ["search", "search.txt", "search.JSON.gz", ".json"])
+def test_other_endings(tmp_path, name):
+    for action in (example().save, load_search):
+        with pytest.raises(ValueError, match=r"path must end in \.json, \.h5 or \.hdf5, got"):
+            action(tmp_path / name)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_missing_files_and_folders(tmp_path, suffix):
+    with pytest.raises(FileNotFoundError):
+        load_search(tmp_path / f"none{suffix}")
+    with pytest.raises(OSError, match="missing"):
+        example().save(tmp_path / "missing" / f"search{suffix}")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_what_cannot_be_saved_leaves_the_old_file(tmp_path, suffix):
+    path = tmp_path / f"search{suffix}"
+    example().save(path)
+    with pytest.raises(TypeError, match="object, which cannot be saved"):
+        Search.best_of([({"a": object()}, 1.0)]).save(path)
+    assert load_search(path) == example()
+    assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch, suffix, error):
+    path = tmp_path / f"search{suffix}"
+    example().save(path)
+
+    def fail(*arguments):
+        raise error
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(error):
+        Search.best_of([({"a": 1}, 1.0)]).save(path)
+    assert load_search(path) == example()
+    assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
+@pytest.mark.parametrize("suffix", [".json", ".h5"])
+def test_a_killed_write_leaves_the_old_file(tmp_path, suffix):
+    path = tmp_path / f"search{suffix}"
+    example().save(path)
+    script = (
+        "import os, signal, sys; from d2ke.model_selection.result import Search\n"
+        "os.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "Search.best_of([({'a': 1}, 1.0)]).save(sys.argv[1])"
+    )
+    assert subprocess.call([sys.executable, "-c", script, str(path)]) == -signal.SIGKILL
+    assert load_search(path) == example()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_files_can_be_read_by_whom_the_umask_allows(tmp_path, suffix):
+    before = os.umask(0o022)
+    try:
+        example().save(tmp_path / f"search{suffix}")
+    finally:
+        os.umask(before)
+    assert (tmp_path / f"search{suffix}").stat().st_mode & 0o777 == 0o644
+
+
+RECORD = {
+    "format": "d2ke search",
+    "parameters": {"k": 1},
+    "accuracy": 50.0,
+    "tried": [[{"k": 1}, 50.0]],
+    "info": {},
+}
+
+
+def test_the_record_below_is_a_search(tmp_path):
+    (tmp_path / "s.json").write_text(json.dumps(RECORD))
+    assert load_search(tmp_path / "s.json").parameters == {"k": 1}
+
+
+@pytest.mark.parametrize("name", RECORD)
+@pytest.mark.parametrize("value", [..., None, 7, "x", [1, 2], [["x"]], {"a": {"b": 1}}, [[1, 2]]])
+def test_malformed_json(tmp_path, name, value):
+    if (name, value) in (
+        ("parameters", {"a": {"b": 1}}),
+        ("info", {"a": {"b": 1}}),
+        ("accuracy", 7),
+    ):
+        return  # these are well-formed
+    path = tmp_path / "s.json"
+    record = {key: one for key, one in RECORD.items() if key != name}
+    path.write_text(json.dumps(record if value is ... else record | {name: value}))
+    with pytest.raises(ValueError, match=r"s\.json does not hold a search"):
+        load_search(path)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"3", b"null", b"\xff\xfe\x00", b"\x89HDF"])
+def test_other_files(tmp_path, suffix, content):
+    path = tmp_path / f"s{suffix}"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="does not hold a search"):
+        load_search(path)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_truncated_files(tmp_path, suffix):
+    path = tmp_path / f"s{suffix}"
+    example().save(path)
+    content = path.read_bytes()
+    for size in range(0, len(content) - 2, max(1, len(content) // 20)):
+        path.write_bytes(content[:size])
+        with pytest.raises(ValueError, match="does not hold a search"):
+            load_search(path)
+
+
+def spoil(file, name, value):
+    """Put something else in the place of an attribute, a table or a column."""
+    if name in file.attrs:
+        del file.attrs[name]
+        if value is not None:
+            file.attrs[name] = value
+    else:
+        del file[name]
+        if value is not None:
+            file[name] = value
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["format", "accuracy", "parameters", "info", "tried", "tried/parameters", "tried/accuracy"],
+)
+@pytest.mark.parametrize("value", [None, "x", "7", [1.0, 2.0], "[1]"])
+def test_malformed_hdf5(tmp_path, name, value):
+    if (name, value) == ("accuracy", "7"):
+        return  # a number all the same
+    path = tmp_path / "s.h5"
+    example().save(path)
+    with h5py.File(path, "r+") as file:
+        spoil(file, name, value)
+    with pytest.raises(ValueError, match=r"s\.h5 does not hold a search"):
+        load_search(path)
+
+
+def test_columns_of_different_length(tmp_path):
+    path = tmp_path / "s.h5"
+    example().save(path)
+    with h5py.File(path, "r+") as file:
+        spoil(file, "tried/accuracy", [1.0])
+    with pytest.raises(ValueError, match="does not hold a search"):
+        load_search(path)
+
+
+# ---------------------------------------------------------------- plots
+
+
+def test_a_panel_for_each_parameter_that_varies(tmp_path):
+    matplotlib = pytest.importorskip("matplotlib")
+    figure = example().plot()
+    assert isinstance(figure, matplotlib.figure.Figure)
+    assert [axes.get_xlabel() for axes in figure.axes] == ["length", "gamma", "C"]
+    best = {"length": [71, 72], "gamma": [63, 72], "C": [62.01, 63, 72]}
+    for axes in figure.axes:
+        np.testing.assert_allclose(axes.lines[0].get_ydata(), best[axes.get_xlabel()])
+    assert [one.get_text() for one in figure.axes[0].get_xticklabels()] == ["1 to 3", "2 to 20"]
+    assert [axes.get_xscale() for axes in figure.axes] == ["linear", "linear", "log"]
+    figure.savefig(tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 5000
+
+
+def test_numbers_are_drawn_in_order():
+    pytest.importorskip("matplotlib")
+    figure = Search.best_of([({"k": k}, 50.0 + k) for k in (5, 1, 3)]).plot()
+    np.testing.assert_array_equal(figure.axes[0].lines[0].get_xdata(), [1, 3, 5])
+
+
+@settings(max_examples=20)
+@given(TRIED)
+def test_anything_can_be_drawn(tried):
+    pytest.importorskip("matplotlib")
+    # All settings of a search have the same names.
+    names = ["a", "b"]
+    tried = [
+        (dict(zip(names, [*values.values(), None, None], strict=False)), accuracy)
+        for values, accuracy in tried
+    ]
+    figure = Search.best_of(tried).plot()
+    assert len(figure.axes) >= 1
+
+
+def test_a_loaded_search_is_drawn_alike(tmp_path):
+    pytest.importorskip("matplotlib")
+    example().save(tmp_path / "s.json")
+    loaded = load_search(tmp_path / "s.json")
+    assert [axes.get_xlabel() for axes in loaded.plot().axes] == ["length", "gamma", "C"]
+
+
+def test_a_plot_starts_no_window(monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    example().plot()
+
+
+def test_plots_without_matplotlib(monkeypatch):
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r'pip install "d2ke\[demo\]"'):
+        example().plot()
+
+
+def test_damaged_hdf5_files_are_refused(tmp_path):
+    path = tmp_path / "s.h5"
+    example().save(path)
+    content = path.read_bytes()
+    for at in range(0, len(content), len(content) // 50):
+        damaged = bytearray(content)
+        damaged[at] ^= 0x41
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="does not hold a search of d2ke: it is damaged"):
+            load_search(path)
+    path.write_bytes(content[:-1])
+    with pytest.raises(ValueError, match="it is damaged"):
+        load_search(path)
+    path.write_bytes(content)
+    assert load_search(path) == example()

@@ -1,0 +1,549 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`search` with its distances in files: as in memory, within its limit, and after kills."""
+
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import d2ke
+from d2ke._base import memory, system_memory
+from d2ke.embedding.scaling import SCALINGS, Scaling
+from d2ke.io._rows import Rows
+from d2ke.learners.losses import LOSSES
+from d2ke.model_selection import candidates, squared_loss
+from d2ke.model_selection import search as search_module
+from d2ke.model_selection.fold_sums import View, cross_validate_by_products
+from d2ke.model_selection.folder import store_names
+from d2ke.model_selection.folds import stratified_folds, with_bias
+from d2ke.model_selection.median import median
+from d2ke.model_selection.search import search
+from d2ke.model_selection.squared_hinge import cross_validate_hinge
+from d2ke.model_selection.squared_loss import cross_validate
+
+ROOT = Path(__file__).parents[2]
+COSTS = (0.01, 1.0, 100.0)
+
+
+def words(n, seed=0):
+    """Strings whose letters come with other shares in each of three classes."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(3, size=n)
+    shares = np.array([[4, 3, 2, 1], [1, 3, 3, 3], [3, 1, 1, 4]]) / np.array([[10], [10], [9]])
+    X = ["".join(rng.choice(list("acgt"), rng.integers(5, 12), p=shares[c])) for c in y]
+    return d2ke.pack(X), np.array(["one", "three", "two"])[y]
+
+
+HOW = {
+    "distance": "levenshtein",
+    "sampler": partial(d2ke.random_strings, alphabet="acgt"),
+    "grid": {"length": [(2, 4), (6, 9)], "R": [6, 20], "gamma_scale": [0.5, 2.0], "C": COSTS},
+    "n_folds": 4,
+    "n_threads": 2,
+}
+RSM = {"distance": "levenshtein", "grid": {"R": [9], "scaling": SCALINGS}, "n_folds": 4}
+
+
+def by(way, monkeypatch):
+    """Have the squared loss compared this way, if any."""
+    if way is not None:
+        monkeypatch.setattr(candidates, "fewer_operations", lambda *_: way == "products")
+
+
+def open_files():
+    return len(os.listdir("/proc/self/fd"))
+
+
+# ---------------------------------------------------------------- sums of products
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(8, 60),
+    R=st.integers(1, 70),
+    n_classes=st.integers(2, 4),
+    n_folds=st.integers(2, 8),
+    kind=st.sampled_from(SCALINGS),
+    mean=st.sampled_from([0.0, 1.0, 1e4]),
+    seed=st.integers(0, 10**6),
+)
+def test_products_against_the_hat_matrix(n, R, n_classes, n_folds, kind, mean, seed):
+    rng = np.random.default_rng(seed)
+    codes = np.append(np.arange(n_classes), rng.integers(n_classes, size=n - n_classes))
+    Z = rng.standard_normal((n, R)) + mean * (kind != "none")
+    Z[np.arange(n), codes % R] += 1.0
+    folds = stratified_folds(codes, n_folds, seed=seed)
+    views = [View(R, kind, 1.5), View(-(-R // 2), kind, 0.3)]
+    found = cross_validate_by_products(Rows(Z), codes, COSTS, folds, views, n_threads=1)
+    for view, accuracies in zip(views, found, strict=True):
+        part = view.factor * Z[:, : view.R]
+        F = with_bias(Scaling.fit(part, kind).apply(part))
+        assert accuracies == pytest.approx(cross_validate(F, codes, COSTS, folds), abs=1e-9)
+
+
+@pytest.mark.parametrize("sort", [False, True])
+def test_products_of_many_blocks_of_features_that_hardly_vary(sort):
+    """In the worst order: the first block knows one class only."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(3, size=20000)
+    if sort:
+        codes = np.sort(codes)
+    Z = rng.standard_normal((20000, 5))
+    Z[np.arange(20000), codes] += 2.0
+    folds = stratified_folds(codes, 5, seed=0)
+    views = [View(R, kind) for R in (3, 5) for kind in ("standard", "center")]
+    exact = cross_validate_by_products(Rows(Z), codes, COSTS, folds, views)
+    near = cross_validate_by_products(Rows(1 - 1e-7 * Z), codes, COSTS, folds, views)
+    # The features themselves have seven digits less.
+    np.testing.assert_allclose(near, exact, atol=0.02)
+    again = cross_validate_by_products(Rows(Z), codes, COSTS, folds, views, n_threads=3)
+    assert again == exact
+
+
+def test_constant_features_tell_nothing():
+    codes = np.arange(40) % 4
+    folds = stratified_folds(codes, 10, seed=0)
+    for value in (0.0, 1 / 3):
+        Z = Rows(np.full((40, 7), value))
+        views = [View(7, kind) for kind in SCALINGS]
+        for found in cross_validate_by_products(Z, codes, COSTS, folds, views):
+            assert max(found) <= 25.0
+
+
+def test_fewer_operations_choose_the_way(monkeypatch):
+    ways = []
+    for name in ("cross_validate", "cross_validate_by_products"):
+        plain = getattr(candidates, name)
+        monkeypatch.setattr(
+            candidates, name, lambda *a, p=plain, n=name, **o: ways.append(n) or p(*a, **o)
+        )
+    for n, R in ((60, 40), (3000, 4)):
+        rng = np.random.default_rng(0)
+        D, codes = rng.random((n, R)), rng.integers(2, size=n)
+        how = {"costs": [1.0], "losses": ["squared"]}
+        candidates.search_features([({}, D)], codes, gammas=[1.0], **how)
+        candidates.search_vectors([({}, D)], codes, **how)
+    assert ways == ["cross_validate"] * 2 + ["cross_validate_by_products"] * 2
+
+
+# ---------------------------------------------------------------- medians
+
+
+@given(st.data())
+def test_median(data):
+    shape = data.draw(st.tuples(st.integers(1, 9), st.integers(1, 9)))
+    dtype = data.draw(st.sampled_from([np.float32, np.float64]))
+    some = [0.0, -0.0, 1.0, 2.0, 1.5, 1e-40, 3e38, np.inf]
+    D = data.draw(arrays(dtype, shape, elements=st.sampled_from(some)))
+    with np.errstate(all="ignore"):
+        assert median(Rows(D)) == np.median(D)
+
+
+def test_median_of_several_blocks(monkeypatch):
+    monkeypatch.setattr("d2ke.model_selection.median._RUN_VALUES", 1000)
+    D = np.random.default_rng(0).random((333, 17))
+    for R in (16, 17):
+        assert median(Rows(D[:, :R])) == np.median(D[:, :R])
+        assert median(Rows(np.floor(9 * D[:, :R]))) == np.median(np.floor(9 * D[:, :R]))
+
+
+# ---------------------------------------------------------------- as in memory
+
+
+@pytest.mark.parametrize("way", ["products", "hat", None])
+@pytest.mark.parametrize("max_memory", [None, "300 MB"])
+def test_the_same_as_in_memory(way, max_memory, tmp_path, monkeypatch):
+    by(way, monkeypatch)
+    X, y = words(120)
+    before = open_files()
+    for name, method, how in (("a", "d2ke", HOW), ("b", "rsm", RSM)):
+        known = search(X, y, method, **how)
+        folder = tmp_path / name
+        found = search(X, y, method, folder=folder, max_memory=max_memory, **how)
+        assert found == known
+        assert found.info["folder"] == str(folder)
+        assert {setting["loss"] for setting, _ in found.tried} == set(LOSSES)
+        assert search(X, y, method, folder=folder, **how) == known
+    assert open_files() == before
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == [
+        "distances_length=2-4.h5",
+        "distances_length=6-9.h5",
+        "search.journal",
+    ]
+    with d2ke.io.open_features(tmp_path / "a" / "distances_length=2-4.h5") as store:
+        assert store.parameters["omega_length"] == (2, 4)
+        assert len(store.omega()) == 20
+    assert (tmp_path / "b" / "distances.h5").exists()
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    n=st.integers(30, 400),
+    R=st.lists(st.integers(1, 60), min_size=1, max_size=3),
+    gamma=st.sampled_from(["gamma", "gamma_scale"]),
+    n_folds=st.integers(2, 12),
+    seed=st.integers(0, 10**6),
+)
+def test_the_same_as_in_memory_with_any_numbers(n, R, gamma, n_folds, seed, tmp_path_factory):
+    rng = np.random.default_rng(seed)
+    x = rng.random((n, 1, 2))
+    y = (x[:, 0, 0] + 0.2 * rng.random(n) > 0.6).astype(int)
+    y[:2] = 0, 1
+    how = {
+        "distance": "hausdorff",
+        "sampler": partial(d2ke.random_sets, dim=2, size=1, region="box", low=0.0, high=1.0),
+        "grid": {"R": R, gamma: [1.0, 3.0], "scaling": SCALINGS, "C": [10.0, 0.1]},
+        "n_folds": n_folds,
+        "seed": seed,
+        "n_threads": 1,
+    }
+    X = d2ke.pack(list(x.astype(rng.choice(["f4", "f8"]))))
+    folder = tmp_path_factory.mktemp("search")
+    assert search(X, y, folder=folder, **how) == search(X, y, **how)
+
+
+def test_python_distances_and_more_features_than_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.random(30).tolist(), np.arange(30) % 2
+    how = {
+        "distance": lambda a, b, unit: abs(a - b) / unit,
+        "sampler": lambda R, seed: np.linspace(0, 1, R).tolist(),
+        "grid": {"R": [50], "C": [1.0]},
+        "unit": 2.0,
+        "n_folds": 3,
+    }
+    assert search(X, y, folder=tmp_path, **how) == search(X, y, **how)
+    with pytest.raises(ValueError, match="unit"):
+        search(X, y, folder=tmp_path, **how | {"unit": 3.0})
+
+
+def test_a_disk_with_no_room_for_features(tmp_path, monkeypatch):
+    X, y = words(60)
+    known = search(X, y, "rsm", **RSM)
+    made, plain = [], candidates.written
+
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    def write(rows, folder):
+        made.append(plain(rows, folder))
+        return made[-1]
+
+    monkeypatch.setattr(candidates, "written", write)
+    monkeypatch.setattr("d2ke.io._rows.write_all", full)
+    assert search(X, y, "rsm", folder=tmp_path / "full", **RSM) == known
+    monkeypatch.undo()
+    monkeypatch.setattr(candidates, "written", write)
+    assert search(X, y, "rsm", folder=tmp_path / "free", **RSM) == known
+    np.testing.assert_array_equal(made[0].whole(), made[1].whole())
+    assert made[0]._map is not None
+    assert made[1]._map is None
+    assert made[1][5:5].shape == (0, 9)
+
+
+def test_folds_are_solved_in_groups(monkeypatch):
+    """As many as there is room for, and never depending on who asks."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(3, size=90)
+    F = rng.standard_normal((90, 5)) + np.eye(5)[codes]
+    folds = stratified_folds(codes, 5, seed=0)
+    sizes, solve = [], squared_loss.block_newton
+    monkeypatch.setattr(
+        squared_loss,
+        "block_newton",
+        lambda Z, signs, *a, **o: sizes.append(signs.shape[1]) or solve(Z, signs, *a, **o),
+    )
+    exact = {"tolerance": 1e-9}
+    known = cross_validate_hinge(F, codes, COSTS, folds, **exact)
+    assert sizes == [15] * 3
+    for room, group in ((1, 3), (2 * 8 * 14 * 90 * 3 + 10**6, 15)):
+        sizes.clear()
+        monkeypatch.setattr(squared_loss, "_TOGETHER", room)
+        assert cross_validate_hinge(Rows(F), codes, COSTS, folds, **exact) == known
+        assert set(sizes) == {group}
+
+
+def test_names_of_stores():
+    drawn = [{"a": 1.0, "b": "x/y z"}, {"a": 1.0 + 1e-12, "b": "x/y z"}, {"a": 1.0, "b": "x/y z"}]
+    names = store_names(drawn)
+    assert names == [f"distances_a=1_b=x-y-z{end}.h5" for end in ("", "_2", "")]
+    (name,) = store_names([{"weights": tuple(range(100))}])
+    assert len(name) < 130
+    assert store_names([{}]) == ["distances.h5"]
+
+
+# ---------------------------------------------------------------- distances in a file
+
+
+@pytest.fixture
+def square(tmp_path):
+    X, y = words(70)
+    D = d2ke.distance_matrix(X, None, "levenshtein")
+    d2ke.io.save_features(tmp_path / "square.h5", D)
+    return tmp_path / "square.h5", D, y
+
+
+@pytest.mark.parametrize("method", ["knn", "dsk_rbf", "dsk_nd", "gdk_led"])
+def test_distances_in_a_file(method, square):
+    path, D, y = square
+    how = {"distance": "levenshtein", "n_folds": 5, "n_threads": 1}
+    if method.startswith("dsk"):
+        how["grid"] = {"C_scale" if method == "dsk_nd" else "C": [1.0, 10.0]}
+    known = search(None, y, method, within=D, **how)
+    before = open_files()
+    assert search(None, y, method, within=path, **how) == known
+    assert search(None, y, method, within=str(path), max_memory="1GB", **how) == known
+    with d2ke.io.open_features(path) as store:
+        assert search(None, y, method, within=store, **how) == known
+        store.verify()  # it is still open
+    assert open_files() == before
+    with pytest.raises(ValueError, match=r"within must hold .* 69 .*shape is \(70, 70\)"):
+        search(None, y[:69], method, within=path, **how)
+    for source in (path, D):
+        with pytest.raises(ValueError, match=r"max_memory is 5000 bytes, but method '.* take"):
+            search(None, y, method, within=source, max_memory=5000, **how)
+    D[3, 5] = -1
+    d2ke.io.save_features(path, D)
+    with pytest.raises(ValueError, match=r"within has -1.0 at position \(3, 5\).* >= 0"):
+        search(None, y, method, within=path, **how)
+
+
+def test_distances_that_the_machine_has_no_room_for(square, monkeypatch):
+    path, D, y = square
+    enough = memory.bytes_needed("search", '"knn", within is a file', n=70) + memory.SPARE
+    monkeypatch.setattr(memory, "_SMALL", 0)
+    monkeypatch.setattr(system_memory, "available_memory", lambda: enough)
+    found = search(None, y, "knn", within=path, distance="levenshtein")
+    assert found == search(None, y, "knn", within=D, distance="levenshtein")
+    monkeypatch.setattr(system_memory, "available_memory", lambda: 10_000)
+    with pytest.raises(MemoryError, match=r"gdk_led.* n = 70.* 10 kB are available"):
+        search(None, y, "gdk_led", within=path, distance="levenshtein")
+
+
+# ---------------------------------------------------------------- going on, and refusing
+
+
+CHANGES = [
+    ({"y": "y"}, "y was"),
+    ({"X": "X"}, "X was"),
+    ({"seed": 1}, "seed was 0 and is 1"),
+    ({"n_folds": 5}, "n_folds was 4 and is 5"),
+    ({"grid": HOW["grid"] | {"length": [(2, 4), (6, 8)]}}, r"grid\['length'\] was .*6, 8"),
+    ({"grid": HOW["grid"] | {"C": [1.0]}}, r"grid\['C'\] was"),
+    ({"distance": lambda a, b: 1.0}, "distance was"),
+    ({"sampler": partial(d2ke.random_strings, alphabet="acg")}, "omega of length 2 to 4 was"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), CHANGES)
+def test_other_arguments_are_refused(change, message, tmp_path):
+    X, y = words(40)
+    search(X, y, folder=tmp_path, **HOW)
+    kept = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    if "y" in change:
+        y, change = y[::-1], {}
+    if "X" in change:
+        X, change = X[np.arange(40)[::-1]], {}
+    if callable(change.get("distance")):
+        X = ["x"] * 40
+    with pytest.raises(
+        ValueError, match=f"search.journal was made from something else: .*{message}"
+    ):
+        search(X, y, folder=tmp_path, **HOW | change)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == kept
+
+
+def test_what_is_found_is_not_computed_again(tmp_path, monkeypatch):
+    X, y = words(120)
+    known = search(X, y, folder=tmp_path, **HOW)
+    for name in ("cross_validate", "cross_validate_by_products", "cross_validate_hinge", "median"):
+        monkeypatch.setattr(candidates, name, None)
+    assert search(X, y, folder=tmp_path, **HOW | {"n_threads": 1}) == known
+    monkeypatch.undo()
+    # The stores alone are taken up as well.
+    (tmp_path / "search.journal").unlink()
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.h5")}
+    assert search(X, y, folder=tmp_path, **HOW) == known
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.h5")} == before
+
+
+def test_one_search_at_a_time(tmp_path, monkeypatch):
+    X, y = words(30)
+
+    def again(*arguments, **options):
+        with pytest.raises(BlockingIOError, match="only one at a time"):
+            search(X, y, folder=tmp_path, **HOW)
+        raise RuntimeError("enough")
+
+    monkeypatch.setattr(search_module, "fill", again)
+    with pytest.raises(RuntimeError, match="enough"):
+        search(X, y, folder=tmp_path, **HOW)
+    monkeypatch.undo()
+    search(X, y, folder=tmp_path, **HOW)
+
+
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "file").touch()
+    X, y = words(30)
+    with pytest.raises(NotADirectoryError, match=r"folder .*file is a file"):
+        search(X, y, folder=tmp_path / "file", **HOW)
+
+
+KILLED = """
+import os, signal, sys
+from functools import partial
+import d2ke
+from d2ke.io import _journal, _partial
+
+def counted(function):
+    def call(*arguments, **options):
+        calls.append(function)
+        if len(calls) == 4:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*arguments, **options)
+    return call
+
+_journal.write_all = counted(_journal.write_all)
+_partial.os.replace = counted(os.replace)
+_partial.PartialStore.finish = counted(_partial.PartialStore.finish)
+os.fsync = lambda fd: None
+X = ["acca", "tgtgt", "acgt", "ggta", "ca", "tttg"] * 20
+y = [0, 1, 2] * 40
+how = {
+    "distance": "levenshtein",
+    "sampler": partial(d2ke.random_strings, alphabet="acgt"),
+    "grid": {"length": [(2, 4), (6, 9)], "R": [6, 20], "gamma_scale": [0.5, 2.0], "C": [1.0]},
+    "n_folds": 4,
+    "n_threads": 1,
+}
+folder, journal = sys.argv[1], os.path.join(sys.argv[1], "search.journal")
+entries, kills = [], 0
+while True:
+    pid = os.fork()
+    if pid == 0:
+        calls = []
+        d2ke.search(X, y, folder=folder, **how)
+        os._exit(0)
+    _, status = os.waitpid(pid, 0)
+    lines = open(journal, "rb").read().splitlines() if os.path.exists(journal) else []
+    assert lines[: len(entries)] == entries, "what was finished is lost"
+    entries = lines
+    if status == 0:
+        break
+    assert os.WTERMSIG(status) == signal.SIGKILL
+    kills += 1
+calls = []
+known = d2ke.search(X, y, **how)
+assert d2ke.search(X, y, folder=folder, **how) == known
+print(kills, len(entries))
+"""
+
+
+def test_killed_at_any_moment(tmp_path):
+    """Each process goes on with what the one before left, and is killed a little later."""
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    kills, entries = map(int, done.stdout.split())
+    assert kills >= 5
+    assert entries >= 1 + 2 * (2 + 2) + 1  # the arguments, medians, scores and the hinge's
+    assert not list(tmp_path.glob("*.part"))
+
+
+# ---------------------------------------------------------------- memory
+
+
+def test_what_cannot_fit_is_refused_before_the_start(tmp_path, monkeypatch):
+    X, y = words(60)
+    monkeypatch.setattr(search_module, "fill", None)
+    monkeypatch.setattr(search_module, "distance_matrix", None)
+    for folder in (None, tmp_path / "new"):
+        with pytest.raises(ValueError, match=r"max_memory is 20000 bytes, but .* take about \d+"):
+            search(X, y, folder=folder, max_memory=20_000, **HOW)
+    assert not (tmp_path / "new").exists()
+    for method in ("knn", "dsk_rbf", "dsk_nd", "gdk_led"):
+        with pytest.raises(ValueError, match=r"max_memory is 20000 bytes, but .* take about \d+"):
+            search(X, y, method, distance="levenshtein", max_memory=20_000)
+
+
+def test_the_other_way_is_gone_where_memory_lacks(tmp_path, monkeypatch):
+    ways = []
+    plain = candidates.cross_validate_by_products
+    monkeypatch.setattr(
+        candidates,
+        "cross_validate_by_products",
+        lambda *a, **o: ways.append("products") or plain(*a, **o),
+    )
+    by("hat", monkeypatch)
+    X, y = words(300)
+    known = search(X, y, **HOW)
+    assert not ways
+    monkeypatch.setattr(candidates, "hat_bytes", lambda *_: 10**12)
+    assert search(X, y, folder=tmp_path, max_memory="200MB", **HOW) == known
+    assert ways
+
+
+MEMORY = """
+import sys, numpy as np, d2ke
+from functools import partial
+from benchmarks.measure import resident_peak
+rng = np.random.default_rng(0)
+folder, method = sys.argv[1:]
+n = 20000 if method == "squared_hinge" else 60000
+how = {"n_threads": 2, "n_folds": 5}
+if method == "knn":
+    n = 4000
+    points = rng.random((n, 2))
+    d2ke.io.save_features(folder + "/square.h5",
+                          np.linalg.norm(points[:, None] - points, axis=2))
+    y = (points[:, 0] > 0.5).astype(int)
+    how |= {"within": folder + "/square.h5", "distance": "hausdorff"}
+    X = small = None
+else:
+    letters = rng.integers(0, 4, (n, 8), dtype="u1")
+    y = (letters[:, 0] + rng.integers(0, 2, n)).astype(int)
+    X = d2ke.pack([bytes(one) for one in letters])
+    how |= {
+        "distance": "levenshtein",
+        "sampler": partial(d2ke.random_strings, alphabet=bytes(range(4)), length=(2, 6)),
+        "grid": {"R": [200], "gamma_scale": [1.0], "C": [1.0], "loss": [method]},
+    }
+    d2ke.search(X[:500], y[:500], folder=folder + "/small", **how)
+    how["folder"] = folder + "/large"
+try:
+    d2ke.search(X, y, "knn" if method == "knn" else "d2ke", **how, max_memory=1)
+except ValueError as error:
+    needed = int(str(error).split()[-1])
+def call():
+    d2ke.search(X, y, "knn" if method == "knn" else "d2ke", **how, max_memory=needed)
+    return np.zeros(1)
+print(resident_peak(call)["peak"] * 2**20 + (0 if X is None else X.nbytes), needed)
+"""
+
+
+@pytest.mark.parametrize("case", ["squared", "squared_hinge", "knn"])
+def test_memory_stays_within_the_limit(case, tmp_path):
+    """As the system counts it, in a process of its own, with the least that is accepted."""
+    done = subprocess.run(
+        [sys.executable, "-c", MEMORY, str(tmp_path), case],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    peak, needed = map(float, done.stdout.split())
+    assert peak < needed, (peak, needed)
+    print(peak, needed)

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The public names and their parameters, as users have learned them.
+
+A change here is a change for every user: it needs a line in CHANGELOG.md.
+"""
+
+import inspect
+import sys
+
+import pytest
+
+import d2ke
+import matlab_compat
+
+MODULES = (d2ke, d2ke.datasets, d2ke.io, matlab_compat)
+
+
+def default(value):
+    if value is inspect.Parameter.empty:
+        return ""
+    return f"={value.__name__}" if isinstance(value, type) else f"={value!r}"
+
+
+def spelled(name, value):
+    """Write a function or a class with its parameters and their defaults."""
+    try:
+        parameters = inspect.signature(value).parameters.values()
+    except (TypeError, ValueError):
+        return name
+    words, keyword_only = [], False
+    for one in parameters:
+        if one.kind is one.KEYWORD_ONLY and not keyword_only:
+            words.append("*")
+        keyword_only = keyword_only or one.kind in (one.KEYWORD_ONLY, one.VAR_POSITIONAL)
+        stars = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
+        words.append(f"{stars}{one.name}{default(one.default)}")
+    return f"{name}({', '.join(words)})"
+
+
+def public(module):
+    for name in sorted(module.__all__):
+        value = getattr(module, name)
+        plain = not (inspect.isfunction(value) or inspect.isclass(value))
+        error = inspect.isclass(value) and issubclass(value, BaseException)
+        yield name if plain or error else spelled(name, value)
+
+
+NAMES = {
+    "d2ke": """
+    Clustering(labels, alpha, objectives, best, lam)
+    FeatureSelection(indices, weights, q, alignment)
+    KernelAlignment(rotation, translation, distance_before, distance, kappa, bound, method,
+        motion, sigma, eps, counts=<factory>)
+    KernelClassifier(classes, alpha, codes, objective, lam, coef, from_features)
+    KernelCoreset(indices, weights, measure, distance, distance_method, standard_error, bound,
+        delta, total, method, kernel, sigma)
+    KernelDistanceInfo(value, squared, method, reason, kernel, sigma, eps, delta, total, bound,
+        standard_error, discretisation, counts)
+    KernelError(sizes, n_blocks, max_mean, max_sd, rms_mean, rms_sd, expected_rms)
+    KernelFeatureMap(method, kernel, sigma, centre, kind, channels, omega, degree, radius, eps)
+    LinearModel(weights, bias, classes, solver, options)
+    Measure(points, vectors, kind='points', gap=0.0, n_samples=None)
+    Objects(kind, values, offsets, alphabet=None, letters=None, weights=None)
+    Propagation(labels, scores, classes, reached, alpha, objectives, lam)
+    PseudoEuclidean(Z, eigenvalues, signature, _column_means, _map)
+    SVMModel(support, coef, rho, classes, n_support, n_columns, vectors, kernel, svm_type,
+        options)
+    Scaling(mean, sd)
+    Search(parameters, accuracy, tried, info=<factory>)
+    SimilarityMachine(classes, coef, bias)
+    SimplexSolution(alpha, objective, gap, n_steps, converged)
+    SpectrumRepair(kind, gram, least, negative)
+    __version__
+    bandwidth(X, *, n_neighbors=7)
+    cdsk(K=None, n_clusters=None, *, points=None, features=None, h=None, lam=None,
+        variant='hard', trace_weight=0.1, smoothing=None, similarity='psd', risk='margin',
+        max_iter=10, seed=0)
+    clustering_accuracy(y, labels)
+    concatenate(collections)
+    curve(points, *, closed=False, oriented=True, gap=None, n_samples=None, seed=0)
+    d2ke_embed(X, omega, *, distance, gamma=None, link='exp', n_threads=None, out=None,
+        dtype=None, max_memory=None, resume=False, progress=False, client=None, **params)
+    d2ke_features(D, gamma=None, link='exp', *, out=None, n_threads=None)
+    d2ke_gram(X, Y=None, *, omega, distance, gamma, n_threads=None, progress=False, **params)
+    datasets
+    density_error_bound(X, y, alpha, *, h, delta=0.05)
+    distance_matrix(X, Y=None, distance=None, *, n_threads=None, out=None, dtype=None,
+        max_memory=None, resume=False, progress=False, client=None, **params)
+    distance_names()
+    dsk_gram(D, *, kind='rbf', gamma=None, beta=2.0, repair=None)
+    effective_dimension(kind, *, length=None, alphabet_size=None, n_elements=None)
+    features_needed(eps, delta, p, gamma)
+    gaussian_gram(X, Y=None, *, h=None)
+    gdk_led(D, R)
+    io
+    kernel_align(P, Q, *, sigma, motion='rigid', weights_p=None, weights_q=None, method='auto',
+        eps=None, seed=0, n_threads=None)
+    kernel_classifier_fit(K=None, y=None, *, features=None, lam=None, similarity='psd',
+        risk='margin')
+    kernel_classifier_predict(model, K_new=None, *, features=None)
+    kernel_coreset(P, m=None, *, sigma=None, weights_p=None, kernel='gaussian', method='auto',
+        eps=None, delta=None, seed=0, n_threads=None, evaluate=True)
+    kernel_distance(P, Q, *, sigma=None, weights_p=None, weights_q=None, kernel='gaussian',
+        method='auto', eps=None, delta=None, seed=0, n_threads=None, info=False)
+    kernel_distance_matrix(X, Y=None, *, sigma=None, weights_x=None, weights_y=None,
+        kernel='gaussian', method='exact', n_features=None, eps=None, delta=None, seed=0,
+        n_threads=None)
+    kernel_error(Z, *, gram=None, features=None, sizes=None, max_blocks=20, n_threads=None)
+    kernel_feature_map(sets, *, sigma, weights=None, kernel='gaussian', method='auto',
+        n_features=None, eps=None, delta=None, uniform=False, seed=0)
+    kernel_features(sets, *, sigma, weights=None, kernel='gaussian', method='auto',
+        n_features=None, eps=None, delta=None, seed=0, n_threads=None)
+    kernel_neighbors(queries, sets, k=1, *, sigma=None, weights_queries=None, weights=None,
+        kernel='gaussian', method='exact', n_features=None, eps=None, delta=None, seed=0,
+        n_threads=None)
+    kernel_norm(P, *, sigma=None, weights_p=None, kernel='gaussian', method='auto', eps=None,
+        delta=None, seed=0, n_threads=None, info=False)
+    kernel_risk_bound(K, y, alpha, *, margin=1.0, delta=0.05)
+    kernel_similarity_bound(K, y, alpha, *, margin=1.0, delta=0.05)
+    kernel_standard_error(Z, Y=None)
+    knn_predict(D, y, k=1)
+    load_model(file)
+    load_search(path)
+    lpdsk(K=None, y=None, *, points=None, features=None, h=None, unknown=-1, lam=None,
+        variant='relaxed', trace_weight=0.1, similarity='psd', risk='margin', balance=True,
+        max_iter=10)
+    markov_strings(R, X, *, length, order=1, seed)
+    mesh(vertices, faces, *, oriented=True, gap=None, n_samples=None, seed=0)
+    normalized_mutual_information(y, labels)
+    pack(items, *, kind=None, lengths=None, channels_first=False, weights=None, name='items')
+    predict(y, Z, model, *, probability=False)
+    psd_split(S)
+    random_segments(R, X, *, length, scale=1.0, seed)
+    random_series(R, n_channels, *, length, sigma, seed, dtype=float64)
+    random_sets(R, dim, *, size, seed, region='sphere', low=0.0, high=1.0, dtype=float64)
+    random_strings(R, alphabet, *, length, seed)
+    representatives(X, R, *, seed)
+    resampled_sets(R, X, *, size, seed)
+    rsm_embed(X, reps, *, distance, gamma=None, link='exp', n_threads=None, out=None,
+        dtype=None, max_memory=None, resume=False, progress=False, client=None, **params)
+    save_model(file, model)
+    search(X, y, method='d2ke', *, distance, sampler=None, grid=None, within=None, folder=None,
+        max_memory=None, n_folds=10, seed=0, n_threads=None, progress=False, **params)
+    select_features(Z, y, R, *, rho=1.0, keep='best', centre=True, seed=None)
+    show_config()
+    similarity_machine_fit(S, y, *, C=1.0, lam_plus=1.0, lam_minus=1.0, tol=0.001)
+    similarity_machine_predict(model, S_new)
+    similarity_risk_bound(S, y, alpha, *, margin=1.0, delta=0.05)
+    simplex_qp(H, f, *, start=None, tol=1e-06, max_steps=None)
+    svmpredict(y, K, model)
+    svmtrain(y, K, options='-t 4 -c 1 -q', *, class_weight=None)
+    train(y, Z, options='-s 2 -e 0.0001 -c 1 -q', *, solver='liblinear', class_weight=None,
+        n_threads=None, seed=0, max_memory=None)
+    train_classifier(y, Z, *, loss, C, n_threads=None)
+    train_least_squares(y, Z, C=1.0, *, bias=1.0, n_threads=None)
+    """,
+    "d2ke.datasets": """
+    Dataset(name, objects, labels, source)
+    REGISTRY
+    Source(name, loader, domain, distance, rounding, title, page, files=(),
+        alternatives=<factory>, alphabet=None, counts=<factory>, options=<factory>,
+        n_train=None, package=None, remark=None)
+    boundary_code(image, directions=8)
+    chain_code(image, directions=8)
+    load(name, data_dir=None, **options)
+    read_ts(path)
+    standardize(train, *others)
+    train_test_split(n_or_labels, *, fraction=0.7, rounding='floor', seed)
+    """,
+    "d2ke.io": """
+    FeatureFile(file)
+    FeatureStore(Z, labels, omega, parameters, versions)
+    MatFileError
+    Unreadable(name, matlab_class, reason)
+    load_features(file, *, rows=None, columns=None)
+    load_mat(file, names=None, *, squeeze=False)
+    load_objects(file, name, *, channels_first=True, kind=None)
+    open_features(file)
+    save_features(file, Z, *, labels=None, omega=None, parameters=None, compression=None)
+    save_mat(file, data, *, version='5', compress=True)
+    """,
+    "matlab_compat": """
+    RandStream(seed=0)
+    Struct
+    dtw_c(s, t, w=-1)
+    dtw_m(s, t, w=-1)
+    dtw_similarity_cell(newX, baseX, *, n_threads=None)
+    dtw_similarity_cell_mulvar(newX, baseX, *, n_threads=None)
+    libsvmread(filename)
+    libsvmwrite(filename, labels, X)
+    predict(y, X, model, options='')
+    rand(*size)
+    randi(limits, *size)
+    randn(*size)
+    randperm(n)
+    rng(seed=None, generator='twister')
+    rws_GenFea(file_dir, filename, sigma, R, DMin, DMax, *, n_threads=None)
+    rws_GenFea_mulvar(file_dir, filename, sigma, R, DMin, DMax, *, n_threads=None)
+    rws_VaryingR_CV(file_dir, filename, sigma, DMax, lambda_inverse, *, DMin=1, R_list=(4, 8,
+        16, 32, 64), solver='trust-region', save_dir=None, n_threads=None)
+    rws_VaryingR_CV_mulvar(file_dir, filename, sigma, DMax, lambda_inverse, *, DMin=1,
+        R_list=(4, 8, 16, 32, 64, 128, 256, 512), solver='trust-region', save_dir=None,
+        n_threads=None)
+    rws_gridsearch_CV(file_dir, filename, *, DMin=1, DMax_list=(5, 10, 15, 20, 25, 30, 35, 40,
+        45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 100), sigma_list=(0.001, 0.003, 0.01, 0.03,
+        0.1, 0.14, 0.19, 0.28, 0.39, 0.56, 0.79, 1.12, 1.58, 2.23, 3.16, 4.46, 6.3, 8.91, 10,
+        31.62, 100.0, 300.0, 1000.0), R=128, CV=10, lambda_inverse=(1e-05, 0.0001, 0.001, 0.01,
+        0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0), solver='trust-region', save_dir=None,
+        n_threads=None, progress=False)
+    rws_gridsearch_CV_mulvar(file_dir, filename, *, DMin=1, DMax_list=(5, 10, 15, 20, 25, 30,
+        35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 100), sigma_list=(0.001, 0.003,
+        0.01, 0.03, 0.1, 0.14, 0.19, 0.28, 0.39, 0.56, 0.79, 1.12, 1.58, 2.23, 3.16, 4.46, 6.3,
+        8.91, 10, 31.62, 100.0, 300.0, 1000.0), R=32, CV=10, lambda_inverse=(1e-05, 0.0001,
+        0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0), solver='trust-region',
+        save_dir=None, n_threads=None, progress=False)
+    svmpredict(y, X, model, options='')
+    svmtrain(y, X, options='')
+    train(y, X, options='')
+    wmd_dist(newX, weight_newX, baseX, weight_baseX, gamma, *, n_threads=None)
+    wme_GenFea(Data, gamma, R, DMin, DMax, dataSplit, val_min, val_max, d, nbow_X_allDoc,
+        idf_X_allDoc, tf_idf_X_allDoc, randdoc_scheme=1, wordweight_scheme=1, *, n_threads=None)
+    wme_GenFea_preproc(Data)
+    """,
+}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_public_names_and_parameters(module):
+    # Lines that are folded go on with more than four blanks.
+    expected = NAMES[module.__name__].replace("\n        ", " ").split("\n    ")
+    assert list(public(module)) == [line for line in map(str.strip, expected) if line]
+
+
+def test_no_function_has_the_name_of_a_package():
+    for name in d2ke.__all__:
+        value = getattr(d2ke, name)
+        if inspect.isfunction(value):
+            assert f"d2ke.{name}" not in sys.modules
