@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from d2ke._base import system_memory
 from d2ke._base.checks import byte_count
-from d2ke._base.system_memory import available_memory
 
 # Beside every formula: blocks of rows, compiled kernels' scratch, what an allocator keeps.
 SPARE = 1 << 25
@@ -276,7 +276,7 @@ def require_memory(function: str, case: str = "", **sizes: int) -> int:
     """Raise a MemoryError if a call takes more than there is; return what it takes."""
     needed = bytes_needed(function, case, **sizes)
     if needed > _SMALL:
-        available = available_memory()
+        available = system_memory.available_memory()
         if available is not None and needed + SPARE > available:
             raise MemoryError(_refusal(formula_of(function, case), function, sizes, needed,
                                        available))  # fmt: skip

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import LowLevelCallable
 
 from d2ke._ext import features, user
-from d2ke.distances.registry import _BY_NAME, _not_empty, check_parameters, find_distance
+from d2ke.distances.registry import BY_NAME, check_parameters, find_distance, not_empty
 from d2ke.objects.container import Objects, check_compatible, refuse_weights
 from d2ke.objects.packing import pack
 
@@ -66,7 +66,7 @@ class Prepared:
 def _named(name, parameters, x, y, same, first=0):
     """Prepare a distance of the registry; rows count from `first`."""
     try:
-        return Prepared(_BY_NAME[name].prepare(x, y, same, **parameters), same)
+        return Prepared(BY_NAME[name].prepare(x, y, same, **parameters), same)
     except ValueError as error:
         raise _counted(error, first) from None
 
@@ -235,7 +235,7 @@ def _code_points(objects: Objects) -> np.ndarray:
     symbols = objects.alphabet
     if symbols.size and (symbols.min() < -(2**31) or symbols.max() >= 2**31):
         raise ValueError("a compiled distance takes letters of 32 bits; there are larger ones")
-    return _not_empty(symbols.astype(np.int32)[objects.values])
+    return not_empty(symbols.astype(np.int32)[objects.values])
 
 
 @dataclass(frozen=True)

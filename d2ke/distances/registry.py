@@ -234,7 +234,7 @@ DISTANCES = (
     ),
 )
 
-_BY_NAME = {name: row for row in DISTANCES for name in (row.name, *row.aliases)}
+BY_NAME = {name: row for row in DISTANCES for name in (row.name, *row.aliases)}
 
 
 def distance_names() -> list[str]:
@@ -260,9 +260,9 @@ def find_distance(distance: Any) -> Distance:
             f"distance must be one of {', '.join(distance_names())}, a callable or a "
             f"scipy.LowLevelCallable; got {distance!r}"
         )
-    if distance not in _BY_NAME:
+    if distance not in BY_NAME:
         raise ValueError(f"distance must be one of {', '.join(distance_names())}; got {distance!r}")
-    return _BY_NAME[distance]
+    return BY_NAME[distance]
 
 
 def check_parameters(row: Distance, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -285,16 +285,16 @@ def _same_precision(x: Objects, y: Objects) -> tuple[np.ndarray, np.ndarray]:
 def _letters(x: Objects, y: Objects, dtype: type) -> tuple[np.ndarray, np.ndarray, int]:
     """Letters of x and y as indices into their common alphabet."""
     if x is y:
-        codes = _not_empty(x.values.astype(dtype))
+        codes = not_empty(x.values.astype(dtype))
         return codes, codes, len(x.alphabet)
     alphabet, (x_codes, y_codes) = common_alphabet([x, y])
     return (
-        _not_empty(x_codes.astype(dtype)),
-        _not_empty(y_codes.astype(dtype)),
+        not_empty(x_codes.astype(dtype)),
+        not_empty(y_codes.astype(dtype)),
         len(alphabet),
     )
 
 
-def _not_empty(codes: np.ndarray) -> np.ndarray:
-    # Strings may all be empty; the kernels still want an address.
+def not_empty(codes: np.ndarray) -> np.ndarray:
+    """Return the codes, or one 0 in the place of none: kernels want an address."""
     return codes if codes.size else np.zeros(1, dtype=codes.dtype)

@@ -14,7 +14,7 @@ from d2ke._base.memory import copied_bytes, require_memory
 from d2ke.distances.blocks import all_prepared_bytes
 from d2ke.distances.pairs import check_pairs
 from d2ke.embedding.features import embed
-from d2ke.embedding.spectrum import SpectrumRepair, _symmetric_half
+from d2ke.embedding.spectrum import SpectrumRepair, symmetric_half
 
 KINDS = ("rbf", "nd")
 
@@ -105,7 +105,7 @@ def d2ke_gram(
         for name, side in sides.items()
     ]  # fmt: skip
     K = row_products(features[0], features[-1], n_threads)
-    return _symmetric_half(K) if Y is None else K
+    return symmetric_half(K) if Y is None else K
 
 
 def dsk_gram(

@@ -76,7 +76,7 @@ class SpectrumRepair:
             scaled *= times
             gram = scaled @ negative.T
             np.subtract(K, gram, out=gram)
-        return cls(kind, _symmetric_half(gram), float(values[0]), negative)
+        return cls(kind, symmetric_half(gram), float(values[0]), negative)
 
     def apply(self, K: np.ndarray) -> np.ndarray:
         """Return rows of other objects, shape (m, n), as the training objects' were changed."""
@@ -93,7 +93,7 @@ class SpectrumRepair:
         return K - times * (K @ self.negative) @ self.negative.T
 
 
-def _symmetric_half(K: np.ndarray) -> np.ndarray:
+def symmetric_half(K: np.ndarray) -> np.ndarray:
     """Copy the upper triangle onto the lower one, which rounding may have made different."""
     for low in range(0, len(K), _RUN):
         rows = slice(low, low + _RUN)

@@ -94,7 +94,7 @@ class KernelFeatureMap:
             raise ValueError(
                 f"{len(measures)} sets with {self.n_features} features each are too many"
             )
-        require_memory("KernelFeatureMap", R=self.n_features, **_sizes(measures))
+        require_memory("KernelFeatureMap", R=self.n_features, **point_counts(measures))
         points = np.concatenate([m.points for m in measures]) - self.centre
         vectors = np.concatenate([m.vectors for m in measures])
         offsets = offsets_of([len(m) for m in measures])
@@ -193,7 +193,7 @@ def kernel_feature_map(
     """
     measures = as_measures("sets", sets, "weights", weights)
     uniform = flag("uniform", uniform)
-    return _map_for(measures, sigma, kernel, method, n_features, eps, delta, seed, uniform)
+    return map_for(measures, sigma, kernel, method, n_features, eps, delta, seed, uniform)
 
 
 def kernel_features(
@@ -248,19 +248,20 @@ def kernel_features(
     True
     """
     measures = as_measures("sets", sets, "weights", weights)
-    phi = _map_for(measures, sigma, kernel, method, n_features, eps, delta, seed)
-    require_memory("kernel_features", R=phi.n_features, **_sizes(measures))
+    phi = map_for(measures, sigma, kernel, method, n_features, eps, delta, seed)
+    require_memory("kernel_features", R=phi.n_features, **point_counts(measures))
     return phi(measures, n_threads=n_threads)
 
 
-def _sizes(measures: list[Measure]) -> dict[str, int]:
+def point_counts(measures: list[Measure]) -> dict[str, int]:
     """Return the sizes of sets that `require_memory` is asked about."""
     points, dim = sum(map(len, measures)), measures[0].points.shape[1]
     numbers = points * (dim + measures[0].vectors.shape[1] - 1)
     return {"n": len(measures), "N": numbers, "V": points, "d": dim}
 
 
-def _map_for(measures, sigma, kernel, method, n_features, eps, delta, seed, uniform=False):
+def map_for(measures, sigma, kernel, method, n_features, eps, delta, seed, uniform=False):
+    """Return the feature map of a method for these measures."""
     choice("kernel", kernel, ("gaussian", "laplace"))
     choice("method", method, ("auto", "rff", "ifgt"))
     sigma = checked_kernel(kernel, sigma, [m.points for m in measures])
@@ -308,7 +309,7 @@ def _map_for(measures, sigma, kernel, method, n_features, eps, delta, seed, unif
             f"eps={eps} for {len(measures)} sets would need {2 * channels * wanted} random "
             'features; use a larger eps, n_features, or method="exact"'
         )
-    require_memory("kernel_feature_map", R=2 * channels * wanted, **_sizes(measures))
+    require_memory("kernel_feature_map", R=2 * channels * wanted, **point_counts(measures))
     omega = random_fourier.frequencies(rng, dim, wanted, kernel, sigma)
     return KernelFeatureMap(
         "rff", centre=centre, omega=omega, degree=None, radius=radius if uniform else None,

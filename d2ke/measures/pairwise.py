@@ -14,7 +14,7 @@ from d2ke._base.blas import row_products
 from d2ke._base.checks import choice, integer
 from d2ke._base.memory import require_memory
 from d2ke.measures import pair_sums
-from d2ke.measures.feature_map import _map_for, _sizes
+from d2ke.measures.feature_map import map_for, point_counts
 from d2ke.measures.kernels import checked_kernel
 from d2ke.measures.measure import Measure, as_measures, check_comparable
 
@@ -156,7 +156,7 @@ def kernel_neighbors(
     check_comparable("queries[0]", q[0], "sets[0]", s[0])
     k = integer("k", k, 1, len(s))
     if method != "exact":
-        phi = _map_for(q + s, sigma, kernel, method, n_features, eps, delta, seed)
+        phi = map_for(q + s, sigma, kernel, method, n_features, eps, delta, seed)
         if phi.n_features <= _TREE_FEATURES:
             tree = KDTree(phi(s, n_threads=n_threads))
             distances, indices = tree.query(phi(q, n_threads=n_threads), k=range(1, k + 1))
@@ -170,9 +170,9 @@ def kernel_neighbors(
 def _distances(function, x, y, sigma, kernel, method, n_features, eps, delta, seed, n_threads):
     choice("method", method, ("exact", "auto", "rff", "ifgt"))
     both = x if y is None else x + y
-    sizes = {**_sizes(both), "n": len(x), "m": len(x if y is None else y)}
+    sizes = {**point_counts(both), "n": len(x), "m": len(x if y is None else y)}
     if method != "exact":
-        phi = _map_for(both, sigma, kernel, method, n_features, eps, delta, seed)
+        phi = map_for(both, sigma, kernel, method, n_features, eps, delta, seed)
         require_memory(function, 'method="rff", "ifgt", "auto"', R=phi.n_features, **sizes)
         Z = phi(x, n_threads=n_threads)
         return _euclidean(Z, Z if y is None else phi(y, n_threads=n_threads), n_threads)

@@ -27,7 +27,7 @@ from d2ke.io._rows import Rows, StoredRows, written
 from d2ke.learners.libsvm import svmpredict, svmtrain
 from d2ke.learners.losses import LOSSES
 from d2ke.learners.neighbors import nearest_columns, vote
-from d2ke.model_selection.cost import _SPARE_BYTES, Load
+from d2ke.model_selection.cost import SPARE_BYTES, Load
 from d2ke.model_selection.fold_sums import (
     View,
     cross_validate_by_products,
@@ -190,7 +190,7 @@ def search_features(
             Z = D.features(setting)
             n, R = Z.shape
             held = 2 * Z.dtype.itemsize * n * R
-            room = limit is not None and load.hinge_bytes(R) + held + _SPARE_BYTES <= limit
+            room = limit is not None and load.hinge_bytes(R) + held + SPARE_BYTES <= limit
             if room or not D.in_file:
                 Z = Z.whole()
             F = Scaling.fit(Z, setting["scaling"]).apply(Z)

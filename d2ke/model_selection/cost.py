@@ -18,7 +18,7 @@ from d2ke.model_selection.squared_hinge import hinge_bytes
 from d2ke.model_selection.squared_loss import hat_bytes
 
 # What it takes to verify a store and find its median; and what HDF5 and the allocator keep.
-_VERIFY_BYTES, _SPARE_BYTES = 3 << 24, 1 << 25
+_VERIFY_BYTES, SPARE_BYTES = 3 << 24, 1 << 25
 
 # What is held for each distance, at once, or of all of them.
 _BYTES_OF_NEIGHBORS = 64
@@ -95,7 +95,7 @@ class Load:
             if self.hinge:
                 features = 0 if in_file else 2 * 8 * self.n * R
                 most = max(most, self.hinge_bytes(R) + features)
-        return most + _SPARE_BYTES
+        return most + SPARE_BYTES
 
 
 def gram_bytes(method: str, n: int, n_threads: int) -> int:

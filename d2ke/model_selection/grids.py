@@ -40,7 +40,7 @@ GRIDS: dict[str, dict[str, tuple]] = {
 }
 
 
-def _merged(method: str, grid: Mapping[str, Sequence] | None) -> dict[str, tuple]:
+def merged_grid(method: str, grid: Mapping[str, Sequence] | None) -> dict[str, tuple]:
     """Put the user's values in the place of the defaults."""
     grid = {} if grid is None else grid
     if not isinstance(grid, Mapping):
@@ -83,11 +83,12 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
 }
 
 
-def _either(values: Mapping[str, tuple], name: str) -> tuple:
+def either(values: Mapping[str, tuple], name: str) -> tuple:
+    """Return the values of a parameter, given as they are or in units of its scale."""
     return values[name] if name in values else values[f"{name}_scale"]
 
 
-def _draws(
+def sampler_draws(
     method: str, X: Any, sampler: Callable | None, values: Mapping[str, tuple], seed: int
 ) -> Iterator[tuple[dict[str, Any], Callable[[], Any]]]:
     """Give each p(omega) to try, with the function that draws from it."""

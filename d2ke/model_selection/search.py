@@ -39,7 +39,7 @@ from d2ke.model_selection.candidates import (
 )
 from d2ke.model_selection.cost import Load, gram_bytes
 from d2ke.model_selection.folder import SearchFolder, store_names
-from d2ke.model_selection.grids import GRIDS, _draws, _either, _merged
+from d2ke.model_selection.grids import GRIDS, either, merged_grid, sampler_draws
 from d2ke.model_selection.result import Search, show
 from d2ke.objects.container import Objects, check_compatible
 from d2ke.objects.packing import pack
@@ -193,7 +193,7 @@ def search(
         X = X if plain else pack(X, name="X")
         if len(codes) != len(X):
             raise ValueError(f"y has {len(codes)} labels, but X has {len(X)} objects")
-    values = _merged(method, grid)
+    values = merged_grid(method, grid)
     given = frozenset(grid or ())
     folds = {
         "n_folds": integer("n_folds", n_folds, 2, len(codes)),
@@ -205,7 +205,7 @@ def search(
         if method in ("d2ke", "rsm"):
             if method == "rsm" and "R" not in given:
                 values["R"] = tuple(min(R, len(X)) for R in values["R"])
-            draws = list(_draws(method, X, sampler, values, seed))
+            draws = list(sampler_draws(method, X, sampler, values, seed))
             found = _search_omegas(
                 X, codes, method, distance, draws, values, fit, folder, limit, progress, params
             )
@@ -284,7 +284,7 @@ def _search_omegas(X, codes, method, distance, draws, values, fit, folder, limit
         check_limit(limit, held + load.needed(values["R"], in_file=folder is not None), what)
         budget = limit - held
     how = {
-        "gammas": _either(values, "gamma"),
+        "gammas": either(values, "gamma"),
         "relative": "gamma_scale" in values,
         "costs": values["C"],
         "sizes": values["R"],
@@ -408,7 +408,7 @@ def _printable(value: Any) -> Any:
 def _search_led(within, codes, values, fit):
     Z = gdk_led(within, max(values["R"])).Z
     unit = float(np.mean(np.sum(Z**2, axis=1))) or 1.0
-    costs = [C / unit if "C_scale" in values else C for C in _either(values, "C")]
+    costs = [C / unit if "C_scale" in values else C for C in either(values, "C")]
     sizes = sorted({min(R, Z.shape[1]) for R in values["R"]})
     return search_vectors(
         (({"R": R}, Z[:, :R]) for R in sizes), codes, costs=costs, losses=values["loss"], **fit
@@ -420,7 +420,7 @@ def _search_dsk(method, within, codes, values, fit):
     tried: list[tuple[dict[str, Any], float]] = []
     if kind == "rbf":
         unit = median_unit(within) ** 2 if "gamma_scale" in values else 1.0
-        kernels = [({"gamma": gamma / unit}, 1.0) for gamma in _either(values, "gamma")]
+        kernels = [({"gamma": gamma / unit}, 1.0) for gamma in either(values, "gamma")]
     else:
         kernels = [
             ({"beta": beta}, median_unit(within) ** beta if "C_scale" in values else 1.0)
@@ -428,6 +428,6 @@ def _search_dsk(method, within, codes, values, fit):
         ]
     for kernel, unit in kernels:
         K = dsk_gram(within, kind=kind, **kernel)
-        costs = [C / unit for C in _either(values, "C")]
+        costs = [C / unit for C in either(values, "C")]
         tried += search_gram([(kernel, K)], codes, costs=costs, **fit).tried
     return Search.best_of(tried)

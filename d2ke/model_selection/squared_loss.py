@@ -9,11 +9,6 @@ import numpy as np
 
 from d2ke._base.checks import positive_number
 
-# Folds are left out of one block of problems while these bytes suffice. (Were it to depend on the
-# memory that there is, so would the models, within the tolerance.)
-_TOGETHER = 1 << 28
-_RUN = 4096  # rows that are classified at a time
-
 
 def cross_validate(
     F: np.ndarray, codes: np.ndarray, costs: Sequence[float], folds: np.ndarray

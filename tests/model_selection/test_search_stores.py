@@ -18,7 +18,7 @@ from d2ke._base import memory, system_memory
 from d2ke.embedding.scaling import SCALINGS, Scaling
 from d2ke.io._rows import Rows
 from d2ke.learners.losses import LOSSES
-from d2ke.model_selection import candidates, squared_loss
+from d2ke.model_selection import candidates, cost, squared_hinge
 from d2ke.model_selection import search as search_module
 from d2ke.model_selection.fold_sums import View, cross_validate_by_products
 from d2ke.model_selection.folder import store_names
@@ -54,7 +54,8 @@ RSM = {"distance": "levenshtein", "grid": {"R": [9], "scaling": SCALINGS}, "n_fo
 def by(way, monkeypatch):
     """Have the squared loss compared this way, if any."""
     if way is not None:
-        monkeypatch.setattr(candidates, "fewer_operations", lambda *_: way == "products")
+        for module in (candidates, cost):
+            monkeypatch.setattr(module, "fewer_operations", lambda *_: way == "products")
 
 
 def open_files():
@@ -254,9 +255,9 @@ def test_folds_are_solved_in_groups(monkeypatch):
     codes = rng.integers(3, size=90)
     F = rng.standard_normal((90, 5)) + np.eye(5)[codes]
     folds = stratified_folds(codes, 5, seed=0)
-    sizes, solve = [], squared_loss.block_newton
+    sizes, solve = [], squared_hinge.block_newton
     monkeypatch.setattr(
-        squared_loss,
+        squared_hinge,
         "block_newton",
         lambda Z, signs, *a, **o: sizes.append(signs.shape[1]) or solve(Z, signs, *a, **o),
     )
@@ -265,7 +266,7 @@ def test_folds_are_solved_in_groups(monkeypatch):
     assert sizes == [15] * 3
     for room, group in ((1, 3), (2 * 8 * 14 * 90 * 3 + 10**6, 15)):
         sizes.clear()
-        monkeypatch.setattr(squared_loss, "_TOGETHER", room)
+        monkeypatch.setattr(squared_hinge, "_TOGETHER", room)
         assert cross_validate_hinge(Rows(F), codes, COSTS, folds, **exact) == known
         assert set(sizes) == {group}
 
@@ -490,7 +491,7 @@ def test_the_other_way_is_gone_where_memory_lacks(tmp_path, monkeypatch):
     X, y = words(300)
     known = search(X, y, **HOW)
     assert not ways
-    monkeypatch.setattr(candidates, "hat_bytes", lambda *_: 10**12)
+    monkeypatch.setattr(cost, "hat_bytes", lambda *_: 10**12)
     assert search(X, y, folder=tmp_path, max_memory="200MB", **HOW) == known
     assert ways
 
