@@ -86,7 +86,7 @@ class BuildExt(build_ext):
         super().build_extensions()
 
 
-def extension(name, *c_sources):
+def extension(name, *c_sources, flags=()):
     """One compiled module of d2ke._ext; depends on every header there."""
     return Extension(
         f"d2ke._ext.{name}",
@@ -95,7 +95,7 @@ def extension(name, *c_sources):
         depends=sorted(str(header) for header in EXT.glob("*.h")),
         # errno and floating-point traps are not looked at; without these two the
         # compiler may not vectorise square roots and selections.
-        extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math", *SANITIZERS],
+        extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math", *flags, *SANITIZERS],
         extra_link_args=[flag for flag in SANITIZERS if flag.startswith("-fsanitize")],
     )
 
@@ -116,6 +116,8 @@ setup(
             extension("kernel_sums"),
             extension("coresets"),
             extension("simplex_qp"),
+            # The order of its operations decides where it stops: none may be fused.
+            extension("trust_region", flags=["-ffp-contract=off"]),
         ],
         compiler_directives={
             "language_level": 3,
