@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import LowLevelCallable
 
-from d2ke._ext import features, user
+from d2ke._ext import pairwise, user
 from d2ke.distances.registry import BY_NAME, check_parameters, find_distance, not_empty
 from d2ke.objects.container import Objects, check_compatible, refuse_weights
 from d2ke.objects.packing import pack
@@ -100,7 +100,7 @@ class _PythonCross(Prepared):
             if gamma is None:
                 values *= scale
             else:
-                features.exp_features(values[None], values[None], gamma, scale, 1)
+                pairwise.exp_features(values[None], values[None], gamma, scale, 1)
             out[i - self._first, start:] = values
             if self._same:
                 out[start:, i] = out[i, start:]

@@ -13,7 +13,7 @@ from d2ke._base import arrays
 from d2ke._base.checks import choice, positive_number
 from d2ke._base.memory import require_memory
 from d2ke._base.threads import team_size
-from d2ke._ext import features
+from d2ke._ext import pairwise
 from d2ke.distances.matrix import fill, output_array
 from d2ke.distances.pairs import check_pairs
 from d2ke.io import FeatureFile
@@ -241,7 +241,7 @@ def d2ke_features(
         return np.multiply(D, scale, out=out, dtype=np.float64, casting="same_kind")
     source = D if D.strides[1] == D.itemsize else np.ascontiguousarray(D)
     whole = (1, -1) if source.flags.c_contiguous else D.shape
-    features.exp_features(source.reshape(whole), out.reshape(whole), gamma, scale, threads)
+    pairwise.exp_features(source.reshape(whole), out.reshape(whole), gamma, scale, threads)
     return out
 
 

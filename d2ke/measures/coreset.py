@@ -11,7 +11,8 @@ import numpy as np
 
 from d2ke._base.checks import choice, generator, integer
 from d2ke._base.threads import team_size
-from d2ke._ext import coresets, kernel_sums
+from d2ke._ext import coresets
+from d2ke._ext import pair_sums as compiled_sums
 from d2ke.measures import pair_sums
 from d2ke.measures.kernels import checked_accuracy, checked_kernel
 from d2ke.measures.measure import Measure, as_measure, lengths, merged
@@ -477,7 +478,7 @@ def _halved(
         n_blocks = -(-size // block)
         starts = np.arange(n_blocks) * block
         sizes = np.minimum(block, size - starts)
-        width = max(min(block, size) + kernel_sums.PADDING, 2 * atoms.units.shape[1])
+        width = max(min(block, size) + compiled_sums.PADDING, 2 * atoms.units.shape[1])
         points, units = (
             _blocked(array[ids], block, n_blocks, width) for array in (atoms.points, atoms.units)
         )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from d2ke._base.threads import team_size
-from d2ke._ext.kernel_sums import Tree
+from d2ke._ext.box_tree import Tree
 from d2ke.measures.clouds import decay, scaled
 
 _LEAF = 32

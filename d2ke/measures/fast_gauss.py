@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import gammaln, pdtrc
 
 from d2ke._base.threads import team_size
-from d2ke._ext import kernel_sums
+from d2ke._ext import expansions
 from d2ke.measures.clouds import scaled
 from d2ke.measures.measure import lengths
 from d2ke.objects.container import offsets_of
@@ -141,9 +141,9 @@ def features(
     within = np.arange(cuts.sum()) - np.repeat(offsets_of(cuts)[:-1], cuts)
     edges = np.repeat(offsets[:-1], cuts) + within * np.repeat(sizes, cuts) // np.repeat(cuts, cuts)
     edges = np.append(edges, offsets[-1])
-    sums = kernel_sums.taylor(points, vectors, edges, degree, terms, team_size(n_threads))
+    sums = expansions.taylor(points, vectors, edges, degree, terms, team_size(n_threads))
     sums = np.add.reduceat(sums, offsets_of(cuts)[:-1], axis=0)
-    powers = kernel_sums.exponents(dim, degree, terms)
+    powers = expansions.exponents(dim, degree, terms)
     # What is left of sqrt(2^k / a!) is the root of a multinomial coefficient.
     logs = gammaln(powers.sum(axis=1) + 1.0) - gammaln(powers + 1.0).sum(axis=1)
     sums *= np.exp(logs / 2)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import erfc, erfcinv
 
 from d2ke._base.threads import team_size
-from d2ke._ext import kernel_sums
+from d2ke._ext import expansions
 from d2ke.measures.clouds import scaled
 from d2ke.measures.measure import lengths
 from d2ke.measures.random_fourier import centred
@@ -103,7 +103,7 @@ def series_norm(
     steps = 2 * math.pi / chosen.periods[order]
     values = chosen.terms * vectors.shape[1]
     segments = max(1, min(_SEGMENTS, _PARTIAL_VALUES // values, n * values >> 18))
-    sums = kernel_sums.series(
+    sums = expansions.series(
         np.ascontiguousarray(points[:, order]),
         vectors,
         n * np.arange(segments + 1) // segments,
@@ -116,7 +116,7 @@ def series_norm(
     front, back = (_products(part) for part in (weights[:n_front], weights[n_front:]))
     value = float(front @ np.square(sums).sum(axis=1) @ back)
     # Turning by the same angle again and again, and adding up blocks of points.
-    blocks = n / (kernel_sums.SERIES_POINTS * segments) + segments
+    blocks = n / (expansions.SERIES_POINTS * segments) + segments
     rounding = 2 * (4 * float(chosen.degrees.sum()) + 64 + blocks) * np.finfo(float).eps
     bound = (chosen.error + rounding) * float(lengths(vectors).sum()) ** 2
     return SeriesSum(value, bound, chosen.terms)

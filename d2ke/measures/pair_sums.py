@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from d2ke._base.threads import team_size
-from d2ke._ext import kernel_sums
+from d2ke._ext import pair_sums
 from d2ke.measures.clouds import cloud, decay, scaled
 from d2ke.measures.measure import Measure
 from d2ke.objects.container import offsets_of
@@ -18,7 +18,7 @@ def norm(
     """Return kappa of one (signed) measure with itself."""
     points, sigma = scaled(points, sigma)
     x, u, offsets = cloud(points), cloud(vectors), offsets_of([len(points)])
-    high, low = kernel_sums.pair_matrix(
+    high, low = pair_sums.pair_matrix(
         x, u, offsets, x, u, offsets, kernel == "laplace", decay(kernel, sigma),
         team_size(n_threads), True, True,
     )  # fmt: skip
@@ -39,7 +39,7 @@ def kappas(
             vectors = np.concatenate([m.vectors for m in measures])
             sizes = [len(m) for m in measures]
             packed.append((cloud(points), cloud(vectors), offsets_of(sizes)))
-    return kernel_sums.pair_matrix(
+    return pair_sums.pair_matrix(
         *packed[0], *packed[-1], kernel == "laplace", decay(kernel, unit_sigma),
         team_size(n_threads), Y is None, False,
     )  # fmt: skip
@@ -56,7 +56,7 @@ def potentials(
     """Return sum_q K(p, q) v_q at every place p, (n, r)."""
     places, _ = scaled(places, sigma)
     points, sigma = scaled(points, sigma)
-    return kernel_sums.potentials(
+    return pair_sums.potentials(
         cloud(places), len(places), cloud(points), cloud(vectors), len(points),
         kernel == "laplace", decay(kernel, sigma), team_size(n_threads),
     )  # fmt: skip

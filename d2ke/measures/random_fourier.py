@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from d2ke._base.threads import team_size
-from d2ke._ext import kernel_sums
+from d2ke._ext import expansions
 from d2ke.measures.clouds import scaled
 from d2ke.measures.measure import lengths
 
@@ -51,11 +51,11 @@ def transforms(
 ) -> np.ndarray:
     """Return sum_p v_p exp(i <omega, p>) of every set, (n_sets, r, 2, n_frequencies)."""
     count = omega.shape[1]
-    width = -(-count // kernel_sums.FREQUENCIES) * kernel_sums.FREQUENCIES
+    width = -(-count // expansions.FREQUENCIES) * expansions.FREQUENCIES
     padded = np.zeros((omega.shape[0], width))
     padded[:, :count] = omega
     reach = np.linalg.norm(points, axis=1).max() * np.linalg.norm(omega, axis=0).max()
-    sums = kernel_sums.fourier(
+    sums = expansions.fourier(
         points, vectors, offsets, padded, not reach < _FAR, team_size(n_threads)
     )
     return sums[..., :count]

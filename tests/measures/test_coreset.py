@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import d2ke
-from d2ke._ext import coresets, kernel_sums
+from d2ke._ext import coresets
+from d2ke._ext import pair_sums as compiled_sums
 from d2ke.measures import coreset, pair_sums
 
 CHOOSING = ("random", "zorder", "halving", "herding", "thinning")
@@ -293,7 +294,7 @@ def test_balanced_signs(isa, seed, n, d, r, kernel):
     if seed % 2:
         points, units = np.round(points), np.sign(units[:, :1])
     K = gram(points, units, 0.8, kernel)
-    width = 2 * n + kernel_sums.PADDING
+    width = 2 * n + compiled_sums.PADDING
     coins = (2 * rng.integers(0, 2, (1, width)) - 1).astype(np.int8)
     arrays = [coreset._blocked(a, 2 * n, 1, width) for a in (points, units)]
     signs, norms = coresets.balanced_signs(
@@ -392,7 +393,7 @@ def test_halving_is_the_slow_one(monkeypatch):
     rng.random(3)  # the curve's shift
     kept = order
     for _ in range(3):
-        width = len(kept) + kernel_sums.PADDING
+        width = len(kept) + compiled_sums.PADDING
         coins = 2 * rng.integers(0, 2, (1, width)) - 1
         field, half = np.zeros(64), []
         for i, (p, q) in enumerate(kept.reshape(-1, 2)):

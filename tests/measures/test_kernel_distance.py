@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import d2ke
-from d2ke._ext import kernel_sums
+from d2ke._ext import expansions
 from d2ke.measures import (
     dual_tree,
     fast_gauss,
@@ -334,9 +334,9 @@ def test_sine_and_cosine(isa):
         [np.linspace(-20, 20, 999), np.random.default_rng(0).uniform(-(2**20), 2**20, 5000),
          np.arange(-40, 40) * np.pi / 4, [0.0, 1e-300, 2.0**20 - 1]]
     )  # fmt: skip
-    width = kernel_sums.FREQUENCIES
+    width = expansions.FREQUENCIES
     arguments = np.resize(arguments, -(-len(arguments) // width) * width)
-    found = kernel_sums.fourier(
+    found = expansions.fourier(
         np.ones((1, 1)), np.ones((1, 1)), np.array([0, 1]), arguments[None], False, 1
     )[0, 0]
     np.testing.assert_allclose(found[0], np.cos(arguments), rtol=0, atol=3e-16)
@@ -349,7 +349,7 @@ def test_taylor_features_are_the_expansion(isa, d):
     degree = 6
     points, vectors = rng.standard_normal((37, d)) * 0.5, rng.standard_normal((37, 2))
     terms = fast_gauss.terms_of(d, degree)
-    powers = kernel_sums.exponents(d, degree, terms)
+    powers = expansions.exponents(d, degree, terms)
     assert len({tuple(p) for p in powers}) == terms
     assert powers.sum(axis=1).max() == degree - 1
     found = fast_gauss.features(points, vectors, np.array([0, 10, 37]), degree, 1)
