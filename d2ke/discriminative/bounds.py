@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What theory guarantees of the kernel classifier's errors; usually nothing, as it exceeds 1."""
+"""Bounds of the kernel classifier's error, which usually exceed 1 and then say nothing."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def kernel_risk_bound(
     Returns
     -------
     float
-        The bound. It says something below 1 only, which takes many thousands of objects.
+        The bound. It says something only below 1, which takes many thousands of objects.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def kernel_risk_bound(
 
     Notes
     -----
-    The theorem is for kernels with K(x, x) = 1; B is taken times max K(x, x)^(1/2) for others.
+    The theorem is for kernels with K(x, x) = 1; for others, B is multiplied by max K(x, x)^(1/2).
 
     References
     ----------
@@ -87,12 +87,12 @@ def kernel_similarity_bound(
 ) -> float:
     """Bound the error probability by discriminative similarity: Theorem 2, with eq. (7).
 
-    As `kernel_risk_bound`, with the loss replaced by its upper bound
+    As `kernel_risk_bound`, with an upper bound in place of the loss,
 
         1 - sum_ij (alpha_i + alpha_j) K_ij / (2 n margin)
           + sum_{i<j, y_i != y_j} 2 (alpha_i + alpha_j) K_ij / (n margin),
 
-    in which cdsk's similarity appears. The two are equal for two classes where no object is
+    which contains cdsk's similarity. The two are equal for two classes where no object is
     misclassified or has a margin beyond `margin`.
 
     Parameters
@@ -152,13 +152,13 @@ def density_error_bound(
 ) -> float:
     """Bound the integrated squared error of kernel density classification: Theorem 3.
 
-    Of two classes, r^(x) = sum_i alpha_i s_i k_h(x - x_i), with s_i = 1 and -1 and the Gaussian
+    For two classes, r^(x) = sum_i alpha_i s_i k_h(x - x_i), with s_i = 1 and -1 and the Gaussian
     density k_h, estimates r = pi_1 p_1 - pi_2 p_2. With probability 1 - delta,
 
         ISE - (integral of r^2) <= alpha' (k_{sqrt2 h} o s s') alpha
             - 2 / (n - 1) sum_{i != j} alpha_i s_i s_j k_h(x_i - x_j) + 2 eps,
 
-    eps = k_h(0) sqrt(2 ln(2n / delta) / (n - 1)), whatever the weights.
+    eps = k_h(0) sqrt(2 ln(2n / delta) / (n - 1)), for any weights.
 
     Parameters
     ----------
@@ -176,8 +176,8 @@ def density_error_bound(
     Returns
     -------
     float
-        The bound of the error less the integral of r^2, which does not depend on the weights and
-        is not known; negative for a good estimate.
+        The bound of the error minus the integral of r^2, which is unknown and does not depend on
+        the weights; negative for a good estimate.
 
     Raises
     ------
@@ -228,8 +228,8 @@ def similarity_risk_bound(
     """Bound the error probability of a classifier with a general similarity: Theorem 6.
 
     As `kernel_risk_bound` with B = (B+ + B-) R, from the parts S = S+ - S- of `psd_split`:
-    B+^2 = sum_y alpha^(y)' S+ alpha^(y), B- alike, R^2 the largest value on the diagonals of the
-    two; and 16 in the place of 8 sqrt(2), as values may be negative.
+    B+^2 = sum_y alpha^(y)' S+ alpha^(y), B- likewise, R^2 the largest value on the diagonals of the
+    two; and 16 in place of 8 sqrt(2), as values may be negative.
 
     Parameters
     ----------

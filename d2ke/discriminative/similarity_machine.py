@@ -25,7 +25,7 @@ class SimilarityMachine:
     classes : ndarray of shape (n_classes,)
         The distinct labels in sorted order.
     coef : ndarray of float64, shape (n, n_machines)
-        One column for each class against the rest; a single one, for ``classes[1]``, of two.
+        One column for each class against the rest; for two classes only that of ``classes[1]``.
     bias : ndarray of float64, shape (n_machines,)
         Added to the decision values.
     """
@@ -50,7 +50,7 @@ def similarity_machine_fit(
 
         a' (lam_plus S+ + lam_minus S-) a / 2 + C sum_i max(0, 1 - y_i ((S a)_i + b)),
 
-    y_i = +1 and -1 for the two classes; of more than two, each against the rest.
+    y_i = +1 and -1 for the two classes; more than two classes, each against the rest.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def similarity_machine_predict(
     Parameters
     ----------
     model : SimilarityMachine
-        What `similarity_machine_fit` returned.
+        From `similarity_machine_fit`.
     S_new : array_like, shape (m, n)
         Similarities of m objects to the n training objects.
 
@@ -141,8 +141,8 @@ def similarity_machine_predict(
     labels : ndarray of shape (m,)
         Predicted labels, in the type of ``model.classes``.
     decision : ndarray of float64, shape (m, 1) or (m, n_classes)
-        Of two classes one column, where a value above 0 means ``classes[1]``; of more, one for
-        each class, the first of the largest wins.
+        For two classes one column, where a value above 0 means ``classes[1]``; for more, a column
+        for each class, and the first of the largest wins.
 
     Raises
     ------

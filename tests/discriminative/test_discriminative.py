@@ -759,13 +759,13 @@ KERNELS = [
     ({"features": np.empty((12, 0))}, ValueError, "features must have rows and columns"),
     ({"features": WITH_NAN}, ValueError, r"features has nan at position \(2, 3\)"),
     ({"K": EMPTY_ROW}, ValueError, r"K\[4\] has zero similarity to every object"),
-    ({"K": np.ones((12, 12))}, ValueError, "nothing tells the objects apart"),
+    ({"K": np.ones((12, 12))}, ValueError, "all objects are alike"),
     ({"K": -GOOD}, ValueError, "similarities of object 0 sum to 0"),
-    ({"points": np.ones((12, 2))}, ValueError, "equal points only"),
-    ({"points": np.ones((12, 2)), "h": 1.0}, ValueError, "nothing tells the objects apart"),
+    ({"points": np.ones((12, 2))}, ValueError, "only equal points"),
+    ({"points": np.ones((12, 2)), "h": 1.0}, ValueError, "all objects are alike"),
     ({"points": blobs(12)[0], "h": 0.0}, ValueError, "h must be a positive"),
     ({"points": blobs(12)[0], "h": "auto"}, TypeError, "h must be a positive number"),
-    ({"features": np.ones((12, 4))}, ValueError, "nothing tells the objects apart"),
+    ({"features": np.ones((12, 4))}, ValueError, "all objects are alike"),
     ({"features": np.eye(12)[:, :11]}, ValueError, r"features\[11\] has zero similarity"),
     ({"features": GOOD - 0.5 * GOOD.mean()}, ValueError, "positive sum"),
     ({"features": np.full((12, 2), np.inf)}, ValueError, "inf"),
@@ -873,7 +873,7 @@ def test_bad_classifiers():
         (ASYMMETRIC, "K must be symmetric"),
         (WITH_NAN, "K has nan"),
         (EMPTY_ROW, r"K\[4\] has zero similarity"),
-        (np.ones((12, 12)), "nothing tells the objects apart"),
+        (np.ones((12, 12)), "all objects are alike"),
     ):
         with pytest.raises(ValueError, match=text):
             d2ke.kernel_classifier_fit(K, Y12)
@@ -927,7 +927,7 @@ def test_bad_bounds_and_measures():
         d2ke.clustering_accuracy(Y12, Y12[:11])
     with pytest.raises(ValueError, match="y is empty"):
         d2ke.normalized_mutual_information([], [])
-    with pytest.raises(ValueError, match="X has one point only"):
+    with pytest.raises(ValueError, match="X has only one point"):
         d2ke.bandwidth([[1.0, 2.0]])
     with pytest.raises(ValueError, match="Y has 3 columns, but X has 2"):
         d2ke.gaussian_gram(np.eye(2), np.ones((1, 3)), h=1.0)
