@@ -12,10 +12,13 @@ import numpy as np
 from d2ke._base import labels
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import positive_number
+from d2ke._base.memory import needs
 from d2ke.discriminative.gaussian import gaussian
 from d2ke.discriminative.similarity_graph import indicators
 from d2ke.discriminative.simplex_qp import simplex_point
 from d2ke.embedding.spectrum import split
+
+needs("kernel_risk_bound, kernel_similarity_bound", "c n^2 + 32 n k", "take fewer objects")
 
 
 def kernel_risk_bound(
@@ -147,6 +150,9 @@ def kernel_similarity_bound(
     return loss + _complexity(_norm(K, codes, alpha), K, codes, margin, delta, math.sqrt(2))
 
 
+needs("density_error_bound", "16 n^2 + 32 n d", "take fewer points")
+
+
 def density_error_bound(
     X: Any, y: Sequence | np.ndarray, alpha: Any, *, h: float, delta: float = 0.05
 ) -> float:
@@ -220,6 +226,9 @@ def density_error_bound(
     overlap = peak * float(weighted @ K @ signs) / (n - 1)
     eps = peak * math.sqrt(2 * math.log(2 * n / _probability(delta)) / (n - 1))
     return square - 2 * overlap + 2 * eps
+
+
+needs("similarity_risk_bound", "32 n^2 + c n^2 + 32 n k", "take fewer objects")
 
 
 def similarity_risk_bound(

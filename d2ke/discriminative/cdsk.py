@@ -10,6 +10,7 @@ import numpy as np
 
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, generator, integer, positive_number
+from d2ke._base.memory import needs
 from d2ke.discriminative.kernel_classifier import CURVATURES
 from d2ke.discriminative.kernel_input import KernelInput, read_lam
 from d2ke.discriminative.kmeans import kmeans, unit_rows
@@ -46,6 +47,27 @@ class Clustering:
     objectives: np.ndarray
     best: int
     lam: float
+
+
+needs(
+    "cdsk, lpdsk",
+    {
+        "K": "40 n^2 + c n^2 + 2560 n + 160 n k",
+        "points": "48 n^2 + 32 n d + 10752 n + 160 n k",
+        'points, risk="ise"': "56 n^2 + 32 n d + 10752 n + 160 n k",
+    },
+    "give features in the place of K or points, or take fewer objects",
+)
+needs(
+    "cdsk, lpdsk",
+    {'K, similarity="general"': "48 n^2 + c n^2 + 2560 n + 160 n k"},
+    "take fewer objects",
+)
+needs(
+    "cdsk",
+    {"features": "40 n R + 40 R^2 + 2560 n + 160 n k"},
+    "take fewer features or objects",
+)
 
 
 def cdsk(

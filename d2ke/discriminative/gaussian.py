@@ -10,11 +10,18 @@ from scipy.spatial.distance import cdist, pdist
 
 from d2ke._base import arrays
 from d2ke._base.checks import integer, positive_number
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import needs, require_memory
 
 _NEIGHBORS = 7
 _ROWS = 512
 _MOST = 2000  # points that the bandwidth is measured at
+
+
+needs(
+    "gaussian_gram",
+    {"": "8 n m + 16 n d + 16 m d", "h is None": "8 n m + 16 n d + 16 m d + 8192 n"},
+    "take fewer objects",
+)
 
 
 def gaussian_gram(X: Any, Y: Any = None, *, h: float | None = None) -> np.ndarray:
@@ -68,6 +75,9 @@ def gaussian(
     K = cdist(X / h, others / h, "sqeuclidean")
     K *= -0.5
     return np.exp(K, out=K)
+
+
+needs("bandwidth", "8 n d + 8192 n", "take fewer points")
 
 
 def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from d2ke._base import arrays, labels
 from d2ke._base.checks import choice
-from d2ke._base.memory import copied_bytes, require_memory
+from d2ke._base.memory import copied_bytes, needs, require_memory
 from d2ke.discriminative.kernel_input import KernelInput, read_lam
 from d2ke.discriminative.similarity_graph import FeatureKernel, indicators
 
@@ -49,6 +49,19 @@ class KernelClassifier:
     lam: float
     coef: np.ndarray = field(repr=False)
     from_features: bool
+
+
+needs("kernel_classifier_fit", {"K": "9 n^2 + c n^2 + 16 n k"}, "train on features")
+needs(
+    "kernel_classifier_fit",
+    {'K, similarity="general"': "32 n^2 + c n^2 + 16 n k"},
+    "take fewer objects",
+)
+needs(
+    "kernel_classifier_fit",
+    {"features": "24 n R + 40 R^2 + 16 n k"},
+    "take fewer features or objects",
+)
 
 
 def kernel_classifier_fit(
@@ -133,6 +146,9 @@ def kernel_classifier_fit(
     return KernelClassifier(
         classes, alpha, codes, problem.objective(alpha), lam, coef, features is not None
     )
+
+
+needs("kernel_classifier_predict", "8 n k + c n m", "give the rows in parts")
 
 
 def kernel_classifier_predict(

@@ -12,6 +12,7 @@ import numpy as np
 from d2ke._base import labels as class_labels
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, flag, integer, positive_number
+from d2ke._base.memory import needs
 from d2ke.discriminative.cdsk import TRACE_WEIGHT, VARIANTS
 from d2ke.discriminative.kernel_classifier import CURVATURES
 from d2ke.discriminative.kernel_input import KernelInput, read_lam
@@ -49,6 +50,13 @@ class Propagation:
     alpha: np.ndarray = field(repr=False)
     objectives: np.ndarray
     lam: float
+
+
+needs(
+    "lpdsk",
+    {"features": "64 n R + 128 R^2 + 160 n k"},
+    "take fewer features or objects",
+)
 
 
 def lpdsk(

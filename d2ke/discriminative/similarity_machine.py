@@ -11,7 +11,7 @@ import numpy as np
 
 from d2ke._base import arrays, labels
 from d2ke._base.checks import positive_number
-from d2ke._base.memory import copied_bytes, require_memory
+from d2ke._base.memory import copied_bytes, needs, require_memory
 from d2ke.embedding.spectrum import split
 from d2ke.learners.libsvm import cache_bytes, svmtrain
 
@@ -33,6 +33,9 @@ class SimilarityMachine:
     classes: np.ndarray
     coef: np.ndarray = field(repr=False)
     bias: np.ndarray = field(repr=False)
+
+
+needs("similarity_machine_fit", "32 n^2 + c n^2 + Q + 32 n k", "take fewer objects")
 
 
 def similarity_machine_fit(
@@ -122,6 +125,9 @@ def similarity_machine_fit(
     factors = np.where(parts.values > 0, 1 / lam_plus, -1 / lam_minus) * (parts.values != 0)
     coef = parts.vectors @ (factors[:, None] * (parts.vectors.T @ coef))
     return SimilarityMachine(classes, coef, bias)
+
+
+needs("similarity_machine_predict", "16 n k + c n m", "give the rows in parts")
 
 
 def similarity_machine_predict(

@@ -12,6 +12,7 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import integer, positive_number
+from d2ke._base.memory import needs
 from d2ke._ext import simplex_qp as _kernel
 
 _ROUNDS = 3  # the gradient is computed anew in each, since updates collect rounding errors
@@ -43,6 +44,10 @@ class SimplexSolution:
     gap: float
     n_steps: int
     converged: bool
+
+
+needs("simplex_qp", "c n^2", "give H as float64")
+needs("simplex_qp", {"H is not C-contiguous": "8 n^2 + c n^2"}, "give H in C order")
 
 
 def simplex_qp(

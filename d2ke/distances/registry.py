@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice, flag, integer, positive_number
+from d2ke._base.memory import needs
 from d2ke._ext import elastic, emd, pair_distance, sets, strings
 from d2ke.measures.clouds import cloud, decay, distinct, scaled
 from d2ke.objects.container import Objects, common_alphabet
@@ -235,6 +236,9 @@ DISTANCES = (
 )
 
 BY_NAME = {name: row for row in DISTANCES for name in (row.name, *row.aliases)}
+
+
+needs("distance_names", "MiB")
 
 
 def distance_names() -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from d2ke._base import arrays
 from d2ke._base.checks import choice, positive_number
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import needs, require_memory
 from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
 from d2ke.distances.matrix import fill, output_array
@@ -165,6 +165,14 @@ def embed(
         scale=1 / np.sqrt(pairs.shape[1]),
         parameters={"link": "distance"} if gamma is None else {"gamma": gamma, "link": "exp"},
     )
+
+
+needs("d2ke_features", "b n R", "out=D works in place")
+needs(
+    "d2ke_features",
+    {"rows of D that are not contiguous": "2 b n R"},
+    "give a C-contiguous D, whose out=D works in place",
+)
 
 
 def d2ke_features(

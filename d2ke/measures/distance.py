@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import flag
+from d2ke._base.memory import needs
 from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate
 from d2ke.measures.measure import Measure, as_measure, check_comparable, lengths, merged
 from d2ke.measures.norm_methods import NORM_METHODS, check_method, choose
@@ -65,6 +66,9 @@ class KernelDistanceInfo:
     standard_error: float | None
     discretisation: float
     counts: dict[str, int] = field(hash=False)
+
+
+needs("kernel_distance", "48 N + 96 V + 32 MiB")
 
 
 def kernel_distance(
@@ -169,6 +173,9 @@ def kernel_distance(
         n_threads,
     )
     return result if info else result.value
+
+
+needs("kernel_norm", "24 N + 64 V + 32 MiB")
 
 
 def kernel_norm(

@@ -11,13 +11,20 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice, flag, integer
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import needs, require_memory
 from d2ke.measures import fast_gauss, random_fourier
 from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel
 from d2ke.measures.measure import Measure, as_measures
 from d2ke.objects.container import offsets_of
 
 _MOST_VALUES = 2**31  # of a feature matrix
+
+
+needs(
+    "kernel_features, KernelFeatureMap",
+    "16 n R + 12 d R + 64 N + 96 V + 1024 n + 32 MiB",
+    "a larger eps, or fewer n_features",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +122,13 @@ class KernelFeatureMap:
             unit = math.sqrt(2) * self.sigma
             Z = fast_gauss.features(points / unit, vectors, offsets, self.degree, n_threads)
         return Z.reshape(len(measures), -1)
+
+
+needs(
+    "kernel_feature_map",
+    "12 d R + 48 N + 64 V + 1024 n",
+    "a larger eps, or fewer n_features",
+)
 
 
 def kernel_feature_map(

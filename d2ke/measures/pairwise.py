@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice, integer
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import needs, require_memory
 from d2ke.measures import pair_sums
 from d2ke.measures.feature_map import KernelFeatureMap, map_for, point_counts
 from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel
@@ -21,6 +21,17 @@ from d2ke.measures.measure import Measure, as_measures, check_comparable
 MATRIX_METHODS = ("exact", "auto", "rff", "ifgt")
 
 _TREE_FEATURES = 16  # up to which a tree of neighbours beats comparing with all
+
+
+needs(
+    "kernel_distance_matrix, kernel_neighbors",
+    {
+        'method="exact"': "24 n m + 16 G m + 48 N + 64 V + 1024 n + 1024 m",
+        'method="rff", "ifgt", "auto"': "24 n m + 16 n R + 16 m R + 64 N + 96 V + 1024 n + 1024 m",
+        'kernel="linear", "trivial"': "8 n m + 80 N + 160 V + 1024 n + 1024 m",
+    },
+    "take fewer objects",
+)
 
 
 def kernel_distance_matrix(

@@ -15,6 +15,7 @@ import numpy as np
 
 from d2ke._base.checks import file_path
 from d2ke._base.files import frozen, written_whole
+from d2ke._base.memory import needs
 from d2ke._version import __version__
 from d2ke.io._hdf5 import HEADER_BYTES, group_of, header, part_of, seal
 
@@ -144,6 +145,9 @@ class Search:
             value = frozen(values[name])
             best[value] = max(accuracy, best.get(value, accuracy))
         return best
+
+
+needs("load_search", "12 F")
 
 
 def load_search(path: str | os.PathLike) -> Search:

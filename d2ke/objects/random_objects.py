@@ -21,9 +21,11 @@ from d2ke._base.checks import (
     length_range,
     positive_number,
 )
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import needs, require_memory
 from d2ke.objects.container import Objects, offsets_of, refuse_weights
 from d2ke.objects.packing import pack
+
+needs("random_series", "13 N + 16 n", "fewer or shorter objects")
 
 
 def random_series(
@@ -97,6 +99,9 @@ def random_series(
     return Objects("vectors", values, offsets)
 
 
+needs("random_strings", "12 N + 16 n", "fewer or shorter objects")
+
+
 def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed: Any) -> Objects:
     """Draw random strings: lengths uniform, letters uniform.
 
@@ -163,6 +168,9 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
     )
     values = codes.astype(letters.values.dtype)
     return Objects("strings", values, offsets, letters.alphabet, letters.letters)
+
+
+needs("random_segments", "18 N + 64 n", "fewer or shorter objects")
 
 
 def random_segments(
@@ -243,6 +251,9 @@ def random_segments(
             values *= objects.dtype.type(scale)
         _check_overflow(values, f"scale is too large for {objects.dtype}: {scale}")
     return Objects(objects.kind, values, offsets, objects.alphabet, objects.letters)
+
+
+needs("markov_strings", "18 N + 96 M + 64 n", "fewer or shorter objects")
 
 
 def markov_strings(
@@ -362,6 +373,9 @@ def _edge(name: str, given: Any, dim: int) -> np.ndarray:
     return edge.astype(np.float64)
 
 
+needs("random_sets", "18 N + 16 n", "fewer or smaller sets")
+
+
 def random_sets(
     R: int,
     dim: int,
@@ -450,6 +464,9 @@ def random_sets(
     return Objects("vectors", values, offsets)
 
 
+needs("resampled_sets", "17 N + 16 n", "fewer or smaller sets")
+
+
 def resampled_sets(R: int, X: Any, *, size: int | tuple[int, int], seed: Any) -> Objects:
     """Draw random sets of the elements of X: sizes uniform, elements uniform among all sets'.
 
@@ -502,6 +519,9 @@ def resampled_sets(R: int, X: Any, *, size: int | tuple[int, int], seed: Any) ->
     offsets = _draw_offsets(for_sizes, R, length_range("size", size), "resampled_sets", objects.dim)
     chosen = for_values.integers(0, len(objects.values), size=offsets[-1])
     return Objects("vectors", objects.values[chosen], offsets)
+
+
+needs("representatives", "16 N + b N + 64 n", "fewer objects")
 
 
 def representatives(X: Any, R: int, *, seed: Any) -> Objects:

@@ -41,6 +41,7 @@ import numpy as np
 
 from d2ke._base.checks import choice, file_path, flag
 from d2ke._base.files import written_whole
+from d2ke._base.memory import needs
 from d2ke.io.mat import v4, v5, v73
 from d2ke.io.mat.errors import Damaged, MatFileError, Unreadable
 from d2ke.io.mat.values import to_python, variable_nodes
@@ -48,6 +49,9 @@ from d2ke.objects.container import KINDS, Objects
 from d2ke.objects.packing import pack
 
 VERSIONS = ("5", "7.3")
+
+
+needs("load_mat, load_objects, save_mat", "3 F")
 
 
 def load_mat(
