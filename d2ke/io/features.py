@@ -14,7 +14,7 @@ import numpy as np
 
 from d2ke._base import arrays
 from d2ke._base.checks import choice, file_path
-from d2ke._base.files import written_whole
+from d2ke._base.files import atomic_write
 from d2ke._base.labels import label_array, same_length
 from d2ke._base.memory import needs, require_memory
 from d2ke.io import _layout
@@ -177,7 +177,7 @@ def save_features(
     parameters = _parameters({} if parameters is None else parameters)
     if compression is not None:
         choice("compression", compression, ["gzip"])
-    with written_whole(path) as part:
+    with atomic_write(path) as part:
         with h5py.File(part, "w", **_layout.hdf5_options(Z.shape)) as store:
             if labels is not None:
                 _layout.put_labels(store, labels)

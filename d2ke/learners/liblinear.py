@@ -336,7 +336,7 @@ def _solve_one_vs_rest(solve: partial, codes: np.ndarray, code: int, factor: flo
 
 
 def _solve(
-    rows: solver_nodes.Rows,
+    rows: solver_nodes.NodeRows,
     n_weights: int,
     bias: float,
     given: dict[str, Any],

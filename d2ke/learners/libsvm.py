@@ -342,7 +342,7 @@ def _library() -> Any:
 
 
 def _solve(
-    rows: solver_nodes.Rows,
+    rows: solver_nodes.NodeRows,
     values: np.ndarray,
     factors: np.ndarray,
     given: dict[str, Any],
