@@ -51,6 +51,10 @@ cdef struct Tiles:
     double bad_value
 
 
+class NotADistance(ValueError):
+    """A user's function returned what is not finite and >= 0; its arguments: row, column, value."""
+
+
 cdef class PairwiseKernel:
     """A distance prepared for x against y; built by the modules of the families."""
 
@@ -136,8 +140,7 @@ cdef compute(Tiles *tiles, size_t scratch_bytes, int64_t n_tasks, int n_threads,
     finally:
         free(memory)
     if tiles.bad:
-        raise ValueError(f"distance(X[{tiles.bad_row}], Y[{tiles.bad_column}]) must be "
-                         f"finite and >= 0, got {tiles.bad_value}")
+        raise NotADistance(tiles.bad_row, tiles.bad_column, tiles.bad_value)
 
 
 cdef void *address(Element[:, ::1] out):
