@@ -145,10 +145,10 @@ def svmtrain(
     >>> labels.tolist(), decision.round(3).tolist()
     (['no', 'yes'], [[-0.5], [3.0]])
     """
-    given = option_strings.parse(options, _OPTIONS)
-    svm_type = given.get("-s", 0)
-    _check_options(given, svm_type, class_weight)
-    precomputed = given["-t"] == PRECOMPUTED
+    parsed = option_strings.parse(options, _OPTIONS)
+    svm_type = parsed.get("-s", 0)
+    _check_options(parsed, svm_type, class_weight)
+    precomputed = parsed["-t"] == PRECOMPUTED
     data = _gram("K", K) if precomputed else solver_nodes.features("K", K)
     if 0 in data.shape:
         raise ValueError(f"K must have rows and columns, got shape {data.shape}")
@@ -157,26 +157,26 @@ def svmtrain(
         classes, values, factors = None, class_labels.targets("y", y), np.empty(0)
     else:
         classes, values = class_labels.encode_classes("y", y)
-        factors = scores.class_weights(classes, given.get("-w"), class_weight)
+        factors = scores.class_weights(classes, parsed.get("-w"), class_weight)
         order = np.argsort(values, kind="stable")
     class_labels.same_length("y", values, "K", data.shape[0])
     n, R = data.shape
     k = 1 if classes is None else len(classes)
-    sizes = {"n": n, "k": k, "Q": cache_bytes(n, given.get("-m", 100.0))}
+    sizes = {"n": n, "k": k, "Q": cache_bytes(n, parsed.get("-m", 100.0))}
     if precomputed:
         require_memory("svmtrain", "-t 4", **sizes)
     elif sparse.issparse(data):
         require_memory("svmtrain", "-t 0, 1, 2, 3, sparse", E=data.nnz, **sizes)
     else:
         require_memory("svmtrain", "-t 0, 1, 2, 3", R=R, b=data.itemsize, **sizes)
-    gamma = given.get("-g", 1.0 / data.shape[1])
-    kernel = Kernel(given["-t"], given.get("-d", 3), gamma, given.get("-r", 0.0))
+    gamma = parsed.get("-g", 1.0 / data.shape[1])
+    kernel = Kernel(parsed["-t"], parsed.get("-d", 3), gamma, parsed.get("-r", 0.0))
 
     rows = solver_nodes.gram_nodes(data) if precomputed else solver_nodes.feature_nodes(data)
     if order is not None:
         rows, values = rows.taken(order), values[order]
     _library().libsvm.svm_set_print_string_function(solver_calls.PRINT_HOOK)
-    solver = partial(_solve, rows, values, factors, given, svm_type, kernel)
+    solver = partial(_solve, rows, values, factors, parsed, svm_type, kernel)
     [((support, coef, rho, n_support), printed)] = solver_calls.run([solver])
     if not (np.isfinite(coef).all() and np.isfinite(rho).all()):
         raise ValueError("LIBSVM's solution is not finite; the values of K are too large")
@@ -186,23 +186,31 @@ def svmtrain(
         # LIBSVM's positive side is the first class of a pair; ours is the later one.
         coef, rho = -coef, -rho
     vectors = None if precomputed else data[support]
-    text = options if isinstance(options, str) else " ".join(options)
     return SVMModel(
-        support, coef, rho, classes, n_support, data.shape[1], vectors, kernel, svm_type, text
+        support,
+        coef,
+        rho,
+        classes,
+        n_support,
+        data.shape[1],
+        vectors,
+        kernel,
+        svm_type,
+        option_strings.text(options),
     )
 
 
-def _check_options(given: dict[str, Any], svm_type: int, class_weight: Mapping | None) -> None:
+def _check_options(parsed: dict[str, Any], svm_type: int, class_weight: Mapping | None) -> None:
     """Refuse a missing kernel, and options that the machine or its kernel would ignore."""
-    if "-t" not in given:
+    if "-t" not in parsed:
         raise ValueError("options must name the kernel: -t 4 for a Gram matrix, -t 0, 1, 2 or 3 "
                          "for feature vectors")  # fmt: skip
-    kernel = given["-t"]
+    kernel = parsed["-t"]
     for flag, kernels in {"-d": (1,), "-g": (1, 2, 3), "-r": (1, 3)}.items():
-        if flag in given and kernel not in kernels:
+        if flag in parsed and kernel not in kernels:
             raise ValueError(f"option {flag} is for the kernels -t {kernels}, not for -t {kernel}")
     for flag, types in {"-c": (0, 3, 4), "-n": (1, 4), "-p": (3,), "-w": (0,)}.items():
-        if flag in given and svm_type not in types:
+        if flag in parsed and svm_type not in types:
             raise ValueError(f"option {flag} is for the machines -s {types}, not for -s {svm_type}")
     if class_weight is not None and svm_type != 0:
         raise ValueError(f"class_weight is for the machine -s 0, not for -s {svm_type}")
@@ -239,7 +247,7 @@ def _solve(
     rows: solver_nodes.NodeRows,
     values: np.ndarray,
     factors: np.ndarray,
-    given: dict[str, Any],
+    parsed: dict[str, Any],
     svm_type: int,
     kernel: Kernel,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
@@ -250,12 +258,12 @@ def _solve(
     param.set_to_default_values()
     param.svm_type = svm_type
     param.kernel_type, param.degree, param.gamma, param.coef0 = kernel
-    param.C = given.get("-c", 1.0)
-    param.nu = given.get("-n", 0.5)
-    param.p = given.get("-p", 0.1)
-    param.cache_size = given.get("-m", 100.0)
-    param.eps = given.get("-e", 0.001)
-    param.shrinking = given.get("-h", 1)
+    param.C = parsed.get("-c", 1.0)
+    param.nu = parsed.get("-n", 0.5)
+    param.p = parsed.get("-p", 0.1)
+    param.cache_size = parsed.get("-m", 100.0)
+    param.eps = parsed.get("-e", 0.001)
+    param.shrinking = parsed.get("-h", 1)
     param.nr_weight = len(factors)
     param.weight_label = (ctypes.c_int * len(factors))(*range(len(factors)))
     param.weight = (ctypes.c_double * len(factors))(*factors)
