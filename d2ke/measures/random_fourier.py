@@ -21,7 +21,7 @@ _FAR = 2.0**20  # of arguments, up to which the compiled sine is accurate
 def frequencies(rng: np.random.Generator, dim: int, count: int, kernel: Kernel) -> np.ndarray:
     """Draw from the kernel's spectrum: a normal law, or Cauchy's for the Laplace kernel.
 
-    Returns (dim, count); a longer draw from the same generator begins with a shorter one.
+    Returns (dim, count). A longer draw from the same generator begins like a shorter one.
     """
     normal = rng.standard_normal((count, dim + kernel.laplace))
     omega = normal[:, :dim] / kernel.sigma
@@ -64,7 +64,7 @@ def needed_uniformly(eps: float, delta: float, dim: int, diameter: float, sigma:
 
     The constants are those of Sutherland and Schneider's Proposition 1.
     """
-    # Root of the mean squared length of a frequency, times the diameter; the bound wants >= eps.
+    # Root of the mean squared length of a frequency, times the diameter; the bound is for >= eps.
     spread = max(math.sqrt(dim) / sigma * diameter, eps)
     log = math.log(66 / delta) + 2 * math.log(spread / eps)
     return math.ceil(4 * (dim + 2) / (eps * eps) * log)
@@ -81,8 +81,8 @@ def random_norm(
 
     |transform(omega)|^2 lies in [0, W^2] and has the mean kappa. More and more frequencies
     are drawn until Maurer and Pontil's empirical Bernstein bound says that they are
-    enough, which for small distances it does long before Hoeffding's, where drawing ends
-    in any case. Half of delta is for the one, half is shared by the tests of the other.
+    enough. For small distances that is long before Hoeffding's bound, where drawing ends
+    in any case. Half of delta is for Hoeffding's bound; the tests of the other share half.
     """
     eps, delta = accuracy.eps, accuracy.risk
     points, kernel = kernel.scaled(points)
