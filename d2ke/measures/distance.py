@@ -11,7 +11,7 @@ import numpy as np
 
 from d2ke._base.checks import flag
 from d2ke._base.memory import needs
-from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate
+from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate, NormProblem
 from d2ke.measures.measure import Measure, as_measure, check_comparable, lengths, merged
 from d2ke.measures.norm_methods import NORM_METHODS, check_method, choose
 
@@ -264,9 +264,10 @@ def _norm_of(
             # Of each pair: the total measure may have shrunk by cancellation.
             ratio = total / signed if signed else 1.0
             each = replace(accuracy, eps=min(accuracy.eps * ratio * ratio, 1.0))
+        problem = NormProblem(points, vectors, kernel, each, n_threads)
         if method == "auto":
-            method, reason = choose(points, vectors, kernel, each)
-        estimate = NORM_METHODS[method].run(points, vectors, kernel, each, n_threads)
+            method, reason = choose(problem)
+        estimate = NORM_METHODS[method].run(problem)
     squared = max(estimate.value, 0.0)
     return KernelDistanceInfo(
         value=math.sqrt(squared),

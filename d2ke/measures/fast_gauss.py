@@ -16,7 +16,7 @@ from scipy.special import gammaln, pdtrc
 
 from d2ke._base.threads import team_size
 from d2ke._ext import expansions
-from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate
+from d2ke.measures.kernels import NormEstimate, NormProblem
 from d2ke.measures.measure import lengths
 from d2ke.objects.container import offsets_of
 
@@ -187,27 +187,23 @@ def plan_expansion(points: np.ndarray, sigma: float, eps: float) -> ExpansionPla
     return min(plans, key=lambda each: each.work)
 
 
-def taylor_norm(
-    points: np.ndarray,
-    vectors: np.ndarray,
-    kernel: Kernel,
-    accuracy: Accuracy,
-    n_threads: int | None,
-) -> NormEstimate:
-    """Return kappa of one measure with itself, to eps times the square of its total.
+def taylor_norm(problem: NormProblem) -> NormEstimate:
+    """Return kappa to eps times the square of the total.
 
     With one centre, the sum of squares lacks those of the terms of higher degree; as these
     are a positive definite kernel too, the error is at most (sum |v_p| sqrt(R(p, p)))^2 with
     R(p, p) = P(Poisson(2 |p|^2) >= degree), which is the bound returned.
     """
-    points, kernel = kernel.scaled(points)
-    plan = plan_expansion(points, kernel.sigma, accuracy.eps)
-    unit = math.sqrt(2) * kernel.sigma
+    problem = problem.scaled()
+    points, vectors, eps = problem.points, problem.vectors, problem.accuracy.eps
+    plan = plan_expansion(points, problem.kernel.sigma, eps)
+    unit = math.sqrt(2) * problem.kernel.sigma
     if plan.cluster:
-        return _clustered(points / unit, vectors, plan, accuracy.eps, n_threads)
+        return _clustered(points / unit, vectors, plan, eps, problem.n_threads)
     centre, _ = ball(points)
     points = (points - centre) / unit
-    sums = features(points, vectors, np.array([0, len(points)]), plan.degree, n_threads)
+    offsets = np.array([0, len(points)])
+    sums = features(points, vectors, offsets, plan.degree, problem.n_threads)
     # The remainder grows with |p|: a table, looked up at the next step above, bounds it.
     squares = _squares(points)
     steps = np.linspace(0, squares.max(), _STEPS)

@@ -11,8 +11,7 @@ from scipy.special import erfc, erfcinv
 
 from d2ke._base.threads import team_size
 from d2ke._ext import expansions
-from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate
-from d2ke.measures.measure import lengths
+from d2ke.measures.kernels import NormEstimate, NormProblem
 from d2ke.measures.random_fourier import centred
 
 MOST_TERMS = 1_000_000
@@ -79,21 +78,16 @@ def _one_coordinate(extent: float, eps: float) -> tuple[float, float, float]:
     return float(periods[least]), float(degrees[least]), float(error)
 
 
-def series_norm(
-    points: np.ndarray,
-    vectors: np.ndarray,
-    kernel: Kernel,
-    accuracy: Accuracy,
-    n_threads: int | None,
-) -> NormEstimate:
-    """Return kappa of one measure with itself, to eps times the square of its total.
+def series_norm(problem: NormProblem) -> NormEstimate:
+    """Return kappa to eps times the square of the total.
 
     It is the sum over all features of c |sum_p v_p b(p)|^2, where b is a product of sines and
     cosines of the coordinates and c that of their coefficients.
     """
-    points, kernel = kernel.scaled(points)
-    plan = plan_series(points, kernel.sigma, accuracy.eps)
-    points = centred(points)
+    problem = problem.scaled()
+    vectors, sigma = problem.vectors, problem.kernel.sigma
+    plan = plan_series(problem.points, sigma, problem.accuracy.eps)
+    points = centred(problem.points)
     # The largest is the other factor of the matrix product.
     order = np.argsort(plan.degrees, kind="stable")
     n_front = max(1, len(order) - 1)
@@ -103,10 +97,10 @@ def series_norm(
     segments = max(1, min(_SEGMENTS, _PARTIAL_VALUES // values, n * values >> 18))
     sums = expansions.series(
         np.ascontiguousarray(points[:, order]), vectors, n * np.arange(segments + 1) // segments,
-        plan.degrees[order], steps, n_front, team_size(n_threads),
+        plan.degrees[order], steps, n_front, team_size(problem.n_threads),
     ).sum(axis=0)  # fmt: skip
     weights = [
-        _coefficients(kernel.sigma * step, int(degree))
+        _coefficients(sigma * step, int(degree))
         for step, degree in zip(steps, plan.degrees[order], strict=True)
     ]
     front, back = (_products(part) for part in (weights[:n_front], weights[n_front:]))
@@ -114,7 +108,7 @@ def series_norm(
     # Rounding of repeated turns by the same angle, and of sums of blocks of points.
     blocks = n / (expansions.SERIES_POINTS * segments) + segments
     rounding = 2 * (4 * float(plan.degrees.sum()) + 64 + blocks) * np.finfo(float).eps
-    bound = (plan.error + rounding) * float(lengths(vectors).sum()) ** 2
+    bound = (plan.error + rounding) * problem.total**2
     return NormEstimate(value, bound, {"features": plan.terms})
 
 

@@ -20,7 +20,7 @@ from d2ke.measures import (
     measure,
     median_scale,
 )
-from d2ke.measures.kernels import Accuracy, Kernel
+from d2ke.measures.kernels import Accuracy, Kernel, NormProblem
 from d2ke.measures.norm_methods import choose
 
 
@@ -187,14 +187,15 @@ def test_auto_says_what_it_picks():
     points = rng.random((20000, 2))
     u = np.ones((20000, 1))
     narrow, wide = (
-        choose(points, u, Kernel("gaussian", sigma), Accuracy(2.5e-4)) for sigma in (0.003, 1.0)
+        choose(NormProblem(points, u, Kernel("gaussian", sigma), Accuracy(2.5e-4)))
+        for sigma in (0.003, 1.0)
     )
     assert narrow[0] == "dualtree"
     assert wide[0] == "fourier"
     assert "seconds" in wide[1]
-    assert choose(points, u, Kernel("gaussian", 1.0), Accuracy(None))[0] == "exact"
+    assert choose(NormProblem(points, u, Kernel("gaussian", 1.0), Accuracy(None)))[0] == "exact"
     high = rng.standard_normal((20000, 20))
-    assert choose(high, u, Kernel("gaussian", 5.0), Accuracy(2.5e-2))[0] == "rff"
+    assert choose(NormProblem(high, u, Kernel("gaussian", 5.0), Accuracy(2.5e-2)))[0] == "rff"
 
 
 def test_information():

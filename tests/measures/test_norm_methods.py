@@ -4,6 +4,7 @@
 import itertools
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from d2ke.measures import (
     pair_sums,
     random_fourier,
 )
-from d2ke.measures.kernels import Accuracy, Kernel
+from d2ke.measures.kernels import Accuracy, Kernel, NormProblem
 
 EPS = (1e-1, 1e-2, 1e-3)
 
@@ -69,13 +70,13 @@ def test_fourier_series_of_all_shapes(isa):
         square = np.linalg.norm(vectors, axis=1).sum() ** 2
         for eps in (1.0, 0.1, 1e-4, 1e-12):
             try:
-                asked = points, vectors, Kernel("gaussian", sigma), Accuracy(eps)
-                found = fourier_series.series_norm(*asked, 2)
+                problem = NormProblem(points, vectors, Kernel("gaussian", sigma), Accuracy(eps), 2)
+                found = fourier_series.series_norm(problem)
             except ValueError:
                 assert (d, eps) == (4, 1e-12) or sigma == 0.1
                 continue
             assert abs(found.value - exact) <= found.bound <= (eps + 1e-12) * square
-            assert fourier_series.series_norm(*asked, 1) == found
+            assert fourier_series.series_norm(replace(problem, n_threads=1)) == found
 
 
 @given(
