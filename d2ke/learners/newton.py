@@ -19,8 +19,8 @@ from d2ke._base.memory import bytes_needed, needs
 
 MAX_NEWTON = 100
 _MAX_CG = 300
-# How exactly a Newton step is solved for, relative to the gradient's norm: roughly at first, and
-# more so at each step, lest the rows with a loss change for ever (with a large C they do).
+# Tolerance of a Newton step, relative to the gradient's norm, and the factor by which it falls at
+# each step: with a constant one and a large C, the rows with a loss may change for ever.
 _FORCING, _TIGHTER = 0.3, 0.9
 # Up to so many features all products of two of them precondition the Newton step; with a large C
 # that takes a seventh of the iterations. Beyond, their squares alone, which cost next to nothing.
@@ -124,7 +124,7 @@ def block_newton(
             length = _line_search(W[:, left], step, slack, s * change, c)
             W[:, left] += length * step
             margins[:, left] += length * change
-            # Where rounding leaves no way down, the minimum is reached as nearly as it can be.
+            # Where no length decreases the objective, it is minimal to rounding.
             left = left[length > 0]
     solved = np.ones(k, dtype=bool)
     solved[left] = False
