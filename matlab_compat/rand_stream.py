@@ -54,9 +54,10 @@ class RandStream:
     Arrays are filled column by column. Sizes are given as in MATLAB: none for one number, ``n``
     for n x n, ``m, n, ...`` or one sequence of them; the result is in MATLAB's memory order.
 
-    `d2ke.random_series` and its kin take a stream as their `seed` (by its methods `integers`,
-    `random` and `standard_normal`, those of numpy's Generator) and then draw the series as the
-    Random Warping Series code of Wu et al. (2018) does: a length, its values, the next length.
+    `d2ke.random_series` and the other samplers take a stream as their `seed` (by its methods
+    `integers`, `random` and `standard_normal`, those of numpy's Generator) and then draw the series
+    as the Random Warping Series code of Wu et al. (2018) does: a length, its values, the next
+    length.
 
     Examples
     --------

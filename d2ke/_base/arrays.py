@@ -102,8 +102,8 @@ def symmetric_matrix(
 ) -> np.ndarray:
     """Return a matrix as float64, symmetric but for rounding, or raise.
 
-    With a function's name, what that one takes for the matrix must be there, see
-    `require_memory`; n and c are those of the matrix.
+    With a function's name, the memory that it takes is required, see `require_memory`; n and c
+    are those of the matrix.
     """
     square = matrix(name, values)
     if square.shape[0] != square.shape[1] or not square.size:

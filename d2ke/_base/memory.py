@@ -132,7 +132,7 @@ def copied_bytes(dtype: Any) -> int:
 
 
 def require_memory(function: str, case: str = "", **sizes: int) -> int:
-    """Raise a MemoryError if a call takes more than there is; return what it takes."""
+    """Raise a MemoryError if a call takes more than is available; return the bytes it takes."""
     needed = bytes_needed(function, case, **sizes)
     if needed > _SMALL:
         available = limits.available_memory()
