@@ -40,6 +40,10 @@ cdef struct Tiling:
     const int64_t *runs     # run k holds blocks runs[k] .. runs[k+1]
 
 
+class NotADistance(ValueError):
+    """A user's function returned what is not finite and >= 0; its arguments: row, column, value."""
+
+
 cdef class Cross:
     """A distance prepared for x against y; built by the modules of the families."""
 
@@ -261,8 +265,7 @@ cdef _run(Cross cross, Element[:, ::1] out, int n_threads, bint symmetric, progr
         if loop.error is not None:
             raise loop.error
         if shared.bad:
-            raise ValueError(f"distance(X[{shared.bad_row}], Y[{shared.bad_column}]) must be "
-                             f"finite and >= 0, got {shared.bad_value}")
+            raise NotADistance(shared.bad_row, shared.bad_column, shared.bad_value)
     finally:
         free(memory)
     if symmetric:

@@ -43,6 +43,8 @@ class Distance:
     weighted : bool
         Whether it uses the weights of vectors; if not, objects with weights are
         refused.
+    check : callable, optional
+        ``check(name, objects, **parameters)`` refuses objects that the kernel cannot compare.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Distance:
     parameters: Mapping[str, Callable[[str, Any], Any]] = field(default_factory=dict)
     weighted: bool = False
     required: tuple[str, ...] = ()
+    check: Callable[..., None] | None = None
 
 
 def _dtw_window(name: str, value: Any) -> int:
@@ -103,20 +106,26 @@ def _measures(objects):
 
 def _prepare_kernel(x, y, same, sigma, kernel="gaussian", normalize=False):
     sides = []
-    for name, objects in (("X", x),) if y is x else (("X", x), ("Y", y)):
+    for objects in (x,) if y is x else (x, y):
         values = objects.values.astype(np.float64, copy=False)
         weights = np.ones(len(values)) if objects.weights is None else objects.weights
         points, weights, offsets = distinct(values, weights, objects.offsets)
-        totals = np.add.reduceat(weights, offsets[:-1])
         if normalize:
+            totals = np.add.reduceat(weights, offsets[:-1])
             weights = weights / np.repeat(totals, np.diff(offsets))
-        elif totals.max() > _MOST_WEIGHT:
-            i = int(totals.argmax())
-            raise ValueError(f"the weights of {name}[{i}] are too large: their sum is {totals[i]}")
         points, unit_sigma = scaled(points, sigma)
         sides.append((cloud(points), cloud(weights[:, None]), offsets))
     laplace, rate = kernel == "laplace", decay(kernel, unit_sigma)
     return kernel_sums.distance(*sides[0], *sides[-1], laplace, rate, same)
+
+
+def _check_weights(name, objects, normalize=False, **_):
+    if normalize or objects.weights is None:
+        return
+    totals = np.add.reduceat(objects.weights, objects.offsets[:-1])
+    i = int(totals.argmax())
+    if totals[i] > _MOST_WEIGHT:
+        raise ValueError(f"the weights of {name}[{i}] are too large: their sum is {totals[i]}")
 
 
 def _kernel(name: str, value: Any) -> str:
@@ -231,6 +240,7 @@ DISTANCES = (
         source="Joshi, Kommaraju, Phillips & Venkatasubramanian 2011; Gretton et al. 2012 (MMD)",
         weighted=True,
         required=("sigma",),
+        check=_check_weights,
     ),
 )
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,9 @@ from d2ke._base.threads import thread_count
 from d2ke.distances.blocks import description, prepared_bytes
 from d2ke.distances.fingerprint import digest, sequence_digest
 from d2ke.distances.matrix import distance_matrix, fill
+from d2ke.distances.output import Output
 from d2ke.distances.pairs import check_pairs
+from d2ke.distances.problem import Caller, Quantity
 from d2ke.distances.registry import check_parameters, find_distance
 from d2ke.embedding.gram import dsk_gram
 from d2ke.embedding.pseudo_euclidean import gdk_led
@@ -305,25 +308,18 @@ def _search_omegas(X, codes, method, distance, draws, values, fit, folder, limit
             codes,
             **how,
         )
-    pairs = (check_pairs(X, drawn(draw), distance, params, ("X", "omega")) for _, draw in draws)
+    caller = Caller("d2ke_embed", "X", "omega")
+    output = partial(Output, max_memory=limit, resume=True, n_threads=n_threads, progress=progress)
+    pairs = (check_pairs(X, drawn(draw), distance, params, caller) for _, draw in draws)
     record = _record(codes, method, values, fit, [chosen for chosen, _ in draws], pairs)
     files = store_names([chosen for chosen, _ in draws])
     notes = SearchFolder(folder, record)
 
     def stores() -> Iterator[tuple[dict[str, Any], Path]]:
         for (chosen, draw), name in zip(stages(draws, "search", progress), files, strict=True):
-            pairs = check_pairs(X, drawn(draw), distance, params, ("X", "omega"))
-            fill(
-                pairs,
-                folder / name,
-                dtype=None,
-                max_memory=limit,
-                resume=True,
-                n_threads=n_threads,
-                progress=progress,
-                task=name,
-                parameters={f"omega_{key}": _printable(value) for key, value in chosen.items()},
-            ).close()
+            pairs = check_pairs(X, drawn(draw), distance, params, caller)
+            drawn_by = {f"omega_{key}": _printable(value) for key, value in chosen.items()}
+            fill(pairs, output(folder / name), Quantity(name, parameters=drawn_by)).close()
             yield chosen, folder / name
 
     with closing(notes):
