@@ -14,7 +14,7 @@ from d2ke._base.checks import choice, generator, integer, positive_number
 from d2ke.embedding.scaling import SCALINGS
 from d2ke.learners.losses import LOSSES
 from d2ke.objects.container import Objects
-from d2ke.objects.random_objects import representatives
+from d2ke.objects.fitted_objects import representatives
 
 COSTS = (0.1, 0.3, 1.0, 3.0, 10.0, 1e2, 1e3, 1e4)
 
