@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import LowLevelCallable
 
-from d2ke._base.memory import bytes_needed, check_limit, kernels_bytes, require_memory
+from d2ke._base.memory import bytes_needed, check_limit, require_memory
 from d2ke._base.progress import progress_bar
 from d2ke.distances.cluster import MOST_BLOCK_BYTES, Remote
 from d2ke.distances.fingerprint import code_digest, objects_digest, sequence_digest
@@ -230,10 +230,23 @@ def prepared_bytes(distance: Any, objects: Any, rows: int | None = None, step: i
     starts = np.arange(0, n, step)
     stops = np.minimum(starts + rows, n)
     elements = int((objects.offsets[stops] - objects.offsets[starts]).max())
-    return kernels_bytes(
+    return _kernels_bytes(
         distance, objects.kind, elements * objects.dim, elements, rows,
         objects.dtype == np.float32,
     )  # fmt: skip
+
+
+def _kernels_bytes(
+    distance: Any, kind: str, n_values: int, n_vectors: int, n_objects: int, single: bool
+) -> int:
+    """Return W: what a distance's kernels make of so many letters, or numbers and vectors."""
+    if kind == "strings":
+        each = 12 * n_values
+    elif distance in ("emd", "kernel"):
+        each = (32 if single else 24) * n_values + 40 * n_vectors
+    else:
+        each = (8 if single else 0) * n_values + 12 * n_vectors
+    return each + 32 * n_objects
 
 
 def description(pairs: PairwiseProblem) -> tuple[dict[str, Any], dict[str, Any]]:

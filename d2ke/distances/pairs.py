@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import LowLevelCallable
 
-from d2ke._ext import cross, features, user
+from d2ke._ext import pairwise, user
 from d2ke.distances.problem import Block, Caller, CompiledPairs, PairwiseProblem
 from d2ke.distances.registry import BY_NAME, check_parameters, find_distance, not_empty
 from d2ke.objects.container import Objects, check_compatible, refuse_weights
@@ -95,7 +95,7 @@ class _PythonPairs(CompiledPairs):
             if quantity.gamma is None:
                 values *= quantity.scale
             else:
-                features.exp_features(values[None], values[None], quantity.gamma, quantity.scale, 1)
+                pairwise.exp_features(values[None], values[None], quantity.gamma, quantity.scale, 1)
             out[i - first, start:] = values
             if same:
                 out[start:, i] = out[i, start:]
@@ -178,7 +178,7 @@ class _UserPairs(CompiledPairs):
     def run(self, out, n_threads, report, quantity):
         try:
             super().run(out, n_threads, report, quantity)
-        except cross.NotADistance as error:
+        except pairwise.NotADistance as error:
             row, column, value = error.args
             where = _pair(self._caller, row + self._block.first, column)
             raise ValueError(f"{where} must be finite and >= 0, got {value}") from None

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice, flag, integer, positive_number
-from d2ke._ext import elastic, kernel_sums, sets, strings, transport
+from d2ke._base.memory import needs
+from d2ke._ext import elastic, emd, pair_distance, sets, strings
 from d2ke.measures.clouds import cloud, decay, distinct, scaled
 from d2ke.objects.container import Objects, common_alphabet
 
@@ -96,12 +97,12 @@ def _prepare_sets(mode):
 
 def _prepare_emd(x, y, same, ground=False):
     measures_x = _measures(x)
-    return transport.emd(measures_x, measures_x if y is x else _measures(y), ground, same)
+    return emd.emd(measures_x, measures_x if y is x else _measures(y), ground, same)
 
 
 def _measures(objects):
     values = objects.values.astype(np.float64, copy=False)
-    return transport.measures(values, objects.offsets, objects.weights)
+    return emd.measures(values, objects.offsets, objects.weights)
 
 
 def _prepare_kernel(x, y, same, sigma, kernel="gaussian", normalize=False):
@@ -116,7 +117,7 @@ def _prepare_kernel(x, y, same, sigma, kernel="gaussian", normalize=False):
         points, unit_sigma = scaled(points, sigma)
         sides.append((cloud(points), cloud(weights[:, None]), offsets))
     laplace, rate = kernel == "laplace", decay(kernel, unit_sigma)
-    return kernel_sums.distance(*sides[0], *sides[-1], laplace, rate, same)
+    return pair_distance.distance(*sides[0], *sides[-1], laplace, rate, same)
 
 
 def _check_weights(name, objects, normalize=False, **_):
@@ -245,6 +246,9 @@ DISTANCES = (
 )
 
 BY_NAME = {name: row for row in DISTANCES for name in (row.name, *row.aliases)}
+
+
+needs("distance_names", "MiB")
 
 
 def distance_names() -> list[str]:

@@ -11,9 +11,9 @@ import numpy as np
 
 from d2ke._base import arrays
 from d2ke._base.checks import choice, positive_number
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import needs, require_memory
 from d2ke._base.threads import team_size
-from d2ke._ext import features
+from d2ke._ext import pairwise
 from d2ke.distances.matrix import fill
 from d2ke.distances.output import Output, output_array
 from d2ke.distances.pairs import check_pairs
@@ -139,6 +139,14 @@ def embed(
     return fill(pairs, output, Quantity("features", gamma, 1 / np.sqrt(pairs.shape[1]), link))
 
 
+needs("d2ke_features", "b n R", "out=D works in place")
+needs(
+    "d2ke_features",
+    {"rows of D that are not contiguous": "2 b n R"},
+    "give a C-contiguous D, whose out=D works in place",
+)
+
+
 def d2ke_features(
     D: np.ndarray,
     gamma: float | None = None,
@@ -213,7 +221,7 @@ def d2ke_features(
         return np.multiply(D, scale, out=out, dtype=np.float64, casting="same_kind")
     source = D if D.strides[1] == D.itemsize else np.ascontiguousarray(D)
     whole = (1, -1) if source.flags.c_contiguous else D.shape
-    features.exp_features(source.reshape(whole), out.reshape(whole), gamma, scale, threads)
+    pairwise.exp_features(source.reshape(whole), out.reshape(whole), gamma, scale, threads)
     return out
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice, positive_number
-from d2ke._base.memory import copied_bytes, require_memory
+from d2ke._base.memory import copied_bytes, needs, require_memory
 from d2ke.distances.blocks import all_prepared_bytes
 from d2ke.distances.output import Output
 from d2ke.distances.problem import Caller
@@ -18,6 +18,13 @@ from d2ke.embedding.features import check_embedding, embed
 from d2ke.embedding.spectrum import SpectrumRepair, symmetric_half
 
 SUBSTITUTION_KERNELS = ("rbf", "nd")
+
+
+needs(
+    "d2ke_gram",
+    {"Y is None": "b n^2 + b n R + W", "with Y": "b n m + b n R + b m R + W"},
+    "work with the features themselves, not with their Gram matrix, or with fewer objects",
+)
 
 
 def d2ke_gram(
@@ -101,6 +108,18 @@ def d2ke_gram(
     features = [embed(side, gamma, output) for side in pairs]
     K = row_products(features[0], features[-1], n_threads)
     return symmetric_half(K) if Y is None else K
+
+
+needs(
+    "dsk_gram",
+    {"": "b n m", "repair by name": "b n^2 + 32 n^2 + c n^2"},
+    "take fewer objects",
+)
+needs(
+    "dsk_gram",
+    {"repair is a SpectrumRepair": "b n m + 16 n m + 16 n q + c n m"},
+    "give the rows in parts",
+)
 
 
 def dsk_gram(

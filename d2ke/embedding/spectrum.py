@@ -11,12 +11,16 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import choice
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import needs, require_memory
 
 # How many times the part of the negative eigenvalues is subtracted.
 SPECTRUM_REPAIRS = {"clip": 1, "flip": 2, "shift": 0}
 
 _RUN = 256  # rows
+
+
+needs("SpectrumRepair.fit", "32 n^2 + c n^2", "take fewer objects")
+needs("SpectrumRepair.apply", "16 n m + 16 n q + c n m", "give the rows in parts")
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,9 @@ def split(name: str, S: Any, function: str = "", **sizes: int) -> Split:
     _, values, vectors = _eigen(name, S, function, **sizes)
     noise = len(values) * np.finfo(np.float64).eps * np.abs(values).max()
     return Split(np.where(np.abs(values) > noise, values, 0.0), vectors)
+
+
+needs("psd_split", "32 n^2 + c n^2", "take fewer objects")
 
 
 def psd_split(S: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base import arrays
-from d2ke._base.blas import for_this_thread
+from d2ke._base.blas import limit_blas_of_thread
 from d2ke._base.checks import choice, integer
 from d2ke._base.threads import worker_pool
 from d2ke.embedding.features import d2ke_features
@@ -245,7 +245,7 @@ def _by_squares(D, settings, codes, costs, folds, load, limit, notes, position):
             most = max(load.hat_bytes(settings[i]["R"]) for i in missing)
             at_once = max(1, min(at_once, limit // most))
         D.rows  # noqa: B018 (they are opened before several threads want them)
-        with worker_pool(at_once, for_this_thread) as pool:
+        with worker_pool(at_once, limit_blas_of_thread) as pool:
             for i, accuracies in zip(missing, pool.map(of_one, missing), strict=True):
                 found[i] = notes[position, i] = accuracies
     return [found[i] for i in range(len(settings))]
@@ -394,7 +394,7 @@ def search_gram(
         return int((svmpredict(None, K[np.ix_(out, kept)], model)[0] == codes[out]).sum())
 
     tried = []
-    with worker_pool(n_threads, for_this_thread) as pool:
+    with worker_pool(n_threads, limit_blas_of_thread) as pool:
         for parameters, K in candidates:
             jobs = [(C, *part) for C in costs for part in parts]
             counts = list(pool.map(lambda job, K=K: right(K, *job), jobs))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.memory import needs
 from d2ke._base.threads import thread_count
 from d2ke.model_selection.fold_sums import (
     fewer_operations,
@@ -26,6 +27,43 @@ _BYTES_OF_NEIGHBORS = 64
 _NUMBERS_OF_LED = 8
 
 _NUMBERS_OF_KERNEL, _NUMBERS_OF_MACHINE = 3, 2
+
+
+_SMALLER = "give a part of the objects, fewer threads, or a smaller R"
+needs(
+    "search",
+    {
+        '"d2ke", "rsm": blocks of the hat matrix': "24 n R + 40 n R T + 48 M^2 T + 32 H^2 T "
+        "+ 112 n k + 320 R k f + W",
+        '"d2ke", "rsm": blocks of the hat matrix, folder': "16 n R + 40 n R T + 48 M^2 T "
+        "+ 32 H^2 T + 112 n k + 320 R k f + W",
+        '"d2ke", "rsm": sums of products, folder': "8 R^2 f + 56 R^2 T + 8 R k f C + 112 n k "
+        "+ 320 R k f + 256 MiB + W",
+    },
+    _SMALLER,
+)
+needs(
+    "search",
+    {
+        '"d2ke", "rsm": sums of products': "32 n R + 8 R^2 f + 56 R^2 T + 8 R k f C + 112 n k "
+        "+ 320 R k f + 256 MiB + W",
+    },
+    f"a folder for the distances; {_SMALLER}",
+)
+needs(
+    "search",
+    {
+        '"knn"': "24 n^2 + W",
+        '"knn", within is a file': "64 n + 64 MiB",
+        '"gdk_led"': "48 n^2 + 64 n R + 32 H^2 + 112 n k f + W",
+    },
+    "give a part of the objects",
+)
+needs(
+    "search",
+    {'"dsk_rbf", "dsk_nd"': "24 n^2 + 24 n^2 T + Q T + W"},
+    "give a part of the objects, or fewer threads",
+)
 
 
 @dataclass(frozen=True)

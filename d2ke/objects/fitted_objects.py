@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator, integer, length_range, positive_number
+from d2ke._base.memory import needs
 from d2ke.objects.container import Objects, refuse_weights
 from d2ke.objects.packing import pack
 from d2ke.objects.random_objects import check_overflow, draw_offsets
+
+needs("random_segments", "18 N + 64 n", "fewer or shorter objects")
 
 
 def random_segments(
@@ -94,6 +97,9 @@ def random_segments(
             values *= objects.dtype.type(scale)
         check_overflow(values, f"scale is too large for {objects.dtype}: {scale}")
     return Objects(objects.kind, values, offsets, objects.alphabet, objects.letters)
+
+
+needs("markov_strings", "18 N + 96 M + 64 n", "fewer or shorter objects")
 
 
 def markov_strings(
@@ -201,6 +207,9 @@ class _Chain:
         return result
 
 
+needs("resampled_sets", "17 N + 16 n", "fewer or smaller sets")
+
+
 def resampled_sets(R: int, X: Any, *, size: int | tuple[int, int], seed: Any) -> Objects:
     """Draw random sets of the elements of X: sizes uniform, elements uniform among all sets'.
 
@@ -253,6 +262,9 @@ def resampled_sets(R: int, X: Any, *, size: int | tuple[int, int], seed: Any) ->
     offsets = draw_offsets(for_sizes, R, length_range("size", size), "resampled_sets", objects.dim)
     chosen = for_values.integers(0, len(objects.values), size=offsets[-1])
     return Objects("vectors", objects.values[chosen], offsets)
+
+
+needs("representatives", "16 N + b N + 64 n", "fewer objects")
 
 
 def representatives(X: Any, R: int, *, seed: Any) -> Objects:

@@ -9,10 +9,20 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice, flag
+from d2ke._base.memory import needs
 from d2ke.objects.container import OBJECT_KINDS, Objects, code_dtype, offsets_of
 
 _LARGEST_EXACT_INTEGER = 2**53
 _SMALL_TABLE = 2**16  # letters whose range is at most this are counted, not sorted
+
+needs(
+    "pack",
+    {
+        "vectors": "N + b N + c N + 256 n",
+        "str, bytes": "12 N + 64 n",
+        "sequences of integers": "72 N + 256 n",
+    },
+)
 
 
 def pack(

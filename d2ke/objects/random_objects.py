@@ -21,7 +21,7 @@ from d2ke._base.checks import (
     length_range,
     positive_number,
 )
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import needs, require_memory
 from d2ke.objects.container import Objects, offsets_of
 from d2ke.objects.packing import pack
 
@@ -42,6 +42,9 @@ class RandomStream(Protocol):
 
     def standard_normal(self, size: tuple[int, int]) -> np.ndarray:
         """Draw standard normal numbers."""
+
+
+needs("random_series", "13 N + 16 n", "fewer or shorter objects")
 
 
 def random_series(
@@ -115,6 +118,9 @@ def random_series(
     return Objects("vectors", values, offsets)
 
 
+needs("random_strings", "12 N + 16 n", "fewer or shorter objects")
+
+
 def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed: Any) -> Objects:
     """Draw random strings: lengths uniform, letters uniform.
 
@@ -181,6 +187,9 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
     )
     values = codes.astype(letters.values.dtype)
     return Objects("strings", values, offsets, letters.alphabet, letters.letters)
+
+
+needs("random_sets", "18 N + 16 n", "fewer or smaller sets")
 
 
 def random_sets(
