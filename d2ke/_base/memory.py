@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from d2ke._base import system_memory
+from d2ke._base import limits
 from d2ke._base.checks import byte_count
 
 # Beside every formula: blocks of rows, compiled kernels' scratch, what an allocator keeps.
 SPARE = 1 << 25
-# What takes less is not compared with what there is: asking the system costs 0.1 ms.
+# A smaller need is not compared with the available memory: asking the system takes 0.1 ms.
 _SMALL = 1 << 26
 _MIB = 1 << 20
 
@@ -135,7 +135,7 @@ def require_memory(function: str, case: str = "", **sizes: int) -> int:
     """Raise a MemoryError if a call takes more than there is; return what it takes."""
     needed = bytes_needed(function, case, **sizes)
     if needed > _SMALL:
-        available = system_memory.available_memory()
+        available = limits.available_memory()
         if available is not None and needed + SPARE > available:
             raise MemoryError(_refusal(formula_of(function, case), function, sizes, needed,
                                        available))  # fmt: skip
@@ -144,12 +144,12 @@ def require_memory(function: str, case: str = "", **sizes: int) -> int:
 
 def _refusal(need: Need, function: str, sizes: dict, needed: int, available: int) -> str:
     named = dict.fromkeys(symbol for _, symbols in terms(need.formula) for symbol in symbols)
-    given = ", ".join(f"{symbol} = {sizes[symbol]}" for symbol in named)
+    values = ", ".join(f"{symbol} = {sizes[symbol]}" for symbol in named)
     case = f" ({need.case})" if need.case else ""
     advice = f"; {need.advice}" if need.advice else ""
     return (
         f"{function}{case} takes up to {needed + SPARE} bytes ({readable(needed + SPARE)}) above "
-        f"its inputs, {need.formula} + 32 MiB with {given}, but {readable(available)} are "
+        f"its inputs, {need.formula} + 32 MiB with {values}, but {readable(available)} are "
         f"available{advice}"
     )
 

@@ -19,8 +19,8 @@ from d2ke._base.memory import bytes_needed, needs
 
 MAX_NEWTON = 100
 _MAX_CG = 300
-# How exactly a Newton step is solved for, relative to the gradient's norm: roughly at first, and
-# more so at each step, lest the rows with a loss change for ever (with a large C they do).
+# Tolerance of a Newton step, relative to the gradient's norm, and the factor by which it falls at
+# each step: with a constant one and a large C, the rows with a loss may change for ever.
 _FORCING, _TIGHTER = 0.3, 0.9
 # Up to so many features all products of two of them precondition the Newton step; with a large C
 # that takes a seventh of the iterations. Beyond, their squares alone, which cost next to nothing.
@@ -98,12 +98,12 @@ def block_newton(
     n, k = signs.shape
     dense = Z.shape[1] <= MOST_DENSE
     with product_pool(n_threads) as pool:
-        passes = _Passes(Z, bias, pool)
-        products = square(passes.rows, n, n_threads) if dense else passes.column_squares()
-        W = np.zeros((passes.n_weights, k)) if start is None else np.array(start)
-        margins = np.zeros((n, k)) if start is None else passes.forward(W)
+        features = _FeatureProducts(Z, bias, pool)
+        products = square(features.rows, n, n_threads) if dense else features.column_squares()
+        W = np.zeros((features.n_weights, k)) if start is None else np.array(start)
+        margins = np.zeros((n, k)) if start is None else features.forward(W)
         weights = 2 * np.where(signs > 0, costs[1], costs[0]) * (signs != 0)
-        at_zero = np.linalg.norm(passes.backward(weights * signs), axis=0)
+        at_zero = np.linalg.norm(features.backward(weights * signs), axis=0)
         sides = (signs > 0).sum(axis=0), (signs < 0).sum(axis=0)
         rarer = np.maximum(np.minimum(*sides), 1)
         enough = tolerance * rarer / np.maximum(np.add(*sides), 1) * at_zero
@@ -111,7 +111,7 @@ def block_newton(
         for steps in range(MAX_NEWTON):
             s, c = signs[:, left], weights[:, left]
             slack = 1 - s * margins[:, left]
-            gradient = W[:, left] - passes.backward(c * s * np.maximum(slack, 0))
+            gradient = W[:, left] - features.backward(c * s * np.maximum(slack, 0))
             norms = np.linalg.norm(gradient, axis=0)
             going = norms > enough[left]
             left = left[going]
@@ -119,27 +119,32 @@ def block_newton(
                 break
             s, c, slack = s[:, going], c[:, going], slack[:, going]
             goal = norms[going] * _FORCING * _TIGHTER**steps
-            step = _newton_step(passes, c * (slack > 0), products, gradient[:, going], goal)
-            change = passes.forward(step)
+            step = _newton_step(features, c * (slack > 0), products, gradient[:, going], goal)
+            change = features.forward(step)
             length = _line_search(W[:, left], step, slack, s * change, c)
             W[:, left] += length * step
             margins[:, left] += length * change
-            # Where rounding leaves no way down, the minimum is reached as nearly as it can be.
+            # Where no length decreases the objective, it is minimal to rounding.
             left = left[length > 0]
     solved = np.ones(k, dtype=bool)
     solved[left] = False
     return W, solved
 
 
+def block_newton_sizes(shape: tuple[int, int], k: int, n_threads: int) -> dict[str, int]:
+    """Return the sizes in the formula of `block_newton`, for k problems with a bias."""
+    n, R = shape
+    products = R + 1 if R <= MOST_DENSE else 0
+    return {"n": n, "R": R + 1, "k": k, "P": products, "L": min(n, ROWS), "T": n_threads}
+
+
 def block_newton_bytes(shape: tuple[int, int], k: int, n_threads: int) -> int:
     """Return about how many bytes `block_newton` takes for k problems, beside the features."""
-    case, (n, R) = 'solver="block", a feature store', shape
-    squares = R + 1 if R <= MOST_DENSE else 0
-    sizes = {"n": n, "R": R + 1, "k": k, "P": squares, "L": min(n, ROWS), "T": n_threads}
-    return bytes_needed("train", case, **sizes)
+    sizes = block_newton_sizes(shape, k, n_threads)
+    return bytes_needed("train", 'solver="block", a feature store', **sizes)
 
 
-def _newton_step(passes, weights, products, gradient, goal):
+def _newton_step(features, weights, products, gradient, goal):
     """Conjugate gradients for (I + Z' A Z) step = -gradient, each column for itself."""
     conditioned = _preconditioner(products, weights)
     step = np.zeros_like(gradient)
@@ -148,7 +153,7 @@ def _newton_step(passes, weights, products, gradient, goal):
     d = conditioned(r, columns)
     rho = _dots(r, d)
     for _ in range(_MAX_CG):
-        product = d + passes.normal(d, weights[:, columns])
+        product = d + features.normal(d, weights[:, columns])
         alpha = rho / _dots(d, product)
         step[:, columns] += alpha * d
         r = r - alpha * product
@@ -201,7 +206,7 @@ def _dots(a, b):
     return np.einsum("ij,ij->j", a, b)
 
 
-class _Passes:
+class _FeatureProducts:
     """Products with the features (and the bias column, which is not stored)."""
 
     def __init__(self, Z: np.ndarray, bias: float | None, pool: Executor):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many sets at once: all distances, features whose distances they are, nearest neighbours."""
+"""Many sets at once: all kernel distances, and nearest neighbours."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from d2ke._base.blas import row_products
 from d2ke._base.checks import choice, integer
 from d2ke._base.memory import needs, require_memory
 from d2ke.measures import pair_sums
-from d2ke.measures.feature_map import KernelFeatureMap, map_for, point_counts
-from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel
+from d2ke.measures.feature_map import KernelFeatureMap, kernel_feature_map, point_counts
+from d2ke.measures.kernels import Kernel
 from d2ke.measures.measure import Measure, as_measures, check_comparable
 
 MATRIX_METHODS = ("exact", "auto", "rff", "ifgt")
@@ -106,8 +106,10 @@ def kernel_distance_matrix(
         _refuse_feature_options(n_features=n_features, eps=eps, delta=delta)
         checked = Kernel.checked(kernel, sigma, both)
         return _exact_distances("kernel_distance_matrix", x, y, checked, n_threads)
-    checked = Kernel.checked(kernel, sigma, both, SCALED_KERNELS)
-    phi = map_for(both, checked, Accuracy.checked(eps, delta, seed), method, n_features)
+    phi = kernel_feature_map(
+        both, sigma=sigma, kernel=kernel, method=method, n_features=n_features, eps=eps,
+        delta=delta, seed=seed,
+    )  # fmt: skip
     return _feature_distances("kernel_distance_matrix", x, y, phi, n_threads)
 
 
@@ -132,7 +134,7 @@ def kernel_neighbors(
     Parameters
     ----------
     queries, sets : sequences of arrays of shape (n_i, d), or of Measure
-        What neighbours are wanted of, and among what.
+        The sets whose neighbours are found, and the sets among which.
     k : int
         Number of neighbours, 1 to the number of sets.
     sigma : float or "median"
@@ -181,8 +183,10 @@ def kernel_neighbors(
         checked = Kernel.checked(kernel, sigma, q + s)
         D = _exact_distances("kernel_neighbors", q, s, checked, n_threads)
     else:
-        checked = Kernel.checked(kernel, sigma, q + s, SCALED_KERNELS)
-        phi = map_for(q + s, checked, Accuracy.checked(eps, delta, seed), method, n_features)
+        phi = kernel_feature_map(
+            q + s, sigma=sigma, kernel=kernel, method=method, n_features=n_features, eps=eps,
+            delta=delta, seed=seed,
+        )  # fmt: skip
         if phi.n_features <= _TREE_FEATURES:
             tree = KDTree(phi(s, n_threads=n_threads))
             distances, indices = tree.query(phi(q, n_threads=n_threads), k=range(1, k + 1))
@@ -254,13 +258,13 @@ def _exact_distances(
 
 
 def _diagonal(measures: list[Measure], kernel: Kernel, n_threads: int | None) -> np.ndarray:
-    """kappa(P, P) of each measure, by blocks as if it were compared with another."""
+    """Return kappa(P, P) of each measure, by the blocks in which it is compared with others."""
     parts = [pair_sums.kappas([m], [m], kernel, n_threads) for m in measures]
     return np.array([[part[k][0, 0] for part in parts] for k in range(2)])
 
 
 def _trivial(measures: list[Measure], n_x: int, symmetric: bool) -> np.ndarray:
-    """Distances of the rows of a sparse matrix with a column for each distinct point."""
+    """Return distances of the rows of a sparse matrix, a column for each distinct point."""
     points = np.concatenate([m.points for m in measures]) + 0.0
     _, column = np.unique(points, axis=0, return_inverse=True)
     vectors = np.concatenate([m.vectors for m in measures])
@@ -280,7 +284,7 @@ def _trivial(measures: list[Measure], n_x: int, symmetric: bool) -> np.ndarray:
 
 
 def _euclidean(A: np.ndarray, B: np.ndarray, n_threads: int | None) -> np.ndarray:
-    """Distances of rows: by a product, and the small ones, which that rounds away, directly."""
+    """Return distances of rows by a product; small ones, which it would round away, directly."""
     if A.shape[1] <= _TREE_FEATURES or len(A) * len(B) <= 4096:
         return cdist(A, B)
     a, b = (np.square(M).sum(axis=1) for M in (A, B))

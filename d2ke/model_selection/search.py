@@ -20,6 +20,7 @@ from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import byte_count, choice, file_path, integer
 from d2ke._base.memory import check_limit, require_memory
 from d2ke._base.progress import stages
+from d2ke._base.text import show
 from d2ke._base.threads import thread_count
 from d2ke.distances.blocks import description, prepared_bytes
 from d2ke.distances.fingerprint import digest, sequence_digest
@@ -43,7 +44,7 @@ from d2ke.model_selection.candidates import (
 from d2ke.model_selection.cost import Load, gram_bytes
 from d2ke.model_selection.folder import SearchFolder, store_names
 from d2ke.model_selection.grids import GRIDS, either, merged_grid, sampler_draws
-from d2ke.model_selection.result import Search, show
+from d2ke.model_selection.result import Search
 from d2ke.objects.container import Objects, check_compatible
 from d2ke.objects.packing import pack
 
