@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice
+from d2ke.objects.random_objects import one_sequence
 from matlab_compat._cells import whole
 
 __all__ = ["RandStream"]
@@ -54,10 +55,8 @@ class RandStream:
     Arrays are filled column by column. Sizes are given as in MATLAB: none for one number, ``n``
     for n x n, ``m, n, ...`` or one sequence of them; the result is in MATLAB's memory order.
 
-    `d2ke.random_series` and the other samplers take a stream as their `seed` (by its methods
-    `integers`, `random` and `standard_normal`, those of numpy's Generator) and then draw the series
-    as the Random Warping Series code of Wu et al. (2018) does: a length, its values, the next
-    length.
+    `d2ke.random_series` takes a stream as its `seed` and then draws the series as the Random
+    Warping Series code of Wu et al. (2018) does: a length, its values, the next length.
 
     Examples
     --------
@@ -187,19 +186,6 @@ class RandStream:
         span = high - low + 1
         return _shaped(lambda n: low + (self._uniforms(n) * span).astype(np.int64), size)
 
-    def integers(self, low: int, high: int, size: int | None = None) -> Any:
-        """Draw integers from low to high - 1, as numpy's Generator: for `d2ke`'s samplers."""
-        limits = [low, high - 1]
-        return self.randi(limits) if size is None else self.randi(limits, size, 1)[:, 0]
-
-    def random(self, size: tuple[int, int]) -> np.ndarray:
-        """Draw as `rand`, row by row, as numpy's Generator: for `d2ke`'s samplers."""
-        return self.rand(*reversed(size)).T
-
-    def standard_normal(self, size: tuple[int, int]) -> np.ndarray:
-        """Draw as `randn`, row by row, as numpy's Generator: for `d2ke`'s samplers."""
-        return self.randn(*reversed(size)).T
-
     def randperm(self, n: int) -> np.ndarray:
         """Draw a random order of 1 to n.
 
@@ -311,6 +297,26 @@ class RandStream:
                     y = -math.log(u_i)
                 z[i] = math.copysign(_TAIL + x, z[i])
         return z[own]
+
+
+@one_sequence.register(RandStream)
+class _Sequence:
+    """The methods of numpy's Generator that d2ke's samplers call, row by row from a stream."""
+
+    def __init__(self, stream: RandStream) -> None:
+        self._stream = stream
+
+    def integers(self, low: int, high: int, size: int | None = None) -> Any:
+        limits = [low, high - 1]
+        if size is None:
+            return self._stream.randi(limits)
+        return self._stream.randi(limits, size, 1)[:, 0]
+
+    def random(self, size: tuple[int, int]) -> np.ndarray:
+        return self._stream.rand(*reversed(size)).T
+
+    def standard_normal(self, size: tuple[int, int]) -> np.ndarray:
+        return self._stream.randn(*reversed(size)).T
 
 
 def _uniform(first: Any, second: Any) -> Any:

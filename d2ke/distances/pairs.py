@@ -66,17 +66,16 @@ class _PythonDistance:
     def value(self, x: Any, y: Any, i: int, j: int) -> float:
         """Return the distance of the items x, number i of X, and y, number j of Y."""
         value = self.function(x, y, **self.params)
-        where = _pair(self.caller, i, j)
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value[()]
         if not isinstance(value, numbers.Real):
-            raise TypeError(f"{where} must be a number, got {value!r}")
+            raise TypeError(f"{_pair(self.caller, i, j)} must be a number, got {value!r}")
         try:
             value = float(value)
         except OverflowError:
             value = math.inf
         if not 0 <= value < math.inf:
-            raise ValueError(f"{where} must be finite and >= 0, got {value}")
+            raise _not_a_distance(self.caller, i, j, value)
         return value
 
 
@@ -106,6 +105,10 @@ class _PythonPairs(CompiledPairs):
 def _pair(caller: Caller, i: int, j: int) -> str:
     """Return what errors call the distance of a pair."""
     return f"distance({caller.x}[{i}], {caller.y}[{j}])"
+
+
+def _not_a_distance(caller: Caller, i: int, j: int, value: float) -> ValueError:
+    return ValueError(f"{_pair(caller, i, j)} must be finite and >= 0, got {value}")
 
 
 def _python_problem(X, Y, function, params, caller):
@@ -180,8 +183,8 @@ class _UserPairs(CompiledPairs):
             super().run(out, n_threads, report, quantity)
         except pairwise.NotADistance as error:
             row, column, value = error.args
-            where = _pair(self._caller, row + self._block.first, column)
-            raise ValueError(f"{where} must be finite and >= 0, got {value}") from None
+            row += self._block.first
+            raise _not_a_distance(self._caller, row, column, value) from None
 
 
 def _packed(X, Y, caller, kind, distance, shortest):

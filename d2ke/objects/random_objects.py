@@ -9,7 +9,8 @@ first columns of one distance matrix.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, runtime_checkable
+from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
@@ -25,25 +26,20 @@ from d2ke._base.memory import needs, require_memory
 from d2ke.objects.container import Objects, offsets_of
 from d2ke.objects.packing import pack
 
-needs("random_series", "13 N + 16 n", "fewer or shorter objects")
 
+@singledispatch
+def one_sequence(seed: Any) -> Any:
+    """Return None, or for a registered type of seed an adapter: one sequence of random numbers.
 
-@runtime_checkable
-class RandomStream(Protocol):
-    """One sequence of random numbers, drawn by methods of numpy's Generator, without `spawn`.
-
-    The samplers of this module take it as a seed. Each object's length is drawn before its
-    values, where a Generator is spawned into one for all lengths and one for all values.
+    An adapter has the methods ``integers(low, high, size=None)``, ``random(size)`` and
+    ``standard_normal(size)`` of numpy's Generator. `random_series`, `random_strings` and
+    `random_sets` draw from it object by object, each one's length before its values, where a
+    Generator is spawned into one for all lengths and one for all values.
     """
+    return None
 
-    def integers(self, low: int, high: int, size: int | None = None) -> Any:
-        """Draw integers from low to high - 1."""
 
-    def random(self, size: tuple[int, int]) -> np.ndarray:
-        """Draw uniform numbers between 0 and 1."""
-
-    def standard_normal(self, size: tuple[int, int]) -> np.ndarray:
-        """Draw standard normal numbers."""
+needs("random_series", "13 N + 16 n", "fewer or shorter objects")
 
 
 def random_series(
@@ -298,9 +294,10 @@ def _draw(
     dim: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw the offsets and the values of R objects; an element has `dim` numbers."""
-    if isinstance(seed, RandomStream) and not isinstance(seed, np.random.Generator):
+    sequence = one_sequence(seed)
+    if sequence is not None:
         low, high = lengths
-        parts = [draw_values(seed, seed.integers(low, high + 1)) for _ in range(R)]
+        parts = [draw_values(sequence, sequence.integers(low, high + 1)) for _ in range(R)]
         return offsets_of([len(part) for part in parts]), np.concatenate(parts)
     for_lengths, for_values = generator(seed).spawn(2)
     offsets = draw_offsets(for_lengths, R, lengths, function, dim)

@@ -111,3 +111,5 @@ def test_weights_too_large_are_refused():
         ValueError, match=r"the weights of X\[1\] are too large: their sum is 1e\+200"
     ):
         d2ke.distance_matrix(heavy, distance="kernel", sigma=1.0)
+    with pytest.raises(ValueError, match=r"the weights of omega\[1\] are too large"):
+        d2ke.d2ke_embed([[0.0]], heavy, distance="kernel", sigma=1.0, gamma=1.0)
