@@ -9,11 +9,11 @@ of SIFT descriptors (flower) under the modified Hausdorff distance. Three steps,
    gamma is 5 / (median distance).
 2. Kernel distance: the distance of two objects in that kernel's space, of the features scaled to
    length 1, and its Gaussian kernel, of the width `d2ke.bandwidth` for clusters and of a third of
-   it for labels, which go from neighbour to neighbour.
+   it for labels, which spread from neighbour to neighbour.
 3. Discriminative similarity: clusters by `d2ke.cdsk`, and labels of all objects from five of each
    class by `d2ke.lpdsk`, on the Gram matrix of step 1 or of step 2.
 
-k-means on Z and the nearest labelled object, by the plain distance, are what to compare with.
+For comparison: k-means on Z, and the nearest labelled object by the plain distance.
 
     python examples/clustering.py            # needs the data files in D2KE_DATA; some minutes
     python examples/clustering.py --small    # handwritten digits, needs none; seconds
@@ -52,11 +52,13 @@ def main(
         Z = features(X, data, R)
         wide = {"D2KE Gram matrix": Z @ Z.T, "Gaussian of kernel distance": of_kernel_distance(Z)}
         narrow = wide | {"Gaussian of kernel distance": of_kernel_distance(Z, 1 / 3)}
-        found = {"k-means on Z": [kmeans(Z, len(classes), seed) for seed in range(n_draws)]}
+        clusterings = {"k-means on Z": [kmeans(Z, len(classes), seed) for seed in range(n_draws)]}
         for gram, K in wide.items():
             seeds = range(n_draws)
-            found[f"CDSK, {gram}"] = [d2ke.cdsk(K, len(classes), seed=s).labels for s in seeds]
-        for method, labelings in found.items():
+            clusterings[f"CDSK, {gram}"] = [
+                d2ke.cdsk(K, len(classes), seed=s).labels for s in seeds
+            ]
+        for method, labelings in clusterings.items():
             values = [
                 (
                     d2ke.clustering_accuracy(y, labels),
@@ -67,14 +69,14 @@ def main(
             results[name, method] = show(name, method, values)
         clusters = labelings[0]
 
-        # Label propagation: the same objects are given to each method.
+        # Label propagation: each method gets the same labels.
         values = {}
         for seed in range(n_draws):
-            given = np.where(drawn(y, seed), y, -1)
-            labelings = {"nearest labelled object": nearest(X, data.distance, given)}
+            partial = np.where(drawn(y, seed), y, -1)
+            labelings = {"nearest labelled object": nearest(X, data.distance, partial)}
             for gram, K in narrow.items():
-                labelings[f"LPDSK, {gram}"] = d2ke.lpdsk(K, given).labels
-            rest = given < 0
+                labelings[f"LPDSK, {gram}"] = d2ke.lpdsk(K, partial).labels
+            rest = partial < 0
             for method, labels in labelings.items():
                 right = float(np.mean(labels[rest] == y[rest]))
                 nmi = d2ke.normalized_mutual_information(y[rest], labels[rest])
@@ -83,7 +85,7 @@ def main(
             results[name, method] = show(name, method, values[method])
 
         if folder is not None:
-            named = [str(one) for one in classes]
+            names_of_classes = [str(label) for label in classes]
             panels = [
                 Panel(
                     "clusters (CDSK)",
@@ -91,8 +93,8 @@ def main(
                     [f"cluster {i}" for i in range(clusters.max() + 1)],
                     matched(clusters, y),
                 ),
-                Panel("propagated labels (LPDSK)", labels, named, marked=given >= 0),
-                Panel("classes", y, named),
+                Panel("propagated labels (LPDSK)", labels, names_of_classes, marked=partial >= 0),
+                Panel("classes", y, names_of_classes),
             ]
             places = wide["Gaussian of kernel distance"]
             file = folder / f"clustering-{name}.png"
@@ -120,7 +122,7 @@ def of_kernel_distance(Z: np.ndarray, width: float = 1.0) -> np.ndarray:
 
 
 def kmeans(Z: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
-    """Return clusters by k-means, scikit-learn's where it is installed."""
+    """Return clusters by k-means, scikit-learn's if it is installed."""
     try:
         from sklearn.cluster import KMeans
     except ImportError:
@@ -137,10 +139,10 @@ def drawn(y: np.ndarray, seed: int) -> np.ndarray:
     return marked
 
 
-def nearest(X: d2ke.Objects, distance: str, given: np.ndarray) -> np.ndarray:
+def nearest(X: d2ke.Objects, distance: str, y: np.ndarray) -> np.ndarray:
     """Return the label of the nearest labelled object."""
-    known = np.flatnonzero(given >= 0)
-    return given[known][d2ke.distance_matrix(X, X[known], distance).argmin(axis=1)]
+    known = np.flatnonzero(y >= 0)
+    return y[known][d2ke.distance_matrix(X, X[known], distance).argmin(axis=1)]
 
 
 def show(name: str, method: str, values: list[tuple[float, float]]) -> tuple[float, float]:

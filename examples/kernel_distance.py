@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Handwritten digits as point sets and as curves, compared by the kernel distance.
 
-The points are the places of the ink; the curves are the outlines of the ink, counter-clockwise
+The points are the pixels with ink; the curves are the outlines of the ink, counter-clockwise
 around it. Three distances compare the same images: the modified Hausdorff distance (MHD) and the
 kernel distance of the points, and the current distance of the outlines, which sees directions
 too. On each of them run
@@ -12,9 +12,9 @@ too. On each of them run
 - D2KE: a linear model on features exp(-gamma D(x, omega)), where omega are random sets of points
   or, for outlines, random polygons.
 
-All parameters, the scale sigma of the kernel among them, are chosen by cross-validation on the
+All parameters, also the scale sigma of the kernel, are chosen by cross-validation on the
 training part. The picture shows where two digits differ (the witness function), and a digit that
-was turned and moved, found back by alignment.
+was turned and moved, and aligned again.
 
     python examples/kernel_distance.py            # five divisions, ten minutes on 4 cores
     python examples/kernel_distance.py --small    # one division, fewer parameters
@@ -77,12 +77,12 @@ def main(n_divisions: int, sigmas: tuple[float, ...], picture: str) -> dict[str,
     for seed in range(n_divisions):
         train, test = digits.split(seed)
         for name, (among, to_random) in distances.items():
-            for method, given in (
+            for method, matrices in (
                 (by_neighbors, among),
                 (by_machine, among),
                 (by_features, to_random),
             ):
-                accuracy = method(given, labels, train, test)
+                accuracy = method(matrices, labels, train, test)
                 accuracies.setdefault(f"{method.__doc__:5}{name}", []).append(accuracy)
     for name, values in accuracies.items():
         print(f"{name:22} {np.mean(values):6.2f} +- {np.std(values):.2f} %")
@@ -102,39 +102,39 @@ def outline(image: np.ndarray) -> d2ke.Measure:
     )
 
 
-def by_neighbors(given, labels, train, test):
+def by_neighbors(matrices, labels, train, test):
     """KNN"""  # noqa: D400
     search = partial(d2ke.search, method="knn", grid=NEIGHBORS)
-    found, D = best(search, given, labels, train)
-    predicted = d2ke.knn_predict(D[np.ix_(test, train)], labels[train], found.parameters["k"])
+    result, D = best(search, matrices, labels, train)
+    predicted = d2ke.knn_predict(D[np.ix_(test, train)], labels[train], result.parameters["k"])
     return 100 * np.mean(predicted == labels[test])
 
 
-def by_machine(given, labels, train, test):
+def by_machine(matrices, labels, train, test):
     """SVM"""  # noqa: D400
-    found, D = best(partial(d2ke.search, method="dsk_rbf", grid=SVM), given, labels, train)
-    gamma, C = found.parameters["gamma"], found.parameters["C"]
+    result, D = best(partial(d2ke.search, method="dsk_rbf", grid=SVM), matrices, labels, train)
+    gamma, C = result.parameters["gamma"], result.parameters["C"]
     K = d2ke.dsk_gram(D[:, train], gamma=gamma)
     model = d2ke.svmtrain(labels[train], K[train], f"-t 4 -c {C} -q")
     return d2ke.svmpredict(labels[test], K[test], model)[1][0]
 
 
-def best(search, given, labels, train):
+def best(search, matrices, labels, train):
     """Search with the distance matrix of each sigma; return what was best, and its matrix."""
-    founds = []
-    for D in given:
+    searches = []
+    for D in matrices:
         within = D[np.ix_(train, train)]
-        found = search(train, labels[train], distance="mhd", within=within, n_folds=N_FOLDS)
-        founds.append((found, D))
-    return max(founds, key=lambda pair: pair[0].accuracy)
+        result = search(train, labels[train], distance="mhd", within=within, n_folds=N_FOLDS)
+        searches.append((result, D))
+    return max(searches, key=lambda pair: pair[0].accuracy)
 
 
 def by_features(candidates, labels, train, test):
     """D2KE"""  # noqa: D400
-    founds = []
+    searches = []
     for D in candidates:
         values = D.tolist()
-        found = d2ke.search(
+        result = d2ke.search(
             train,
             labels[train],
             distance=lambda i, j, values=values: values[i][j],
@@ -142,9 +142,9 @@ def by_features(candidates, labels, train, test):
             grid={"R": [R]},
             n_folds=N_FOLDS,
         )
-        founds.append((found, D))
-    found, D = max(founds, key=lambda pair: pair[0].accuracy)
-    chosen = found.parameters
+        searches.append((result, D))
+    result, D = max(searches, key=lambda pair: pair[0].accuracy)
+    chosen = result.parameters
     Z = d2ke.d2ke_features(D, chosen["gamma"])
     Z = d2ke.Scaling.fit(Z[train], chosen["scaling"]).apply(Z)
     model = d2ke.train_classifier(labels[train], Z[train], loss=chosen["loss"], C=chosen["C"])
@@ -152,7 +152,7 @@ def by_features(candidates, labels, train, test):
 
 
 def draw(points, labels, outlines, picture):
-    """Draw where a 3 and an 8 differ, and an 8 that was turned and moved, found back."""
+    """Draw where a 3 and an 8 differ, and an 8 that was moved and aligned again."""
     three, eight = (int(np.flatnonzero(labels == digit)[0]) for digit in (3, 8))
     figure = Figure(figsize=(12, 4.2), layout="constrained")
     witness, before, after = figure.subplots(1, 3)
@@ -177,11 +177,11 @@ def draw(points, labels, outlines, picture):
     R = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
     Q = (P - P.mean(axis=0)) @ R.T + [9.0, 1.0]
     Q += np.random.default_rng(0).normal(scale=0.1, size=Q.shape)
-    found = d2ke.kernel_align(P, Q, sigma=0.5, motion="rigid")
-    moved = Q @ found.rotation.T + found.translation
+    result = d2ke.kernel_align(P, Q, sigma=0.5, motion="rigid")
+    moved = Q @ result.rotation.T + result.translation
     for axes, other, title in (
-        (before, Q, f"Turned and moved: distance {found.distance_before:.2f}"),
-        (after, moved, f"Aligned: distance {found.distance:.2f}"),
+        (before, Q, f"Turned and moved: distance {result.distance_before:.2f}"),
+        (after, moved, f"Aligned: distance {result.distance:.2f}"),
     ):
         axes.plot(*P.T, "o", color="black", fillstyle="none", markersize=5, label="an 8")
         axes.plot(*other.T, "x", color="#d55e00", markersize=5, label="its copy, with noise")
@@ -198,7 +198,7 @@ def draw(points, labels, outlines, picture):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--small", action="store_true", help="one division, fewer parameters")
-    parser.add_argument("--picture", default="kernel_distance.png", help="where it is saved")
+    parser.add_argument("--picture", default="kernel_distance.png", help="file of the picture")
     settings = parser.parse_args()
     size = (1, SIGMAS[1:2]) if settings.small else (5, SIGMAS)
     main(*size, picture=settings.picture)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Regression on strings: how slanted a handwritten digit is, told from its outline alone.
+"""Regression on strings: the slant of handwritten digits from their outlines alone.
 
 The objects are chain codes, strings of the eight directions that a walk along a digit's outline
-takes; the target is the slant of the ink in the image, in degrees. Four predictors see the same
-training objects, and choose their parameters on these:
+takes; the target is the slant of the ink in the image, in degrees. Four predictors use the same
+training objects, on which their parameters are chosen:
 
 - the mean;
 - linear regression on the length of the string;
@@ -114,7 +114,7 @@ def regress(candidates: list[tuple[np.ndarray, np.ndarray]], y: np.ndarray):
         return squares
 
     settings = [(F, F_test, C) for F, F_test in candidates for C in COSTS]
-    F, F_test, C = min(settings, key=lambda one: error(one[0], one[2]))
+    F, F_test, C = min(settings, key=lambda setting: error(setting[0], setting[2]))
     return d2ke.predict(None, F_test, d2ke.train(y, F, options(C)))[0]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Types of the command line's arguments, with errors that say what would be right."""
+"""Types of the command line's arguments, with errors that name the right values."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _TEXT = (".csv",)
 
 
 def check_result_file(file: Path) -> None:
-    """Refuse a name whose ending is not that of a format which is written."""
+    """Refuse a name whose ending is not that of a format we write."""
     if file.suffix not in _TEXT + HDF5:
         raise InputError(f"out must end in {', '.join(_TEXT + HDF5)}, got {str(file)!r}")
 

@@ -17,7 +17,7 @@ from d2ke._base.files import write_file
 from d2ke.cli.matrix_files import InputError
 
 _SUFFIXES = (".png", ".pdf", ".svg")
-# Okabe and Ito's colours and three more, told apart with any kind of colour blindness.
+# Okabe and Ito's colours and more, distinct with any kind of colour blindness.
 _COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933",
     "#332288", "#000000", "#44AA99", "#DDCC77",
@@ -38,7 +38,7 @@ class Panel:
     names : sequence of str
         Of the groups.
     colours : ndarray of int, optional
-        Each group's place among the colours; by default its own number.
+        The number of each group's colour; by default its own number.
     marked : ndarray of bool, shape (n,), optional
         Objects to draw as stars.
     """
@@ -65,12 +65,11 @@ def check_picture_file(file: Path) -> None:
 def coordinates(K: np.ndarray | None, features: np.ndarray | None) -> np.ndarray:
     """Return the first two kernel principal components, shape (n, 2).
 
-    Similarities are brought to 1 on the diagonal, where it is positive; their mean is then taken
-    out, so that a part which all objects share does not show.
+    Similarities are scaled to 1 on the diagonal, where it is positive, and then centred, which
+    removes a part that all objects share.
     """
-    values = features if K is None else K
-    n = len(values)
-    diagonal = np.einsum("ij,ij->i", values, values) if K is None else K.diagonal()
+    n = len(features if K is None else K)
+    diagonal = np.einsum("ij,ij->i", features, features) if K is None else K.diagonal()
     scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
 
     def product(V: np.ndarray) -> np.ndarray:
@@ -81,20 +80,20 @@ def coordinates(K: np.ndarray | None, features: np.ndarray | None) -> np.ndarray
         return V - V.mean(axis=0)
 
     if n <= 3:  # too few for an iteration
-        found = np.linalg.eigh(product(np.eye(n)))
+        values, vectors = np.linalg.eigh(product(np.eye(n)))
     else:
         operator = LinearOperator((n, n), product, dtype=np.float64)
         start = np.random.default_rng(0).normal(size=n)
         with one_blas_thread():
-            found = eigsh(operator, 2, which="LA", v0=start)
-    largest = np.argsort(found[0])[::-1][:2]
-    places = found[1][:, largest] * np.sqrt(np.maximum(found[0][largest], 0.0))
-    # The sign is anybody's choice; this one is the same everywhere.
+            values, vectors = eigsh(operator, 2, which="LA", v0=start)
+    largest = np.argsort(values)[::-1][:2]
+    places = vectors[:, largest] * np.sqrt(np.maximum(values[largest], 0.0))
+    # The signs are arbitrary; these are the same on every machine.
     return places * np.where(places[np.abs(places).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
 
 
 def matched(labels: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Return for each cluster the class that it agrees with best, others beyond the classes."""
+    """Match clusters to classes for the best agreement; other clusters get further numbers."""
     n_clusters, n_classes = labels.max() + 1, codes.max() + 1
     counts = np.zeros((n_clusters, n_classes), np.int64)
     np.add.at(counts, (labels, codes), 1)
@@ -107,7 +106,7 @@ def matched(labels: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 def draw(file: Path, title: str, places: np.ndarray, panels: Sequence[Panel]) -> None:
-    """Draw the panels side by side, and write the picture whole or not at all."""
+    """Draw the panels side by side; write the picture whole or not at all."""
     from matplotlib.figure import Figure
 
     legend = max(len(panel.names) for panel in panels) <= len(_COLOURS)
@@ -145,7 +144,7 @@ def _colour(place: int, n_colours: int):
 
 
 def _scatter(axes, places: np.ndarray, panel: Panel, colours: Sequence, size: float) -> None:
-    """Draw the groups in an order that hides none behind another."""
+    """Draw the objects in random order, so that no group hides another."""
     order = np.random.default_rng(0).permutation(len(places))
     shown = np.array([*colours, _GREY], dtype=object)[panel.codes[order]]
     axes.scatter(*places[order].T, s=size, c=list(shown), linewidths=0, alpha=0.8, zorder=2)

@@ -16,12 +16,12 @@ from d2ke.io import load_features, load_mat
 
 MAT, HDF5, TEXT = (".mat",), (".h5", ".hdf5"), (".csv", ".tsv", ".txt")
 SUFFIXES = MAT + HDF5 + TEXT
-# How our own feature stores begin.
+# The first bytes of our feature stores.
 _STORE = b"d2ke features "
 
 
 class InputError(ValueError):
-    """What an argument names is not there, or is not what it should be."""
+    """An argument names something that is missing or unusable."""
 
     status = 2  # of the command, as where its arguments themselves are wrong
 
@@ -40,19 +40,19 @@ def read_matrix(file: Path, variable: str | None) -> tuple[np.ndarray, str]:
     file : Path
         A .mat, .h5, .hdf5, .csv, .tsv or .txt file.
     variable : str or None
-        Its name in a MAT-file or an HDF5 file; None where there is only one matrix.
+        Its name in a MAT-file or an HDF5 file; None if there is only one matrix.
 
     Returns
     -------
     ndarray of float64 or float32, shape (n, m)
-        The matrix; nan and infinity are not looked for.
+        The matrix, not checked for nan and infinity.
     str
         The file's name, with the variable's.
 
     Raises
     ------
     InputError
-        No such variable, none that is a matrix, or several; text that is no table of numbers.
+        No such variable, no matrix or several, or text that is no table of numbers.
     """
     if file.suffix in TEXT:
         if variable is not None:
@@ -83,9 +83,9 @@ def read_labels(what: str, file: Path | None) -> np.ndarray:
         values = load_mat(file, what) if file.suffix in MAT else _hdf5(file, what)
         return _plain_labels(f"{file.name}: {what}", values[what])
     if path.suffix not in TEXT:
-        wanted = ", ".join(TEXT)
+        endings = ", ".join(TEXT)
         raise InputError(
-            f"labels must be a text file ({wanted}) with a label in each line, or a variable of "
+            f"labels must be a text file ({endings}) with a label in each line, or a variable of "
             f"the input file; got {what!r}"
         )
     if not path.is_file():
@@ -99,11 +99,11 @@ def read_labels(what: str, file: Path | None) -> np.ndarray:
 def _table(file: Path) -> np.ndarray:
     lines = _text(file).splitlines()
     first = next((line for line in lines if line.strip()), "")
-    separator = next((one for one in (",", ";", "\t") if one in first), None)
+    separator = next((mark for mark in (",", ";", "\t") if mark in first), None)
     fields = [field.strip() for field in first.split(separator)]
     header = bool(first) and not any(_is_number(field) for field in fields)
 
-    # A generator, line by line, so that Ctrl-C need not wait for the end of the file.
+    # A generator of lines, so that Ctrl-C does not wait for the end of the file.
     def rows() -> Iterator[str]:
         left = header
         for line in lines:
@@ -139,7 +139,7 @@ def _text(file: Path) -> str:
 
 def _hdf5(file: Path, variable: str | None) -> dict[str, Any]:
     """Read one dataset of an HDF5 file, or, for None, the matrices."""
-    if is_store(file):  # checked as a whole, as damage may keep libhdf5 busy for ever
+    if is_store(file):  # checks the whole file: libhdf5 may loop for ever over a damaged one
         load_features(file, rows=slice(0, 1))
     try:
         store = h5py.File(file, "r")
@@ -151,8 +151,9 @@ def _hdf5(file: Path, variable: str | None) -> dict[str, Any]:
             lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None
         )
         if variable is not None and variable.strip("/") not in names:
-            held = ", ".join(names) or "nothing"
-            raise InputError(f"{file} has no variable {variable!r}; it has {held}")
+            raise InputError(
+                f"{file} has no variable {variable!r}; it has {', '.join(names) or 'nothing'}"
+            )
         wanted = [variable] if variable is not None else names
         try:
             return {
@@ -197,9 +198,9 @@ def _described(value: Any) -> str:
 def _plain_labels(name: str, value: Any) -> np.ndarray:
     """Return labels as int64 where they are integers, float64 with nan among them, or str."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "O":
-        value = np.array([one if isinstance(one, str) else repr(one) for one in value.ravel()])
+        value = np.array([item if isinstance(item, str) else repr(item) for item in value.ravel()])
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "biufU":
-        raise InputError(f"{name} are no labels: {_described(value)}")
+        raise InputError(f"{name} does not hold labels: it is {_described(value)}")
     if value.ndim > 1 and value.size != max(value.shape):
         raise InputError(f"{name} must be a row or a column of labels, got shape {value.shape}")
     labels = value.ravel()

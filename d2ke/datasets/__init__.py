@@ -24,15 +24,15 @@ basic-motions   series    80    4       ``"dtw"``           ``uea/BasicMotions/.
 =============== ========= ===== ======= =================== =====================================
 
 The data folder is an argument of `load`, or the environment variable ``D2KE_DATA``. The digits
-are not in the papers; they stand in where no file is to be downloaded, and ``"digits"`` is short
-for ``"digits-str8"``. The three of the UCR and UEA archives, which have divisions of their own,
-are not in the papers either; `read_ts` reads any other file of the UEA archive.
+are not in the papers; they need no download, and ``"digits"`` is short for ``"digits-str8"``. The
+three of the UCR and UEA archives, which have divisions of their own, are not in the papers either;
+`read_ts` reads any other file of the UEA archive.
 
 ``"pentip"`` has the zeros that its publishers added in front and behind, and with them series
 whose length alone gives most letters away; ``"pentip-trimmed"`` is without them. The recordings
-of ``"actrecog"`` are cut into series by a rule of ours, since the paper's is not published. Nor
-are its strings of MNIST's digits; those of ``"mnist-str8"`` and ``"mnist-str4"`` are made by
-`boundary_code`, and have exactly the lengths that the paper states.
+of ``"actrecog"`` are cut into series by a rule of ours, since the paper's is not published. Its
+strings of MNIST's digits are not published either; those of ``"mnist-str8"`` and ``"mnist-str4"``
+are made by `boundary_code`, and have exactly the lengths that the paper states.
 
 The SIFT descriptors of the images, which need OpenCV (``pip install "d2ke[images]"``), and the
 contours of MNIST take up to half a minute to compute. They are kept in the folder ``D2KE_CACHE``
@@ -107,8 +107,7 @@ def load(name: str, data_dir: Any = None, **options: str) -> Dataset:
     FileNotFoundError
         If a file is missing; the message says what to download, from where, and where to put it.
     ImportError
-        If the digits are wanted and scikit-learn is not installed, or sets of images and OpenCV
-        is not.
+        Without scikit-learn, for the digits, or without OpenCV, for sets of images.
     TypeError
         If the data set has no such option.
     ValueError
@@ -143,15 +142,7 @@ def load(name: str, data_dir: Any = None, **options: str) -> Dataset:
             known = ", ".join(source.options) or "none"
             raise TypeError(f"{name} has no option {option!r}; its options: {known}")
         counts |= source.options[option][choice(option, value, source.options[option])]
-    paths = find_files(
-        source.name,
-        source.files,
-        data_dir,
-        title=source.title,
-        page=source.page,
-        alternatives=source.alternatives,
-    )
-    objects, labels = source.loader(*paths, **options)
+    objects, labels = source.loader(*find_files(source, data_dir), **options)
     labels.flags.writeable = False
     dataset = Dataset(source.name, objects, labels, source)
     check_counts(dataset, counts)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objects that are slow to make from the original files, kept in HDF5 files of our own.
+"""A cache of objects that are slow to make from the original files, in HDF5 files.
 
-In front of the HDF5 part, the header has three lines of text: the format, the key (a SHA-256 of
-the original files and of all else that the content depends on) and the SHA-256 of the HDF5 part.
+A header of three lines of text precedes the HDF5 part: the format, the key (a SHA-256 of the
+original files and of all else that the content depends on) and the SHA-256 of the HDF5 part.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ def cached_objects(
     recipe: str,
     make: Callable[[], tuple[Objects, np.ndarray]],
 ) -> tuple[Objects, np.ndarray]:
-    """Return objects and labels from the cache, or make them and leave them there.
+    """Return objects and labels from the cache, or make them and store them there.
 
     Parameters
     ----------
     name : str
-        What the file's name begins with.
+        Beginning of the file's name.
     sources : sequence of Path
         The files from which the objects are made; their content is a part of the key.
     recipe : str
-        What else the result depends on, such as the version of a library.
+        All else that the result depends on, such as the version of a library.
     make : callable
         Makes objects and labels.
 
@@ -70,16 +70,16 @@ def cached_objects(
         with open(path, "rb") as stream:
             digest.update(sha256(stream, (0, None)))
     key = digest.hexdigest()
-    found = _read(name, key)
-    if found is not None:
-        return found
+    content = _read(name, key)
+    if content is not None:
+        return content
     objects, labels = make()
     try:
         _write(name, key, objects, labels)
     except (OSError, RuntimeError) as error:
         # The frames above: the data set's loader, load, and the caller of load.
         warnings.warn(
-            f"{name} is made anew each time, since it cannot be kept: {error}; the environment "
+            f"{name} is made again each time, since it cannot be cached: {error}; the environment "
             f"variable {CACHE_VARIABLE} names a folder for it",
             RuntimeWarning,
             stacklevel=4,
@@ -95,9 +95,9 @@ def cache_folder() -> Path:
     RuntimeError
         If the user has no home.
     """
-    given = os.environ.get(CACHE_VARIABLE)
-    if given:
-        return Path(given)
+    folder = os.environ.get(CACHE_VARIABLE)
+    if folder:
+        return Path(folder)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "d2ke"
 
 
@@ -106,10 +106,10 @@ def _file(name: str, key: str) -> Path:
 
 
 def _read(name: str, key: str) -> tuple[Objects, np.ndarray] | None:
-    """Return the content; None for a file that is missing, damaged or of something else."""
+    """Return the content; None for a file that is missing, damaged or of other content."""
     try:
         file = _file(name, key)
-        # HDF5 can loop forever over a damaged file, so it sees only what is whole.
+        # HDF5 can loop for ever over a damaged file, so only sealed files are opened.
         with open(file, "rb") as stream:
             if stream.read(HEADER_BYTES) != header((_FORMAT, key), stream):
                 return None

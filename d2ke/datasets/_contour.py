@@ -129,7 +129,7 @@ def boundary_code(image: Any, directions: int = 8) -> str:
     return "".join(map(str, code))
 
 
-# The direction of 8 that two successive edges make, of which none leads back.
+# The direction of 8 of two successive edges; no edge leads back.
 _TOGETHER = {
     (a, b): 7 if {a, b} == {0, 3} else a + b for a in range(4) for b in range(4) if abs(a - b) != 2
 }

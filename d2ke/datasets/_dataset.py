@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A loaded data set, the facts known about it beforehand, and the check of one by the other."""
+"""A loaded data set, the published facts about it, and the check that they agree."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Dataset", "Source"]
 
 @dataclass(frozen=True)
 class Source:
-    """What is known about a data set before it is read: one row of the registry.
+    """The published facts about a data set: one row of the registry.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Source:
     loader : callable
         ``loader(*paths, **options) -> (objects, labels)``, `paths` in the order of `files`.
     domain : {"series", "strings", "sets"}
-        What one object is.
+        Kind of the objects.
     distance : str
         The distance that the paper uses on it.
     rounding : {"floor", "round"}
@@ -37,21 +37,21 @@ class Source:
     files : tuple of str
         The distribution's files, relative to the data folder; empty if none are needed.
     alternatives : mapping
-        For some of `files`, other files with the same content, taken where it is missing.
+        For some of `files`, other files with the same content, used if it is missing.
     alphabet : str or None
-        For strings, the letters that random strings are made of.
+        For strings, the letters of random strings.
     counts : mapping
-        The published counts: those entries of `Dataset.summary` that are known.
+        The published entries of `Dataset.summary`.
     options : mapping
-        For each of the loader's options, its choices, the default first; each choice is mapped
-        to the counts that it changes.
+        For each option of the loader, its choices, the default first, each with the counts that
+        it changes.
     n_train : int, optional
         The distribution's own division: its first `n_train` objects are for training, the others
-        for test. None: it has none, and is divided at random.
+        for test. None: divided at random.
     package : str, optional
-        A module outside d2ke's dependencies without which the loader cannot do.
+        A module that the loader needs, outside d2ke's dependencies.
     remark : callable, optional
-        Returns what else may explain counts that differ from the published ones, or "".
+        Returns another explanation of counts that differ from the published ones, or "".
     """
 
     name: str
@@ -78,7 +78,7 @@ class Dataset:
     Attributes
     ----------
     name : str
-        The name that `load` was given, or the name that it stands for.
+        Its name in the registry.
     objects : Objects
         The n objects, in the order that the loader documents.
     labels : ndarray of shape (n,), str or int64
@@ -105,7 +105,7 @@ class Dataset:
 
     @property
     def domain(self) -> str:
-        """What one object is: "series", "strings" or "sets"."""
+        """Kind of the objects: "series", "strings" or "sets"."""
         return self.source.domain
 
     @property
@@ -115,7 +115,7 @@ class Dataset:
 
     @property
     def alphabet(self) -> str | None:
-        """For strings, the letters that random strings are made of."""
+        """For strings, the letters of random strings."""
         return self.source.alphabet
 
     @property
@@ -153,14 +153,14 @@ class Dataset:
         Parameters
         ----------
         seed : int, SeedSequence or Generator
-            Where the randomness comes from.
+            Random seed.
 
         Returns
         -------
         train, test : ndarray of int64
             As from `train_test_split`: 0.7 n objects for training, rounded as the paper does for
-            this data set. Where the distribution has a division of its own, only the order within
-            the two parts is random.
+            this data set. In the distribution's own division, only the order within the two parts
+            is random.
         """
         if self.source.n_train is not None:
             order = generator(seed).permutation(len(self.objects))
@@ -179,9 +179,9 @@ class Dataset:
 
 def check_counts(dataset: Dataset, published: Mapping[str, Any]) -> None:
     """Refuse a data set whose counts are not the published ones; name all that differ."""
-    found = dataset.summary
-    if found["n_classes"] == published["n_classes"]:
-        sizes = found["class_sizes"], published["class_sizes"]
+    counts = dataset.summary
+    if counts["n_classes"] == published["n_classes"]:
+        sizes = counts["class_sizes"], published["class_sizes"]
         pairs = zip(dataset.classes.tolist(), *sizes, strict=True)
         differences = [
             f"class {label!r} has {size} objects instead of {expected}"
@@ -191,9 +191,9 @@ def check_counts(dataset: Dataset, published: Mapping[str, Any]) -> None:
     else:
         differences = []
     differences += [
-        f"{key} is {found[key]} instead of {value}"
+        f"{key} is {counts[key]} instead of {value}"
         for key, value in published.items()
-        if key != "class_sizes" and found[key] != value
+        if key != "class_sizes" and counts[key] != value
     ]
     if differences:
         remark = dataset.source.remark() if dataset.source.remark else ""

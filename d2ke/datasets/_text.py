@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers in the lines of text files, and what is said about those that are none."""
+"""Numbers in the lines of text files, and errors about other text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MISSING = "?"
 
 
 def lines_of(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield each line of a UTF-8 file, without the space around it, after its place for errors."""
+    """Yield the place (for errors) and the text, stripped, of each line of a UTF-8 file."""
     with open(path, "rb") as lines:
         for number, line in enumerate(lines, 1):
             where = f"{path}, line {number}"
@@ -27,7 +27,7 @@ def finite_numbers(where: str, fields: Sequence[str]) -> list[float]:
         values = list(map(float, fields))
     except ValueError:
         values = []
-    # One sum instead of a test of each; it overflows for huge numbers that are all right.
+    # One sum instead of a test of each; it may overflow for huge numbers, which are valid.
     if len(values) == len(fields) and math.isfinite(sum(values)) and "_" not in "".join(fields):
         return values
     for position, field in enumerate(fields):
@@ -41,7 +41,7 @@ def _problem(field: str) -> str | None:
     if field == MISSING:
         return f"missing ({field!r}); every value must be there"
     try:
-        # Python's float takes "1_000", which no such file means as a number.
+        # Python's float accepts "1_000", which is no number in such files.
         value = float(field.replace("_", " "))
     except ValueError:
         return f"{field!r}, not a number"

@@ -43,7 +43,7 @@ def load_actrecog(path: Path) -> tuple[Objects, np.ndarray]:
        one has what is left, at least 2 steps unless the whole run has only one.
 
     It gives 2624 series of length 4 to 151. Series of one run resemble each other, and a random
-    division puts them into both parts; do not take the result for that of an unknown person.
+    division puts them into both parts; results do not hold for an unknown person.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from d2ke.objects.packing import pack
 
 __all__ = ["load_digit_points", "load_digit_strings"]
 
-# Grey levels run from 0 to 16; ink is what reaches the middle.
+# Grey levels are 0 to 16; a pixel that is at least half black is ink.
 _THRESHOLD = 8.0
 _FACTOR = 4
 
@@ -23,7 +23,8 @@ def load_digit_strings(*, directions: int = 8) -> tuple[Objects, np.ndarray]:
     """Return the outlines of the digits as chain codes.
 
     An image of 8 x 8 pixels is too coarse for an outline, so it is enlarged four times by cubic
-    convolution; what is at least half black (8 of 16) is ink, and its outer contour is coded.
+    convolution; pixels that are at least half black (8 of 16) are ink, and its outer contour is
+    coded.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def load_digit_strings(*, directions: int = 8) -> tuple[Objects, np.ndarray]:
 def load_digit_points() -> tuple[Objects, np.ndarray]:
     """Return the digits as sets of points: (row, column) of the pixels with ink.
 
-    Ink is what is at least half black (8 of 16) in the original 8 x 8 pixels.
+    Ink is a pixel that is at least half black (8 of 16) in the original 8 x 8 image.
 
     Returns
     -------
@@ -111,25 +112,18 @@ _DIGIT_COUNTS = {
 }
 
 SOURCES = (
-    Source(
-        name="digits-str8",
-        loader=partial(load_digit_strings, directions=8),
-        domain="strings",
-        distance="levenshtein",
-        rounding="floor",
-        alphabet="01234567",
-        counts=_DIGIT_COUNTS,
-        **_DIGITS,
-    ),
-    Source(
-        name="digits-str4",
-        loader=partial(load_digit_strings, directions=4),
-        domain="strings",
-        distance="levenshtein",
-        rounding="floor",
-        alphabet="0123",
-        counts=_DIGIT_COUNTS,
-        **_DIGITS,
+    *(
+        Source(
+            name=f"digits-str{directions}",
+            loader=partial(load_digit_strings, directions=directions),
+            domain="strings",
+            distance="levenshtein",
+            rounding="floor",
+            alphabet="01234567"[:directions],
+            counts=_DIGIT_COUNTS,
+            **_DIGITS,
+        )
+        for directions in (8, 4)
     ),
     Source(
         name="digits-points",

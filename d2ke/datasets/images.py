@@ -44,14 +44,14 @@ def load_images(
     path : Path
         The archive.
     name : str
-        What to call it in the cache.
+        Its name in the cache.
     label : str
         The table's column with the class; the column ``file`` has the image's name.
     left_out : tuple of str
-        Images that are not taken.
+        Images to leave out.
     named : bool
-        Whether the images' names have the class as their second number. It is taken from there,
-        and the table, which may repeat or lack a line, must not contradict.
+        Whether the images' names have the class as their second number. The class is then that
+        number, and the table, which may repeat or lack a line, must agree.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def load_images(
         If OpenCV is not installed.
     ValueError
         If the archive is damaged, has no table or several, the table lacks a column or an image,
-        repeats one or names one that is not there, or an image cannot be decoded; the message
+        repeats one or names one that does not exist, or an image cannot be decoded; the message
         names the archive and the member.
 
     Notes
@@ -109,7 +109,7 @@ def _described(path, label, left_out, named) -> tuple[Objects, np.ndarray]:
                     lengths = np.linalg.norm(descriptors.astype(np.float64), axis=1)
                     sets.append((descriptors / lengths[:, None]).astype(np.float32))
                     labels.append(classes[name])
-    # RuntimeError: encrypted; NotImplementedError, one of them: an unknown way of compression.
+    # RuntimeError: encrypted, or (NotImplementedError) an unknown compression.
     except (zipfile.BadZipFile, EOFError, zlib.error, RuntimeError) as error:
         raise ValueError(f"{path} is not a complete .zip archive: {error}") from error
     if not sets:
@@ -168,12 +168,12 @@ def _classes(
         if missing:
             raise ValueError(f"{where} has no column {', '.join(sorted(missing))}")
         for row in rows:
-            line, name, given = f"{where}, line {rows.line_num}", row["file"], row[label] or ""
-            if not re.fullmatch("[0-9]{1,9}", given):
-                raise ValueError(f"{line}: the class is {given!r}, not an integer from 0 on")
+            line, name, text = f"{where}, line {rows.line_num}", row["file"], row[label] or ""
+            if not re.fullmatch("[0-9]{1,9}", text):
+                raise ValueError(f"{line}: the class is {text!r}, not an integer from 0 on")
             if name not in images:
                 raise ValueError(f"{line}: there is no image {name!r}")
-            if classes.setdefault(name, int(given)) != int(given) or (name in listed and not named):
+            if classes.setdefault(name, int(text)) != int(text) or (name in listed and not named):
                 raise ValueError(f"{line}: {name} has a class already, {classes[name]}")
             listed.add(name)
     except csv.Error as error:
@@ -187,15 +187,15 @@ def _classes(
 def _named_classes(path: Path, images: Mapping[str, str]) -> dict[str, int]:
     classes = {}
     for name, member in images.items():
-        found = _NAME_WITH_CLASS.fullmatch(name)
-        if found is None:
+        match = _NAME_WITH_CLASS.fullmatch(name)
+        if match is None:
             raise ValueError(f"{path}: {member} is not named <brand>_<class>_<number>.png")
-        classes[name] = int(found[1])
+        classes[name] = int(match[1])
     return classes
 
 
 def _remark() -> str:
-    """Say whether another version of OpenCV may be why counts differ."""
+    """Name the version of OpenCV, if another one may explain counts that differ."""
     version = _opencv().__version__
     if version == _COUNTED_WITH:
         return ""
@@ -279,39 +279,9 @@ SOURCES = (
             "n_objects": 4681,
             "n_classes": 33,
             "class_sizes": (
-                114,
-                104,
-                129,
-                144,
-                111,
-                152,
-                149,
-                141,
-                127,
-                155,
-                129,
-                159,
-                156,
-                141,
-                155,
-                148,
-                157,
-                139,
-                151,
-                140,
-                137,
-                133,
-                135,
-                145,
-                140,
-                136,
-                142,
-                140,
-                150,
-                151,
-                168,
-                139,
-                164,
+                *(114, 104, 129, 144, 111, 152, 149, 141, 127, 155, 129),
+                *(159, 156, 141, 155, 148, 157, 139, 151, 140, 137, 133),
+                *(135, 145, 140, 136, 142, 140, 150, 151, 168, 139, 164),
             ),
             "lengths": (1, 22),
             "n_train": 3277,

@@ -23,7 +23,7 @@ from d2ke.objects.packing import pack
 
 __all__ = ["load_mnist_strings"]
 
-# Grey levels run from 0 to 255; ink is what is at least half black.
+# Grey levels are 0 to 255; a pixel that is at least half black is ink.
 _THRESHOLD = 128
 _SMALL = 1 << 20  # bytes that may be unpacked of any file
 _UNSIGNED_BYTES = 8  # the type of an idx file's elements
@@ -40,8 +40,8 @@ def load_mnist_strings(
     """Read the four idx files, and code the contours of each digit.
 
     A pixel is ink from grey level 128 on; the contours of all shapes and holes are followed by
-    `boundary_code`. The strings of the paper are not published. Their lengths are 34 to 198 with 4
-    directions and 17 to 99 with 8, which are exactly the lengths of these.
+    `boundary_code`. The strings of the paper are not published, but these have exactly their
+    lengths: 34 to 198 with 4 directions and 17 to 99 with 8.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def read_idx(path: Path, n_dimensions: int) -> np.ndarray:
             with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
                 front = stream.read(start)
                 sizes = struct.unpack(f">{n_dimensions}I", front[4:].ljust(start - 4, b"\0"))
-                # One more than it should have tells that it has more; no more is unpacked.
+                # One byte more than expected shows that there are more; no more is unpacked.
                 most = max(min(math.prod(sizes), DEFLATE_RATIO * len(content)) + 1, _SMALL)
                 content = front + stream.read(most)
                 if len(content) < start + most:

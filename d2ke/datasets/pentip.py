@@ -20,7 +20,7 @@ from d2ke.objects.packing import pack
 __all__ = ["load_pentip"]
 
 N_CHANNELS = 3
-# What scipy raises depends on where the file is damaged.
+# Errors of scipy, by the place of the damage.
 _DAMAGED = (
     ArithmeticError,
     LookupError,
@@ -46,8 +46,8 @@ def load_pentip(path: Path, *, trim: bool = False) -> tuple[Objects, np.ndarray]
         the structure ``consts`` with ``charlabels``, the classes from 1 on, and ``key``, the cell
         of their letters. Or a file of the same content in the variables ``X``, ``Y`` and ``key``.
     trim : bool, default False
-        True: the time steps before the first and after the last one at which some channel is
-        not exactly 0 are removed. Zeros in between stay.
+        True: remove the time steps before the first and after the last one at which some
+        channel is not exactly 0. Zeros in between stay.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def load_pentip(path: Path, *, trim: bool = False) -> tuple[Objects, np.ndarray]
 
 def _variables(path: Path) -> dict[str, Any]:
     with open(path, "rb") as file, warnings.catch_warnings():
-        # Of a variable that it cannot read, scipy warns, and puts a message in its place.
+        # For a variable that it cannot read, scipy warns and returns a message as its value.
         warnings.simplefilter("ignore")
         try:
             content = loadmat(file)
@@ -158,7 +158,7 @@ def _labels(path: Path, classes: np.ndarray, key: np.ndarray, n: int) -> np.ndar
 def _trimmed(where: str, series: np.ndarray) -> np.ndarray:
     (moving,) = np.nonzero(series.any(axis=1))
     if len(moving) == 0:
-        raise ValueError(f"{where} has only zeros; nothing is left of it when trimmed")
+        raise ValueError(f"{where} has only zeros; trimming leaves nothing")
     return series[moving[0] : moving[-1] + 1]
 
 

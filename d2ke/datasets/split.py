@@ -23,8 +23,8 @@ def train_size(n: int, *, fraction: float = 0.7, rounding: str = "floor") -> int
     n : int
         Number of objects, at least 2.
     fraction : float, default 0.7
-        The share of the training part, between 0 and 1. It is taken as the decimal number it is
-        written as, so that 0.7 of 10 is exactly 7.
+        The share of the training part, between 0 and 1, as the decimal number that is written: 0.7
+        of 10 is exactly 7.
     rounding : {"floor", "round"}, default "floor"
         ``"floor"`` rounds fraction * n down, ``"round"`` rounds to the nearest integer, halves
         upwards.
@@ -49,7 +49,7 @@ def train_size(n: int, *, fraction: float = 0.7, rounding: str = "floor") -> int
     if fraction >= 1:
         raise ValueError(f"fraction must be between 0 and 1, got {fraction}")
     choice("rounding", rounding, ("floor", "round"))
-    # 0.7 is slightly less than 7/10 in binary; its shortest decimal form is what was meant.
+    # 0.7 is slightly less than 7/10 in binary; its shortest decimal form is exact.
     share = Fraction(repr(fraction)) * n
     size = int(share if rounding == "floor" else share + Fraction(1, 2))
     if not 0 < size < n:
@@ -63,7 +63,7 @@ def train_test_split(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Divide objects at random into a training and a test part.
 
-    The paper's rule: a random permutation without regard to the classes, 70 % of the objects for
+    The paper's rule: a random permutation that ignores the classes, 70 % of the objects for
     training, rounded down for series and strings and to the nearest integer for images.
 
     Parameters
@@ -75,7 +75,7 @@ def train_test_split(
     rounding : {"floor", "round"}, default "floor"
         How fraction * n becomes an integer, see `train_size`.
     seed : int, SeedSequence or Generator
-        Where the randomness comes from. The same integer gives the same division.
+        Random seed. The same integer gives the same division.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
 
     Mean and standard deviation are those of all elements (time steps, set members) of all
     training objects together, whatever their weights, in float64; the other objects are scaled by
-    the same numbers. A channel that is constant over the training objects is centred only.
+    the same numbers. A channel that is constant over the training objects is only centred.
 
     Parameters
     ----------
@@ -127,8 +127,7 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
     Returns
     -------
     tuple of Objects
-        `train` and each of `others`, scaled, in the dtype that each had, with the weights that
-        it had.
+        `train` and each of `others`, scaled, with their dtypes and weights.
 
     Raises
     ------

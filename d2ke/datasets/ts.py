@@ -39,10 +39,10 @@ def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
     labels : ndarray of str, shape (n,), or None
         The classes as they are written; None if the header says ``@classLabel false``.
     header : dict
-        What the header says, under its names in lower case: bool for ``timestamps``,
+        The header's entries, with names in lower case: bool for ``timestamps``,
         ``missing``, ``univariate`` and ``equallength``, int for ``dimensions`` and
         ``serieslength``, the tuple of the classes for ``classlabel`` (empty if there are none),
-        the text for any other name. What it does not say is not in the dict.
+        the text for any other name. Entries that the header lacks are not in the dict.
 
     Raises
     ------
@@ -155,16 +155,16 @@ def _entry(where: str, tag: str, name: str, words: list[str]) -> Any:
         return int(words[0])
     if name not in (*_FLAGS, "classlabel", "targetlabel"):
         return " ".join(words)
-    said = words[0].lower() if words else ""
-    if said not in ("true", "false") or (len(words) > 1 and name in _FLAGS):
+    value = words[0].lower() if words else ""
+    if value not in ("true", "false") or (len(words) > 1 and name in _FLAGS):
         raise ValueError(f"{where}: @{tag} must be true or false, got {' '.join(words)!r}")
-    if said == "true" and name == "timestamps":
+    if value == "true" and name == "timestamps":
         raise ValueError(f"{where}: series with time stamps (@{tag} true) are not read")
-    if said == "true" and name == "targetlabel":
+    if value == "true" and name == "targetlabel":
         raise ValueError(f"{where}: target values of a regression (@{tag} true) are not read")
     if name != "classlabel":
-        return said == "true"
-    if (said == "true") != (len(words) > 1):
+        return value == "true"
+    if (value == "true") != (len(words) > 1):
         raise ValueError(
             f"{where}: @{tag} must be true and name the classes, or false, got {' '.join(words)!r}"
         )
@@ -172,7 +172,7 @@ def _entry(where: str, tag: str, name: str, words: list[str]) -> Any:
 
 
 def _label(where: str, parts: list[str], classes: tuple[str, ...]) -> str:
-    """Take the class off the end of a line."""
+    """Remove the class from the end of a line, and return it."""
     label = parts.pop().strip()
     if label not in classes:
         raise ValueError(

@@ -22,7 +22,7 @@ _SEPARATOR = re.compile(r"\s*,\s*|\s+")
 def load_ucr(train: Path, test: Path) -> tuple[Objects, np.ndarray]:
     """Read a data set of the UCR archive: on each line a class, then the values of one series.
 
-    They are divided by commas, tabs or spaces, as in the archive's several editions.
+    Commas, tabs or spaces separate them, as in the archive's several editions.
 
     Parameters
     ----------
@@ -43,11 +43,7 @@ def load_ucr(train: Path, test: Path) -> tuple[Objects, np.ndarray]:
         If a line is not of this form or has more or fewer values than the file's first one, or a
         file holds no series; the message names the file and the line.
     """
-    parts = [read_ucr(path) for path in (train, test)]
-    return (
-        concatenate(objects for objects, _ in parts),
-        np.concatenate([labels for _, labels in parts]),
-    )
+    return _joined([read_ucr(path) for path in (train, test)])
 
 
 def load_ts(train: Path, test: Path) -> tuple[Objects, np.ndarray]:
@@ -69,8 +65,8 @@ def load_ts(train: Path, test: Path) -> tuple[Objects, np.ndarray]:
     Raises
     ------
     ValueError
-        If a file is not of this form (see `read_ts`) or has no classes, or the two have not the
-        same number of channels; the message names the file.
+        If a file is not of this form (see `read_ts`) or has no classes, or their numbers of
+        channels differ; the message names the file.
     """
     parts = []
     for path in (train, test):
@@ -81,10 +77,12 @@ def load_ts(train: Path, test: Path) -> tuple[Objects, np.ndarray]:
     channels = [objects.dim for objects, _ in parts]
     if channels[0] != channels[1]:
         raise ValueError(f"{test} has {channels[1]} dimensions, but {train} has {channels[0]}")
-    return (
-        concatenate(objects for objects, _ in parts),
-        np.concatenate([labels for _, labels in parts]),
-    )
+    return _joined(parts)
+
+
+def _joined(parts: list[tuple[Objects, np.ndarray]]) -> tuple[Objects, np.ndarray]:
+    objects, labels = zip(*parts, strict=True)
+    return concatenate(objects), np.concatenate(labels)
 
 
 def read_ucr(path: Path) -> tuple[Objects, np.ndarray]:
@@ -125,17 +123,35 @@ def read_ucr(path: Path) -> tuple[Objects, np.ndarray]:
     return pack(table[:, 1:]), table[:, 0].astype(np.int64)
 
 
-def _ts_files(name: str) -> tuple[str, str]:
-    return f"uea/{name}/{name}_TRAIN.ts", f"uea/{name}/{name}_TEST.ts"
+def _source(name: str, counts: dict, **options) -> Source:
+    options = {"domain": "series", "distance": "dtw", "rounding": "floor"} | options
+    return Source(name=name, counts=counts, n_train=counts["n_train"], **options)
+
+
+def _uea(name: str, folder: str, counts: dict) -> Source:
+    return _source(
+        name,
+        counts,
+        loader=load_ts,
+        title=f"UEA Multivariate Time Series Classification Archive, {folder}",
+        page=f"https://www.timeseriesclassification.com/description.php?Dataset={folder}",
+        files=tuple(f"uea/{folder}/{folder}_{part}.ts" for part in ("TRAIN", "TEST")),
+    )
 
 
 SOURCES = (
-    Source(
-        name="gun-point",
+    _source(
+        "gun-point",
+        {
+            "n_objects": 200,
+            "n_classes": 2,
+            "class_sizes": (100, 100),
+            "lengths": (150, 150),
+            "n_channels": 1,
+            "n_train": 50,
+            "n_test": 150,
+        },
         loader=load_ucr,
-        domain="series",
-        distance="dtw",
-        rounding="floor",
         title="UCR Time Series Classification Archive, GunPoint",
         page="https://www.cs.ucr.edu/~eamonn/time_series_data_2018/",
         files=("gunpoint/Gun_Point_TRAIN", "gunpoint/Gun_Point_TEST"),
@@ -147,27 +163,11 @@ SOURCES = (
             )
             for part in ("TRAIN", "TEST")
         },
-        counts={
-            "n_objects": 200,
-            "n_classes": 2,
-            "class_sizes": (100, 100),
-            "lengths": (150, 150),
-            "n_channels": 1,
-            "n_train": 50,
-            "n_test": 150,
-        },
-        n_train=50,
     ),
-    Source(
-        name="japanese-vowels",
-        loader=load_ts,
-        domain="series",
-        distance="dtw",
-        rounding="floor",
-        title="UEA Multivariate Time Series Classification Archive, JapaneseVowels",
-        page="https://www.timeseriesclassification.com/description.php?Dataset=JapaneseVowels",
-        files=_ts_files("JapaneseVowels"),
-        counts={
+    _uea(
+        "japanese-vowels",
+        "JapaneseVowels",
+        {
             "n_objects": 640,
             "n_classes": 9,
             "class_sizes": (61, 65, 118, 74, 59, 54, 70, 80, 59),
@@ -176,18 +176,11 @@ SOURCES = (
             "n_train": 270,
             "n_test": 370,
         },
-        n_train=270,
     ),
-    Source(
-        name="basic-motions",
-        loader=load_ts,
-        domain="series",
-        distance="dtw",
-        rounding="floor",
-        title="UEA Multivariate Time Series Classification Archive, BasicMotions",
-        page="https://www.timeseriesclassification.com/description.php?Dataset=BasicMotions",
-        files=_ts_files("BasicMotions"),
-        counts={
+    _uea(
+        "basic-motions",
+        "BasicMotions",
+        {
             "n_objects": 80,
             "n_classes": 4,
             "class_sizes": (20,) * 4,
@@ -196,6 +189,5 @@ SOURCES = (
             "n_train": 40,
             "n_test": 40,
         },
-        n_train=40,
     ),
 )

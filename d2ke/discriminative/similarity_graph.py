@@ -45,14 +45,6 @@ class DenseKernel:
         self.n = len(linear)
         self.sums = linear.sum(axis=1)
 
-    def product(self, V: np.ndarray) -> np.ndarray:
-        """Return linear V."""
-        return self.linear @ V
-
-    def quadratic_product(self, V: np.ndarray) -> np.ndarray:
-        """Return quadratic V."""
-        return self.quadratic @ V
-
     def graph(self, alpha: np.ndarray, lam: float, smoothing: float = 0.0) -> DenseGraph:
         """Return the graph with the weights S, see `graph_weights`, and a constant added."""
         S = graph_weights(self.linear, self.quadratic, alpha, lam)
@@ -88,8 +80,6 @@ class FeatureKernel:
     def product(self, V: np.ndarray) -> np.ndarray:
         """Return Z Z' V."""
         return self.A @ (self.A.T @ V)
-
-    quadratic_product = product
 
     def graph(self, alpha: np.ndarray, lam: float, smoothing: float = 0.0) -> FeatureGraph:
         """Return the graph with the weights S, see `graph_weights`, and a constant added."""

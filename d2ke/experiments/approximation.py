@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far the kernel of R random objects is from the kernel that D2KE approximates."""
+"""The error of the kernel of R random objects, against the kernel that D2KE approximates."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def kernel_errors(
     division : Division
         Where the training objects come from.
     parameters : mapping
-        What D2KE chose there: gamma, and the parameters of p(omega).
+        Chosen by D2KE there: gamma, and the parameters of p(omega).
     quick : bool
-        Take fewer objects of either kind.
+        Use fewer objects of both kinds.
 
     Returns
     -------
     dict
-        As lists, R and for each of it "blocks", "rms", "rms_sd", "max", "max_sd" and "expected",
-        see `d2ke.kernel_error`; "n_objects" and "n_reference" (random objects) are numbers.
+        Lists "R", and for each R "blocks", "rms", "rms_sd", "max", "max_sd" and "expected", see
+        `d2ke.kernel_error`; numbers "n_objects" and "n_reference" (random objects).
     """
     n, n_reference, pool, sizes = QUICK if quick else FULL
     objects = division.train[: min(n, len(division.train))]
@@ -47,7 +47,7 @@ def kernel_errors(
     }
 
     def features(R: int, stream: int) -> np.ndarray:
-        # Random objects of their own: those of the model have the division's seed alone.
+        # Not the model's random objects, which have the division's seed alone.
         seed = np.random.SeedSequence([division.seed, stream])
         omega = sample(division.dataset, division.train, sampler, R, seed)
         D = division.distances(objects, omega)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finished pieces of the tables on disk: what a killed run goes on from."""
+"""Finished cells of the tables on disk, from which a killed run resumes."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Cell(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The cell as it is called on the terminal."""
+        """The cell's name on the terminal."""
         return f"{self.dataset} {self.method} seed {self.seed}"
 
 
 def fingerprint(source: Source, values: Mapping[str, Any], **others: Any) -> dict[str, Any]:
-    """Tell from what a cell is made, as far as it is known before the data are read.
+    """Return what a cell depends on, as far as it is known before the data are read.
 
-    The values are those of the data set's setting that matter to the method. A finished cell
-    with another fingerprint is not what would be computed now.
+    The values are those of the data set's setting that the method uses. A finished cell with
+    another fingerprint is computed again.
     """
     return {
         "d2ke": __version__,
@@ -54,37 +54,37 @@ def _plain(value: Any) -> Any:
 
 
 def as_json(value: Any) -> Any:
-    """Return what a value is after it was written and read."""
+    """Return a value as it is after it was written and read."""
     return json.loads(json.dumps(value))
 
 
 class Store:
-    """The finished cells of one kind of run (full or quick), a file for each."""
+    """The finished cells of full or of quick runs, a file for each."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def path(self, cell: Cell) -> Path:
-        """Return where a cell is, or will be."""
+        """Return the file of a cell."""
         return self.folder / cell.dataset / cell.method / f"{cell.seed}.json"
 
     def read(self, cell: Cell, expected: dict[str, Any]) -> tuple[dict[str, Any] | None, list[str]]:
-        """Return a finished cell, or None and what about it is no longer as expected."""
+        """Return a finished cell, or None and the parts of its fingerprint that differ."""
         try:
             content = json.loads(self.path(cell).read_text())
-            found = content["fingerprint"]
+            stored = content["fingerprint"]
             content["wall"], content["summary"]
         except FileNotFoundError:
             return None, []
         except (ValueError, LookupError, TypeError):
             return None, ["file"]
         differences = [
-            key for key in expected | found if expected.get(key, ...) != found.get(key, ...)
+            key for key in expected | stored if expected.get(key, ...) != stored.get(key, ...)
         ]
         return (None if differences else content), differences
 
     def write(self, cell: Cell, content: dict[str, Any]) -> None:
-        """Keep a finished cell; it is there whole or not at all."""
+        """Write a finished cell, whole or not at all."""
         path = self.path(cell)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_json(path, content)
@@ -92,7 +92,7 @@ class Store:
 
 def outcome_of(content: dict[str, Any]) -> Outcome:
     """Rebuild the outcome that a cell holds."""
-    kept = dict(content["outcome"])
+    fields = dict(content["outcome"])
     for curve in ("by_R", "seconds_by_R"):
-        kept[curve] = {int(R): value for R, value in kept[curve].items()}
-    return Outcome(**kept)
+        fields[curve] = {int(R): value for R, value in fields[curve].items()}
+    return Outcome(**fields)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long the cells that are left will take, from those that are finished."""
+"""Estimated time of missing cells, from the times of finished ones."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from d2ke.experiments import paper
 from d2ke.experiments.cells import Cell
 
-# Seconds of a cell that the paper does not have; and the most that its other times are taken for,
-# since what took it hours, all distances among tens of thousands of objects, is not done here.
+# Seconds of a cell that the paper does not have; and a bound of the paper's times, since d2ke does
+# not compute all distances among tens of thousands of objects, which took the paper hours.
 _UNKNOWN, _MOST = 20.0, 100.0
 
 
@@ -21,14 +21,14 @@ class Estimate:
         self._seconds: dict[tuple[str, str], list[float]] = {}
 
     def add(self, cell: Cell, seconds: float) -> None:
-        """Take a finished cell into account."""
+        """Add the time of a finished cell."""
         self._seconds.setdefault((cell.dataset, cell.method), []).append(seconds)
 
     def remaining(self, cells: Iterable[Cell]) -> float:
         """Return the seconds that these cells will take.
 
-        The mean of the cells of the same data set and method where there are any; elsewhere the
-        paper's time, multiplied by the median of what finished cells took in units of theirs.
+        The mean of finished cells of the same data set and method; if there are none, the paper's
+        time, multiplied by the median ratio of our times to the paper's.
         """
         ratios = [statistics.fmean(times) / _prior(*key) for key, times in self._seconds.items()]
         speed = statistics.median(ratios) if ratios else 1.0
@@ -44,7 +44,7 @@ def _prior(dataset: str, method: str) -> float:
 
 
 def duration(seconds: float) -> str:
-    """Put a time into a number and a unit that one can plan with."""
+    """Format a time, with a unit of its size."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     if seconds < 90 * 60:

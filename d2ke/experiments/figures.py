@@ -11,8 +11,8 @@ import numpy as np
 
 from d2ke.experiments.paper import METHOD_NAMES
 
-# Okabe and Ito's colours, told apart with any kind of colour blindness; dashes and markers of
-# their own for print.
+# Okabe and Ito's colours, which are distinct with any kind of colour blindness; dashes and markers
+# are for print.
 _STYLES = {
     "d2ke": {"color": "#0072B2", "marker": "o", "linestyle": "-"},
     "rsm": {"color": "#D55E00", "marker": "s", "linestyle": "-"},
@@ -96,7 +96,7 @@ def _kernel_errors(axes: Any, kernel: Mapping[str, Any]) -> None:
         # On a logarithmic axis a bar must not reach 0.
         low = np.minimum(spread, 0.9 * means)
         axes.errorbar(R, means, [low, spread], label=name, color=colour, marker=marker, capsize=2)
-    # Theory's line is that of the root mean square; the largest error is seen to be parallel.
+    # Theory predicts the root mean square; the largest error is parallel to it.
     axes.plot(
         R,
         kernel["expected"],

@@ -30,12 +30,12 @@ from d2ke.objects.container import Objects
 from d2ke.objects.fitted_objects import representatives
 from d2ke.objects.packing import pack
 
-_BLOCK = 1 << 25  # distances to hold at a time where not all are needed at once
+_BLOCK = 1 << 25  # distances in memory at a time, where they are used by blocks
 
 
 @dataclass
 class Outcome:
-    """What a method reached on one division.
+    """The result of a method on one division.
 
     Attributes
     ----------
@@ -48,11 +48,11 @@ class Outcome:
     search_accuracy : float
         Their cross-validated accuracy there, percent.
     by_R : dict of int to float
-        Test accuracy with the first R features, where it was asked for.
+        Test accuracy with the first R features.
     seconds_by_R : dict of int to float
-        Time of distances, features, model and prediction with so many.
+        Time of distances, features, model and prediction with them.
     note : str
-        What was not done as for the other data sets.
+        What differs from other data sets.
     """
 
     accuracy: float = 0.0
@@ -69,7 +69,7 @@ class Outcome:
 
     @contextmanager
     def timed(self, stage: str):
-        """Add the time spent inside to a stage."""
+        """Add the time of a block of code to a stage."""
         started = time.perf_counter()
         yield
         self.charge(stage, time.perf_counter() - started)
@@ -98,7 +98,7 @@ class Division:
 
     @classmethod
     def of(cls, dataset: Dataset, setting: Setting, seed: int, **options: Any) -> Division:
-        """Divide by the paper's rule and scale the channels where the setting says so."""
+        """Divide by the paper's rule, and scale the channels if the setting says so."""
         rows, others = dataset.split(seed)
         parts = dataset.objects[rows], dataset.objects[others]
         if setting.scale_channels:
@@ -111,7 +111,7 @@ class Division:
     def kept_distances(self, part: str, n: int, outcome: Outcome) -> np.ndarray:
         """Return the distances of a part to the first n training objects, computed once.
 
-        Each method that needs them is charged with the time they took.
+        Their time is charged to each method that needs them.
         """
         if (part, n) not in self._kept:
             started = time.perf_counter()
@@ -154,11 +154,11 @@ def evaluate(method: str, division: Division, *, sizes: Sequence[int] = ()) -> O
     Returns
     -------
     Outcome
-        Nothing of the test part is looked at before the parameters are chosen.
+        The parameters are chosen without the test part.
     """
     function = METHODS[choice("method", method, METHODS)]
-    # The search is parallel over gammas, the models over classes; a BLAS that starts
-    # threads of its own for each of these would be many times slower.
+    # The search is parallel over gammas, the models over classes; BLAS threads inside these would
+    # make both many times slower.
     with one_blas_thread():
         return function(division, sizes)
 
@@ -204,13 +204,13 @@ def _search(
     within: np.ndarray | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """Choose parameters on the training part, or on as much of it as the setting lets."""
+    """Choose parameters on the training part, or on as much of it as the setting allows."""
     total = len(division.train)
     n = min(total, division.setting.search_n or total, total if within is None else len(within))
     if n < total:
         outcome.remark(f"searched with {n} of {total} training objects")
     with outcome.timed("search"):
-        found = search(
+        result = search(
             division.train[:n],
             division.y_train[:n],
             method,
@@ -223,12 +223,12 @@ def _search(
             **options,
             **division.setting.distance_parameters,
         )
-    outcome.parameters, outcome.search_accuracy = dict(found.parameters), found.accuracy
-    return found.parameters
+    outcome.parameters, outcome.search_accuracy = dict(result.parameters), result.accuracy
+    return result.parameters
 
 
 def _finish(division: Division, outcome: Outcome, omega: Objects, sizes: Sequence[int]) -> Outcome:
-    """Features of all objects, the model, and its test."""
+    """Compute features of all objects, train the model and test it."""
     outcome.parameters["R"] = len(omega)
     with outcome.timed("distances"):
         D_train = division.distances(division.train, omega)
@@ -239,7 +239,7 @@ def _finish(division: Division, outcome: Outcome, omega: Objects, sizes: Sequenc
             outcome.by_R[R] = outcome.accuracy
             outcome.seconds_by_R[R] = sum(outcome.seconds.values()) - outcome.seconds["search"]
         elif len(omega) > R:
-            part = Outcome(parameters=outcome.parameters)  # its time is not the method's
+            part = Outcome(parameters=outcome.parameters)  # its time does not count
             outcome.by_R[R] = _fit(division, part, D_train[:, :R], D_test[:, :R])
             share = outcome.seconds["distances"] * R / len(omega)
             outcome.seconds_by_R[R] = share + sum(part.seconds.values())
@@ -287,7 +287,7 @@ def _knn(division: Division, sizes: Sequence[int]) -> Outcome:
 
 
 def _test_distances(division: Division, outcome: Outcome) -> Iterator[tuple[slice, np.ndarray]]:
-    """Give the distances of test objects to all training objects, as many as fit into memory."""
+    """Yield distances of test objects to all training objects, by blocks that fit into memory."""
     m, n = len(division.test), len(division.train)
     if m * n <= _BLOCK:
         yield slice(0, m), division.kept_distances("test", n, outcome)
@@ -347,12 +347,12 @@ def _gdk_led(division: Division, sizes: Sequence[int]) -> Outcome:
     return outcome
 
 
-def _landmarks(division: Division, outcome: Outcome, how: str) -> int:
-    """Return how many training objects a method may need all distances among."""
+def _landmarks(division: Division, outcome: Outcome, use: str) -> int:
+    """Return for how many training objects a method may compute all distances."""
     total = len(division.train)
     n = min(total, division.setting.gram_n or total)
     if n < total:
-        outcome.remark(f"{how} {n} of {total} training objects, whose distances fit into memory")
+        outcome.remark(f"{use} {n} of {total} training objects, whose distances fit into memory")
     return n
 
 

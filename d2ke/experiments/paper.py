@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The D2KE paper's accuracies and seconds as data, and what to know when comparing with them.
+"""The D2KE paper's accuracies and seconds as data, with notes on the comparison.
 
-Accuracies are percent of the test objects on the paper's one division; seconds were taken on 12
+Accuracies are percent of the test objects on the paper's one division; seconds are of 12
 threads of a 2.93 GHz Xeon.
 
 References
@@ -83,14 +83,14 @@ for _name, _row in _TABLES.items():
         ACCURACIES[_name, _method] = _accuracy
         SECONDS[_name, _method] = float(_seconds)
 
-# Accuracies that the paper's first version gives otherwise.
+# Accuracies that differ in the paper's first version.
 FIRST_VERSION = {
     ("splice", "d2ke"): 88.51,
     ("mnist-str4", "d2ke"): 98.68,
     ("mnist-str8", "d2ke"): 98.35,
 }
 
-# The data sets of the paper's tables in their order, by domain; ours beside what they vary.
+# The data sets of the paper's tables in their order, by domain, with our variants.
 ORDER = {
     "auslan": "series",
     "pentip": "series",
@@ -112,7 +112,7 @@ UNPUBLISHED = {
     "bit-str4": "its strings were never published",
 }
 
-# What limits the comparison of a data set's row with the paper's.
+# Limits of the comparison with the paper, by data set.
 NOTES = {
     "pentip": (
         "As published, the series of one letter are filled up with zeros to one length, and this "

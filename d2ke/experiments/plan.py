@@ -171,17 +171,10 @@ def missing_things(
     for plan in plans:
         if not plan.missing:
             continue
-        source = plan.source
+        package = plan.source.package
         try:
-            find_files(
-                source.name,
-                source.files,
-                data_dir,
-                title=source.title,
-                page=source.page,
-                alternatives=source.alternatives,
-            )
-            if source.package and find_spec(source.package) is None:
+            find_files(plan.source, data_dir)
+            if package and find_spec(package) is None:
                 # The loader says what to install; with a cached result it needs nothing.
                 loaded[plan.name] = load(plan.name, data_dir)
         except (ImportError, FileNotFoundError) as error:

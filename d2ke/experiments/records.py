@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is kept of a method on a data set, and how a file of it is written."""
+"""Records of a method on a data set, and their files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def make_record(
     seeds : sequence of int
         One for each division.
     outcomes : sequence of Outcome
-        One for each division, at least one.
+        One for each division, at least outcome.
     n_train, n_test : int
         Objects in either part.
 
@@ -45,9 +45,9 @@ def make_record(
         seconds_by_R (by R, lists of the values of the divisions that have a curve), seeds,
         n_train, n_test, note, version.
     """
-    accuracies = [one.accuracy for one in outcomes]
+    accuracies = [outcome.accuracy for outcome in outcomes]
     stages = {
-        stage: statistics.fmean(one.seconds[stage] for one in outcomes)
+        stage: statistics.fmean(outcome.seconds[stage] for outcome in outcomes)
         for stage in outcomes[0].seconds
     }
     return {
@@ -58,29 +58,29 @@ def make_record(
         "paper": paper.ACCURACIES.get((dataset, method)),
         "seconds": sum(stages.values()),
         "seconds_by_stage": stages,
-        "parameters": [one.parameters for one in outcomes],
+        "parameters": [outcome.parameters for outcome in outcomes],
         "accuracies": accuracies,
-        "search_accuracies": [one.search_accuracy for one in outcomes],
-        "by_R": _by_R([one.by_R for one in outcomes]),
-        "seconds_by_R": _by_R([one.seconds_by_R for one in outcomes]),
+        "search_accuracies": [outcome.search_accuracy for outcome in outcomes],
+        "by_R": _by_R([outcome.by_R for outcome in outcomes]),
+        "seconds_by_R": _by_R([outcome.seconds_by_R for outcome in outcomes]),
         "seeds": list(seeds),
         "n_train": n_train,
         "n_test": n_test,
-        "note": "; ".join(dict.fromkeys(one.note for one in outcomes if one.note)),
+        "note": "; ".join(dict.fromkeys(outcome.note for outcome in outcomes if outcome.note)),
         "version": __version__,
     }
 
 
 def _by_R(curves: Sequence[dict[int, float]]) -> dict[int, list[float]]:
-    """Gather the values at each R, of the divisions that have a curve."""
-    curves = [one for one in curves if one]
+    """Gather the values at each R from the divisions that have a curve."""
+    curves = [curve for curve in curves if curve]
     return {
-        R: [one[R] for one in curves]
+        R: [curve[R] for curve in curves]
         for R in (curves[0] if curves else ())
-        if all(R in one for one in curves)
+        if all(R in curve for curve in curves)
     }
 
 
 def write_json(path: Path, record: dict[str, Any]) -> None:
-    """Write a record so that a reader, or a kill, never meets half a file."""
+    """Write a record, whole or not at all."""
     write_file(path, (json.dumps(record, indent=2) + "\n").encode())

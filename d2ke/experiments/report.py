@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report of `d2ke tables`: results in words, tables and figures."""
+"""The report of `d2ke tables`: text, tables and figures."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Record = Mapping[str, Any]
 
 def draw(results: Results, name: str) -> bytes:
     """Return the figure of one data set, a PNG file."""
-    records = [one for one in results["results"] if one["dataset"] == name]
+    records = [record for record in results["results"] if record["dataset"] == name]
     return figure(name, records, results["kernel_errors"].get(name))
 
 
@@ -44,11 +44,11 @@ def write_report(results: Results, pictures: Mapping[str, bytes], folder: Path) 
     Parameters
     ----------
     results : mapping
-        What results.json holds, see `d2ke.experiments.tables`.
+        The content of results.json, see `d2ke.experiments.tables`.
     pictures : mapping of str to bytes
-        For each data set what `draw` returned.
+        The figure of each data set, from `draw`.
     folder : Path
-        Where they go; earlier ones are replaced.
+        The output folder; earlier files are replaced.
     """
     (folder / "figures").mkdir(exist_ok=True)
     images = []
@@ -75,7 +75,7 @@ def _report(results: Results, images: Sequence[Block]) -> Iterator[Block]:
         yield items(sentences)
     if results["not_run"]:
         yield heading(2, "Not run")
-        yield items([f"{one['dataset']}: {one['reason']}" for one in results["not_run"]])
+        yield items([f"{row['dataset']}: {row['reason']}" for row in results["not_run"]])
     yield heading(2, "Seconds")
     yield paragraph(
         "Of one division, mean. Distances to random objects of which only the search makes use "
@@ -123,9 +123,9 @@ def _circumstances(results: Results) -> list[str]:
     if results["quick"]:
         lines.append("A quick run: **smaller searches and fewer random objects than the full one**")
     unfinished = [
-        f"{name} ({one['cells_finished']} of {one['cells']})"
-        for name, one in results["datasets"].items()
-        if one["cells_finished"] < one["cells"]
+        f"{name} ({data['cells_finished']} of {data['cells']})"
+        for name, data in results["datasets"].items()
+        if data["cells_finished"] < data["cells"]
     ]
     if unfinished:
         lines.append("**Not finished**: " + ", ".join(unfinished))
@@ -133,7 +133,7 @@ def _circumstances(results: Results) -> list[str]:
 
 
 def _rows(records: Sequence[Record]) -> dict[str, dict[str, Record]]:
-    """Arrange records by data set and method, both in the order of the paper where it has one."""
+    """Arrange records by data set and method, in the paper's order."""
     rows: dict[str, dict[str, Record]] = {}
     for record in records:
         rows.setdefault(record["dataset"], {})[record["method"]] = record
@@ -144,7 +144,7 @@ def _rows(records: Sequence[Record]) -> dict[str, dict[str, Record]]:
 
 
 def _rounded(record: Record) -> float:
-    """Return the accuracy as it is shown, which is what is compared."""
+    """Return the accuracy as it is shown; comparisons use the same."""
     return round(record["accuracy_mean"], 2)
 
 
@@ -176,7 +176,7 @@ def _accuracy(record: Record, best: bool) -> str:
 
 
 def comparisons(records: Sequence[Record]) -> Iterator[str]:
-    """Say of each data set where a baseline is better than D2KE, and D2KE than the paper's."""
+    """Report for each data set the baselines that beat D2KE, and a D2KE below the paper's."""
     for name, row in _rows(records).items():
         if "d2ke" not in row:
             continue
@@ -219,13 +219,11 @@ def _seconds_table(records: Sequence[Record]) -> Block:
 
 
 def _kernel_table(errors: Mapping[str, Mapping[str, Any]]) -> Block:
-    sizes = sorted({R for one in errors.values() for R in one["R"]})
+    sizes = sorted({R for error in errors.values() for R in error["R"]})
     lines = []
-    for name, one in errors.items():
-        values = {
-            R: f"{rms:.4f} ({largest:.4f})"
-            for R, rms, largest in zip(one["R"], one["rms"], one["max"], strict=True)
-        }
+    for name, error in errors.items():
+        columns = zip(error["R"], error["rms"], error["max"], strict=True)
+        values = {R: f"{rms:.4f} ({largest:.4f})" for R, rms, largest in columns}
         lines.append([name, *(values.get(R, _NONE) for R in sizes)])
     return table(["data", *(str(R) for R in sizes)], lines)
 
@@ -234,37 +232,36 @@ def _parameter_table(records: Sequence[Record]) -> Block:
     lines = []
     for name, row in _rows(records).items():
         for method, record in row.items():
-            names = dict.fromkeys(key for one in record["parameters"] for key in one)
-            values = [
-                f"{key} "
-                + ", ".join(
-                    dict.fromkeys(shown(one[key]) for one in record["parameters"] if key in one)
-                )
-                for key in names
-            ]
-            lines.append([name, METHOD_NAMES[method], "; ".join(values)])
+            values: dict[str, dict[str, None]] = {}  # distinct, in order
+            for parameters in record["parameters"]:
+                for key, value in parameters.items():
+                    values.setdefault(key, {})[shown(value)] = None
+            text = "; ".join(f"{key} {', '.join(texts)}" for key, texts in values.items())
+            lines.append([name, METHOD_NAMES[method], text])
     return table(["data", "method", "parameters"], lines)
 
 
 def _data_table(datasets: Mapping[str, Mapping[str, Any]]) -> Block:
-    header = ["data", "objects", "classes", "lengths", "channels", "training", "test"]
+    columns = {
+        "data": None,
+        "objects": "n_objects",
+        "classes": "n_classes",
+        "lengths": "lengths",
+        "channels": "n_channels",
+        "training": "n_train",
+        "test": "n_test",
+        "distance": "distance",
+        "division": "division",
+    }
     lines = []
-    for name, one in datasets.items():
-        low, high = one["lengths"]
-        lines.append(
-            [
-                name,
-                str(one["n_objects"]),
-                str(one["n_classes"]),
-                f"{low}" if low == high else f"{low} to {high}",
-                str(one.get("n_channels", _NONE)),
-                str(one["n_train"]),
-                str(one["n_test"]),
-                one["distance"],
-                one["division"],
-            ]
-        )
-    return table([*header, "distance", "division"], lines)
+    for name, data in datasets.items():
+        low, high = data["lengths"]
+        texts = dict(data) | {
+            None: name,
+            "lengths": f"{low}" if low == high else f"{low} to {high}",
+        }
+        lines.append([str(texts.get(key, _NONE)) for key in columns.values()])
+    return table([*columns], lines)
 
 
 def _notes(results: Results) -> Iterator[str]:

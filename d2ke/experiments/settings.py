@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is searched for each data set: p(omega), gamma, C, R."""
+"""The search space of each data set: p(omega), gamma, C, R."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Setting:
     omega : mapping of str to tuple
         Values of the parameters of p(omega) to try, in all combinations.
     R : int
-        Random objects of the final model; representatives, if there are as many objects.
+        Random objects (or at most so many representatives) of the final model.
     search_R : int
-        Random objects with which p(omega), scaling, gamma and C are chosen.
+        Random objects for the choice of p(omega), scaling, gamma and C.
     gammas : tuple of float
         In units of 1 / (median distance).
     scalings : tuple of str
@@ -42,14 +42,14 @@ class Setting:
     distance_parameters : mapping
         Of the distance.
     search_n, gram_n : int, optional
-        The most training objects that a search looks at, and that a method may need all distances
-        among; None for all.
+        The most training objects of a search, and of all distances among training objects;
+        None for all.
     scale_channels : bool
         Series: bring every channel to mean 0 and deviation 1 over the training objects.
     single : bool
         Compute in float32, in half of the time and memory.
     losses : tuple of str
-        Of linear classifiers, to choose from.
+        Losses of linear classifiers to choose from.
     """
 
     omega: Mapping[str, tuple]
@@ -77,7 +77,7 @@ _PENTIP = Setting(
     costs=(10.0, 1e2, 1e3, 1e4),
     single=True,
 )
-# Descriptors fill a small part of the sphere: random vectors from all of it are far from each.
+# Descriptors fill a small part of the sphere: random vectors of the whole sphere are far from all.
 _IMAGES = Setting(
     omega={"region": ("data",), "size": ((8, 30), (40, 100))},
     R=4096,
@@ -161,7 +161,7 @@ SETTINGS = {
     ),
 }
 
-# What a method's result depends on, besides what all of them share.
+# The values that a method's result depends on, besides those of all methods.
 _SHARED = ("distance_parameters", "search_n", "scale_channels", "single")
 _FEATURES = ("R", "search_R", "gammas", "scalings", "costs", "losses")
 _USED = {
@@ -179,7 +179,7 @@ def used(setting: Setting, method: str) -> dict[str, Any]:
     return {name: getattr(setting, name) for name in (*_SHARED, *_USED[method])}
 
 
-# Methods that draw nothing at random: on a published division they have one result.
+# Methods without randomness: they have one result on a published division.
 DETERMINISTIC = frozenset({"knn", "dsk_rbf", "dsk_nd", "gdk_led"})
 
 
@@ -204,10 +204,9 @@ def sample(
 ) -> Objects:
     """Draw R random objects of the data set's kind from the p(omega) with these parameters.
 
-    Each kind has samplers that do not look at the data and one that is made from the training
-    objects: series from the source "segments", strings with an order above 0, descriptors from
-    the region "data". Sets of points of a low dimension come from the box that holds the training
-    points.
+    Each kind has samplers that ignore the data and one that uses the training objects: series from
+    the source "segments", strings with an order above 0, descriptors from the region "data". Sets
+    of points of a low dimension come from the bounding box of the training points.
     """
     options = dict(parameters)
     if dataset.domain == "strings":

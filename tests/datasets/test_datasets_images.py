@@ -533,7 +533,7 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, cache, monkeypatch):
 def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
     path = source(tmp_path)
     monkeypatch.setenv("D2KE_CACHE", str(path / "below a file"))
-    with pytest.warns(RuntimeWarning, match="cannot be kept: .* D2KE_CACHE"):
+    with pytest.warns(RuntimeWarning, match="cannot be cached: .* D2KE_CACHE"):
         result = cached_objects("n", [path], "r", lambda: CASES["strings"])
     same(result, CASES["strings"])
 
@@ -544,7 +544,7 @@ def test_the_warning_is_the_callers(tmp_path, cv2, monkeypatch):
     monkeypatch.setenv("D2KE_CACHE", str(source(tmp_path) / "below a file"))
     counts = {"n_objects": 2, "n_classes": 2, "class_sizes": (1, 1)}
     monkeypatch.setitem(REGISTRY, "flower", replace(REGISTRY["flower"], counts=counts))
-    with pytest.warns(RuntimeWarning, match="flower is made anew") as caught:
+    with pytest.warns(RuntimeWarning, match="flower is made again") as caught:
         load("flower", tmp_path)
     assert [warning.filename for warning in caught] == [__file__]
 
@@ -556,7 +556,7 @@ def test_a_user_without_a_home(tmp_path, monkeypatch):
     monkeypatch.delenv("D2KE_CACHE")
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr("d2ke.datasets._cache.Path.home", homeless)
-    with pytest.warns(RuntimeWarning, match=r"cannot be kept: .* home .* D2KE_CACHE"):
+    with pytest.warns(RuntimeWarning, match=r"cannot be cached: .* home .* D2KE_CACHE"):
         result = cached_objects("n", [source(tmp_path)], "r", lambda: CASES["strings"])
     same(result, CASES["strings"])
 

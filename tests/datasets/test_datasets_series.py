@@ -7,6 +7,7 @@ import itertools
 import re
 import warnings
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,10 +54,11 @@ def test_huge_numbers_are_numbers():
 def test_alternative_files(tmp_path):
     def found(*wanted):
         others = {"a/x": ("a/y", "b/z")}
-        paths = find_files("n", wanted, tmp_path, title="T", page="P", alternatives=others)
+        source = replace(REGISTRY["gun-point"], files=wanted, alternatives=others)
+        paths = find_files(source, tmp_path)
         return [path.relative_to(tmp_path).as_posix() for path in paths]
 
-    with pytest.raises(FileNotFoundError, match=r"n: x not found in .* take x out of it"):
+    with pytest.raises(FileNotFoundError, match=r"gun-point: x not found in .* take x out of it"):
         found("a/x")
     # Each is preferred to all that were made before it.
     for place in ("z", "b/z", "y", "a/y", "x", "a/x"):
