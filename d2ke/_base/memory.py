@@ -51,6 +51,11 @@ SYMBOLS = {
     "k": "classes or clusters; of `svmpredict` pairs of classes",
     "b": "bytes of a value of the array that is made: 8 for float64, 4 for float32",
     "C": "values of C times those of R and of scaling",
+    "D": "`search`: bytes of the distances that it computes or reads into memory (for features: of "
+    "two p(omega), and a copy to find the median); 0 with a folder",
+    "K": "`search`: classes times folds that are solved together, as many as take 256 MiB",
+    "Z": "`search`: 16 n R where features are held (without a folder, or if max_memory has room), "
+    "else 0; if n < R, 16 n^2 + 8 n R more",
     "c": "8 where an array that is not float64 is copied to float64, else 0",
     "N": "numbers or letters in all objects (of points: coordinates, and what they carry besides a "
     "weight)",
@@ -62,7 +67,7 @@ SYMBOLS = {
     "T": "threads",
     "f": "folds of the cross-validation",
     "H": "rows of a fold",
-    "B": "bytes of a block of rows, at most 64 MiB",
+    "B": "bytes of a block of rows, at most 64 MiB; `search`: with the scores of its rows",
     "L": "the smaller of 4096 and the number of rows (`kernel_standard_error`, `kernel_error`: of "
     "1024 and R)",
     "P": "R if it is at most 2500, else 0",
@@ -83,7 +88,7 @@ _OUT = f"{_STORE}; {_SINGLE}"
 _GRAM = "work with the features themselves, not with their Gram matrix, or with fewer objects"
 _FEWER = "take fewer objects"
 _FEATURES = f"give features in the place of K or points, or {_FEWER}"
-_SEARCH = "give a part of the objects, fewer threads, or a smaller R"
+_SEARCH = "a folder for the distances; a part of the objects, fewer threads, or a smaller R"
 _BLOCK = 'solver="block" makes no copy; fewer features'
 
 NEEDS = (
@@ -161,19 +166,15 @@ NEEDS = (
     Need(("svmpredict",), "-t 0, 1, 2, 3", "32 n s + c n R + 24 n k", "give the rows in parts"),
     Need(("knn_predict",), "", "16 m + 48 n"),
     Need(("search",), '"d2ke", "rsm": blocks of the hat matrix',
-         "24 n R + 40 n R T + 48 M^2 T + 32 H^2 T + 112 n k + 320 R k f + W", _SEARCH),
-    Need(("search",), '"d2ke", "rsm": blocks of the hat matrix, folder',
-         "16 n R + 40 n R T + 48 M^2 T + 32 H^2 T + 112 n k + 320 R k f + W", _SEARCH),
+         "D + 40 n R T + 48 M^2 T + 32 H^2 T + W", _SEARCH),
     Need(("search",), '"d2ke", "rsm": sums of products',
-         "32 n R + 8 R^2 f + 56 R^2 T + 8 R k f C + 112 n k + 320 R k f + 256 MiB + W",
-         f"a folder for the distances; {_SEARCH}"),
-    Need(("search",), '"d2ke", "rsm": sums of products, folder',
-         "8 R^2 f + 56 R^2 T + 8 R k f C + 112 n k + 320 R k f + 256 MiB + W", _SEARCH),
-    Need(("search",), '"knn"', "24 n^2 + W", "give a part of the objects"),
-    Need(("search",), '"knn", within is a file', "64 n + 64 MiB", "give a part of the objects"),
-    Need(("search",), '"dsk_rbf", "dsk_nd"', "24 n^2 + 24 n^2 T + Q T + W",
+         "D + 8 R^2 f + 56 R^2 T + 16 R k f C + 4 B + 2 B T + W", _SEARCH),
+    Need(("search",), '"d2ke", "rsm": squared hinge loss',
+         "D + Z + 112 n K + 24 M P + 24 L M + 320 M K + 8 MiB T + 32 MiB + W", _SEARCH),
+    Need(("search",), '"knn"', "D + 64 n + 64 MiB + W", "give a part of the objects"),
+    Need(("search",), '"dsk_rbf", "dsk_nd"', "D + 16 n^2 + 24 n^2 T + Q T + W",
          "give a part of the objects, or fewer threads"),
-    Need(("search",), '"gdk_led"', "48 n^2 + 64 n R + 32 H^2 + 112 n k f + W",
+    Need(("search",), '"gdk_led"', "D + 40 n^2 + 64 n R + 32 H^2 + 112 n K + W",
          "give a part of the objects"),
     Need(("kernel_distance_matrix", "kernel_neighbors"), 'method="exact"',
          "24 n m + 16 G m + 48 N + 64 V + 1024 n + 1024 m", _FEWER),

@@ -211,6 +211,13 @@ def _text(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def printable(value: Any) -> Any:
+    """Return a parameter in a form that a file can keep."""
+    if isinstance(value, (tuple, list)):
+        return tuple(map(printable, value))
+    return value if isinstance(value, (str, int, float)) or value is None else repr(value)
+
+
 def _kind(path: Path) -> str:
     if path.suffix == ".json":
         return "json"
