@@ -19,14 +19,14 @@ from d2ke._base.memory import bytes_needed
 
 MAX_NEWTON = 100
 _MAX_CG = 300
-# How exactly a Newton step is solved for, relative to the gradient's norm: roughly at first, and
-# more so at each step, lest the rows with a loss change for ever (with a large C they do).
+# Tolerance of a Newton step's residual relative to the gradient's norm. It shrinks at each step:
+# with a large C, the set of rows with a loss would otherwise keep changing.
 _FORCING, _TIGHTER = 0.3, 0.9
-# Up to so many features all products of two of them precondition the Newton step; with a large C
-# that takes a seventh of the iterations. Beyond, their squares alone, which cost next to nothing.
+# Up to so many features, all products of two features precondition the Newton step; with a large C
+# this takes a seventh of the iterations. Beyond, only their squares, which cost next to nothing.
 MOST_DENSE = 2500
-# Rows of features that stay in the cache between a product and its transposed one, and
-# groups of them whose sums are added in order: the same for any number of threads.
+# Bytes of rows that stay in the cache between a product and its transposed product, and number of
+# groups of rows. The sums of groups are added in order, the same for any number of threads.
 _RUN_BYTES = 1 << 21
 _GROUPS = 32
 
@@ -48,7 +48,7 @@ def block_newton(
     Z : ndarray of float64 or float32, shape (n, R)
         Features. Products are computed in their type, sums of them in float64.
     signs : ndarray of float64, shape (n, k)
-        1 for the positive side of a problem, -1 for the negative one, 0 for rows that are no
+        1 for the positive side of a problem, -1 for the negative side, 0 for rows that are not
         part of it.
     costs : ndarray of float64, shape (2, k)
         C of the negative and of the positive side of each problem.
@@ -58,7 +58,7 @@ def block_newton(
         A problem is solved when the norm of its gradient is below tolerance
         times the share of the rarer side times the norm at w = 0 (LIBLINEAR's ``-e``).
     start : ndarray of float64, shape (R, k) or, with bias, (R + 1, k), optional
-        Where to start; at 0 by default.
+        Start of the iteration; 0 by default.
     n_threads : int, optional
         Threads; None for all that this process may use.
 
@@ -88,12 +88,12 @@ def block_newton(
     n, k = signs.shape
     dense = Z.shape[1] <= MOST_DENSE
     with product_pool(n_threads) as pool:
-        passes = _Passes(Z, bias, pool)
-        products = square(passes.rows, n, n_threads) if dense else passes.column_squares()
-        W = np.zeros((passes.n_weights, k)) if start is None else np.array(start)
-        margins = np.zeros((n, k)) if start is None else passes.forward(W)
+        features = FeatureProducts(Z, bias, pool)
+        products = square(features.rows, n, n_threads) if dense else features.column_squares()
+        W = np.zeros((features.n_weights, k)) if start is None else np.array(start)
+        margins = np.zeros((n, k)) if start is None else features.forward(W)
         weights = 2 * np.where(signs > 0, costs[1], costs[0]) * (signs != 0)
-        at_zero = np.linalg.norm(passes.backward(weights * signs), axis=0)
+        at_zero = np.linalg.norm(features.backward(weights * signs), axis=0)
         sides = (signs > 0).sum(axis=0), (signs < 0).sum(axis=0)
         rarer = np.maximum(np.minimum(*sides), 1)
         enough = tolerance * rarer / np.maximum(np.add(*sides), 1) * at_zero
@@ -101,7 +101,7 @@ def block_newton(
         for steps in range(MAX_NEWTON):
             s, c = signs[:, left], weights[:, left]
             slack = 1 - s * margins[:, left]
-            gradient = W[:, left] - passes.backward(c * s * np.maximum(slack, 0))
+            gradient = W[:, left] - features.backward(c * s * np.maximum(slack, 0))
             norms = np.linalg.norm(gradient, axis=0)
             going = norms > enough[left]
             left = left[going]
@@ -109,12 +109,12 @@ def block_newton(
                 break
             s, c, slack = s[:, going], c[:, going], slack[:, going]
             goal = norms[going] * _FORCING * _TIGHTER**steps
-            step = _newton_step(passes, c * (slack > 0), products, gradient[:, going], goal)
-            change = passes.forward(step)
+            step = _newton_step(features, c * (slack > 0), products, gradient[:, going], goal)
+            change = features.forward(step)
             length = _line_search(W[:, left], step, slack, s * change, c)
             W[:, left] += length * step
             margins[:, left] += length * change
-            # Where rounding leaves no way down, the minimum is reached as nearly as it can be.
+            # A length of 0: rounding leaves no descent, so the minimum is reached.
             left = left[length > 0]
     solved = np.ones(k, dtype=bool)
     solved[left] = False
@@ -129,8 +129,8 @@ def block_newton_bytes(shape: tuple[int, int], k: int, n_threads: int) -> int:
     return bytes_needed("train", case, **sizes)
 
 
-def _newton_step(passes, weights, products, gradient, goal):
-    """Conjugate gradients for (I + Z' A Z) step = -gradient, each column for itself."""
+def _newton_step(features, weights, products, gradient, goal):
+    """Solve (I + Z' A Z) step = -gradient by conjugate gradients, each column separately."""
     conditioned = _preconditioner(products, weights)
     step = np.zeros_like(gradient)
     columns = np.arange(gradient.shape[1])
@@ -138,7 +138,7 @@ def _newton_step(passes, weights, products, gradient, goal):
     d = conditioned(r, columns)
     rho = _dots(r, d)
     for _ in range(_MAX_CG):
-        product = d + passes.normal(d, weights[:, columns])
+        product = d + features.normal(d, weights[:, columns])
         alpha = rho / _dots(d, product)
         step[:, columns] += alpha * d
         r = r - alpha * product
@@ -156,9 +156,9 @@ def _newton_step(passes, weights, products, gradient, goal):
 def _preconditioner(
     products: np.ndarray, weights: np.ndarray
 ) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """Return a function that nearly solves with I + Z' A Z, for all rows' mean weight in A.
+    """Return an approximate solver of I + Z' A Z, with the rows' mean weight in A.
 
-    The products are Z' Z (its upper triangle), or its diagonal.
+    The products are the upper triangle of Z' Z, or its diagonal.
     """
     if products.ndim == 2:
         matrix = weights.mean() * products
@@ -173,7 +173,7 @@ def _preconditioner(
 
 
 def _line_search(w, step, slack, change, weights):
-    """Lengths that minimise the piecewise quadratic objective along each column's step."""
+    """Return the lengths that minimise the piecewise quadratic objective along each step."""
     length = np.ones(w.shape[1])
     linear, square = _dots(w, step), _dots(step, step)
     for _ in range(30):
@@ -191,8 +191,8 @@ def _dots(a, b):
     return np.einsum("ij,ij->j", a, b)
 
 
-class _Passes:
-    """Products with the features (and the bias column, which is not stored)."""
+class FeatureProducts:
+    """Products with the features and the bias column, which is not stored."""
 
     def __init__(self, Z: np.ndarray, bias: float | None, pool: Executor):
         self.Z, self.bias, self.pool = Z, bias, pool
@@ -205,12 +205,12 @@ class _Passes:
         ]
 
     def rows(self, which: slice) -> np.ndarray:
-        """Rows of Z with the bias."""
+        """Return rows of Z with the bias."""
         Z = self.Z[which]
         return Z if self.bias is None else np.hstack([Z, np.full((len(Z), 1), self.bias)])
 
     def forward(self, V: np.ndarray) -> np.ndarray:
-        """Z V."""
+        """Return Z V."""
         result = np.empty((len(self.Z), V.shape[1]))
         v = self._features_part(V)
 
@@ -222,21 +222,21 @@ class _Passes:
         return result
 
     def backward(self, U: np.ndarray) -> np.ndarray:
-        """Z' U."""
+        """Return Z' U."""
         return self._sum(lambda rows: U[rows], U.shape[1])
 
     def normal(self, V: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Z' (weights * (Z V)), in one pass over Z."""
+        """Return Z' (weights * (Z V)), in one pass over Z."""
         v = self._features_part(V)
         return self._sum(lambda rows: weights[rows] * self._product(rows, v, V), V.shape[1])
 
     @property
     def n_weights(self) -> int:
-        """Features, and the bias."""
+        """Number of features, and the bias."""
         return self.Z.shape[1] + (self.bias is not None)
 
     def column_squares(self) -> np.ndarray:
-        """Diagonal of Z' Z."""
+        """Return the diagonal of Z' Z."""
 
         def total(group):
             return sum(np.einsum("ij,ij->j", self.Z[r], self.Z[r], dtype=float) for r in group)
