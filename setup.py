@@ -10,7 +10,10 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, repeat
 from pathlib import Path
+from threading import Semaphore
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
@@ -18,6 +21,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, LinkError
 
 EXT = Path("d2ke/_ext")
+JOBS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 CHECKS = os.environ.get("D2KE_BOUNDS_CHECK") == "1"
 
 SANITIZE = os.environ.get("D2KE_SANITIZE", "")
@@ -73,8 +77,28 @@ def openmp_flags(compiler):
     return [], []
 
 
+def compile_side_by_side(compiler, jobs):
+    """Compile the sources of a module together; of all modules, `jobs` sources at a time."""
+    compile_all, gate = compiler.compile, Semaphore(jobs)
+
+    def compile_one(source, options):
+        with gate:
+            return compile_all([source], **options)
+
+    def compile_each(sources, **options):
+        with ThreadPoolExecutor(len(sources)) as pool:
+            return list(chain(*pool.map(compile_one, sources, repeat(options))))
+
+    compiler.compile = compile_each
+
+
 class BuildExt(build_ext):
-    """build_ext that finds out about OpenMP first."""
+    """build_ext that finds out about OpenMP first, and compiles on all processors."""
+
+    def finalize_options(self):
+        super().finalize_options()
+        if self.parallel is None:
+            self.parallel = JOBS
 
     def build_extensions(self):
         compile_flags, link_flags = openmp_flags(self.compiler)
@@ -83,10 +107,12 @@ class BuildExt(build_ext):
         for extension in self.extensions:
             extension.extra_compile_args += compile_flags
             extension.extra_link_args += link_flags
+        if self.parallel > 1:
+            compile_side_by_side(self.compiler, self.parallel)
         super().build_extensions()
 
 
-def extension(name, *c_sources):
+def extension(name, *c_sources, flags=()):
     """One compiled module of d2ke._ext; depends on every header there."""
     return Extension(
         f"d2ke._ext.{name}",
@@ -95,38 +121,47 @@ def extension(name, *c_sources):
         depends=sorted(str(header) for header in EXT.glob("*.h")),
         # errno and floating-point traps are not looked at; without these two the
         # compiler may not vectorise square roots and selections.
-        extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math", *SANITIZERS],
+        extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math", *flags, *SANITIZERS],
         extra_link_args=[flag for flag in SANITIZERS if flag.startswith("-fsanitize")],
     )
 
 
-setup(
-    ext_modules=cythonize(
-        [
-            extension("isa", "isa_baseline.c", "isa_avx2.c", "isa_avx512.c"),
-            extension("checksum"),
-            extension("cross"),
-            extension("omp"),
-            extension("elastic"),
-            extension("strings"),
-            extension("sets"),
-            extension("transport"),
-            extension("user"),
-            extension("features"),
-            extension("kernel_sums"),
-            extension("coresets"),
-            extension("simplex_qp"),
-        ],
-        compiler_directives={
-            "language_level": 3,
-            "boundscheck": CHECKS,
-            "wraparound": False,
-            "initializedcheck": CHECKS,
-            "cdivision": True,
-            "embedsignature": False,
-            # No module has a state of its own but the choice of instruction sets.
-            "freethreading_compatible": True,
-        },
-    ),
-    cmdclass={"build_ext": BuildExt},
-)
+MODULES = [
+    extension("isa", "isa_baseline.c", "isa_avx2.c", "isa_avx512.c"),
+    extension("checksum"),
+    extension("tasks"),
+    extension("pairwise"),
+    extension("omp"),
+    extension("elastic"),
+    extension("strings"),
+    extension("sets"),
+    extension("emd"),
+    extension("user"),
+    extension("pair_sums"),
+    extension("pair_distance"),
+    extension("expansions"),
+    extension("box_tree"),
+    extension("coresets"),
+    extension("simplex_qp"),
+    # The order of its operations decides where it stops: none may be fused.
+    extension("trust_region", flags=["-ffp-contract=off"]),
+]
+
+if __name__ == "__main__":  # Cython's processes may import this file
+    setup(
+        ext_modules=cythonize(
+            MODULES,
+            nthreads=JOBS,
+            compiler_directives={
+                "language_level": 3,
+                "boundscheck": CHECKS,
+                "wraparound": False,
+                "initializedcheck": CHECKS,
+                "cdivision": True,
+                "embedsignature": False,
+                # No module has a state of its own but the choice of instruction sets.
+                "freethreading_compatible": True,
+            },
+        ),
+        cmdclass={"build_ext": BuildExt},
+    )

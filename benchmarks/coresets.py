@@ -27,6 +27,7 @@ from benchmarks import measure
 from benchmarks.run import progress
 from d2ke._ext import isa
 from d2ke.measures import pair_sums
+from d2ke.measures.kernels import Kernel
 
 OWN = ("random", "zorder", "halving", "herding", "thinning")
 
@@ -86,12 +87,13 @@ def compare(n: int, d: int, settings: argparse.Namespace) -> dict[str, Any]:
     P = draw(settings.data, n, d)
     # h is the squared median distance.
     sigma = d2ke.kernel_coreset(P, 1, sigma="median", evaluate=False).sigma / math.sqrt(2)
-    kappa = pair_sums.norm(P, np.ones((n, 1)), "gaussian", sigma, None) / n**2
+    kernel = Kernel("gaussian", sigma)
+    kappa = pair_sums.norm(P, np.ones((n, 1)), kernel, None) / n**2
 
     def reached(chosen: np.ndarray) -> float:
         S, ones = P[chosen], np.ones((len(chosen), 1))
-        cross = pair_sums.potentials(S, P, np.ones((n, 1)), "gaussian", sigma, None).mean() / n
-        own = pair_sums.norm(S, ones, "gaussian", sigma, None) / len(S) ** 2
+        cross = pair_sums.potentials(S, P, np.ones((n, 1)), kernel, None).mean() / n
+        own = pair_sums.norm(S, ones, kernel, None) / len(S) ** 2
         return math.sqrt(max(kappa + own - 2 * cross, 0))
 
     def ours(method: str, seed: int) -> np.ndarray:

@@ -78,16 +78,14 @@ from d2ke.measures import (
 from d2ke.model_selection.result import Search, load_search
 from d2ke.model_selection.search import search
 from d2ke.objects.container import Objects, concatenate
-from d2ke.objects.packing import pack
-from d2ke.objects.random_objects import (
+from d2ke.objects.fitted_objects import (
     markov_strings,
     random_segments,
-    random_series,
-    random_sets,
-    random_strings,
     representatives,
     resampled_sets,
 )
+from d2ke.objects.packing import pack
+from d2ke.objects.random_objects import random_series, random_sets, random_strings
 
 __all__ = [
     "Clustering",

@@ -56,8 +56,9 @@ class RandStream:
     Arrays are filled column by column. Sizes are given as in MATLAB: none for one number, ``n``
     for n x n, ``m, n, ...`` or one sequence of them; the result is in MATLAB's memory order.
 
-    `d2ke.random_series` takes a stream as its `seed` and then draws the series as the Random
-    Warping Series code of Wu et al. (2018) does: a length, its values, the next length.
+    `d2ke.random_series` and its kin take a stream as their `seed` (by its methods `integers`,
+    `random` and `standard_normal`, those of numpy's Generator) and then draw the series as the
+    Random Warping Series code of Wu et al. (2018) does: a length, its values, the next length.
 
     Examples
     --------
@@ -186,6 +187,19 @@ class RandStream:
             raise ValueError(f"limits must be in order, less than 2^53 apart; got {low} and {high}")
         span = high - low + 1
         return _shaped(lambda n: low + (self._uniforms(n) * span).astype(np.int64), size)
+
+    def integers(self, low: int, high: int, size: int | None = None) -> Any:
+        """Draw integers from low to high - 1, as numpy's Generator: for `d2ke`'s samplers."""
+        limits = [low, high - 1]
+        return self.randi(limits) if size is None else self.randi(limits, size, 1)[:, 0]
+
+    def random(self, size: tuple[int, int]) -> np.ndarray:
+        """Draw as `rand`, row by row, as numpy's Generator: for `d2ke`'s samplers."""
+        return self.rand(*reversed(size)).T
+
+    def standard_normal(self, size: tuple[int, int]) -> np.ndarray:
+        """Draw as `randn`, row by row, as numpy's Generator: for `d2ke`'s samplers."""
+        return self.randn(*reversed(size)).T
 
     def randperm(self, n: int) -> np.ndarray:
         """Draw a random order of 1 to n.

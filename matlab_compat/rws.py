@@ -22,6 +22,7 @@ from d2ke import Objects, random_series
 from d2ke._base.checks import choice, length_range
 from d2ke._base.progress import stages
 from d2ke._base.threads import worker_pool
+from d2ke._ext import trust_region
 from d2ke.datasets.ucr import read_ucr
 from d2ke.io import load_mat, save_mat
 from d2ke.learners import liblinear, linear_model
@@ -201,8 +202,8 @@ def rws_gridsearch_CV(
         Values of LIBLINEAR's C to try; 1e-5, 1e-4, ..., 1e5.
     solver : {"trust-region", "line-search"}
         Newton method of LIBLINEAR ``-s 2 -e 0.0001``: that of its versions before 2.40, which the
-        authors had (from scikit-learn), or that of the later ones (from liblinear-official). On
-        features of badly fitting scales the two stop at different models, the second late.
+        authors had, or that of the later ones (from liblinear-official). On features of badly
+        fitting scales the two stop at different models, the second late.
     save_dir : str or path, optional
         Folder for ``filename_rws_R128_10fold_CV.mat`` with `info`; None writes nothing.
     n_threads : int, optional
@@ -220,8 +221,6 @@ def rws_gridsearch_CV(
 
     Raises
     ------
-    ImportError
-        "trust-region" needs scikit-learn, which is not installed.
     OSError
         A file cannot be read or written.
     RuntimeError
@@ -285,8 +284,8 @@ def rws_gridsearch_CV_mulvar(
         Values of LIBLINEAR's C to try; 1e-5, 1e-4, ..., 1e5.
     solver : {"trust-region", "line-search"}
         Newton method of LIBLINEAR ``-s 2 -e 0.0001``: that of its versions before 2.40, which the
-        authors had (from scikit-learn), or that of the later ones (from liblinear-official). On
-        features of badly fitting scales the two stop at different models, the second late.
+        authors had, or that of the later ones (from liblinear-official). On features of badly
+        fitting scales the two stop at different models, the second late.
     save_dir : str or path, optional
         Folder for ``filename_rws_R32_10fold_CV.mat`` with `info`; None writes nothing.
     n_threads : int, optional
@@ -301,8 +300,6 @@ def rws_gridsearch_CV_mulvar(
 
     Raises
     ------
-    ImportError
-        "trust-region" needs scikit-learn, which is not installed.
     OSError
         A file cannot be read or written.
     RuntimeError
@@ -361,8 +358,8 @@ def rws_VaryingR_CV(
         Numbers of random series; 4, 8, ..., 64.
     solver : {"trust-region", "line-search"}
         Newton method of LIBLINEAR ``-s 2 -e 0.0001``: that of its versions before 2.40, which the
-        authors had (from scikit-learn), or that of the later ones (from liblinear-official). On
-        features of badly fitting scales the two stop at different models, the second late.
+        authors had, or that of the later ones (from liblinear-official). On features of badly
+        fitting scales the two stop at different models, the second late.
     save_dir : str or path, optional
         Folder for ``filename_rws_VaryingR_CV_R128.mat`` with `info`; None writes nothing.
     n_threads : int, optional
@@ -377,8 +374,6 @@ def rws_VaryingR_CV(
 
     Raises
     ------
-    ImportError
-        "trust-region" needs scikit-learn, which is not installed.
     OSError
         A file cannot be read or written.
     TypeError, ValueError
@@ -428,8 +423,8 @@ def rws_VaryingR_CV_mulvar(
         Numbers of random series; 4, 8, ..., 512.
     solver : {"trust-region", "line-search"}
         Newton method of LIBLINEAR ``-s 2 -e 0.0001``: that of its versions before 2.40, which the
-        authors had (from scikit-learn), or that of the later ones (from liblinear-official). On
-        features of badly fitting scales the two stop at different models, the second late.
+        authors had, or that of the later ones (from liblinear-official). On features of badly
+        fitting scales the two stop at different models, the second late.
     save_dir : str or path, optional
         Folder for ``filename_rws_VaryingR_CV_R128.mat`` with `info`; None writes nothing.
     n_threads : int, optional
@@ -442,8 +437,6 @@ def rws_VaryingR_CV_mulvar(
 
     Raises
     ------
-    ImportError
-        "trust-region" needs scikit-learn, which is not installed.
     OSError
         A file cannot be read or written.
     TypeError, ValueError
@@ -473,16 +466,8 @@ _Trainer = Callable[[np.ndarray, np.ndarray, float], Callable[[np.ndarray], np.n
 
 def _trainer(solver: str) -> _Trainer:
     """Return train(y, F, C), which returns predict(F)."""
-    solve = _line_search
-    if choice("solver", solver, ("trust-region", "line-search")) == "trust-region":
-        try:
-            import sklearn.svm  # noqa: F401
-        except ImportError:
-            raise ImportError(
-                'solver="trust-region" is from scikit-learn: pip install scikit-learn, or take '
-                'solver="line-search"'
-            ) from None
-        solve = _trust_region
+    choice("solver", solver, ("trust-region", "line-search"))
+    solve = _trust_region if solver == "trust-region" else _line_search
 
     def train(y: np.ndarray, F: np.ndarray, C: float) -> Callable[[np.ndarray], np.ndarray]:
         if np.ptp(y) == 0:  # a fold may leave one class only
@@ -499,9 +484,7 @@ def _as_quiet_as_q() -> Iterator[None]:
     The grid has many of them on purpose. Set by the thread that waits for the others.
     """
     with warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", message="(Liblinear failed|LIBLINEAR -s 2 stopped|The num)"
-        )
+        warnings.filterwarnings("ignore", message="LIBLINEAR -s 2 stopped")
         yield
 
 
@@ -511,9 +494,19 @@ def _line_search(y: np.ndarray, F: np.ndarray, C: float) -> Callable[[np.ndarray
 
 
 def _trust_region(y: np.ndarray, F: np.ndarray, C: float) -> Callable[[np.ndarray], np.ndarray]:
-    from sklearn.svm import LinearSVC
+    classes, codes = np.unique(y, return_inverse=True)
+    F = np.ascontiguousarray(F)
+    W = []
+    for signs in linear_model.one_vs_rest_signs(codes, len(classes)).T.copy():
+        positive_rows = np.count_nonzero(signs > 0)
+        smaller = min(positive_rows, len(signs) - positive_rows)
+        W.append(trust_region.fit(F, signs, C, _TOLERANCE * smaller / len(signs)))
 
-    return LinearSVC(dual=False, tol=_TOLERANCE, C=C, fit_intercept=False).fit(F, y).predict
+    def predict(Z: np.ndarray) -> np.ndarray:
+        values = np.einsum("ij,kj->ik", Z, np.array(W))
+        return classes[(values[:, 0] > 0).astype(int) if len(W) == 1 else values.argmax(axis=1)]
+
+    return predict
 
 
 def _ucr(file_dir: Any, filename: str, part: str) -> tuple[Objects, np.ndarray]:

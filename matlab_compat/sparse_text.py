@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from d2ke._base.checks import file_path
-from d2ke._base.files import written_whole
+from d2ke._base.files import atomic_write
 from d2ke.datasets._text import finite_numbers, lines_of
 from matlab_compat._cells import column, vector
 
@@ -115,7 +115,7 @@ def libsvmwrite(filename: str | os.PathLike, labels: Any, X: Any) -> None:
     for name, values in (("labels", y), ("X", rows.data)):
         if not np.isfinite(values).all():
             raise ValueError(f"{name} must be finite throughout")
-    with written_whole(path) as temporary, open(temporary, "w") as file:
+    with atomic_write(path) as temporary, open(temporary, "w") as file:
         for i, label in enumerate(y.tolist()):
             row = slice(rows.indptr[i], rows.indptr[i + 1])
             pairs = zip(rows.indices[row].tolist(), rows.data[row].tolist(), strict=True)

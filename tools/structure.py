@@ -130,6 +130,38 @@ def floors(found: dict[tuple[str, str], list[str]], every: list[str]) -> dict[st
     return result
 
 
+def crowded(package: Path = PACKAGE, most: int = 7) -> list[str]:
+    """Return the functions below the public surface with more parameters than `most`.
+
+    Public is what an ``__all__`` of the package names, and a class's ``__init__`` made for it.
+    """
+    trees = {path: ast.parse(path.read_text("utf-8")) for path in sorted(package.rglob("*.py"))}
+    public = {
+        name.value
+        for tree in trees.values()
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+        for name in ast.walk(node.value)
+        if isinstance(name, ast.Constant)
+    }
+    result = []
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef) and node.name not in public:
+                arguments = node.args
+                names = [
+                    one.arg
+                    for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+                ]
+                names += [one.arg for one in (arguments.vararg, arguments.kwarg) if one]
+                count = len([name for name in names if name not in ("self", "cls")])
+                if count > most:
+                    result.append(
+                        f"{path.relative_to(package.parent)}:{node.lineno}: {node.name} has {count}"
+                    )
+    return result
+
+
 def code_lines(package: Path = PACKAGE) -> tuple[int, int]:
     """Return the lines of Python, and those without docstrings, comments and blank lines."""
     every, code = 0, 0
@@ -157,6 +189,7 @@ def main() -> int:
         print(f"{len(every)} rooms on {max(levels.values())} floors")
     print(f"circles: {', '.join(round_about) or 'none'}")
     print("imports against the order:", *(wrong or ["none"]), sep="\n  " if wrong else " ")
+    print("functions with more than seven parameters:", *(crowded() or ["none"]), sep="\n  ")
     every, code = code_lines()
     print(f"{every} lines of Python, {code} without docstrings, comments and blank lines")
     return 1 if wrong or round_about else 0

@@ -90,8 +90,8 @@ def one_blas_thread() -> AbstractContextManager:
     return _one_thread
 
 
-def for_this_thread() -> None:
-    """Do the same in a thread of ours, until it ends."""
+def limit_blas_of_thread() -> None:
+    """Keep the BLAS to one thread in the calling thread of ours, until that ends."""
     own = _libraries()[1]
     _set(own, [1] * len(own))
 
@@ -106,7 +106,7 @@ ROWS = 4096  # whose products are added to a sum at a time
 @contextmanager
 def product_pool(n_threads: int | None) -> Iterator[Executor]:
     """Give a pool of Python threads, in each of which the BLAS runs on one thread."""
-    with one_blas_thread(), worker_pool(n_threads, for_this_thread) as pool:
+    with one_blas_thread(), worker_pool(n_threads, limit_blas_of_thread) as pool:
         yield pool
 
 

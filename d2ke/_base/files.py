@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,13 +13,12 @@ from typing import Any
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """Give a path beside `path` to write to; it takes its place if nothing goes wrong.
 
-    A reader, or a kill, never meets half a file. The name has the process's
-    number, so that two processes do not write to one file.
+    A reader, or a kill, never meets half a file. No other call has the same name.
     """
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
     try:
         yield part
         os.replace(part, path)
@@ -29,7 +29,7 @@ def written_whole(path: Path) -> Iterator[Path]:
 
 def write_file(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
-    with written_whole(path) as part:
+    with atomic_write(path) as part:
         part.write_bytes(content)
 
 
@@ -48,8 +48,10 @@ def check_writable(path: Path) -> None:
         ) from None
 
 
-def frozen(value: Any) -> Any:
+def lists_to_tuples(value: Any) -> Any:
     """Return what JSON gave back with its lists as tuples again, at every depth."""
     if isinstance(value, dict):
-        return {name: frozen(one) for name, one in value.items()}
-    return tuple(frozen(one) for one in value) if isinstance(value, (list, tuple)) else value
+        return {name: lists_to_tuples(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return tuple(map(lists_to_tuples, value))
+    return value

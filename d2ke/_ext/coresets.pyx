@@ -11,7 +11,8 @@ from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int64_t, int8_t, uint32_t, uint64_t
 
 from d2ke._ext.isa cimport current, d2ke_cloud, d2ke_poll, d2ke_stopped
-from d2ke._ext.kernel_sums cimport run, worth
+from d2ke._ext.pair_sums cimport describe
+from d2ke._ext.tasks cimport run, worth
 
 cdef enum:
     CURVE_POINTS = 4096     # of a task
@@ -87,7 +88,7 @@ def hilbert_keys(const uint32_t[:, ::1] cells, int bits, int n_threads):
     curve.cells = &cells[0, 0]
     curve.keys = &keys[0, 0]
     run(_curve_task, &curve, n_tasks,
-        worth(n_threads, 0.5 * curve.n * curve.dim * bits, n_tasks))
+        worth(n_threads, 2.5 * curve.n * curve.dim * bits, n_tasks))
     return result
 
 
@@ -182,7 +183,7 @@ def balanced_signs(const double[:, :, ::1] points, const double[:, :, ::1] units
     halves.channels = units.shape[1]
     halves.laplace = laplace
     halves.rate = rate
-    run(_halve_task, &halves, n_blocks, worth(n_threads, 0.5 * n_blocks * width * width, n_blocks))
+    run(_halve_task, &halves, n_blocks, worth(n_threads, 2.5 * n_blocks * width * width, n_blocks))
     return signs, norms
 
 
@@ -274,11 +275,7 @@ cdef void _swap_task(void *context, int64_t task, const d2ke_poll *poll) noexcep
 
 cdef _describe(Choice *choice, const double[:, ::1] points, const double[:, ::1] units, int64_t n,
                bint laplace, double rate, bint distinct):
-    choice.cloud.points = &points[0, 0]
-    choice.cloud.vectors = &units[0, 0]
-    choice.cloud.stride = points.shape[1]
-    choice.cloud.dim = points.shape[0]
-    choice.cloud.channels = units.shape[0]
+    describe(&choice.cloud, points, units)
     choice.n = n
     choice.laplace = laplace
     choice.rate = rate

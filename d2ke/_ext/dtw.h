@@ -7,9 +7,7 @@
  * only the strip's last column is kept (`left`).  A lane's result is read where
  * its own series ends.
  *
- * problem->mode: DTW_PLAIN, DTW_SQUARED or DTW_SAFE, the ground distance.
- * problem->window: a radius >= 0 (widened to the difference of the lengths),
- * -1 for none, -2 for max(min(40, ceil(longer / 10)), difference).
+ * Its options are a dtw_options.
  */
 #define vec REAL_(v)
 #define real REAL_(real)
@@ -23,20 +21,13 @@
 static int64_t dtw_radius(int64_t window, int64_t n, int64_t m)
 {
     int64_t longer = n > m ? n : m, difference = n > m ? n - m : m - n;
-    if (window == -1) return longer;
-    if (window == -2) {
+    if (window == DTW_NO_WINDOW) return longer;
+    if (window == DTW_RWS_WINDOW) {
         window = (longer + 9) / 10;
         if (window > 40) window = 40;
     }
     return window > difference ? window : difference;
 }
-#endif
-
-/* How a cell's ground distance is computed; constants after inlining. */
-#ifndef DTW_PLAIN
-#define DTW_PLAIN 0   /* |x - y| as the root of the sum of squares           */
-#define DTW_SQUARED 1 /* the sum of squares                                  */
-#define DTW_SAFE 2    /* |x - y| where squares may overflow or vanish, slower */
 #endif
 
 /* |x - y| for one cell.  Differences are scaled by the power of two below the
@@ -175,8 +166,8 @@ static void REAL_(dtw_pack)(const d2ke_problem *p, int64_t block, REAL_(dtw_bloc
     b->cache.block = block;
 }
 
-D2KE_INLINE void REAL_(dtw_lanes)(const int fixed_dim, const int ground, const d2ke_problem *p,
-                                  int64_t row, const REAL_(dtw_block) *b, const vec *y, vec *left,
+D2KE_INLINE void REAL_(dtw_lanes)(const int fixed_dim, const int ground, int64_t window,
+                                  const d2ke_problem *p, int64_t row, const REAL_(dtw_block) *b, const vec *y, vec *left,
                                   int64_t count, double *result, const d2ke_poll *poll)
 {
     int64_t n = d2ke_length(&p->x, row), dim = p->x.dim, work = 0;
@@ -184,12 +175,12 @@ D2KE_INLINE void REAL_(dtw_lanes)(const int fixed_dim, const int ground, const d
     int64_t widest = 0, narrowest = INT64_MAX;
     vec radius = {0};
     for (int lane = 0; lane < LANES; lane++) {
-        int64_t r = dtw_radius(p->window, n, b->lengths[lane]);
+        int64_t r = dtw_radius(window, n, b->lengths[lane]);
         radius[lane] = (real)r;
         if (r > widest) widest = r;
         if (r < narrowest) narrowest = r;
     }
-    if (p->window == -1) widest = narrowest = n + b->longest;
+    if (window == DTW_NO_WINDOW) widest = narrowest = n + b->longest;
     for (int64_t i = 0; i < n; i++) left[i] = REAL_(set)(DTW_INFINITY);
     for (int64_t j = 0; j < b->longest; j += DTW_COLS) {
         int64_t cols = b->longest - j < DTW_COLS ? b->longest - j : DTW_COLS;
@@ -233,18 +224,20 @@ D2KE_INLINE void REAL_(dtw_lanes)(const int fixed_dim, const int ground, const d
 static void REAL_(dtw)(const d2ke_problem *p, int64_t row, int64_t block, void *scratch,
                        double *result, const d2ke_poll *poll)
 {
+    const dtw_options *options = p->options;
     REAL_(dtw_block) *b = scratch;
     vec *y = (vec *)((char *)scratch + DTW_HEADER(REAL_(dtw_block)));
     vec *left = y + p->y.longest * p->y.dim;
     int64_t count = p->blocks[block + 1] - p->blocks[block];
     if (b->cache.block != block) REAL_(dtw_pack)(p, block, b, (real *)y);
-#define DTW_CALL(dim, ground) REAL_(dtw_lanes)(dim, ground, p, row, b, y, left, count, result, poll)
-    if (p->mode == DTW_SQUARED) {
+#define DTW_CALL(dim, ground) \
+    REAL_(dtw_lanes)(dim, ground, options->window, p, row, b, y, left, count, result, poll)
+    if (options->ground == DTW_SQUARED) {
         if (p->x.dim == 1) DTW_CALL(1, DTW_SQUARED);
         else DTW_CALL(0, DTW_SQUARED);
     } else if (p->x.dim == 1) {
         DTW_CALL(1, DTW_PLAIN);
-    } else if (p->mode == DTW_SAFE) {
+    } else if (options->ground == DTW_SAFE) {
         DTW_CALL(0, DTW_SAFE);
     } else if (p->x.dim == 2) {
         DTW_CALL(2, DTW_PLAIN);

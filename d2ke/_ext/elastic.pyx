@@ -6,42 +6,49 @@ import numpy as np
 from cython cimport floating
 from libc.stdint cimport int64_t
 
-from d2ke._ext.cross cimport Cross
-from d2ke._ext.cross import by_length
+from d2ke._ext.pairwise cimport PairwiseKernel
+from d2ke._ext.pairwise import by_length
 from d2ke._ext.isa cimport current
 
-# Windows that are rules rather than radii; see dtw.h.
-NO_WINDOW = -1
-RWS_WINDOW = -2
+cdef extern from "options.h":
+    ctypedef struct dtw_options:
+        int64_t ground
+        int64_t window
+    cdef enum:
+        DTW_PLAIN
+        DTW_SQUARED
+        DTW_SAFE
+        DTW_NO_WINDOW
+        DTW_RWS_WINDOW
 
-
-cdef enum:
-    PLAIN = 0
-    SQUARED = 1
-    SAFE = 2
+# Windows that are rules rather than radii.
+NO_WINDOW = DTW_NO_WINDOW
+RWS_WINDOW = DTW_RWS_WINDOW
 
 
 def dtw(const floating[:, ::1] x, const int64_t[::1] x_offsets,
         const floating[:, ::1] y, const int64_t[::1] y_offsets,
         int64_t window, bint squared, bint same):
     """Prepare DTW; `same`: y is x, and its pairs are wanted once."""
-    cdef Cross cross = Cross()
+    cdef PairwiseKernel pairs = PairwiseKernel()
+    cdef dtw_options options
     cdef int which = 1 if floating is float else 0
     cdef int64_t lanes = current().vector_bytes // sizeof(floating)
     cdef int64_t n = y_offsets.shape[0] - 1
-    cross.set_items(&x[0, 0], x_offsets, &y[0, 0], y_offsets, x.shape[1], (x, y))
+    pairs.set_items(&x[0, 0], x_offsets, &y[0, 0], y_offsets, x.shape[1], (x, y))
     columns = by_length(y_offsets)
-    cross.set_order(columns if same else by_length(x_offsets, True), columns,
+    pairs.set_order(columns if same else by_length(x_offsets, True), columns,
                     np.append(np.arange(0, n, lanes), n))
-    cross.problem.window = window
+    options.window = window
     if squared:
-        cross.problem.mode = SQUARED
+        options.ground = DTW_SQUARED
     else:
-        cross.problem.mode = PLAIN if squares_are_safe(x) and squares_are_safe(y) else SAFE
-    cross.kernel = current().dtw[which]
-    cross.scratch_bytes = current().dtw_scratch[which](&cross.problem)
-    cross.block_outer = True
-    return cross
+        options.ground = DTW_PLAIN if squares_are_safe(x) and squares_are_safe(y) else DTW_SAFE
+    pairs.set_options(&options, sizeof(options))
+    pairs.kernel = current().dtw[which]
+    pairs.scratch_bytes = current().dtw_scratch[which](&pairs.problem)
+    pairs.block_outer = True
+    return pairs
 
 
 cdef bint squares_are_safe(const floating[:, ::1] values) noexcept nogil:

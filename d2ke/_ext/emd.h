@@ -2,7 +2,7 @@
 /* Earth mover's distance: the exact optimum of the transportation problem.
  *
  * Items come as measures: distinct vectors in lexicographic order and positive
- * masses, integers of sum EMD_TOTAL (transport.pyx makes them so).  Vectors of
+ * masses, integers of sum EMD_TOTAL (emd.pyx makes them so), in an emd_options.  Vectors of
  * one dimension are matched in their order.  All else is a primal network
  * simplex on a dense bipartite graph; the smaller item's vectors are the rows,
  * between items of one size the lexicographically smaller one's, so that the
@@ -19,15 +19,12 @@
 #ifndef D2KE_EMD_H
 #define D2KE_EMD_H
 
-#define EMD_TOTAL (INT64_C(1) << 62)
 #define EMD_COST_BITS 52
 #define EMD_POTENTIAL_BITS 60           /* potentials stay below 2^60 in size            */
 #define EMD_NEVER (INT64_C(1) << 60)    /* the cost of what only fills a register        */
 #define EMD_CLOSED (-EMD_NEVER)         /* the potential of a column that takes no more  */
 #define EMD_LEAST 1e-200                /* lesser squares may have lost digits           */
 #define EMD_SUMS 4
-
-enum { EMD_EUCLIDEAN, EMD_SQUARED };
 
 /* A vertex of the tree: rows and columns alike. */
 typedef struct {
@@ -166,7 +163,8 @@ static double emd_distances(const d2ke_problem *p, const emd_parts *parts, const
                             double after, sets_meter *meter)
 {
     const int64_t d = p->x.dim, chunk = sets_chunk_f64(d);
-    const int plain = before == 1 && after == 1, squared = p->mode == EMD_SQUARED;
+    const int plain = before == 1 && after == 1;
+    const int squared = ((const emd_options *)p->options)->squared != 0;
     double *cost = (double *)parts->cost;
     v_f64 largest = {0};
     for (int64_t begin = 0; begin < y->n; begin += chunk) {
@@ -468,9 +466,10 @@ static double emd_pair(const d2ke_problem *p, int64_t row_item, int64_t column_i
                        void *scratch, sets_meter *meter)
 {
     const int64_t d = p->x.dim;
-    const int squared = p->mode == EMD_SQUARED;
-    const emd_measure x = emd_item(&p->x, p->x_masses, row_item);
-    const emd_measure y = emd_item(&p->y, p->y_masses, column_item);
+    const emd_options *options = p->options;
+    const int squared = options->squared != 0;
+    const emd_measure x = emd_item(&p->x, options->x_masses, row_item);
+    const emd_measure y = emd_item(&p->y, options->y_masses, column_item);
     const int order = emd_compare(&x, &y, d);
     const emd_measure row = order < 0 ? x : y, column = order < 0 ? y : x;
     emd_sum total = {0, 0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All kernels for one instruction set: included once by each isa_*.c. */
 #include "kernel.h"
+#include "options.h"
 #include "simd.h"
 
 #define REAL f64
@@ -14,7 +15,8 @@
 #undef REAL
 #include "levenshtein.h"
 #include "exp_features.h"
-#include "kappa.h"
+#include "pair_sums.h"
+#include "expansions.h"
 #include "series.h"
 
 #define D2KE_STRING_(x) #x

@@ -15,15 +15,7 @@ cdef extern from "kernel.h":
         const int64_t *order
         const int64_t *blocks
         int64_t n_blocks
-        int64_t n_letters
-        int64_t mode
-        int64_t window
-        const double *x_norms
-        const double *y_norms
-        const int64_t *x_masses
-        const int64_t *y_masses
-        void *function
-        void *user_data
+        const void *options
 
     ctypedef struct d2ke_poll:
         int (*check)(void *state, int thread) noexcept nogil
@@ -80,6 +72,7 @@ cdef extern from "kernel.h":
 
     int d2ke_stopped(const d2ke_poll *) noexcept nogil
     int64_t d2ke_length(const d2ke_items *, int64_t) noexcept nogil
+    void d2ke_add_exactly(double, double *, double *) noexcept nogil
     int64_t d2ke_fetch_add(int64_t *, int64_t) noexcept nogil
     int64_t d2ke_load(const int64_t *) noexcept nogil
     void d2ke_store(int64_t *, int64_t) noexcept nogil

@@ -3,7 +3,7 @@
  *
  * The columns (the items of y) are put into an order that suits the kernel and
  * cut into blocks; a kernel computes one row item against one block.  The loop
- * over rows and blocks, the threads, progress and Ctrl-C live in cross.pyx.
+ * over rows and blocks lives in pairwise.pyx; threads, progress and Ctrl-C in tasks.pyx.
  */
 #ifndef D2KE_KERNEL_H
 #define D2KE_KERNEL_H
@@ -28,15 +28,7 @@ typedef struct {
     const int64_t *order;  /* y's items in packing order                      */
     const int64_t *blocks; /* block b holds order[blocks[b]] .. [blocks[b+1]) */
     int64_t n_blocks;
-    int64_t n_letters;     /* strings: letters are 0 .. n_letters-1           */
-    int64_t mode;          /* the kernel's own options, see each kernel       */
-    int64_t window;
-    const double *x_norms; /* sets: squared norms of all vectors, else NULL   */
-    const double *y_norms;
-    const int64_t *x_masses; /* emd: see emd.h, else NULL */
-    const int64_t *y_masses;
-    void *function;        /* a user's compiled distance and its data         */
-    void *user_data;
+    const void *options;   /* the family's own, see options.h                 */
 } d2ke_problem;
 
 /* Kernels that may run long ask `d2ke_stopped` about every 1e6 operations and
@@ -123,6 +115,14 @@ typedef struct {
 extern const d2ke_table d2ke_table_baseline;
 extern const d2ke_table d2ke_table_avx2;
 extern const d2ke_table d2ke_table_avx512;
+
+/* high + low gains the term; high's rounding goes to low (Knuth). */
+static inline void d2ke_add_exactly(double term, double *high, double *low)
+{
+    double sum = *high + term, kept = sum - *high;
+    *low += (*high - (sum - kept)) + (term - kept);
+    *high = sum;
+}
 
 static inline int64_t d2ke_round_up(int64_t n, int64_t step)
 {

@@ -113,7 +113,7 @@ static void *lev_take(lev_scratch *s, char *base, size_t bytes)
 static lev_scratch lev_layout(const d2ke_problem *problem, char *base)
 {
     lev_scratch s = {.cache = {.block = -1}};
-    int64_t patterns = 0, letters = problem->n_letters;
+    int64_t patterns = 0, letters = ((const levenshtein_options *)problem->options)->n_letters;
     for (int64_t b = 0; b < problem->n_blocks; b++) {
         int64_t w = lev_pack(problem, b, NULL), n = problem->blocks[b + 1] - problem->blocks[b];
         s.most_words = w > s.most_words ? w : s.most_words;

@@ -13,11 +13,11 @@
  * Every dot product and every sum of squares is added up in the same order
  * wherever it stands in a tile, so neither blocking nor the order of the two
  * sets can change a bit of the result.
+ *
+ * Its options are a sets_options.
  */
 #ifndef D2KE_SETS_H
 #define D2KE_SETS_H
-
-enum { SETS_MHD, SETS_DIRECTED_MHD, SETS_HAUSDORFF, SETS_DIRECTED_HAUSDORFF, SETS_CHAMFER };
 
 /* A tile is TILE_UNITS registers of row vectors by TILE_COLUMNS vectors. */
 #if D2KE_BYTES == 64
@@ -255,6 +255,7 @@ D2KE_INLINE void REAL_(panel)(const REAL_(sets_parts) *parts, const d2ke_problem
                               int64_t a_step, const int op, const int n_units)
 {
     const int64_t d = p->x.dim;
+    const double *y_norms = ((const sets_options *)p->options)->y_norms;
     const real *from = parts->units + unit * d * LANES, *column[TILE_COLUMNS];
     vec *sums = parts->tile, *column_minimum = parts->column_minima;
     vec norm[TILE_UNITS], least[TILE_UNITS];
@@ -275,7 +276,7 @@ D2KE_INLINE void REAL_(panel)(const REAL_(sets_parts) *parts, const d2ke_problem
 #endif
                 ready += TILE_COLUMNS;
             }
-            const vec column_norm = REAL_(set)((real)p->y_norms[j]);
+            const vec column_norm = REAL_(set)((real)y_norms[j]);
             vec column_least = *column_minimum;
             D2KE_UNROLL for (int r = 0; r < n_units; r++) {
                 vec square = sums[r];
@@ -399,11 +400,12 @@ static void REAL_(prepare)(const REAL_(sets_parts) *parts, const REAL_(vectors) 
 static void REAL_(sets)(const d2ke_problem *p, int64_t row, int64_t block, void *scratch,
                         double *result, const d2ke_poll *poll)
 {
-    const int64_t d = p->x.dim, *y = p->y.offsets;
+    const sets_options *options = p->options;
+    const int64_t mode = options->mode, d = p->x.dim, *y = p->y.offsets;
     const int64_t first_set = p->blocks[block], n_sets = p->blocks[block + 1] - first_set;
     const int64_t first = y[first_set], last = y[first_set + n_sets];
     const real *x_values = p->x.values, *y_values = p->y.values;
-    const REAL_(vectors) u = {x_values + p->x.offsets[row] * d, p->x_norms + p->x.offsets[row],
+    const REAL_(vectors) u = {x_values + p->x.offsets[row] * d, options->x_norms + p->x.offsets[row],
                               d2ke_length(&p->x, row)};
     const int64_t units = (u.n + LANES - 1) / LANES;
     const int64_t chunk = REAL_(sets_chunk)(d), a_step = units * LANES;
@@ -440,18 +442,18 @@ static void REAL_(sets)(const d2ke_problem *p, int64_t row, int64_t block, void 
         for (int64_t j = begin; j < end; j++)
             parts.b[j - first] = REAL_(least_lane)(parts.column_minima[j - begin]);
     }
-    const int directed = p->mode == SETS_DIRECTED_MHD || p->mode == SETS_DIRECTED_HAUSDORFF;
+    const int directed = mode == SETS_DIRECTED_MHD || mode == SETS_DIRECTED_HAUSDORFF;
     for (int64_t s = 0; s < n_sets && !meter.stopped; s++) {
         const int64_t at = y[first_set + s];
-        const REAL_(vectors) v = {y_values + at * d, p->y_norms + at, y[first_set + s + 1] - at};
+        const REAL_(vectors) v = {y_values + at * d, options->y_norms + at, y[first_set + s + 1] - at};
         double mean_a, max_a, mean_b = 0, max_b = 0;
         REAL_(nearest)(&parts, &u, &v, parts.a + s * a_step, d, bound, &mean_a, &max_a, &meter);
         if (!directed)
             REAL_(nearest)(&parts, &v, &u, parts.b + (at - first), d, bound, &mean_b, &max_b,
                            &meter);
-        if (p->mode == SETS_CHAMFER)
+        if (mode == SETS_CHAMFER)
             result[s] = mean_a + mean_b;
-        else if (p->mode == SETS_HAUSDORFF || p->mode == SETS_DIRECTED_HAUSDORFF)
+        else if (mode == SETS_HAUSDORFF || mode == SETS_DIRECTED_HAUSDORFF)
             result[s] = fmax(max_a, max_b);
         else
             result[s] = fmax(mean_a, mean_b);

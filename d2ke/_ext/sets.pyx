@@ -6,12 +6,26 @@ import numpy as np
 from cython cimport floating
 from libc.stdint cimport int64_t
 
-from d2ke._ext.cross cimport Cross
-from d2ke._ext.cross import by_length
+from d2ke._ext.pairwise cimport PairwiseKernel
+from d2ke._ext.pairwise import by_length
 from d2ke._ext.isa cimport current
 
-# Values of `mode`; the enum of sets.h.
-MHD, DIRECTED_MHD, HAUSDORFF, DIRECTED_HAUSDORFF, CHAMFER = range(5)
+cdef extern from "options.h":
+    ctypedef struct sets_options:
+        int64_t mode
+        const double *x_norms
+        const double *y_norms
+    cdef enum:
+        SETS_MHD
+        SETS_DIRECTED_MHD
+        SETS_HAUSDORFF
+        SETS_DIRECTED_HAUSDORFF
+        SETS_CHAMFER
+
+# Values of `mode`.
+MHD, DIRECTED_MHD = SETS_MHD, SETS_DIRECTED_MHD
+HAUSDORFF, DIRECTED_HAUSDORFF = SETS_HAUSDORFF, SETS_DIRECTED_HAUSDORFF
+CHAMFER = SETS_CHAMFER
 
 cdef enum:
     BLOCK_BYTES = 131072  # vectors of a block: they stay in the second-level cache
@@ -24,24 +38,26 @@ cdef enum:
 def sets(const floating[:, ::1] x, const int64_t[::1] x_offsets,
          const floating[:, ::1] y, const int64_t[::1] y_offsets, int64_t mode, bint same):
     """Prepare the distance of this mode; `same`: y is x, and its pairs are wanted once."""
-    cdef Cross cross = Cross()
+    cdef PairwiseKernel pairs = PairwiseKernel()
+    cdef sets_options options
     cdef int which = 1 if floating is float else 0
     cdef double[::1] x_norms = _norms(x)
     cdef double[::1] y_norms = x_norms if same else _norms(y)
-    cross.set_items(&x[0, 0], x_offsets, &y[0, 0], y_offsets, x.shape[1],
+    pairs.set_items(&x[0, 0], x_offsets, &y[0, 0], y_offsets, x.shape[1],
                     (x, y, x_norms, y_norms))
     # The kernel walks through y's vectors as they lie in memory.
     columns = np.arange(y_offsets.shape[0] - 1)
     rows = columns if same else by_length(x_offsets, True)
-    cross.set_order(rows, columns,
+    pairs.set_order(rows, columns,
                     _blocks(y_offsets, y.shape[1] * sizeof(floating),
-                            cross.problem.x.longest * sizeof(floating)))
-    cross.problem.x_norms = &x_norms[0]
-    cross.problem.y_norms = &y_norms[0]
-    cross.problem.mode = mode
-    cross.kernel = current().sets[which]
-    cross.scratch_bytes = current().sets_scratch[which](&cross.problem)
-    return cross
+                            pairs.problem.x.longest * sizeof(floating)))
+    options.mode = mode
+    options.x_norms = &x_norms[0]
+    options.y_norms = &y_norms[0]
+    pairs.set_options(&options, sizeof(options))
+    pairs.kernel = current().sets[which]
+    pairs.scratch_bytes = current().sets_scratch[which](&pairs.problem)
+    return pairs
 
 
 def _norms(const floating[:, ::1] vectors):

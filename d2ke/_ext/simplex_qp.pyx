@@ -3,10 +3,9 @@
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
-from cpython.exc cimport PyErr_CheckSignals
 
-cdef extern from "clock.h":
-    double d2ke_seconds() noexcept nogil
+from d2ke._ext.isa cimport d2ke_poll, d2ke_stopped
+from d2ke._ext.tasks cimport run
 
 cdef enum:
     STEPS_PER_LOOK = 32     # between looks at the clock
@@ -68,6 +67,29 @@ cdef int64_t _steps(const double *H, const double *diagonal, double *alpha, doub
     return n_steps
 
 
+cdef struct Program:
+    const double *H
+    const double *diagonal
+    double *alpha
+    double *gradient
+    int64_t n
+    double tolerance
+    int64_t max_steps
+    int64_t done
+    double gap
+
+
+cdef void _solve_task(void *context, int64_t task, const d2ke_poll *poll) noexcept nogil:
+    cdef Program *p = <Program *> context
+    cdef int64_t wanted, made
+    while p.done < p.max_steps:
+        wanted = min(<int64_t> STEPS_PER_LOOK, p.max_steps - p.done)
+        made = _steps(p.H, p.diagonal, p.alpha, p.gradient, p.n, wanted, p.tolerance, &p.gap)
+        p.done += made
+        if made < wanted or d2ke_stopped(poll):
+            return
+
+
 def solve(const double[:, ::1] H, const double[::1] diagonal, double[::1] alpha,
           double[::1] gradient, double tolerance, int64_t max_steps):
     """Decrease alpha'H alpha / 2 + f'alpha over the simplex, from the given alpha and gradient.
@@ -75,20 +97,15 @@ def solve(const double[:, ::1] H, const double[::1] diagonal, double[::1] alpha,
     `alpha` and `gradient` = H alpha + f are changed in place. Returns the number of steps and the
     gap, max g_j over alpha_j > 0 less min g_i, which is 0 at a stationary point.
     """
-    cdef int64_t n = H.shape[0]
-    cdef int64_t done = 0, made, asked
-    cdef double gap = INFINITY
-    cdef double last = d2ke_seconds()
-    with nogil:
-        while done < max_steps:
-            asked = min(STEPS_PER_LOOK, max_steps - done)
-            made = _steps(&H[0, 0], &diagonal[0], &alpha[0], &gradient[0], n, asked, tolerance,
-                          &gap)
-            done += made
-            if made < asked:
-                break
-            if d2ke_seconds() - last >= 0.05:
-                with gil:
-                    PyErr_CheckSignals()
-                last = d2ke_seconds()
-    return done, gap
+    cdef Program program
+    program.H = &H[0, 0]
+    program.diagonal = &diagonal[0]
+    program.alpha = &alpha[0]
+    program.gradient = &gradient[0]
+    program.n = H.shape[0]
+    program.tolerance = tolerance
+    program.max_steps = max_steps
+    program.done = 0
+    program.gap = INFINITY
+    run(_solve_task, &program, 1, 1)
+    return program.done, program.gap

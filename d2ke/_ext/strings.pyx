@@ -5,9 +5,13 @@ import numpy as np
 
 from libc.stdint cimport int64_t, uint32_t
 
-from d2ke._ext.cross cimport Cross
-from d2ke._ext.cross import by_length
+from d2ke._ext.pairwise cimport PairwiseKernel
+from d2ke._ext.pairwise import by_length
 from d2ke._ext.isa cimport current
+
+cdef extern from "options.h":
+    ctypedef struct levenshtein_options:
+        int64_t n_letters
 
 cdef enum:
     GROUPS = 4      # LEV_GROUPS of levenshtein.h
@@ -21,15 +25,17 @@ def levenshtein(const uint32_t[::1] x, const int64_t[::1] x_offsets,
                 const uint32_t[::1] y, const int64_t[::1] y_offsets,
                 int64_t n_letters, bint same):
     """Prepare Levenshtein's distance of letters 0 .. n_letters - 1; `same`: y is x."""
-    cdef Cross cross = Cross()
-    cross.set_items(&x[0], x_offsets, &y[0], y_offsets, 1, (x, y))
+    cdef PairwiseKernel pairs = PairwiseKernel()
+    cdef levenshtein_options options
+    pairs.set_items(&x[0], x_offsets, &y[0], y_offsets, 1, (x, y))
     columns, blocks = pack(y_offsets, GROUPS * current().vector_bytes // 8)
-    cross.set_order(columns if same else by_length(x_offsets, True), columns, blocks)
-    cross.problem.n_letters = n_letters
-    cross.kernel = current().levenshtein
-    cross.scratch_bytes = current().levenshtein_scratch(&cross.problem)
-    cross.block_outer = True
-    return cross
+    pairs.set_order(columns if same else by_length(x_offsets, True), columns, blocks)
+    options.n_letters = n_letters
+    pairs.set_options(&options, sizeof(options))
+    pairs.kernel = current().levenshtein
+    pairs.scratch_bytes = current().levenshtein_scratch(&pairs.problem)
+    pairs.block_outer = True
+    return pairs
 
 
 def pack(offsets, int64_t n_lanes):

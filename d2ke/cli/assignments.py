@@ -11,7 +11,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from d2ke._base.files import write_file, written_whole
+from d2ke._base.files import atomic_write, write_file
 from d2ke.cli.matrix_files import HDF5, InputError
 from d2ke.io._hdf5 import put_text
 
@@ -27,7 +27,7 @@ def check_result_file(file: Path) -> None:
 def write_assignments(file: Path, columns: Mapping[str, np.ndarray]) -> None:
     """Write columns of equal length, whole or not at all; in HDF5, a dataset for each."""
     if file.suffix in HDF5:
-        with written_whole(file) as part, h5py.File(part, "w") as store:
+        with atomic_write(file) as part, h5py.File(part, "w") as store:
             for name, values in columns.items():
                 if values.dtype.kind == "U":
                     put_text(store, name, values)

@@ -10,27 +10,28 @@ import sys
 
 from d2ke._base.config import show_config
 from d2ke._version import __version__
-from d2ke.cli.argument_types import positive, seed
+from d2ke.cli.argument_types import positive
 from d2ke.cli.clustering_parser import add_clustering_commands
+from d2ke.cli.session_options import add_data, add_seed, session_of, threads_parser
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; return its exit status."""
     try:
-        given = sys.argv[1:] if arguments is None else arguments
-        options = _parser().parse_args(given)
-        options.command = shlex.join(["d2ke", *given])
+        words = sys.argv[1:] if arguments is None else arguments
+        options = _parser().parse_args(words)
+        options.command = shlex.join(["d2ke", *words])
         options.run(options)
     except KeyboardInterrupt as stop:
         print("d2ke: interrupted" + "".join(f"; {text}" for text in stop.args), file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # The reader, `head` say, has seen enough; keep Python from complaining at exit.
+        # The reader, such as `head`, has closed the pipe; keep Python from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except (ImportError, OSError, ValueError) as error:
         print(f"d2ke: {error}", file=sys.stderr)
-        # Of 2, as where the command line itself is wrong: an argument is to be changed.
+        # An InputError has status 2, as a wrong command line.
         return getattr(error, "status", 1)
     return 0
 
@@ -42,16 +43,13 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="d2ke", description="Learning from distances.")
     parser.add_argument("--version", action="version", version=f"d2ke {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument(
-        "--threads", type=positive, metavar="N", help="threads to use (default: all)"
-    )
+    common = threads_parser()
 
     demo = commands.add_parser(
         "demo", parents=[common], help="D2KE, RSM and KNN side by side; needs no files"
     )
     demo.add_argument("--figure", default="d2ke-demo.png", metavar="FILE", help="the picture")
-    demo.add_argument("--seed", type=seed, default=0, metavar="S", help="random seed (default 0)")
+    add_seed(demo)
     demo.set_defaults(run=_demo)
 
     run = commands.add_parser(
@@ -59,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument("dataset", choices=sorted(SETTINGS), help="the data set")
     run.add_argument("--method", choices=METHODS, default="d2ke", help="default: d2ke")
-    run.add_argument("--data", metavar="DIR", help="folder of the data files (default: $D2KE_DATA)")
+    add_data(run)
     run.add_argument("--seeds", type=positive, default=5, metavar="N", help="divisions (default 5)")
     run.add_argument(
         "--R", type=positive, metavar="R", help="random objects (default: per data set)"
@@ -70,9 +68,9 @@ def _parser() -> argparse.ArgumentParser:
     tables = commands.add_parser(
         "tables",
         parents=[common],
-        help="the paper's tables: all methods on all data sets; goes on where it was stopped",
-        description="The paper's experiments, with a report. What is finished is kept in the "
-        "output folder: the same command goes on where it was stopped.",
+        help="the paper's tables: all methods on all data sets; resumes a stopped run",
+        description="The paper's experiments, with a report. Finished cells are stored in the "
+        "output folder: the same command resumes a run that was stopped.",
     )
     tables.add_argument(
         "--domain", choices=["series", "strings", "images"], help="only data sets of this kind"
@@ -95,14 +93,12 @@ def _parser() -> argparse.ArgumentParser:
         "--seeds", type=positive, metavar="N", help="divisions (default 5, with --quick 1)"
     )
     tables.add_argument(
-        "--quick", action="store_true", help="search less, take fewer random objects"
+        "--quick", action="store_true", help="search less and take fewer random objects"
     )
     tables.add_argument(
         "--out", default="d2ke-tables", metavar="DIR", help="output folder (default d2ke-tables)"
     )
-    tables.add_argument(
-        "--data", metavar="DIR", help="folder of the data files (default: $D2KE_DATA)"
-    )
+    add_data(tables)
     tables.set_defaults(run=_tables)
 
     add_clustering_commands(commands, common)
@@ -115,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
 def _demo(options: argparse.Namespace) -> None:
     from d2ke.experiments.demo import demo
 
-    demo(options.figure, seed=options.seed, n_threads=options.threads, progress=True)
+    demo(options.figure, seed=options.seed, session=session_of(options))
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -124,46 +120,35 @@ def _run(options: argparse.Namespace) -> None:
     record = run(
         options.dataset,
         method=options.method,
-        data_dir=options.data,
         seeds=options.seeds,
         R=options.R,
-        n_threads=options.threads,
         json_file=options.json,
-        progress=True,
-        report=lambda line: print(line, flush=True),
+        session=session_of(options),
     )
     print(summary(record))
 
 
 def _tables(options: argparse.Namespace) -> None:
+    from d2ke.experiments.plan import Selection
     from d2ke.experiments.tables import tables
 
+    selection = Selection(
+        options.datasets, options.domain, options.methods, options.seeds, options.quick
+    )
     try:
-        tables(
-            options.datasets,
-            domain=options.domain,
-            methods=options.methods,
-            seeds=options.seeds,
-            quick=options.quick,
-            out=options.out,
-            data_dir=options.data,
-            n_threads=options.threads,
-            command=options.command,
-            progress=True,
-            report=lambda line: print(line, flush=True),
-        )
+        tables(selection, out=options.out, command=options.command, session=session_of(options))
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
-            f"what is finished is kept in {options.out}; to go on: {options.command}"
+            f"finished cells are in {options.out}; to resume: {options.command}"
         ) from None
     print(f"report: {os.path.join(options.out, 'report.html')} and report.md, results.json")
 
 
 def console() -> None:
-    """Run the command as a process of its own."""
+    """Run the command as its own process."""
     status = main()
     if status == 130:
-        # Threads may still be inside a long library call; nobody waits for it any more.
+        # Threads may still be inside a long library call; do not wait for it.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)

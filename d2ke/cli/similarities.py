@@ -22,7 +22,7 @@ from d2ke.distances.matrix import distance_matrix
 from d2ke.embedding.features import d2ke_features
 from d2ke.io import load_features, save_features
 from d2ke.objects.container import Objects
-from d2ke.objects.random_objects import markov_strings, random_segments, resampled_sets
+from d2ke.objects.fitted_objects import markov_strings, random_segments, resampled_sets
 
 FORMS = ("gram", "distances", "features", "points")
 R = 1024

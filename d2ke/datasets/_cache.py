@@ -16,7 +16,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from d2ke._base.files import written_whole
+from d2ke._base.files import atomic_write
 from d2ke.io._hdf5 import (
     HEADER_BYTES,
     get_objects,
@@ -124,7 +124,7 @@ def _read(name: str, key: str) -> tuple[Objects, np.ndarray] | None:
 def _write(name: str, key: str, objects: Objects, labels: np.ndarray) -> None:
     file = _file(name, key)
     file.parent.mkdir(parents=True, exist_ok=True)
-    with written_whole(file) as part:
+    with atomic_write(file) as part:
         with h5py.File(part, "w", userblock_size=HEADER_BYTES) as store:
             put_objects(store.create_group("objects"), objects)
             if labels.dtype.kind == "U":

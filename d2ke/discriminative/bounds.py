@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What theory guarantees of the kernel classifier's errors; usually nothing, as it exceeds 1."""
+"""Bounds of the kernel classifier's error, which usually exceed 1 and then say nothing."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ import numpy as np
 from d2ke._base import labels
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import positive_number
+from d2ke._base.memory import needs
 from d2ke.discriminative.gaussian import gaussian
 from d2ke.discriminative.similarity_graph import indicators
 from d2ke.discriminative.simplex_qp import simplex_point
 from d2ke.embedding.spectrum import split
+
+needs("kernel_risk_bound, kernel_similarity_bound", "c n^2 + 32 n k", "take fewer objects")
 
 
 def kernel_risk_bound(
@@ -47,7 +50,7 @@ def kernel_risk_bound(
     Returns
     -------
     float
-        The bound. It says something below 1 only, which takes many thousands of objects.
+        The bound. It says something only below 1, which takes many thousands of objects.
 
     Raises
     ------
@@ -59,7 +62,7 @@ def kernel_risk_bound(
 
     Notes
     -----
-    The theorem is for kernels with K(x, x) = 1; B is taken times max K(x, x)^(1/2) for others.
+    The theorem is for kernels with K(x, x) = 1; for others, B is multiplied by max K(x, x)^(1/2).
 
     References
     ----------
@@ -87,12 +90,12 @@ def kernel_similarity_bound(
 ) -> float:
     """Bound the error probability by discriminative similarity: Theorem 2, with eq. (7).
 
-    As `kernel_risk_bound`, with the loss replaced by its upper bound
+    As `kernel_risk_bound`, with an upper bound in place of the loss,
 
         1 - sum_ij (alpha_i + alpha_j) K_ij / (2 n margin)
           + sum_{i<j, y_i != y_j} 2 (alpha_i + alpha_j) K_ij / (n margin),
 
-    in which cdsk's similarity appears. The two are equal for two classes where no object is
+    which contains cdsk's similarity. The two are equal for two classes where no object is
     misclassified or has a margin beyond `margin`.
 
     Parameters
@@ -147,18 +150,21 @@ def kernel_similarity_bound(
     return loss + _complexity(_norm(K, codes, alpha), K, codes, margin, delta, math.sqrt(2))
 
 
+needs("density_error_bound", "16 n^2 + 32 n d", "take fewer points")
+
+
 def density_error_bound(
     X: Any, y: Sequence | np.ndarray, alpha: Any, *, h: float, delta: float = 0.05
 ) -> float:
     """Bound the integrated squared error of kernel density classification: Theorem 3.
 
-    Of two classes, r^(x) = sum_i alpha_i s_i k_h(x - x_i), with s_i = 1 and -1 and the Gaussian
+    For two classes, r^(x) = sum_i alpha_i s_i k_h(x - x_i), with s_i = 1 and -1 and the Gaussian
     density k_h, estimates r = pi_1 p_1 - pi_2 p_2. With probability 1 - delta,
 
         ISE - (integral of r^2) <= alpha' (k_{sqrt2 h} o s s') alpha
             - 2 / (n - 1) sum_{i != j} alpha_i s_i s_j k_h(x_i - x_j) + 2 eps,
 
-    eps = k_h(0) sqrt(2 ln(2n / delta) / (n - 1)), whatever the weights.
+    eps = k_h(0) sqrt(2 ln(2n / delta) / (n - 1)), for any weights.
 
     Parameters
     ----------
@@ -176,8 +182,8 @@ def density_error_bound(
     Returns
     -------
     float
-        The bound of the error less the integral of r^2, which does not depend on the weights and
-        is not known; negative for a good estimate.
+        The bound of the error minus the integral of r^2, which is unknown and does not depend on
+        the weights; negative for a good estimate.
 
     Raises
     ------
@@ -222,14 +228,17 @@ def density_error_bound(
     return square - 2 * overlap + 2 * eps
 
 
+needs("similarity_risk_bound", "32 n^2 + c n^2 + 32 n k", "take fewer objects")
+
+
 def similarity_risk_bound(
     S: Any, y: Sequence | np.ndarray, alpha: Any, *, margin: float = 1.0, delta: float = 0.05
 ) -> float:
     """Bound the error probability of a classifier with a general similarity: Theorem 6.
 
     As `kernel_risk_bound` with B = (B+ + B-) R, from the parts S = S+ - S- of `psd_split`:
-    B+^2 = sum_y alpha^(y)' S+ alpha^(y), B- alike, R^2 the largest value on the diagonals of the
-    two; and 16 in the place of 8 sqrt(2), as values may be negative.
+    B+^2 = sum_y alpha^(y)' S+ alpha^(y), B- likewise, R^2 the largest value on the diagonals of the
+    two; and 16 in place of 8 sqrt(2), as values may be negative.
 
     Parameters
     ----------

@@ -10,22 +10,23 @@ import numpy as np
 
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, generator, integer, positive_number
-from d2ke.discriminative.kernel_classifier import CURVATURES, LAM
+from d2ke._base.memory import needs
+from d2ke.discriminative.kernel_classifier import CURVATURES
+from d2ke.discriminative.kernel_input import KernelInput, read_lam
 from d2ke.discriminative.kmeans import kmeans, unit_rows
-from d2ke.discriminative.similarity_graph import check_degrees, read_kernel, read_lam
+from d2ke.discriminative.similarity_graph import check_degrees
 
 VARIANTS = ("hard", "relaxed")
 TRACE_WEIGHT = 0.1
-# Tried in this order until no cluster is smaller than this part of the mean size.
+# Tried in this order until no cluster is smaller than _SMALL times the mean size.
 _SMOOTHINGS = (0.0, 0.01, 0.1, 1.0)
 _SMALL = 0.1
-# Of the way to the new weights; whole steps often lead back and forth.
-_STEP = 0.5
+_STEP = 0.5  # part of the way to the new weights; whole steps often alternate
 
 
 @dataclass(frozen=True, eq=False)
 class Clustering:
-    """What `cdsk` has found: the round with the least objective.
+    """The result of `cdsk`: the round with the least objective.
 
     Attributes
     ----------
@@ -36,7 +37,7 @@ class Clustering:
     objectives : ndarray of float64
         The objective after each round; it may rise, as the graph changes with the weights.
     best : int
-        The round that `labels` and `alpha` are of.
+        The round of `labels` and `alpha`.
     lam : float
         The weight of the quadratic term.
     """
@@ -46,6 +47,27 @@ class Clustering:
     objectives: np.ndarray
     best: int
     lam: float
+
+
+needs(
+    "cdsk, lpdsk",
+    {
+        "K": "40 n^2 + c n^2 + 2560 n + 160 n k",
+        "points": "48 n^2 + 32 n d + 10752 n + 160 n k",
+        'points, risk="ise"': "56 n^2 + 32 n d + 10752 n + 160 n k",
+    },
+    "give features in the place of K or points, or take fewer objects",
+)
+needs(
+    "cdsk, lpdsk",
+    {'K, similarity="general"': "48 n^2 + c n^2 + 2560 n + 160 n k"},
+    "take fewer objects",
+)
+needs(
+    "cdsk",
+    {"features": "40 n R + 40 R^2 + 2560 n + 160 n k"},
+    "take fewer features or objects",
+)
 
 
 def cdsk(
@@ -66,8 +88,8 @@ def cdsk(
 ) -> Clustering:
     """Cluster objects by discriminative similarity (CDSK).
 
-    The labels and the weights of a kernel classifier are found in turns. With the similarity
-    S_ij = 2 (alpha_i + alpha_j - lam alpha_i alpha_j) K_ij and G_ij = |Y_i - Y_j|^2 they decrease
+    It alternates between labels and the weights alpha of a kernel classifier. With the similarity
+    S_ij = 2 (alpha_i + alpha_j - lam alpha_i alpha_j) K_ij and G_ij = |Y_i - Y_j|^2 it decreases
 
         trace_weight sum_ij S_ij G_ij / 2 - sum_ij (alpha_i + alpha_j) K_ij / 2
             + lam alpha'K alpha,
@@ -89,14 +111,14 @@ def cdsk(
     lam : float, optional
         Weight of the quadratic term, > 0; default n / 2.
     variant : {"hard", "relaxed"}
-        "hard": Y is rounded to labels before the weights are found, a convex problem for
-        trace_weight up to 1/2. "relaxed": the weights are found for Y itself.
+        "hard": Y is rounded to labels before the weights' step, a convex problem for
+        trace_weight up to 1/2. "relaxed": the weights are those for Y itself.
     trace_weight : float
         Weight > 0 of the cut, 0.1 by default. For labels, with 1/2 each cut edge counts once and
         the objective is the bound of the classifier's risk, eq. (9); with 1, as in eq. (24), the
         weights' problem is not convex for three clusters or more.
     smoothing : float, optional
-        A constant added to all weights of the graph from which Y is found, >= 0, in units of
+        A constant added to all weights of the graph that gives Y, >= 0, in units of
         their mean. Default: the first of 0, 0.01, 0.1 and 1 that leaves no cluster of the first
         round with less than a tenth of the mean size.
     similarity : {"psd", "general"}
@@ -106,7 +128,7 @@ def cdsk(
         margins. S_ij = 2 (alpha_i + alpha_j) K_ij - 2 lam alpha_i alpha_j W_ij and the last term
         is lam alpha'W alpha / 2, with the kernel W of width sqrt(2) h for points, else W = K.
     max_iter : int
-        Most rounds, >= 1; it ends before when the labels do not change.
+        Most rounds, >= 1; it stops earlier when the labels do not change.
     seed : int, SeedSequence or Generator
         Of k-means.
 
@@ -130,10 +152,10 @@ def cdsk(
     -----
     Y-step: the eigenvectors V of D^(-1/2) S D^(-1/2) to its largest eigenvalues, Y = D^(-1/2) V,
     and labels by k-means on the rows of V, scaled to length 1. In S, weights are capped at
-    2 / lam, beyond which it would have negative entries, and what is negative all the same
-    becomes 0.
+    2 / lam, beyond which it would have negative entries; negative entries that remain
+    become 0.
 
-    The defaults are one rule for all data; it was chosen by measuring (`benchmarks/clustering.py`),
+    The defaults are one rule for all data, chosen by measurement (`benchmarks/clustering.py`),
     not by theory. On its 12 data sets most of the gain over plain spectral clustering is the
     smoothing's; the rounds after the first changed the mutual information by -0.02 to 0.02.
 
@@ -141,9 +163,9 @@ def cdsk(
       weights are optimal but for the cut, so that the first round is spectral clustering and the
       following ones refine it.
     - trace_weight: the weights' step holds Y fixed, though Y'DY = I moves with them: the larger
-      the weights at a border, the larger the cut, but also D. So the cut is counted for less.
+      the weights at a border, the larger the cut, but also D. So the cut gets less weight.
     - Weights go half of the way in each round, as two solutions otherwise alternate.
-    - smoothing: without it, a few objects that are far from all others are a cluster.
+    - smoothing: without it, a few objects far from all others become a cluster.
 
     Features take O(n R) memory, and time O(n R) for each of some hundred products in a round.
 
@@ -157,11 +179,11 @@ def cdsk(
     Examples
     --------
     >>> import d2ke
-    >>> found = d2ke.cdsk(points=[[0.0], [0.1], [0.2], [5.0], [5.1], [5.3]], h=1.0, n_clusters=2)
-    >>> found.labels.tolist()
+    >>> result = d2ke.cdsk(points=[[0.0], [0.1], [0.2], [5.0], [5.1], [5.3]], h=1.0, n_clusters=2)
+    >>> result.labels.tolist()
     [0, 0, 0, 1, 1, 1]
 
-    Of strings, by their D2KE features:
+    Strings, by their D2KE features:
 
     >>> words = ["aabab", "abaab", "aaba", "bcbcc", "ccbcb", "cbbcc"]
     >>> omega = d2ke.random_strings(64, "abc", length=(2, 5), seed=0)
@@ -180,9 +202,9 @@ def cdsk(
     if n_clusters is None:
         raise TypeError("n_clusters is needed")
     k = max(integer("n_clusters", n_clusters), 0)
-    kernel = read_kernel(K, points, features, h, similarity, risk, function="cdsk", k=k)
+    kernel = KernelInput(K, points, features, h, similarity, risk).read("cdsk", k)
     c = integer("n_clusters", n_clusters, 2, kernel.n)
-    lam = read_lam(lam, kernel.n, LAM)
+    lam = read_lam(lam, kernel.n)
     alpha = np.full(kernel.n, 1 / kernel.n)
     rounds: list[tuple[float, np.ndarray, np.ndarray]] = []
     with one_blas_thread():
@@ -204,6 +226,6 @@ def cdsk(
                 problem = kernel.relaxed(Y, s, lam, CURVATURES[risk])
             alpha = alpha + _STEP * (problem.solve(alpha) - alpha)
             rounds.append((problem.objective(alpha), codes, alpha))
-    objectives = np.array([one[0] for one in rounds])
+    objectives = np.array([objective for objective, *_ in rounds])
     best = int(objectives.argmin())
-    return Clustering(rounds[best][1], rounds[best][2], objectives, best, lam)
+    return Clustering(*rounds[best][1:], objectives, best, lam)

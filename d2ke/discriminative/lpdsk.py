@@ -12,28 +12,25 @@ import numpy as np
 from d2ke._base import labels as class_labels
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, flag, integer, positive_number
+from d2ke._base.memory import needs
 from d2ke.discriminative.cdsk import TRACE_WEIGHT, VARIANTS
-from d2ke.discriminative.kernel_classifier import CURVATURES, LAM
-from d2ke.discriminative.similarity_graph import (
-    check_degrees,
-    indicators,
-    read_kernel,
-    read_lam,
-)
+from d2ke.discriminative.kernel_classifier import CURVATURES
+from d2ke.discriminative.kernel_input import KernelInput, read_lam
+from d2ke.discriminative.similarity_graph import check_degrees, indicators
 
 
 @dataclass(frozen=True, eq=False)
 class Propagation:
-    """What `lpdsk` has found.
+    """The result of `lpdsk`.
 
     Attributes
     ----------
     labels : ndarray of shape (n,)
-        The given labels, unchanged, and those found for the other objects; the marker of unknown
-        labels is left where no labelled object was reached.
+        The known labels, unchanged, and computed ones for the other objects; the marker of
+        unknown labels stays where no labelled object was reached.
     scores : ndarray of float64, shape (n, n_classes)
-        The harmonic function: of reached objects non-negative rows with sum 1, else zeros. With
-        `balance`, the largest is not always the label's.
+        The harmonic function: non-negative rows with sum 1, or zeros for objects that were not
+        reached. With `balance`, the largest is not always the label's.
     classes : ndarray of shape (n_classes,)
         The distinct labels in sorted order, one for each column of `scores`.
     reached : ndarray of bool, shape (n,)
@@ -55,6 +52,13 @@ class Propagation:
     lam: float
 
 
+needs(
+    "lpdsk",
+    {"features": "64 n R + 128 R^2 + 160 n k"},
+    "take fewer features or objects",
+)
+
+
 def lpdsk(
     K: Any = None,
     y: Sequence | np.ndarray | None = None,
@@ -71,9 +75,9 @@ def lpdsk(
     balance: bool = True,
     max_iter: int = 10,
 ) -> Propagation:
-    """Find the labels of all objects from those of some, by discriminative similarity (LPDSK).
+    """Propagate labels from some objects to all, by discriminative similarity (LPDSK).
 
-    In turns, scores are the harmonic function of the graph with weights
+    It alternates: scores are the harmonic function of the graph with weights
     S_ij = 2 (alpha_i + alpha_j - lam alpha_i alpha_j) K_ij,
     F_u = (D_uu - S_uu)^(-1) S_ul F_l, and the weights alpha minimise the objective of `cdsk`.
 
@@ -94,8 +98,8 @@ def lpdsk(
     lam : float, optional
         Weight of the quadratic term, > 0; default n / 2.
     variant : {"hard", "relaxed"}
-        Weights for the labels, or for the scores themselves, which is as the paper has it and
-        was better in nearly all of our measurements.
+        Weights for the labels, or for the scores themselves, as in the paper, which was better in
+        nearly all of our measurements.
     trace_weight : float
         As for `cdsk`.
     similarity : {"psd", "general"}
@@ -107,7 +111,7 @@ def lpdsk(
         normalisation for equally large classes); False for the scores as they are, of which a few
         labels under a wide kernel leave one class the largest everywhere.
     max_iter : int
-        Most rounds, >= 1; it ends before when the labels do not change.
+        Most rounds, >= 1; it stops earlier when the labels do not change.
 
     Returns
     -------
@@ -127,7 +131,7 @@ def lpdsk(
 
     Notes
     -----
-    Similarities below 1e-12 of the largest are no path. Rows of features without a common
+    Similarities below 1e-12 of the largest do not connect. Rows of features without a common
     non-zero column are not similar.
 
     References
@@ -140,8 +144,8 @@ def lpdsk(
     --------
     >>> import d2ke
     >>> points = [[0.0], [1.0], [2.0], [8.0], [9.0]]
-    >>> found = d2ke.lpdsk(points=points, h=1.0, y=["a", "", "", "", "b"], unknown="")
-    >>> found.labels.tolist()
+    >>> result = d2ke.lpdsk(points=points, h=1.0, y=["a", "", "", "", "b"], unknown="")
+    >>> result.labels.tolist()
     ['a', 'a', 'a', 'b', 'b']
     """
     choice("variant", variant, VARIANTS)
@@ -151,26 +155,26 @@ def lpdsk(
     balance = flag("balance", balance)
     if y is None:
         raise TypeError("y, the labels, is needed")
-    given = class_labels.label_array("y", y)
-    k = len(np.unique(given))
-    kernel = read_kernel(K, points, features, h, similarity, risk, function="lpdsk", k=k)
-    class_labels.same_length("y", given, _name(K, points), kernel.n)
-    known = given != _marker(unknown, given)
+    y = class_labels.label_array("y", y)
+    source = KernelInput(K, points, features, h, similarity, risk)
+    kernel = source.read("lpdsk", len(np.unique(y)))
+    class_labels.same_length("y", y, source.names()[0], kernel.n)
+    known = y != _marker(unknown, y)
     if not known.any():
         raise ValueError(f"y has no label: every entry is the marker unknown={unknown!r}")
-    classes, codes = np.unique(given[known], return_inverse=True)
-    lam = read_lam(lam, kernel.n, LAM)
+    classes, codes = np.unique(y[known], return_inverse=True)
+    lam = read_lam(lam, kernel.n)
     F = np.zeros((kernel.n, len(classes)))
     F[known] = indicators(codes, len(classes))
     alpha = np.full(kernel.n, 1 / kernel.n)
     objectives: list[float] = []
-    found: np.ndarray | None = None
+    labels: np.ndarray | None = None
     with one_blas_thread():
         graph = kernel.graph(alpha, lam)
         check_degrees(graph.degrees)
         component = graph.components()
         reached = np.isin(component, component[known])
-        fixed = known | ~reached  # these have scores already
+        fixed = known | ~reached  # their scores do not change
         for turn in range(max_iter):
             if turn:
                 graph = kernel.graph(alpha, lam)
@@ -188,31 +192,25 @@ def lpdsk(
                 if variant == "hard"
                 else kernel.relaxed(F, s, lam, CURVATURES[risk])
             )
-            unchanged = found is not None and (now == found).all()
-            found = now
-            if unchanged:
+            last, labels = labels, now
+            if last is not None and (now == last).all():
                 break
             alpha = (alpha + problem.solve(alpha)) / 2
             objectives.append(problem.objective(alpha))
-    labels = given.copy()
-    labels[~fixed] = classes[found[~fixed]]
-    return Propagation(labels, F, classes, reached, alpha, np.array(objectives), lam)
+    y = y.copy()
+    y[~fixed] = classes[labels[~fixed]]
+    return Propagation(y, F, classes, reached, alpha, np.array(objectives), lam)
 
 
-def _name(K: Any, points: Any) -> str:
-    return "K" if K is not None else "points" if points is not None else "features"
-
-
-def _marker(unknown: Any, given: np.ndarray) -> Any:
-    """Return the marker, refused where no label of this type could equal it."""
+def _marker(unknown: Any, y: np.ndarray) -> Any:
+    """Return the marker; refuse one that no label of this type could equal."""
     try:
         kind = np.asarray(unknown).dtype.kind
     except ValueError:
         kind = "O"
-    numbers = "biuf"
-    if np.ndim(unknown) or not (kind == given.dtype.kind or {kind, given.dtype.kind} <= {*numbers}):
+    if np.ndim(unknown) or not (kind == y.dtype.kind or {kind, y.dtype.kind} <= {*"biuf"}):
         raise TypeError(
-            f"unknown must be a label of y's type (dtype {given.dtype}), got {unknown!r}; "
+            f"unknown must be a label of y's type (dtype {y.dtype}), got {unknown!r}; "
             'strings may use unknown=""'
         )
     return unknown

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far a clustering agrees with known classes."""
+"""Agreement of a clustering with known classes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from d2ke._base import labels as class_labels
+from d2ke._base.memory import needs
+
+needs("clustering_accuracy, normalized_mutual_information", "32 n + 3 n s")
 
 
 def clustering_accuracy(y: Sequence | np.ndarray, labels: Sequence | np.ndarray) -> float:
-    """Compute the share of objects in their class, clusters being matched to classes at best.
+    """Compute the share of objects in their class, for the best matching of clusters to classes.
 
-    Each cluster is matched to at most one class and each class to at most one cluster, such that
-    the most objects agree (the Hungarian method).
+    Each cluster is matched to at most one class and each class to at most one cluster, so that
+    most objects agree (the Hungarian method).
 
     Parameters
     ----------
@@ -48,7 +51,7 @@ def clustering_accuracy(y: Sequence | np.ndarray, labels: Sequence | np.ndarray)
 def normalized_mutual_information(y: Sequence | np.ndarray, labels: Sequence | np.ndarray) -> float:
     """Compute the mutual information of two labellings over the mean of their entropies.
 
-    I(y; labels) / ((H(y) + H(labels)) / 2). Two labellings with one label each count as equal: 1.
+    I(y; labels) / ((H(y) + H(labels)) / 2). It is 1 for two labellings with one label each.
 
     Parameters
     ----------
@@ -60,7 +63,7 @@ def normalized_mutual_information(y: Sequence | np.ndarray, labels: Sequence | n
     Returns
     -------
     float
-        Between 0 and 1, the latter for equal partitions.
+        Between 0 and 1; 1 for equal partitions.
 
     Raises
     ------
@@ -91,9 +94,9 @@ def normalized_mutual_information(y: Sequence | np.ndarray, labels: Sequence | n
 
 def _contingency(y: Sequence | np.ndarray, labels: Sequence | np.ndarray) -> np.ndarray:
     classes, codes = class_labels.encode_labels("y", y)
-    clusters, found = class_labels.encode_labels("labels", labels)
-    if len(codes) != len(found):
-        raise ValueError(f"y has {len(codes)} labels, but labels has {len(found)}")
+    clusters, cluster_codes = class_labels.encode_labels("labels", labels)
+    if len(codes) != len(cluster_codes):
+        raise ValueError(f"y has {len(codes)} labels, but labels has {len(cluster_codes)}")
     counts = np.zeros((len(classes), len(clusters)), np.int64)
-    np.add.at(counts, (codes, found), 1)
+    np.add.at(counts, (codes, cluster_codes), 1)
     return counts

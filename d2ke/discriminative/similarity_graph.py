@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The forms in which the objects' similarities are given: a matrix, points or features.
+"""Kernels and graphs of objects, by a matrix of similarities or by features.
 
-Every method here needs two symmetric matrices, `linear` and `quadratic`, in
+Every method needs two symmetric matrices, `linear` and `quadratic`, in
 
     S_ij = 2 (alpha_i + alpha_j) linear_ij - 2 lambda alpha_i alpha_j quadratic_ij.
 
@@ -13,35 +13,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
 
-from d2ke._base import arrays
-from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.blas import one_blas_thread
-from d2ke._base.checks import choice, positive_number
-from d2ke._base.memory import require_memory
-from d2ke.discriminative.gaussian import gaussian
 from d2ke.discriminative.simplex_qp import solve_dense, solve_product
-from d2ke.embedding.spectrum import split
 
-SIMILARITIES = ("psd", "general")
 # A little of the kernel itself, in units of 4/n, which is what 2 (alpha_i + alpha_j) is for equal
 # weights: objects without weight stay in the graph.
 _FLOOR = 1e-3
-_LARGE = 1500  # from here on few eigenvectors by iteration take less time than by reduction
-_SPARE = 4  # eigenvectors sought beside those asked for
-_KRYLOV = 160  # vectors of a Krylov space, about
+_LARGE = 1500  # objects above which iteration finds few eigenvectors faster than reduction
+_SPARE = 4  # eigenvectors computed beside those returned
+_KRYLOV = 160  # approximate dimension of a Krylov space
 _RESTARTS = 60
 _RESIDUAL = 1e-6
-_NOTHING = 1e-12  # of vectors that a matrix of norm 1 has made
-_EXACT = 1e-4  # gap of the weights' quadratic programs, relative; the labels hardly feel it
+_NOTHING = 1e-12  # length of a vector that is rounding error, for a matrix of norm 1
+_EXACT = 1e-4  # relative gap of the weights' quadratic programs; labels hardly depend on it
 _ROUGH = 1e-3  # the same for features, where a step costs O(n R)
 _MOST_PRODUCTS = 60
-# Of the largest eigenvalue: what features may lose.
-_RANK = 1e-12
+_RANK = 1e-12  # of the largest eigenvalue; smaller ones are dropped from features
 _UNLINKED = 1e-12  # of the largest similarity
 
 
@@ -70,14 +61,14 @@ class DenseKernel:
         return DenseGraph(S)
 
     def hard(self, codes: np.ndarray, s: float, lam: float, curvature: float) -> WeightProblem:
-        """Return the problem of the weights, given labels."""
+        """Return the problem of the weights, for labels."""
         same = codes[:, None] == codes
         H = np.where(same, lam * curvature, lam * (curvature - 4 * s)) * self.quadratic
         own = (self.linear @ indicators(codes))[np.arange(self.n), codes]
         return WeightProblem((4 * s - 1) * self.sums - 4 * s * own, H=H)
 
     def relaxed(self, Y: np.ndarray, s: float, lam: float, curvature: float) -> WeightProblem:
-        """Return the problem of the weights, given coordinates Y."""
+        """Return the problem of the weights, for coordinates Y."""
         gaps = squared_gaps(Y)
         H = lam * (curvature - 2 * s * gaps) * self.quadratic
         f = 2 * s * np.einsum("ij,ij->i", self.linear, gaps) - self.sums
@@ -105,7 +96,7 @@ class FeatureKernel:
         return FeatureGraph(self, capped(alpha, lam), lam, smoothing)
 
     def hard(self, codes: np.ndarray, s: float, lam: float, curvature: float) -> WeightProblem:
-        """Return the problem of the weights, given labels."""
+        """Return the problem of the weights, for labels."""
         order = np.argsort(codes, kind="stable")
         edges = np.searchsorted(codes[order], np.arange(codes.max() + 2))
         A = self.A[order]
@@ -127,7 +118,7 @@ class FeatureKernel:
         return WeightProblem(combined(np.ones(self.n), -4 * s, 4 * s - 1), product)
 
     def relaxed(self, Y: np.ndarray, s: float, lam: float, curvature: float) -> WeightProblem:
-        """Return the problem of the weights, given coordinates Y."""
+        """Return the problem of the weights, for coordinates Y."""
         squares = np.einsum("ij,ij->i", Y, Y)
 
         def both(v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -172,7 +163,7 @@ class WeightProblem:
         return float(alpha @ (self.product(alpha) / 2 + self.f))
 
     def solve(self, start: np.ndarray, max_products: int = _MOST_PRODUCTS) -> np.ndarray:
-        """Return the weights, to the accuracy that the labels feel."""
+        """Return the weights, as accurately as the labels need them."""
         if self.H is not None:
             return solve_dense(self.H, self.f, start, _EXACT, 100 * len(start)).alpha
         return solve_product(self.product, self.f, start, _ROUGH, max_products).alpha
@@ -186,7 +177,7 @@ def capped(alpha: np.ndarray, lam: float) -> np.ndarray:
 def graph_weights(
     linear: np.ndarray, quadratic: np.ndarray, alpha: np.ndarray, lam: float
 ) -> np.ndarray:
-    """Return S with weights capped, a little of the kernel added, and what is negative set to 0."""
+    """Return S with weights capped, a little of the kernel added, and negative entries set to 0."""
     alpha = capped(alpha, lam)
     S = (2 * (alpha[:, None] + alpha) + 4 * _FLOOR / len(alpha)) * linear
     S -= 2 * lam * np.outer(alpha, alpha) * quadratic
@@ -217,7 +208,7 @@ class DenseGraph:
     def components(self) -> np.ndarray:
         """Return for each object the number of its connected component."""
         links = np.greater(self.S, _UNLINKED * self.S.max())
-        links |= links.T  # which rounding may have made different
+        links |= links.T  # rounding may have made them different
         labels = np.full(self.n, -1)
         for number in range(self.n):
             waiting = labels < 0
@@ -314,8 +305,8 @@ class FeatureGraph:
 def _iterated(product: Callable[[np.ndarray], np.ndarray], c: int, start: np.ndarray) -> np.ndarray:
     """Return eigenvectors to the c largest eigenvalues by restarted block Krylov spaces.
 
-    A block, not a vector: as many equal eigenvalues as there are components must all be found.
-    The start is fixed, so that each call returns the same.
+    A block, not a vector, since each connected component has an eigenvalue 1. The start is fixed,
+    so that equal calls return equal vectors.
     """
     n, width = len(start), c + _SPARE
     depth = max(6, _KRYLOV // width)
@@ -335,7 +326,7 @@ def _iterated(product: Callable[[np.ndarray], np.ndarray], c: int, start: np.nda
             X, triangle = np.linalg.qr(X - earlier @ (earlier.T @ X))
             spent = np.abs(triangle.diagonal()) < _NOTHING
             X[:, spent] = rng.normal(size=(n, int(spent.sum())))
-            # Once more, as rounding leaves much of the earlier vectors where little is new.
+            # Twice, since rounding leaves parts of earlier vectors where little is new.
             X = np.linalg.qr(X - earlier @ (earlier.T @ X))[0]
         ritz = basis.T @ image
         values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
@@ -359,66 +350,6 @@ def squared_gaps(Y: np.ndarray) -> np.ndarray:
     return np.maximum(squares[:, None] + squares - 2 * (Y @ Y.T), 0.0)
 
 
-def read_kernel(
-    K: Any,
-    points: Any,
-    features: Any,
-    h: float | None,
-    similarity: str = "psd",
-    risk: str = "margin",
-    *,
-    function: str,
-    k: Any = 0,
-) -> DenseKernel | FeatureKernel:
-    """Return what the arguments K, points, features and h of a public function describe.
-
-    What that function takes, for k classes, must be there, see `require_memory`.
-    """
-    choice("similarity", similarity, SIMILARITIES)
-    forms = {"K": K, "points": points, "features": features}
-    given = [name for name, value in forms.items() if value is not None]
-    if len(given) != 1:
-        found = "none" if not given else " and ".join(given)
-        raise TypeError(f"give one of K (a matrix), points and features; got {found}")
-    if h is not None and points is None:
-        raise TypeError(f"h is the width of a kernel of points; {given[0]} has none")
-    if similarity == "general" and K is None:
-        raise TypeError('similarity="general" is for a matrix K')
-    if features is not None:
-        Z = arrays.matrix("features", features)
-        require_memory(function, "features", n=len(Z), R=Z.shape[1], k=k)
-        Z = Z.astype(np.float64, order="C")
-        if 0 in Z.shape:
-            raise ValueError(f"features must have rows and columns, got shape {Z.shape}")
-        return _checked("features", FeatureKernel(Z), np.ptp(Z, axis=0).max())
-    if points is not None:
-        case = 'points, risk="ise"' if risk == "ise" else "points"
-        linear = gaussian("points", points, None, h, function, case, k=k)
-        # exp(-d^2 / (4 h^2)), the kernel of width sqrt(2) h, up to a factor that lam absorbs.
-        wide = np.sqrt(linear) if risk == "ise" else None
-        return _checked("points", DenseKernel(linear, wide), np.ptp(linear, axis=0).max())
-    case = "K" if similarity == "psd" else 'K, similarity="general"'
-    linear = symmetric_matrix("K", K, function, case, k=k)
-    quadratic = split("K", linear).absolute if similarity == "general" else None
-    return _checked("K", DenseKernel(linear, quadratic), np.ptp(linear, axis=0).max())
-
-
-def _checked(name: str, kernel: DenseKernel | FeatureKernel, spread: float):
-    """Refuse objects that are similar to nothing, and objects that nothing tells apart."""
-    if isinstance(kernel, DenseKernel):
-        empty = np.flatnonzero(~kernel.linear.any(axis=1))
-    else:
-        empty = np.flatnonzero(kernel.squares == 0)
-    if empty.size:
-        raise ValueError(
-            f"{name}[{empty[0]}] has zero similarity to every object, itself included "
-            f"({empty.size} such rows); leave such objects out"
-        )
-    if spread == 0:
-        raise ValueError(f"{name} has equal rows throughout: nothing tells the objects apart")
-    return kernel
-
-
 def check_degrees(degrees: np.ndarray) -> None:
     """Refuse a graph in which a node has no edges."""
     bad = np.flatnonzero(~(degrees > 0))
@@ -427,8 +358,3 @@ def check_degrees(degrees: np.ndarray) -> None:
             f"the similarities of object {bad[0]} sum to {degrees[bad[0]]:g}; every object needs "
             "a positive sum, so shift or clip the similarities first"
         )
-
-
-def read_lam(lam: float | None, n: int, default: float) -> float:
-    """Return lambda, or the default, which is a multiple of n."""
-    return default * n if lam is None else positive_number("lam", lam)

@@ -11,7 +11,7 @@ import numpy as np
 
 from d2ke._base import arrays, labels
 from d2ke._base.checks import positive_number
-from d2ke._base.memory import copied_bytes, require_memory
+from d2ke._base.memory import copied_bytes, needs, require_memory
 from d2ke.embedding.spectrum import split
 from d2ke.learners.libsvm import cache_bytes, svmtrain
 
@@ -25,7 +25,7 @@ class SimilarityMachine:
     classes : ndarray of shape (n_classes,)
         The distinct labels in sorted order.
     coef : ndarray of float64, shape (n, n_machines)
-        One column for each class against the rest; a single one, for ``classes[1]``, of two.
+        One column for each class against the rest; for two classes only that of ``classes[1]``.
     bias : ndarray of float64, shape (n_machines,)
         Added to the decision values.
     """
@@ -33,6 +33,9 @@ class SimilarityMachine:
     classes: np.ndarray
     coef: np.ndarray = field(repr=False)
     bias: np.ndarray = field(repr=False)
+
+
+needs("similarity_machine_fit", "32 n^2 + c n^2 + Q + 32 n k", "take fewer objects")
 
 
 def similarity_machine_fit(
@@ -50,7 +53,7 @@ def similarity_machine_fit(
 
         a' (lam_plus S+ + lam_minus S-) a / 2 + C sum_i max(0, 1 - y_i ((S a)_i + b)),
 
-    y_i = +1 and -1 for the two classes; of more than two, each against the rest.
+    y_i = +1 and -1 for the two classes; more than two classes, each against the rest.
 
     Parameters
     ----------
@@ -124,6 +127,9 @@ def similarity_machine_fit(
     return SimilarityMachine(classes, coef, bias)
 
 
+needs("similarity_machine_predict", "16 n k + c n m", "give the rows in parts")
+
+
 def similarity_machine_predict(
     model: SimilarityMachine, S_new: Any
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -132,7 +138,7 @@ def similarity_machine_predict(
     Parameters
     ----------
     model : SimilarityMachine
-        What `similarity_machine_fit` returned.
+        From `similarity_machine_fit`.
     S_new : array_like, shape (m, n)
         Similarities of m objects to the n training objects.
 
@@ -141,8 +147,8 @@ def similarity_machine_predict(
     labels : ndarray of shape (m,)
         Predicted labels, in the type of ``model.classes``.
     decision : ndarray of float64, shape (m, 1) or (m, n_classes)
-        Of two classes one column, where a value above 0 means ``classes[1]``; of more, one for
-        each class, the first of the largest wins.
+        For two classes one column, where a value above 0 means ``classes[1]``; for more, a column
+        for each class, and the first of the largest wins.
 
     Raises
     ------

@@ -12,10 +12,10 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import integer, positive_number
+from d2ke._base.memory import needs
 from d2ke._ext import simplex_qp as _kernel
 
-# A refined gradient may show that the steps' rounding has hidden a rest of the gap.
-_ROUNDS = 3
+_ROUNDS = 3  # the gradient is computed anew in each, since updates collect rounding errors
 _POWER_STEPS = 12
 
 
@@ -31,8 +31,8 @@ class SimplexSolution:
         alpha'H alpha / 2 + f'alpha.
     gap : float
         max g_j over alpha_j > 0 less min g_i, with the gradient g = H alpha + f; 0 at a
-        stationary point. For a positive semidefinite H no point has an objective that is less
-        by more than it.
+        stationary point. For a positive semidefinite H the objective exceeds the minimum by at
+        most the gap.
     n_steps : int
         Steps made.
     converged : bool
@@ -44,6 +44,10 @@ class SimplexSolution:
     gap: float
     n_steps: int
     converged: bool
+
+
+needs("simplex_qp", "c n^2", "give H as float64")
+needs("simplex_qp", {"H is not C-contiguous": "8 n^2 + c n^2"}, "give H in C order")
 
 
 def simplex_qp(
@@ -58,7 +62,7 @@ def simplex_qp(
 
     Each step moves weight between two coordinates, to the one of least gradient from the one
     that promises the largest decrease, by an exact line search. No step increases the objective,
-    also where H is indefinite; a stationary point is found then.
+    even where H is indefinite; the result is then a stationary point.
 
     Parameters
     ----------
@@ -67,12 +71,12 @@ def simplex_qp(
     f : array_like, shape (n,)
         Linear term.
     start : array_like, shape (n,), optional
-        Where to begin, a point of the simplex; default 1/n throughout.
+        First point, on the simplex; default 1/n everywhere.
     tol : float
         Gap to reach, in units of the gradient's spread max g - min g at alpha = 1/n (1 where that
         is 0).
     max_steps : int, optional
-        Most steps; default 1000 n. A step takes O(n).
+        Most steps, each O(n); default 1000 n.
 
     Returns
     -------
@@ -85,7 +89,7 @@ def simplex_qp(
         Not real numbers.
     ValueError
         H not square and symmetric, shapes that do not fit, values that are not finite, or a
-        start that is no point of the simplex.
+        start that is not on the simplex.
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 
@@ -125,7 +129,7 @@ def vector(name: str, values: Any, n: int) -> np.ndarray:
 
 
 def simplex_point(name: str, values: Any, n: int) -> np.ndarray:
-    """Return weights >= 0 whose sum is 1, but for rounding, as float64."""
+    """Return weights >= 0 whose sum is 1 within rounding, as float64."""
     weights = vector(name, values, n)
     if weights.min() < 0:
         at = weights.argmin()
@@ -167,9 +171,9 @@ def solve_product(
     tol: float,
     max_steps: int,
 ) -> SimplexSolution:
-    """Solve where only products H v are to be had, by accelerated projected gradients.
+    """Solve with products H v only, by accelerated projected gradients.
 
-    The momentum starts anew where the objective would rise, so that it never does.
+    The momentum is reset where the objective would rise, so that it never rises.
     """
     n = len(f)
     tolerance = tol * _spread(product(np.full(n, 1.0 / n)) + f)
@@ -179,8 +183,8 @@ def solve_product(
     ahead, H_ahead, momentum = alpha, H_alpha, 1.0
     for steps in range(max_steps + 1):
         gradient = H_alpha + f
-        # The decrease that a whole step to the best corner promises bounds the error of a convex
-        # objective; unlike the spread of the gradient, it does not hang on tiny weights.
+        # The promised decrease of a whole step to the best corner bounds the error of a convex
+        # objective; unlike the spread of the gradient, it does not depend on tiny weights.
         gap = float(alpha @ gradient - gradient.min())
         if gap <= tolerance or steps == max_steps:
             break
@@ -191,7 +195,7 @@ def solve_product(
             if new_objective <= objective or ahead is alpha:
                 break
             ahead, H_ahead, momentum = alpha, H_alpha, 1.0
-        if new_objective > objective:  # the eigenvalue was underestimated, or rounding is reached
+        if new_objective > objective:  # the eigenvalue is too low, or only rounding is left
             if step * abs(objective) == 0 or new_objective - objective < 1e-14 * abs(objective):
                 break
             step /= 2
@@ -216,7 +220,7 @@ def _spread(gradient: np.ndarray) -> float:
 
 
 def _largest_eigenvalue(product: Callable[[np.ndarray], np.ndarray], n: int) -> float:
-    """Estimate the largest modulus of H's eigenvalues from above, but for a few percent."""
+    """Estimate the largest modulus of H's eigenvalues from above, within a few percent."""
     direction = np.random.default_rng(0).random(n) + 0.5
     size = 1.0
     for _ in range(_POWER_STEPS):

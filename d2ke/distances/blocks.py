@@ -5,20 +5,20 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import LowLevelCallable
 
-from d2ke._base.checks import flag
-from d2ke._base.memory import bytes_needed, check_limit, kernels_bytes, require_memory
+from d2ke._base.memory import bytes_needed, check_limit, require_memory
 from d2ke._base.progress import progress_bar
 from d2ke.distances.cluster import MOST_BLOCK_BYTES, Remote
 from d2ke.distances.fingerprint import code_digest, objects_digest, sequence_digest
+from d2ke.distances.output import Output
 from d2ke.distances.pipeline import Background, wait_for_ending
+from d2ke.distances.problem import PairwiseProblem, Quantity
 from d2ke.io import FeatureFile, open_features
 from d2ke.io._layout import chunk_shape, plain
 from d2ke.io._partial import PartialStore
@@ -32,17 +32,14 @@ _BLOCK_SECONDS = 1.0
 _CLIENT_BYTES = 1 << 24  # what a client of workers takes besides what grows with the inputs
 
 
-def check_memory(pairs: Any, dtype: np.dtype, limit: int | None, given: bool) -> None:
-    """Refuse a matrix in memory that takes more than the limit, or than there is.
-
-    `given`: the array is there already.
-    """
-    n, m = pairs.shape
-    name, case = _caller(pairs), "out is an array" if given else ""
+def check_memory(pairs: PairwiseProblem, output: Output) -> None:
+    """Refuse a matrix in memory that takes more than the limit, or than there is."""
+    (n, m), dtype = pairs.shape, pairs.dtype
+    name, case = pairs.caller.function, "" if output.out is None else "out is an array"
     sizes = {"n": n, "m": m, "b": dtype.itemsize, "W": all_prepared_bytes(pairs)}
-    if not given:
+    if output.out is None:
         check_limit(
-            limit,
+            output.max_memory,
             _held_bytes(pairs) + bytes_needed(name, case, **sizes),
             f"{n} x {m} values of {dtype} and the objects",
             "give a path as out, and blocks of rows are written to that file",
@@ -51,50 +48,37 @@ def check_memory(pairs: Any, dtype: np.dtype, limit: int | None, given: bool) ->
 
 
 def stream(
-    pairs: Any,
-    path: Path,
-    *,
-    dtype: np.dtype,
-    limit: int | None,
-    resume: bool,
-    n_threads: int,
-    progress: bool,
-    task: str,
-    gamma: float | None,
-    scale: float,
-    parameters: Mapping[str, Any],
-    remote: Remote | None = None,
+    pairs: PairwiseProblem, output: Output, quantity: Quantity, remote: Remote | None = None
 ) -> FeatureFile:
     """Compute all pairs block by block into a feature store, and open it; see `distance_matrix`."""
-    resume = flag("resume", resume)
     if remote is None:
-        most = _bands_within(pairs, dtype, limit, n_threads)
+        most = _bands_within(pairs, output)
     else:
-        most = _remote_bands(remote, chunk_shape(pairs.shape)[0], limit)
+        most = _remote_bands(remote, chunk_shape(pairs.shape)[0], output.max_memory)
     omega = pairs.y if pairs.y is not pairs.x and isinstance(pairs.y, Objects) else None
     described, inputs = description(pairs)
     wait_for_ending()  # it may be the same file that they write to
     store = PartialStore(
-        path,
+        output.out,
         pairs.shape,
-        dtype,
-        parameters=described | dict(parameters),
+        pairs.dtype,
+        parameters=described | dict(quantity.parameters),
         inputs=inputs,
         omega=omega,
-        resume=resume,
+        resume=output.resume,
     )
     if not store.finished:
         buffers: list[Any] = [None] * _BUFFERS  # blocks of workers come in memory of their own
         if remote is None:
             rows = min(most * store.grid.chunk[0], pairs.shape[0])
-            buffers = [np.empty((rows, pairs.shape[1]), dtype) for _ in range(_BUFFERS)]
+            buffers = [np.empty((rows, pairs.shape[1]), pairs.dtype) for _ in range(_BUFFERS)]
         # On an error it is the writer that closes the store, when it has stopped.
         with (
             Background((store.write, store.sync), buffers, store.close) as writer,
-            progress_bar(progress, task) as report,
+            progress_bar(output.progress, quantity.name) as report,
         ):
             if remote is None:
-                _fill(pairs, store, writer, most, report, (n_threads, gamma, scale))
+                _fill(pairs, output, quantity, store, writer, most, report)
             else:
 
                 def put(rows: slice, block: np.ndarray) -> None:
@@ -108,7 +92,7 @@ def stream(
             store.close()
             raise
     store.close()
-    return open_features(path)
+    return open_features(output.out)
 
 
 def receive_array(
@@ -126,15 +110,15 @@ def receive_array(
 
 
 def _fill(
-    pairs: Any,
+    pairs: PairwiseProblem,
+    output: Output,
+    quantity: Quantity,
     store: PartialStore,
     writer: Background,
     most: int,
     report: Callable[[int, int], None] | None,
-    how: tuple[int, float | None, float],
 ) -> None:
     """Compute all blocks that are missing, of at most so many bands each."""
-    n_threads, gamma, scale = how
     n, m = pairs.shape
     first, count = 0, 1
     while bands := store.missing(first, count):
@@ -149,7 +133,7 @@ def _fill(
                 report(done + here, n * m)
 
         started = time.perf_counter()
-        pairs.rows(rows).run(block, n_threads, visit, gamma, scale)
+        pairs.rows(rows).run(block, output.n_threads, visit, quantity)
         seconds = time.perf_counter() - started
         writer.put(buffer, rows, block, writer.stop)
         first = bands.stop
@@ -179,7 +163,7 @@ def _remote_bands(remote: Remote, height: int, limit: int | None) -> int:
     """Return how many bands a block of workers has, or raise if one is not within the limit."""
     pairs = remote.pairs
     n, m = pairs.shape
-    band_bytes = height * m * remote.dtype.itemsize
+    band_bytes = height * m * pairs.dtype.itemsize
     most = max(1, min(MOST_BLOCK_BYTES // band_bytes, -(-n // height)))
     if limit is None:
         return most
@@ -190,52 +174,48 @@ def _remote_bands(remote: Remote, height: int, limit: int | None) -> int:
         raise ValueError(
             f"max_memory is {limit} bytes, but {fixed + each} are needed at least: {held} for the "
             f"objects, {each} for blocks of {min(height, n)} rows, and {fixed - held} to send the "
-            f"{m} objects of {pairs.names[1]}"
+            f"{m} objects of {pairs.caller.y}"
         )
     return min(most, (limit - fixed) // each)
 
 
-def _caller(pairs: Any) -> str:
-    """Return the public function that was called, by what it calls Y."""
-    return {"omega": "d2ke_embed", "reps": "rsm_embed"}.get(pairs.names[1], "distance_matrix")
-
-
-def _bands_within(pairs: Any, dtype: np.dtype, limit: int | None, n_threads: int) -> int:
+def _bands_within(pairs: PairwiseProblem, output: Output) -> int:
     """Return how many bands a block has, or raise if not even one is within the limit."""
     n, m = pairs.shape
     height = chunk_shape(pairs.shape)[0]
-    band_bytes = height * m * dtype.itemsize
+    band_bytes = height * m * pairs.dtype.itemsize
     most = max(1, min(_MOST_BLOCK_BYTES // band_bytes, -(-n // height)))
-    held, given = _held_bytes(pairs), (_caller(pairs), "out is a path")
+    held, limit = _held_bytes(pairs), output.max_memory
+    case = pairs.caller.function, "out is a path"
     columns = prepared_bytes(pairs.distance, pairs.y)
 
     def sizes(bands: int) -> dict[str, int]:
         rows = prepared_bytes(pairs.distance, pairs.x, bands * height, height)
-        return {"B": bands * band_bytes, "W": rows + columns, "T": n_threads}
+        return {"B": bands * band_bytes, "W": rows + columns, "T": output.n_threads}
 
     def needed(bands: int) -> int:
-        return held + bytes_needed(*given, **sizes(bands))
+        return held + bytes_needed(*case, **sizes(bands))
 
     if limit is not None:
         if needed(1) > limit:
-            fixed = bytes_needed(*given, B=0, W=columns, T=n_threads)
+            fixed = bytes_needed(*case, B=0, W=columns, T=output.n_threads)
             raise ValueError(
                 f"max_memory is {limit} bytes, but {needed(1)} are needed at least: {held} for the "
                 f"objects, {needed(1) - held - fixed} for a block of {min(height, n)} rows, and "
-                f"{fixed} to compare with the {m} objects of {pairs.names[1]}"
+                f"{fixed} to compare with the {m} objects of {pairs.caller.y}"
             )
         most = bisect_right(range(1, most + 1), limit, key=needed)
-    require_memory(*given, **sizes(most))
+    require_memory(*case, **sizes(most))
     return most
 
 
-def _held_bytes(pairs: Any) -> int:
+def _held_bytes(pairs: PairwiseProblem) -> int:
     """Return the bytes of the packed objects; what a list of others takes is not known."""
     parts = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
     return sum(part.nbytes for part in parts if isinstance(part, Objects))
 
 
-def all_prepared_bytes(pairs: Any) -> int:
+def all_prepared_bytes(pairs: PairwiseProblem) -> int:
     """Return about what the kernels' form of all objects takes."""
     parts = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
     return sum(prepared_bytes(pairs.distance, part) for part in parts)
@@ -250,17 +230,30 @@ def prepared_bytes(distance: Any, objects: Any, rows: int | None = None, step: i
     starts = np.arange(0, n, step)
     stops = np.minimum(starts + rows, n)
     elements = int((objects.offsets[stops] - objects.offsets[starts]).max())
-    return kernels_bytes(
+    return _kernels_bytes(
         distance, objects.kind, elements * objects.dim, elements, rows,
         objects.dtype == np.float32,
     )  # fmt: skip
 
 
-def description(pairs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def _kernels_bytes(
+    distance: Any, kind: str, n_values: int, n_vectors: int, n_objects: int, single: bool
+) -> int:
+    """Return W: what a distance's kernels make of so many letters, or numbers and vectors."""
+    if kind == "strings":
+        each = 12 * n_values
+    elif distance in ("emd", "kernel"):
+        each = (32 if single else 24) * n_values + 40 * n_vectors
+    else:
+        each = (8 if single else 0) * n_values + 12 * n_vectors
+    return each + 32 * n_objects
+
+
+def description(pairs: PairwiseProblem) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the distance with its parameters, and digests of what it compares."""
     names = {"X": pairs.x}
     if pairs.y is not pairs.x:
-        names[pairs.names[1]] = pairs.y
+        names[pairs.caller.y] = pairs.y
     inputs = {
         name: objects_digest(part) if isinstance(part, Objects) else sequence_digest(name, part)
         for name, part in names.items()

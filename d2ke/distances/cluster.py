@@ -19,10 +19,11 @@ from uuid import uuid4
 import numpy as np
 from scipy import LowLevelCallable
 
-from d2ke._base.checks import integer
 from d2ke._base.threads import team_size
 from d2ke._ext import isa
 from d2ke._version import __version__
+from d2ke.distances.output import Output
+from d2ke.distances.problem import Block, CompiledPairs, PairwiseProblem, Quantity
 
 MOST_BLOCK_BYTES = 1 << 24
 # Blocks that each thread of the workers has ahead: one at work, one that waits for the thread,
@@ -43,12 +44,11 @@ _INSTALL = 'pip install "distributed>=2025.1" "dask[array]>=2025.1"'
 class _Recipe:
     """What the blocks of a matrix have in common."""
 
-    compiled: Callable[..., Any]
+    compile: Callable[[Block], CompiledPairs]
     y: Any
     dtype: np.dtype
     n_threads: int
-    gamma: float | None
-    scale: float
+    quantity: Quantity
     made_with: tuple[str, str]
 
 
@@ -57,34 +57,24 @@ class Remote:
 
     Attributes
     ----------
-    pairs : Pairs
+    pairs : PairwiseProblem
         What is compared.
-    dtype : numpy.dtype
-        Of the result.
     """
 
-    def __init__(
-        self,
-        client: Any,
-        pairs: Any,
-        dtype: np.dtype,
-        *,
-        n_threads: int | None,
-        gamma: float | None,
-        scale: float,
-    ):
+    def __init__(self, pairs: PairwiseProblem, output: Output, quantity: Quantity):
         if isinstance(pairs.distance, LowLevelCallable):
             raise TypeError(
                 "distance is a scipy.LowLevelCallable, an address that means nothing to the "
                 "workers of client; give a distance's name or a Python callable"
             )
-        n_threads = 1 if n_threads is None else integer("n_threads", n_threads, 1)
-        self._client = _checked(client)
-        self.pairs, self.dtype = pairs, dtype
+        self._client = _checked(output.client)
+        self.pairs = pairs
         for name, value in (("distance", pairs.distance), *pairs.params.items()):
             _pickled(name, value)
-        recipe = _Recipe(pairs.compiled, pairs.y, dtype, n_threads, gamma, scale, _made_with())
-        self._recipe = _pickled(pairs.names[0 if pairs.y is pairs.x else 1], recipe)
+        recipe = _Recipe(
+            pairs.compile, pairs.y, pairs.dtype, output.n_threads, quantity, _made_with()
+        )
+        self._recipe = _pickled(pairs.caller.x if pairs.y is pairs.x else pairs.caller.y, recipe)
 
     @property
     def recipe_bytes(self) -> int:
@@ -96,7 +86,7 @@ class Remote:
         from dask.array import Array
 
         n, m = self.pairs.shape
-        most = MOST_BLOCK_BYTES // (m * self.dtype.itemsize)
+        most = MOST_BLOCK_BYTES // (m * self.pairs.dtype.itemsize)
         step = max(1, min(most, -(-n // (_BLOCKS_OF_ARRAY * self._n_threads()))))
         name = f"d2ke-{uuid4().hex}"
         recipe = f"d2ke-recipe-{uuid4().hex}"
@@ -106,7 +96,7 @@ class Remote:
             rows = slice(start, min(start + step, n))
             graph[name, i, 0] = (_block, recipe, self._packed(rows), start)
             heights.append(rows.stop - rows.start)
-        return Array(graph, name, (tuple(heights), (m,)), dtype=self.dtype)
+        return Array(graph, name, (tuple(heights), (m,)), dtype=self.pairs.dtype)
 
     def blocks(
         self, missing: Callable[[int, int], range], height: int, most: int
@@ -202,7 +192,7 @@ class Remote:
             return self._client.submit(*task, **how)
 
     def _packed(self, rows: slice) -> bytes:
-        name = f"{self.pairs.names[0]}[{rows.start}:{rows.stop}]"
+        name = f"{self.pairs.caller.x}[{rows.start}:{rows.stop}]"
         return _pickled(name, self.pairs.part(rows))
 
 
@@ -282,9 +272,8 @@ def _block(recipe: _Recipe, packed: bytes, first: int) -> np.ndarray:
         raise _different(recipe.made_with, {get_worker().address: _text(_made_with())})
     x = pickle.loads(packed)
     block = np.empty((len(x), len(recipe.y)), recipe.dtype)
-    prepared = recipe.compiled(x, recipe.y, False, first=first)
-    threads, check = team_size(recipe.n_threads), _cancellation()
-    prepared.run(block, threads, check, recipe.gamma, recipe.scale)
+    compiled = recipe.compile(Block(x, recipe.y, first=first))
+    compiled.run(block, team_size(recipe.n_threads), _cancellation(), recipe.quantity)
     return block
 
 

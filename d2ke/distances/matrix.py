@@ -4,23 +4,43 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import LowLevelCallable
 
-from d2ke._base.checks import byte_count, element_type
+from d2ke._base.memory import needs
 from d2ke._base.progress import progress_bar
-from d2ke._base.threads import team_size
 from d2ke.distances.blocks import check_memory, receive_array, stream
 from d2ke.distances.cluster import Remote
-from d2ke.distances.pairs import Pairs, check_pairs
+from d2ke.distances.output import Output, output_array
+from d2ke.distances.pairs import check_pairs
+from d2ke.distances.problem import Caller, PairwiseProblem, Quantity
 from d2ke.io import FeatureFile
 
 if TYPE_CHECKING:
     from dask.array import Array
+
+
+_EMBEDDINGS = "distance_matrix, d2ke_embed, rsm_embed"
+needs(
+    _EMBEDDINGS,
+    "b n m + W",
+    "give a path as out, with max_memory, and blocks of rows go to that file; float32 "
+    "objects (or dtype=float32) halve it",
+)
+needs(
+    _EMBEDDINGS,
+    {"out is an array": "W"},
+    "X can be given in parts, each with its rows of out",
+)
+needs(
+    _EMBEDDINGS,
+    {"out is a path": "3 B + W + 16 MiB + 1 MiB T"},
+    "max_memory makes the blocks smaller",
+)
 
 
 def distance_matrix(
@@ -164,97 +184,29 @@ def distance_matrix(
     array([[1.],
            [1.]])
     """
-    pairs = check_pairs(X, Y, distance, params)
-    return fill(
-        pairs,
-        out,
-        dtype=dtype,
-        max_memory=max_memory,
-        resume=resume,
-        n_threads=n_threads,
-        progress=progress,
-        client=client,
-        task="distances",
-    )
+    output = Output(out, dtype, max_memory, resume, n_threads, progress, client)
+    return fill(check_pairs(X, Y, distance, params, Caller()), output, Quantity())
 
 
 def fill(
-    pairs: Pairs,
-    out: Any,
-    *,
-    dtype: Any,
-    max_memory: Any,
-    resume: Any,
-    n_threads: int | None,
-    progress: bool,
-    task: str,
-    client: Any = None,
-    gamma: float | None = None,
-    scale: float = 1.0,
-    parameters: Mapping[str, Any] | None = None,
+    pairs: PairwiseProblem, output: Output, quantity: Quantity
 ) -> np.ndarray | FeatureFile | Array:
-    """Compute all pairs into an array or, where `out` is a path, into a feature store.
-
-    `parameters` is what the store records beside the distance and its parameters. With a client and
-    no `out` the result is a dask array.
-    """
-    if dtype is not None:
-        dtype = element_type("dtype", dtype)
-        if isinstance(out, np.ndarray) and out.dtype != dtype:
-            raise TypeError(f"out holds {out.dtype}, but dtype is {dtype}")
-    else:
-        dtype = pairs.dtype
-    limit = None if max_memory is None else byte_count("max_memory", max_memory)
-    to_file = isinstance(out, (str, os.PathLike))
-    if resume and not to_file:
-        raise TypeError(f"resume goes with a file, a path as out; out is {type(out).__name__}")
-    lazy = client is not None and out is None
-    if lazy and limit is not None:
-        raise TypeError(
-            "max_memory goes with out, a path or an array; the blocks of a dask array stay with "
-            "the workers of client, which have limits of their own"
-        )
-    if not (to_file or lazy):
-        check_memory(pairs, dtype, limit, out is not None)
-        out = output_array(out, pairs.shape, dtype)
-        dtype = out.dtype
-    remote = None
-    if client is not None:
-        remote = Remote(client, pairs, dtype, n_threads=n_threads, gamma=gamma, scale=scale)
-        if lazy:
-            return remote.array()
-    if to_file:
-        return stream(
-            pairs,
-            Path(out),
-            dtype=dtype,
-            limit=limit,
-            resume=resume,
-            n_threads=team_size(n_threads),
-            progress=progress,
-            task=task,
-            gamma=gamma,
-            scale=scale,
-            parameters=parameters or {},
-            remote=remote,
-        )
-    with progress_bar(progress, task) as report:
+    """Compute all pairs into an array, a feature store or a dask array, as the output says."""
+    if output.dtype is not None:
+        pairs = replace(pairs, dtype=output.dtype)
+    in_memory = not (output.to_file or output.lazy)
+    if in_memory:
+        check_memory(pairs, output)
+        out = output_array(output.out, pairs.shape, pairs.dtype)
+        pairs = replace(pairs, dtype=out.dtype)
+    remote = None if output.client is None else Remote(pairs, output, quantity)
+    if output.lazy:
+        return remote.array()
+    if output.to_file:
+        return stream(pairs, output, quantity, remote)
+    with progress_bar(output.progress, quantity.name) as report:
         if remote is None:
-            pairs.prepared().run(out, team_size(n_threads), report, gamma, scale)
+            pairs.compiled().run(out, output.n_threads, report, quantity)
         else:
-            receive_array(remote, out, limit, report)
-    return out
-
-
-def output_array(out: Any, shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:
-    """Return `out` if results of this shape can be written into it, or a new array for None."""
-    if out is None:
-        return np.empty(shape, dtype=dtype)
-    if not isinstance(out, np.ndarray) or out.dtype not in (np.float32, np.float64):
-        got = out.dtype if isinstance(out, np.ndarray) else type(out).__name__
-        raise TypeError(f"out must be an ndarray of float32 or float64, got {got}")
-    if out.shape != shape:
-        raise ValueError(f"out must have shape {shape}, got {out.shape}")
-    if not (out.flags.c_contiguous and out.flags.writeable):
-        raise ValueError("out must be C-contiguous and writeable")
+            receive_array(remote, out, output.max_memory, report)
     return out

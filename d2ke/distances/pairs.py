@@ -14,102 +14,59 @@ from typing import Any
 import numpy as np
 from scipy import LowLevelCallable
 
-from d2ke._ext import features, user
+from d2ke._ext import pairwise, user
+from d2ke.distances.problem import Block, Caller, CompiledPairs, PairwiseProblem
 from d2ke.distances.registry import BY_NAME, check_parameters, find_distance, not_empty
 from d2ke.objects.container import Objects, check_compatible, refuse_weights
 from d2ke.objects.packing import pack
 
 
 def check_pairs(
-    X: Any,
-    Y: Any,
-    distance: Any,
-    params: Mapping[str, Any],
-    names: tuple[str, str] = ("X", "Y"),
-) -> Pairs:
-    """Check and pack everything that a distance matrix needs, and compute nothing yet.
-
-    `names` are what the caller's caller knows X and Y as, for the errors.
-    """
+    X: Any, Y: Any, distance: Any, params: Mapping[str, Any], caller: Caller
+) -> PairwiseProblem:
+    """Check and pack everything that a distance matrix needs, and compute nothing yet."""
     if isinstance(distance, LowLevelCallable):
-        return _compiled_pairs(X, Y, distance, params, names)
+        return _compiled_problem(X, Y, distance, params, caller)
     if callable(distance):
-        return _python_pairs(X, Y, distance, params, names)
+        return _python_problem(X, Y, distance, params, caller)
     row = find_distance(distance)
     checked = check_parameters(row, params)
-    x = _checked(X, row.kind, row.shortest, row.name, names[0])
-    y = x if Y is None else _checked(Y, row.kind, row.shortest, row.name, names[1])
-    check_compatible(x, y, *names)
+    x, y = _packed(X, Y, caller, row.kind, row.name, row.shortest)
     if not row.weighted:
-        _refuse_weights(x, y, names, f"distance {row.name!r}")
-    same = Y is None and row.symmetric
-    dtype = np.float64
+        _refuse_weights(x, y, caller, f"distance {row.name!r}")
+    if row.check is not None:
+        for name, objects in ((caller.x, x), (caller.y, y)):
+            row.check(name, objects, **checked)
+    dtype = np.dtype(np.float64)
     if row.kind == "vectors":
         dtype = np.promote_types(x.dtype, y.dtype)
-
-    compiled = partial(_named, row.name, checked)
-    return Pairs(x, y, np.dtype(dtype), same, compiled, row.name, dict(params), names)
-
-
-class Prepared:
-    """A compiled distance with its arguments, ready to fill a matrix."""
-
-    def __init__(self, cross, same):
-        self._cross = cross
-        self._same = same
-
-    def run(self, out, n_threads, report, gamma=None, scale=1.0):
-        """Fill `out` with scale * d, or with scale * exp(-gamma * d) where gamma is given."""
-        self._cross.run(out, n_threads, self._same, report, gamma, scale)
+    compile_ = partial(_named_pairs, row.name, checked)
+    same = Y is None and row.symmetric
+    return PairwiseProblem(x, y, dtype, same, compile_, row.name, dict(params), caller)
 
 
-def _named(name, parameters, x, y, same, first=0):
-    """Prepare a distance of the registry; rows count from `first`."""
-    try:
-        return Prepared(BY_NAME[name].prepare(x, y, same, **parameters), same)
-    except ValueError as error:
-        raise _counted(error, first) from None
+def _named_pairs(name: str, parameters: Mapping[str, Any], block: Block) -> CompiledPairs:
+    """Compile a distance of the registry."""
+    x, y, same, _ = block
+    return CompiledPairs(BY_NAME[name].prepare(x, y, same, **parameters), block)
 
 
-def _counted(error, first):
-    """Return the error with the number that its row has when rows count from `first`."""
-    text = re.sub(r"X\[(\d+)\]", lambda row: f"X[{int(row[1]) + first}]", str(error), count=1)
-    return ValueError(text)
+@dataclass(frozen=True)
+class _PythonDistance:
+    """A Python callable; where Y is X, f(x_i, x_j) is computed for i <= j only."""
 
+    function: Callable[..., Any]
+    params: dict[str, Any]
+    caller: Caller
+    y_is_x: bool
 
-class _PythonCross(Prepared):
-    """The slow path: a Python callable on any objects.
+    def __call__(self, block: Block) -> CompiledPairs:
+        return _PythonPairs(self, block)
 
-    Rows count from `first`. Where Y is X, `among`, f(x_i, x_j) is computed for i <= j only.
-    """
-
-    def __init__(self, function, params, names, among, x, y, same, first=0):
-        super().__init__(None, same)
-        self._x, self._y, self._names = x, y, names
-        self._function, self._params = function, params
-        self._first, self._half = first, among and not same
-
-    def run(self, out, n_threads, report, gamma=None, scale=1.0):
-        row = np.empty(out.shape[1])
-        for i, x in enumerate(self._x, self._first):
-            start = i if self._same else 0
-            for j in range(start, len(self._y)):
-                turned = self._half and j < i
-                row[j] = self._value(*((self._y[j], x, j, i) if turned else (x, self._y[j], i, j)))
-            values = row[start:].astype(out.dtype).astype(np.float64)
-            if gamma is None:
-                values *= scale
-            else:
-                features.exp_features(values[None], values[None], gamma, scale, 1)
-            out[i - self._first, start:] = values
-            if self._same:
-                out[start:, i] = out[i, start:]
-            if report is not None:
-                report((i - self._first + 1) * len(self._y), out.size)
-
-    def _value(self, x, y, i, j):
-        value = self._function(x, y, **self._params)
-        where = f"distance({self._names[0]}[{i}], {self._names[1]}[{j}])"
+    def value(self, x: Any, y: Any, i: int, j: int) -> float:
+        """Return the distance of the items x, number i of X, and y, number j of Y."""
+        value = self.function(x, y, **self.params)
+        where = _pair(self.caller, i, j)
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value[()]
         if not isinstance(value, numbers.Real):
@@ -123,16 +80,44 @@ class _PythonCross(Prepared):
         return value
 
 
-def _python_pairs(X, Y, function, params, names):
-    x = _sequence(X, names[0])
-    y = x if Y is None else _sequence(Y, names[1])
-    _refuse_weights(X, Y, names, "a Python distance")
-    among = Y is None
-    compiled = partial(_PythonCross, function, dict(params), names, among)
-    return Pairs(x, y, np.dtype(np.float64), among, compiled, function, dict(params), names)
+class _PythonPairs(CompiledPairs):
+    """The slow path: one pair at a time."""
+
+    def run(self, out, n_threads, report, quantity):
+        distance, (x_items, y, same, first) = self._kernel, self._block
+        row = np.empty(out.shape[1])
+        for i, x in enumerate(x_items, first):
+            start = i if same else 0
+            for j in range(start, len(y)):
+                turned = distance.y_is_x and j < i
+                row[j] = distance.value(*((y[j], x, j, i) if turned else (x, y[j], i, j)))
+            values = row[start:].astype(out.dtype).astype(np.float64)
+            if quantity.gamma is None:
+                values *= quantity.scale
+            else:
+                pairwise.exp_features(values[None], values[None], quantity.gamma, quantity.scale, 1)
+            out[i - first, start:] = values
+            if same:
+                out[start:, i] = out[i, start:]
+            if report is not None:
+                report((i - first + 1) * len(y), out.size)
 
 
-_WORDS = {
+def _pair(caller: Caller, i: int, j: int) -> str:
+    """Return what errors call the distance of a pair."""
+    return f"distance({caller.x}[{i}], {caller.y}[{j}])"
+
+
+def _python_problem(X, Y, function, params, caller):
+    x = _sequence(X, caller.x)
+    y = x if Y is None else _sequence(Y, caller.y)
+    _refuse_weights(X, Y, caller, "a Python distance")
+    same, params = Y is None, dict(params)
+    compile_ = _PythonDistance(function, params, caller, same)
+    return PairwiseProblem(x, y, np.dtype(np.float64), same, compile_, function, params, caller)
+
+
+_C_TYPES = {
     "double": "double",
     "int": "int32",
     "int32_t": "int32",
@@ -152,13 +137,13 @@ _SIGNATURES = {
 }
 
 
-def _compiled_pairs(X, Y, function, params, names):
+def _compiled_problem(X, Y, function, params, caller):
     if params:
         raise TypeError(
             f"a compiled distance takes its parameters through user_data; got {', '.join(params)}"
         )
     plain = re.sub(r"\bconst\b|\s", "", function.signature.replace("long long", "longlong"))
-    plain = re.sub(r"\w+", lambda word: _WORDS.get(word[0], word[0]), plain)
+    plain = re.sub(r"\w+", lambda word: _C_TYPES.get(word[0], word[0]), plain)
     kind = _SIGNATURES.get(plain)
     if kind is None:
         raise ValueError(
@@ -166,39 +151,48 @@ def _compiled_pairs(X, Y, function, params, names):
             "double *, intptr_t, const double *, intptr_t, intptr_t, void *)' for vectors or "
             "'double (const int32_t *, intptr_t, const int32_t *, intptr_t, void *)' for strings"
         )
-    x = _checked(X, kind, 0, "distance", names[0])
-    y = x if Y is None else _checked(Y, kind, 0, "distance", names[1])
-    check_compatible(x, y, *names)
-    _refuse_weights(x, y, names, "a compiled distance")
+    x, y = _packed(X, Y, caller, kind, "distance", 0)
+    _refuse_weights(x, y, caller, "a compiled distance")
     if kind == "vectors":
-        for name, objects in zip(names, (x, y), strict=True):
+        for name, objects in ((caller.x, x), (caller.y, y)):
             if objects.dtype != np.float64:
                 raise TypeError(f"a compiled distance takes float64 vectors; {name} is float32")
-    compiled = partial(_UserCross, function, kind)
-    return Pairs(x, y, np.dtype(np.float64), Y is None, compiled, function, {}, names)
+    compile_ = partial(_UserPairs, function, caller)
+    return PairwiseProblem(x, y, np.dtype(np.float64), Y is None, compile_, function, {}, caller)
 
 
-class _UserCross(Prepared):
-    """A compiled function of the user's; rows count from `first`."""
+class _UserPairs(CompiledPairs):
+    """A compiled function of the user's."""
 
-    def __init__(self, function, kind, x, y, same, first=0):
+    def __init__(self, function, caller, block):
         address, data = user.addresses(function)
-        if kind == "vectors":
+        x, y, same, _ = block
+        if x.kind == "vectors":
             x_values, y_values, compile_ = x.values, y.values, user.vectors
         else:
             (x_values, y_values), compile_ = map(_code_points, (x, y)), user.strings
-        cross = compile_(address, data, x_values, x.offsets, y_values, y.offsets, same, function)
-        super().__init__(cross, same)
-        self._first = first
+        kernel = compile_(address, data, x_values, x.offsets, y_values, y.offsets, same, function)
+        super().__init__(kernel, block)
+        self._caller = caller
 
-    def run(self, out, n_threads, report, gamma=None, scale=1.0):
+    def run(self, out, n_threads, report, quantity):
         try:
-            super().run(out, n_threads, report, gamma, scale)
-        except ValueError as error:
-            raise _counted(error, self._first) from None
+            super().run(out, n_threads, report, quantity)
+        except pairwise.NotADistance as error:
+            row, column, value = error.args
+            where = _pair(self._caller, row + self._block.first, column)
+            raise ValueError(f"{where} must be finite and >= 0, got {value}") from None
 
 
-def _checked(items, kind, shortest, distance, name):
+def _packed(X, Y, caller, kind, distance, shortest):
+    """Return X and Y packed; the same object where Y is None."""
+    x = _pack_checked(X, kind, shortest, distance, caller.x)
+    y = x if Y is None else _pack_checked(Y, kind, shortest, distance, caller.y)
+    check_compatible(x, y, caller.x, caller.y)
+    return x, y
+
+
+def _pack_checked(items, kind, shortest, distance, name):
     objects = pack(items, kind=kind, name=name)
     if len(objects) == 0:
         raise ValueError(f"{name} is empty: at least one object is needed")
@@ -211,8 +205,8 @@ def _checked(items, kind, shortest, distance, name):
     return objects
 
 
-def _refuse_weights(x, y, names, user):
-    for name, objects in zip(names, (x, y), strict=True):
+def _refuse_weights(x, y, caller, user):
+    for name, objects in ((caller.x, x), (caller.y, y)):
         if isinstance(objects, Objects):
             refuse_weights(objects, name, user)
 
@@ -236,54 +230,3 @@ def _code_points(objects: Objects) -> np.ndarray:
     if symbols.size and (symbols.min() < -(2**31) or symbols.max() >= 2**31):
         raise ValueError("a compiled distance takes letters of 32 bits; there are larger ones")
     return not_empty(symbols.astype(np.int32)[objects.values])
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """All pairs of a checked X and a checked Y, of which nothing is computed yet.
-
-    Attributes
-    ----------
-    x, y : Objects or list
-        What is compared; the same object where no Y was given.
-    dtype : numpy.dtype
-        Of the result.
-    same : bool
-        Whether only half of the pairs need be computed.
-    compiled : callable
-        ``compiled(x, y, same, first=0)`` prepares the distance; `first` is the serial number of
-        x's first item, for errors. It can be pickled if the user's function can.
-    distance : str or callable
-        The registry's name, or the user's function.
-    params : dict
-        The distance's parameters as they were given.
-    names : tuple of str
-        What the caller's caller knows X and Y as.
-    """
-
-    x: Any
-    y: Any
-    dtype: np.dtype
-    same: bool
-    compiled: Callable[..., Prepared]
-    distance: Any
-    params: dict[str, Any]
-    names: tuple[str, str]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of the result."""
-        return len(self.x), len(self.y)
-
-    def prepared(self) -> Prepared:
-        """Prepare all of them."""
-        return self.compiled(self.x, self.y, self.same)
-
-    def part(self, rows: slice) -> Any:
-        """Return some items of x."""
-        x = self.x
-        return x.span(rows.start, rows.stop) if isinstance(x, Objects) else x[rows]
-
-    def rows(self, rows: slice) -> Prepared:
-        """Prepare some rows, with the same bits."""
-        return self.compiled(self.part(rows), self.y, False, first=rows.start)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice, flag, integer, positive_number
-from d2ke._ext import elastic, kernel_sums, sets, strings, transport
+from d2ke._base.memory import needs
+from d2ke._ext import elastic, emd, pair_distance, sets, strings
 from d2ke.measures.clouds import cloud, decay, distinct, scaled
 from d2ke.objects.container import Objects, common_alphabet
 
@@ -43,6 +44,8 @@ class Distance:
     weighted : bool
         Whether it uses the weights of vectors; if not, objects with weights are
         refused.
+    check : callable, optional
+        ``check(name, objects, **parameters)`` refuses objects that the kernel cannot compare.
     """
 
     name: str
@@ -57,6 +60,7 @@ class Distance:
     parameters: Mapping[str, Callable[[str, Any], Any]] = field(default_factory=dict)
     weighted: bool = False
     required: tuple[str, ...] = ()
+    check: Callable[..., None] | None = None
 
 
 def _dtw_window(name: str, value: Any) -> int:
@@ -93,30 +97,36 @@ def _prepare_sets(mode):
 
 def _prepare_emd(x, y, same, ground=False):
     measures_x = _measures(x)
-    return transport.emd(measures_x, measures_x if y is x else _measures(y), ground, same)
+    return emd.emd(measures_x, measures_x if y is x else _measures(y), ground, same)
 
 
 def _measures(objects):
     values = objects.values.astype(np.float64, copy=False)
-    return transport.measures(values, objects.offsets, objects.weights)
+    return emd.measures(values, objects.offsets, objects.weights)
 
 
 def _prepare_kernel(x, y, same, sigma, kernel="gaussian", normalize=False):
     sides = []
-    for name, objects in (("X", x),) if y is x else (("X", x), ("Y", y)):
+    for objects in (x,) if y is x else (x, y):
         values = objects.values.astype(np.float64, copy=False)
         weights = np.ones(len(values)) if objects.weights is None else objects.weights
         points, weights, offsets = distinct(values, weights, objects.offsets)
-        totals = np.add.reduceat(weights, offsets[:-1])
         if normalize:
+            totals = np.add.reduceat(weights, offsets[:-1])
             weights = weights / np.repeat(totals, np.diff(offsets))
-        elif totals.max() > _MOST_WEIGHT:
-            i = int(totals.argmax())
-            raise ValueError(f"the weights of {name}[{i}] are too large: their sum is {totals[i]}")
         points, unit_sigma = scaled(points, sigma)
         sides.append((cloud(points), cloud(weights[:, None]), offsets))
     laplace, rate = kernel == "laplace", decay(kernel, unit_sigma)
-    return kernel_sums.distance(*sides[0], *sides[-1], laplace, rate, same)
+    return pair_distance.distance(*sides[0], *sides[-1], laplace, rate, same)
+
+
+def _check_weights(name, objects, normalize=False, **_):
+    if normalize or objects.weights is None:
+        return
+    totals = np.add.reduceat(objects.weights, objects.offsets[:-1])
+    i = int(totals.argmax())
+    if totals[i] > _MOST_WEIGHT:
+        raise ValueError(f"the weights of {name}[{i}] are too large: their sum is {totals[i]}")
 
 
 def _kernel(name: str, value: Any) -> str:
@@ -231,10 +241,14 @@ DISTANCES = (
         source="Joshi, Kommaraju, Phillips & Venkatasubramanian 2011; Gretton et al. 2012 (MMD)",
         weighted=True,
         required=("sigma",),
+        check=_check_weights,
     ),
 )
 
 BY_NAME = {name: row for row in DISTANCES for name in (row.name, *row.aliases)}
+
+
+needs("distance_names", "MiB")
 
 
 def distance_names() -> list[str]:

@@ -11,11 +11,13 @@ import numpy as np
 
 from d2ke._base import arrays
 from d2ke._base.checks import choice, positive_number
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import needs, require_memory
 from d2ke._base.threads import team_size
-from d2ke._ext import features
-from d2ke.distances.matrix import fill, output_array
+from d2ke._ext import pairwise
+from d2ke.distances.matrix import fill
+from d2ke.distances.output import Output, output_array
 from d2ke.distances.pairs import check_pairs
+from d2ke.distances.problem import Caller, PairwiseProblem, Quantity
 from d2ke.io import FeatureFile
 
 if TYPE_CHECKING:
@@ -113,58 +115,36 @@ def d2ke_embed(
     True
     """
     gamma = _check_link(gamma, link)
-    return embed(
-        X,
-        omega,
-        distance,
-        params,
-        gamma,
-        n_threads,
-        out=out,
-        dtype=dtype,
-        max_memory=max_memory,
-        resume=resume,
-        progress=progress,
-        client=client,
-    )
+    output = Output(out, dtype, max_memory, resume, n_threads, progress, client)
+    pairs = check_embedding(X, omega, distance, params, Caller("d2ke_embed", "X", "omega"))
+    return embed(pairs, gamma, output)
+
+
+def check_embedding(
+    X: Any, omega: Any, distance: Any, params: Mapping[str, Any], caller: Caller
+) -> PairwiseProblem:
+    """Check and pack objects and random objects."""
+    if omega is None:
+        raise TypeError(
+            f"{caller.y} is None; draw random objects first, see random_series and its kin"
+        )
+    return check_pairs(X, omega, distance, params, caller)
 
 
 def embed(
-    X: Any,
-    omega: Any,
-    distance: Any,
-    params: Mapping[str, Any],
-    gamma: float | None,
-    n_threads: int | None,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    max_memory: int | str | None = None,
-    resume: bool = False,
-    progress: bool = False,
-    client: Any = None,
-    names: tuple[str, str] = ("X", "omega"),
+    pairs: PairwiseProblem, gamma: float | None, output: Output
 ) -> np.ndarray | FeatureFile | Array:
-    """Embed objects, or give distances / sqrt(R) if gamma is None; errors call them by `names`."""
-    if omega is None:
-        raise TypeError(
-            f"{names[1]} is None; draw random objects first, see random_series and its kin"
-        )
-    pairs = check_pairs(X, omega, distance, params, names)
-    return fill(
-        pairs,
-        out,
-        dtype=dtype,
-        max_memory=max_memory,
-        resume=resume,
-        n_threads=n_threads,
-        progress=progress,
-        client=client,
-        task="features",
-        gamma=gamma,
-        scale=1 / np.sqrt(pairs.shape[1]),
-        parameters={"link": "distance"} if gamma is None else {"gamma": gamma, "link": "exp"},
-    )
+    """Compute features, or distances / sqrt(R) if gamma is None."""
+    link = {"link": "distance"} if gamma is None else {"gamma": gamma, "link": "exp"}
+    return fill(pairs, output, Quantity("features", gamma, 1 / np.sqrt(pairs.shape[1]), link))
+
+
+needs("d2ke_features", "b n R", "out=D works in place")
+needs(
+    "d2ke_features",
+    {"rows of D that are not contiguous": "2 b n R"},
+    "give a C-contiguous D, whose out=D works in place",
+)
 
 
 def d2ke_features(
@@ -241,7 +221,7 @@ def d2ke_features(
         return np.multiply(D, scale, out=out, dtype=np.float64, casting="same_kind")
     source = D if D.strides[1] == D.itemsize else np.ascontiguousarray(D)
     whole = (1, -1) if source.flags.c_contiguous else D.shape
-    features.exp_features(source.reshape(whole), out.reshape(whole), gamma, scale, threads)
+    pairwise.exp_features(source.reshape(whole), out.reshape(whole), gamma, scale, threads)
     return out
 
 
@@ -300,21 +280,10 @@ def rsm_embed(
     >>> d2ke.rsm_embed(X, reps, distance="levenshtein", gamma=1.0).shape
     (3, 2)
     """
-    return embed(
-        X,
-        reps,
-        distance,
-        params,
-        _check_link(gamma, link),
-        n_threads,
-        out=out,
-        dtype=dtype,
-        max_memory=max_memory,
-        resume=resume,
-        progress=progress,
-        client=client,
-        names=("X", "reps"),
-    )
+    gamma = _check_link(gamma, link)
+    output = Output(out, dtype, max_memory, resume, n_threads, progress, client)
+    pairs = check_embedding(X, reps, distance, params, Caller("rsm_embed", "X", "reps"))
+    return embed(pairs, gamma, output)
 
 
 def _check_link(gamma: float | None, link: str) -> float | None:

@@ -10,13 +10,21 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice, positive_number
-from d2ke._base.memory import copied_bytes, require_memory
+from d2ke._base.memory import copied_bytes, needs, require_memory
 from d2ke.distances.blocks import all_prepared_bytes
-from d2ke.distances.pairs import check_pairs
-from d2ke.embedding.features import embed
+from d2ke.distances.output import Output
+from d2ke.distances.problem import Caller
+from d2ke.embedding.features import check_embedding, embed
 from d2ke.embedding.spectrum import SpectrumRepair, symmetric_half
 
 KINDS = ("rbf", "nd")
+
+
+needs(
+    "d2ke_gram",
+    {"Y is None": "b n^2 + b n R + W", "with Y": "b n m + b n R + b m R + W"},
+    "work with the features themselves, not with their Gram matrix, or with fewer objects",
+)
 
 
 def d2ke_gram(
@@ -82,30 +90,36 @@ def d2ke_gram(
     ((2, 2), True)
     """
     gamma = positive_number("gamma", gamma)
-    sides = {"X": X} if Y is None else {"X": X, "Y": Y}
-    if omega is not None:
-        pairs = [
-            check_pairs(side, omega, distance, params, (name, "omega"))
-            for name, side in sides.items()
-        ]
-        require_memory(
-            "d2ke_gram",
-            "Y is None" if Y is None else "with Y",
-            n=len(pairs[0].x),
-            m=len(pairs[-1].x),
-            R=len(pairs[0].y),
-            b=max(one.dtype.itemsize for one in pairs),
-            W=max(map(all_prepared_bytes, pairs)),
-        )
-        sides = {name: one.x for name, one in zip(sides, pairs, strict=True)}
+    pairs = [check_embedding(X, omega, distance, params, Caller("d2ke_embed", "X", "omega"))]
+    if Y is not None:
         omega = pairs[0].y
-    features = [
-        embed(side, omega, distance, params, gamma, n_threads, progress=progress,
-              names=(name, "omega"))
-        for name, side in sides.items()
-    ]  # fmt: skip
+        caller = Caller("d2ke_embed", "Y", "omega")
+        pairs.append(check_embedding(Y, omega, distance, params, caller))
+    require_memory(
+        "d2ke_gram",
+        "Y is None" if Y is None else "with Y",
+        n=len(pairs[0].x),
+        m=len(pairs[-1].x),
+        R=len(pairs[0].y),
+        b=max(side.dtype.itemsize for side in pairs),
+        W=max(map(all_prepared_bytes, pairs)),
+    )
+    output = Output(n_threads=n_threads, progress=progress)
+    features = [embed(side, gamma, output) for side in pairs]
     K = row_products(features[0], features[-1], n_threads)
     return symmetric_half(K) if Y is None else K
+
+
+needs(
+    "dsk_gram",
+    {"": "b n m", "repair by name": "b n^2 + 32 n^2 + c n^2"},
+    "take fewer objects",
+)
+needs(
+    "dsk_gram",
+    {"repair is a SpectrumRepair": "b n m + 16 n m + 16 n q + c n m"},
+    "give the rows in parts",
+)
 
 
 def dsk_gram(

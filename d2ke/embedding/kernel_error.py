@@ -14,7 +14,7 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base.blas import product_pool
 from d2ke._base.checks import choice, integer, positive_number
-from d2ke._base.memory import copied_bytes, require_memory
+from d2ke._base.memory import copied_bytes, needs, require_memory
 from d2ke._base.threads import thread_count
 
 # What each kind of object needs: the number of elements, and the number of choices for each.
@@ -83,6 +83,9 @@ def features_needed(eps: float, delta: float, p: float, gamma: float) -> int:
         net = max(Decimal(1), 12 * Decimal(gamma) / t)
         exponent = (2 / Decimal(delta)).ln() + 2 * Decimal(p) * net.ln()
         return int((2 * exponent / (t * t)).to_integral_value(ROUND_CEILING))
+
+
+needs("effective_dimension, features_needed", "MiB")
 
 
 def effective_dimension(
@@ -180,6 +183,9 @@ class KernelError:
     rms_mean: np.ndarray
     rms_sd: np.ndarray
     expected_rms: np.ndarray
+
+
+needs("kernel_error", "24 MiB T + c n L T", "use fewer threads")
 
 
 def kernel_error(
@@ -301,6 +307,9 @@ def kernel_error(
     rms_mean, rms_sd = _mean_and_sd(rms, which, counts)
     expected = np.sqrt(variance / lengths)
     return KernelError(lengths, counts, max_mean, max_sd, rms_mean, rms_sd, expected)
+
+
+needs("kernel_standard_error", "24 n m + 8 n L + 8 m L", "take fewer rows")
 
 
 def kernel_standard_error(Z: np.ndarray, Y: np.ndarray | None = None) -> np.ndarray:

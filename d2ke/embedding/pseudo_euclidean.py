@@ -11,11 +11,14 @@ from scipy.sparse.linalg import eigsh
 from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import integer
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import needs, require_memory
 
 # From here on a few eigenvectors by iteration take less time than all of them at once.
 _LARGE = 1000
 _FEW = 10
+
+
+needs("PseudoEuclidean.project", "8 n m + 8 n R", "give the rows in parts")
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,14 @@ class PseudoEuclidean:
         squares -= self._column_means
         squares -= squares.mean(axis=1, keepdims=True)
         return squares @ self._map
+
+
+needs("gdk_led", "40 n^2", "take fewer objects, or R of at most n / 10")
+needs(
+    "gdk_led",
+    {"R <= n / 10, n > 1000": "8 n^2 + c n^2 + 48 n R + 160 n"},
+    "take fewer objects",
+)
 
 
 def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:

@@ -16,11 +16,15 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import needs, require_memory
 from d2ke.io._rows import Rows, stored
 
 SCALINGS = ("standard", "center", "none")
 _RUN = 4096  # rows scaled at a time in float64
+
+
+needs("Scaling.fit", "16 L R")
+needs("Scaling.apply", "b n R + 16 L R", "a feature store is read by blocks")
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,15 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import choice
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import needs, require_memory
 
 REPAIRS = ("clip", "flip", "shift")
 
 _RUN = 256  # rows
+
+
+needs("SpectrumRepair.fit", "32 n^2 + c n^2", "take fewer objects")
+needs("SpectrumRepair.apply", "16 n m + 16 n q + c n m", "give the rows in parts")
 
 
 @dataclass(frozen=True)
@@ -128,6 +132,9 @@ def split(name: str, S: Any, function: str = "", **sizes: int) -> Split:
     values, vectors = np.linalg.eigh(symmetric_matrix(name, S, function, **sizes))
     noise = len(values) * np.finfo(np.float64).eps * np.abs(values).max()
     return Split(np.where(np.abs(values) > noise, values, 0.0), vectors)
+
+
+needs("psd_split", "32 n^2 + c n^2", "take fewer objects")
 
 
 def psd_split(S: Any) -> tuple[np.ndarray, np.ndarray]:

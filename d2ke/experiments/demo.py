@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 from d2ke.datasets import load
 from d2ke.experiments.methods import Division, Outcome, evaluate
 from d2ke.experiments.run import check_writable
+from d2ke.experiments.session import SILENT, Session
 from d2ke.experiments.settings import SETTINGS
 
 DATASETS = {
@@ -24,9 +24,7 @@ def demo(
     figure: str | os.PathLike,
     *,
     seed: int = 0,
-    n_threads: int | None = None,
-    progress: bool = False,
-    report: Callable[[str], None] = print,
+    session: Session = SILENT,
 ) -> dict[tuple[str, str], Outcome]:
     """Run the three methods on two views of scikit-learn's digits, and draw accuracy against R.
 
@@ -36,12 +34,8 @@ def demo(
         Where to save the picture (PNG).
     seed : int
         Of the division into training and test part and of the random objects.
-    n_threads : int, optional
-        Threads; None for all that this process may use.
-    progress : bool
-        Show progress bars (on a terminal only).
-    report : callable
-        Takes each line of the table.
+    session : Session
+        How to run; it reports each line of the table.
 
     Returns
     -------
@@ -61,12 +55,10 @@ def demo(
     header = (
         f"{'data':34} {'method':6} {'accuracy %':>10} {'seconds':>8}  chosen on the training part"
     )
-    report(header)
-    report("-" * len(header))
+    session.report(header)
+    session.report("-" * len(header))
     for name, description in DATASETS.items():
-        division = Division.of(
-            load(name), SETTINGS[name], seed, n_threads=n_threads, progress=progress
-        )
+        division = Division.of(load(name), SETTINGS[name], seed, **session.computing)
         for method in NAMES:
             outcome = evaluate(method, division, sizes=SIZES)
             outcomes[name, method] = outcome
@@ -74,7 +66,7 @@ def demo(
                 f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}"
                 for key, value in outcome.parameters.items()
             )
-            report(
+            session.report(
                 f"{description:34} {NAMES[method]:6} {outcome.accuracy:10.2f} "
                 f"{sum(outcome.seconds.values()):8.2f}  {chosen}"
             )
@@ -92,5 +84,5 @@ def demo(
         axes.grid(alpha=0.3)
         axes.legend()
     picture.savefig(figure, dpi=150)
-    report(f"accuracy against R: {os.fspath(figure)}")
+    session.report(f"accuracy against R: {os.fspath(figure)}")
     return outcomes

@@ -26,8 +26,8 @@ from d2ke.learners.losses import train_classifier
 from d2ke.learners.neighbors import knn_predict
 from d2ke.model_selection.search import search
 from d2ke.objects.container import Objects
+from d2ke.objects.fitted_objects import representatives
 from d2ke.objects.packing import pack
-from d2ke.objects.random_objects import representatives
 
 _BLOCK = 1 << 25  # distances to hold at a time where not all are needed at once
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `d2ke tables` is to compute: data sets, their cells, and what keeps them from it."""
+"""What `d2ke tables` computes: data sets, their cells, and what is missing for them."""
 
 from __future__ import annotations
 
@@ -8,36 +8,94 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
-from d2ke._base.checks import choice
+from d2ke._base.checks import choice, integer
 from d2ke.datasets import REGISTRY, Dataset, Source, load
 from d2ke.datasets._files import find_files
 from d2ke.experiments import paper, settings
 from d2ke.experiments.cells import Cell, Store, fingerprint
+from d2ke.experiments.methods import METHODS
 from d2ke.experiments.settings import SETTINGS, Setting
 
-# What the command line calls them, and the registry.
+# By their names on the command line, those in the registry.
 DOMAINS = {"series": "series", "strings": "strings", "images": "sets"}
-KERNEL = "kernel"  # the cell of a data set that is no method: the error of its kernel
+KERNEL = "kernel"  # the cell of a data set for the error of its kernel, beside its methods
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The part of the experiments to run.
+
+    Attributes
+    ----------
+    datasets : sequence of str, optional
+        Names; by default all of the paper's whose files and packages are there.
+    domain : {"series", "strings", "images"}, optional
+        Only data sets of this kind.
+    methods : sequence of str, optional
+        Names of methods; by default all.
+    seeds : int, optional
+        Divisions; by default 5, or 1 for a quick run. Methods without randomness of their own
+        run once where the data set has a published division.
+    quick : bool
+        Search less and take fewer random objects.
+    """
+
+    datasets: Sequence[str] | None = None
+    domain: str | None = None
+    methods: Sequence[str] | None = None
+    seeds: int | None = None
+    quick: bool = False
+
+    def checked_methods(self) -> list[str]:
+        """Return the methods in their usual order."""
+        wanted = [choice("method", method, METHODS) for method in self.methods or METHODS]
+        return [method for method in METHODS if method in wanted]
+
+    def checked_seeds(self) -> int:
+        """Return the number of divisions."""
+        if self.seeds is None:
+            return 1 if self.quick else 5
+        return integer("seeds", self.seeds, 1)
+
+    def checked_datasets(self) -> tuple[list[str], dict[str, str]]:
+        """Return the data sets in the paper's order, and why others of the paper do not run."""
+        domain = self.domain
+        if domain is not None:
+            choice("domain", domain, DOMAINS)
+        if self.datasets is None:
+            wanted = [name for name, kind in paper.ORDER.items() if domain in (None, kind)]
+            not_run = {
+                name: paper.UNPUBLISHED.get(name, "d2ke has no setting for it")
+                for name in wanted
+                if name not in SETTINGS
+            }
+            return [name for name in wanted if name in SETTINGS], not_run
+        for name in self.datasets:
+            choice("dataset", name, SETTINGS)
+            if domain is not None and REGISTRY[name].domain != DOMAINS[domain]:
+                raise ValueError(f"dataset {name} is not of the domain {domain}")
+        order = [*paper.ORDER, *SETTINGS]
+        return sorted(set(self.datasets), key=order.index), {}
 
 
 @dataclass
 class Plan:
-    """The cells of one data set, and those of them that are finished.
+    """The cells of one data set, finished or not.
 
     Attributes
     ----------
     name : str
         The data set.
     setting : Setting
-        What is searched.
+        Its search space.
     quick : bool
         Whether the run is a quick one.
     cells : list of Cell
         All, in the order in which they are computed.
     finished : dict of Cell to dict
-        What they hold.
+        Their content.
     stale : list of str
-        Cells of an earlier run that no longer hold, and why.
+        Cells of an earlier run that cannot be reused, and why.
     """
 
     name: str
@@ -49,7 +107,7 @@ class Plan:
 
     @classmethod
     def of(cls, name: str, methods: Sequence[str], seeds: int, quick: bool, store: Store) -> Plan:
-        """List the cells of a data set and take over what an earlier run has finished."""
+        """List the cells of a data set and reuse those that an earlier run finished."""
         setting = settings.quick(SETTINGS[name]) if quick else SETTINGS[name]
         plan = cls(name, setting, quick, _cells(name, methods, seeds))
         for cell in plan.cells:
@@ -67,17 +125,17 @@ class Plan:
 
     @property
     def missing(self) -> list[Cell]:
-        """Those that are to be computed."""
+        """The cells that are not finished."""
         return [cell for cell in self.cells if cell not in self.finished]
 
     @property
     def chosen(self) -> dict[str, Any] | None:
-        """What D2KE chose on the first division, with which the kernel is looked at."""
+        """The parameters that D2KE chose on the first division; the kernel's error uses them."""
         content = self.finished.get(Cell(self.name, "d2ke", 0))
         return None if content is None else content["outcome"]["parameters"]
 
     def expected(self, cell: Cell) -> dict[str, Any]:
-        """Return the fingerprint of what would be computed now."""
+        """Return the fingerprint of the cell as it would be computed now."""
         method, others = cell.method, {}
         if method == KERNEL:
             method, others = "d2ke", {"parameters": self.chosen}
@@ -85,38 +143,15 @@ class Plan:
         return fingerprint(self.source, values, quick=self.quick, **others)
 
     def compare(self, summary: dict[str, Any]) -> list[Cell]:
-        """Give up finished cells of data with other counts; return them."""
+        """Drop finished cells of data with other counts; return them."""
         others = [cell for cell, kept in self.finished.items() if kept["summary"] != summary]
         for cell in others:
             del self.finished[cell]
         return others
 
 
-def chosen_datasets(
-    datasets: Sequence[str] | None, domain: str | None
-) -> tuple[list[str], dict[str, str]]:
-    """Return the data sets to run, in the paper's order, and why others of them are not."""
-    if domain is not None:
-        choice("domain", domain, DOMAINS)
-    if datasets is None:
-        wanted = [name for name, kind in paper.ORDER.items() if domain in (None, kind)]
-        names = [name for name in wanted if name in SETTINGS]
-        not_run = {
-            name: paper.UNPUBLISHED.get(name, "d2ke has no setting for it")
-            for name in wanted
-            if name not in names
-        }
-        return names, not_run
-    for name in datasets:
-        choice("dataset", name, SETTINGS)
-        if domain is not None and REGISTRY[name].domain != DOMAINS[domain]:
-            raise ValueError(f"dataset {name} is not of the domain {domain}")
-    order = [*paper.ORDER, *SETTINGS]
-    return sorted(set(datasets), key=order.index), {}
-
-
 def _cells(name: str, methods: Sequence[str], seeds: int) -> list[Cell]:
-    """Return a data set's cells by division, since methods on one division may share its work."""
+    """Return a data set's cells by division, as methods on one division share distances."""
     published = REGISTRY[name].n_train is not None
     cells = []
     for seed in range(seeds):
@@ -131,7 +166,7 @@ def _cells(name: str, methods: Sequence[str], seeds: int) -> list[Cell]:
 def missing_things(
     plans: Iterable[Plan], data_dir: Any, loaded: dict[str, Dataset]
 ) -> dict[str, Exception]:
-    """Return what keeps data sets with work left from being read; needs no reading itself."""
+    """Return why data sets with missing cells cannot be read, without reading them."""
     problems: dict[str, Exception] = {}
     for plan in plans:
         if not plan.missing:
@@ -147,7 +182,7 @@ def missing_things(
                 alternatives=source.alternatives,
             )
             if source.package and find_spec(source.package) is None:
-                # The loader itself says what to install; perhaps it can do without.
+                # The loader says what to install; with a cached result it needs nothing.
                 loaded[plan.name] = load(plan.name, data_dir)
         except (ImportError, FileNotFoundError) as error:
             problems[plan.name] = error
@@ -155,8 +190,7 @@ def missing_things(
 
 
 def one_error(errors: Sequence[Exception]) -> Exception:
-    """Join errors into one that says all of them."""
-    kind = FileNotFoundError
-    if all(isinstance(error, ImportError) for error in errors):
-        kind = ImportError
+    """Join errors into one."""
+    imports = all(isinstance(error, ImportError) for error in errors)
+    kind = ImportError if imports else FileNotFoundError
     return kind("\n".join(str(error) for error in errors))

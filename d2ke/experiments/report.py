@@ -11,13 +11,13 @@ from d2ke._base.files import write_file
 from d2ke.experiments import paper
 from d2ke.experiments.document import (
     Block,
-    Heading,
-    Image,
-    Items,
-    Paragraph,
-    Table,
     as_html,
     as_markdown,
+    heading,
+    image,
+    items,
+    paragraph,
+    table,
 )
 from d2ke.experiments.estimate import duration
 from d2ke.experiments.figures import figure
@@ -55,29 +55,29 @@ def write_report(results: Results, pictures: Mapping[str, bytes], folder: Path) 
     for name in results["datasets"]:
         path = f"figures/{name}.png"
         write_file(folder / path, pictures[name])
-        images.append(Image(path, f"{name}: accuracy and kernel error", pictures[name]))
+        images.append(image(path, f"{name}: accuracy and kernel error", pictures[name]))
     blocks = list(_report(results, images))
     write_file(folder / "report.md", as_markdown(blocks).encode())
     write_file(folder / "report.html", as_html(TITLE, blocks).encode())
 
 
-def _report(results: Results, images: Sequence[Image]) -> Iterator[Block]:
-    yield Heading(1, TITLE)
-    yield Items(_circumstances(results))
-    yield Heading(2, "Accuracy")
-    yield Paragraph(
+def _report(results: Results, images: Sequence[Block]) -> Iterator[Block]:
+    yield heading(1, TITLE)
+    yield items(_circumstances(results))
+    yield heading(2, "Accuracy")
+    yield paragraph(
         "Percent of the test objects: mean ± standard deviation over the divisions, in "
         "parentheses the paper's number. The best of each row is bold."
     )
-    yield accuracy_table(results["results"])
+    yield table(*accuracy_table(results["results"]))
     sentences = list(comparisons(results["results"]))
     if sentences:
-        yield Items(sentences)
+        yield items(sentences)
     if results["not_run"]:
-        yield Heading(2, "Not run")
-        yield Items([f"{one['dataset']}: {one['reason']}" for one in results["not_run"]])
-    yield Heading(2, "Seconds")
-    yield Paragraph(
+        yield heading(2, "Not run")
+        yield items([f"{one['dataset']}: {one['reason']}" for one in results["not_run"]])
+    yield heading(2, "Seconds")
+    yield paragraph(
         "Of one division, mean. Distances to random objects of which only the search makes use "
         "count as search; the distances among training objects that KNN, DSK and GDK_LED need "
         "count as distances. The paper's seconds are of 12 threads of a 2.93 GHz Xeon, ours of "
@@ -85,8 +85,8 @@ def _report(results: Results, images: Sequence[Image]) -> Iterator[Block]:
         + "."
     )
     yield _seconds_table(results["results"])
-    yield Heading(2, "Figures")
-    yield Paragraph(
+    yield heading(2, "Figures")
+    yield paragraph(
         "Left: accuracy against the number of random objects (D2KE) or representatives (RSM), "
         "the other methods as lines. Middle: error of the approximate kernel against one of many "
         "more random objects, over pairs of training objects, with the parameters that D2KE "
@@ -96,16 +96,16 @@ def _report(results: Results, images: Sequence[Image]) -> Iterator[Block]:
     )
     yield from images
     if results["kernel_errors"]:
-        yield Heading(2, "Error of the kernel")
-        yield Paragraph("Root mean square and, in parentheses, largest error at R.")
+        yield heading(2, "Error of the kernel")
+        yield paragraph("Root mean square and, in parentheses, largest error at R.")
         yield _kernel_table(results["kernel_errors"])
-    yield Heading(2, "Chosen parameters")
-    yield Paragraph("On the training part of each division; all distinct values are listed.")
+    yield heading(2, "Chosen parameters")
+    yield paragraph("On the training part of each division; all distinct values are listed.")
     yield _parameter_table(results["results"])
-    yield Heading(2, "Data")
+    yield heading(2, "Data")
     yield _data_table(results["datasets"])
-    yield Heading(2, "Notes")
-    yield Items(list(_notes(results)))
+    yield heading(2, "Notes")
+    yield items(list(_notes(results)))
 
 
 def _circumstances(results: Results) -> list[str]:
@@ -148,8 +148,8 @@ def _rounded(record: Record) -> float:
     return round(record["accuracy_mean"], 2)
 
 
-def accuracy_table(records: Sequence[Record]) -> Table:
-    """Return the main table: a data set per row, a method per column."""
+def accuracy_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return the main table: its header, and a row per data set with a column per method."""
     rows = _rows(records)
     methods = [method for method in METHOD_NAMES if any(method in row for row in rows.values())]
     lines = []
@@ -162,7 +162,7 @@ def accuracy_table(records: Sequence[Record]) -> Table:
                 for method in methods
             ]
         )
-    return Table(["data", *(METHOD_NAMES[method] for method in methods)], lines)
+    return ["data", *(METHOD_NAMES[method] for method in methods)], lines
 
 
 def _accuracy(record: Record, best: bool) -> str:
@@ -204,7 +204,7 @@ def _seconds(value: float) -> str:
     return f"{value:.2f}" if value < 100 else f"{value:.0f}"
 
 
-def _seconds_table(records: Sequence[Record]) -> Table:
+def _seconds_table(records: Sequence[Record]) -> Block:
     lines = []
     for name, row in _rows(records).items():
         for method, record in row.items():
@@ -215,10 +215,10 @@ def _seconds_table(records: Sequence[Record]) -> Table:
                 + [_seconds(stages[stage]) if stage in stages else _NONE for stage in _STAGES]
                 + [_seconds(record["seconds"]), _NONE if known is None else f"{known:g}"]
             )
-    return Table(["data", "method", *_STAGES, "total", "paper"], lines)
+    return table(["data", "method", *_STAGES, "total", "paper"], lines)
 
 
-def _kernel_table(errors: Mapping[str, Mapping[str, Any]]) -> Table:
+def _kernel_table(errors: Mapping[str, Mapping[str, Any]]) -> Block:
     sizes = sorted({R for one in errors.values() for R in one["R"]})
     lines = []
     for name, one in errors.items():
@@ -227,10 +227,10 @@ def _kernel_table(errors: Mapping[str, Mapping[str, Any]]) -> Table:
             for R, rms, largest in zip(one["R"], one["rms"], one["max"], strict=True)
         }
         lines.append([name, *(values.get(R, _NONE) for R in sizes)])
-    return Table(["data", *(str(R) for R in sizes)], lines)
+    return table(["data", *(str(R) for R in sizes)], lines)
 
 
-def _parameter_table(records: Sequence[Record]) -> Table:
+def _parameter_table(records: Sequence[Record]) -> Block:
     lines = []
     for name, row in _rows(records).items():
         for method, record in row.items():
@@ -243,10 +243,10 @@ def _parameter_table(records: Sequence[Record]) -> Table:
                 for key in names
             ]
             lines.append([name, METHOD_NAMES[method], "; ".join(values)])
-    return Table(["data", "method", "parameters"], lines)
+    return table(["data", "method", "parameters"], lines)
 
 
-def _data_table(datasets: Mapping[str, Mapping[str, Any]]) -> Table:
+def _data_table(datasets: Mapping[str, Mapping[str, Any]]) -> Block:
     header = ["data", "objects", "classes", "lengths", "channels", "training", "test"]
     lines = []
     for name, one in datasets.items():
@@ -264,7 +264,7 @@ def _data_table(datasets: Mapping[str, Mapping[str, Any]]) -> Table:
                 one["division"],
             ]
         )
-    return Table([*header, "distance", "division"], lines)
+    return table([*header, "distance", "division"], lines)
 
 
 def _notes(results: Results) -> Iterator[str]:

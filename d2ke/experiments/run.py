@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from d2ke._base.files import check_writable
 from d2ke.datasets import load
 from d2ke.experiments.methods import METHODS, Division, Outcome, evaluate
 from d2ke.experiments.records import make_record, shown, write_json
+from d2ke.experiments.session import SILENT, Session
 from d2ke.experiments.settings import SETTINGS
 
 
@@ -21,13 +21,10 @@ def run(
     name: str,
     *,
     method: str = "d2ke",
-    data_dir: str | os.PathLike | None = None,
     seeds: int = 5,
     R: int | None = None,
-    n_threads: int | None = None,
     json_file: str | os.PathLike | None = None,
-    progress: bool = False,
-    report: Callable[[str], None] = lambda line: None,
+    session: Session = SILENT,
 ) -> dict[str, Any]:
     """Run a method on a data set over several random divisions.
 
@@ -37,20 +34,14 @@ def run(
         A data set with a search space, see `d2ke.experiments.settings`.
     method : {"d2ke", "rsm", "knn", "dsk_rbf", "dsk_nd", "gdk_led"}
         The method.
-    data_dir : path, optional
-        Folder of the data files; by default the environment variable D2KE_DATA.
     seeds : int
         Number of divisions; their seeds are 0, 1, ...
     R : int, optional
         Random objects or representatives; by default the setting's.
-    n_threads : int, optional
-        Threads; None for all that this process may use.
     json_file : path, optional
-        Where to write the record, anew after every division.
-    progress : bool
-        Show progress bars (on a terminal only).
-    report : callable
-        Takes a line of text for each finished division.
+        Where to write the record, again after every division.
+    session : Session
+        How to run; it reports each finished division.
 
     Returns
     -------
@@ -72,11 +63,11 @@ def run(
         setting = replace(setting, R=integer("R", R, 1))
     if json_file is not None:
         check_writable(Path(json_file))
-    dataset = load(name, data_dir)
+    dataset = load(name, session.data_dir)
     outcomes: list[Outcome] = []
     record: dict[str, Any] = {}
     for seed in range(seeds):
-        division = Division.of(dataset, setting, seed, n_threads=n_threads, progress=progress)
+        division = Division.of(dataset, setting, seed, **session.computing)
         outcome = evaluate(method, division)
         outcomes.append(outcome)
         record = make_record(
@@ -84,7 +75,7 @@ def run(
         )
         if json_file is not None:
             write_json(Path(json_file), record)
-        report(
+        session.report(
             f"seed {seed}: {outcome.accuracy:.2f} % of {len(division.test)} test objects "
             f"({outcome.search_accuracy:.2f} % in cross-validation), "
             f"{sum(outcome.seconds.values()):.1f} s; chosen on the training part: "

@@ -13,14 +13,8 @@ from d2ke.datasets import Dataset
 from d2ke.learners.losses import LOSSES
 from d2ke.model_selection.grids import COSTS
 from d2ke.objects.container import Objects
-from d2ke.objects.random_objects import (
-    markov_strings,
-    random_segments,
-    random_series,
-    random_sets,
-    random_strings,
-    resampled_sets,
-)
+from d2ke.objects.fitted_objects import markov_strings, random_segments, resampled_sets
+from d2ke.objects.random_objects import random_series, random_sets, random_strings
 
 
 @dataclass(frozen=True)

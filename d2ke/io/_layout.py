@@ -22,7 +22,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from d2ke._base.files import frozen
+from d2ke._base.files import lists_to_tuples
 from d2ke._version import __version__
 from d2ke.io._hdf5 import HEADER_BYTES, get_text, group_of, header, part_of, put_text, seal
 
@@ -169,7 +169,7 @@ def get_values(store: h5py.File, name: str) -> dict[str, Any]:
         dataset = part_of(group, key)
         if dataset.dtype.kind == "S":
             text = get_text(dataset).item()
-            values[key] = frozen(json.loads(text)) if "json" in dataset.attrs else text
+            values[key] = lists_to_tuples(json.loads(text)) if "json" in dataset.attrs else text
         elif dataset.dtype == np.uint8:
             values[key] = bool(dataset[()])
         else:

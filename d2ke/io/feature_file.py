@@ -15,6 +15,7 @@ import h5py
 import numpy as np
 
 from d2ke._base.checks import file_path, integer
+from d2ke._base.memory import needs
 from d2ke.io import _layout
 from d2ke.io._grid import Grid
 from d2ke.io._hdf5 import get_objects, group_of, part_of
@@ -199,6 +200,9 @@ class _Reader:
 
     def __call__(self, rows: slice) -> np.ndarray:
         return self._grid.read(self._fd, rows)
+
+
+needs("open_features", "MiB")
 
 
 def open_features(file: str | os.PathLike) -> FeatureFile:

@@ -14,9 +14,9 @@ import numpy as np
 
 from d2ke._base import arrays
 from d2ke._base.checks import choice, file_path
-from d2ke._base.files import written_whole
+from d2ke._base.files import atomic_write
 from d2ke._base.labels import label_array, same_length
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import needs, require_memory
 from d2ke.io import _layout
 from d2ke.io._hdf5 import put_objects
 from d2ke.io._layout import check_text, plain
@@ -63,6 +63,9 @@ class FeatureStore:
         lines.append(f"saved by d2ke {self.versions['d2ke']}")
         text = "\n".join(lines)
         return f"<{text}>"
+
+
+needs("save_features", "64 n")
 
 
 def save_features(
@@ -174,7 +177,7 @@ def save_features(
     parameters = _parameters({} if parameters is None else parameters)
     if compression is not None:
         choice("compression", compression, ["gzip"])
-    with written_whole(path) as part:
+    with atomic_write(path) as part:
         with h5py.File(part, "w", **_layout.hdf5_options(Z.shape)) as store:
             if labels is not None:
                 _layout.put_labels(store, labels)
@@ -191,6 +194,9 @@ def save_features(
             )
             spared = _layout.longest_run(_layout.chunk_places(dataset))
         _layout.seal_store(part, spared)
+
+
+needs("load_features", "b n R + 64 n", "read a part, or use open_features")
 
 
 def load_features(

@@ -12,9 +12,23 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from d2ke._base import arrays, labels
 from d2ke._base.blas import ROWS, one_blas_thread, square
 from d2ke._base.checks import positive_number
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import needs, require_memory
 from d2ke.io._rows import StoredRows, stored
 from d2ke.learners.linear_model import LinearModel, one_vs_rest_signs
+
+needs(
+    "train_least_squares, train_classifier",
+    {"R < n": "16 R^2 + 16 L R + 16 n k + 32 R k"},
+    "take fewer features",
+)
+needs(
+    "train_least_squares, train_classifier",
+    {
+        "R >= n": "17 n^2 + 8 n L + 32 n k + 16 R k",
+        "R >= n, a feature store": "17 n^2 + 8 n L + 32 n k + 16 R k + b n R",
+    },
+    "take fewer rows",
+)
 
 
 def train_least_squares(

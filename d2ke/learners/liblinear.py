@@ -26,7 +26,7 @@ from scipy import sparse
 from d2ke._base import labels
 from d2ke._base.blas import ROWS
 from d2ke._base.checks import choice, integer
-from d2ke._base.memory import bytes_needed, check_limit, require_memory
+from d2ke._base.memory import bytes_needed, check_limit, needs, require_memory
 from d2ke._base.threads import thread_count
 from d2ke.io._rows import StoredRows
 from d2ke.learners import option_strings, scores, solver_calls, solver_nodes
@@ -63,6 +63,21 @@ _OPTIONS = {
 # search fails" and "actred too small": then the objective is minimal to rounding.
 _GAVE_UP = re.compile(
     r"WARNING: (reaching max number of (?:Newton )?iterations(?!\nSwitching)|f < -1\.0e\+32)"
+)
+
+
+needs(
+    "train",
+    {
+        'solver="liblinear"': "16 n R + 64 n + 96 n T",
+        'solver="liblinear", a feature store': "16 n R + 64 n + 96 n T + 64 MiB",
+    },
+    'solver="block" makes no copy; fewer features',
+)
+needs(
+    "train",
+    {'solver="liblinear", sparse': "44 E + 64 n + 96 n T"},
+    "take fewer features",
 )
 
 
@@ -321,7 +336,7 @@ def _solve_one_vs_rest(solve: partial, codes: np.ndarray, code: int, factor: flo
 
 
 def _solve(
-    rows: solver_nodes.Rows,
+    rows: solver_nodes.NodeRows,
     n_weights: int,
     bias: float,
     given: dict[str, Any],

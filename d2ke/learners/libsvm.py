@@ -26,7 +26,7 @@ from scipy import sparse
 
 from d2ke._base import arrays
 from d2ke._base import labels as class_labels
-from d2ke._base.memory import copied_bytes, require_memory
+from d2ke._base.memory import copied_bytes, needs, require_memory
 from d2ke.learners import option_strings, scores, solver_calls, solver_nodes
 from d2ke.learners.option_strings import Option
 
@@ -166,6 +166,17 @@ def _check_kernel(kernel: Kernel) -> None:
     finite = np.isfinite([kernel.degree, kernel.gamma, kernel.coef0]).all()
     if not finite or kernel.degree < 0 or kernel.gamma < 0:
         raise ValueError(f"kernel parameters must be finite, degree and gamma >= 0; got {kernel}")
+
+
+needs(
+    "svmtrain",
+    {
+        "-t 4": "16 n^2 + Q + 64 n + 16 n k",
+        "-t 0, 1, 2, 3": "16 n R + b n R + Q + 64 n + 16 n k",
+        "-t 0, 1, 2, 3, sparse": "56 E + Q + 64 n + 16 n k",
+    },
+    "train a linear model on features",
+)
 
 
 def svmtrain(
@@ -331,7 +342,7 @@ def _library() -> Any:
 
 
 def _solve(
-    rows: solver_nodes.Rows,
+    rows: solver_nodes.NodeRows,
     values: np.ndarray,
     factors: np.ndarray,
     given: dict[str, Any],
@@ -405,6 +416,13 @@ def _warn_of_iterations(printed: str) -> None:
             RuntimeWarning,
             stacklevel=3,
         )
+
+
+needs(
+    "svmpredict",
+    {"-t 4": "b n s + c n s + 24 n k", "-t 0, 1, 2, 3": "32 n s + c n R + 24 n k"},
+    "give the rows in parts",
+)
 
 
 def svmpredict(

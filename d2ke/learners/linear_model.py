@@ -14,7 +14,7 @@ from scipy.special import expit, log_expit
 from d2ke._base import arrays
 from d2ke._base import labels as class_labels
 from d2ke._base.checks import flag
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import needs, require_memory
 from d2ke.learners import scores, solver_nodes
 
 _CRAMMER_SINGER = 4
@@ -94,6 +94,13 @@ def one_vs_rest_signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
     return np.where(
         codes[:, None] == np.arange(n_classes)[-n_classes if n_classes > 2 else -1 :], 1.0, -1.0
     )
+
+
+needs(
+    "predict",
+    {"": "8 n k + 32 n", "probability=True": "32 n k + 32 n"},
+    "give the rows in parts",
+)
 
 
 def predict(

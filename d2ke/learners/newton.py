@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from d2ke._base.blas import ROWS, product_pool, square
-from d2ke._base.memory import bytes_needed
+from d2ke._base.memory import bytes_needed, needs
 
 MAX_NEWTON = 100
 _MAX_CG = 300
@@ -29,6 +29,16 @@ MOST_DENSE = 2500
 # groups of rows. The sums of groups are added in order, the same for any number of threads.
 _RUN_BYTES = 1 << 21
 _GROUPS = 32
+
+
+needs(
+    "train, train_classifier",
+    {
+        'solver="block"': "112 n k + c n R + 24 R P + 8 L R + 320 R k + 8 MiB T",
+        'solver="block", a feature store': "112 n k + 24 R P + 24 L R + 320 R k + 8 MiB T + 32 MiB",
+    },
+    "take fewer rows or features",
+)
 
 
 def block_newton(

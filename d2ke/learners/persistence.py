@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from d2ke._base.checks import file_path
+from d2ke._base.memory import needs
 from d2ke.learners.libsvm import Kernel, SVMModel
 from d2ke.learners.linear_model import LinearModel
 
@@ -24,6 +25,9 @@ _FORMAT = "d2ke model"
 _VERSION = 1
 _KINDS = {"LinearModel": LinearModel, "SVMModel": SVMModel}
 _SPARSE = ("vectors.data", "vectors.indices", "vectors.indptr")
+
+
+needs("save_model", "MiB")
 
 
 def save_model(file: str | os.PathLike | BinaryIO, model: LinearModel | SVMModel) -> None:
@@ -75,6 +79,9 @@ def save_model(file: str | os.PathLike | BinaryIO, model: LinearModel | SVMModel
     else:
         with open(file_path("file", file), "wb") as handle:
             np.savez(handle, **entries)
+
+
+needs("load_model", "F")
 
 
 def load_model(file: str | os.PathLike | BinaryIO) -> LinearModel | SVMModel:

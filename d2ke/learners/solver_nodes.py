@@ -18,20 +18,20 @@ from d2ke.io._rows import StoredRows, stored
 NODE = np.dtype([("index", np.intc), ("value", np.float64)], align=True)
 
 
-class Rows(NamedTuple):
+class NodeRows(NamedTuple):
     """Rows for C: the node array and each row's address in it, which is valid while both live."""
 
     nodes: np.ndarray
     addresses: np.ndarray
 
     @classmethod
-    def at(cls, nodes: np.ndarray, starts: np.ndarray) -> Rows:
+    def at(cls, nodes: np.ndarray, starts: np.ndarray) -> NodeRows:
         """Make rows that start at the given positions of a contiguous node array."""
         return cls(nodes, nodes.ctypes.data + starts.astype(np.uintp) * np.uintp(NODE.itemsize))
 
-    def taken(self, order: np.ndarray) -> Rows:
+    def taken(self, order: np.ndarray) -> NodeRows:
         """Return the same rows in another order; nothing is copied but addresses."""
-        return Rows(self.nodes, self.addresses[order])
+        return NodeRows(self.nodes, self.addresses[order])
 
 
 def features(name: str, values: Any) -> np.ndarray | sparse.csr_array | StoredRows:
@@ -66,7 +66,7 @@ def features(name: str, values: Any) -> np.ndarray | sparse.csr_array | StoredRo
 
 def feature_nodes(
     values: np.ndarray | sparse.csr_array | StoredRows, bias: float | None = None
-) -> Rows:
+) -> NodeRows:
     """Return checked feature vectors as rows for C.
 
     Indices are 1-based. With `bias`, each row gets one more feature of that value.
@@ -91,10 +91,10 @@ def feature_nodes(
         nodes["value"][ends] = bias
     nodes["index"][ends + tail - 1] = -1
     nodes["value"][ends + tail - 1] = 0.0
-    return Rows.at(nodes, starts)
+    return NodeRows.at(nodes, starts)
 
 
-def gram_nodes(gram: np.ndarray) -> Rows:
+def gram_nodes(gram: np.ndarray) -> NodeRows:
     """Return a checked Gram matrix as rows for LIBSVM, each led by its serial number in 1..n."""
     nodes = _dense_nodes(gram, head=1, tail=1)
     nodes["index"][:, 0] = 0
@@ -102,7 +102,7 @@ def gram_nodes(gram: np.ndarray) -> Rows:
     nodes["index"][:, -1] = -1
     nodes["value"][:, -1] = 0.0
     starts = np.arange(len(gram), dtype=np.int64) * nodes.shape[1]
-    return Rows.at(nodes.reshape(-1), starts)
+    return NodeRows.at(nodes.reshape(-1), starts)
 
 
 def _dense_nodes(values: np.ndarray | StoredRows, head: int, tail: int) -> np.ndarray:

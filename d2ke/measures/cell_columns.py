@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 
 from d2ke._base.threads import thread_count
-from d2ke._ext import kernel_sums
+from d2ke._ext import pair_sums
 from d2ke.measures.clouds import cloud, decay, scaled
 
 _REACH = 6.0  # sigmas, where the kernel has fallen to 1.5e-8
@@ -80,7 +80,7 @@ class Columns:
         where, flat = where[order], flat[order]
         offsets = np.append(np.flatnonzero(np.diff(flat, prepend=-1)), len(flat))
         ranges = self.ranges.reshape(-1, 2)[flat[offsets[:-1]]]
-        result[where] = kernel_sums.local_potentials(
+        result[where] = pair_sums.local_potentials(
             cloud(places[where]), offsets, self.points, self.vectors, ranges, False,
             decay("gaussian", self.sigma), thread_count(n_threads),
         )  # fmt: skip

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from d2ke._ext import kernel_sums
+from d2ke._ext import pair_sums
 from d2ke.objects.container import offsets_of
 
 
@@ -30,7 +30,7 @@ def decay(kernel: str, sigma: float) -> float:
 
 def cloud(array: np.ndarray) -> np.ndarray:
     """Return the columns of an (n, k) array as rows, padded as the kernels want them."""
-    result = np.zeros((array.shape[1], len(array) + kernel_sums.PADDING))
+    result = np.zeros((array.shape[1], len(array) + pair_sums.PADDING))
     result[:, : len(array)] = array.T
     return result
 

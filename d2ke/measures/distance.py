@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernel distance of two measures, by the method asked for or the one that suits."""
+"""The kernel distance of two measures, and the kernel norm of one."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from d2ke._base.checks import choice, flag, generator
-from d2ke.measures import dual_tree, fast_gauss, fourier_series, pair_sums, random_fourier
-from d2ke.measures.kernels import checked_accuracy, checked_kernel
+from d2ke._base.checks import flag
+from d2ke._base.memory import needs
+from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate
 from d2ke.measures.measure import Measure, as_measure, check_comparable, lengths, merged
-from d2ke.measures.method_choice import choose
-
-METHODS = ("auto", "exact", "dualtree", "wspd", "fourier", "rff", "ifgt")
+from d2ke.measures.norm_methods import NORM_METHODS, check_method, choose
 
 
 @dataclass(frozen=True)
@@ -68,6 +66,9 @@ class KernelDistanceInfo:
     standard_error: float | None
     discretisation: float
     counts: dict[str, int] = field(hash=False)
+
+
+needs("kernel_distance", "48 N + 96 V + 32 MiB")
 
 
 def kernel_distance(
@@ -164,13 +165,17 @@ def kernel_distance(
     p = as_measure("P", P, "weights_p", weights_p)
     q = as_measure("Q", Q, "weights_q", weights_q)
     check_comparable("P", p, "Q", q)
-    # Each by itself first: what is equal gets the same sums, which cancel exactly.
-    sides = [merged(m.points, m.vectors) for m in (p, q)]
-    points = np.concatenate([points for points, _ in sides])
-    vectors = np.concatenate([sides[0][1], -sides[1][1]])
-    given = (sigma, kernel, method, eps, delta, seed, n_threads)
-    result = _norm_of([p, q], points, vectors, (p.total + q.total) / 2, *given)
+    result = _norm_of(
+        [p, q],
+        Kernel.checked(kernel, sigma, [p, q]),
+        Accuracy.checked(eps, delta, seed),
+        method,
+        n_threads,
+    )
     return result if info else result.value
+
+
+needs("kernel_norm", "24 N + 64 V + 32 MiB")
 
 
 def kernel_norm(
@@ -219,110 +224,85 @@ def kernel_norm(
     """
     info = flag("info", info)
     p = as_measure("P", P, "weights_p", weights_p)
-    given = (sigma, kernel, method, eps, delta, seed, n_threads)
-    result = _norm_of([p], p.points, p.vectors, p.total, *given)
+    result = _norm_of(
+        [p],
+        Kernel.checked(kernel, sigma, [p]),
+        Accuracy.checked(eps, delta, seed),
+        method,
+        n_threads,
+    )
     return result if info else result.value
 
 
 def _norm_of(
     measures: list[Measure],
-    points: np.ndarray,
-    vectors: np.ndarray,
-    total: float,
-    sigma: Any,
-    kernel: Any,
-    method: Any,
-    eps: Any,
-    delta: Any,
-    seed: Any,
-    n_threads: Any,
+    kernel: Kernel,
+    accuracy: Accuracy,
+    method: str,
+    n_threads: int | None,
 ) -> KernelDistanceInfo:
-    sigma = checked_kernel(kernel, sigma, [m.points for m in measures])
-    choice("method", method, METHODS)
-    given_delta = delta
-    eps, delta = checked_accuracy(eps, delta)
-    if method not in ("auto", "exact") and eps is None:
-        raise TypeError(f'method="{method}" is approximate and needs eps, such as eps=0.01')
-    if method in ("wspd", "fourier", "ifgt") and kernel == "laplace":
-        raise ValueError(
-            f'method="{method}" is for the Gaussian kernel; for the Laplace kernel there are '
-            '"exact", "dualtree" and "rff"'
-        )
-    if sigma is None and method not in ("auto", "exact"):
-        raise ValueError(f'the {kernel} kernel is computed exactly; got method="{method}"')
-    generator(seed)
+    """Return the norm of one measure, or of the difference of two."""
+    check_method(method, kernel, accuracy)
+    total = sum(m.total for m in measures) / len(measures)
     if not math.isfinite(total * total):
         raise ValueError(f"the weights are too large: their total is {total}")
-    standard_error = None
-    points, vectors = (points, vectors) if kernel == "linear" else merged(points, vectors)
-    counts = {"points": len(points)}
+    points, vectors = _difference(measures)
+    if kernel.name != "linear":
+        points, vectors = merged(points, vectors)
     signed = float(lengths(vectors).sum())
-    # The total measure may have shrunk by cancellation, and the accuracy asked for is per pair.
-    ratio = total / signed if signed else 1.0
-    each = None if eps is None else min(eps * ratio * ratio, 1.0)
-    bound = (8 + points.shape[1]) * np.finfo(float).eps * signed**2
+    rounding = (8 + points.shape[1]) * np.finfo(float).eps * signed**2
     reason = "asked for"
-    if sigma is None:
-        method, reason = "closed form", f"the {kernel} kernel's sum needs no pairs"
-        squared = _closed_form(points, vectors, kernel)
+    if kernel.sigma is None:
+        method, reason = "closed form", f"the {kernel.name} kernel's sum needs no pairs"
+        estimate = NormEstimate(_closed_form(points, vectors, kernel), 0.0, {})
     elif len(points) == 0:
-        method, reason, squared = "closed form", "the measures cancel", 0.0
+        method, reason = "closed form", "the measures cancel"
+        estimate = NormEstimate(0.0, 0.0, {})
     else:
+        each = accuracy
+        if accuracy.eps is not None:
+            # Of each pair: the total measure may have shrunk by cancellation.
+            ratio = total / signed if signed else 1.0
+            each = replace(accuracy, eps=min(accuracy.eps * ratio * ratio, 1.0))
         if method == "auto":
-            method, reason = choose(points, vectors, kernel, sigma, each, delta)
-        if method == "exact":
-            squared = pair_sums.norm(points, vectors, kernel, sigma, n_threads)
-            counts["point_pairs"] = len(points) * (len(points) + 1) // 2
-        elif method in ("dualtree", "wspd"):
-            if method == "dualtree":
-                found = dual_tree.dual_tree(points, vectors, kernel, sigma, each, n_threads)
-            else:
-                found = dual_tree.separated_pairs(points, vectors, sigma, each, n_threads)
-            squared, bound = found.value, bound + found.bound
-            counts |= {"box_pairs": found.box_pairs, "point_pairs": found.point_pairs}
-        elif method == "fourier":
-            found = fourier_series.series_norm(points, vectors, sigma, each, n_threads)
-            squared, bound = found.value, bound + found.bound
-            counts["features"] = found.terms
-        elif method == "ifgt":
-            found = fast_gauss.taylor_norm(points, vectors, sigma, each, n_threads)
-            squared, bound = found.value, bound + found.bound
-            counts |= {
-                "features": found.terms,
-                "degree": found.degree,
-                "centres": found.centres,
-            }
-        else:
-            found = random_fourier.random_norm(
-                points, vectors, kernel, sigma, each, delta, generator(seed), n_threads
-            )
-            squared, bound = found.value, bound + found.bound
-            standard_error = found.standard_error
-            counts["features"] = 2 * found.n_frequencies
-    squared = max(squared, 0.0)
+            method, reason = choose(points, vectors, kernel, each)
+        estimate = NORM_METHODS[method].run(points, vectors, kernel, each, n_threads)
+    squared = max(estimate.value, 0.0)
     return KernelDistanceInfo(
         value=math.sqrt(squared),
         squared=squared,
         method=method,
         reason=reason,
-        kernel=kernel,
-        sigma=sigma,
-        eps=eps,
-        delta=delta if method == "rff" else given_delta,
+        kernel=kernel.name,
+        sigma=kernel.sigma,
+        eps=accuracy.eps,
+        delta=accuracy.risk if method == "rff" else accuracy.delta,
         total=total,
-        bound=bound,
-        standard_error=standard_error,
-        discretisation=(
-            math.nan
-            if sigma is None and any(m.gap or m.n_samples for m in measures)
-            else sum(m.discretisation(kernel, sigma or 1.0, delta) for m in measures)
-        ),
-        counts=counts,
+        bound=rounding + estimate.bound,
+        standard_error=estimate.standard_error,
+        discretisation=_discretisation(measures, kernel, accuracy),
+        counts={"points": len(points), **estimate.counts},
     )
 
 
-def _closed_form(points: np.ndarray, vectors: np.ndarray, kernel: str) -> float:
-    if kernel == "trivial":
+def _difference(measures: list[Measure]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the points of one measure, or those of two with the second one's vectors negative."""
+    if len(measures) == 1:
+        return measures[0].points, measures[0].vectors
+    # Each by itself first: what is equal gets the same sums, which cancel exactly.
+    (p, u), (q, v) = (merged(m.points, m.vectors) for m in measures)
+    return np.concatenate([p, q]), np.concatenate([u, -v])
+
+
+def _discretisation(measures: list[Measure], kernel: Kernel, accuracy: Accuracy) -> float:
+    if kernel.sigma is None and any(m.gap or m.n_samples for m in measures):
+        return math.nan
+    sigma = kernel.sigma or 1.0
+    return sum(m.discretisation(kernel.name, sigma, accuracy.risk) for m in measures)
+
+
+def _closed_form(points: np.ndarray, vectors: np.ndarray, kernel: Kernel) -> float:
+    if kernel.name == "trivial":
         return float(np.square(vectors).sum())
     # Relative to nothing: the linear kernel is not invariant under translations.
     return float(np.square(points.T @ vectors).sum())

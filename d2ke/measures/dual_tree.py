@@ -4,54 +4,43 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from d2ke._base.threads import team_size
-from d2ke._ext.kernel_sums import Tree
-from d2ke.measures.clouds import decay, scaled
+from d2ke._ext.box_tree import Tree
+from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate
 
 _LEAF = 32
-
-
-class BoxSum(NamedTuple):
-    """kappa, a bound of its error, and how it came about."""
-
-    value: float
-    bound: float
-    box_pairs: int
-    point_pairs: int
 
 
 def dual_tree(
     points: np.ndarray,
     vectors: np.ndarray,
-    kernel: str,
-    sigma: float,
-    eps: float,
+    kernel: Kernel,
+    accuracy: Accuracy,
     n_threads: int | None,
-) -> BoxSum:
+) -> NormEstimate:
     """Return kappa of one measure with itself, to eps times the square of its total.
 
     A pair of boxes stops at K(nearest) - K(farthest) <= 2 eps and counts with the
     middle of the two; pairs of leaves that do not are summed point by point.
     """
-    points, sigma = scaled(points, sigma)
+    points, kernel = kernel.scaled(points)
     tree = Tree(points, vectors, _LEAF)
     high, low, bound, boxes, pairs = tree.norm(
-        kernel == "laplace", decay(kernel, sigma), 2 * eps, -1.0, 0.0, team_size(n_threads)
+        *kernel.compiled, 2 * accuracy.eps, -1.0, 0.0, team_size(n_threads)
     )
-    return BoxSum(high + low, bound, boxes, pairs)
+    return NormEstimate(high + low, bound, {"box_pairs": boxes, "point_pairs": pairs})
 
 
 def separated_pairs(
     points: np.ndarray,
     vectors: np.ndarray,
-    sigma: float,
-    eps: float,
+    kernel: Kernel,
+    accuracy: Accuracy,
     n_threads: int | None,
-) -> BoxSum:
+) -> NormEstimate:
     """Return the same by Theorem 3.1 (Gaussian kernel), on a fair split tree.
 
     alpha = eps / (4 sqrt(ln 1/eps)); a pair is well separated when both diameters are at
@@ -60,14 +49,12 @@ def separated_pairs(
     pair by their boxes' diameters changes their distance by at most 2 alpha D <= eps
     sqrt(h), hence K by less than eps.
     """
-    eps = min(eps, 0.25)
-    points, sigma = scaled(points, sigma)
+    eps = min(accuracy.eps, 0.25)
+    points, kernel = kernel.scaled(points)
     log = math.log(1 / eps)
     alpha = eps / (4 * math.sqrt(log))
-    cutoff = 2 * math.sqrt(2 * sigma * sigma * log)
+    cutoff = 2 * math.sqrt(2 * kernel.sigma * kernel.sigma * log)
     tree = Tree(points, vectors, 1)
-    high, low, _, boxes, _ = tree.norm(
-        False, decay("gaussian", sigma), 0.0, alpha, cutoff, team_size(n_threads)
-    )
+    high, low, _, boxes, _ = tree.norm(*kernel.compiled, 0.0, alpha, cutoff, team_size(n_threads))
     total = float(np.linalg.norm(vectors, axis=1).sum())
-    return BoxSum(high + low, eps * total**2, boxes, 0)
+    return NormEstimate(high + low, eps * total**2, {"box_pairs": boxes, "point_pairs": 0})

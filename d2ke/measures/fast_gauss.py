@@ -15,8 +15,8 @@ from scipy.spatial.distance import cdist
 from scipy.special import gammaln, pdtrc
 
 from d2ke._base.threads import team_size
-from d2ke._ext import kernel_sums
-from d2ke.measures.clouds import scaled
+from d2ke._ext import expansions
+from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate
 from d2ke.measures.measure import lengths
 from d2ke.objects.container import offsets_of
 
@@ -31,16 +31,6 @@ _GATHERED, _CELL = 120, 40_000  # work of a near point, and of a cell, besides i
 _SEGMENTS = 64
 _STEPS = 1000
 _PARTIAL_VALUES = 1 << 22
-
-
-class TaylorSum(NamedTuple):
-    """kappa, a bound of its error, the degree, the number of features and of centres."""
-
-    value: float
-    bound: float
-    degree: int
-    terms: int
-    centres: int
 
 
 def _squares(points: np.ndarray) -> np.ndarray:
@@ -141,16 +131,16 @@ def features(
     within = np.arange(cuts.sum()) - np.repeat(offsets_of(cuts)[:-1], cuts)
     edges = np.repeat(offsets[:-1], cuts) + within * np.repeat(sizes, cuts) // np.repeat(cuts, cuts)
     edges = np.append(edges, offsets[-1])
-    sums = kernel_sums.taylor(points, vectors, edges, degree, terms, team_size(n_threads))
+    sums = expansions.taylor(points, vectors, edges, degree, terms, team_size(n_threads))
     sums = np.add.reduceat(sums, offsets_of(cuts)[:-1], axis=0)
-    powers = kernel_sums.exponents(dim, degree, terms)
+    powers = expansions.exponents(dim, degree, terms)
     # What is left of sqrt(2^k / a!) is the root of a multinomial coefficient.
     logs = gammaln(powers.sum(axis=1) + 1.0) - gammaln(powers + 1.0).sum(axis=1)
     sums *= np.exp(logs / 2)
     return sums
 
 
-class Plan(NamedTuple):
+class ExpansionPlan(NamedTuple):
     """An expansion: its degree, features, the radius of its clusters (0: one centre), its work."""
 
     degree: int
@@ -159,7 +149,7 @@ class Plan(NamedTuple):
     work: float
 
 
-def plan(points: np.ndarray, sigma: float, eps: float) -> Plan:
+def plan_expansion(points: np.ndarray, sigma: float, eps: float) -> ExpansionPlan:
     """Return the expansion with the least work (in points times features), or refuse.
 
     One centre serves where the kernel is wide. Else the points are cut into cells, each
@@ -170,7 +160,7 @@ def plan(points: np.ndarray, sigma: float, eps: float) -> Plan:
     _, radius = ball(points)
     try:
         degree, terms = check_terms(dim, radius / unit, eps)
-        plans, refusal = [Plan(degree, terms, 0.0, n * terms)], None
+        plans, refusal = [ExpansionPlan(degree, terms, 0.0, n * terms)], None
     except ValueError as error:
         plans, refusal = [], error
     some = points[np.linspace(0, n - 1, 64).astype(np.int64)]
@@ -189,45 +179,49 @@ def plan(points: np.ndarray, sigma: float, eps: float) -> Plan:
         cells = float(np.prod(counts))
         near = float((squares < (reach + 2 * cluster) ** 2).mean())
         work = min(cells, n) * ((n * near + 1) * (_GATHERED + terms) + _CELL)
-        plans.append(Plan(degree, terms, cluster, work))
+        plans.append(ExpansionPlan(degree, terms, cluster, work))
     if not plans:
         raise refusal
     return min(plans, key=lambda each: each.work)
 
 
 def taylor_norm(
-    points: np.ndarray, vectors: np.ndarray, sigma: float, eps: float, n_threads: int | None
-) -> TaylorSum:
+    points: np.ndarray,
+    vectors: np.ndarray,
+    kernel: Kernel,
+    accuracy: Accuracy,
+    n_threads: int | None,
+) -> NormEstimate:
     """Return kappa of one measure with itself, to eps times the square of its total.
 
     With one centre, the sum of squares lacks those of the terms of higher degree; as these
     are a positive definite kernel too, the error is at most (sum |v_p| sqrt(R(p, p)))^2 with
     R(p, p) = P(Poisson(2 |p|^2) >= degree), which is the bound returned.
     """
-    points, sigma = scaled(points, sigma)
-    chosen = plan(points, sigma, eps)
-    unit = math.sqrt(2) * sigma
-    if chosen.cluster:
-        return _clustered(points / unit, vectors, chosen, eps, n_threads)
+    points, kernel = kernel.scaled(points)
+    plan = plan_expansion(points, kernel.sigma, accuracy.eps)
+    unit = math.sqrt(2) * kernel.sigma
+    if plan.cluster:
+        return _clustered(points / unit, vectors, plan, accuracy.eps, n_threads)
     centre, _ = ball(points)
     points = (points - centre) / unit
-    sums = features(points, vectors, np.array([0, len(points)]), chosen.degree, n_threads)
+    sums = features(points, vectors, np.array([0, len(points)]), plan.degree, n_threads)
     # The remainder grows with |p|: a table, looked up at the next step above, bounds it.
     squares = _squares(points)
     steps = np.linspace(0, squares.max(), _STEPS)
     above = np.minimum(np.searchsorted(steps, squares), _STEPS - 1)
-    remainders = pdtrc(chosen.degree - 1, 2 * steps)[above]
+    remainders = pdtrc(plan.degree - 1, 2 * steps)[above]
     bound = float(lengths(vectors) @ np.sqrt(remainders)) ** 2
-    return TaylorSum(float(np.square(sums).sum()), bound, chosen.degree, chosen.terms, 1)
+    return _estimate(float(np.square(sums).sum()), bound, plan, 1)
 
 
 def _clustered(
-    points: np.ndarray, vectors: np.ndarray, chosen: Plan, eps: float, n_threads: int | None
-) -> TaylorSum:
+    points: np.ndarray, vectors: np.ndarray, plan: ExpansionPlan, eps: float, n_threads: int | None
+) -> NormEstimate:
     """Sum over cells the products of their own features and those of all points near them."""
     n, dim = points.shape
     low = points.min(axis=0)
-    cells = np.floor((points - low) / _side(chosen.cluster, 1.0, dim)).astype(np.int64)
+    cells = np.floor((points - low) / _side(plan.cluster, 1.0, dim)).astype(np.int64)
     key = np.ravel_multi_index(tuple(cells.T), tuple((cells.max(axis=0) + 1).tolist()))
     order = np.argsort(key, kind="stable")
     points, vectors, key = points[order], vectors[order], key[order]
@@ -237,8 +231,8 @@ def _clustered(
     centres = np.minimum.reduceat(points, starts) / 2 + np.maximum.reduceat(points, starts) / 2
     tree = KDTree(centres)
     # Whoever is farther from the centre is farther than sqrt(ln 1/eps) from all of the cell.
-    reach = 2 * chosen.cluster + math.sqrt(math.log(1 / eps))
-    at_once = max(1, min(_NEAR_CELLS, _PARTIAL_VALUES // (chosen.terms * vectors.shape[1])))
+    reach = 2 * plan.cluster + math.sqrt(math.log(1 / eps))
+    at_once = max(1, min(_NEAR_CELLS, _PARTIAL_VALUES // (plan.terms * vectors.shape[1])))
     parts = []
     first = 0
     while first < len(centres):
@@ -257,7 +251,7 @@ def _clustered(
             points[index] - centres[repeated],
             vectors[index],
             np.append(0, counts),
-            chosen.degree,
+            plan.degree,
             n_threads,
         )
         inside = slice(offsets[first], offsets[last])
@@ -265,13 +259,18 @@ def _clustered(
             points[inside] - np.repeat(centres[first:last], sizes[first:last], axis=0),
             vectors[inside],
             offsets[first : last + 1] - offsets[first],
-            chosen.degree,
+            plan.degree,
             n_threads,
         )
         parts.append(float(np.vdot(own, around)))
         first = last
     bound = eps * float(lengths(vectors).sum()) ** 2
-    return TaylorSum(math.fsum(parts), bound, chosen.degree, chosen.terms, len(centres))
+    return _estimate(math.fsum(parts), bound, plan, len(centres))
+
+
+def _estimate(value: float, bound: float, plan: ExpansionPlan, centres: int) -> NormEstimate:
+    counts = {"features": plan.terms, "degree": plan.degree, "centres": centres}
+    return NormEstimate(value, bound, counts)
 
 
 def _side(cluster: float, unit: float, dim: int) -> float:

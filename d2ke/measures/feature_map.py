@@ -5,18 +5,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from d2ke._base.checks import choice, flag, generator, integer
-from d2ke._base.memory import require_memory
+from d2ke._base.checks import choice, flag, integer
+from d2ke._base.memory import needs, require_memory
 from d2ke.measures import fast_gauss, random_fourier
-from d2ke.measures.kernels import checked_accuracy, checked_kernel
+from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel
 from d2ke.measures.measure import Measure, as_measures
 from d2ke.objects.container import offsets_of
 
 _MOST_VALUES = 2**31  # of a feature matrix
+
+
+needs(
+    "kernel_features, KernelFeatureMap",
+    "16 n R + 12 d R + 64 N + 96 V + 1024 n + 32 MiB",
+    "a larger eps, or fewer n_features",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +124,13 @@ class KernelFeatureMap:
         return Z.reshape(len(measures), -1)
 
 
+needs(
+    "kernel_feature_map",
+    "12 d R + 48 N + 64 V + 1024 n",
+    "a larger eps, or fewer n_features",
+)
+
+
 def kernel_feature_map(
     sets: Any,
     *,
@@ -193,7 +208,14 @@ def kernel_feature_map(
     """
     measures = as_measures("sets", sets, "weights", weights)
     uniform = flag("uniform", uniform)
-    return map_for(measures, sigma, kernel, method, n_features, eps, delta, seed, uniform)
+    return map_for(
+        measures,
+        Kernel.checked(kernel, sigma, measures, SCALED_KERNELS),
+        Accuracy.checked(eps, delta, seed),
+        method,
+        n_features,
+        uniform,
+    )
 
 
 def kernel_features(
@@ -248,7 +270,13 @@ def kernel_features(
     True
     """
     measures = as_measures("sets", sets, "weights", weights)
-    phi = map_for(measures, sigma, kernel, method, n_features, eps, delta, seed)
+    phi = map_for(
+        measures,
+        Kernel.checked(kernel, sigma, measures, SCALED_KERNELS),
+        Accuracy.checked(eps, delta, seed),
+        method,
+        n_features,
+    )
     require_memory("kernel_features", R=phi.n_features, **point_counts(measures))
     return phi(measures, n_threads=n_threads)
 
@@ -260,58 +288,72 @@ def point_counts(measures: list[Measure]) -> dict[str, int]:
     return {"n": len(measures), "N": numbers, "V": points, "d": dim}
 
 
-def map_for(measures, sigma, kernel, method, n_features, eps, delta, seed, uniform=False):
+def map_for(
+    measures: list[Measure],
+    kernel: Kernel,
+    accuracy: Accuracy,
+    method: str,
+    n_features: int | None,
+    uniform: bool = False,
+) -> KernelFeatureMap:
     """Return the feature map of a method for these measures."""
-    choice("kernel", kernel, ("gaussian", "laplace"))
+    eps, gaussian = accuracy.eps, kernel.name == "gaussian"
     choice("method", method, ("auto", "rff", "ifgt"))
-    sigma = checked_kernel(kernel, sigma, [m.points for m in measures])
-    eps, delta = checked_accuracy(eps, delta)
-    rng = generator(seed)
     if (n_features is None) == (eps is None):
         raise TypeError("give the accuracy as eps or the size as n_features, one of the two")
-    if method == "ifgt" and (kernel != "gaussian" or eps is None):
+    if method == "ifgt" and not (gaussian and eps is not None):
         raise ValueError('method="ifgt" is for the Gaussian kernel, and needs eps')
-    if uniform and (kernel != "gaussian" or eps is None):
+    if uniform and not (gaussian and eps is not None):
         raise ValueError("uniform=True is for the Gaussian kernel, and needs eps")
     points = np.concatenate([m.points for m in measures])
     dim, channels = points.shape[1], measures[0].vectors.shape[1]
-    # Each pair's error is eps times the square of half its total.
-    each = None if eps is None else eps / 4
     centre, radius = fast_gauss.ball(points)
-    if uniform:
-        wanted = random_fourier.needed_uniformly(each, delta, dim, 2 * radius, sigma)
-    elif eps is not None:
-        pairs = max(1, len(measures) * (len(measures) - 1) // 2)
-        wanted = random_fourier.needed(each, delta / pairs)
+    if eps is None:
+        n_frequencies = _frequencies_of(n_features, channels)
     else:
-        count = integer("n_features", n_features, 2 * channels)
-        if count % (2 * channels):
-            raise ValueError(
-                f"n_features must be a multiple of {2 * channels}, the features of one frequency; "
-                f"got {count}"
-            )
-        wanted = count // (2 * channels)
-    shared = {"kernel": kernel, "sigma": sigma, "kind": measures[0].kind, "channels": channels}
-    if kernel == "gaussian" and eps is not None and method != "rff":
+        # Each pair's error is eps times the square of half its total.
+        each = eps / 4
+        n_pairs = max(1, len(measures) * (len(measures) - 1) // 2)
+        n_frequencies = (
+            random_fourier.needed_uniformly(each, accuracy.risk, dim, 2 * radius, kernel.sigma)
+            if uniform
+            else random_fourier.needed(each, accuracy.risk / n_pairs)
+        )
+    new_map = partial(
+        KernelFeatureMap,
+        kernel=kernel.name,
+        sigma=kernel.sigma,
+        centre=centre,
+        kind=measures[0].kind,
+        channels=channels,
+        eps=eps,
+    )
+    if gaussian and eps is not None and method != "rff":
         try:
-            degree, terms = fast_gauss.check_terms(dim, radius / (math.sqrt(2) * sigma), each)
+            degree, terms = fast_gauss.check_terms(
+                dim, radius / (math.sqrt(2) * kernel.sigma), each
+            )
         except ValueError:
             if method == "ifgt":
                 raise
         else:
-            if method == "ifgt" or terms <= 2 * wanted:
-                return KernelFeatureMap(
-                    "ifgt", centre=centre, omega=None, degree=degree, radius=radius, eps=eps,
-                    **shared,
-                )  # fmt: skip
-    if dim * wanted > _MOST_VALUES // 8:
+            if method == "ifgt" or terms <= 2 * n_frequencies:
+                return new_map("ifgt", omega=None, degree=degree, radius=radius)
+    if dim * n_frequencies > _MOST_VALUES // 8:
         raise ValueError(
-            f"eps={eps} for {len(measures)} sets would need {2 * channels * wanted} random "
+            f"eps={eps} for {len(measures)} sets would need {2 * channels * n_frequencies} random "
             'features; use a larger eps, n_features, or method="exact"'
         )
-    require_memory("kernel_feature_map", R=2 * channels * wanted, **point_counts(measures))
-    omega = random_fourier.frequencies(rng, dim, wanted, kernel, sigma)
-    return KernelFeatureMap(
-        "rff", centre=centre, omega=omega, degree=None, radius=radius if uniform else None,
-        eps=eps, **shared,
-    )  # fmt: skip
+    require_memory("kernel_feature_map", R=2 * channels * n_frequencies, **point_counts(measures))
+    omega = random_fourier.frequencies(accuracy.rng, dim, n_frequencies, kernel)
+    return new_map("rff", omega=omega, degree=None, radius=radius if uniform else None)
+
+
+def _frequencies_of(n_features: Any, channels: int) -> int:
+    count = integer("n_features", n_features, 2 * channels)
+    if count % (2 * channels):
+        raise ValueError(
+            f"n_features must be a multiple of {2 * channels}, the features of one frequency; "
+            f"got {count}"
+        )
+    return count // (2 * channels)

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import erfc, erfcinv
 
 from d2ke._base.threads import team_size
-from d2ke._ext import kernel_sums
-from d2ke.measures.clouds import scaled
+from d2ke._ext import expansions
+from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate
 from d2ke.measures.measure import lengths
 from d2ke.measures.random_fourier import centred
 
@@ -24,15 +24,7 @@ _SEGMENTS = 64
 _PARTIAL_VALUES = 1 << 22
 
 
-class SeriesSum(NamedTuple):
-    """kappa, a bound of its error, the number of features."""
-
-    value: float
-    bound: float
-    terms: int
-
-
-class Plan(NamedTuple):
+class SeriesPlan(NamedTuple):
     """Periods and degrees for each coordinate, a bound of the kernel's error, the features."""
 
     periods: np.ndarray
@@ -41,7 +33,7 @@ class Plan(NamedTuple):
     terms: int
 
 
-def plan(points: np.ndarray, sigma: float, eps: float) -> Plan:
+def plan_series(points: np.ndarray, sigma: float, eps: float) -> SeriesPlan:
     """Return the series with the fewest terms that gives the kernel to eps, or refuse.
 
     In one coordinate, for |x| <= L, the Gaussian repeated with the period T > L is
@@ -54,8 +46,8 @@ def plan(points: np.ndarray, sigma: float, eps: float) -> Plan:
         extent = np.ptp(points, axis=0) / sigma
     dim = len(extent)
     each = max(math.expm1(math.log1p(eps) / dim), _LEAST_EPS)
-    found = [_one_coordinate(float(one), each) for one in extent]
-    sizes = [2.0 * degree + 1 for _, degree, _ in found]
+    coordinates = [_one_coordinate(float(length), each) for length in extent]
+    sizes = [2.0 * degree + 1 for _, degree, _ in coordinates]
     terms = math.prod(sizes)
     if terms > MOST_TERMS:
         raise ValueError(
@@ -64,9 +56,9 @@ def plan(points: np.ndarray, sigma: float, eps: float) -> Plan:
             'method="dualtree" for a narrow kernel in up to 3 dimensions, else method="rff" or '
             '"exact", or a larger sigma or eps'
         )
-    periods, degrees, errors = (np.array(values) for values in zip(*found, strict=True))
+    periods, degrees, errors = (np.array(values) for values in zip(*coordinates, strict=True))
     error = math.expm1(float(np.log1p(errors).sum()))
-    return Plan(periods * sigma, degrees.astype(np.int64), error, int(terms))
+    return SeriesPlan(periods * sigma, degrees.astype(np.int64), error, int(terms))
 
 
 def _one_coordinate(extent: float, eps: float) -> tuple[float, float, float]:
@@ -86,40 +78,47 @@ def _one_coordinate(extent: float, eps: float) -> tuple[float, float, float]:
 
 
 def series_norm(
-    points: np.ndarray, vectors: np.ndarray, sigma: float, eps: float, n_threads: int | None
-) -> SeriesSum:
+    points: np.ndarray,
+    vectors: np.ndarray,
+    kernel: Kernel,
+    accuracy: Accuracy,
+    n_threads: int | None,
+) -> NormEstimate:
     """Return kappa of one measure with itself, to eps times the square of its total.
 
     It is the sum over all features of c |sum_p v_p b(p)|^2, where b is a product of sines and
     cosines of the coordinates and c that of their coefficients.
     """
-    points, sigma = scaled(points, sigma)
-    chosen = plan(points, sigma, eps)
+    points, kernel = kernel.scaled(points)
+    plan = plan_series(points, kernel.sigma, accuracy.eps)
     points = centred(points)
     # The largest is the other factor of the matrix product.
-    order = np.argsort(chosen.degrees, kind="stable")
+    order = np.argsort(plan.degrees, kind="stable")
     n_front = max(1, len(order) - 1)
     n = len(points)
-    steps = 2 * math.pi / chosen.periods[order]
-    values = chosen.terms * vectors.shape[1]
+    steps = 2 * math.pi / plan.periods[order]
+    values = plan.terms * vectors.shape[1]
     segments = max(1, min(_SEGMENTS, _PARTIAL_VALUES // values, n * values >> 18))
-    sums = kernel_sums.series(
+    sums = expansions.series(
         np.ascontiguousarray(points[:, order]),
         vectors,
         n * np.arange(segments + 1) // segments,
-        chosen.degrees[order],
+        plan.degrees[order],
         steps,
         n_front,
         team_size(n_threads),
     ).sum(axis=0)
-    weights = [_coefficients(sigma * steps[i], int(chosen.degrees[k])) for i, k in enumerate(order)]
+    weights = [
+        _coefficients(kernel.sigma * step, int(degree))
+        for step, degree in zip(steps, plan.degrees[order], strict=True)
+    ]
     front, back = (_products(part) for part in (weights[:n_front], weights[n_front:]))
     value = float(front @ np.square(sums).sum(axis=1) @ back)
     # Turning by the same angle again and again, and adding up blocks of points.
-    blocks = n / (kernel_sums.SERIES_POINTS * segments) + segments
-    rounding = 2 * (4 * float(chosen.degrees.sum()) + 64 + blocks) * np.finfo(float).eps
-    bound = (chosen.error + rounding) * float(lengths(vectors).sum()) ** 2
-    return SeriesSum(value, bound, chosen.terms)
+    blocks = n / (expansions.SERIES_POINTS * segments) + segments
+    rounding = 2 * (4 * float(plan.degrees.sum()) + 64 + blocks) * np.finfo(float).eps
+    bound = (plan.error + rounding) * float(lengths(vectors).sum()) ** 2
+    return NormEstimate(value, bound, {"features": plan.terms})
 
 
 def _coefficients(step: float, degree: int) -> np.ndarray:
@@ -130,6 +129,6 @@ def _coefficients(step: float, degree: int) -> np.ndarray:
 
 def _products(factors: list[np.ndarray]) -> np.ndarray:
     result = np.ones(1)
-    for one in factors:
-        result = np.multiply.outer(result, one).ravel()
+    for factor in factors:
+        result = np.multiply.outer(result, factor).ravel()
     return result

@@ -23,7 +23,7 @@ _TURN = 1.4  # sigmas that the farthest point may be off between two rotations
 
 
 @dataclass(frozen=True)
-class Plan:
+class GridPlan:
     """The scale of a search, its grid and its rotations."""
 
     sigma: float
@@ -37,7 +37,7 @@ class Plan:
         return math.prod(self.shape)
 
 
-def plan(pair: Pair, turning: bool, shifting: bool, budget: float) -> Plan:
+def plan_grid(pair: Pair, turning: bool, shifting: bool, budget: float) -> GridPlan:
     """Choose the smallest scale from the pair's own upwards whose work is within the budget.
 
     Where that is not the pair's own and points are turned and shifted, the grid is made
@@ -50,17 +50,17 @@ def plan(pair: Pair, turning: bool, shifting: bool, budget: float) -> Plan:
     if shifting:
         sides = sides + (2 * reach if turning else np.ptp(pair.q, axis=0))
 
-    def at(sigma: float, pixel: float) -> tuple[Plan, float]:
+    def at(sigma: float, pixel: float) -> tuple[GridPlan, float]:
         shape = tuple(
             fft.next_fast_len(max(math.ceil(n), 4), real=True)
             for n in (sides + 2 * _MARGIN * sigma) / (pixel * sigma)
         )
         angle = _TURN * sigma / reach if turning and reach > 0 else None
-        found = Plan(sigma, pixel * sigma, shape, angle)
+        plan = GridPlan(sigma, pixel * sigma, shape, angle)
         count = 1 if angle is None else rotations.net_size(dim, angle)
         if shifting:
-            return found, float(found.cells) * count * pair.u.shape[1]
-        return found, float(found.cells) + count * len(pair.q)
+            return plan, float(plan.cells) * count * pair.u.shape[1]
+        return plan, float(plan.cells) + count * len(pair.q)
 
     # Far from the given scale the grid would not even fit into integers.
     sigma = max(pair.sigma, float(sides.max()) * _PIXELS[0] / budget)
@@ -85,7 +85,7 @@ def _reach(points: np.ndarray) -> float:
 class Field:
     """sum_p K(p, x) u_p on a periodic grid around P."""
 
-    def __init__(self, pair: Pair, plan: Plan, rounded: int = 2) -> None:
+    def __init__(self, pair: Pair, plan: GridPlan, rounded: int = 2) -> None:
         """Make the field for sums in which P alone or both measures are rounded to cells."""
         self.pixel = plan.pixel
         self.shape = plan.shape
@@ -154,7 +154,7 @@ class Field:
 
 def translations(
     pair: Pair,
-    plan: Plan,
+    plan: GridPlan,
     action: rotations.Action,
     R: np.ndarray,
     peaks: int,
@@ -208,7 +208,7 @@ def values_at(pair: Pair, action: rotations.Action, found: Motions, most: int) -
     if pair.p.shape[1] > 3 or float(np.prod(sides)) > most:
         return None
     shape = tuple(fft.next_fast_len(math.ceil(n), real=True) for n in sides)
-    field = Field(pair, Plan(pair.sigma, pixel, shape, None), rounded=1)
+    field = Field(pair, GridPlan(pair.sigma, pixel, shape, None), rounded=1)
     matrices = action.matrices(found.R)
     places = rotations.apply(found.R, pair.q) + found.t[:, None]
     potential = field.at(places.reshape(-1, places.shape[-1])).reshape(*places.shape[:2], -1)
@@ -217,7 +217,7 @@ def values_at(pair: Pair, action: rotations.Action, found: Motions, most: int) -
 
 
 def turns(
-    pair: Pair, plan: Plan, action: rotations.Action, R: np.ndarray, n_threads: int | None
+    pair: Pair, plan: GridPlan, action: rotations.Action, R: np.ndarray, n_threads: int | None
 ) -> np.ndarray:
     """Return the value of each rotation without a translation, from the cells of the field."""
     field = Field(pair, plan)

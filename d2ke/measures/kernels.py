@@ -1,35 +1,111 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernels of the kernel distance, and the accuracy of its methods."""
+"""The records that all methods of the kernel distance take and return."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from d2ke._base.checks import choice, positive_number
+from d2ke._base.checks import choice, generator, positive_number
+from d2ke.measures.clouds import decay, scaled
+from d2ke.measures.measure import Measure
 from d2ke.measures.median_scale import bandwidth
 
 KERNELS = ("gaussian", "laplace", "linear", "trivial")
+SCALED_KERNELS = ("gaussian", "laplace")
 
 DELTA = 0.01
 
 
-def checked_kernel(kernel: Any, sigma: Any, point_arrays: list[np.ndarray]) -> float | None:
-    """Return sigma for a kernel that has one, and None for one that has not."""
-    choice("kernel", kernel, KERNELS)
-    if kernel in ("gaussian", "laplace"):
-        if sigma is None:
-            raise TypeError(f'the {kernel} kernel needs sigma, a positive number or "median"')
-        return bandwidth(sigma, point_arrays)
-    if sigma is not None:
-        raise TypeError(f"the {kernel} kernel has no scale; got sigma={sigma!r}")
-    return None
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel by its name, and its scale: None for the linear and the trivial kernel."""
+
+    name: str
+    sigma: float | None
+
+    @classmethod
+    def checked(
+        cls, name: Any, sigma: Any, measures: list[Measure], choices: Sequence[str] = KERNELS
+    ) -> Kernel:
+        """Check both arguments; the measures are those of which sigma may be the median."""
+        choice("kernel", name, choices)
+        if name in SCALED_KERNELS:
+            if sigma is None:
+                raise TypeError(f'the {name} kernel needs sigma, a positive number or "median"')
+            return cls(name, bandwidth(sigma, [m.points for m in measures]))
+        if sigma is not None:
+            raise TypeError(f"the {name} kernel has no scale; got sigma={sigma!r}")
+        return cls(name, None)
+
+    @property
+    def laplace(self) -> bool:
+        """Whether this is the Laplace kernel."""
+        return self.name == "laplace"
+
+    @property
+    def compiled(self) -> tuple[bool, float]:
+        """The two arguments for which the compiled functions ask."""
+        return self.laplace, decay(self.name, self.sigma)
+
+    def scaled(self, points: np.ndarray) -> tuple[np.ndarray, Kernel]:
+        """Return points and kernel in a unit, a power of 2, in which sigma is between 1 and 2."""
+        points, sigma = scaled(points, self.sigma)
+        return points, Kernel(self.name, sigma)
 
 
-def checked_accuracy(eps: Any, delta: Any) -> tuple[float | None, float]:
-    """Return eps and delta, if they are probabilities."""
-    for name, value in (("eps", eps), ("delta", delta)):
-        if value is not None and positive_number(name, value) >= 1:
-            raise ValueError(f"{name} must be between 0 and 1, got {value}")
-    return None if eps is None else float(eps), DELTA if delta is None else float(delta)
+@dataclass(frozen=True)
+class Accuracy:
+    """The error that is allowed, and the generator of random methods.
+
+    Attributes
+    ----------
+    eps : float or None
+        Error in units of the squared total measure; None: only rounding.
+    delta : float or None
+        Probability with which a random method may miss eps; None: that of `risk`.
+    rng : numpy.random.Generator
+        The generator.
+    """
+
+    eps: float | None
+    delta: float | None = None
+    rng: np.random.Generator = field(default_factory=lambda: generator(0))
+
+    @classmethod
+    def checked(cls, eps: Any, delta: Any, seed: Any) -> Accuracy:
+        """Check the three arguments."""
+        for name, value in (("eps", eps), ("delta", delta)):
+            if value is not None and positive_number(name, value) >= 1:
+                raise ValueError(f"{name} must be between 0 and 1, got {value}")
+        eps, delta = (None if value is None else float(value) for value in (eps, delta))
+        return cls(eps, delta, generator(seed))
+
+    @property
+    def risk(self) -> float:
+        """Probability with which a random method may miss eps: delta, 0.01 by default."""
+        return DELTA if self.delta is None else self.delta
+
+
+class NormEstimate(NamedTuple):
+    """kappa of a measure with itself, as a method found it.
+
+    Attributes
+    ----------
+    value : float
+        kappa.
+    bound : float
+        Bound on its error besides rounding.
+    counts : dict of str to int
+        Pairs of points or boxes, features, centres.
+    standard_error : float or None
+        The estimated one of a random method.
+    """
+
+    value: float
+    bound: float
+    counts: dict[str, int]
+    standard_error: float | None = None

@@ -13,7 +13,7 @@ import numpy as np
 
 from d2ke._base import arrays
 from d2ke._base.checks import flag, generator, integer, positive_number
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import needs, require_memory
 from d2ke.objects.packing import pack
 
 _MOST_SAMPLES = 2**31
@@ -82,6 +82,9 @@ class Measure:
 def lengths(vectors: np.ndarray) -> np.ndarray:
     """Return the length of each row."""
     return np.abs(vectors[:, 0]) if vectors.shape[1] == 1 else np.linalg.norm(vectors, axis=1)
+
+
+needs("curve", "48 d S + 24 r S + 32 S", "a larger gap, or fewer n_samples")
 
 
 def curve(
@@ -160,6 +163,10 @@ def curve(
     centres = starts[segment] + share * (within[:, None] + 0.5)
     reach = float((size / (2 * pieces)).max())
     return _shape(centres, share, "curve", oriented, reach, None)
+
+
+needs("mesh", "288 S + 40 r S", "a larger gap")
+needs("mesh", {"n_samples": "320 n + 128 S + 40 r S"}, "fewer n_samples")
 
 
 def mesh(

@@ -12,13 +12,26 @@ from scipy.spatial.distance import cdist
 
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice, integer
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import needs, require_memory
 from d2ke.measures import pair_sums
-from d2ke.measures.feature_map import map_for, point_counts
-from d2ke.measures.kernels import checked_kernel
+from d2ke.measures.feature_map import KernelFeatureMap, map_for, point_counts
+from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel
 from d2ke.measures.measure import Measure, as_measures, check_comparable
 
+MATRIX_METHODS = ("exact", "auto", "rff", "ifgt")
+
 _TREE_FEATURES = 16  # up to which a tree of neighbours beats comparing with all
+
+
+needs(
+    "kernel_distance_matrix, kernel_neighbors",
+    {
+        'method="exact"': "24 n m + 16 G m + 48 N + 64 V + 1024 n + 1024 m",
+        'method="rff", "ifgt", "auto"': "24 n m + 16 n R + 16 m R + 64 N + 96 V + 1024 n + 1024 m",
+        'kernel="linear", "trivial"': "8 n m + 80 N + 160 V + 1024 n + 1024 m",
+    },
+    "take fewer objects",
+)
 
 
 def kernel_distance_matrix(
@@ -87,8 +100,15 @@ def kernel_distance_matrix(
         raise TypeError("weights_y is given, but Y is not")
     if y is not None:
         check_comparable("X[0]", x[0], "Y[0]", y[0])
-    given = (sigma, kernel, method, n_features, eps, delta, seed, n_threads)
-    return _distances("kernel_distance_matrix", x, y, *given)
+    both = x if y is None else x + y
+    choice("method", method, MATRIX_METHODS)
+    if method == "exact":
+        _refuse_feature_options(n_features=n_features, eps=eps, delta=delta)
+        checked = Kernel.checked(kernel, sigma, both)
+        return _exact_distances("kernel_distance_matrix", x, y, checked, n_threads)
+    checked = Kernel.checked(kernel, sigma, both, SCALED_KERNELS)
+    phi = map_for(both, checked, Accuracy.checked(eps, delta, seed), method, n_features)
+    return _feature_distances("kernel_distance_matrix", x, y, phi, n_threads)
 
 
 def kernel_neighbors(
@@ -155,47 +175,69 @@ def kernel_neighbors(
     s = as_measures("sets", sets, "weights", weights)
     check_comparable("queries[0]", q[0], "sets[0]", s[0])
     k = integer("k", k, 1, len(s))
-    if method != "exact":
-        phi = map_for(q + s, sigma, kernel, method, n_features, eps, delta, seed)
+    choice("method", method, MATRIX_METHODS)
+    if method == "exact":
+        _refuse_feature_options(n_features=n_features, eps=eps, delta=delta)
+        checked = Kernel.checked(kernel, sigma, q + s)
+        D = _exact_distances("kernel_neighbors", q, s, checked, n_threads)
+    else:
+        checked = Kernel.checked(kernel, sigma, q + s, SCALED_KERNELS)
+        phi = map_for(q + s, checked, Accuracy.checked(eps, delta, seed), method, n_features)
         if phi.n_features <= _TREE_FEATURES:
             tree = KDTree(phi(s, n_threads=n_threads))
             distances, indices = tree.query(phi(q, n_threads=n_threads), k=range(1, k + 1))
             return distances, indices.astype(np.int64)
-    given = (sigma, kernel, method, n_features, eps, delta, seed, n_threads)
-    D = _distances("kernel_neighbors", q, s, *given)
+        D = _feature_distances("kernel_neighbors", q, s, phi, n_threads)
     indices = np.argsort(D, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(D, indices, axis=1), indices.astype(np.int64)
 
 
-def _distances(function, x, y, sigma, kernel, method, n_features, eps, delta, seed, n_threads):
-    choice("method", method, ("exact", "auto", "rff", "ifgt"))
-    both = x if y is None else x + y
-    sizes = {**point_counts(both), "n": len(x), "m": len(x if y is None else y)}
-    if method != "exact":
-        phi = map_for(both, sigma, kernel, method, n_features, eps, delta, seed)
-        require_memory(function, 'method="rff", "ifgt", "auto"', R=phi.n_features, **sizes)
-        Z = phi(x, n_threads=n_threads)
-        return _euclidean(Z, Z if y is None else phi(y, n_threads=n_threads), n_threads)
-    for name, value in (("n_features", n_features), ("eps", eps), ("delta", delta)):
+def _refuse_feature_options(**options: Any) -> None:
+    for name, value in options.items():
         if value is not None:
             raise TypeError(f'{name} has no meaning for method="exact"; got {value!r}')
-    sigma = checked_kernel(kernel, sigma, [m.points for m in both])
-    if kernel in ("linear", "trivial"):
+
+
+def _sizes(x: list[Measure], y: list[Measure] | None) -> dict[str, int]:
+    y_size = len(x if y is None else y)
+    return {**point_counts(x if y is None else x + y), "n": len(x), "m": y_size}
+
+
+def _feature_distances(
+    function: str,
+    x: list[Measure],
+    y: list[Measure] | None,
+    phi: KernelFeatureMap,
+    n_threads: int | None,
+) -> np.ndarray:
+    require_memory(function, 'method="rff", "ifgt", "auto"', R=phi.n_features, **_sizes(x, y))
+    Z = phi(x, n_threads=n_threads)
+    return _euclidean(Z, Z if y is None else phi(y, n_threads=n_threads), n_threads)
+
+
+def _exact_distances(
+    function: str,
+    x: list[Measure],
+    y: list[Measure] | None,
+    kernel: Kernel,
+    n_threads: int | None,
+) -> np.ndarray:
+    sizes = _sizes(x, y)
+    if kernel.sigma is None:
         require_memory(function, 'kernel="linear", "trivial"', **sizes)
-    else:
-        sizes["G"] = sum(-(-len(measure) // 64) for measure in x)
-        require_memory(function, 'method="exact"', **sizes)
-    if kernel == "linear":
+        both = x if y is None else x + y
+        if kernel.name == "trivial":
+            return _trivial(both, len(x), y is None)
         Z = np.stack([(m.points.T @ m.vectors).ravel() for m in both])
         return cdist(Z[: len(x)], Z if y is None else Z[len(x) :])
-    if kernel == "trivial":
-        return _trivial(both, len(x), y is None)
-    high, low = pair_sums.kappas(x, y, kernel, sigma, n_threads)
+    sizes["G"] = sum(-(-len(measure) // 64) for measure in x)
+    require_memory(function, 'method="exact"', **sizes)
+    high, low = pair_sums.kappas(x, y, kernel, n_threads)
     if y is None:
         diagonal = np.stack([high.diagonal(), low.diagonal()])
         own, other = diagonal, diagonal
     else:
-        own, other = (_diagonal(m, kernel, sigma, n_threads) for m in (x, y))
+        own, other = (_diagonal(m, kernel, n_threads) for m in (x, y))
     # Differences of nearly equal sums first, their low parts afterwards. In place: sums of
     # all pairs may be much of the memory.
     D = own[0][:, None] - high
@@ -211,9 +253,9 @@ def _distances(function, x, y, sigma, kernel, method, n_features, eps, delta, se
     return D
 
 
-def _diagonal(measures: list[Measure], kernel: str, sigma: float, n_threads: int | None):
+def _diagonal(measures: list[Measure], kernel: Kernel, n_threads: int | None) -> np.ndarray:
     """kappa(P, P) of each measure, by blocks as if it were compared with another."""
-    parts = [pair_sums.kappas([m], [m], kernel, sigma, n_threads) for m in measures]
+    parts = [pair_sums.kappas([m], [m], kernel, n_threads) for m in measures]
     return np.array([[part[k][0, 0] for part in parts] for k in range(2)])
 
 

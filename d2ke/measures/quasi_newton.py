@@ -226,8 +226,11 @@ class Ascent:
             rise = new - values[which]
             good = rise >= _SUFFICIENT * promised - _ROUNDING * scale[which]
             bad = which[~good]
-            # The top of the parabola through both values and the slope.
-            top = promised[~good] / (2 * (promised[~good] - rise[~good]))
+            # The top of the parabola through both values and the slope. There is none ahead
+            # where kappa is so small that the step promises nothing but rounding.
+            fall = promised[~good] - rise[~good]
+            top = np.zeros(len(bad))
+            np.divide(promised[~good], 2 * fall, out=top, where=fall > 0)
             step[bad] *= np.clip(top, 0.1, 0.5)
             length = np.sqrt(np.square(ways[bad]).sum(axis=1)) * step[bad]
             active[bad[length <= tolerance]] = False

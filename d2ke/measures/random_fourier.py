@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from d2ke._base.threads import team_size
-from d2ke._ext import kernel_sums
-from d2ke.measures.clouds import scaled
+from d2ke._ext import expansions
+from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate
 from d2ke.measures.measure import lengths
 
 _FIRST = 256
@@ -19,25 +18,14 @@ _BATCH_VALUES = 1 << 20
 _FAR = 2.0**20  # of arguments, up to which the compiled sine is accurate
 
 
-class FourierSum(NamedTuple):
-    """kappa, half the width of its confidence interval, its standard error, frequencies."""
-
-    value: float
-    bound: float
-    standard_error: float
-    n_frequencies: int
-
-
-def frequencies(
-    rng: np.random.Generator, dim: int, count: int, kernel: str, sigma: float
-) -> np.ndarray:
+def frequencies(rng: np.random.Generator, dim: int, count: int, kernel: Kernel) -> np.ndarray:
     """Draw from the kernel's spectrum: a normal law, or Cauchy's for the Laplace kernel.
 
     Returns (dim, count); a longer draw from the same generator begins with a shorter one.
     """
-    normal = rng.standard_normal((count, dim + (kernel == "laplace")))
-    omega = normal[:, :dim] / sigma
-    if kernel == "laplace":
+    normal = rng.standard_normal((count, dim + kernel.laplace))
+    omega = normal[:, :dim] / kernel.sigma
+    if kernel.laplace:
         omega /= np.abs(normal[:, dim:])
     return np.ascontiguousarray(omega.T)
 
@@ -51,11 +39,11 @@ def transforms(
 ) -> np.ndarray:
     """Return sum_p v_p exp(i <omega, p>) of every set, (n_sets, r, 2, n_frequencies)."""
     count = omega.shape[1]
-    width = -(-count // kernel_sums.FREQUENCIES) * kernel_sums.FREQUENCIES
+    width = -(-count // expansions.FREQUENCIES) * expansions.FREQUENCIES
     padded = np.zeros((omega.shape[0], width))
     padded[:, :count] = omega
     reach = np.linalg.norm(points, axis=1).max() * np.linalg.norm(omega, axis=0).max()
-    sums = kernel_sums.fourier(
+    sums = expansions.fourier(
         points, vectors, offsets, padded, not reach < _FAR, team_size(n_threads)
     )
     return sums[..., :count]
@@ -85,13 +73,10 @@ def needed_uniformly(eps: float, delta: float, dim: int, diameter: float, sigma:
 def random_norm(
     points: np.ndarray,
     vectors: np.ndarray,
-    kernel: str,
-    sigma: float,
-    eps: float,
-    delta: float,
-    rng: np.random.Generator,
+    kernel: Kernel,
+    accuracy: Accuracy,
     n_threads: int | None,
-) -> FourierSum:
+) -> NormEstimate:
     """Return kappa of one measure with itself, to eps times the square of its total W.
 
     |transform(omega)|^2 lies in [0, W^2] and has the mean kappa. More and more frequencies
@@ -99,7 +84,8 @@ def random_norm(
     enough, which for small distances it does long before Hoeffding's, where drawing ends
     in any case. Half of delta is for the one, half is shared by the tests of the other.
     """
-    points, sigma = scaled(points, sigma)
+    eps, delta = accuracy.eps, accuracy.risk
+    points, kernel = kernel.scaled(points)
     points = centred(points)
     offsets = np.array([0, len(points)])
     total = float(lengths(vectors).sum())
@@ -116,7 +102,7 @@ def random_norm(
     for size in sizes:
         while drawn < size:
             count = min(size - drawn, max(256, _BATCH_VALUES // vectors.shape[1] // 2))
-            omega = frequencies(rng, points.shape[1], count, kernel, sigma)
+            omega = frequencies(accuracy.rng, points.shape[1], count, kernel)
             values = np.square(transforms(points, vectors, offsets, omega, n_threads)[0])
             values = values.sum(axis=(0, 1))
             # Means and squared deviations of two parts give those of the whole (Chan).
@@ -132,4 +118,5 @@ def random_norm(
         if width <= eps:
             break
     deviation = math.sqrt(squares / max(drawn - 1, 1) / drawn)
-    return FourierSum(mean * most, min(width, eps) * most, deviation * most, drawn)
+    bound = min(width, eps) * most
+    return NormEstimate(mean * most, bound, {"features": 2 * drawn}, deviation * most)

@@ -12,7 +12,8 @@ import numpy as np
 
 from d2ke.distances.blocks import prepared_bytes
 from d2ke.distances.matrix import distance_matrix
-from d2ke.distances.pairs import Pairs, check_pairs
+from d2ke.distances.pairs import check_pairs
+from d2ke.distances.problem import Caller, PairwiseProblem
 from d2ke.model_selection.cost import SearchCost
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.objects.container import Objects
@@ -39,9 +40,10 @@ class SearchCall:
         how = {"n_threads": self.problem.n_threads, "progress": progress}
         return distance_matrix(self.X, Y, self.distance, **how, **self.params)
 
-    def pairs(self, omega: Any) -> Pairs:
+    def pairs(self, omega: Any) -> PairwiseProblem:
         """Check the training objects and random objects for `fill`."""
-        return check_pairs(self.X, omega, self.distance, self.params, ("X", "omega"))
+        caller = Caller("d2ke_embed", "X", "omega")
+        return check_pairs(self.X, omega, self.distance, self.params, caller)
 
     def cost(self, distances: int, inputs: int = 0) -> SearchCost:
         """Return what the search takes with so many bytes of distances, beside its inputs."""

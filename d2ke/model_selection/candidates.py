@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base import arrays
-from d2ke._base.blas import for_this_thread
+from d2ke._base.blas import limit_blas_of_thread
 from d2ke._base.checks import integer
 from d2ke._base.threads import worker_pool
 from d2ke.embedding.features import d2ke_features
@@ -201,7 +201,7 @@ class _FeatureSearch:
         if missing:
             at_once = min(self.cost.hat_threads(settings[i]["R"]) for i in missing)
             D.rows  # noqa: B018 (opens them before several threads need them)
-            with worker_pool(at_once, for_this_thread) as pool:
+            with worker_pool(at_once, limit_blas_of_thread) as pool:
                 results = pool.map(lambda i: self.by_hat(D, settings[i]), missing)
                 for i, accuracies in zip(missing, results, strict=True):
                     known[i] = self.journal[position, i] = accuracies
@@ -373,7 +373,7 @@ def search_gram(
         return int((svmpredict(None, K[np.ix_(out, kept)], model)[0] == codes[out]).sum())
 
     tried = []
-    with worker_pool(problem.n_threads, for_this_thread) as pool:
+    with worker_pool(problem.n_threads, limit_blas_of_thread) as pool:
         for parameters, K in candidates:
             jobs = [(C, *part) for C in costs for part in parts]
             counts = list(pool.map(lambda job, K=K: right(K, *job), jobs))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from d2ke._base.blas import ROWS
-from d2ke._base.memory import SPARE, bytes_needed, check_limit, require_memory
+from d2ke._base.memory import SPARE, bytes_needed, check_limit, needs, require_memory
 from d2ke._base.threads import thread_count
 from d2ke.learners.libsvm import cache_bytes
 from d2ke.learners.newton import MOST_DENSE
@@ -18,6 +18,25 @@ from d2ke.model_selection.squared_hinge import folds_together
 HAT = '"d2ke", "rsm": blocks of the hat matrix'
 PRODUCTS = '"d2ke", "rsm": sums of products'
 HINGE = '"d2ke", "rsm": squared hinge loss'
+
+needs(
+    "search",
+    {
+        HAT: "D + 40 n R T + 48 M^2 T + 32 H^2 T + W",
+        PRODUCTS: "D + 8 R^2 f + 56 R^2 T + 16 R k f C + 4 B + 2 B T + W",
+        HINGE: "D + Z + 112 n K + 24 M P + 24 L M + 320 M K + 8 MiB T + 32 MiB + W",
+    },
+    "a folder for the distances; a part of the objects, fewer threads, or a smaller R",
+)
+needs(
+    "search",
+    {
+        '"knn"': "D + 64 n + 64 MiB + W",
+        '"dsk_rbf", "dsk_nd"': "D + 16 n^2 + 24 n^2 T + Q T + W",
+        '"gdk_led"': "D + 40 n^2 + 64 n R + 32 H^2 + 112 n K + W",
+    },
+    "give a part of the objects, or fewer threads",
+)
 
 # What it takes to verify a store and find its median.
 _VERIFY_BYTES = 3 << 24

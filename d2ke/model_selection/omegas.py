@@ -11,18 +11,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from d2ke._base.checks import generator, integer
+from d2ke._base.memory import SPARE
 from d2ke._base.progress import stages
 from d2ke.distances.blocks import description
 from d2ke.distances.fingerprint import digest, sequence_digest
 from d2ke.distances.matrix import fill
+from d2ke.distances.output import Output
+from d2ke.distances.problem import Quantity
 from d2ke.model_selection.call import SearchCall, packed_bytes
 from d2ke.model_selection.candidates import search_features
 from d2ke.model_selection.folder import SearchFolder, store_names
 from d2ke.model_selection.grids import FEATURE_VALUES, FeatureGrid
 from d2ke.model_selection.result import Search, printable, show
 from d2ke.objects.container import Objects, check_compatible
+from d2ke.objects.fitted_objects import representatives
 from d2ke.objects.packing import pack
-from d2ke.objects.random_objects import representatives
 
 
 class Omega(NamedTuple):
@@ -111,19 +114,20 @@ def _stores(
 ) -> Iterator[tuple[dict[str, Any], Path]]:
     """Compute the distances of each p(omega) into a feature store of the folder."""
     names = store_names([one.parameters for one in omegas])
+    # The allocator keeps some of what the blocks took.
+    limit = None if call.limit is None else call.limit - SPARE
     for omega, name in zip(shown, names, strict=True):
-        fill(
-            call.pairs(_drawn(call, omega)),
-            call.folder / name,
-            dtype=None,
-            max_memory=call.limit,
+        path = call.folder / name
+        parameters = {f"omega_{key}": printable(v) for key, v in omega.parameters.items()}
+        output = Output(
+            path,
+            max_memory=limit,
             resume=True,
             n_threads=call.problem.n_threads,
             progress=call.progress,
-            task=name,
-            parameters={f"omega_{key}": printable(v) for key, v in omega.parameters.items()},
-        ).close()
-        yield omega.parameters, call.folder / name
+        )
+        fill(call.pairs(_drawn(call, omega)), output, Quantity(name, parameters=parameters)).close()
+        yield omega.parameters, path
 
 
 def _record(call: SearchCall, omegas: Sequence[Omega]) -> Mapping[str, Any]:

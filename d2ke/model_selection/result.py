@@ -14,7 +14,8 @@ import h5py
 import numpy as np
 
 from d2ke._base.checks import file_path
-from d2ke._base.files import frozen, written_whole
+from d2ke._base.files import atomic_write, lists_to_tuples
+from d2ke._base.memory import needs
 from d2ke._version import __version__
 from d2ke.io._hdf5 import HEADER_BYTES, group_of, header, part_of, seal
 
@@ -97,7 +98,7 @@ class Search:
             "info": self.info,
         }
         text = json.dumps(record, indent=2, default=_plain)
-        with written_whole(path) as part:
+        with atomic_write(path) as part:
             if kind == "json":
                 part.write_text(text + "\n")
             else:
@@ -141,9 +142,12 @@ class Search:
         """Map each value of a parameter to the best accuracy that was reached with it."""
         best: dict[Any, float] = {}
         for values, accuracy in self.tried:
-            value = frozen(values[name])
+            value = lists_to_tuples(values[name])
             best[value] = max(accuracy, best.get(value, accuracy))
         return best
+
+
+needs("load_search", "12 F")
 
 
 def load_search(path: str | os.PathLike) -> Search:
@@ -234,7 +238,7 @@ def _plain(value: Any) -> Any:
 
 def _restored(values: Mapping[str, Any]) -> dict[str, Any]:
     """Make the ranges tuples again."""
-    return {name: frozen(value) for name, value in values.items()}
+    return {name: lists_to_tuples(value) for name, value in values.items()}
 
 
 def _write_hdf5(file: h5py.File, record: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice
+from d2ke._base.memory import needs
 
 KINDS = ("vectors", "strings")
 LETTERS = ("str", "bytes", "int")
@@ -253,6 +254,9 @@ class Objects:
             return f"<{n} strings over {len(self.alphabet)} letters{span}>"
         weighted = "" if self.weights is None else "weighted "
         return f"<{n} sequences of {weighted}{self.dim}-dimensional vectors, {self.dtype}{span}>"
+
+
+needs("concatenate", {"vectors": "b N + 16 n", "strings": "18 N + 16 n"})
 
 
 def concatenate(collections: Iterable[Objects]) -> Objects:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice, flag
+from d2ke._base.memory import needs
 from d2ke.objects.container import (
     _LARGEST_EXACT_INTEGER,
     _SMALL_TABLE,
@@ -16,6 +17,15 @@ from d2ke.objects.container import (
     Objects,
     _code_dtype,
     offsets_of,
+)
+
+needs(
+    "pack",
+    {
+        "vectors": "N + b N + c N + 256 n",
+        "str, bytes": "12 N + 64 n",
+        "sequences of integers": "72 N + 256 n",
+    },
 )
 
 

@@ -24,7 +24,7 @@ def fuzz(*arguments):
 
 # What is called without data, or by compiled code, which holds it itself.
 NO_KERNELS = {
-    *("isa.select", "isa.selected", "isa.supported", "isa.vector_bytes", "cross.by_length"),
+    *("isa.select", "isa.selected", "isa.supported", "isa.vector_bytes", "pairwise.by_length"),
     *("omp.max_threads", "omp.version"),
 }
 CALLED = f"""

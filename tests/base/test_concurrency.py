@@ -278,7 +278,7 @@ def test_a_blas_with_a_setting_for_each_thread(monkeypatch):
     gate = threading.Barrier(3)
     with ThreadPoolExecutor(3) as pool:
         assert list(pool.map(run, range(3))) == [(4, 1, 4)] * 3
-    with worker_pool(2, blas_module.for_this_thread) as pool:
+    with worker_pool(2, blas_module.limit_blas_of_thread) as pool:
         assert list(pool.map(lambda _: library.get_num_threads(), range(4))) == [1] * 4
 
 

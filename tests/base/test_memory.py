@@ -101,7 +101,7 @@ def test_no_case_is_there_twice():
 def test_page_shows_the_table():
     page = (ROOT / "docs" / "memory.md").read_text()
     shown = page.split("<!-- table -->\n")[1]
-    assert shown == memory.markdown(), "python -m d2ke._base.memory prints the table"
+    assert shown == memory.markdown(), "docs/memory.md says which command prints the table"
 
 
 def test_page_tells_what_happens(capsys):
@@ -128,8 +128,7 @@ def test_symbols_are_explained():
     ],
 )
 def test_formulas_are_read(formula, sizes, wanted, monkeypatch):
-    rows = {("f", ""): memory.Need(("f",), "", formula)}
-    monkeypatch.setattr(memory, "_rows", lambda: rows)
+    monkeypatch.setitem(memory._ROWS, ("f", ""), memory.Need(("f",), "", formula))
     assert memory.bytes_needed("f", **sizes) == wanted
 
 
@@ -282,10 +281,10 @@ def test_available_is_what_the_system_says():
 def test_limit_of_the_process():
     script = (
         "import resource, d2ke\n"
-        "from d2ke._base import memory as _memory\n"
+        "from d2ke._base import system_memory\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
         "resource.setrlimit(resource.RLIMIT_AS, (used + 10**9, used + 10**9))\n"
-        "print(_memory.available_memory())\n"
+        "print(system_memory.available_memory())\n"
         "try:\n"
         "    d2ke.random_strings(10**6, 'ab', length=200, seed=0)\n"
         "except MemoryError as error:\n"

@@ -403,13 +403,13 @@ def test_going_on_is_the_same(file, small_chunks, monkeypatch, features, blocks)
         embed(file)
     assert Path(f"{file}.part").read_bytes() == before
     computed = []
-    run = d2ke.distances.pairs.Prepared.run
+    run = d2ke.distances.problem.CompiledPairs.run
 
     def count(self, out, *rest):
         computed.append(len(out))
         run(self, out, *rest)
 
-    monkeypatch.setattr(d2ke.distances.pairs.Prepared, "run", count)
+    monkeypatch.setattr(d2ke.distances.problem.CompiledPairs, "run", count)
     same(embed(file, resume=True), features)
     assert sum(computed) == 700 - 8 * blocks
     assert os.listdir(file.parent) == ["features.h5"]

@@ -21,6 +21,7 @@ from d2ke.experiments import methods
 from d2ke.experiments import run as run_module
 from d2ke.experiments.methods import METHODS, Division, evaluate
 from d2ke.experiments.run import run, summary, write_json
+from d2ke.experiments.session import Session
 from d2ke.experiments.settings import DETERMINISTIC, SETTINGS, Setting, quick, sample, used
 from d2ke.learners.losses import train_classifier
 from d2ke.objects.container import concatenate
@@ -670,7 +671,10 @@ def toy(small, monkeypatch):
 )
 def test_real_data(data_dir, small, tmp_path, name, method, n_train, n_test, least):
     file = tmp_path / "record.json"
-    record = run(name, method=method, data_dir=data_dir, seeds=1, n_threads=2, json_file=file)
+    record = run(
+        name, method=method, seeds=1, json_file=file,
+        session=Session(data_dir, n_threads=2),
+    )  # fmt: skip
     written = json.loads(file.read_text())
     assert written == json.loads(json.dumps(record))
     for field, kind in FIELDS.items():
@@ -690,7 +694,9 @@ def test_real_data(data_dir, small, tmp_path, name, method, n_train, n_test, lea
 
 def test_record_of_several_divisions(toy, tmp_path):
     lines, file = [], tmp_path / "r.json"
-    record = run(toy, seeds=3, R=5, n_threads=1, json_file=file, report=lines.append)
+    record = run(
+        toy, seeds=3, R=5, json_file=file, session=Session(n_threads=1, report=lines.append)
+    )
     each = [evaluate("d2ke", division_of(signs(60), seed)) for seed in range(3)]
     assert record["accuracy_mean"] == pytest.approx(np.mean(record["accuracies"]))
     assert record["accuracy_sd"] == pytest.approx(np.std(record["accuracies"], ddof=1))
@@ -708,7 +714,7 @@ def test_record_of_several_divisions(toy, tmp_path):
 
 
 def test_accuracies_are_those_of_evaluate(toy):
-    record = run(toy, method="rsm", seeds=2, n_threads=1)
+    record = run(toy, method="rsm", seeds=2, session=Session(n_threads=1))
     each = [evaluate("rsm", division_of(signs(60), seed)) for seed in range(2)]
     assert record["accuracies"] == [one.accuracy for one in each]
     assert record["parameters"] == [one.parameters for one in each]
@@ -725,7 +731,7 @@ def test_record_is_written_after_every_division(toy, tmp_path, monkeypatch):
 
     monkeypatch.setattr(run_module, "evaluate", stopped)
     with pytest.raises(KeyboardInterrupt):
-        run(toy, seeds=5, n_threads=1, json_file=file)
+        run(toy, seeds=5, json_file=file, session=Session(n_threads=1))
     assert calls == [None, [0], [0, 1]]
     record = json.loads(file.read_text())
     assert record["seeds"] == [0, 1]
@@ -738,7 +744,7 @@ def test_record_is_written_before_it_is_reported(toy, tmp_path):
     def report(line):
         assert line.startswith(f"seed {json.loads(file.read_text())['seeds'][-1]}:")
 
-    run(toy, seeds=2, n_threads=1, json_file=file, report=report)
+    run(toy, seeds=2, json_file=file, session=Session(n_threads=1, report=report))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
@@ -765,7 +771,7 @@ def test_killed_between_divisions(tmp_path):
 def test_earlier_record_is_replaced(toy, tmp_path):
     file = tmp_path / "r.json"
     file.write_text("something else")
-    run(toy, seeds=1, n_threads=1, json_file=str(file))
+    run(toy, seeds=1, json_file=str(file), session=Session(n_threads=1))
     assert json.loads(file.read_text())["seeds"] == [0]
     assert os.listdir(tmp_path) == ["r.json"]
 

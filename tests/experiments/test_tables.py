@@ -33,7 +33,9 @@ from d2ke.experiments import tables as module
 from d2ke.experiments.cells import Cell
 from d2ke.experiments.estimate import Estimate, duration
 from d2ke.experiments.methods import METHODS, Outcome, evaluate
+from d2ke.experiments.plan import Selection
 from d2ke.experiments.run import run
+from d2ke.experiments.session import Session
 from d2ke.experiments.settings import SETTINGS, Setting
 from d2ke.experiments.tables import tables
 
@@ -88,8 +90,10 @@ def small(monkeypatch):
     return Small(monkeypatch)
 
 
-def start(out, names=NAMES, **options):
-    return tables(names, **{"out": out, "seeds": 2, "n_threads": 2} | options)
+def start(out, names=NAMES, *, report=lambda line: None, command="", **options):
+    selection = Selection(names, **{"seeds": 2} | options)
+    session = Session(n_threads=2, report=report)
+    return tables(selection, out=out, command=command, session=session)
 
 
 CHANGING = {"date", "total_seconds", "seconds", "seconds_by_stage", "seconds_by_R"}
@@ -245,7 +249,7 @@ def test_the_same_numbers_as_d2ke_run(small, tmp_path, monkeypatch):
     monkeypatch.setattr("d2ke.experiments.run.load", small.load)
     results = start(tmp_path, ["digits-points"], methods=["knn", "rsm"])
     for record in results["results"]:
-        other = run("digits-points", method=record["method"], seeds=2, n_threads=1)
+        other = run("digits-points", method=record["method"], seeds=2, session=Session(n_threads=1))
         for key in ("accuracies", "parameters", "accuracy_sd", "n_train", "n_test"):
             assert json.loads(json.dumps(other[key])) == record[key]
 
@@ -272,7 +276,7 @@ def test_a_killed_run_goes_on(small, tmp_path):
     assert small.loaded == NAMES[1:]
     assert lasting(again) == lasting(whole)
     # 5 of methods, and the kernel of the first data set.
-    assert lines[0] == f"6 finished cells are taken from {tmp_path / 'killed' / 'cells'}"
+    assert lines[0] == f"6 finished cells are reused from {tmp_path / 'killed' / 'cells'}"
     assert lines[-1].startswith("[10/10]")
     # And when all is done, nothing is read or computed any more.
     (tmp_path / "killed" / "report.html").unlink()
@@ -294,7 +298,7 @@ def test_half_a_cell_is_computed_anew(small, tmp_path, content):
     lines = []
     assert lasting(start(tmp_path, **options, report=lines.append)) == lasting(first)
     assert small.evaluated == ["digits-str8 knn 1"]
-    assert lines[0] == "computed anew: digits-str8 knn seed 1 (other file)"
+    assert lines[0] == "computed again: digits-str8 knn seed 1 (other file)"
     assert os.listdir(file.parent) in (["0.json", "1.json"], ["1.json", "0.json"])
 
 
@@ -307,17 +311,17 @@ def test_cells_of_other_settings_are_computed_anew(small, tmp_path, monkeypatch)
     monkeypatch.setitem(SETTINGS, "digits-str8", setting)
     start(tmp_path, methods=["knn"], report=lines.append)
     assert small.evaluated == []
-    assert not any("computed anew" in line for line in lines)
+    assert not any("computed again" in line for line in lines)
     lines.clear()
     monkeypatch.setitem(SETTINGS, "digits-str8", replace(setting, search_n=50))
     start(tmp_path, methods=["knn"], report=lines.append)
     assert small.evaluated == ["digits-str8 knn 0", "digits-str8 knn 1"]
-    assert lines[0] == "computed anew: digits-str8 knn seed 0 (other setting)"
+    assert lines[0] == "computed again: digits-str8 knn seed 0 (other setting)"
     small.evaluated.clear()
     monkeypatch.setattr(cells, "__version__", "99")
     start(tmp_path, methods=["knn"], report=lines.append)
     assert len(small.evaluated) == 4
-    assert "computed anew: digits-points knn seed 1 (other d2ke)" in lines
+    assert "computed again: digits-points knn seed 1 (other d2ke)" in lines
 
 
 def test_cells_of_other_data_are_computed_anew(small, tmp_path):
@@ -328,7 +332,7 @@ def test_cells_of_other_data_are_computed_anew(small, tmp_path):
     lines = []
     results = start(tmp_path, NAMES[:1], methods=["knn"], seeds=3, report=lines.append)
     assert small.evaluated == [f"digits-str8 knn {seed}" for seed in range(3)]
-    assert "digits-str8 knn seed 0 was made from other data and is computed anew" in lines
+    assert "digits-str8 knn seed 0 is of other data and is computed again" in lines
     assert results["results"][0]["n_train"] == 98
 
 
@@ -340,7 +344,7 @@ def test_the_kernel_follows_what_was_chosen(small, tmp_path):
     file.write_text(json.dumps(content))
     lines = []
     second = start(tmp_path, NAMES[:1], methods=["d2ke"], seeds=1, report=lines.append)
-    assert "computed anew: digits-str8 kernel seed 0 (other parameters)" in lines
+    assert "computed again: digits-str8 kernel seed 0 (other parameters)" in lines
     errors = [one["kernel_errors"]["digits-str8"]["rms"] for one in (first, second)]
     assert errors[0] != errors[1]
 
@@ -372,7 +376,7 @@ def test_deterministic_methods_run_once_on_a_published_division(small, tmp_path,
     assert found["knn"]["accuracy_sd"] == 0
     assert found["knn"]["seeds"] == [0]
     assert found["rsm"]["seeds"] == [0, 1]
-    row = report.accuracy_table(results["results"]).rows[0]
+    row = report.accuracy_table(results["results"])[1][0]
     assert [", one division" in cell for cell in row] == [False, True, True, False]
     assert results["datasets"]["digits-str8"]["division"] == "published"
 
@@ -422,7 +426,7 @@ def test_sizes_of_a_curve(monkeypatch, n_train):
         made = plan.Plan(name, setting, False, [])
         for seed in range(3):
             # The division stands for itself: only its cell's seed is looked at.
-            module._compute(Cell(name, "rsm", seed), seed, made)
+            module._content(Cell(name, "rsm", seed), seed, made)
         assert asked["rsm", 0] == sizes
         assert asked["rsm", 1] == asked["rsm", 2] == ([] if n_train else sizes)
 
@@ -542,12 +546,13 @@ def test_signals(tmp_path, number):
         assert child.returncode == 130, err
         command = f"d2ke tables .* --out '{out}'"
         assert re.fullmatch(
-            rf"d2ke: interrupted; what is finished is kept in {out}; to go on: {command}\n", err
+            rf"d2ke: interrupted; finished cells are in {out}; to resume: {command}\n", err
         )
     assert json.loads((out / "cells-quick/digits-points/knn/0.json").read_text())["wall"] > 0
     lines = []
-    tables(["digits-points"], methods=["knn"], quick=True, out=out, report=lines.append)
-    assert lines == [f"1 finished cells are taken from {out / 'cells-quick'}"]
+    selection = Selection(["digits-points"], methods=["knn"], quick=True)
+    tables(selection, out=out, session=Session(report=lines.append))
+    assert lines == [f"1 finished cells are reused from {out / 'cells-quick'}"]
 
 
 def test_interrupt_in_this_process(capsys, monkeypatch, tmp_path):
@@ -558,7 +563,7 @@ def test_interrupt_in_this_process(capsys, monkeypatch, tmp_path):
     assert main(["tables", "--out", "x y"]) == 130
     assert capsys.readouterr() == (
         "",
-        "d2ke: interrupted; what is finished is kept in x y; to go on: d2ke tables --out 'x y'\n",
+        "d2ke: interrupted; finished cells are in x y; to resume: d2ke tables --out 'x y'\n",
     )
 
 
@@ -575,7 +580,7 @@ def test_missing_data_by_name(monkeypatch, tmp_path, capsys):
     out, empty = tmp_path / "out", tmp_path / "empty"
     empty.mkdir()
     with pytest.raises(FileNotFoundError) as error:
-        tables(["splice", "auslan"], out=out, data_dir=empty)
+        tables(Selection(["splice", "auslan"]), out=out, session=Session(data_dir=empty))
     assert str(error.value).count("not found in") == 2
     assert all(REGISTRY[name].page in str(error.value) for name in ("splice", "auslan"))
     assert main(["tables", "--out", str(out), "--data", str(empty), "--datasets", "splice"]) == 1
@@ -640,14 +645,14 @@ def test_a_data_set_that_turns_out_wrong(small, monkeypatch, tmp_path):
 
 def test_default_data_sets(monkeypatch):
     for domain, kind in (("series", "series"), ("strings", "strings"), ("images", "sets")):
-        names, not_run = plan.chosen_datasets(None, domain)
+        names, not_run = Selection(domain=domain).checked_datasets()
         assert all(REGISTRY[name].domain == kind for name in names)
         assert {*names, *not_run} == {one for one, where in paper.ORDER.items() if where == domain}
-    names, not_run = plan.chosen_datasets(None, None)
+    names, not_run = Selection(None).checked_datasets()
     assert not any(name.startswith("digits") for name in names)
     assert names == [name for name in paper.ORDER if name in names]
     assert {"iq-radio", "bit-str4"} <= set(not_run)
-    assert plan.chosen_datasets(["digits-str8", "splice", "auslan", "splice"], None) == (
+    assert Selection(["digits-str8", "splice", "auslan", "splice"]).checked_datasets() == (
         ["auslan", "splice", "digits-str8"],
         {},
     )
@@ -691,7 +696,7 @@ def record(method, mean, dataset="auslan", sd=0.5, seeds=(0, 1), known=None):
 
 
 def test_best_of_each_row_is_bold():
-    rows = report.accuracy_table(
+    header, rows = report.accuracy_table(
         [
             record("d2ke", 94.994, known=92.6),
             record("knn", 94.986, seeds=(0,)),
@@ -699,8 +704,8 @@ def test_best_of_each_row_is_bold():
             record("knn", 80.0, dataset="splice", known=79.41),
         ]
     )
-    assert rows.header == ["data", "D2KE", "KNN", "RSM"]
-    assert rows.rows == [
+    assert header == ["data", "D2KE", "KNN", "RSM"]
+    assert rows == [
         # 94.99 both, as shown.
         ["auslan", "**94.99 ± 0.50** (92.60)", "**94.99**, one division", "90.00 ± 0.50"],
         ["splice", "-", "**80.00 ± 0.50** (79.41)", "-"],
@@ -742,11 +747,11 @@ def test_sentences_reach_the_report(small, tmp_path):
 
 def test_document():
     blocks = [
-        document.Heading(2, "a & b"),
-        document.Paragraph("x < 3, **bold**, 2 * 3"),
-        document.Items(["one", "two"]),
-        document.Table(["k", "v"], [["a|b", "**1**"]]),
-        document.Image("figures/a.png", "a picture", b"png"),
+        document.heading(2, "a & b"),
+        document.paragraph("x < 3, **bold**, 2 * 3"),
+        document.items(["one", "two"]),
+        document.table(["k", "v"], [["a|b", "**1**"]]),
+        document.image("figures/a.png", "a picture", b"png"),
     ]
     assert document.as_markdown(blocks) == (
         "## a & b\n\nx \\< 3, **bold**, 2 \\* 3\n\n- one\n- two\n\n"

@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 from reference import dtw
 
 import d2ke
+from d2ke._ext import trust_region
 from d2ke.io import load_mat, save_mat
+from d2ke.learners.liblinear import train
+from d2ke.learners.linear_model import one_vs_rest_signs
 from matlab_compat import (
     dtw_c,
     dtw_m,
@@ -310,12 +313,44 @@ def test_doubles_and_matrices_of_one_number_are_taken(gun_point, tmp_path):
         dtw_similarity_cell([0.0, 1.0], [[[0.0]]])
 
 
-def test_a_missing_scikit_learn_is_named_with_the_command(monkeypatch):
-    import sys
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("C", [0.01, 1.0, 50.0])
+def test_trust_region_stops_where_scikit_learns_does(k, C):
+    svm = pytest.importorskip("sklearn.svm")
+    generator = np.random.default_rng(k)
+    y = generator.integers(0, k, 90) * 2.0 - 1
+    F = generator.standard_normal((90, 17)) + y[:, np.newaxis] * np.linspace(0, 0.4, 17)
+    expected = svm.LinearSVC(dual=False, tol=1e-4, C=C, fit_intercept=False).fit(F, y)
+    signs = one_vs_rest_signs(np.unique(y, return_inverse=True)[1], k).T
+    for row, s in zip(expected.coef_, signs, strict=True):
+        smaller = min((s > 0).sum(), (s < 0).sum())
+        w = trust_region.fit(F, s.copy(), C, 1e-4 * smaller / 90)
+        np.testing.assert_allclose(w, row, rtol=1e-9, atol=1e-12)
+    found = rws._trainer("trust-region")(y, F, C)(F)
+    np.testing.assert_array_equal(found, expected.predict(F))
 
-    monkeypatch.setitem(sys.modules, "sklearn.svm", None)
-    with pytest.raises(ImportError, match="pip install scikit-learn"):
-        rws._trainer("trust-region")
+
+# Of larger features, or with a larger C, it would stop after its 1000 steps.
+@given(st.integers(0, 2**32), st.sampled_from([(1e-3, 10.0), (1.0, 0.1), (1.0, 1.0), (100.0, 0.1)]))
+def test_trust_region_finds_the_minimum(seed, C_and_scale):
+    C, scale = C_and_scale
+    generator = np.random.default_rng(seed)
+    n, R = generator.integers(2, 30, 2)
+    F = scale * generator.standard_normal((n, R))
+    s = generator.permutation(np.where(np.arange(n) % 2, 1.0, -1.0))
+
+    def value(w):
+        return w @ w / 2 + C * np.sum(np.maximum(1 - s * (F @ w), 0) ** 2)
+
+    other = train(s, F, f"-s 2 -e 1e-9 -c {C} -q").weights[0]
+    assert value(trust_region.fit(F, s, C, 1e-9)) <= value(other) * (1 + 1e-9)
+
+
+def test_trust_region_of_values_beyond_all_scales_ends():
+    for scale in (1e-320, 1e-200, 1e155, 1e300):
+        F = scale * np.array([[1.0, 2.0], [3.0, -1.0]])
+        w = trust_region.fit(F, np.array([1.0, -1.0]), 1e5, 0.1)
+        assert w.shape == (2,)
 
 
 def test_ctrl_c_stops_a_search_within_a_second(gun_point):

@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import d2ke
-from d2ke._ext import coresets, kernel_sums
-from d2ke.measures import coreset, pair_sums
+from d2ke._ext import coresets, pair_sums
+from d2ke.measures import clouds, coreset, coreset_methods
+from d2ke.measures.kernels import Kernel
+from d2ke.measures.measure import as_measure
 
 CHOOSING = ("random", "zorder", "halving", "herding", "thinning")
 METHODS = ("sorted", *CHOOSING)
@@ -179,11 +181,11 @@ def test_reproducible(method):
 
 def test_reduced_judges(monkeypatch):
     P = np.random.default_rng(0).random((3000, 2))
-    monkeypatch.setattr(coreset, "_FEW", 200)
-    monkeypatch.setattr(coreset, "_PAIRS", 200_000)
+    monkeypatch.setattr(coreset_methods, "_FEW", 200)
+    monkeypatch.setattr(coreset_methods, "_PAIRS", 200_000)
     monkeypatch.setattr(coreset, "_EXACT", 1000)
-    monkeypatch.setattr(coreset, "_BLOCK", 64)
-    monkeypatch.setattr(coreset, "_LAST_BLOCK", 64)
+    monkeypatch.setattr(coreset_methods, "_BLOCK", 64)
+    monkeypatch.setattr(coreset_methods, "_LAST_BLOCK", 64)
     w = np.random.default_rng(1).random(3000)
     for weights in (None, w):
         given = {"sigma": 0.3, "weights_p": weights}
@@ -245,10 +247,10 @@ def test_many_dimensions_and_ties():
 
 
 def test_choice_of_auto():
-    assert coreset._choose(10**7, 1000, 1) == "sorted"
-    assert coreset._choose(10**7, 1000, 2) == "thinning"
-    assert coreset._choose(10**7, 10**5, 2) == "halving"
-    assert coreset._choose(10**4, 5000, 2) == "thinning"
+    assert coreset_methods.choose_method(10**7, 1000, 1) == "sorted"
+    assert coreset_methods.choose_method(10**7, 1000, 2) == "thinning"
+    assert coreset_methods.choose_method(10**7, 10**5, 2) == "halving"
+    assert coreset_methods.choose_method(10**4, 5000, 2) == "thinning"
 
 
 # ---- the compiled choices
@@ -293,11 +295,11 @@ def test_balanced_signs(isa, seed, n, d, r, kernel):
     if seed % 2:
         points, units = np.round(points), np.sign(units[:, :1])
     K = gram(points, units, 0.8, kernel)
-    width = 2 * n + kernel_sums.PADDING
+    width = 2 * n + pair_sums.PADDING
     coins = (2 * rng.integers(0, 2, (1, width)) - 1).astype(np.int8)
-    arrays = [coreset._blocked(a, 2 * n, 1, width) for a in (points, units)]
+    arrays = [coreset_methods._blocked(a, 2 * n, 1, width) for a in (points, units)]
     signs, norms = coresets.balanced_signs(
-        *arrays, np.array([2 * n]), coins, kernel == "laplace", pair_sums.decay(kernel, 0.8), 1
+        *arrays, np.array([2 * n]), coins, kernel == "laplace", clouds.decay(kernel, 0.8), 1
     )
     total = np.zeros(2 * n)  # signed combination of the points
     for i in range(n):
@@ -324,12 +326,12 @@ def test_herding(isa, seed, n, r, distinct):
     K = gram(points, units, 0.8)
     mean = K.mean(axis=1)
     chosen = coresets.herd(
-        pair_sums.cloud(points),
-        pair_sums.cloud(units),
+        clouds.cloud(points),
+        clouds.cloud(units),
         mean,
         m,
         False,
-        pair_sums.decay("gaussian", 0.8),
+        clouds.decay("gaussian", 0.8),
         distinct,
     )
     for t in range(m):
@@ -370,12 +372,12 @@ def test_swaps(isa, seed, n, r, distinct):
         passes += 1
         if (before == expected).all():
             break
-    clouds = pair_sums.cloud(points), pair_sums.cloud(units)
-    field = np.zeros(clouds[0].shape[1])
+    both = clouds.cloud(points), clouds.cloud(units)
+    field = np.zeros(both[0].shape[1])
     field[:n] = m * mean - K[:, start].sum(axis=1)
     chosen = start.copy()
     made, gain = coresets.swap(
-        *clouds, field, n, chosen, 3, 1e-12, False, pair_sums.decay("gaussian", 0.8), distinct
+        *both, field, n, chosen, 3, 1e-12, False, clouds.decay("gaussian", 0.8), distinct
     )
     assert chosen.tolist() == expected.tolist()
     assert made == passes
@@ -386,13 +388,13 @@ def test_halving_is_the_slow_one(monkeypatch):
     # The same order and coins, in plain Python: halves of halves down to 8 points.
     P = np.random.default_rng(0).standard_normal((64, 3))
     K = gram(P, np.ones((64, 1)), 0.7)
-    atoms = coreset._atoms(coreset.as_measure("P", P), "gaussian", 0.7, 1)
-    order = coreset._along_curve(atoms, np.random.default_rng(4))
+    atoms = coreset_methods.Atoms.of(as_measure("P", P), Kernel("gaussian", 0.7), 1)
+    order = coreset_methods._along_curve(atoms, np.random.default_rng(4))
     rng = np.random.default_rng(4)
     rng.random(3)  # the curve's shift
     kept = order
     for _ in range(3):
-        width = len(kept) + kernel_sums.PADDING
+        width = len(kept) + pair_sums.PADDING
         coins = 2 * rng.integers(0, 2, (1, width)) - 1
         field, half = np.zeros(64), []
         for i, (p, q) in enumerate(kept.reshape(-1, 2)):

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import d2ke
-from d2ke._ext import kernel_sums
+from d2ke._ext import expansions
 from d2ke.measures import (
     dual_tree,
     fast_gauss,
@@ -27,7 +27,8 @@ from d2ke.measures import (
     pair_sums,
     random_fourier,
 )
-from d2ke.measures.method_choice import choose
+from d2ke.measures.kernels import Accuracy, Kernel
+from d2ke.measures.norm_methods import choose
 
 EPS = (1e-1, 1e-2, 1e-3)
 
@@ -203,13 +204,13 @@ def test_fourier_series_of_all_shapes(isa):
         square = np.linalg.norm(vectors, axis=1).sum() ** 2
         for eps in (1.0, 0.1, 1e-4, 1e-12):
             try:
-                found = fourier_series.series_norm(points, vectors, sigma, eps, 2)
+                asked = points, vectors, Kernel("gaussian", sigma), Accuracy(eps)
+                found = fourier_series.series_norm(*asked, 2)
             except ValueError:
                 assert (d, eps) == (4, 1e-12) or sigma == 0.1
                 continue
             assert abs(found.value - exact) <= found.bound <= (eps + 1e-12) * square
-            again = fourier_series.series_norm(points, vectors, sigma, eps, 1)
-            assert again == found
+            assert fourier_series.series_norm(*asked, 1) == found
 
 
 @given(
@@ -217,7 +218,7 @@ def test_fourier_series_of_all_shapes(isa):
 )
 def test_fourier_series_of_one_coordinate(extent, eps, where):
     x = np.array([0.0, 1.0, *where]) * extent
-    chosen = fourier_series.plan(x[:, None], 1.0, eps)
+    chosen = fourier_series.plan_series(x[:, None], 1.0, eps)
     k = np.arange(1, chosen.degrees[0] + 1)
     step = 2 * math.pi / chosen.periods[0]
     c = 2 * step / math.sqrt(2 * math.pi) * np.exp(-((k * step) ** 2) / 2)
@@ -334,9 +335,9 @@ def test_sine_and_cosine(isa):
         [np.linspace(-20, 20, 999), np.random.default_rng(0).uniform(-(2**20), 2**20, 5000),
          np.arange(-40, 40) * np.pi / 4, [0.0, 1e-300, 2.0**20 - 1]]
     )  # fmt: skip
-    width = kernel_sums.FREQUENCIES
+    width = expansions.FREQUENCIES
     arguments = np.resize(arguments, -(-len(arguments) // width) * width)
-    found = kernel_sums.fourier(
+    found = expansions.fourier(
         np.ones((1, 1)), np.ones((1, 1)), np.array([0, 1]), arguments[None], False, 1
     )[0, 0]
     np.testing.assert_allclose(found[0], np.cos(arguments), rtol=0, atol=3e-16)
@@ -349,7 +350,7 @@ def test_taylor_features_are_the_expansion(isa, d):
     degree = 6
     points, vectors = rng.standard_normal((37, d)) * 0.5, rng.standard_normal((37, 2))
     terms = fast_gauss.terms_of(d, degree)
-    powers = kernel_sums.exponents(d, degree, terms)
+    powers = expansions.exponents(d, degree, terms)
     assert len({tuple(p) for p in powers}) == terms
     assert powers.sum(axis=1).max() == degree - 1
     found = fast_gauss.features(points, vectors, np.array([0, 10, 37]), degree, 1)
@@ -381,12 +382,13 @@ def test_taylor_features_about_many_centres(d, eps):
     points = rng.random((800, d)) + (rng.random((800, 1)) < 0.3)
     vectors = rng.standard_normal((800, 2))
     for sigma in (0.02, 0.1):
-        exact = pair_sums.norm(points, vectors, "gaussian", sigma, 1)
+        kernel = Kernel("gaussian", sigma)
+        exact = pair_sums.norm(points, vectors, kernel, 1)
         total = np.linalg.norm(vectors, axis=1).sum()
         unit = math.sqrt(2) * sigma
         for cluster in (0.25, 1.0, 2.0):
             degree = fast_gauss.degree_of_clusters(cluster, eps)
-            chosen = fast_gauss.Plan(degree, fast_gauss.terms_of(d, degree), cluster, 0.0)
+            chosen = fast_gauss.ExpansionPlan(degree, fast_gauss.terms_of(d, degree), cluster, 0.0)
             if chosen.terms > 3000:
                 continue
             found = fast_gauss._clustered(points / unit, vectors, chosen, eps, 1)
@@ -395,9 +397,9 @@ def test_taylor_features_about_many_centres(d, eps):
             assert abs(found.value - exact) <= 0.1 * found.bound
             positive = np.abs(vectors[:, :1])
             found = fast_gauss._clustered(points / unit, positive, chosen, eps, 1)
-            exact_positive = pair_sums.norm(points, positive, "gaussian", sigma, 1)
+            exact_positive = pair_sums.norm(points, positive, kernel, 1)
             assert abs(found.value - exact_positive) <= found.bound
-            assert found.centres > 1
+            assert found.counts["centres"] > 1
 
 
 @pytest.mark.parametrize("cluster", [0.3, 1.0, 2.5])
@@ -416,8 +418,8 @@ def test_degree_of_clusters_bounds_every_pair(cluster):
 def test_plan_of_centres():
     rng = np.random.default_rng(0)
     points = rng.random((20000, 2))
-    assert fast_gauss.plan(points, 1.0, 1e-3).cluster == 0
-    assert fast_gauss.plan(points, 0.01, 1e-3).cluster > 0
+    assert fast_gauss.plan_expansion(points, 1.0, 1e-3).cluster == 0
+    assert fast_gauss.plan_expansion(points, 0.01, 1e-3).cluster > 0
     exact = d2ke.kernel_norm(points[:5000], sigma=0.02, info=True).squared
     info = d2ke.kernel_norm(points[:5000], sigma=0.02, method="ifgt", eps=1e-4, info=True)
     assert info.counts["centres"] > 1
@@ -489,13 +491,15 @@ def test_auto_says_what_it_picks():
     assert "few" in few.reason
     points = rng.random((20000, 2))
     u = np.ones((20000, 1))
-    picks = {sigma: choose(points, u, "gaussian", sigma, 2.5e-4, 0.01) for sigma in (0.003, 1.0)}
-    assert picks[0.003][0] == "dualtree"
-    assert picks[1.0][0] == "fourier"
-    assert "seconds" in picks[1.0][1]
-    assert choose(points, u, "gaussian", 1.0, None, 0.01)[0] == "exact"
+    narrow, wide = (
+        choose(points, u, Kernel("gaussian", sigma), Accuracy(2.5e-4)) for sigma in (0.003, 1.0)
+    )
+    assert narrow[0] == "dualtree"
+    assert wide[0] == "fourier"
+    assert "seconds" in wide[1]
+    assert choose(points, u, Kernel("gaussian", 1.0), Accuracy(None))[0] == "exact"
     high = rng.standard_normal((20000, 20))
-    assert choose(high, u, "gaussian", 5.0, 2.5e-2, 0.01)[0] == "rff"
+    assert choose(high, u, Kernel("gaussian", 5.0), Accuracy(2.5e-2))[0] == "rff"
 
 
 def test_information():
@@ -804,24 +808,6 @@ def test_neighbors():
         assert distances.shape == indices.shape == (5, 25)
         assert (np.diff(distances, axis=1) >= 0).all()
         assert (indices[:, 0] == np.arange(5)).all()
-
-
-# ---- the seam for alignment
-
-
-def test_gradient_of_a_translation():
-    rng = np.random.default_rng(0)
-    P, Q = (d2ke.curve(rng.standard_normal((9, 3)) + 100) for _ in range(2))
-    T = np.array([0.1, -0.3, 0.2])
-
-    def kappa(T):
-        K = reference.kernel_values(P.points, Q.points + T, 0.9)
-        return (K * (P.vectors @ Q.vectors.T)).sum()
-
-    value, gradient = pair_sums.kappa_and_gradient(P, Q, T, 0.9, 1)
-    assert value == pytest.approx(kappa(T))
-    steps = [(kappa(T + 1e-6 * e) - kappa(T - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
-    assert gradient == pytest.approx(steps, abs=1e-6)
 
 
 # ---- bad input

@@ -40,7 +40,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from d2ke._base.checks import choice, file_path, flag
-from d2ke._base.files import written_whole
+from d2ke._base.files import atomic_write
+from d2ke._base.memory import needs
 from d2ke.io.mat import v4, v5, v73
 from d2ke.io.mat.errors import Damaged, MatFileError, Unreadable
 from d2ke.io.mat.values import to_python, variable_nodes
@@ -48,6 +49,9 @@ from d2ke.objects.container import KINDS, Objects
 from d2ke.objects.packing import pack
 
 VERSIONS = ("5", "7.3")
+
+
+needs("load_mat, load_objects, save_mat", "3 F")
 
 
 def load_mat(
@@ -249,7 +253,7 @@ def save_mat(
     compress = flag("compress", compress)
     try:
         nodes = variable_nodes(data)
-        with written_whole(path) as part:
+        with atomic_write(path) as part:
             if version == "7.3":
                 v73.write(part, nodes, compress)
             else:

@@ -6,15 +6,16 @@ import numpy as np
 from libc.math cimport rint
 from libc.stdint cimport int64_t
 
-from d2ke._ext.cross cimport Cross
-from d2ke._ext.cross import by_length
+from d2ke._ext.pairwise cimport PairwiseKernel
+from d2ke._ext.pairwise import by_length
 from d2ke._ext.isa cimport current
 
-# Values of `mode`; the enum of emd.h.
-EUCLIDEAN, SQUARED = range(2)
-
-# EMD_TOTAL of emd.h: the mass of every object.
-cdef int64_t TOTAL = (<int64_t> 1) << 62
+cdef extern from "options.h":
+    ctypedef struct emd_options:
+        int64_t squared
+        const int64_t *x_masses
+        const int64_t *y_masses
+    const int64_t EMD_TOTAL
 
 cdef enum:
     MOST_VECTORS = 536870912  # vertices of the tree have numbers of 32 bits
@@ -23,7 +24,8 @@ cdef enum:
 
 def emd(x, y, bint squared, bint same):
     """Prepare the distance of measures (see `measures`); `same`: y is x, wanted once."""
-    cdef Cross cross = Cross()
+    cdef PairwiseKernel pairs = PairwiseKernel()
+    cdef emd_options options
     cdef const double[:, ::1] x_values = x[0], y_values = y[0]
     cdef const int64_t[::1] x_offsets = x[1], y_offsets = y[1], x_masses = x[2], y_masses = y[2]
     cdef int64_t n = y_offsets.shape[0] - 1
@@ -32,18 +34,19 @@ def emd(x, y, bint squared, bint same):
         if longest > MOST_VECTORS:
             raise ValueError(f"an object of {name} has {longest} different vectors; emd is for "
                              f"objects of at most {MOST_VECTORS}")
-    cross.set_items(&x_values[0, 0], x_offsets, &y_values[0, 0], y_offsets, x_values.shape[1],
+    pairs.set_items(&x_values[0, 0], x_offsets, &y_values[0, 0], y_offsets, x_values.shape[1],
                     (x_values, y_values, x_masses, y_masses))
     # The costly rows first; a block is one object, so that no pair is computed twice.
     rows = by_length(x_offsets, True)
-    cross.set_order(rows, rows if same else np.arange(n), np.arange(n + 1))
-    cross.problem.x_masses = &x_masses[0]
-    cross.problem.y_masses = &y_masses[0]
-    cross.problem.mode = SQUARED if squared else EUCLIDEAN
-    cross.cell_work = CELL_WORK
-    cross.kernel = current().emd
-    cross.scratch_bytes = current().emd_scratch(&cross.problem)
-    return cross
+    pairs.set_order(rows, rows if same else np.arange(n), np.arange(n + 1))
+    options.squared = squared
+    options.x_masses = &x_masses[0]
+    options.y_masses = &y_masses[0]
+    pairs.set_options(&options, sizeof(options))
+    pairs.cell_work = CELL_WORK
+    pairs.kernel = current().emd
+    pairs.scratch_bytes = current().emd_scratch(&pairs.problem)
+    return pairs
 
 
 def measures(const double[:, ::1] values, const int64_t[::1] offsets, weights):
@@ -88,10 +91,10 @@ def measures(const double[:, ::1] values, const int64_t[::1] offsets, weights):
                     last += 1
                     spare[last] = j
                     sums[last] = one
-            unspent = TOTAL
+            unspent = EMD_TOTAL
             heaviest = -1
             for k in range(begin, last + 1):
-                mass[at] = <int64_t> rint(sums[k] / total * <double> TOTAL)
+                mass[at] = <int64_t> rint(sums[k] / total * <double> EMD_TOTAL)
                 if mass[at] == 0:
                     continue
                 unspent -= mass[at]

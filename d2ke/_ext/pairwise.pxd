@@ -4,30 +4,7 @@ from libc.stdint cimport int64_t
 from d2ke._ext.isa cimport d2ke_kernel, d2ke_problem
 
 
-cdef struct Shared:
-    int64_t next_task
-    int64_t stop
-    int64_t running         # threads still at work
-    int64_t done            # pairs finished
-    int64_t total
-    int64_t bad             # 1 once a result was not a distance
-    int64_t bad_row
-    int64_t bad_column
-    double bad_value
-    double last_check
-    void *owner             # the Loop, for thread 0's visits to Python
-
-
-cdef class Loop:
-    cdef object progress
-    cdef object error
-    cdef Shared shared
-
-
-cdef int check(void *state, int thread) noexcept nogil
-
-
-cdef class Cross:
+cdef class PairwiseKernel:
     cdef d2ke_problem problem
     cdef d2ke_kernel kernel
     cdef size_t scratch_bytes
@@ -38,7 +15,7 @@ cdef class Cross:
     # threads have to do.
     cdef int64_t cell_work
     # The kernel is a user's: check that its results are distances.
-    cdef bint doubtful
+    cdef bint user_defined
     # Rows are visited in this order; in the symmetric case it is also y's order.
     cdef const int64_t[::1] row_order
     cdef list keep
@@ -47,3 +24,4 @@ cdef class Cross:
                    const void *y_values, const int64_t[::1] y_offsets, int64_t dim, keep)
     cdef set_order(self, const int64_t[::1] rows, const int64_t[::1] columns,
                    const int64_t[::1] blocks)
+    cdef set_options(self, const void *options, size_t size)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kernel distance of all pairs of objects, by all pairs of their points."""
+
+import numpy as np
+
+from libc.math cimport fmax, sqrt
+from libc.stdint cimport int64_t
+
+from d2ke._ext.isa cimport d2ke_cloud, d2ke_length, d2ke_poll, d2ke_problem
+from d2ke._ext.pair_sums cimport BLOCK, PAIR_WORK, PairSums, add_columns, describe
+from d2ke._ext.pairwise cimport PairwiseKernel
+from d2ke._ext.pairwise import by_length
+from d2ke._ext.tasks cimport run, worth
+
+cdef enum:
+    CELL_WORK = 12  # a kernel value, in operations beyond those of the coordinates
+
+cdef struct Sides:
+    PairSums pairs
+    const int64_t *x_offsets
+    const int64_t *y_offsets
+    const double *x_own     # kappa of each set with itself, as high + low
+    const double *y_own
+
+
+cdef int _order(const d2ke_cloud *x, int64_t i, int64_t n, const d2ke_cloud *y, int64_t j,
+                int64_t m) noexcept nogil:
+    """Compare two sets by size, points and vectors: < 0, 0 or > 0."""
+    cdef int64_t p, k
+    cdef double a, b
+    if n != m:
+        return -1 if n < m else 1
+    for p in range(n):
+        for k in range(x.dim + x.channels):
+            if k < x.dim:
+                a, b = x.points[k * x.stride + i + p], y.points[k * y.stride + j + p]
+            else:
+                a = x.vectors[(k - x.dim) * x.stride + i + p]
+                b = y.vectors[(k - x.dim) * y.stride + j + p]
+            if a != b:
+                return -1 if a < b else 1
+    return 0
+
+
+cdef int _kappa(const PairSums *pairs, int64_t begin, int64_t end, int64_t first, int64_t last,
+                double *total, const d2ke_poll *poll) noexcept nogil:
+    """total = kappa of the rows with the columns, as high + low; 1: stop."""
+    cdef int64_t upto, since = 0
+    total[0] = total[1] = 0
+    while begin < end:
+        upto = min(begin + BLOCK, end)
+        if add_columns(pairs, begin, upto, first, last, total, NULL, &since, poll):
+            return 1
+        begin = upto
+    return 0
+
+
+cdef void _distance(const d2ke_problem *p, int64_t row, int64_t block, void *scratch,
+                    double *result, const d2ke_poll *poll) noexcept nogil:
+    cdef const Sides *sides = <const Sides *> p.options
+    cdef int64_t column = p.order[p.blocks[block]]
+    cdef int64_t i = sides.x_offsets[row], j = sides.y_offsets[column]
+    cdef int64_t n = d2ke_length(&p.x, row), m = d2ke_length(&p.y, column)
+    cdef const double *a = sides.x_own + 2 * row
+    cdef const double *b = sides.y_own + 2 * column
+    cdef double[2] total
+    cdef PairSums pairs = sides.pairs
+    # Which of the two gives the rows must not depend on the order of the arguments: the bits do.
+    cdef int sign = _order(&pairs.x, i, n, &pairs.y, j, m)
+    if sign == 0:
+        result[0] = 0
+        return
+    if sign > 0:
+        pairs.x, pairs.y = pairs.y, pairs.x
+        i, j, n, m = j, i, m, n
+    if _kappa(&pairs, i, i + n, j, j + m, total, poll):
+        return
+    # Differences of nearly equal sums first, their low parts afterwards.
+    total[0] = ((a[0] - total[0]) + (b[0] - total[0])) + ((a[1] - total[1]) + (b[1] - total[1]))
+    result[0] = sqrt(fmax(total[0], 0.0))
+
+
+cdef void _own_task(void *context, int64_t task, const d2ke_poll *poll) noexcept nogil:
+    cdef const Sides *sides = <const Sides *> context
+    cdef PairSums pairs = sides.pairs
+    cdef int64_t begin = sides.x_offsets[task], end = sides.x_offsets[task + 1]
+    pairs.y = pairs.x
+    _kappa(&pairs, begin, end, begin, end, <double *> sides.x_own + 2 * task, poll)
+
+
+cdef class KernelDistance(PairwiseKernel):
+    """The kernel distance of sets, whose own sums are computed in the first run."""
+    cdef Sides sides
+    cdef object owns        # of x and of y, or None before the first run
+    cdef bint same
+
+    def run(self, out, int n_threads, bint symmetric, progress=None, gamma=None,
+            double scale=1.0):
+        cdef const double[:, ::1] x_own, y_own
+        if self.owns is None:
+            x = self._own(self.sides, n_threads)
+            self.owns = x, x if self.same else self._own(self._turned(), n_threads)
+        x_own, y_own = self.owns
+        self.sides.x_own = &x_own[0, 0]
+        self.sides.y_own = &y_own[0, 0]
+        super().run(out, n_threads, symmetric, progress, gamma, scale)
+
+    cdef Sides _turned(self):
+        cdef Sides turned = self.sides
+        turned.pairs.x, turned.x_offsets = turned.pairs.y, turned.y_offsets
+        return turned
+
+    cdef _own(self, Sides sides, int n_threads):
+        cdef int64_t n = self.problem.x.n if sides.x_offsets == self.sides.x_offsets \
+            else self.problem.y.n
+        cdef double[:, ::1] own = np.empty((n, 2))
+        sides.x_own = &own[0, 0]
+        squares = np.square(np.diff(<int64_t[:n + 1]> <int64_t *> sides.x_offsets), dtype=float)
+        run(_own_task, &sides, n, worth(n_threads, PAIR_WORK * squares.sum(), n))
+        return own
+
+
+def distance(x_points, x_vectors, const int64_t[::1] x_offsets, y_points, y_vectors,
+             const int64_t[::1] y_offsets, bint laplace, double rate, bint same):
+    """Prepare the kernel distance of sets, given as clouds, for the parallel loop.
+
+    Sets that are equal must be so bit for bit (see `distinct`). `same`: y is x, wanted once.
+    """
+    cdef KernelDistance pairs = KernelDistance()
+    cdef const double[:, ::1] xp = x_points, xv = x_vectors, yp = y_points, yv = y_vectors
+    cdef int64_t n = y_offsets.shape[0] - 1
+    pairs.set_items(&xp[0, 0], x_offsets, &yp[0, 0], y_offsets, xp.shape[0], (xp, xv, yp, yv))
+    rows = by_length(x_offsets, True)
+    pairs.set_order(rows, rows if same else np.arange(n), np.arange(n + 1))
+    describe(&pairs.sides.pairs.x, xp, xv)
+    describe(&pairs.sides.pairs.y, yp, yv)
+    pairs.sides.pairs.laplace = laplace
+    pairs.sides.pairs.rate = rate
+    pairs.sides.x_offsets = &x_offsets[0]
+    pairs.sides.y_offsets = &y_offsets[0]
+    pairs.problem.options = &pairs.sides
+    pairs.same = same
+    pairs.cell_work = CELL_WORK
+    pairs.kernel = _distance
+    pairs.scratch_bytes = 64
+    return pairs

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where a matrix of distances or features goes, and how it is computed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.checks import byte_count, element_type, flag, integer
+from d2ke._base.threads import team_size
+
+
+@dataclass(frozen=True)
+class Output:
+    """The options of a public function that fills a matrix, checked when it is made.
+
+    Attributes
+    ----------
+    out : ndarray, Path or None
+        The array to fill, the feature store to write, or None for a new array.
+    dtype : numpy.dtype or None
+        Of the result; None: that of the objects.
+    max_memory : int or None
+        Bytes that the call may take.
+    resume : bool
+        Whether a file that was interrupted is completed.
+    n_threads : int
+        Threads; with a client, those of each block.
+    progress : bool
+        Whether a progress bar is shown.
+    client : dask.distributed.Client or None
+        Whose workers compute the blocks. It is checked where it is first used, by asking them.
+    """
+
+    out: Any = None
+    dtype: Any = None
+    max_memory: Any = None
+    resume: bool = False
+    n_threads: Any = None
+    progress: bool = False
+    client: Any = None
+
+    def __post_init__(self) -> None:
+        out, dtype, limit, n_threads = self.out, self.dtype, self.max_memory, self.n_threads
+        resume = flag("resume", self.resume)
+        if isinstance(out, (str, os.PathLike)):
+            out = Path(out)
+        elif resume:
+            raise TypeError(f"resume goes with a file, a path as out; out is {type(out).__name__}")
+        if dtype is not None:
+            dtype = element_type("dtype", dtype)
+            if isinstance(out, np.ndarray) and out.dtype != dtype:
+                raise TypeError(f"out holds {out.dtype}, but dtype is {dtype}")
+        if limit is not None:
+            limit = byte_count("max_memory", limit)
+            if self.client is not None and out is None:
+                raise TypeError(
+                    "max_memory goes with out, a path or an array; the blocks of a dask array "
+                    "stay with the workers of client, which have limits of their own"
+                )
+        if self.client is None:
+            n_threads = team_size(n_threads)
+        else:
+            n_threads = 1 if n_threads is None else integer("n_threads", n_threads, 1)
+        checked = {"out": out, "dtype": dtype, "max_memory": limit, "resume": resume,
+                   "n_threads": n_threads}  # fmt: skip
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def to_file(self) -> bool:
+        """Whether the result is a feature store."""
+        return isinstance(self.out, Path)
+
+    @property
+    def lazy(self) -> bool:
+        """Whether the result is a dask array."""
+        return self.client is not None and self.out is None
+
+
+def output_array(out: Any, shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:
+    """Return `out` if results of this shape can be written into it, or a new array for None."""
+    if out is None:
+        return np.empty(shape, dtype=dtype)
+    if not isinstance(out, np.ndarray) or out.dtype not in (np.float32, np.float64):
+        got = out.dtype if isinstance(out, np.ndarray) else type(out).__name__
+        raise TypeError(f"out must be an ndarray of float32 or float64, got {got}")
+    if out.shape != shape:
+        raise ValueError(f"out must have shape {shape}, got {out.shape}")
+    if not (out.flags.c_contiguous and out.flags.writeable):
+        raise ValueError("out must be C-contiguous and writeable")
+    return out

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All pairs of two collections: the records that describe what is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from d2ke.objects.container import Objects
+
+
+class Caller(NamedTuple):
+    """The public function that was called, and its names of the two collections, for errors."""
+
+    function: str = "distance_matrix"
+    x: str = "X"
+    y: str = "Y"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is computed of each distance d: scale * d, or scale * exp(-gamma * d).
+
+    Attributes
+    ----------
+    name : str
+        What a progress bar calls it.
+    gamma : float or None
+        None for scale * d.
+    scale : float
+        The factor.
+    parameters : mapping
+        What a feature store records of it, beside the distance and its parameters.
+    """
+
+    name: str = "distances"
+    gamma: float | None = None
+    scale: float = 1.0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Block(NamedTuple):
+    """Items to compare: some rows of a problem, or all; `first` is the serial number of x[0].
+
+    `same`: y is x, and half of the pairs is enough.
+    """
+
+    x: Any
+    y: Any
+    same: bool = False
+    first: int = 0
+
+
+class CompiledPairs:
+    """A compiled distance with its items, ready to fill a matrix."""
+
+    def __init__(self, kernel: Any, block: Block):
+        self._kernel, self._block = kernel, block
+
+    def run(self, out: np.ndarray, n_threads: int, report: Any, quantity: Quantity) -> None:
+        """Fill `out` with the quantity; ``report(done, total)`` follows the work."""
+        self._kernel.run(out, n_threads, self._block.same, report, quantity.gamma, quantity.scale)
+
+
+@dataclass(frozen=True)
+class PairwiseProblem:
+    """All pairs of a checked X and a checked Y, of which nothing is computed yet.
+
+    Attributes
+    ----------
+    x, y : Objects or list
+        What is compared; the same object where Y is X.
+    dtype : numpy.dtype
+        Of the result.
+    same : bool
+        Whether only half of the pairs need be computed.
+    compile : callable
+        ``compile(block)`` returns the `CompiledPairs` of a `Block`. It can be pickled if the
+        user's function can.
+    distance : str or callable
+        The registry's name, or the user's function.
+    params : dict
+        The distance's parameters as the user wrote them.
+    caller : Caller
+        Who asks.
+    """
+
+    x: Any
+    y: Any
+    dtype: np.dtype
+    same: bool
+    compile: Callable[[Block], CompiledPairs]
+    distance: Any
+    params: dict[str, Any]
+    caller: Caller
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the result."""
+        return len(self.x), len(self.y)
+
+    def compiled(self) -> CompiledPairs:
+        """Compile all of them."""
+        return self.compile(Block(self.x, self.y, self.same))
+
+    def part(self, rows: slice) -> Any:
+        """Return some items of x."""
+        x = self.x
+        return x.span(rows.start, rows.stop) if isinstance(x, Objects) else x[rows]
+
+    def rows(self, rows: slice) -> CompiledPairs:
+        """Compile some rows, with the same bits."""
+        return self.compile(Block(self.part(rows), self.y, first=rows.start))

@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The search for the motion with the largest kappa: from grids at coarse scales to all points."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from d2ke.measures import fptas, grid_correlation, rotations
+from d2ke.measures.clouds import scaled
+from d2ke.measures.kernels import Kernel
+from d2ke.measures.measure import Measure, lengths, merged
+from d2ke.measures.quasi_newton import Ascent, Motions, Pair, joined
+
+_BUDGETS = {1: 8e6, 2: 8e6, 3: 2e7}  # grid cells of the search, by dimension
+_STARTS = 48
+_PEAKS = 4  # of each rotation, where that is cheap
+_LEAST = 6  # motions that are followed down to the given scale
+_LEVEL_PAIRS = 2_000_000  # of points, all motions together, for a step at a coarser scale
+_LEVEL_STEPS = 12
+_FALL = 3.0  # of the scale, at most, from level to level
+_SCORE = 8  # times as many pairs for the comparison of motions
+_FIELD_CELLS = 400_000  # of a grid for that
+_FEW = 100  # points that a sample has at least
+_WHOLE = 2_000_000  # pairs up to which nothing is sampled at the given scale
+MOST_PAIRS = 4_000_000_000  # up to which the last steps and the distances take all
+_LAST_STEPS = 100
+_COARSE, _MIDDLE, _FINE = 1e-2, 1e-3, 1e-6  # last steps, in units of sigma
+_CORE = 0.9  # of the measure
+_FAR = 3.0  # in units of the radius that the core keeps within
+_CELLS = 1000  # points, beyond which those of one cell are merged for the search
+_WIDEST = 2.0**40  # sigmas that a set may extend over; its coordinates leave 12 bits of one
+_APART = 0.5  # sigmas between motions that are not the same maximum
+
+
+class MotionSearch:
+    """P and Q in units in which sigma is about 1, each relative to a centre of its own."""
+
+    def __init__(
+        self,
+        sides: tuple[Measure, Measure],
+        kernel: Kernel,
+        motion: str,
+        action: rotations.Action,
+        rng: np.random.Generator,
+        n_threads: int | None,
+    ) -> None:
+        self.action, self.rng, self.n_threads = action, rng, n_threads
+        self.turning, self.shifting = motion != "translation", motion != "rotation"
+        self.unit = math.ldexp(1.0, math.frexp(kernel.sigma)[1] - 1)
+        arrays = []
+        self.centres, self.middles, self.reaches, self.cores = [], [], [], []
+        for name, measure in zip("PQ", sides, strict=True):
+            points, vectors = merged(measure.points, measure.vectors)
+            if not len(points):
+                points, vectors = measure.points[:1], measure.vectors[:1] * 0
+            points, self.sigma = scaled(points, kernel.sigma)
+            self._check_extent(name, points)
+            centre, core, reach = _core(points, lengths(vectors))
+            turning_point = centre if self.shifting else np.zeros_like(centre)
+            self.centres.append(turning_point)
+            self.middles.append(centre - turning_point)
+            arrays += [points - turning_point, vectors]
+            self.cores.append(core)
+            self.reaches.append(reach)
+        self.pair = Pair(*arrays, self.sigma)
+        near = self._within(self.reaches)
+        self.ascent = Ascent(
+            action, self.turning, self.shifting, near.q, lengths(near.v), n_threads
+        )
+        self.radius = self.ascent.radius
+        self.candidates = 0
+
+    def _check_extent(self, name: str, points: np.ndarray) -> None:
+        with np.errstate(over="ignore"):
+            wide = float(np.ptp(points, axis=0).max() if self.shifting else np.abs(points).max())
+        if wide > _WIDEST * self.sigma:
+            raise ValueError(
+                f"{name} extends over {wide / self.sigma:.3g} sigma"
+                f"{'' if self.shifting else ' from the origin'}; alignment allows up to "
+                f"{_WIDEST:.3g}"
+            )
+
+    def best(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rotation and the translation that were found, in the given coordinates."""
+        empty = not (self.pair.u.any() and self.pair.v.any())  # all motions are alike
+        return self._polished(self._identity() if empty else self._search(), sampling=True)
+
+    def best_of_lattice(self, slack: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return a motion whose D_K^2 is at most the slack above the least."""
+        starts, self.candidates = fptas.candidates(self.pair, self.ascent, slack)
+        return self._polished(starts, sampling=False)
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates."""
+        return self.pair.p.shape[1]
+
+    def _identity(self) -> Motions:
+        """Return the motion that changes nothing."""
+        return Motions(np.eye(self.dim)[None], (self.centres[1] - self.centres[0])[None])
+
+    def _outside(self, motion: Motions, which: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return one of the motions in the coordinates that were given."""
+        R = rotations.nearest(motion.R[which]) if self.turning else np.eye(self.dim)
+        if not self.shifting:
+            return R, np.zeros(self.dim)
+        T = self.centres[0] + motion.t[which] - R @ self.centres[1]
+        with np.errstate(over="ignore"):
+            T = T * self.unit
+        if not np.isfinite(T).all():
+            raise ValueError("the points are too far apart: the translation overflows")
+        return R, T
+
+    def _search(self) -> Motions:
+        """Return motions to start from at the given scale, found at coarser ones."""
+        if self.dim > 3:
+            found, scale = self._many_dimensions()
+        else:
+            found, scale = self._grid()
+        self.candidates += len(found)
+        # From there down to the given scale, by factors of at most 3.
+        levels = max(math.ceil(math.log(scale / self.sigma, _FALL) - 1e-9), 0)
+        for level in range(levels):
+            sigma = self.sigma * (scale / self.sigma) ** (1 - level / levels)
+            most = max(_STARTS >> (level + 1), _LEAST)
+            found = self._level(self._merged(sigma), found, most)
+        return found
+
+    def _level(self, pair: Pair, found: Motions, most: int) -> Motions:
+        """Follow motions upwards for some steps, and return the best of where they come to."""
+        part = self._sampled(pair, _LEVEL_PAIRS / len(found))
+        found = self.ascent.climb(part, found, _LEVEL_STEPS, _COARSE)
+        if part is not pair:
+            # Many motions may differ by less than what sampling does to kappa.
+            found.value = grid_correlation.values_at(pair, self.action, found, _FIELD_CELLS)
+            if found.value is None:
+                part = self._sampled(pair, _SCORE * _LEVEL_PAIRS / len(found))
+                found.value = self.ascent.values(part, found.R, found.t)
+        gap = _APART * pair.sigma
+        which = grid_correlation.apart(found, found.value, self.radius, gap, most)
+        return Motions(found.R[which], found.t[which])
+
+    def _grid(self) -> tuple[Motions, float]:
+        """Search all translations and rotations at the finest scale that can be afforded."""
+        core, budget = self._within(self.reaches), _BUDGETS[self.dim]
+        plan = grid_correlation.plan_grid(core, self.turning, self.shifting, budget)
+        if plan.sigma > self.sigma:
+            # What is far out would only make the grid larger, and so coarser.
+            core = self._within(self.cores)
+            plan = grid_correlation.plan_grid(core, self.turning, self.shifting, budget)
+        most = min(max(4_000_000 // core.n_pairs, _STARTS), 8 * _STARTS)
+        thin = Pair(*_fewer(core.p, core.u, plan.pixel / 2, _CELLS),
+                    *_fewer(core.q, core.v, plan.pixel / 2, _CELLS), plan.sigma)  # fmt: skip
+        R = np.eye(self.dim)[None] if plan.angle is None else rotations.net(self.dim, plan.angle)
+        if self.shifting:
+            # Of few points many places may be nearly as good; where the work is small, more of
+            # them are followed.
+            easy = plan.cells * len(R) * _PEAKS < budget
+            peaks = 16 * most if len(R) == 1 else _PEAKS if easy else 1
+            R, t, values = grid_correlation.translations(
+                thin, plan, self.action, R, peaks, self.n_threads
+            )
+        else:
+            R = np.concatenate([R, self._towards(plan.sigma)])
+            values = grid_correlation.turns(thin, plan, self.action, R, self.n_threads)
+            t = np.zeros((len(R), self.dim))
+        self.candidates += len(R)
+        found = Motions(R, t)
+        gap = _APART * plan.sigma
+        which = grid_correlation.apart(found, values, self.radius, gap, most)
+        return found[which], plan.sigma
+
+    def _towards(self, sigma: float) -> np.ndarray:
+        """Return rotations of space that bring the middle of Q near to that of P."""
+        middles = self.middles
+        sizes = [float(np.linalg.norm(middle)) for middle in middles]
+        if self.dim != 3 or min(sizes) == 0:
+            return np.zeros((0, self.dim, self.dim))
+        angles = (
+            rotations.about(
+                np.linspace(
+                    0, 2 * math.pi, min(rotations.net_size(2, sigma / self.reaches[1]), 720)
+                )
+            )
+            if self.reaches[1] > 0
+            else np.eye(2)[None]
+        )
+        # Turns about P's middle: a rotation of the plane across it, in axes of which it is one.
+        axis = rotations.between(np.array([0.0, 0.0, 1.0]), middles[0])
+        turn = np.broadcast_to(np.eye(3), (len(angles), 3, 3)).copy()
+        turn[:, :2, :2] = angles
+        return axis @ turn @ axis.T @ rotations.between(middles[1], middles[0])
+
+    def _many_dimensions(self) -> tuple[Motions, float]:
+        d = self.dim
+        core = self._within(self.reaches)
+        if not self.turning:
+            return self._by_planes(core)
+        starts = [np.eye(d)[None]]
+        axes = [_axes(points, lengths(vectors)) for points, vectors in
+                ((core.p, core.u), (core.q, core.v))]  # fmt: skip
+        signs = 1 - 2 * ((np.arange(64)[:, None] >> np.arange(d - 1)) & 1)
+        signs = np.unique(signs, axis=0)
+        signs = np.concatenate([signs, np.ones((len(signs), 1), dtype=np.int64)], axis=1)
+        signs[:, -1] *= np.sign(
+            signs.prod(axis=1) * np.linalg.det(axes[0]) * np.linalg.det(axes[1])
+        ).astype(np.int64)
+        starts.append(np.einsum("ij,sj,kj->sik", axes[0], signs, axes[1]))
+        random, triangle = np.linalg.qr(self.rng.standard_normal((_STARTS, d, d)))
+        random *= np.sign(np.einsum("sii->si", triangle))[:, None]
+        random[:, :, -1] *= np.linalg.det(random)[:, None]
+        starts.append(random)
+        R = np.concatenate(starts)
+        scale = max(self.sigma, max(self.reaches) / 2)
+        return Motions(R, np.zeros((len(R), d))), scale
+
+    def _by_planes(self, core: Pair) -> tuple[Motions, float]:
+        """Search translations in pairs of coordinates at a time."""
+        best, alternatives, scale = [], [], self.sigma
+        for k in range(0, self.dim, 2):
+            axes = slice(k, min(k + 2, self.dim))
+            p, q = (np.ascontiguousarray(x[:, axes]) for x in (core.p, core.q))
+            plane = Pair(p, core.u, q, core.v, core.sigma)
+            plan = grid_correlation.plan_grid(plane, False, True, _BUDGETS[2] / self.dim)
+            scale = max(scale, plan.sigma)
+            _, t, values = grid_correlation.translations(
+                plane, plan, self.action, np.eye(p.shape[1])[None], 3, self.n_threads
+            )
+            t = t[np.argsort(-values, kind="stable")]
+            best.append(t[0])
+            alternatives += [(axes, other) for other in t[1:]]
+        starts = [np.concatenate(best)]
+        for axes, other in alternatives:
+            starts.append(starts[0].copy())
+            starts[-1][axes] = other
+        t = np.array(starts)
+        # Errors of all planes add up.
+        R = np.broadcast_to(np.eye(self.dim), (len(t), self.dim, self.dim))
+        return Motions(R, t), scale * math.sqrt(self.dim / 2)
+
+    def _within(self, reaches: list[float]) -> Pair:
+        """Return the pair without points that are farther from the middles."""
+        sides = []
+        for points, vectors, middle, reach in zip(
+            (self.pair.p, self.pair.q), (self.pair.u, self.pair.v), self.middles, reaches,
+            strict=True,
+        ):  # fmt: skip
+            near = np.sqrt(np.square(points - middle).sum(axis=1)) <= reach
+            sides += [points[near], vectors[near]]
+        return Pair(*sides, self.sigma)
+
+    def _merged(self, sigma: float) -> Pair:
+        """Return the pair at a coarser scale, near points merged if there are many."""
+        near = self._within(self.reaches)
+        return Pair(*_fewer(near.p, near.u, sigma / 2, _CELLS),
+                    *_fewer(near.q, near.v, sigma / 2, _CELLS), sigma)  # fmt: skip
+
+    def _sampled(self, pair: Pair, most: float) -> Pair:
+        """Return the pair, or samples of both sides with about so many pairs to look at."""
+        share = math.sqrt(most / pair.work)
+        if share >= 1:
+            return pair
+        sides = []
+        for points, vectors in ((pair.p, pair.u), (pair.q, pair.v)):
+            count = max(int(len(points) * share), _FEW)
+            if count >= len(points):
+                sides += [points, vectors]
+                continue
+            # Those that carry more are likelier; at equal steps, since neighbours follow each
+            # other.
+            weights = lengths(vectors)
+            total = np.cumsum(weights)
+            marks = (np.arange(count) + self.rng.random()) * (total[-1] / count)
+            chosen, times = np.unique(
+                np.searchsorted(total, marks, side="right"), return_counts=True
+            )
+            factors = times * (total[-1] / count) / weights[chosen]
+            sides += [points[chosen], vectors[chosen] * factors[:, None]]
+        return Pair(*sides, pair.sigma)
+
+    def _polished(self, starts: Motions, sampling: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Return the best of the local maxima above the starts, at the given scale."""
+        found = joined([starts, self._identity()])
+        pair = self.pair
+        if sampling and pair.work * len(found) > _WHOLE:
+            found = self._level(pair, found, 3)
+            pair = self._sampled(pair, MOST_PAIRS)
+            if len(found) > 1:
+                found.value = self.ascent.values(pair, found.R, found.t)
+                found = found[[int(found.value.argmax())]]
+            # Steps are many until the Hessian is known, which for that of all points is enough.
+            part = self._sampled(pair, _LEVEL_PAIRS)
+            if part is not pair:
+                found = self.ascent.climb(part, found, _LAST_STEPS, _MIDDLE)
+        found = self.ascent.climb(pair, found, _LAST_STEPS, _FINE)
+        return self._outside(found, int(found.value.argmax()))
+
+
+def _core(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """Return the median, the radius that most of the measure keeps within, and a wider one.
+
+    The wider one is that of all points unless some are very far.
+    """
+    if not weights.sum() > 0:
+        return points[0], 0.0, 0.0
+    centre = np.array([_quantile(x, weights, 0.5) for x in points.T])
+    distance = np.sqrt(np.square(points - centre).sum(axis=1)) * (1 + 1e-9)
+    most = float(distance[weights > 0].max())
+    core = _quantile(distance, weights, _CORE) or most
+    return centre, core, min(most, _FAR * core)
+
+
+def _quantile(values: np.ndarray, weights: np.ndarray, share: float) -> float:
+    order = np.argsort(values, kind="stable")
+    total = np.cumsum(weights[order])
+    at = min(int(np.searchsorted(total, share * total[-1])), len(order) - 1)
+    return float(values[order[at]])
+
+
+def _axes(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the principal axes as columns."""
+    total = weights.sum()
+    if not total > 0:
+        return np.eye(points.shape[1])
+    points = points - weights @ points / total
+    return np.linalg.eigh(np.einsum("n,ni,nj->ij", weights, points, points, optimize=False))[1]
+
+
+def _fewer(
+    points: np.ndarray, vectors: np.ndarray, side: float, enough: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return, of more points than enough, their means in the cells of a grid, vectors added."""
+    if len(points) <= enough:
+        return points, vectors
+    cells = np.floor((points - points.min(axis=0)) / side)
+    order = np.lexsort(cells.T)
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = (np.diff(cells[order], axis=0) != 0).any(axis=1)
+    starts = np.flatnonzero(first)
+    weights = np.maximum(lengths(vectors), np.finfo(float).tiny)[order]
+    total = np.add.reduceat(weights, starts)
+    means = np.add.reduceat(points[order] * weights[:, None], starts, axis=0) / total[:, None]
+    return means, np.add.reduceat(vectors[order], starts, axis=0)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The methods of the kernel distance: one row each, and the choice of the cheapest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.checks import choice
+from d2ke.measures import dual_tree, fast_gauss, fourier_series, pair_sums, random_fourier
+from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate
+
+_FEW = 2000  # points below which nothing is worth estimating
+_PILOT = 128  # points of a sample that tells how many pairs are near
+
+# Nanoseconds of one thread with 256-bit vectors; only their ratios matter.
+_PAIR, _PAIR_DIM = 2.5, 0.25
+_LEAF_PAIR, _BOX_PAIR, _TREE_POINT = 6.0, 60.0, 500.0
+_FREQUENCY, _FREQUENCY_DIM = 4.5, 0.15
+_TERM, _BALL_POINT = 0.8, 700.0
+_SERIES_TERM, _SERIES_POINT = 0.065, 200.0
+
+
+@dataclass(frozen=True)
+class NormMethod:
+    """One row of the table.
+
+    Attributes
+    ----------
+    name : str
+        What users write.
+    kernels : tuple of str
+        The kernels that it computes.
+    run : callable
+        ``run(points, vectors, kernel, accuracy, n_threads)`` returns kappa of distinct
+        points with themselves as a `NormEstimate`.
+    cost : callable or None
+        ``cost(points, r, kernel, accuracy)`` returns the likely nanoseconds for vectors
+        of r numbers, or raises ValueError where the method cannot do it. None: "auto"
+        never picks the method.
+    point_cost : float
+        Nanoseconds of each point at least; where another method costs less than
+        that, `cost` is not asked.
+    """
+
+    name: str
+    kernels: tuple[str, ...]
+    run: Callable[[np.ndarray, np.ndarray, Kernel, Accuracy, int | None], NormEstimate]
+    cost: Callable[[np.ndarray, int, Kernel, Accuracy], float] | None = None
+    point_cost: float = 0.0
+
+
+def _exact_cost(points: np.ndarray, r: int, kernel: Kernel, accuracy: Accuracy) -> float:
+    n, dim = points.shape
+    return n * n / 2 * (_PAIR + _PAIR_DIM * (dim + r))
+
+
+def _series_cost(points: np.ndarray, r: int, kernel: Kernel, accuracy: Accuracy) -> float:
+    terms = fourier_series.plan_series(points, kernel.sigma, accuracy.eps).terms
+    return len(points) * (_SERIES_POINT + _SERIES_TERM * r * terms)
+
+
+def _expansion_cost(points: np.ndarray, r: int, kernel: Kernel, accuracy: Accuracy) -> float:
+    work = fast_gauss.plan_expansion(points, kernel.sigma, accuracy.eps).work
+    return len(points) * _BALL_POINT + _TERM * (1 + r) / 2 * work
+
+
+def _random_cost(points: np.ndarray, r: int, kernel: Kernel, accuracy: Accuracy) -> float:
+    """Twice the likely cost: a random method must promise to be twice as fast."""
+    n, dim = points.shape
+    eps = accuracy.eps
+    likely = min(random_fourier.needed(eps, accuracy.risk / 2), max(256.0, 25 / eps))
+    return 2 * n * likely * (_FREQUENCY + _FREQUENCY_DIM * (dim + r))
+
+
+def _tree_cost(points: np.ndarray, r: int, kernel: Kernel, accuracy: Accuracy) -> float:
+    """Tell from sampled pairs of points how many are near enough to count."""
+    n, dim = points.shape
+    eps, sigma = accuracy.eps, kernel.sigma
+    log = math.log(1 / min(2 * eps, 0.5))
+    reach = sigma * (log if kernel.laplace else math.sqrt(2 * log))
+    some = points[np.linspace(0, n - 1, _PILOT).astype(np.int64)]
+    others = points[np.linspace(0, n - 1, 4 * _PILOT + 1).astype(np.int64)]
+    spread = np.ptp(np.quantile(some, [0.05, 0.95], axis=0), axis=0)
+    leaf = 1.2 * (32 / n) ** (1 / dim) * float(np.linalg.norm(spread))
+    squares = np.zeros((len(some), len(others)))
+    for k in range(dim):
+        squares += np.square(some[:, k : k + 1] - others[:, k])
+    near = float((squares < (reach + 0.6 * leaf) ** 2).mean())
+    # Boxes of this side are small enough to stop at; several points may share one.
+    side = 2 * eps * sigma / 0.6 / (2 * math.sqrt(dim))
+    shared = max(n * float(np.prod(np.minimum(side / np.maximum(spread, side), 1))), 1)
+    return n * _TREE_POINT + n * n / 2 * near * min(_LEAF_PAIR, _BOX_PAIR / shared**2)
+
+
+_BOTH = ("gaussian", "laplace")
+_GAUSSIAN = ("gaussian",)
+
+# In the order in which "auto" asks for costs.
+NORM_METHODS = {
+    method.name: method
+    for method in (
+        NormMethod("exact", _BOTH, pair_sums.exact_norm, _exact_cost),
+        NormMethod("fourier", _GAUSSIAN, fourier_series.series_norm, _series_cost),
+        NormMethod("ifgt", _GAUSSIAN, fast_gauss.taylor_norm, _expansion_cost, _BALL_POINT),
+        NormMethod("dualtree", _BOTH, dual_tree.dual_tree, _tree_cost, _TREE_POINT),
+        NormMethod("rff", _BOTH, random_fourier.random_norm, _random_cost),
+        NormMethod("wspd", _GAUSSIAN, dual_tree.separated_pairs),
+    )
+}
+
+
+def check_method(name: Any, kernel: Kernel, accuracy: Accuracy) -> None:
+    """Raise unless the method is one of the table (or "auto") and computes the kernel."""
+    choice("method", name, ("auto", *NORM_METHODS))
+    if name in ("auto", "exact"):
+        return
+    if accuracy.eps is None:
+        raise TypeError(f'method="{name}" is approximate and needs eps, such as eps=0.01')
+    if kernel.sigma is None:
+        raise ValueError(f'the {kernel.name} kernel is computed exactly; got method="{name}"')
+    if kernel.name not in NORM_METHODS[name].kernels:
+        others = [f'"{m.name}"' for m in NORM_METHODS.values() if kernel.name in m.kernels]
+        raise ValueError(
+            f'method="{name}" is for the Gaussian kernel; for the Laplace kernel there are '
+            f"{', '.join(others)}"
+        )
+
+
+def choose(
+    points: np.ndarray, vectors: np.ndarray, kernel: Kernel, accuracy: Accuracy
+) -> tuple[str, str]:
+    """Return the method that is likely to be the fastest, and why; eps is that of each pair."""
+    if accuracy.eps is None:
+        return "exact", "no eps is given, so that nothing may be approximated"
+    n, r = len(points), vectors.shape[1]
+    if n <= _FEW:
+        return "exact", f"{n} distinct points are few"
+    costs: dict[str, float] = {}
+    for name, method in NORM_METHODS.items():
+        if method.cost is None or kernel.name not in method.kernels:
+            continue
+        if n * method.point_cost < min(costs.values(), default=math.inf):
+            with suppress(ValueError):
+                costs[name] = method.cost(points, r, kernel, accuracy)
+    best = min(costs, key=costs.__getitem__)
+    others = ", ".join(f"{name} {cost * 1e-9:.2g}" for name, cost in costs.items())
+    return best, f"least of the estimated seconds of one thread (rff doubled): {others}"

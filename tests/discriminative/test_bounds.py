@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bounds of the error against their formulas."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from discriminative_cases import GOOD, SEEDS, Y12, blobs, case, scores_by_definition
+from hypothesis import given
+from hypothesis import strategies as st
+
+import d2ke
+
+
+@given(SEEDS, st.floats(1.0, 5.0))
+def test_eq_7_bounds_the_loss(seed, margin):
+    K, _, y, alpha, _ = case(seed)
+    scores = scores_by_definition(K, y, alpha, 3)
+    losses, bounds = [], []
+    for i in range(len(K)):
+        other = max(scores[i][k] for k in range(3) if k != y[i])
+        losses.append(min(1, max(0, 1 - (scores[i][y[i]] - other) / margin)))
+        bounds.append(1 - (scores[i][y[i]] - (sum(scores[i]) - scores[i][y[i]])) / margin)
+    difference = d2ke.kernel_similarity_bound(K, y, alpha, margin=margin) - d2ke.kernel_risk_bound(
+        K, y, alpha, margin=margin
+    )
+    assert difference == pytest.approx(np.mean(bounds) - np.mean(losses), abs=1e-10)
+    assert difference >= -1e-12
+    n = len(K)
+    total = sum((alpha[i] + alpha[j]) * K[i, j] for i in range(n) for j in range(n))
+    cut = sum(2 * (alpha[i] + alpha[j]) * K[i, j] for i, j in combinations(range(n), 2)
+              if y[i] != y[j])  # fmt: skip
+    by_similarity = 1 - total / (2 * n * margin) + cut / (n * margin)
+    assert np.mean(bounds) == pytest.approx(by_similarity, abs=1e-10)
+
+
+def test_eq_7_is_an_equality_for_two_classes_with_margins_and_not_otherwise():
+    X, y = blobs(c=2)
+    K, alpha = d2ke.gaussian_gram(X, h=1.0), np.full(60, 1 / 60)
+    assert d2ke.kernel_similarity_bound(K, y, alpha) == pytest.approx(
+        d2ke.kernel_risk_bound(K, y, alpha), abs=1e-12
+    )
+    y[0] = 1 - y[0]  # misclassified: a negative margin
+    assert d2ke.kernel_similarity_bound(K, y, alpha) > d2ke.kernel_risk_bound(K, y, alpha) + 1e-3
+
+
+def test_eq_15_is_the_square_of_the_density_estimate():
+    """K(alpha), with the normalised kernels, is the integral of the squared difference."""
+    rng = np.random.default_rng(0)
+    x, y, h = rng.normal(size=8), np.array([0, 0, 0, 1, 1, 1, 0, 1]), 0.7
+    alpha = rng.dirichlet(np.ones(8))
+    grid = np.linspace(-12, 12, 48_001)
+    kernels = np.exp(-((grid - x[:, None]) ** 2) / (2 * h * h)) / np.sqrt(2 * np.pi * h * h)
+    estimate = (alpha * np.where(y == 0, 1, -1)) @ kernels
+    integral = (estimate**2).sum() * (grid[1] - grid[0])
+    W = np.exp(-((x[:, None] - x) ** 2) / (4 * h * h)) / np.sqrt(4 * np.pi * h * h)
+    plain = sum(alpha[i] * alpha[j] * W[i, j] for i in range(8) for j in range(8))
+    across = sum(alpha[i] * alpha[j] * W[i, j] for i, j in combinations(range(8), 2)
+                 if y[i] != y[j])  # fmt: skip
+    assert plain - 4 * across == pytest.approx(integral, abs=1e-10)
+
+
+def test_risk_bounds_by_their_formula():
+    K, S, y, alpha, _ = case(5, n=12)
+    n, c, margin, delta = 12, 3, 0.7, 0.1
+    tail = np.sqrt(np.log(4 / delta) / (2 * n))
+
+    def loss(M):
+        scores = scores_by_definition(M, y, alpha, c)
+        margins = [scores[i][y[i]] - max(scores[i][k] for k in range(c) if k != y[i])
+                   for i in range(n)]  # fmt: skip
+        return np.mean([min(1, max(0, 1 - m / margin)) for m in margins])
+
+    def norm(M):
+        return np.sqrt(sum(alpha[i] * alpha[j] * M[i, j] for i in range(n) for j in range(n)
+                           if y[i] == y[j]))  # fmt: skip
+
+    B = norm(K)
+    expected = loss(K) + 8 * 5 * 3 * B / (margin * np.sqrt(n))
+    expected += (8 * np.sqrt(2) * B * 3 * 5 / margin + 1) * tail
+    assert d2ke.kernel_risk_bound(K, y, alpha, margin=margin, delta=delta) == pytest.approx(
+        expected
+    )
+    positive, negative = d2ke.psd_split(S)
+    B = (norm(positive) + norm(negative)) * np.sqrt(
+        max(np.diag(positive).max(), np.diag(negative).max())
+    )
+    expected = loss(S) + 8 * 5 * 3 * B / (margin * np.sqrt(n)) + (16 * B * 15 / margin + 1) * tail
+    found = d2ke.similarity_risk_bound(S, y, alpha, margin=margin, delta=delta)
+    assert found == pytest.approx(expected)
+
+
+def test_density_bound_holds():
+    """Two normal densities, where the error is known: it exceeds the bound in none of 50 draws."""
+    grid = np.linspace(-9, 9, 3601)
+    step = grid[1] - grid[0]
+
+    def normal(x, mean, sd=1.0):
+        return np.exp(-((x - mean) ** 2) / (2 * sd * sd)) / (sd * np.sqrt(2 * np.pi))
+
+    r = (normal(grid, -1.5) - normal(grid, 1.5)) / 2
+    gaps = []
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 2, 150)
+        X = rng.normal(np.where(y == 0, -1.5, 1.5))
+        alpha = rng.dirichlet(np.ones(150))
+        estimate = (alpha * np.where(y == 0, 1, -1)) @ normal(grid, X[:, None], 0.5)
+        error = ((estimate - r) ** 2 - r**2).sum() * step
+        gaps.append(d2ke.density_error_bound(X[:, None], y, alpha, h=0.5, delta=0.1) - error)
+    assert min(gaps) > 0
+
+
+def test_bad_bounds():
+    alpha = np.full(12, 1 / 12)
+    with pytest.raises(ValueError, match="delta must be between 0 and 1"):
+        d2ke.kernel_risk_bound(GOOD, Y12, alpha, delta=1.0)
+    with pytest.raises(ValueError, match="alpha must sum to 1"):
+        d2ke.kernel_risk_bound(GOOD, Y12, 2 * alpha)
+    with pytest.raises(ValueError, match="kernels without negative values"):
+        d2ke.kernel_risk_bound(GOOD - 0.5, Y12, alpha)
+    with pytest.raises(ValueError, match="margin must be at least the largest value of K"):
+        d2ke.kernel_similarity_bound(GOOD, Y12, alpha, margin=0.5)
+    with pytest.raises(ValueError, match="y must have two classes, got 3"):
+        d2ke.density_error_bound(blobs(12)[0], Y12, alpha, h=1.0)

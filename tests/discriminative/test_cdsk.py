@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Clustering by discriminative similarity, the paper's errata, and bad input."""
+
+import numpy as np
+import pytest
+from discriminative_cases import ASYMMETRIC, EMPTY_ROW, GOOD, MARKED, WITH_NAN, blobs, objective_9
+
+import d2ke
+from d2ke.discriminative import kmeans, similarity_graph
+from d2ke.discriminative.similarity_graph import DenseKernel
+
+
+@pytest.mark.parametrize("variant", ["hard", "relaxed"])
+@pytest.mark.parametrize("risk", ["margin", "ise"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_cdsk_finds_clusters(variant, risk, seed):
+    X, y = blobs(90, seed=seed)
+    found = d2ke.cdsk(points=X, n_clusters=3, variant=variant, risk=risk, seed=seed)
+    assert d2ke.clustering_accuracy(y, found.labels) == 1
+    assert found.labels[:3].tolist() == [0, 1, 2]
+    assert found.alpha.min() >= 0
+    assert found.alpha.sum() == pytest.approx(1)
+    assert found.objectives[found.best] == found.objectives.min()
+    again = d2ke.cdsk(points=X, n_clusters=3, variant=variant, risk=risk, seed=seed)
+    assert (again.labels == found.labels).all()
+    assert (again.alpha == found.alpha).all()
+
+
+def test_cdsk_objective_is_eq_9_of_its_own_result():
+    X, _ = blobs(60, spread=1.0)
+    K = d2ke.gaussian_gram(X, h=1.0)
+    found = d2ke.cdsk(K, 3, trace_weight=0.5)
+    expected = objective_9(K, found.labels, found.alpha, found.lam)
+    assert found.objectives[found.best] == pytest.approx(expected, abs=1e-9)
+
+
+def test_scale_of_the_kernel_does_not_matter():
+    X, _ = blobs(60, spread=1.0)
+    K = d2ke.gaussian_gram(X, h=1.0)
+    a, b = d2ke.cdsk(K, 3), d2ke.cdsk(8 * K, 3)
+    assert (a.labels == b.labels).all()
+    assert b.objectives == pytest.approx(8 * a.objectives)
+
+
+def test_a_few_far_objects_are_not_a_cluster():
+    X, y = blobs(120, c=2, spread=0.7)
+    X = np.r_[X, [[40.0, 40.0]]]
+    y = np.r_[y, 0]
+    assert np.bincount(d2ke.cdsk(points=X, h=1.0, n_clusters=2, smoothing=0).labels).min() == 1
+    found = d2ke.cdsk(points=X, h=1.0, n_clusters=2)
+    assert d2ke.clustering_accuracy(y, found.labels) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("iris", 0.749), ("wine", 0.928), ("breast_cancer", 0.566)]
+)
+def test_the_default_rule_on_real_data(name, expected):
+    datasets = pytest.importorskip("sklearn.datasets")
+    data = getattr(datasets, f"load_{name}")()
+    X = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
+    found = d2ke.cdsk(points=X, n_clusters=len(data.target_names))
+    measured = d2ke.normalized_mutual_information(data.target, found.labels)
+    # Rounding differs among processors, and an object may fall on the other side.
+    assert measured == pytest.approx(expected, abs=0.03)
+
+
+def test_general_similarity():
+    X, y = blobs(60)
+    S = np.exp(-(np.abs(X[:, None] - X).max(axis=2) ** 2))  # no kernel
+    S[:] = (S + S.T) / 2
+    S[0, 1] = S[1, 0] = -0.5
+    assert np.linalg.eigvalsh(S)[0] < -0.1
+    found = d2ke.cdsk(S, 3, similarity="general")
+    assert d2ke.clustering_accuracy(y, found.labels) == 1
+    labels = np.where(np.arange(60) < 3, y, -1)
+    assert (d2ke.lpdsk(S, labels, similarity="general").labels == y).all()
+    model = d2ke.kernel_classifier_fit(S, y, similarity="general")
+    assert (d2ke.kernel_classifier_predict(model, S)[0] == y).all()
+
+
+@pytest.mark.parametrize("variant", ["hard", "relaxed"])
+def test_features_cluster_and_propagate_as_their_product(variant):
+    X, y = blobs(90)
+    omega, _ = blobs(40, seed=1, spread=1.0)
+    Z = d2ke.d2ke_features(np.linalg.norm(X[:, None] - omega, axis=2), gamma=1.0)
+    K = Z @ Z.T
+    a = d2ke.cdsk(K, 3, variant=variant)
+    b = d2ke.cdsk(features=Z, n_clusters=3, variant=variant)
+    assert d2ke.clustering_accuracy(y, a.labels) == 1
+    assert (a.labels == b.labels).all()
+    assert b.objectives == pytest.approx(a.objectives, rel=1e-3)
+    given_labels = np.where(np.arange(90) < 3, y, -1)
+    a = d2ke.lpdsk(K, given_labels, variant=variant, max_iter=1)
+    b = d2ke.lpdsk(features=Z, y=given_labels, variant=variant, max_iter=1)
+    assert (a.labels == b.labels).all()
+    assert b.scores == pytest.approx(a.scores, abs=1e-7)
+
+
+@pytest.mark.parametrize("form", ["K", "features"])
+def test_as_many_components_as_clusters(form, monkeypatch):
+    """Equal eigenvalues, of which a Krylov space of one vector would hold only one."""
+    monkeypatch.setattr(similarity_graph, "_LARGE", 10)
+    y = np.arange(600) % 12
+    Z = np.zeros((600, 36))
+    for i, k in enumerate(y):
+        Z[i, 3 * k : 3 * k + 3] = 0.2 + np.random.default_rng(i).random(3)
+    data = {"K": Z @ Z.T} if form == "K" else {"features": Z}
+    assert d2ke.clustering_accuracy(y, d2ke.cdsk(n_clusters=12, **data).labels) == 1
+
+
+@pytest.mark.parametrize("c", [2, 3, 4, 6])
+def test_whole_trace_is_indefinite_for_three_classes(c):
+    X, y = blobs(60, c=c, spread=1.5)
+    K = d2ke.gaussian_gram(X, h=1.0)
+
+    def least(s):
+        return np.linalg.eigvalsh(DenseKernel(K).hard(y, s, 1.0, 2.0).H)[0]
+
+    assert least(0.5) > -1e-10
+    if c == 2:
+        assert least(1.0) > -1e-10
+    else:
+        assert least(1.0) < -0.1
+    found = d2ke.cdsk(K, c, trace_weight=1.0)  # offered all the same
+    assert found.alpha.sum() == pytest.approx(1)
+
+
+def test_half_n_without_a_cut_is_spectral_clustering():
+    """Clusters that hardly touch: equal weights are optimal."""
+    X, y = blobs(60)
+    K = d2ke.gaussian_gram(X, h=0.5)
+    uniform = np.full(60, 1 / 60)
+    problem = DenseKernel(K).hard(y, 0.5, 30.0, 2.0)
+    gradient = problem.product(uniform) + problem.f
+    assert np.ptp(gradient) < 1e-3 * K.sum(axis=1).max()
+    found = d2ke.cdsk(K, 3, lam=30.0, smoothing=0)
+    assert found.alpha == pytest.approx(uniform, abs=1e-3 / 60)
+    degrees = K.sum(axis=1)
+    V = np.linalg.eigh(K / np.sqrt(np.outer(degrees, degrees)))[1][:, -3:]
+    spectral = kmeans.kmeans(kmeans.unit_rows(V), 3, np.random.default_rng(0))
+    assert (found.labels == spectral).all()
+
+
+def test_narrow_kernels_stay_finite():
+    X, _ = blobs(60)
+    for variant in ("hard", "relaxed"):
+        found = d2ke.cdsk(points=X, h=1e-3, n_clusters=3, variant=variant)
+        assert np.isfinite(found.objectives).all()
+        assert np.isfinite(found.alpha).all()
+
+
+def test_as_many_clusters_as_points():
+    assert d2ke.cdsk(GOOD, 12).labels.tolist() == list(range(12))
+    with pytest.raises(ValueError, match="n_clusters must be between 2 and 3, got 4"):
+        d2ke.cdsk(points=[[0.0], [1.0], [3.0]], n_clusters=4)
+    with pytest.raises(ValueError, match="n_clusters must be between 2 and 3, got 4"):
+        d2ke.cdsk(features=np.eye(3) + 1, n_clusters=4)
+
+
+def test_more_clusters_than_different_points():
+    """Equal points are divided then, and different ones never joined."""
+    y = np.repeat([0, 1], 6)
+    found = d2ke.cdsk(points=y[:, None] * 1.0, h=0.5, n_clusters=3)
+    assert sorted(set(found.labels.tolist())) == [0, 1, 2]
+    assert not set(found.labels[:6].tolist()) & set(found.labels[6:].tolist())
+
+
+KERNELS = [
+    ({"K": ASYMMETRIC}, ValueError, "K must be symmetric, but K"),
+    ({"K": WITH_NAN}, ValueError, r"K has nan at position \(2, 3\)"),
+    ({"K": GOOD[:6]}, ValueError, r"K must be square"),
+    ({"K": np.where(np.eye(12) > 0, np.inf, GOOD)}, ValueError, r"K has inf at position \(0, 0\)"),
+    ({"K": np.empty((0, 0))}, ValueError, "K must be square and not empty"),
+    ({"K": GOOD[0]}, ValueError, "K must be two-dimensional"),
+    ({"K": GOOD + 0j}, TypeError, "K must hold real numbers"),
+    ({"points": np.empty((0, 3))}, ValueError, "points must have rows and columns"),
+    ({"points": WITH_NAN}, ValueError, r"points has nan at position \(2, 3\)"),
+    ({"features": np.empty((0, 3))}, ValueError, "features must have rows and columns"),
+    ({"features": np.empty((12, 0))}, ValueError, "features must have rows and columns"),
+    ({"features": WITH_NAN}, ValueError, r"features has nan at position \(2, 3\)"),
+    ({"K": EMPTY_ROW}, ValueError, r"K\[4\] has zero similarity to every object"),
+    ({"K": np.ones((12, 12))}, ValueError, "all objects are alike"),
+    ({"K": -GOOD}, ValueError, "similarities of object 0 sum to 0"),
+    ({"points": np.ones((12, 2))}, ValueError, "only equal points"),
+    ({"points": np.ones((12, 2)), "h": 1.0}, ValueError, "all objects are alike"),
+    ({"points": blobs(12)[0], "h": 0.0}, ValueError, "h must be a positive"),
+    ({"points": blobs(12)[0], "h": "auto"}, TypeError, "h must be a positive number"),
+    ({"features": np.ones((12, 4))}, ValueError, "all objects are alike"),
+    ({"features": np.eye(12)[:, :11]}, ValueError, r"features\[11\] has zero similarity"),
+    ({"features": GOOD - 0.5 * GOOD.mean()}, ValueError, "positive sum"),
+    ({"features": np.full((12, 2), np.inf)}, ValueError, "inf"),
+    ({"K": GOOD, "points": GOOD}, TypeError, "give one of K .* got K and points"),
+    ({}, TypeError, "give one of K .* got none"),
+    ({"K": GOOD, "h": 1.0}, TypeError, "h is the width of a kernel of points"),
+    ({"features": GOOD, "similarity": "general"}, TypeError, "is for a matrix K"),
+    ({"K": GOOD, "similarity": "any"}, ValueError, "similarity must be one of psd, general"),
+    ({"K": GOOD, "lam": 0}, ValueError, "lam must be a positive"),
+    ({"K": GOOD, "lam": -1.0}, ValueError, "lam must be a positive"),
+    ({"K": GOOD, "lam": np.nan}, ValueError, "lam must be a positive"),
+    ({"K": GOOD, "lam": np.inf}, ValueError, "lam must be a positive"),
+    ({"K": GOOD, "lam": "1"}, TypeError, "lam must be a positive number"),
+    ({"K": GOOD, "variant": "soft"}, ValueError, "variant must be one of hard, relaxed"),
+    ({"K": GOOD, "risk": "other"}, ValueError, "risk must be one of margin, ise"),
+    ({"K": GOOD, "trace_weight": 0}, ValueError, "trace_weight must be a positive"),
+    ({"K": GOOD, "max_iter": 0}, ValueError, "max_iter must be at least 1"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "error", "text"), KERNELS)
+def test_bad_kernels(arguments, error, text):
+    if "positive sum" in text:
+        arguments = {"features": np.c_[np.ones(12), np.where(np.arange(12) < 11, 3.0, -30.0)]}
+    with pytest.raises(error, match=text):
+        d2ke.cdsk(n_clusters=3, **arguments)
+    with pytest.raises(error, match=text):
+        d2ke.lpdsk(y=MARKED, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"n_clusters": 13}, ValueError, "n_clusters must be between 2 and 12, got 13"),
+        ({"n_clusters": 1}, ValueError, "n_clusters must be between 2 and 12, got 1"),
+        ({"n_clusters": 0}, ValueError, "n_clusters must be between 2 and 12, got 0"),
+        ({"n_clusters": -1}, ValueError, "n_clusters must be between 2 and 12, got -1"),
+        ({"n_clusters": 2.0}, TypeError, "n_clusters must be an integer"),
+        ({}, TypeError, "n_clusters is needed"),
+        ({"n_clusters": 3, "smoothing": -0.1}, ValueError, "smoothing must be a positive"),
+        ({"n_clusters": 3, "seed": -1}, ValueError, "seed must be at least 0"),
+    ],
+)
+def test_bad_clustering(options, error, text):
+    with pytest.raises(error, match=text):
+        d2ke.cdsk(GOOD, **options)

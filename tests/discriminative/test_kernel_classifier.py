@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kernel classifier, and the weights that small lambdas give."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from discriminative_cases import (
+    ASYMMETRIC,
+    EMPTY_ROW,
+    GOOD,
+    SEEDS,
+    WITH_NAN,
+    Y12,
+    blobs,
+    case,
+    objective_8,
+    scores_by_definition,
+)
+from hypothesis import given
+
+import d2ke
+
+
+@given(SEEDS)
+def test_kernel_classifier_scores(seed):
+    K, _, y, _, lam = case(seed)
+    model = d2ke.kernel_classifier_fit(K, y, lam=lam)
+    expected = scores_by_definition(K, y, model.alpha, 3)
+    labels, scores = d2ke.kernel_classifier_predict(model, K)
+    assert scores == pytest.approx(np.array(expected), abs=1e-12)
+    assert (labels == np.argmax(expected, axis=1)).all()
+    assert model.objective == pytest.approx(objective_8(K, y, model.alpha, lam), abs=1e-10)
+    for other in permutations(range(3)):  # no better at other points of the simplex
+        weights = np.random.default_rng(other).dirichlet(np.ones(9))
+        assert model.objective <= objective_8(K, y, weights, lam) + 1e-3 * abs(model.objective)
+
+
+@pytest.mark.parametrize("risk", ["margin", "ise"])
+def test_kernel_classifier_of_features(risk):
+    X, y = blobs(90, spread=0.8)
+    Z = np.c_[np.abs(X), np.exp(-np.abs(X)), np.exp(X / 4), np.exp(-X / 4)]
+    a = d2ke.kernel_classifier_fit(Z @ Z.T, y, risk=risk)
+    b = d2ke.kernel_classifier_fit(features=Z, y=y, risk=risk)
+    assert b.objective == pytest.approx(a.objective, rel=1e-2)
+    scores = d2ke.kernel_classifier_predict(b, features=Z)[1]
+    direct = Z @ Z.T @ (b.alpha[:, None] * np.eye(3)[y])
+    assert scores == pytest.approx(direct, abs=1e-9)
+
+
+@pytest.mark.parametrize("lam", [0.1, 1.0, 2.0])
+def test_small_lambda_collapses(lam):
+    X, y = blobs(90, spread=0.8)
+    K = d2ke.gaussian_gram(X, h=1.0)
+    collapsed = d2ke.kernel_classifier_fit(K, y, lam=lam).alpha
+    spread = d2ke.kernel_classifier_fit(K, y, lam=45.0).alpha
+    assert (collapsed > 1e-6).sum() <= 9
+    assert (spread > 1e-6).sum() >= 45
+
+
+def test_below_half_n_favours_dense_points():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(size=(60, 1)), rng.normal(size=(60, 1)) + 20]
+    y = np.repeat([0, 1], 60)
+    K = d2ke.gaussian_gram(X, h=0.5)
+    alpha = d2ke.kernel_classifier_fit(K, y, lam=12.0).alpha
+    density = K.sum(axis=1)
+    assert alpha[density > np.median(density)].sum() > 0.8
+
+
+def test_bad_kernel_classifier():
+    with pytest.raises(ValueError, match="y holds one class only"):
+        d2ke.kernel_classifier_fit(GOOD, np.zeros(12))
+    with pytest.raises(ValueError, match="y has 3 labels, but K has 12"):
+        d2ke.kernel_classifier_fit(GOOD, [0, 1, 2])
+    for lam in (0, -1.0, np.nan):
+        with pytest.raises(ValueError, match="lam must be"):
+            d2ke.kernel_classifier_fit(GOOD, Y12, lam=lam)
+    for K, text in (
+        (ASYMMETRIC, "K must be symmetric"),
+        (WITH_NAN, "K has nan"),
+        (EMPTY_ROW, r"K\[4\] has zero similarity"),
+        (np.ones((12, 12)), "all objects are alike"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            d2ke.kernel_classifier_fit(K, Y12)
+    with pytest.raises(ValueError, match=r"y\[0\] is nan"):
+        d2ke.kernel_classifier_fit(GOOD, np.where(Y12 == 0, np.nan, Y12))
+    with pytest.raises(TypeError, match="y, the labels"):
+        d2ke.kernel_classifier_fit(GOOD)
+    model = d2ke.kernel_classifier_fit(GOOD, Y12)
+    with pytest.raises(TypeError, match="the model needs K_new"):
+        d2ke.kernel_classifier_predict(model, features=GOOD)
+    with pytest.raises(ValueError, match="K_new has 5 columns"):
+        d2ke.kernel_classifier_predict(model, GOOD[:, :5])
+    with pytest.raises(TypeError, match="must be a KernelClassifier"):
+        d2ke.kernel_classifier_predict(None, GOOD)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Label propagation by discriminative similarity."""
+
+import numpy as np
+import pytest
+from discriminative_cases import GOOD, MARKED, Y12, blobs
+
+import d2ke
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 2], ["a", "bb", "c"], [1.5, 2.5, 3.5], [True, False]])
+@pytest.mark.parametrize("variant", ["hard", "relaxed"])
+def test_lpdsk(labels, variant):
+    labels = np.array(labels)
+    c = len(labels)
+    X, y = blobs(60, c=c)
+    truth = labels[y]
+    unknown = {"U": "", "f": -1.0, "b": None}.get(labels.dtype.kind, -1)
+    if unknown is None:  # both values are labels
+        with pytest.raises(TypeError, match="unknown must be a label of y's type"):
+            d2ke.lpdsk(points=X, y=truth, unknown="")
+        return
+    given_labels = np.where(np.arange(60) < c, truth, np.array(unknown, labels.dtype))
+    found = d2ke.lpdsk(points=X, y=given_labels, unknown=unknown, variant=variant)
+    assert found.labels.dtype == given_labels.dtype
+    assert (found.labels == truth).all()
+    assert found.reached.all()
+    assert found.scores.sum(axis=1) == pytest.approx(np.ones(60))
+    assert found.classes.tolist() == sorted(labels.tolist())
+
+
+def test_lpdsk_balance():
+    """Class mass normalisation by its definition, where the plain scores all favour one class."""
+    X, y = blobs(60, c=2, spread=1.0)
+    K = d2ke.gaussian_gram(X, h=4.0)
+    # Unequal numbers of labels must not decide where the scores are flat.
+    labels = np.where((np.arange(60) < 2) | ((y == 1) & (np.arange(60) < 20)), y, -1)
+    plain = d2ke.lpdsk(K, labels, balance=False, max_iter=1)
+    found = d2ke.lpdsk(K, labels, max_iter=1)
+    u = labels < 0
+    assert (plain.labels[u] == plain.scores[u].argmax(axis=1)).all()
+    mass = [sum(found.scores[i][k] for i in range(60) if u[i]) for k in range(2)]
+    expected = [max(range(2), key=lambda k: found.scores[i][k] / mass[k]) for i in range(60)]
+    assert found.labels[u].tolist() == [expected[i] for i in np.flatnonzero(u)]
+    assert (found.scores == plain.scores).all()
+    assert (found.labels == y).mean() > (plain.labels == y).mean() + 0.2
+
+
+def test_lpdsk_never_changes_what_is_given():
+    X, y = blobs(60)
+    labels = np.where(np.arange(60) < 12, y, -1)
+    labels[0] = 2  # wrong
+    assert d2ke.lpdsk(points=X, y=labels).labels[:12].tolist() == labels[:12].tolist()
+    assert (d2ke.lpdsk(points=X, y=y).labels == y).all()
+
+
+@pytest.mark.parametrize("form", ["K", "features"])
+def test_component_without_labels_is_not_reached(form):
+    Z = np.kron(np.eye(3), np.ones((4, 2))) * np.linspace(0.5, 1, 12)[:, None]
+    y = np.full(12, "?", "U1")
+    y[0], y[5] = "a", "b"
+    data = {"K": Z @ Z.T} if form == "K" else {"features": Z}
+    found = d2ke.lpdsk(y=y, unknown="?", **data)
+    assert found.labels.tolist() == ["a"] * 4 + ["b"] * 4 + ["?"] * 4
+    assert found.reached.tolist() == [True] * 8 + [False] * 4
+    assert (found.scores[8:] == 0).all()
+
+
+def test_labels_have_no_range():
+    """Every value but the marker is a class, a negative one, too."""
+    far = np.where(Y12 == 2, -2, 10**12 * Y12)
+    found = d2ke.lpdsk(GOOD, np.where(np.arange(12) < 3, far, -1))
+    assert found.classes.tolist() == [-2, 0, 10**12]
+    assert (found.labels == far).all()
+    model = d2ke.kernel_classifier_fit(GOOD, far)
+    assert (d2ke.kernel_classifier_predict(model, GOOD)[0] == far).all()
+
+
+@pytest.mark.parametrize(
+    ("y", "options", "error", "text"),
+    [
+        (np.full(12, -1), {}, ValueError, "y has no label: every entry is the marker"),
+        (MARKED[:11], {}, ValueError, "y has 11 labels, but K has 12 rows"),
+        (np.where(MARKED < 0, np.nan, MARKED), {}, ValueError, r"y\[3\] is nan"),
+        (np.where(MARKED < 0, np.inf, MARKED), {}, ValueError, r"y\[3\] is inf"),
+        ([], {}, ValueError, "y has 0 labels, but K has 12 rows"),
+        (["a", 1] + [""] * 10, {"unknown": ""}, TypeError, "use labels of one type"),
+        (MARKED.reshape(3, 4), {}, ValueError, "one-dimensional"),
+        (MARKED.astype(str), {}, TypeError, "unknown must be a label of y's type"),
+        (MARKED, {"unknown": None}, TypeError, "unknown must be a label of y's type"),
+        (MARKED, {"unknown": [1, 2]}, TypeError, "unknown must be a label of y's type"),
+        (None, {}, TypeError, "y, the labels, is needed"),
+    ],
+)
+def test_bad_labels(y, options, error, text):
+    with pytest.raises(error, match=text):
+        d2ke.lpdsk(GOOD, y, **options)
