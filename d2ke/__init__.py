@@ -53,11 +53,12 @@ from d2ke.embedding.scaling import Scaling
 from d2ke.embedding.spectrum import SpectrumRepair
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
-from d2ke.learners.libsvm import SVMModel, svmpredict, svmtrain
+from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.linear_model import LinearModel, predict
 from d2ke.learners.losses import train_classifier
 from d2ke.learners.neighbors import knn_predict
 from d2ke.learners.persistence import load_model, save_model
+from d2ke.learners.svm_model import SVMModel, svmpredict
 from d2ke.measures import (
     KernelAlignment,
     KernelCoreset,

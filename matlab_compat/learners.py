@@ -14,7 +14,15 @@ import numpy as np
 from scipy import sparse
 
 from d2ke._base import labels as class_labels
-from d2ke.learners import liblinear, libsvm, linear_model, option_strings, scores, solver_nodes
+from d2ke.learners import (
+    liblinear,
+    libsvm,
+    linear_model,
+    option_strings,
+    scores,
+    solver_nodes,
+    svm_model,
+)
 from matlab_compat._cells import Struct, column, vector
 
 __all__ = ["predict", "svmpredict", "svmtrain", "train"]
@@ -270,7 +278,7 @@ def svmpredict(
     if not precomputed:
         vectors = _field(model, "SVs")
         vectors = sparse.csr_array(vectors) if sparse.issparse(vectors) else np.asarray(vectors)
-    trained = libsvm.SVMModel(
+    trained = svm_model.SVMModel(
         support=support,
         coef=np.ascontiguousarray(sign * np.atleast_2d(_field(model, "sv_coef")).T),
         rho=sign * vector("model.rho", _field(model, "rho")).astype(np.float64),
@@ -278,13 +286,13 @@ def svmpredict(
         n_support=None if regression else _counts(_field(model, "nSV")),
         n_columns=X.shape[1] if precomputed else vectors.shape[1],
         vectors=vectors,
-        kernel=libsvm.Kernel(int(kernel_type), int(degree), float(gamma), float(coef0)),
+        kernel=svm_model.Kernel(int(kernel_type), int(degree), float(gamma), float(coef0)),
         svm_type=int(svm_type),
         options="",
     )
     if not precomputed:
         X = _widened(X, trained.n_columns)
-    found, _, decision = libsvm.svmpredict(None, X, trained)
+    found, _, decision = svm_model.svmpredict(None, X, trained)
     labels = found if regression else order[found].astype(np.float64)
     if regression:
         kind = " (regression)"

@@ -45,14 +45,14 @@ def matrix(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:
         raise TypeError(f"{name} must be a matrix of numbers, got {type(values).__name__}")
     if dense.ndim != 2:
         raise ValueError(f"{name} must be two-dimensional, got shape {dense.shape}")
-    _check_dtype(name, dense)
+    check_numbers(name, dense)
     if dense.dtype.kind == "f":
         for rows in row_blocks(dense.shape):
             bad = np.isnan(dense[rows]) if infinite else ~np.isfinite(dense[rows])
             if bad.any():
                 i, j = np.argwhere(bad)[0]
                 wanted = "a number" if infinite else "finite"
-                _refuse(name, dense[rows][i, j], rows.start + i, j, wanted)
+                refuse_entry(name, dense[rows][i, j], rows.start + i, j, wanted)
     return dense
 
 
@@ -76,13 +76,15 @@ def check_symmetric(name: str, square: np.ndarray, tolerance: float) -> None:
             )
 
 
-def _refuse(name: str, value: Any, row: int, column: int, wanted: str = "finite") -> None:
+def refuse_entry(name: str, value: Any, row: int, column: int, wanted: str = "finite") -> None:
+    """Raise a ValueError that names an entry of a matrix."""
     raise ValueError(
         f"{name} has {value} at position ({row}, {column}); every value must be {wanted}"
     )
 
 
-def _check_dtype(name: str, values: Any) -> None:
+def check_numbers(name: str, values: Any) -> None:
+    """Refuse a dense or sparse matrix unless it holds numbers that float64 holds exactly."""
     dtype = values.dtype
     if dtype.kind not in "biuf" or (dtype.kind == "f" and dtype.itemsize > 8):
         raise TypeError(f"{name} must hold real numbers (float64 or float32), got dtype {dtype}")

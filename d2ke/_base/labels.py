@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 _NUMERIC = "biuf"
-_KINDS = {"b": "booleans", "i": "integers", "u": "integers", "f": "floats", "U": "strings",
+LABEL_KINDS = {"b": "booleans", "i": "integers", "u": "integers", "f": "floats", "U": "strings",
           "S": "bytes"}  # fmt: skip
 
 
@@ -44,7 +44,7 @@ def label_array(name: str, y: Any) -> np.ndarray:
         raise ValueError(
             f"{name} must be one-dimensional, got shape {labels.shape}; {name}.ravel() makes it so"
         )
-    if labels.dtype.kind not in _KINDS or labels.dtype.itemsize == 0:
+    if labels.dtype.kind not in LABEL_KINDS or labels.dtype.itemsize == 0:
         raise TypeError(
             f"{name} must hold booleans, integers, floats or strings, got dtype {labels.dtype}"
         )
@@ -106,13 +106,18 @@ def same_length(name: str, y: np.ndarray, other: str, rows: int) -> None:
         raise ValueError(f"{name} has {len(y)} labels, but {other} has {rows} rows")
 
 
-def _family(labels: np.ndarray) -> str:
+def label_family(labels: np.ndarray) -> str:
+    """Return what the labels can be compared with: "number", "U" or "S"."""
     return "number" if labels.dtype.kind in _NUMERIC else labels.dtype.kind
 
 
 def check_classes(classes: np.ndarray) -> None:
     """Refuse what cannot be a classifier's sorted array of distinct labels."""
-    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.dtype.kind not in _KINDS:
+    if (
+        not isinstance(classes, np.ndarray)
+        or classes.ndim != 1
+        or classes.dtype.kind not in LABEL_KINDS
+    ):
         raise ValueError("classes must be a one-dimensional array of labels")
     if len(classes) < 2 or not (classes[:-1] < classes[1:]).all():
         raise ValueError("classes must be at least two distinct labels in ascending order")

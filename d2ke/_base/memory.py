@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from d2ke._base import system_memory
+from d2ke._base import limits
 from d2ke._base.checks import byte_count
 
 # Beside every formula: blocks of rows, compiled kernels' scratch, what an allocator keeps.
@@ -140,7 +140,7 @@ def require_memory(function: str, case: str = "", **sizes: int) -> int:
     """Raise a MemoryError if a call takes more than there is; return what it takes."""
     needed = bytes_needed(function, case, **sizes)
     if needed > _SMALL:
-        available = system_memory.available_memory()
+        available = limits.available_memory()
         if available is not None and needed + SPARE > available:
             raise MemoryError(_refusal(formula_of(function, case), function, sizes, needed,
                                        available))  # fmt: skip

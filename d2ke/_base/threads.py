@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 
+from d2ke._base import limits
 from d2ke._base.checks import integer
 from d2ke._ext import omp
 
@@ -54,20 +53,7 @@ def team_size(n_threads: int | None) -> int:
 
 def available_threads() -> int:
     """Threads that this process may use."""
-    count = omp.max_threads()
-    if hasattr(os, "sched_getaffinity"):
-        count = min(count, len(os.sched_getaffinity(0)))
-    quota = _container_quota()
-    return max(1, count if quota is None else min(count, quota))
-
-
-def _container_quota() -> int | None:
-    """Whole processors that Linux control groups grant; None where there is no limit."""
-    try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        return None if quota == "max" else math.ceil(int(quota) / int(period))
-    except (OSError, ValueError):
-        return None
+    return limits.available_processors(omp.max_threads())
 
 
 @contextmanager

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from d2ke._base.interruptible import interruptible
 from d2ke.cli.assignments import check_result_file, write_assignments
 from d2ke.cli.map_picture import Panel, check_picture_file, coordinates, draw, matched
 from d2ke.cli.matrix_files import InputError
-from d2ke.cli.similarities import Similarities, read_similarities
+from d2ke.cli.similarities import Input, Similarities, read_similarities
 from d2ke.discriminative import (
     Clustering,
     Propagation,
@@ -26,6 +27,7 @@ from d2ke.discriminative import (
     lpdsk,
     normalized_mutual_information,
 )
+from d2ke.experiments.session import SILENT, Session
 
 _LABELED = 3
 _SHOWN = 12  # sizes in one line
@@ -37,119 +39,62 @@ class Job:
 
     Attributes
     ----------
-    source : str
-        A data set of `d2ke.datasets`, or a .mat, .h5, .hdf5, .csv, .tsv or .txt file.
-    form : {"gram", "distances", "features", "points"}, optional
-        What a file's matrix is. Distances d become similarities exp(-gamma d); points get the
-        Gaussian kernel with the width `d2ke.bandwidth`, and for labels a third of it; of
-        features, `kernel` decides. Default:
-        "features" for files of `d2ke.io.save_features`, else "gram".
-    variable : str, optional
-        The matrix in a MAT-file or an HDF5 file of several.
-    labels : str, optional
-        Known labels: a variable of the same file, or a text file with one in each line.
+    input : Input
+        The objects.
+    options : mapping
+        Of `d2ke.cdsk` and `d2ke.lpdsk`: lam, variant, trace_weight and similarity; without
+        those for which the defaults hold.
     unknown : str, optional
-        What marks an unknown label; default -1 or nan among integers, "" among strings.
-    gamma : float, optional
-        Of distances, > 0; default 2 / (their median) for clusters and 10 / (their median) for
-        labels, zeros left out. For the features of a data set, 5 / (median distance to the
-        random objects).
-    R : int, optional
-        Random objects, of data sets; default 1024.
-    kernel : {"gaussian", "linear"}, optional
-        Of features, see `d2ke.cli.similarities.of_features`; by default Gaussian up to
-        5000 objects.
-    seed : int
-        Of the random objects, of k-means and of the labelled objects.
-    lam, variant, trace_weight, similarity
-        As for `d2ke.cdsk` and `d2ke.lpdsk`; None for their defaults.
-    data_dir : path, optional
-        Folder of the data files; by default the environment variable D2KE_DATA.
+        The marker of an unknown label; default -1 or nan among integers, "" among strings.
     out : path, optional
         Where to write the result, .csv, .h5 or .hdf5.
     picture : path, optional
         Where to draw a map of the objects, .png, .pdf or .svg.
-    save_features : path, optional
-        Where to write the features of a data set, as soon as they are there.
-    n_threads : int, optional
-        Threads for the distances; None for all that this process may use.
-    progress : bool
-        Show progress bars (on a terminal only).
-    report : callable
-        Takes each line of text.
+    session : Session
+        How to run.
     """
 
-    source: str
-    form: str | None = None
-    variable: str | None = None
-    labels: str | None = None
+    input: Input
+    options: Mapping[str, Any] = field(default_factory=dict)
     unknown: str | None = None
-    gamma: float | None = None
-    R: int | None = None
-    kernel: str | None = None
-    seed: int = 0
-    lam: float | None = None
-    variant: str | None = None
-    trace_weight: float | None = None
-    similarity: str | None = None
-    data_dir: str | os.PathLike | None = None
     out: str | os.PathLike | None = None
     picture: str | os.PathLike | None = None
-    save_features: str | os.PathLike | None = None
-    n_threads: int | None = None
-    progress: bool = False
-    report: Callable[[str], None] = lambda line: None
+    session: Session = SILENT
+
+    def report(self, line: str) -> None:
+        """Report a line of text."""
+        self.session.report(line)
 
     def read(self, purpose: str) -> Similarities:
-        """Check where results go, before the work, and get the similarities for a purpose."""
+        """Check the output files first, then get the similarities for a purpose."""
         if self.picture is not None:
             check_picture_file(Path(self.picture))
         if self.out is not None:
             check_result_file(Path(self.out))
-        keep = None if self.save_features is None else Path(self.save_features)
-        for file in (self.picture, self.out, keep):
+        for file in (self.picture, self.out, self.input.save_features):
             if file is not None:
                 check_writable(Path(file))
-        return read_similarities(
-            self.source,
-            purpose,
-            form=self.form,
-            variable=self.variable,
-            labels=self.labels,
-            gamma=self.gamma,
-            R=self.R,
-            kernel=self.kernel,
-            seed=self.seed,
-            data_dir=self.data_dir,
-            keep=keep,
-            n_threads=self.n_threads,
-            progress=self.progress,
-            report=self.report,
+        return read_similarities(self.input, purpose, self.session)
+
+    def long(self, description: str, function: Callable[..., Any], **arguments: Any) -> Any:
+        """Call a function that takes long."""
+        return interruptible(
+            partial(function, **arguments), description=description, progress=self.session.progress
         )
-
-    def options(self, found: Similarities) -> dict[str, Any]:
-        """Return the arguments that `cdsk` and `lpdsk` share."""
-        names = ("lam", "variant", "trace_weight", "similarity")
-        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        return {"K": found.K, "features": found.features, **given}
-
-    def long(self, description: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function that takes long; what it refuses is wrong input."""
-        return interruptible(function, *arguments, description=description, progress=self.progress)
 
     def finish(
         self,
         columns: dict[str, np.ndarray],
-        panels: Callable[[], list[Panel]],
-        found: Similarities,
+        panels: list[Panel],
+        data: Similarities,
     ) -> None:
-        """Write the result at once, then draw."""
+        """Write the result, then draw."""
         if self.out is not None:
             write_assignments(Path(self.out), columns)
             self.report(f"result: {os.fspath(self.out)}")
         if self.picture is not None:
-            places = self.long("map", coordinates, found.K, found.features)
-            draw(Path(self.picture), found.title, places, panels())
+            places = self.long("map", coordinates, K=data.K, features=data.features)
+            draw(Path(self.picture), data.title, places, panels)
             self.report(f"picture: {os.fspath(self.picture)}")
 
 
@@ -159,7 +104,7 @@ def cluster(job: Job, n_clusters: int | None = None) -> Clustering:
     Parameters
     ----------
     job : Job
-        What to cluster, and where the result goes.
+        The objects, and where the result goes.
     n_clusters : int, optional
         2 to n; default the number of classes, where labels are known.
 
@@ -171,7 +116,7 @@ def cluster(job: Job, n_clusters: int | None = None) -> Clustering:
     Raises
     ------
     InputError
-        What an argument names is not there, or is not what it should be.
+        An argument names something that is missing or unusable.
     FileNotFoundError, ImportError
         A data set's files, or a package that it or a picture needs, are missing.
     """
@@ -179,15 +124,15 @@ def cluster(job: Job, n_clusters: int | None = None) -> Clustering:
 
 
 def propagate(job: Job, labeled: int | None = None) -> Propagation:
-    """Find the labels of all objects of a data set or a file from those of some, by `d2ke.lpdsk`.
+    """Propagate labels from some objects of a data set or a file to all, by `d2ke.lpdsk`.
 
     Parameters
     ----------
     job : Job
-        What the objects are, and where the result goes.
+        The objects, and where the result goes.
     labeled : int, optional
-        Objects of each class, drawn by the seed, whose labels are used; the others serve to
-        measure the accuracy. Default: all labels that are known, or 3 where that is each one.
+        Objects of each class, drawn by the seed, whose labels are used; the others measure the
+        accuracy. Default: all known labels, or 3 of each class if all are known.
 
     Returns
     -------
@@ -197,7 +142,7 @@ def propagate(job: Job, labeled: int | None = None) -> Propagation:
     Raises
     ------
     InputError
-        What an argument names is not there, or is not what it should be.
+        An argument names something that is missing or unusable.
     FileNotFoundError, ImportError
         A data set's files, or a package that it or a picture needs, are missing.
     """
@@ -205,130 +150,123 @@ def propagate(job: Job, labeled: int | None = None) -> Propagation:
 
 
 def _usable(work: Callable[[], Any]) -> Any:
-    """Call it; a value that it refuses is an argument's, or what an argument names."""
+    """Call a function; values that it refuses come from the user's input."""
     try:
         return work()
+    except InputError:
+        raise
     except (TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(str(error)) from error
 
 
 def _cluster(job: Job, n_clusters: int | None) -> Clustering:
-    found = job.read("clusters")
-    known, classes, codes = _classes(found, job.unknown)
+    data = job.read("clusters")
+    known, classes, codes = _classes(data, job.unknown)
     if n_clusters is None:
         if not known.any():
             raise InputError(
-                f"n_clusters is needed (--n-clusters N): no labels are known of {job.source}"
+                f"n_clusters is needed (--n-clusters N): no labels are known of {job.input.source}"
             )
         n_clusters = len(classes)
-    integer("n_clusters", n_clusters, 2, found.n)
+    integer("n_clusters", n_clusters, 2, data.n)
     result = job.long(
-        "clustering",
-        lambda: cdsk(n_clusters=n_clusters, seed=job.seed, **job.options(found)),
-    )
+        "clustering", cdsk, K=data.K, features=data.features, n_clusters=n_clusters,
+        seed=job.input.seed, **job.options,
+    )  # fmt: skip
     labels = result.labels
     rounds = len(result.objectives)
     job.report(
-        f"clusters: {labels.max() + 1}, lambda {result.lam:.4g}{_default(job.lam, 'n / 2')}; round "
+        f"clusters: {labels.max() + 1}, lambda {result.lam:.4g}{_default(job)}; round "
         f"{result.best + 1} of {rounds} has the least objective"
     )
-    job.report("sizes: " + _sizes(np.bincount(labels), [str(i) for i in range(labels.max() + 1)]))
+    job.report("sizes: " + _sizes(np.bincount(labels), range(labels.max() + 1)))
     if known.any():
-        job.report(_agreement(codes[known], labels[known], f"{known.sum()} labelled objects"))
-    columns = {"item": np.arange(found.n), "cluster": labels, "alpha": result.alpha}
-    if found.labels is not None:
+        accuracy = clustering_accuracy(codes[known], labels[known])
+        nmi = normalized_mutual_information(codes[known], labels[known])
+        job.report(
+            f"accuracy {100 * accuracy:.2f} %, NMI {nmi:.3f} on the {known.sum()} labelled objects"
+        )
+    columns = {"item": np.arange(data.n), "cluster": labels, "alpha": result.alpha}
+    if data.labels is not None:
         columns["label"] = _named(classes, codes, job.unknown)
 
-    def panels() -> list[Panel]:
-        names = [f"cluster {i}" for i in range(labels.max() + 1)]
-        colours = matched(labels, codes) if known.all() else np.arange(len(names))
-        result = [Panel("clusters", labels, names, colours)]
-        if known.any():
-            result.append(Panel("classes", codes, [str(one) for one in classes]))
-        return result
-
-    job.finish(columns, panels, found)
+    names = [f"cluster {i}" for i in range(labels.max() + 1)]
+    colours = matched(labels, codes) if known.all() else np.arange(len(names))
+    panels = [Panel("clusters", labels, names, colours)]
+    if known.any():
+        panels.append(Panel("classes", codes, [str(name) for name in classes]))
+    job.finish(columns, panels, data)
     return result
 
 
 def _propagate(job: Job, labeled: int | None) -> Propagation:
-    found = job.read("labels")
-    known, classes, codes = _classes(found, job.unknown)
+    data = job.read("labels")
+    known, classes, codes = _classes(data, job.unknown)
     if not known.any():
         raise InputError(
-            f"labels are needed (--labels): none are known of {job.source}"
-            if found.labels is None
-            else f"labels has no known label: each of the {found.n} is marked as unknown"
+            f"labels are needed (--labels): none are known of {job.input.source}"
+            if data.labels is None
+            else f"labels has no known label: each of the {data.n} is marked as unknown"
         )
     if len(classes) < 2:
         raise InputError(f"labels must have at least two classes, got only {classes[0]}")
-    given = known
+    used = known
     if labeled is not None or known.all():
-        given = _drawn(codes, len(classes), _LABELED if labeled is None else labeled, job.seed)
-    job.report(f"given: labels of {given.sum()} objects of {len(classes)} classes")
-    y = np.where(given, codes, -1)
-    result = job.long("label propagation", lambda: lpdsk(y=y, **job.options(found)))
-    labels = result.labels
-    job.report(
-        f"lambda {result.lam:.4g}{_default(job.lam, 'n / 2')}; rounds: {len(result.objectives)}"
+        k = _LABELED if labeled is None else labeled
+        used = _drawn(codes, len(classes), k, job.input.seed)
+    job.report(f"given: labels of {used.sum()} objects of {len(classes)} classes")
+    y = np.where(used, codes, -1)
+    result = job.long(
+        "label propagation", lpdsk, K=data.K, features=data.features, y=y, **job.options
     )
+    labels = result.labels
+    job.report(f"lambda {result.lam:.4g}{_default(job)}; rounds: {len(result.objectives)}")
     counts = np.bincount(labels[labels >= 0], minlength=len(classes))
-    job.report("sizes: " + _sizes(counts, [str(one) for one in classes]))
+    job.report("sizes: " + _sizes(counts, classes))
     if not result.reached.all():
         job.report(
-            f"unreached: {(~result.reached).sum()} objects, to which no path of similarities "
-            "leads from a labelled one"
+            f"unreached: {(~result.reached).sum()} objects without a path of similarities to a "
+            "labelled one"
         )
-    rest = known & ~given
+    names = [str(name) for name in classes]
+    panels = [Panel("labels found; given ones as stars", labels, names, marked=used)]
+    rest = known & ~used
     if rest.any():
-        what = f"{rest.sum()} other objects"
+        panels.append(Panel("known labels", codes, names))
         right = np.mean(labels[rest] == codes[rest])
         nmi = normalized_mutual_information(codes[rest], labels[rest])
-        job.report(f"accuracy {100 * right:.2f} %, NMI {nmi:.3f} on the {what} with known labels")
+        job.report(
+            f"accuracy {100 * right:.2f} %, NMI {nmi:.3f} on the "
+            f"{rest.sum()} other objects with known labels"
+        )
     job.finish(
         {
-            "item": np.arange(found.n),
+            "item": np.arange(data.n),
             "label": _named(classes, labels, job.unknown),
-            "given": given.astype(np.int64),
-            "score": np.where(labels >= 0, result.scores[np.arange(found.n), labels], 0.0),
+            "given": used.astype(np.int64),
+            "score": np.where(labels >= 0, result.scores[np.arange(data.n), labels], 0.0),
             "alpha": result.alpha,
             "known": _named(classes, codes, job.unknown),
         },
-        lambda: _propagation_panels(classes, codes, known, given, labels),
-        found,
+        panels,
+        data,
     )
     return result
 
 
 def _named(classes: np.ndarray, codes: np.ndarray, unknown: str | None) -> np.ndarray:
-    """Return labels by their codes, and what marks unknown ones for -1."""
+    """Return labels by their codes, and the marker of unknown ones for -1."""
     marker = unknown or "" if classes.dtype.kind == "U" else int(unknown or -1)
     return np.append(classes, np.array([marker]))[codes]
 
 
-def _propagation_panels(
-    classes: np.ndarray,
-    codes: np.ndarray,
-    known: np.ndarray,
-    given: np.ndarray,
-    labels: np.ndarray,
-) -> list[Panel]:
-    names = [str(one) for one in classes]
-    panels = [Panel("labels found; given ones as stars", labels, names, marked=given)]
-    if (known & ~given).any():
-        panels.append(Panel("known labels", codes, names))
-    return panels
-
-
-def _classes(found: Similarities, unknown: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return which labels are known, the distinct ones, and for each object its code or -1."""
-    if found.labels is None:
+def _classes(data: Similarities, unknown: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return which labels are known, the distinct labels, and each object's code or -1."""
+    if data.labels is None:
         if unknown is not None:
             raise InputError("unknown has no meaning without labels")
-        return np.zeros(found.n, bool), np.empty(0, np.int64), np.full(found.n, -1)
-    labels = found.labels
+        return np.zeros(data.n, bool), np.empty(0, np.int64), np.full(data.n, -1)
+    labels = data.labels
     if labels.dtype.kind == "U":
         known = labels != (unknown or "")
     else:
@@ -341,7 +279,7 @@ def _classes(found: Similarities, unknown: str | None) -> tuple[np.ndarray, np.n
                 f"unknown must be an integer, as the labels are, got {unknown!r}"
             ) from None
     classes, inverse = np.unique(labels[known], return_inverse=True)
-    codes = np.full(found.n, -1)
+    codes = np.full(data.n, -1)
     codes[known] = inverse
     return known, classes, codes
 
@@ -350,27 +288,21 @@ def _drawn(codes: np.ndarray, n_classes: int, k: int, seed: int) -> np.ndarray:
     """Mark k objects of each class, or all but one of a class with no more than k."""
     integer("labeled", k, 1)
     rng = generator(seed)
-    given = np.zeros(len(codes), bool)
+    drawn = np.zeros(len(codes), bool)
     for code in range(n_classes):
         members = np.flatnonzero(codes == code)
-        given[rng.permutation(members)[: max(1, min(k, len(members) - 1))]] = True
-    return given
+        drawn[rng.permutation(members)[: max(1, min(k, len(members) - 1))]] = True
+    return drawn
 
 
-def _default(given: Any, rule: str) -> str:
-    return f" = {rule}" if given is None else ""
+def _default(job: Job) -> str:
+    return "" if "lam" in job.options else " = n / 2"
 
 
-def _sizes(counts: np.ndarray, names: list[str]) -> str:
+def _sizes(counts: np.ndarray, names: Iterable) -> str:
     if len(counts) > _SHOWN:
         return (
             f"{len(counts)} of {counts.min()} to {counts.max()} objects, median "
             f"{np.median(counts):g}"
         )
     return ", ".join(f"{name}: {count}" for name, count in zip(names, counts, strict=True))
-
-
-def _agreement(codes: np.ndarray, labels: np.ndarray, what: str) -> str:
-    accuracy = clustering_accuracy(codes, labels)
-    nmi = normalized_mutual_information(codes, labels)
-    return f"accuracy {100 * accuracy:.2f} %, NMI {nmi:.3f} on the {what}"

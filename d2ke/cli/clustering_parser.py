@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
+from dataclasses import fields
 from typing import Any
 
-from d2ke.cli.argument_types import number, positive, seed
+from d2ke.cli.argument_types import number, positive
+from d2ke.cli.session_options import add_data, add_seed, session_of
 
 _INPUT = """\
 INPUT is a data set of d2ke.datasets (auslan, splice, flower, digits, ...), or a file:
@@ -16,10 +17,10 @@ INPUT is a data set of d2ke.datasets (auslan, splice, flower, digits, ...), or a
   .csv, .tsv, .txt        a table of numbers; a first line without any number is a header
   .h5                     of --save-features or d2ke.io.save_features
 
-Of a data set, D2KE features are computed from its distance: random strings from a Markov
-chain of order 3 of 3/4 to 5/4 of the median length, random segments of series (standardised)
-of length 2 to 25, or random sets of 3 to 15 elements; all made from the data without labels.
-A file has a Gram matrix, or what --as says.
+For a data set, D2KE features are computed from its distance: random strings from a Markov
+chain of order 3, of 3/4 to 5/4 of the median length, random segments of series (standardised)
+of length 2 to 25, or random sets of 3 to 15 elements; all drawn from the data without labels.
+A file holds a Gram matrix, or what --as says.
 """
 _EXAMPLES = {
     "cluster": """\
@@ -53,7 +54,7 @@ def add_clustering_commands(commands: Any, common: argparse.ArgumentParser) -> N
         commands,
         common,
         "propagate",
-        "labels of all objects from those of some",
+        "propagate labels from some objects to all",
         "Label propagation by discriminative similarity, d2ke.lpdsk.",
     )
     propagate.add_argument(
@@ -61,7 +62,7 @@ def add_clustering_commands(commands: Any, common: argparse.ArgumentParser) -> N
         type=positive,
         metavar="K",
         help="use K labels of each class, drawn by --seed, and measure the accuracy on the other "
-        "objects (default: all that are known; 3, if that is every one)",
+        "objects (default: all known labels, or 3 if all are known)",
     )
     propagate.set_defaults(run=_propagate)
 
@@ -85,8 +86,8 @@ def _command(
         "--as",
         dest="form",
         choices=FORMS,
-        help="what the file's matrix is: a Gram matrix (default), distances d for exp(-gamma d), "
-        "features as of d2ke.d2ke_embed, or points for a Gaussian kernel",
+        help="the file's matrix: a Gram matrix (default), distances d for exp(-gamma d), "
+        "features as from d2ke.d2ke_embed, or points for a Gaussian kernel",
     )
     parser.add_argument("--variable", metavar="NAME", help="the matrix in a .mat or HDF5 file")
     parser.add_argument(
@@ -97,14 +98,14 @@ def _command(
     parser.add_argument(
         "--unknown",
         metavar="MARK",
-        help="what marks an unknown label (default: an empty line, nan, -1)",
+        help="the marker of an unknown label (default: an empty line, nan, -1)",
     )
     parser.add_argument(
         "--gamma",
         type=number,
         metavar="G",
-        help=f"of distances (default {2 if name == 'cluster' else 10} / their median; of a data "
-        "set's, to the random objects, 5 / their median)",
+        help=f"for distances (default {2 if name == 'cluster' else 10} / their median; for a data "
+        "set's distances to random objects, 5 / their median)",
     )
     parser.add_argument(
         "--R", type=positive, metavar="R", help=f"random objects of a data set (default {R})"
@@ -112,8 +113,8 @@ def _command(
     parser.add_argument(
         "--kernel",
         choices=KERNELS,
-        help="of features: Gaussian of those scaled to length 1 (default up to 5000 objects) or "
-        "their products",
+        help="for features: Gaussian, of those scaled to length 1 (default up to 5000 objects), "
+        "or their products",
     )
     parser.add_argument(
         "--lam", type=number, metavar="L", help="weight of the quadratic term (default n / 2)"
@@ -130,9 +131,7 @@ def _command(
         choices=("psd", "general"),
         help="general: the Gram matrix may be indefinite (default psd)",
     )
-    parser.add_argument(
-        "--seed", type=seed, default=0, metavar="S", help="of all that is drawn (default 0)"
-    )
+    add_seed(parser)
     parser.add_argument(
         "--out", metavar="FILE", help="write a row for each object here, .csv, .h5 or .hdf5"
     )
@@ -142,11 +141,9 @@ def _command(
     parser.add_argument(
         "--save-features",
         metavar="FILE",
-        help="keep the features of a data set here (.h5), which is an INPUT for other runs",
+        help="write the features of a data set here (.h5), an INPUT for other runs",
     )
-    parser.add_argument(
-        "--data", metavar="DIR", help="folder of the data files (default: $D2KE_DATA)"
-    )
+    add_data(parser)
     return parser
 
 
@@ -164,23 +161,15 @@ def _propagate(options: argparse.Namespace) -> None:
 
 def _job(options: argparse.Namespace) -> Any:
     from d2ke.cli.clustering import Job
+    from d2ke.cli.similarities import Input
 
-    names = (
-        "source", "form", "variable", "labels", "unknown", "gamma", "R", "kernel", "seed", "lam",
-        "variant", "trace_weight", "similarity", "out", "picture", "save_features",
-    )  # fmt: skip
+    values = vars(options)
+    names = ("lam", "variant", "trace_weight", "similarity")
     return Job(
-        **{name: getattr(options, name) for name in names},
-        data_dir=options.data,
-        n_threads=options.threads,
-        progress=True,
-        report=_print,
+        Input(**{field.name: values[field.name] for field in fields(Input)}),
+        {name: values[name] for name in names if values[name] is not None},
+        options.unknown,
+        options.out,
+        options.picture,
+        session_of(options),
     )
-
-
-def _print(line: str) -> None:
-    """Print a line above whatever shows the progress."""
-    from tqdm import tqdm
-
-    tqdm.write(line)
-    sys.stdout.flush()

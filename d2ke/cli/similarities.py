@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Similarities of what a user names: a data set, through D2KE features, or a file."""
+"""Similarities of a data set, by its D2KE features, or from a file."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,10 +15,11 @@ from d2ke._base.blas import row_products
 from d2ke._base.checks import integer, positive_number
 from d2ke._base.interruptible import interruptible
 from d2ke.cli.matrix_files import SUFFIXES, InputError, is_store, read_labels, read_matrix
-from d2ke.datasets import REGISTRY, Dataset, load, standardize
+from d2ke.datasets import REGISTRY, load, standardize
 from d2ke.discriminative.gaussian import bandwidth, gaussian_gram
 from d2ke.distances.matrix import distance_matrix
 from d2ke.embedding.features import d2ke_features
+from d2ke.experiments.session import Session
 from d2ke.io import load_features, save_features
 from d2ke.objects.container import Objects
 from d2ke.objects.fitted_objects import markov_strings, random_segments, resampled_sets
@@ -27,29 +27,70 @@ from d2ke.objects.fitted_objects import markov_strings, random_segments, resampl
 FORMS = ("gram", "distances", "features", "points")
 R = 1024
 KERNELS = ("gaussian", "linear")
-# Found by measuring, not by theory. Labels go from neighbour to neighbour, and want similarities
-# that fall off faster than clusters do; where all are nearly alike, one class takes all objects.
+# Chosen by measurement, not by theory. Labels go from neighbour to neighbour and need similarities
+# that decrease faster than for clusters; if all are nearly equal, one class takes all objects.
 PURPOSES = ("clusters", "labels")
 _GAMMA_SCALE = {"clusters": 2.0, "labels": 10.0}  # in units of 1 / (median distance)
 _GAMMA_SCALE_FEATURES = 5.0  # the same, of distances to random objects
 _WIDTH = {"clusters": 1.0, "labels": 1 / 3}  # of features, in units of the bandwidth
-_DENSE = 5000  # objects up to which a matrix is formed: it is faster than features, and fits
+_DENSE = 5000  # up to so many objects a matrix fits, and is faster than features
 _ORDER = 3  # of the Markov chain of random strings
 _SEGMENT = (2, 25)  # lengths of random segments of series
 _SET = (3, 15)  # sizes of random sets
 _NEIGHBOR = 7  # as for `d2ke.bandwidth`
 
 
+@dataclass(frozen=True)
+class Input:
+    """A data set or a file, and how it becomes similarities.
+
+    Attributes
+    ----------
+    source : str
+        A data set of `d2ke.datasets`, or a .mat, .h5, .hdf5, .csv, .tsv or .txt file.
+    form : {"gram", "distances", "features", "points"}, optional
+        The kind of a file's matrix. Distances d become similarities exp(-gamma d); points get the
+        Gaussian kernel with the width `d2ke.bandwidth`, and for labels a third of it; features
+        use `kernel`. Default: "features" for files of `d2ke.io.save_features`, else "gram".
+    variable : str, optional
+        The matrix in a MAT-file or an HDF5 file of several.
+    labels : str, optional
+        Known labels: a variable of the same file, or a text file with one in each line.
+    gamma : float, optional
+        For distances, > 0; default 2 / (their median) for clusters and 10 / (their median) for
+        labels, without zeros. For the features of a data set, 5 / (median distance to the
+        random objects).
+    R : int, optional
+        Random objects, for data sets; default 1024.
+    kernel : {"gaussian", "linear"}, optional
+        For features, see `of_features`; by default Gaussian up to 5000 objects.
+    seed : int
+        Of the random objects, of k-means and of the labelled objects.
+    save_features : path, optional
+        Where to write the features of a data set, as soon as they are computed.
+    """
+
+    source: str
+    form: str | None = None
+    variable: str | None = None
+    labels: str | None = None
+    gamma: float | None = None
+    R: int | None = None
+    kernel: str | None = None
+    seed: int = 0
+    save_features: str | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Similarities:
-    """The similarities of n objects, and what is known about the objects.
+    """The similarities of n objects, and their labels.
 
     Attributes
     ----------
     title : str
         The data set's or the file's name.
     K, features : ndarray or None
-        The Gram matrix, shape (n, n), or else features Z, shape (n, R), for K = Z Z'.
+        The Gram matrix, shape (n, n), or features Z, shape (n, R), for K = Z Z'.
     labels : ndarray of int64, float64 or str, shape (n,), or None
         Their labels, if any are known.
     """
@@ -65,40 +106,20 @@ class Similarities:
         return len(self.features if self.K is None else self.K)
 
 
-def read_similarities(
-    source: str,
-    purpose: str,
-    *,
-    form: str | None,
-    variable: str | None,
-    labels: str | None,
-    gamma: float | None,
-    R: int | None,
-    kernel: str | None,
-    seed: int,
-    data_dir: str | os.PathLike | None,
-    keep: Path | None,
-    n_threads: int | None,
-    progress: bool,
-    report: Callable[[str], None],
-) -> Similarities:
-    """Read or compute the similarities of a data set or of a file; see `cluster` for arguments.
+def read_similarities(origin: Input, purpose: str, session: Session) -> Similarities:
+    """Read or compute the similarities for one of `PURPOSES`.
 
     Raises
     ------
     InputError
-        What an argument names is not there or not usable.
+        A field of the input names something missing or unusable.
     FileNotFoundError, ImportError
         A data set's files, or a package that it needs, are missing.
     """
+    source = origin.source
     if source in REGISTRY or source == "digits":
-        for name, value in (("form (--as)", form), ("variable", variable), ("labels", labels)):
-            if value is not None:
-                raise InputError(f"{name} is for files; {source} is a data set of its own")
-        options = {"gamma": gamma, "R": R, "kernel": kernel, "seed": seed, "keep": keep}
-        options["purpose"] = purpose
-        options |= {"n_threads": n_threads, "progress": progress, "report": report}
-        return _of_dataset(load(source, data_dir), **options)
+        _refuse(origin, ("form", "variable", "labels"), "is for files; {source} is a data set")
+        return _of_dataset(origin, purpose, session)
     path = Path(source)
     if not path.is_file():
         raise InputError(
@@ -107,50 +128,49 @@ def read_similarities(
         )
     if path.suffix not in SUFFIXES:
         raise InputError(f"input: {source} must end in {', '.join(SUFFIXES)}")
-    for name, value in (("R", R), ("save_features", keep)):
-        if value is not None:
-            raise InputError(f"{name} is for data sets, whose random objects are drawn here")
-    given = None if labels is None else read_labels(labels, path)
-    arguments = path, purpose, form, variable, gamma, kernel, given, report
-    found = interruptible(_of_file, *arguments, description="similarities", progress=progress)
-    if found.labels is not None and len(found.labels) != found.n:
+    _refuse(origin, ("R", "save_features"), "is for data sets, which get random objects")
+    labels = None if origin.labels is None else read_labels(origin.labels, path)
+    arguments = origin, labels, purpose, session.report
+    result = interruptible(
+        _of_file, *arguments, description="similarities", progress=session.progress
+    )
+    if result.labels is not None and len(result.labels) != result.n:
         raise InputError(
-            f"labels has {len(found.labels)} labels, but {path.name} has {found.n} objects"
+            f"labels has {len(result.labels)} labels, but {path.name} has {result.n} objects"
         )
-    return found
+    return result
 
 
-def _of_dataset(
-    dataset: Dataset,
-    *,
-    purpose: str,
-    gamma: float | None,
-    R: int | None,
-    kernel: str | None,
-    seed: int,
-    keep: Path | None,
-    n_threads: int | None,
-    progress: bool,
-    report: Callable[[str], None],
-) -> Similarities:
+def _refuse(origin: Input, names: Sequence[str], reason: str) -> None:
+    for name in names:
+        if getattr(origin, name) is not None:
+            label = "form (--as)" if name == "form" else name
+            raise InputError(f"{label} {reason.format(source=origin.source)}")
+
+
+def _of_dataset(origin: Input, purpose: str, session: Session) -> Similarities:
+    dataset = load(origin.source, session.data_dir)
     X = dataset.objects
-    report(
+    session.report(
         f"{dataset.name}: {len(X)} {dataset.domain}, {len(dataset.classes)} classes, distance "
         f"{dataset.distance}"
     )
     if dataset.domain == "series":
         (X,) = standardize(X)
-    omega, what = draw(dataset.domain, X, globals()["R"] if R is None else R, seed)
-    D = distance_matrix(X, omega, dataset.distance, n_threads=n_threads, progress=progress)
-    gamma, how = chosen_gamma(D, gamma, _GAMMA_SCALE_FEATURES)
-    Z = d2ke_features(D, gamma, n_threads=n_threads)
-    report(f"features: distances to {len(omega)} {what}; gamma {gamma:.4g}{how}")
-    if keep is not None:
-        parameters = {"gamma": gamma, "distance": dataset.distance, "seed": seed}
-        save_features(keep, Z, labels=dataset.labels, omega=omega, parameters=parameters)
-        report(f"features: {keep}")
-    arguments = dataset.name, Z, kernel, purpose, dataset.labels, report
-    return interruptible(of_features, *arguments, description="similarities", progress=progress)
+    omega, description = draw(dataset.domain, X, R if origin.R is None else origin.R, origin.seed)
+    D = distance_matrix(X, omega, dataset.distance, **session.computing)
+    gamma, rule = chosen_gamma(D, origin.gamma, _GAMMA_SCALE_FEATURES)
+    Z = d2ke_features(D, gamma, n_threads=session.n_threads)
+    session.report(f"features: distances to {len(omega)} {description}; gamma {gamma:.4g}{rule}")
+    if origin.save_features is not None:
+        parameters = {"gamma": gamma, "distance": dataset.distance, "seed": origin.seed}
+        file = Path(origin.save_features)
+        save_features(file, Z, labels=dataset.labels, omega=omega, parameters=parameters)
+        session.report(f"features: {file}")
+    arguments = dataset.name, Z, origin.kernel, purpose, dataset.labels, session.report
+    return interruptible(
+        of_features, *arguments, description="similarities", progress=session.progress
+    )
 
 
 def of_features(
@@ -165,8 +185,8 @@ def of_features(
 
     "linear": Z Z', whose entries are nearly equal where all objects are far from all random
     ones. "gaussian", the default up to 5000 objects: exp(-d^2 / (2 h^2)) for the distances d
-    between the features, scaled to length 1, which are the kernel distances of single objects;
-    h is that of `d2ke.bandwidth` for clusters, and a third of it for labels.
+    between features of length 1, which are kernel distances of single objects; h is
+    `d2ke.bandwidth` for clusters, and a third of it for labels.
     """
     kernel = kernel or ("gaussian" if len(Z) <= _DENSE else "linear")
     if kernel == "linear":
@@ -189,19 +209,19 @@ def of_features(
 
 
 def _width(squares: np.ndarray) -> float:
-    """Return what `d2ke.bandwidth` does, of squared distances in place of points."""
+    """Return the width as `d2ke.bandwidth`, from squared distances in place of points."""
     n = len(squares)
     at = min(_NEIGHBOR, n - 1)
     near = float(np.mean(np.sqrt(np.partition(squares, at, axis=1)[:, at])))
     half = float(np.sqrt(np.median(squares[np.triu_indices(n, 1)]))) / 2 if n > 1 else 0.0
     widths = [width for width in (near, half) if width > 0]
     if not widths:
-        raise InputError("the features are equal throughout: nothing tells the objects apart")
+        raise InputError("all features are equal: all objects are alike")
     return min(widths)
 
 
 def draw(domain: str, X: Objects, R: int, seed: int) -> tuple[Objects, str]:
-    """Draw random objects that resemble X, without labels, and say in words what they are.
+    """Draw random objects that resemble X, without its labels, and describe them in words.
 
     Strings: a Markov chain of order 3 fitted to X, 3/4 to 5/4 of its median length. Series:
     segments of X of length 2 to 25. Sets: 3 to 15 elements of X's sets.
@@ -215,7 +235,7 @@ def draw(domain: str, X: Objects, R: int, seed: int) -> tuple[Objects, str]:
         omega = markov_strings(R, X, order=order, length=span, seed=seed)
         return omega, f"random strings of length {span[0]} to {span[1]}"
     if domain == "series":
-        span = tuple(min(one, int(lengths.max())) for one in _SEGMENT)
+        span = tuple(min(length, int(lengths.max())) for length in _SEGMENT)
         omega = random_segments(R, X, length=span, seed=seed)
         return omega, f"random segments of length {span[0]} to {span[1]}"
     omega = resampled_sets(R, X, size=_SET, seed=seed)
@@ -223,32 +243,26 @@ def draw(domain: str, X: Objects, R: int, seed: int) -> tuple[Objects, str]:
 
 
 def chosen_gamma(D: np.ndarray, gamma: float | None, scale: float) -> tuple[float, str]:
-    """Return gamma, or scale / (median of the distances above 0), and how it was found."""
+    """Return gamma, or scale / (median of the distances above 0), and the rule in words."""
     if gamma is not None:
         return positive_number("gamma", gamma), ""
     if not (D > 0).any():
-        raise InputError("gamma must be given: all distances are 0")
+        raise InputError("gamma is needed: all distances are 0")
     return scale / float(np.median(D[D > 0])), f" = {scale:g} / (median distance)"
 
 
 def _of_file(
-    file: Path,
-    purpose: str,
-    form: str | None,
-    variable: str | None,
-    gamma: float | None,
-    kernel: str | None,
-    labels: np.ndarray | None,
-    report: Callable[[str], None],
+    origin: Input, labels: np.ndarray | None, purpose: str, report: Callable[[str], None]
 ) -> Similarities:
-    store = variable is None and is_store(file)
+    file, gamma, kernel = Path(origin.source), origin.gamma, origin.kernel
+    store = origin.variable is None and is_store(file)
     if store:
         held = load_features(file)
         values, name = held.Z, file.name
         labels = held.labels if labels is None else labels
     else:
-        values, name = read_matrix(file, variable)
-    form = form or ("features" if store else "gram")
+        values, name = read_matrix(file, origin.variable)
+    form = origin.form or ("features" if store else "gram")
     if gamma is not None and form != "distances":
         raise InputError(f"gamma has no meaning for {form}; it is for distances and data sets")
     if kernel is not None and form != "features":
@@ -266,12 +280,18 @@ def _of_file(
         return Similarities(file.name, gaussian_gram(values, h=h), None, labels)
     if values.shape[0] != values.shape[1]:
         raise InputError(
-            f"{name} must be square as a matrix of {form}, got shape {values.shape}; rows of "
-            "features or points: form (--as) features or points"
+            f"{name} must be square as a matrix of {form}, got shape {values.shape}; for rows of "
+            "features or points use form (--as) features or points"
         )
     matrix = symmetric_matrix(name, values)
     if form == "distances":
-        return _of_distances(file.name, name, purpose, matrix, gamma, labels, report)
+        arrays.check_distances(name, matrix)
+        gamma, rule = chosen_gamma(matrix, gamma, _GAMMA_SCALE[purpose])
+        report(
+            f"{name}: distances of {len(matrix)} objects, K = exp(-gamma d), gamma "
+            f"{gamma:.4g}{rule}"
+        )
+        return Similarities(file.name, np.exp(-gamma * matrix), None, labels)
     if not matrix.diagonal().any() and (matrix >= 0).all() and matrix.any():
         raise InputError(
             f"{name} has zeros on its diagonal, as distances have; form (--as) distances makes "
@@ -279,19 +299,3 @@ def _of_file(
         )
     report(f"{name}: similarities of {len(matrix)} objects")
     return Similarities(file.name, matrix, None, labels)
-
-
-def _of_distances(
-    title: str,
-    name: str,
-    purpose: str,
-    D: np.ndarray,
-    gamma: float | None,
-    labels: np.ndarray | None,
-    report: Callable[[str], None],
-) -> Similarities:
-    """Turn distances into similarities exp(-gamma d)."""
-    arrays.check_distances(name, D)
-    gamma, how = chosen_gamma(D, gamma, _GAMMA_SCALE[purpose])
-    report(f"{name}: distances of {len(D)} objects, K = exp(-gamma d), gamma {gamma:.4g}{how}")
-    return Similarities(title, np.exp(-gamma * D), None, labels)

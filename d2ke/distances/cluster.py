@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Blocks of rows computed by the workers of a dask cluster.
 
-A task is a block of rows: it takes the packed objects of the rows, and the recipe, which is all
-that the blocks have in common, the objects of the columns above all. Both go to the scheduler as
-arguments of tasks, so that whatever a lost worker held can be made again.
+A task is a block of rows. Its arguments are the packed objects of the rows, and the recipe: what
+all blocks have in common, such as the objects of the columns. The scheduler keeps both, so that the
+results of a lost worker can be computed again.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from d2ke.distances.output import Output
 from d2ke.distances.problem import Block, CompiledPairs, PairwiseProblem, Quantity
 
 MOST_BLOCK_BYTES = 1 << 24
-# Blocks that each thread of the workers has ahead: one at work, one that waits for the thread,
-# and one that waits for us.
+# Blocks under way for each thread of the workers: one at work, one that waits for the thread,
+# and one that waits for this process.
 _AHEAD = 3
-# Shorter ones cost more than they bring, longer ones are longer to wait for at the end. We can
-# hand over some hundred blocks a second, so that more threads than these have longer ones.
+# Shorter blocks have too much overhead, longer ones make the end uneven. This process hands over
+# some hundred blocks a second, so that with more threads than that blocks are longer.
 _BLOCK_SECONDS = 1.0
 _BLOCKS_A_SECOND = 100
 _BLOCKS_OF_ARRAY = 8  # at least, for each thread, so that all have work to the end
-_COUNT_SECONDS = 1.0  # between two looks at how many threads there are
+_COUNT_SECONDS = 1.0  # between two counts of the workers' threads
 _PATIENCE = 60  # seconds for an answer of the scheduler
 _NO_WARNING = {"distributed.admin.large-graph-warning-threshold": "1000 PB"}
 _INSTALL = 'pip install "distributed>=2025.1" "dask[array]>=2025.1"'
@@ -101,11 +101,11 @@ class Remote:
     def blocks(
         self, missing: Callable[[int, int], range], height: int, most: int
     ) -> Iterator[tuple[slice, np.ndarray]]:
-        """Give blocks of rows in whatever order they are ready.
+        """Give blocks of rows in the order in which they are ready.
 
-        ``missing(first, most)`` returns the next bands that are wanted, at most so many, from
-        `first` on; a band is `height` rows. What is under way is cancelled when the iterator is
-        closed. If tasks fail it is the error of the first rows that is raised.
+        ``missing(first, most)`` returns the next missing bands, at most so many, from `first` on;
+        a band is `height` rows. Blocks under way are cancelled when the iterator is closed. If
+        tasks fail, the error of the first rows is raised.
         """
         from distributed import as_completed
 
@@ -124,7 +124,7 @@ class Remote:
                     n_threads, counted = self._n_threads(), time.monotonic()
                     ahead = _AHEAD * n_threads
                 while failed is None and len(waiting) < ahead:
-                    # At the end they get shorter, so that all threads come to it together.
+                    # Blocks get shorter towards the end, so that all threads end together.
                     bands = missing(first, max(1, min(count, most, (n_bands - first) // ahead)))
                     if not bands:
                         break
@@ -146,9 +146,9 @@ class Remote:
                     if future.cancelled() or client.status != "running":
                         raise ConnectionError(f"client lost its blocks: {error}") from error
                     failed = rows.start, error
-                    for other in [one for one in waiting if waiting[one].start > rows.start]:
-                        other.release()
-                        del waiting[other]
+                    for later in [f for f in waiting if waiting[f].start > rows.start]:
+                        later.release()
+                        del waiting[later]
                     continue
                 future.release()
                 bands_done = -(-(rows.stop - rows.start) // height)
@@ -162,7 +162,7 @@ class Remote:
                 raise
             raise ConnectionError(f"client lost its scheduler: {error}") from error
         finally:
-            # Unlike `Client.cancel` this waits for nobody: the client may be about to be closed.
+            # Unlike `Client.cancel` this does not wait: the client may be about to be closed.
             with suppress(Exception):
                 for future in (recipe, *waiting):
                     if future is not None:
@@ -171,11 +171,11 @@ class Remote:
     def _n_threads(self) -> int:
         """Return how many threads all workers have; 1 if there are none yet."""
         client = self._client
-        found = client.sync(client.scheduler.ncores, workers=None, callback_timeout=_PATIENCE)
-        return max(1, sum(found.values()))
+        counts = client.sync(client.scheduler.ncores, workers=None, callback_timeout=_PATIENCE)
+        return max(1, sum(counts.values()))
 
     def _broadcast(self) -> Any:
-        """Give every worker the recipe; those that come later get it from others."""
+        """Send the recipe to every worker; those that join later get it from others."""
         from distributed import wait
 
         recipe = self._submit(_opened, self._recipe, pure=False)
@@ -185,11 +185,11 @@ class Remote:
         self._client.replicate([recipe])
         return recipe
 
-    def _submit(self, *task: Any, **how: Any) -> Any:
+    def _submit(self, *task: Any, **options: Any) -> Any:
         import dask
 
         with dask.config.set(_NO_WARNING):
-            return self._client.submit(*task, **how)
+            return self._client.submit(*task, **options)
 
     def _packed(self, rows: slice) -> bytes:
         name = f"{self.pairs.caller.x}[{rows.start}:{rows.stop}]"
@@ -197,7 +197,7 @@ class Remote:
 
 
 def _checked(client: Any) -> Any:
-    """Return the client if it is one, and its workers would compute the same bits as we do."""
+    """Return the client if its workers compute the same bits as this process."""
     try:
         import dask.array  # noqa: F401
         from distributed import Client
@@ -213,11 +213,11 @@ def _checked(client: Any) -> Any:
     if client.asynchronous:
         raise ValueError("client must not be asynchronous: the call waits for its results")
     others = {}
-    for address, found in client.run(_made_with, on_error="return").items():
-        if isinstance(found, Exception):
-            others[address] = f"no d2ke that fits ({type(found).__name__}: {found})"
-        elif found != _made_with():
-            others[address] = _text(found)
+    for address, answer in client.run(_made_with, on_error="return").items():
+        if isinstance(answer, Exception):
+            others[address] = f"no d2ke that fits ({type(answer).__name__}: {answer})"
+        elif answer != _made_with():
+            others[address] = _text(answer)
     if others:
         raise _different(_made_with(), others)
     return client
@@ -235,7 +235,7 @@ def _pickled(name: str, value: Any) -> bytes:
 
 
 def _made_with() -> tuple[str, str]:
-    """Return what the last bits of results may depend on besides the inputs."""
+    """Return what the last bits of results depend on besides the inputs."""
     return __version__, isa.selected()
 
 
@@ -244,7 +244,7 @@ def _text(made_with: tuple[str, str]) -> str:
 
 
 def _different(ours: tuple[str, str], others: dict[str, str]) -> ValueError:
-    listed = "; ".join(f"{address} has {found}" for address, found in sorted(others.items()))
+    listed = "; ".join(f"{address} has {version}" for address, version in sorted(others.items()))
     return ValueError(
         f"client has workers whose results may differ in the last bits: {listed}; this process "
         f"has {_text(ours)}. Install the same version everywhere, and start this process and all "
@@ -266,7 +266,7 @@ def _opened(recipe: bytes) -> _Recipe:
 
 def _block(recipe: _Recipe, packed: bytes, first: int) -> np.ndarray:
     """Compute a block of rows, which count from `first`."""
-    if recipe.made_with != _made_with():  # a worker that came later
+    if recipe.made_with != _made_with():  # a worker that joined later
         from distributed import get_worker
 
         raise _different(recipe.made_with, {get_worker().address: _text(_made_with())})
@@ -278,7 +278,7 @@ def _block(recipe: _Recipe, packed: bytes, first: int) -> np.ndarray:
 
 
 def _cancellation() -> Callable[[int, int], None] | None:
-    """Return what stops this task when nobody waits for it any more; dask leaves it at work."""
+    """Return a check that stops this task when it is cancelled, which dask itself does not."""
     from distributed import get_worker
 
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Digests that tell whether inputs are the same as they were."""
+"""Digests of inputs: a file is resumed only with the inputs that it was begun with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RUN = 1 << 20  # letters turned into symbols at a time
 
 
 def objects_digest(objects: Objects) -> str:
-    """Return the SHA-256 of what the objects are, in whatever alphabet they are kept."""
+    """Return the SHA-256 of objects; it does not depend on the alphabet that they are packed in."""
     digest = hashlib.sha256()
     head = (objects.kind, objects.letters, len(objects), objects.dim)
     digest.update(repr(head).encode())
@@ -40,7 +40,7 @@ def sequence_digest(name: str, items: Sequence[Any]) -> str:
     Raises
     ------
     TypeError
-        If an item is of another type; it may look different in the next process.
+        If an item is of another type, whose text may differ in another process.
     """
     digest = hashlib.sha256()
     for i, item in enumerate(items):
@@ -59,15 +59,15 @@ def _add(digest: Any, item: Any, name: str) -> None:
         digest.update(np.ascontiguousarray(item))
     elif isinstance(item, (list, tuple)):
         digest.update(f"{type(item).__name__} {len(item)} ".encode())
-        for i, one in enumerate(item):
-            _add(digest, one, f"{name}[{i}]")
+        for i, part in enumerate(item):
+            _add(digest, part, f"{name}[{i}]")
     elif item is None or isinstance(item, (str, bytes, bool, numbers.Number, np.generic)):
         text = repr(item).encode()
         digest.update(f"{type(item).__name__} {len(text)} ".encode() + text)
     else:
         raise TypeError(
-            f"{name} is {type(item).__name__}; to be told from others when a file is gone on with, "
-            "it must be a number, text, an array, or a list or tuple of them"
+            f"{name} is {type(item).__name__}; to be recognised when a file is resumed, it must "
+            "be a number, text, an array, or a list or tuple of them"
         )
 
 
@@ -79,6 +79,7 @@ def code_digest(function: Callable) -> str:
 
 def _code(code: Any) -> bytes:
     inner = (
-        _code(one) if hasattr(one, "co_code") else repr(one).encode() for one in code.co_consts
+        _code(constant) if hasattr(constant, "co_code") else repr(constant).encode()
+        for constant in code.co_consts
     )
     return b"\0".join([code.co_code, repr(code.co_names).encode(), *inner])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The distances that d2ke knows, and the matrix of distances between two collections."""
+"""The matrix of distances between two collections."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ def distance_matrix(
         A request that takes more fails before it starts. None: no limit; a file is written by
         blocks of up to 64 MiB.
     resume : bool
-        Go on with the file where an earlier, equal call was interrupted. Without it a file that
-        exists is refused.
+        Resume the file of an equal call that was interrupted. Without it a file that exists is
+        refused.
     progress : bool
         Show a progress bar (on a terminal only; there is none for a dask array).
     client : dask.distributed.Client, optional
@@ -157,8 +157,8 @@ def distance_matrix(
 
     A path as `out` makes a feature store (`d2ke.io.open_features`,
     `d2ke.io.load_features`) with the bits that the array would have. After a kill at
-    any moment, a full disk or Ctrl-C, the same call with ``resume=True`` goes on
-    with it. For ``Y=None`` each pair is computed twice then, and so it is with a client.
+    any moment, a full disk or Ctrl-C, the same call with ``resume=True`` completes
+    it. For ``Y=None`` each pair is computed twice then, and also with a client.
 
     With a client, X travels to the workers by blocks of rows, and Y to each worker once. Some
     blocks for each of their threads are under way at a time. Workers may be lost, which costs

@@ -18,7 +18,7 @@ from d2ke._ext import pairwise, user
 from d2ke.distances.problem import Block, Caller, CompiledPairs, PairwiseProblem
 from d2ke.distances.registry import BY_NAME, check_parameters, find_distance, not_empty
 from d2ke.objects.container import Objects, check_compatible, refuse_weights
-from d2ke.objects.packing import pack
+from d2ke.objects.packing import list_of, pack
 
 
 def check_pairs(
@@ -109,8 +109,8 @@ def _pair(caller: Caller, i: int, j: int) -> str:
 
 
 def _python_problem(X, Y, function, params, caller):
-    x = _sequence(X, caller.x)
-    y = x if Y is None else _sequence(Y, caller.y)
+    x = list_of(caller.x, X)
+    y = x if Y is None else list_of(caller.y, Y)
     _refuse_weights(X, Y, caller, "a Python distance")
     same, params = Y is None, dict(params)
     compile_ = _PythonDistance(function, params, caller, same)
@@ -209,20 +209,6 @@ def _refuse_weights(x, y, caller, user):
     for name, objects in ((caller.x, x), (caller.y, y)):
         if isinstance(objects, Objects):
             refuse_weights(objects, name, user)
-
-
-def _sequence(items, name):
-    if isinstance(items, (str, bytes)):
-        raise TypeError(f"{name} must be a sequence of objects, got one {type(items).__name__}")
-    try:
-        result = list(items)
-    except TypeError:
-        raise TypeError(
-            f"{name} must be a sequence of objects, got {type(items).__name__}"
-        ) from None
-    if not result:
-        raise ValueError(f"{name} is empty: at least one object is needed")
-    return result
 
 
 def _code_points(objects: Objects) -> np.ndarray:

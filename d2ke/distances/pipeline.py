@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Work on buffers in other threads: while one is written, the next is filled."""
+"""Work on buffers in other threads: one buffer is written while the next is filled."""
 
 from __future__ import annotations
 
@@ -15,21 +15,20 @@ _ending: list[threading.Thread] = []
 
 
 def wait_for_ending() -> None:
-    """Wait for the threads of calls that ended with an error and did not wait themselves."""
+    """Wait for the threads of earlier calls that ended with an error."""
     while _ending:
         _ending[-1].join()
         _ending.pop()
 
 
 class Background:
-    """Threads through which items go in order, one thread for each stage.
+    """Threads through which items pass in order, one thread for each stage; used in a ``with``.
 
-    To be used in a ``with``. The first stage is called with what `put` was given, and its buffer is
-    free again when it returns; each further one with what the one before returned, None to
-    go no further. What a stage raises is raised by the next call; nothing goes to that stage any
-    more. The end of the ``with`` waits for what is left. If it ends with an error, `stop` is set,
-    the first stage is skipped, and `close` is called when the others have come to their end, at
-    once or later.
+    The first stage is called with the arguments of `put`, and its buffer is free when it returns.
+    Each further stage is called with the result of the one before, unless that is None. An error
+    of a stage is raised by the next call, and the stage is not called again. The end of the
+    ``with`` waits for all items. If it ends with an error, `stop` is set, the first stage is
+    skipped, and `close` is called when the other stages have ended, perhaps later.
     """
 
     def __init__(
@@ -106,18 +105,18 @@ class Background:
         self._close()
 
     def check(self) -> None:
-        """Raise what a stage has raised."""
+        """Raise the error of a stage."""
         for error in self._errors:
             if error is not None:
                 raise error
 
     def buffer(self) -> Any:
-        """Return a buffer that is free, when there is one."""
-        found = self._free.get()
+        """Wait for a free buffer, and return it."""
+        buffer = self._free.get()
         self.check()
-        return found
+        return buffer
 
     def put(self, buffer: Any, *arguments: Any) -> None:
-        """Hand a buffer over, and what the first stage is called with."""
+        """Hand over a buffer, and the arguments of the first stage."""
         self.check()
         self._queues[0].put((buffer, arguments))

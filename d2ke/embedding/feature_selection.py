@@ -13,7 +13,7 @@ from d2ke._base import arrays, labels
 from d2ke._base.checks import choice, flag, generator, integer, positive_number
 from d2ke._base.memory import needs
 
-KEEP = ("best", "sample")
+SELECTION_RULES = ("best", "sample")
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ def select_features(
     labels.same_length("y", codes, "Z", len(Z))
     N = Z.shape[1]
     R = integer("R", R, 1, N)
-    choice("keep", keep, KEEP)
+    choice("keep", keep, SELECTION_RULES)
     if (seed is None) != (keep == "best"):
         wanted = "is needed" if seed is None else "has no meaning"
         raise TypeError(f'seed {wanted} for keep="{keep}"; got {seed!r}')

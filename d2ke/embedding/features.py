@@ -66,7 +66,7 @@ def d2ke_embed(
         as they are ready: a feature store, with omega.
     dtype, max_memory, resume
         As for `distance_matrix`: the type of the result, the bytes that the call may take, and
-        whether to go on with a file that was interrupted.
+        whether to complete a file that was interrupted.
     progress : bool
         Show a progress bar (on a terminal only).
     client : dask.distributed.Client, optional
@@ -80,7 +80,7 @@ def d2ke_embed(
         float32 if X and omega both hold float32 vectors, else float64; the same
         bits for any number of threads, and the same as `d2ke_features` gives
         from the distance matrix. For a path: the file, opened for reading, to be closed. With a
-        client and without `out`: a dask array of blocks of rows, computed when it is asked for.
+        client and without `out`: a dask array of blocks of rows, computed when it is used.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def d2ke_embed(
     >>> Z.shape, bool((Z @ Z.T > 0).all())
     ((2, 256), True)
 
-    To a file, by blocks of rows, and on from there if it is interrupted:
+    To a file, by blocks of rows; a call that was interrupted is resumed:
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -17,7 +17,7 @@ from d2ke.distances.problem import Caller
 from d2ke.embedding.features import check_embedding, embed
 from d2ke.embedding.spectrum import SpectrumRepair, symmetric_half
 
-KINDS = ("rbf", "nd")
+SUBSTITUTION_KERNELS = ("rbf", "nd")
 
 
 needs(
@@ -189,7 +189,7 @@ def dsk_gram(
     >>> d2ke.dsk_gram(D_new, gamma=0.1, repair=repair).shape
     (1, 3)
     """
-    choice("kind", kind, KINDS)
+    choice("kind", kind, SUBSTITUTION_KERNELS)
     beta = positive_number("beta", beta)
     if kind == "rbf":
         if gamma is None:

@@ -17,15 +17,15 @@ from d2ke._base.checks import choice, integer, positive_number
 from d2ke._base.memory import copied_bytes, needs, require_memory
 from d2ke._base.threads import thread_count
 
-# What each kind of object needs: the number of elements, and the number of choices for each.
-_KINDS = {"strings": "alphabet_size", "multisets": "n_elements"}
+# The number of choices for each element of an object, which its kind needs beside `length`.
+_CHOICES_OF_KIND = {"strings": "alphabet_size", "multisets": "n_elements"}
 _TILE_ROWS = 256
 _TILE_VALUES = 1 << 20
 _CHUNK = 1024  # columns taken to float64 at a time
 
 
 def features_needed(eps: float, delta: float, p: float, gamma: float) -> int:
-    """Compute how many random features guarantee a given accuracy of the kernel.
+    """Compute how many random features guarantee an accuracy of the kernel.
 
     The smallest R for which the bound of the paper's Proposition 2,
 
@@ -119,7 +119,7 @@ def effective_dimension(
     Raises
     ------
     TypeError
-        A number that the kind needs is missing, or one given that it has no use for.
+        A number that the kind needs is missing, or there is one that it does not use.
     ValueError
         An unknown kind, a number out of range.
 
@@ -136,9 +136,9 @@ def effective_dimension(
     >>> round(d2ke.effective_dimension("multisets", length=10, n_elements=1000), 2)
     69.08
     """
-    needed = _KINDS[choice("kind", kind, _KINDS)]
-    given = {"length": length, "alphabet_size": alphabet_size, "n_elements": n_elements}
-    for name, value in given.items():
+    needed = _CHOICES_OF_KIND[choice("kind", kind, _CHOICES_OF_KIND)]
+    numbers = {"length": length, "alphabet_size": alphabet_size, "n_elements": n_elements}
+    for name, value in numbers.items():
         if name in ("length", needed):
             if value is None:
                 raise TypeError(f'kind="{kind}" needs length and {needed}; {name} is missing')
@@ -147,7 +147,7 @@ def effective_dimension(
                 f'{name} has no meaning for kind="{kind}", which needs length and {needed}; '
                 f"got {value!r}"
             )
-    return integer("length", length, 1) * math.log(integer(needed, given[needed], 2))
+    return integer("length", length, 1) * math.log(integer(needed, numbers[needed], 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,9 +288,9 @@ def kernel_error(
         estimate = _product(Z[rows], Z[after])
         return maxima, sums, float(np.square(estimate).sum(axis=0) @ times)
 
-    every = [Z] if features is None else [Z, np.asarray(features)]
-    c = max(copied_bytes(one.dtype) for one in every)
-    L = min(max(one.shape[1] for one in every), _CHUNK)
+    matrices = [Z] if features is None else [Z, np.asarray(features)]
+    c = max(copied_bytes(matrix.dtype) for matrix in matrices)
+    L = min(max(matrix.shape[1] for matrix in matrices), _CHUNK)
     require_memory("kernel_error", n=n, L=L, c=c, T=thread_count(n_threads))
     step = max(1, min(_TILE_ROWS, _TILE_VALUES // n))
     tiles = [slice(low, min(low + step, n)) for low in range(0, n, step)]

@@ -23,7 +23,7 @@ needs("PseudoEuclidean.project", "8 n m + 8 n R", "give the rows in parts")
 
 @dataclass(frozen=True)
 class PseudoEuclidean:
-    """Vectors whose pseudo-Euclidean squared distances are the given ones squared.
+    """Vectors whose pseudo-Euclidean squared distances are the squares of D.
 
     The space is the product of p ordinary dimensions and q whose squares count
     negatively: d^2(x, y) = |x_p - y_p|^2 - |x_q - y_q|^2.
@@ -33,8 +33,8 @@ class PseudoEuclidean:
     Z : ndarray of float64, shape (n, r)
         The embedded objects; their mean is 0.
     eigenvalues : ndarray of float64, shape (r,)
-        Of the centred matrix -D^2 / 2, by decreasing modulus; r is the asked R,
-        or less where only fewer differ from 0 by more than rounding.
+        Of the centred matrix -D^2 / 2, by decreasing modulus; r is R, or
+        less where only fewer differ from 0 by more than rounding.
     signature : (int, int)
         How many of them are positive, p, and negative, q.
     """

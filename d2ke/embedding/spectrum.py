@@ -13,7 +13,8 @@ from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import choice
 from d2ke._base.memory import needs, require_memory
 
-REPAIRS = ("clip", "flip", "shift")
+# How many times the part of the negative eigenvalues is subtracted.
+SPECTRUM_REPAIRS = {"clip": 1, "flip": 2, "shift": 0}
 
 _RUN = 256  # rows
 
@@ -66,35 +67,39 @@ class SpectrumRepair:
     @classmethod
     def fit(cls, K: np.ndarray, kind: str) -> SpectrumRepair:
         """Repair the symmetric Gram matrix of training objects, shape (n, n)."""
-        choice("repair", kind, REPAIRS)
-        K = symmetric_matrix("K", K, "SpectrumRepair.fit")
-        values, vectors = np.linalg.eigh(K)
+        times = SPECTRUM_REPAIRS[choice("repair", kind, SPECTRUM_REPAIRS)]
+        K, values, vectors = _eigen("K", K, "SpectrumRepair.fit")
         below = values < 0
         negative = vectors[:, below]
         del vectors
-        if kind == "shift":
-            gram = K - min(values[0], 0.0) * np.eye(len(K))
-        else:
-            times = 1 if kind == "clip" else 2
+        if times:
             scaled = negative * values[below]
             scaled *= times
             gram = scaled @ negative.T
             np.subtract(K, gram, out=gram)
+        else:
+            gram = K - min(values[0], 0.0) * np.eye(len(K))
         return cls(kind, symmetric_half(gram), float(values[0]), negative)
 
     def apply(self, K: np.ndarray) -> np.ndarray:
-        """Return rows of other objects, shape (m, n), as the training objects' were changed."""
+        """Return rows of other objects, shape (m, n), changed as those of the training objects."""
         K = np.asarray(arrays.matrix("K", K), dtype=np.float64)
         if K.shape[1] != len(self.gram):
             raise ValueError(
                 f"K has {K.shape[1]} columns; the repair was fitted to {len(self.gram)} objects"
             )
-        if self.kind == "shift":
+        times = SPECTRUM_REPAIRS[self.kind]
+        if not times:
             return K
         sizes = {"n": len(K), "m": K.shape[1], "q": self.negative.shape[1], "c": 0}
         require_memory("SpectrumRepair.apply", **sizes)
-        times = 1 if self.kind == "clip" else 2
         return K - times * (K @ self.negative) @ self.negative.T
+
+
+def _eigen(name: str, K: Any, function: str, **sizes: int) -> tuple[np.ndarray, ...]:
+    """Return a checked symmetric matrix, its eigenvalues, ascending, and its eigenvectors."""
+    K = symmetric_matrix(name, K, function, **sizes)
+    return K, *np.linalg.eigh(K)
 
 
 def symmetric_half(K: np.ndarray) -> np.ndarray:
@@ -129,7 +134,7 @@ class Split(NamedTuple):
 
 def split(name: str, S: Any, function: str = "", **sizes: int) -> Split:
     """Return the eigenvalues and -vectors of a checked symmetric matrix."""
-    values, vectors = np.linalg.eigh(symmetric_matrix(name, S, function, **sizes))
+    _, values, vectors = _eigen(name, S, function, **sizes)
     noise = len(values) * np.finfo(np.float64).eps * np.abs(values).max()
     return Split(np.where(np.abs(values) > noise, values, 0.0), vectors)
 

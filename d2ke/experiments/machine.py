@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""On what the experiments ran."""
+"""The machine and the versions that experiments ran on."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from d2ke._base.config import configuration
+from d2ke._base.limits import physical_memory
 from d2ke._base.threads import thread_count
 
 
 def machine(n_threads: int | None) -> dict[str, str | int | float]:
-    """Return the processor, its instruction set in use, cores, threads, memory and system."""
+    """Return the processor, the instruction set used, cores, threads, memory and system."""
     return {
         "cpu": _cpu(),
         "cores": os.cpu_count() or 1,
         "threads": thread_count(n_threads),
-        "memory_gib": _memory(),
+        "memory_gib": round((physical_memory() or 0) / 2**30, 1),
         "instruction_set": configuration()["instruction set"],
         "system": f"{platform.system()} {platform.machine()}",
     }
@@ -27,15 +28,15 @@ def machine(n_threads: int | None) -> dict[str, str | int | float]:
 def versions() -> dict[str, str]:
     """Return the versions of d2ke, Python and the packages underneath."""
     rows = configuration()
-    found = {"python": platform.python_version(), "d2ke": rows["d2ke"]}
+    packages = {"python": platform.python_version(), "d2ke": rows["d2ke"]}
     for name in ("numpy", "scipy", "liblinear-official", "libsvm-official"):
-        found[name] = rows[name]
+        packages[name] = rows[name]
     for name in ("matplotlib", "scikit-learn", "opencv-python-headless", "opencv-python"):
         try:
-            found[name] = version(name)
+            packages[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return packages
 
 
 def _cpu() -> str:
@@ -46,11 +47,3 @@ def _cpu() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine() or "unknown"
-
-
-def _memory() -> float:
-    try:
-        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return 0.0
-    return round(size / 2**30, 1)

@@ -20,10 +20,11 @@ from d2ke.embedding.gram import dsk_gram
 from d2ke.embedding.pseudo_euclidean import gdk_led
 from d2ke.embedding.scaling import Scaling, compress
 from d2ke.experiments.settings import Setting, sample
-from d2ke.learners.libsvm import svmpredict, svmtrain
+from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.linear_model import predict
 from d2ke.learners.losses import train_classifier
 from d2ke.learners.neighbors import knn_predict
+from d2ke.learners.svm_model import svmpredict
 from d2ke.model_selection.search import search
 from d2ke.objects.container import Objects
 from d2ke.objects.fitted_objects import representatives

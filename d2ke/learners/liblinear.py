@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Linear classification and regression by LIBLINEAR: `train` and `predict`.
+"""Linear classification and regression trained by LIBLINEAR.
 
 The argument order and the option strings are those of LIBLINEAR's MATLAB interface. The data go
-to LIBLINEAR as one array filled by numpy, one-vs-rest problems are solved in threads, and
-predictions are one matrix product.
+to LIBLINEAR as one array filled by numpy, and one-vs-rest problems are solved in threads.
 
 References
 ----------
@@ -16,7 +15,7 @@ from __future__ import annotations
 import ctypes
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,20 +23,19 @@ import numpy as np
 from scipy import sparse
 
 from d2ke._base import labels
-from d2ke._base.blas import ROWS
 from d2ke._base.checks import choice, integer
 from d2ke._base.memory import bytes_needed, check_limit, needs, require_memory
 from d2ke._base.threads import thread_count
 from d2ke.io._rows import StoredRows
 from d2ke.learners import option_strings, scores, solver_calls, solver_nodes
 from d2ke.learners.linear_model import (
-    _CRAMMER_SINGER,
-    _REGRESSION,
-    _SOLVERS,
+    CRAMMER_SINGER,
+    REGRESSIONS,
+    SOLVERS,
     LinearModel,
     one_vs_rest_signs,
 )
-from d2ke.learners.newton import MAX_NEWTON, MOST_DENSE, block_newton
+from d2ke.learners.newton import MAX_NEWTON, block_newton, block_newton_sizes
 from d2ke.learners.option_strings import Option
 
 _DETERMINISTIC = (0, 2, 11)  # all others shuffle with the C library's rand()
@@ -47,7 +45,7 @@ _EPS = {0: 0.01, 2: 0.01, 5: 0.01, 6: 0.01, 11: 0.0001}
 _CROSS_VALIDATION = "train returns a model; cross-validate with d2ke.search"
 
 _OPTIONS = {
-    "-s": Option(option_strings.integer(*_SOLVERS), "solver (default 1)"),
+    "-s": Option(option_strings.integer(*SOLVERS), "solver (default 1)"),
     "-c": Option(option_strings.real(0, above=True), "cost C (default 1)"),
     "-p": Option(option_strings.real(0), "epsilon of the loss of -s 11, 12, 13 (default 0.1)"),
     "-e": Option(option_strings.real(0, above=True), "tolerance (default 0.01 to 0.1, by solver)"),
@@ -173,7 +171,7 @@ def train(
     Examples
     --------
     >>> import numpy as np
-    >>> from d2ke.learners.linear_model import predict; from d2ke.learners.liblinear import train
+    >>> from d2ke import predict, train
     >>> Z = np.array([[0.0, 1.0], [0.1, 0.8], [1.0, 0.0], [0.9, 0.2]])
     >>> y = ["left", "left", "right", "right"]
     >>> model = train(y, Z, "-s 2 -e 0.0001 -c 10 -q")
@@ -181,106 +179,66 @@ def train(
     >>> labels.tolist(), percent
     (['left', 'left', 'right', 'right'], 100.0)
     """
-    given = option_strings.parse(options, _OPTIONS)
-    number = given.get("-s", 1)
-    _check_options(given, number, class_weight)
+    parsed = option_strings.parse(options, _OPTIONS)
+    number = parsed.get("-s", 1)
+    _check_options(parsed, number, class_weight)
     block = choice("solver", solver, ("liblinear", "block")) == "block"
-    if block and (number != 2 or "-R" in given):
+    if block and (number != 2 or "-R" in parsed):
         raise ValueError(f'solver="block" is for the options -s 2 without -R, got {options!r}')
     n_threads = thread_count(n_threads)
     seed = integer("seed", seed, 0, 2**32 - 1)
     features = solver_nodes.features("Z", Z)
     if 0 in features.shape:
         raise ValueError(f"Z must have rows and columns, got shape {features.shape}")
-    if number in _REGRESSION:
-        classes, values = None, labels.targets("y", y)
+    if number in REGRESSIONS:
+        classes, values, factors = None, labels.targets("y", y), None
     else:
         classes, values = labels.encode_classes("y", y)
     labels.same_length("y", values, "Z", features.shape[0])
-    bias = given.get("-B", -1.0)
-    text = options if isinstance(options, str) else " ".join(options)
+    if classes is not None:
+        factors = scores.class_weights(classes, parsed.get("-w"), class_weight)
     if block:
+        name = 'solver="block"'
         _check_block_memory(max_memory, features, len(classes), n_threads)
-        factors = scores.class_weights(classes, given.get("-w"), class_weight)
-        weights = _solve_block(features, values, classes, factors, given, n_threads)
-        return LinearModel(*_split_bias(weights, bias), classes, number, text)
-
-    _check_nodes_memory(max_memory, features, n_threads)
-    rows = solver_nodes.feature_nodes(features, bias if bias >= 0 else None)
-    n_weights = features.shape[1] + int(bias >= 0)
-    solve = partial(_solve, rows, n_weights, bias, given, number)
-    names: list[Any] = [None]
-    if classes is None:
-        problems = [partial(solve, values, {})]
+        weights, stop = _solve_by_blocks(features, values, factors, parsed, n_threads)
     else:
-        factors = scores.class_weights(classes, given.get("-w"), class_weight)
-        if number == _CRAMMER_SINGER:
-            if max(len(values), n_weights) * len(classes) >= 2**31:
-                raise ValueError("-s 4 cannot hold n * n_classes >= 2**31 values; use -s 2")
-            problems = [partial(solve, values, dict(enumerate(factors)))]
-        elif len(classes) == 2:
-            signs = np.where(values == 1, 1.0, -1.0)
-            problems = [partial(solve, signs, {1: factors[1], -1: factors[0]})]
-        else:
-            names = classes.tolist()
-            problems = [
-                partial(_solve_one_vs_rest, solve, values, code, factor)
-                for code, factor in enumerate(factors)
-            ]
-    _library().liblinear.set_print_string_function(solver_calls.PRINT_HOOK)
-    solved = solver_calls.run(problems, n_threads, None if number in _DETERMINISTIC else seed)
-    weights = np.concatenate([w for w, _ in solved])
-    if not np.isfinite(weights).all():
-        raise ValueError("LIBLINEAR's solution is not finite; the values of Z are too large")
-    _warn_of_giving_up([printed for _, printed in solved], names, number)
-    return LinearModel(*_split_bias(weights, bias), classes, number, text)
-
-
-def _split_bias(weights: np.ndarray, bias: float) -> tuple[np.ndarray, np.ndarray | None]:
-    if bias < 0:
-        return weights, None
-    return np.ascontiguousarray(weights[:, :-1]), bias * weights[:, -1]
-
-
-def _solve_block(features, codes, classes, factors, given, n_threads):
-    """Return the weights of all classes, one row for each (one in all for two classes)."""
-    if sparse.issparse(features):
-        raise TypeError('solver="block" needs a dense Z, got sparse; use Z.toarray()')
-    if features.dtype not in (np.float32, np.float64):
-        features = features.astype(np.float64)
-    signs = one_vs_rest_signs(codes, len(classes))
-    n_problems = signs.shape[1]
-    # Of two classes the second one is the positive side of the only problem.
-    positive = np.arange(len(classes))[-n_problems:]
-    negative_factors = [factors[0]] if n_problems == 1 else np.ones(n_problems)
-    costs = given.get("-c", 1.0) * np.vstack([negative_factors, np.asarray(factors)[positive]])
-    bias = given.get("-B", -1.0)
-    weights, solved = block_newton(
-        features,
-        signs,
-        costs,
-        bias=bias if bias >= 0 else None,
-        tolerance=given.get("-e", _EPS[2]),
-        n_threads=n_threads,
-    )
+        name = f"LIBLINEAR -s {number}"
+        _check_copy_memory(max_memory, features, n_threads)
+        problems = _problems(features, values, factors, parsed)
+        weights, stop = _run(problems, n_threads, None if number in _DETERMINISTIC else seed)
     if not np.isfinite(weights).all():
         raise ValueError("the solution is not finite; the values of Z are too large")
-    if not solved.all():
-        name = classes[positive[np.argmin(solved)]]
+    if stop is not None:
+        problem, reason = stop
+        # One problem in all has no class to name, but for the block solver.
+        about = f" for class {classes[problem].item()!r}" if block or len(problems) > 1 else ""
         warnings.warn(
-            f'solver="block" stopped for class {name.item()!r} before reaching the tolerance: '
-            f"{MAX_NEWTON} Newton steps; use a larger -e, a smaller -c, or scale Z",
+            f"{name} stopped{about} before reaching the tolerance: {reason}; use a larger -e, "
+            "a smaller -c, or scale Z",
             RuntimeWarning,
-            stacklevel=3,
+            stacklevel=2,
         )
-    return np.ascontiguousarray(weights.T)
+    bias = parsed.get("-B", -1.0)
+    offsets = None
+    if bias >= 0:
+        weights, offsets = np.ascontiguousarray(weights[:, :-1]), bias * weights[:, -1]
+    return LinearModel(weights, offsets, classes, number, option_strings.text(options))
 
 
-def _check_nodes_memory(max_memory: Any, features: Any, n_threads: int) -> None:
+def _check_options(parsed: dict[str, Any], solver: int, class_weight: Mapping | None) -> None:
+    """Refuse options that the chosen solver would ignore."""
+    if "-p" in parsed and solver not in REGRESSIONS:
+        raise ValueError(f"option -p is for the regressions -s 11, 12, 13, not for -s {solver}")
+    if solver in REGRESSIONS and ("-w" in parsed or class_weight is not None):
+        raise ValueError(f"class weights are for classifiers, not for the regression -s {solver}")
+    if "-R" in parsed and (parsed.get("-B") != 1 or solver not in _FREE_BIAS):
+        raise ValueError(f"option -R needs -B 1 and one of -s {_FREE_BIAS}, got -s {solver}")
+
+
+def _check_copy_memory(max_memory: Any, features: Any, n_threads: int) -> None:
     """Refuse what LIBLINEAR has no room for: 16 bytes a value, and some numbers for each row."""
     n, R = features.shape
-    sizes = {"n": n, "R": R, "T": n_threads}
-    case, count = 'solver="liblinear"', n * R
+    case, sizes, count = 'solver="liblinear"', {"n": n, "R": R, "T": n_threads}, n * R
     if sparse.issparse(features):
         case, count = f"{case}, sparse", features.nnz
         sizes["E"] = count
@@ -293,33 +251,85 @@ def _check_nodes_memory(max_memory: Any, features: Any, n_threads: int) -> None:
 
 def _check_block_memory(max_memory: Any, features: Any, n_classes: int, n_threads: int) -> None:
     """Refuse what the block solver has no room for: some numbers for each row and problem."""
-    n, R = features.shape
     k = n_classes if n_classes > 2 else 1
     case = 'solver="block"'
     if isinstance(features, StoredRows):
         case = f"{case}, a feature store"
-    sizes = {
-        "n": n,
-        "R": R + 1,
-        "k": k,
-        "c": 0 if features.dtype in (np.float32, np.float64) else 8,
-        "L": min(n, ROWS),
-        "P": R + 1 if R <= MOST_DENSE else 0,
-        "T": n_threads,
-    }
-    what = f"{k} problems of {n} rows and {R + 1} weights"
+    sizes = block_newton_sizes(features.shape, k, n_threads)
+    sizes["c"] = 0 if features.dtype in (np.float32, np.float64) else 8
+    what = f"{k} problems of {sizes['n']} rows and {sizes['R']} weights"
     check_limit(max_memory, bytes_needed("train", case, **sizes), what)
     require_memory("train", case, **sizes)
 
 
-def _check_options(given: dict[str, Any], solver: int, class_weight: Mapping | None) -> None:
-    """Refuse options that the chosen solver would ignore."""
-    if "-p" in given and solver not in _REGRESSION:
-        raise ValueError(f"option -p is for the regressions -s 11, 12, 13, not for -s {solver}")
-    if solver in _REGRESSION and ("-w" in given or class_weight is not None):
-        raise ValueError(f"class weights are for classifiers, not for the regression -s {solver}")
-    if "-R" in given and (given.get("-B") != 1 or solver not in _FREE_BIAS):
-        raise ValueError(f"option -R needs -B 1 and one of -s {_FREE_BIAS}, got -s {solver}")
+def _solve_by_blocks(features, codes, factors, parsed, n_threads):
+    """Return each problem's weights, and the first class that was not solved with the reason.
+
+    Of two classes the second one is the positive side of the only problem.
+    """
+    if sparse.issparse(features):
+        raise TypeError('solver="block" needs a dense Z, got sparse; use Z.toarray()')
+    if features.dtype not in (np.float32, np.float64):
+        features = features.astype(np.float64)
+    signs = one_vs_rest_signs(codes, len(factors))
+    n_problems = signs.shape[1]
+    negative_factors = [factors[0]] if n_problems == 1 else np.ones(n_problems)
+    costs = parsed.get("-c", 1.0) * np.vstack([negative_factors, factors[-n_problems:]])
+    bias = parsed.get("-B", -1.0)
+    weights, solved = block_newton(
+        features,
+        signs,
+        costs,
+        bias=bias if bias >= 0 else None,
+        tolerance=parsed.get("-e", _EPS[2]),
+        n_threads=n_threads,
+    )
+    weights = np.ascontiguousarray(weights.T)
+    if solved.all():
+        return weights, None
+    return weights, (np.argmin(solved) + len(factors) - n_problems, f"{MAX_NEWTON} Newton steps")
+
+
+def _run(
+    problems: list[Callable[[], np.ndarray]], n_threads: int, seed: int | None
+) -> tuple[np.ndarray, tuple[int, str] | None]:
+    """Return all problems' weights, and the first that was not solved with LIBLINEAR's reason."""
+    _library().liblinear.set_print_string_function(solver_calls.PRINT_HOOK)
+    solved = solver_calls.run(problems, n_threads, seed)
+    weights = np.concatenate([w for w, _ in solved])
+    for problem, (_, printed) in enumerate(solved):
+        if found := _GAVE_UP.search(printed):
+            return weights, (problem, found[1])
+    return weights, None
+
+
+def _problems(
+    features: Any, values: np.ndarray, factors: np.ndarray | None, parsed: dict[str, Any]
+) -> list[Callable[[], np.ndarray]]:
+    """Return what LIBLINEAR solves: one problem in all, or one for each of several classes.
+
+    A class's factor leaves the C of all others alone.
+    """
+    bias = parsed.get("-B", -1.0)
+    rows = solver_nodes.feature_nodes(features, bias if bias >= 0 else None)
+    n_weights = features.shape[1] + int(bias >= 0)
+    solve = partial(_solve, rows, n_weights, parsed)
+    if factors is None:
+        return [partial(solve, values, {})]
+    if parsed.get("-s", 1) == CRAMMER_SINGER:
+        if max(len(values), n_weights) * len(factors) >= 2**31:
+            raise ValueError("-s 4 cannot hold n * n_classes >= 2**31 values; use -s 2")
+        return [partial(solve, values, dict(enumerate(factors)))]
+    if len(factors) == 2:
+        return [partial(solve, _signs(values, 1), {1: factors[1], -1: factors[0]})]
+    return [
+        lambda code=code, factor=factor: solve(_signs(values, code), {1: factor})
+        for code, factor in enumerate(factors)
+    ]
+
+
+def _signs(codes: np.ndarray, code: int) -> np.ndarray:
+    return np.where(codes == code, 1.0, -1.0)
 
 
 def _library() -> Any:
@@ -330,46 +340,40 @@ def _library() -> Any:
     return liblinear
 
 
-def _solve_one_vs_rest(solve: partial, codes: np.ndarray, code: int, factor: float) -> np.ndarray:
-    """Solve one class against all others; its weight leaves the others' C alone."""
-    return solve(np.where(codes == code, 1.0, -1.0), {1: factor})
-
-
 def _solve(
     rows: solver_nodes.NodeRows,
     n_weights: int,
-    bias: float,
-    given: dict[str, Any],
-    solver: int,
+    parsed: dict[str, Any],
     values: np.ndarray,
     factors: Mapping[int, float],
 ) -> np.ndarray:
     """Return LIBLINEAR's weights, one row per label in ascending order (one for labels -1, +1)."""
     lib = _library()
+    solver = parsed.get("-s", 1)
     values = np.ascontiguousarray(values, np.float64)
     param = lib.parameter.__new__(lib.parameter)  # its constructor parses and resets the hook
     param.set_to_default_values()
     param.solver_type = solver
-    param.C = given.get("-c", 1.0)
-    param.eps = given.get("-e", _EPS.get(solver, 0.1))
-    param.p = given.get("-p", 0.1)
-    param.regularize_bias = int("-R" not in given)
+    param.C = parsed.get("-c", 1.0)
+    param.eps = parsed.get("-e", _EPS.get(solver, 0.1))
+    param.p = parsed.get("-p", 0.1)
+    param.regularize_bias = int("-R" not in parsed)
     param.nr_weight = len(factors)
     param.weight_label = (ctypes.c_int * len(factors))(*factors.keys())
     param.weight = (ctypes.c_double * len(factors))(*factors.values())
     problem = lib.problem.__new__(lib.problem)
     problem.l = len(values)
-    problem.n = n_weights  # given, not derived from the data: trailing zero columns stay
+    problem.n = n_weights  # not derived from the data: trailing zero columns stay
     problem.y = values.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
     problem.x = rows.addresses.ctypes.data_as(ctypes.POINTER(ctypes.POINTER(lib.feature_node)))
-    problem.bias = bias
+    problem.bias = parsed.get("-B", -1.0)
     message = lib.liblinear.check_parameter(problem, param)
     if message:
         raise ValueError(f"LIBLINEAR refuses the options: {message.decode()}")
     pointer = lib.liblinear.train(problem, param)
     try:
         model = pointer.contents
-        if solver == _CRAMMER_SINGER:
+        if solver == CRAMMER_SINGER:
             # Columns are in the order in which the labels first appear.
             n_classes = model.nr_class
             order = np.argsort(model.label[:n_classes])
@@ -379,17 +383,3 @@ def _solve(
         return np.ctypeslib.as_array(model.w, (1, n_weights)).copy()
     finally:
         lib.liblinear.free_and_destroy_model(ctypes.byref(pointer))
-
-
-def _warn_of_giving_up(printed: list[str], names: list[Any], solver: int) -> None:
-    for text, name in zip(printed, names, strict=True):
-        found = _GAVE_UP.search(text)
-        if found:
-            about = "" if name is None else f" for class {name!r}"
-            warnings.warn(
-                f"LIBLINEAR -s {solver} stopped{about} before reaching the tolerance: "
-                f"{found[1]}; use a larger -e, a smaller -c, or scale Z",
-                RuntimeWarning,
-                stacklevel=3,
-            )
-            return

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernel machines by LIBSVM: `svmtrain` and `svmpredict`.
+"""Kernel machines trained by LIBSVM.
 
 The argument order and the option strings are those of LIBSVM's MATLAB interface, except that a
-precomputed Gram matrix is given as it is: the column of serial numbers that LIBSVM wants is added
-here. Predictions are matrix products with the support vectors' coefficients.
+precomputed Gram matrix has no column of serial numbers: it is added here.
 
 References
 ----------
@@ -16,22 +15,19 @@ import ctypes
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
-from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from d2ke._base import arrays
 from d2ke._base import labels as class_labels
-from d2ke._base.memory import copied_bytes, needs, require_memory
+from d2ke._base.memory import needs, require_memory
 from d2ke.learners import option_strings, scores, solver_calls, solver_nodes
 from d2ke.learners.option_strings import Option
+from d2ke.learners.svm_model import PRECOMPUTED, SVM_REGRESSIONS, Kernel, SVMModel
 
-_REGRESSION = (3, 4)
-_PRECOMPUTED = 4
 _ASYMMETRY = 1e-5  # of the largest magnitude; float32 Grams are symmetric to about 1e-7
 _MAX_ITERATIONS = 10_000_000  # LIBSVM's limit, or 100 n if that is more
 
@@ -64,108 +60,6 @@ _OPTIONS = {
         "not supported",
     ),
 }  # fmt: skip
-
-
-class Kernel(NamedTuple):
-    """A kernel function: type as in option ``-t``, and its parameters."""
-
-    type: int
-    degree: int
-    gamma: float
-    coef0: float
-
-
-@dataclass(frozen=True, eq=False)
-class SVMModel:
-    """A trained kernel machine: plain arrays, independent of LIBSVM and of the training data.
-
-    Attributes
-    ----------
-    support : ndarray of int64, shape (n_support,)
-        Positions of the support vectors among the training rows, class by class.
-    coef : ndarray of float64, shape (n_classes - 1, n_support) or (1, n_support)
-        Coefficients. In the machine that separates the classes a < b, support vectors of class
-        a have theirs in row b - 1, those of class b in row a.
-    rho : ndarray of float64, shape (n_pairs,) or (1,)
-        Subtracted from the decision values.
-    classes : ndarray of shape (n_classes,), or None
-        The distinct labels in sorted order, in their own type; None for a regression.
-    n_support : ndarray of int64, shape (n_classes,), or None
-        Number of support vectors of each class; None for a regression.
-    n_columns : int
-        Number of columns that `svmpredict` needs: training objects for a precomputed kernel,
-        features for the others.
-    vectors : ndarray or csr_array, shape (n_support, n_columns), or None
-        The support vectors; None for a precomputed kernel.
-    kernel : Kernel
-        Type, degree, gamma and coef0.
-    svm_type : int
-        LIBSVM's option ``-s``.
-    options : str
-        The option string that the model was trained with.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from d2ke.learners.libsvm import svmtrain
-    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
-    >>> model = svmtrain(["no", "no", "yes", "yes"], X @ X.T, "-t 4 -c 10")
-    >>> model.support.tolist(), model.classes.tolist()
-    ([1, 2], ['no', 'yes'])
-    """
-
-    support: np.ndarray = field(repr=False)
-    coef: np.ndarray = field(repr=False)
-    rho: np.ndarray = field(repr=False)
-    classes: np.ndarray | None
-    n_support: np.ndarray | None = field(repr=False)
-    n_columns: int
-    vectors: np.ndarray | sparse.csr_array | None = field(repr=False)
-    kernel: Kernel
-    svm_type: int
-    options: str
-
-    def __post_init__(self) -> None:
-        """Check that the parts fit together; loaded models rely on it."""
-        if type(self.svm_type) is not int or self.svm_type not in (0, 1, 3, 4):
-            raise ValueError(f"svm_type must be 0, 1, 3 or 4, got {self.svm_type!r}")
-        if not isinstance(self.options, str):
-            raise ValueError(f"options must be a string, got {self.options!r}")
-        _check_kernel(self.kernel)
-        is_regression = self.svm_type in _REGRESSION
-        if (self.classes is None) != is_regression or (self.n_support is None) != is_regression:
-            raise ValueError("classes and n_support must be None for a regression only")
-        class_labels.check_array("support", self.support, np.int64, (None,))
-        size = len(self.support)
-        rows = pairs = 1
-        if self.classes is not None:
-            class_labels.check_classes(self.classes)
-            rows = len(self.classes) - 1
-            pairs = len(self.classes) * rows // 2
-            class_labels.check_array("n_support", self.n_support, np.int64, (rows + 1,))
-            if self.n_support.min() < 0 or self.n_support.sum() != size:
-                raise ValueError(f"n_support must count the {size} support vectors by class")
-        class_labels.check_array("coef", self.coef, np.float64, (rows, size))
-        class_labels.check_array("rho", self.rho, np.float64, (pairs,))
-        if not isinstance(self.n_columns, int) or self.n_columns < 1:
-            raise ValueError(f"n_columns must be a positive integer, got {self.n_columns!r}")
-        if size and self.support.min() < 0:
-            raise ValueError("support must not be negative")
-        if self.kernel.type == _PRECOMPUTED:
-            if self.vectors is not None or (size and self.support.max() >= self.n_columns):
-                raise ValueError(f"support must lie below {self.n_columns}, and vectors be None")
-        elif self.vectors is None or self.vectors.shape != (size, self.n_columns):
-            raise ValueError(f"vectors must have shape {(size, self.n_columns)}")
-        else:
-            solver_nodes.features("vectors", self.vectors)
-
-
-def _check_kernel(kernel: Kernel) -> None:
-    if not isinstance(kernel, Kernel) or kernel.type not in range(5):
-        raise ValueError(f"kernel must be a Kernel of type 0 to 4, got {kernel!r}")
-    finite = np.isfinite([kernel.degree, kernel.gamma, kernel.coef0]).all()
-    if not finite or kernel.degree < 0 or kernel.gamma < 0:
-        raise ValueError(f"kernel parameters must be finite, degree and gamma >= 0; got {kernel}")
 
 
 needs(
@@ -243,7 +137,7 @@ def svmtrain(
     Examples
     --------
     >>> import numpy as np
-    >>> from d2ke.learners.libsvm import svmpredict, svmtrain
+    >>> from d2ke import svmpredict, svmtrain
     >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
     >>> model = svmtrain(["no", "no", "yes", "yes"], X @ X.T, "-t 4 -c 10")
     >>> X_test = np.array([[-0.5], [3.0]])
@@ -251,38 +145,38 @@ def svmtrain(
     >>> labels.tolist(), decision.round(3).tolist()
     (['no', 'yes'], [[-0.5], [3.0]])
     """
-    given = option_strings.parse(options, _OPTIONS)
-    svm_type = given.get("-s", 0)
-    _check_options(given, svm_type, class_weight)
-    precomputed = given["-t"] == _PRECOMPUTED
+    parsed = option_strings.parse(options, _OPTIONS)
+    svm_type = parsed.get("-s", 0)
+    _check_options(parsed, svm_type, class_weight)
+    precomputed = parsed["-t"] == PRECOMPUTED
     data = _gram("K", K) if precomputed else solver_nodes.features("K", K)
     if 0 in data.shape:
         raise ValueError(f"K must have rows and columns, got shape {data.shape}")
     order = None
-    if svm_type in _REGRESSION:
+    if svm_type in SVM_REGRESSIONS:
         classes, values, factors = None, class_labels.targets("y", y), np.empty(0)
     else:
         classes, values = class_labels.encode_classes("y", y)
-        factors = scores.class_weights(classes, given.get("-w"), class_weight)
+        factors = scores.class_weights(classes, parsed.get("-w"), class_weight)
         order = np.argsort(values, kind="stable")
     class_labels.same_length("y", values, "K", data.shape[0])
     n, R = data.shape
     k = 1 if classes is None else len(classes)
-    sizes = {"n": n, "k": k, "Q": cache_bytes(n, given.get("-m", 100.0))}
+    sizes = {"n": n, "k": k, "Q": cache_bytes(n, parsed.get("-m", 100.0))}
     if precomputed:
         require_memory("svmtrain", "-t 4", **sizes)
     elif sparse.issparse(data):
         require_memory("svmtrain", "-t 0, 1, 2, 3, sparse", E=data.nnz, **sizes)
     else:
         require_memory("svmtrain", "-t 0, 1, 2, 3", R=R, b=data.itemsize, **sizes)
-    gamma = given.get("-g", 1.0 / data.shape[1])
-    kernel = Kernel(given["-t"], given.get("-d", 3), gamma, given.get("-r", 0.0))
+    gamma = parsed.get("-g", 1.0 / data.shape[1])
+    kernel = Kernel(parsed["-t"], parsed.get("-d", 3), gamma, parsed.get("-r", 0.0))
 
     rows = solver_nodes.gram_nodes(data) if precomputed else solver_nodes.feature_nodes(data)
     if order is not None:
         rows, values = rows.taken(order), values[order]
     _library().libsvm.svm_set_print_string_function(solver_calls.PRINT_HOOK)
-    solver = partial(_solve, rows, values, factors, given, svm_type, kernel)
+    solver = partial(_solve, rows, values, factors, parsed, svm_type, kernel)
     [((support, coef, rho, n_support), printed)] = solver_calls.run([solver])
     if not (np.isfinite(coef).all() and np.isfinite(rho).all()):
         raise ValueError("LIBSVM's solution is not finite; the values of K are too large")
@@ -292,23 +186,31 @@ def svmtrain(
         # LIBSVM's positive side is the first class of a pair; ours is the later one.
         coef, rho = -coef, -rho
     vectors = None if precomputed else data[support]
-    text = options if isinstance(options, str) else " ".join(options)
     return SVMModel(
-        support, coef, rho, classes, n_support, data.shape[1], vectors, kernel, svm_type, text
+        support,
+        coef,
+        rho,
+        classes,
+        n_support,
+        data.shape[1],
+        vectors,
+        kernel,
+        svm_type,
+        option_strings.text(options),
     )
 
 
-def _check_options(given: dict[str, Any], svm_type: int, class_weight: Mapping | None) -> None:
+def _check_options(parsed: dict[str, Any], svm_type: int, class_weight: Mapping | None) -> None:
     """Refuse a missing kernel, and options that the machine or its kernel would ignore."""
-    if "-t" not in given:
+    if "-t" not in parsed:
         raise ValueError("options must name the kernel: -t 4 for a Gram matrix, -t 0, 1, 2 or 3 "
                          "for feature vectors")  # fmt: skip
-    kernel = given["-t"]
+    kernel = parsed["-t"]
     for flag, kernels in {"-d": (1,), "-g": (1, 2, 3), "-r": (1, 3)}.items():
-        if flag in given and kernel not in kernels:
+        if flag in parsed and kernel not in kernels:
             raise ValueError(f"option {flag} is for the kernels -t {kernels}, not for -t {kernel}")
     for flag, types in {"-c": (0, 3, 4), "-n": (1, 4), "-p": (3,), "-w": (0,)}.items():
-        if flag in given and svm_type not in types:
+        if flag in parsed and svm_type not in types:
             raise ValueError(f"option {flag} is for the machines -s {types}, not for -s {svm_type}")
     if class_weight is not None and svm_type != 0:
         raise ValueError(f"class_weight is for the machine -s 0, not for -s {svm_type}")
@@ -345,7 +247,7 @@ def _solve(
     rows: solver_nodes.NodeRows,
     values: np.ndarray,
     factors: np.ndarray,
-    given: dict[str, Any],
+    parsed: dict[str, Any],
     svm_type: int,
     kernel: Kernel,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
@@ -356,12 +258,12 @@ def _solve(
     param.set_to_default_values()
     param.svm_type = svm_type
     param.kernel_type, param.degree, param.gamma, param.coef0 = kernel
-    param.C = given.get("-c", 1.0)
-    param.nu = given.get("-n", 0.5)
-    param.p = given.get("-p", 0.1)
-    param.cache_size = given.get("-m", 100.0)
-    param.eps = given.get("-e", 0.001)
-    param.shrinking = given.get("-h", 1)
+    param.C = parsed.get("-c", 1.0)
+    param.nu = parsed.get("-n", 0.5)
+    param.p = parsed.get("-p", 0.1)
+    param.cache_size = parsed.get("-m", 100.0)
+    param.eps = parsed.get("-e", 0.001)
+    param.shrinking = parsed.get("-h", 1)
     param.nr_weight = len(factors)
     param.weight_label = (ctypes.c_int * len(factors))(*range(len(factors)))
     param.weight = (ctypes.c_double * len(factors))(*factors)
@@ -383,7 +285,7 @@ def _solve(
         for row in range(machines):
             coef[row] = _copied(model.sv_coef[row], size)
         rho = _copied(model.rho, n_classes * machines // 2)
-        if svm_type in _REGRESSION:
+        if svm_type in SVM_REGRESSIONS:
             return support, coef, rho, None
         return support, coef, rho, _copied(model.nSV, n_classes).astype(np.int64)
     finally:
@@ -416,130 +318,3 @@ def _warn_of_iterations(printed: str) -> None:
             RuntimeWarning,
             stacklevel=3,
         )
-
-
-needs(
-    "svmpredict",
-    {"-t 4": "b n s + c n s + 24 n k", "-t 0, 1, 2, 3": "32 n s + c n R + 24 n k"},
-    "give the rows in parts",
-)
-
-
-def svmpredict(
-    y: Sequence | np.ndarray | None,
-    K: Any,
-    model: SVMModel,
-) -> tuple[np.ndarray, tuple[float, float, float], np.ndarray]:
-    """Predict with a kernel machine, and compare with the true labels.
-
-    Parameters
-    ----------
-    y : sequence of length m, or None
-        The true labels (or targets), for the accuracy only; None if they are not known. Labels
-        that the model has never seen count as wrongly predicted.
-    K : array_like of shape (m, n), or feature vectors (m, n_features)
-        For a precomputed kernel, its values between the m objects (rows) and all n training
-        objects (columns); for another kernel, the vectors.
-    model : SVMModel
-        What `svmtrain` or `load_model` returned.
-
-    Returns
-    -------
-    labels : ndarray of shape (m,)
-        Predicted labels in the type of ``model.classes``; predicted values of a regression.
-    accuracy : tuple of three floats
-        Percentage of correct labels, mean squared error, squared correlation coefficient. All
-        nan if `y` is None; the last two nan for strings; the first nan for a regression; the
-        correlation nan where one side is constant.
-    decision : ndarray of float64, shape (m, n_pairs)
-        One column for each pair of classes a < b: (0, 1), (0, 2), ..., (1, 2), ... in the order
-        of ``model.classes``. A value above 0 is a vote for b, any other for a; the class with
-        most votes wins, of several the first. Two classes have one column, as in
-        `d2ke.learners.linear_model.predict`; so has a regression.
-
-    Raises
-    ------
-    TypeError
-        If `model` is not an SVMModel, or `y` is of another kind than the model's labels.
-    ValueError
-        If the number of columns or of labels does not fit, or a value is not finite.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from d2ke.learners.libsvm import svmpredict, svmtrain
-    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> model = svmtrain([0.0, 2.0, 4.0, 6.0], X, "-s 3 -t 0 -c 100 -p 0.001")
-    >>> values, (_, mse, scc), _ = svmpredict([3.0, 8.0], np.array([[1.5], [4.0]]), model)
-    >>> values.round(2).tolist(), round(scc, 3)
-    ([3.0, 8.0], 1.0)
-    """
-    if not isinstance(model, SVMModel):
-        raise TypeError(f"model must be an SVMModel, got {type(model).__name__}")
-    precomputed = model.kernel.type == _PRECOMPUTED
-    data = arrays.matrix("K", K) if precomputed else solver_nodes.features("K", K)
-    n_rows, n_columns = data.shape
-    if n_columns != model.n_columns:
-        kind = "training objects" if precomputed else "features"
-        raise ValueError(f"K has {n_columns} columns, but the model has {model.n_columns} {kind}")
-    true = scores.truth(y, model.classes, "K", n_rows)
-
-    sizes = {"n": n_rows, "s": len(model.support), "k": len(model.rho)}
-    if precomputed:
-        require_memory("svmpredict", "-t 4", b=data.itemsize, c=copied_bytes(data.dtype), **sizes)
-    else:
-        c = copied_bytes(data.dtype)
-        require_memory("svmpredict", "-t 0, 1, 2, 3", R=n_columns, c=c, **sizes)
-    values = data[:, model.support] if precomputed else _kernel(data, model.vectors, model.kernel)
-    if model.classes is None:
-        decision = values @ model.coef.T - model.rho
-        labels = decision[:, 0].copy()
-        return labels, scores.accuracy(true, labels, None), decision
-    decision = _pairwise(values, model)
-    labels = model.classes[_vote(decision, len(model.classes))]
-    return labels, scores.accuracy(true, labels, model.classes), decision
-
-
-def _kernel(data: Any, vectors: Any, kernel: Kernel) -> np.ndarray:
-    """Return the kernel's values between the rows of `data` and the support vectors."""
-    product = data @ vectors.T.astype(np.float64)
-    if sparse.issparse(product):
-        product = product.toarray()
-    if kernel.type == 0:
-        return product
-    if kernel.type == 2:
-        squared = _squares(data)[:, None] + _squares(vectors) - 2 * product
-        return np.exp(-kernel.gamma * np.maximum(squared, 0))
-    inner = kernel.gamma * product + kernel.coef0
-    return inner**kernel.degree if kernel.type == 1 else np.tanh(inner)
-
-
-def _squares(data: Any) -> np.ndarray:
-    if sparse.issparse(data):
-        return np.asarray(data.astype(np.float64).power(2).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", data, data, dtype=np.float64)
-
-
-def _pairwise(values: np.ndarray, model: SVMModel) -> np.ndarray:
-    """Return the decision values of all pairs: one product for each class's support vectors."""
-    ends = np.cumsum(model.n_support)
-    parts = [
-        values[:, low:high] @ model.coef[:, low:high].T
-        for low, high in zip(ends - model.n_support, ends, strict=True)
-    ]
-    decision = np.empty((len(values), len(model.rho)))
-    for column, (a, b) in enumerate(combinations(range(len(parts)), 2)):
-        decision[:, column] = parts[a][:, b - 1] + parts[b][:, a] - model.rho[column]
-    return decision
-
-
-def _vote(decision: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return the class with most votes, the first of several."""
-    votes = np.zeros((len(decision), n_classes), np.intp)
-    for column, (a, b) in enumerate(combinations(range(n_classes), 2)):
-        later = decision[:, column] > 0
-        votes[:, b] += later
-        votes[:, a] += ~later
-    return votes.argmax(axis=1)

@@ -17,15 +17,12 @@ from d2ke._base.checks import flag
 from d2ke._base.memory import needs, require_memory
 from d2ke.learners import scores, solver_nodes
 
-_CRAMMER_SINGER = 4
-
-_REGRESSION = (11, 12, 13)
-
+# LIBLINEAR's numbers of its solvers, option -s.
+SOLVERS = (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13)
+CRAMMER_SINGER = 4
+REGRESSIONS = (11, 12, 13)
 _LEAST_SQUARES = 11
-
 _LOGISTIC = (0, 6, 7)
-
-_SOLVERS = (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,18 +60,18 @@ class LinearModel:
 
     def __post_init__(self) -> None:
         """Check that the parts fit together; loaded models rely on it."""
-        if type(self.solver) is not int or self.solver not in _SOLVERS:
-            raise ValueError(f"solver must be one of {_SOLVERS}, got {self.solver!r}")
+        if type(self.solver) is not int or self.solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {SOLVERS}, got {self.solver!r}")
         if not isinstance(self.options, str):
             raise ValueError(f"options must be a string, got {self.options!r}")
-        regression = self.solver in _REGRESSION
+        regression = self.solver in REGRESSIONS
         # Least squares classifies too, see `train_least_squares`.
         if regression != (self.classes is None) and self.solver != _LEAST_SQUARES:
             raise ValueError(f"classes must be None for -s 11, 12, 13 only; solver {self.solver}")
         rows = 1
         if self.classes is not None:
             class_labels.check_classes(self.classes)
-            if len(self.classes) > 2 or self.solver == _CRAMMER_SINGER:
+            if len(self.classes) > 2 or self.solver == CRAMMER_SINGER:
                 rows = len(self.classes)
         class_labels.check_array("weights", self.weights, np.float64, (rows, None))
         if self.bias is not None:
@@ -151,7 +148,7 @@ def predict(
     Examples
     --------
     >>> import numpy as np
-    >>> from d2ke.learners.linear_model import predict; from d2ke.learners.liblinear import train
+    >>> from d2ke import predict, train
     >>> model = train([1, 1, 3, 3], np.array([[0.0], [1.0], [4.0], [5.0]]), "-s 0 -B 1 -c 100")
     >>> labels, _, decision = predict(None, np.array([[0.5], [4.5]]), model)
     >>> labels.tolist(), (decision[:, 0] > 0).tolist()

@@ -131,12 +131,17 @@ def block_newton(
     return W, solved
 
 
+def block_newton_sizes(shape: tuple[int, int], k: int, n_threads: int) -> dict[str, int]:
+    """Return the sizes in the formula of `block_newton`, for k problems with a bias."""
+    n, R = shape
+    products = R + 1 if R <= MOST_DENSE else 0
+    return {"n": n, "R": R + 1, "k": k, "P": products, "L": min(n, ROWS), "T": n_threads}
+
+
 def block_newton_bytes(shape: tuple[int, int], k: int, n_threads: int) -> int:
     """Return about how many bytes `block_newton` takes for k problems, beside the features."""
-    case, (n, R) = 'solver="block", a feature store', shape
-    squares = R + 1 if R <= MOST_DENSE else 0
-    sizes = {"n": n, "R": R + 1, "k": k, "P": squares, "L": min(n, ROWS), "T": n_threads}
-    return bytes_needed("train", case, **sizes)
+    sizes = block_newton_sizes(shape, k, n_threads)
+    return bytes_needed("train", 'solver="block", a feature store', **sizes)
 
 
 def _newton_step(features, weights, products, gradient, goal):

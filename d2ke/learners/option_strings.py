@@ -65,6 +65,11 @@ def refused(reason: str) -> Callable[[str, str], Any]:
     return read
 
 
+def text(options: str | Sequence[str]) -> str:
+    """Return options as one string."""
+    return options if isinstance(options, str) else " ".join(options)
+
+
 def parse(options: str | Sequence[str], legal: dict[str, Option]) -> dict[str, Any]:
     """Return {flag: value} of the options given; per-class weights as {label: weight} under "-w".
 

@@ -18,12 +18,12 @@ from scipy import sparse
 
 from d2ke._base.checks import file_path
 from d2ke._base.memory import needs
-from d2ke.learners.libsvm import Kernel, SVMModel
 from d2ke.learners.linear_model import LinearModel
+from d2ke.learners.svm_model import Kernel, SVMModel
 
 _FORMAT = "d2ke model"
 _VERSION = 1
-_KINDS = {"LinearModel": LinearModel, "SVMModel": SVMModel}
+_CLASSES = {"LinearModel": LinearModel, "SVMModel": SVMModel}
 _SPARSE = ("vectors.data", "vectors.indices", "vectors.indptr")
 
 
@@ -62,7 +62,7 @@ def save_model(file: str | os.PathLike | BinaryIO, model: LinearModel | SVMModel
     ['a', 'b']
     """
     kind = type(model).__name__
-    if _KINDS.get(kind) is not type(model):
+    if _CLASSES.get(kind) is not type(model):
         raise TypeError(f"model must be a LinearModel or an SVMModel, got {kind}")
     header: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "kind": kind}
     arrays = {}
@@ -162,7 +162,7 @@ def _model(entries: dict[str, np.ndarray]) -> LinearModel | SVMModel:
     version = header.pop("version")
     if version != _VERSION:
         raise ValueError(f"version {version!r} of the format is unknown; this reads {_VERSION}")
-    kind = _KINDS[header.pop("kind")]
+    kind = _CLASSES[header.pop("kind")]
     if any(part in entries for part in _SPARSE):
         data, indices, indptr = (entries.pop(part) for part in _SPARSE)
         shape = (len(entries["support"]), header["n_columns"])

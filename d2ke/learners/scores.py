@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import positive_number
-from d2ke._base.labels import _KINDS, _family, label_array, same_length, targets
+from d2ke._base.labels import LABEL_KINDS, label_array, label_family, same_length, targets
 
 
 def class_weights(
@@ -21,7 +21,7 @@ def class_weights(
         raise ValueError("give weights by -w<label> or by class_weight, not by both")
     if option and classes.dtype.kind not in "iuf":
         raise ValueError(
-            f"-w<label> works for numeric labels; for {_KINDS[classes.dtype.kind]} use "
+            f"-w<label> works for numeric labels; for {LABEL_KINDS[classes.dtype.kind]} use "
             "class_weight={label: weight}"
         )
     if class_weight is not None and not isinstance(class_weight, Mapping):
@@ -46,10 +46,10 @@ def truth(y: Any, classes: np.ndarray | None, other: str, rows: int) -> np.ndarr
         return None
     known = targets("y", y) if classes is None else label_array("y", y)
     same_length("y", known, other, rows)
-    if classes is not None and rows and _family(known) != _family(classes):
+    if classes is not None and rows and label_family(known) != label_family(classes):
         raise TypeError(
-            f"y holds {_KINDS[known.dtype.kind]}, but the model's classes are "
-            f"{_KINDS[classes.dtype.kind]}"
+            f"y holds {LABEL_KINDS[known.dtype.kind]}, but the model's classes are "
+            f"{LABEL_KINDS[classes.dtype.kind]}"
         )
     return known
 
@@ -65,7 +65,7 @@ def accuracy(
     if true is None or len(true) == 0:
         return np.nan, np.nan, np.nan
     percent = np.nan if classes is None else 100.0 * float(np.mean(true == predicted))
-    if _family(predicted) != "number":
+    if label_family(predicted) != "number":
         return percent, np.nan, np.nan
     return percent, *_errors(true.astype(np.float64), predicted.astype(np.float64))
 

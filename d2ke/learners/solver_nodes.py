@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from d2ke._base.arrays import _check_dtype, _refuse, matrix, row_blocks
+from d2ke._base.arrays import check_numbers, matrix, refuse_entry, row_blocks
 from d2ke.io._rows import StoredRows, stored
 
 NODE = np.dtype([("index", np.intc), ("value", np.float64)], align=True)
@@ -48,7 +48,7 @@ def features(name: str, values: Any) -> np.ndarray | sparse.csr_array | StoredRo
         return matrix(name, values)
     if values.ndim != 2:
         raise ValueError(f"{name} must be two-dimensional, got shape {values.shape}")
-    _check_dtype(name, values)
+    check_numbers(name, values)
     given = values.tocsr()
     # A new container on the same buffers: its flags are computed, not those the caller may have
     # set, and indices out of range must never reach C.
@@ -60,7 +60,7 @@ def features(name: str, values: Any) -> np.ndarray | sparse.csr_array | StoredRo
     if csr.dtype.kind == "f" and not np.isfinite(csr.data).all():
         entry = np.flatnonzero(~np.isfinite(csr.data))[0]
         row = np.searchsorted(csr.indptr, entry, side="right") - 1
-        _refuse(name, csr.data[entry], row, csr.indices[entry])
+        refuse_entry(name, csr.data[entry], row, csr.indices[entry])
     return csr
 
 

@@ -7,9 +7,10 @@ What is public is exported by d2ke itself; there, ``d2ke.kernel_distance`` is th
 from d2ke.measures.coreset import KernelCoreset, kernel_coreset
 from d2ke.measures.distance import KernelDistanceInfo, kernel_distance, kernel_norm
 from d2ke.measures.feature_map import KernelFeatureMap, kernel_feature_map, kernel_features
-from d2ke.measures.measure import Measure, curve, mesh
+from d2ke.measures.measure import Measure
 from d2ke.measures.pairwise import kernel_distance_matrix, kernel_neighbors
 from d2ke.measures.registration import KernelAlignment, kernel_align
+from d2ke.measures.shapes import curve, mesh
 
 __all__ = [
     "KernelAlignment",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums of a narrow Gaussian kernel at many places, without most of the pairs that are far."""
+"""Sums of a narrow Gaussian kernel at many places, without most of the far pairs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Columns:
             tuple(cells[begin].tolist()): order[begin:end]
             for begin, end in itertools.pairwise(steps.tolist())
         }
-        near_each = []  # of every column: which points are near
+        near_each = []  # points near each column
         pairs = 0
         self.ranges = np.zeros((*(self.counts + 2), 2), dtype=np.int64)
         ways = list(itertools.product((-1, 0, 1), repeat=len(self.axes)))
@@ -62,7 +62,7 @@ class Columns:
         self.seen = 0  # pairs of points, in all sums so far
 
     def _cells(self, places: np.ndarray) -> np.ndarray:
-        """Return the column of each place: 1 to the count, 0 and one more just outside."""
+        """Return the column of each place: 1 to the count; 0 or count + 1 just outside."""
         within = (places[:, self.axes] - self.low[self.axes]) / self.sides
         return np.clip(np.floor(within), -2, self.counts + 1).astype(np.int64) + 1
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Points with vectors as the sums over pairs of points want them."""
+"""Points with vectors in the units and the layout of the compiled sums."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def decay(kernel: str, sigma: float) -> float:
 
 
 def cloud(array: np.ndarray) -> np.ndarray:
-    """Return the columns of an (n, k) array as rows, padded as the kernels want them."""
+    """Return the columns of an (n, k) array as rows, padded for the compiled functions."""
     result = np.zeros((array.shape[1], len(array) + pair_sums.PADDING))
     result[:, : len(array)] = array.T
     return result

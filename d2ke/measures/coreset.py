@@ -34,15 +34,15 @@ class KernelCoreset:
         Their weights: W/m each, with the sign that the point had; of curves and
         surfaces, the lengths of their vectors.
     measure : Measure
-        The coreset itself, as `kernel_distance` and its kin take it.
+        The coreset itself, as `kernel_distance` takes it.
     distance : float or None
-        D_K(P, S), computed after the choice; None if that was not wanted.
+        D_K(P, S), computed after the choice; None for evaluate=False.
     distance_method : str or None
         "exact", or "rff" for an estimate from 4096 random frequencies.
     standard_error : float or None
         Of an estimated `distance`.
     bound : float or None
-        D_K is at most this, as was known without evaluating it; with probability
+        D_K is at most this, proven without evaluating it; with probability
         1 - delta where the method draws at random. None for herding.
     delta : float
         See `bound`.
@@ -223,7 +223,7 @@ def kernel_coreset(
 def _evaluated(
     p: Measure, coreset: Measure, kernel: Kernel, accuracy: Accuracy, n_threads: int | None
 ) -> tuple[float, str, float | None]:
-    """Return D_K(P, S), how it was computed, and its standard error."""
+    """Return D_K(P, S), the method that computed it, and its standard error."""
     points, vectors = merged(
         np.concatenate([p.points, coreset.points]), np.concatenate([p.vectors, -coreset.vectors])
     )

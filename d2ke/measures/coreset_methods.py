@@ -49,16 +49,9 @@ class Atoms(NamedTuple):
         size, units = size[index], p.vectors[index]
         points, kernel = kernel.scaled(np.ascontiguousarray(p.points[index]))
         units = np.sign(units) if units.shape[1] == 1 else units / size[:, None]
-        return cls(
-            index=index,
-            points=points,
-            units=units,
-            masses=size / size.sum(),
-            equal=bool((size == size[0]).all()),
-            positive=units.shape[1] == 1 and bool((units > 0).all()),
-            kernel=kernel,
-            n_threads=n_threads,
-        )
+        equal = bool((size == size[0]).all())
+        positive = units.shape[1] == 1 and bool((units > 0).all())
+        return cls(index, points, units, size / size.sum(), equal, positive, kernel, n_threads)
 
     def __len__(self) -> int:
         return len(self.index)
@@ -102,7 +95,7 @@ class Atoms(NamedTuple):
         return np.einsum("ij,ij->i", potentials, self.units[places])
 
     def clouds(self, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return some atoms' points and unit vectors as the compiled functions want them."""
+        """Return some atoms' points and unit vectors in the layout of the compiled functions."""
         return cloud(self.points[which]), cloud(self.units[which])
 
 
@@ -114,7 +107,7 @@ def choose_method(n: int, m: int, dim: int) -> str:
 
 
 def _spread(atoms: Atoms, delta: float) -> float:
-    """Sqrt(m) times the distance that m random points exceed with probability delta only.
+    """Return sqrt(m) times the distance that m random points exceed with probability delta.
 
     E D_K^2 <= 1/m, and exchanging one point changes D_K by at most c/m, where c^2 is 2 for
     positive weights, as K >= 0, and 4 in general: McDiarmid's inequality; without
@@ -262,7 +255,7 @@ def _halved(atoms: Atoms, m: int, accuracy: Accuracy) -> tuple[list[np.ndarray],
 
     First P becomes m 2^k points of equal mass, shares of the curve. Then one of each two
     neighbours is kept. Keeping p instead of q adds (phi(p) - phi(q)) / size to the error,
-    or subtracts it; the better sign is taken, so that within a block the squared
+    or subtracts it. The better sign is chosen, so that within a block the squared
     error is at most the sum of the differences' squares. Signs of different blocks are
     independent and symmetric: the norm of their sum is below (1 + sqrt(2 ln(1/delta)))
     times the root of the sum of squares with probability 1 - delta.

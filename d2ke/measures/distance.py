@@ -11,14 +11,14 @@ import numpy as np
 
 from d2ke._base.checks import flag
 from d2ke._base.memory import needs
-from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate
+from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate, NormProblem
 from d2ke.measures.measure import Measure, as_measure, check_comparable, lengths, merged
 from d2ke.measures.norm_methods import NORM_METHODS, check_method, choose
 
 
 @dataclass(frozen=True)
 class KernelDistanceInfo:
-    """A kernel distance, how it was computed and how far off it can be.
+    """A kernel distance, the method that computed it and a bound on its error.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class KernelDistanceInfo:
     sigma : float or None
         Its scale; None for kernels without one.
     eps, delta : float or None
-        The accuracy asked for and, for a random method, the probability of missing it.
+        The accuracy of the call and, for a random method, the probability of missing it.
     total : float
         W, the mean of the two total measures (for a norm: the total measure).
     bound : float
@@ -98,7 +98,7 @@ def kernel_distance(
         Points, (n,) for d = 1; or what `curve` and `mesh` return.
     sigma : float or "median"
         The kernel's scale; "median" is the median distance between the distinct
-        points of both (of a sample of 1000), and 1 where there is but one.
+        points of both (of a sample of 1000); 1 where all points are equal.
     weights_p, weights_q : array_like of shape (n,), optional
         Weights, of any sign; they need not sum to 1. Default: 1 each, so that a
         repeated point counts twice; pass ``np.full(n, 1 / n)`` for distributions.
@@ -264,9 +264,10 @@ def _norm_of(
             # Of each pair: the total measure may have shrunk by cancellation.
             ratio = total / signed if signed else 1.0
             each = replace(accuracy, eps=min(accuracy.eps * ratio * ratio, 1.0))
+        problem = NormProblem(points, vectors, kernel, each, n_threads)
         if method == "auto":
-            method, reason = choose(points, vectors, kernel, each)
-        estimate = NORM_METHODS[method].run(points, vectors, kernel, each, n_threads)
+            method, reason = choose(problem)
+        estimate = NORM_METHODS[method].run(problem)
     squared = max(estimate.value, 0.0)
     return KernelDistanceInfo(
         value=math.sqrt(squared),

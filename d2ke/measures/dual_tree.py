@@ -5,42 +5,27 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from d2ke._base.threads import team_size
 from d2ke._ext.box_tree import Tree
-from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate
+from d2ke.measures.kernels import NormEstimate, NormProblem
 
 _LEAF = 32
 
 
-def dual_tree(
-    points: np.ndarray,
-    vectors: np.ndarray,
-    kernel: Kernel,
-    accuracy: Accuracy,
-    n_threads: int | None,
-) -> NormEstimate:
-    """Return kappa of one measure with itself, to eps times the square of its total.
+def dual_tree(problem: NormProblem) -> NormEstimate:
+    """Return kappa to eps times the square of the total.
 
     A pair of boxes stops at K(nearest) - K(farthest) <= 2 eps and counts with the
     middle of the two; pairs of leaves that do not are summed point by point.
     """
-    points, kernel = kernel.scaled(points)
-    tree = Tree(points, vectors, _LEAF)
-    high, low, bound, boxes, pairs = tree.norm(
-        *kernel.compiled, 2 * accuracy.eps, -1.0, 0.0, team_size(n_threads)
-    )
+    problem = problem.scaled()
+    tree = Tree(problem.points, problem.vectors, _LEAF)
+    stop, threads = 2 * problem.accuracy.eps, team_size(problem.n_threads)
+    high, low, bound, boxes, pairs = tree.norm(*problem.kernel.compiled, stop, -1.0, 0.0, threads)
     return NormEstimate(high + low, bound, {"box_pairs": boxes, "point_pairs": pairs})
 
 
-def separated_pairs(
-    points: np.ndarray,
-    vectors: np.ndarray,
-    kernel: Kernel,
-    accuracy: Accuracy,
-    n_threads: int | None,
-) -> NormEstimate:
+def separated_pairs(problem: NormProblem) -> NormEstimate:
     """Return the same by Theorem 3.1 (Gaussian kernel), on a fair split tree.
 
     alpha = eps / (4 sqrt(ln 1/eps)); a pair is well separated when both diameters are at
@@ -49,12 +34,13 @@ def separated_pairs(
     pair by their boxes' diameters changes their distance by at most 2 alpha D <= eps
     sqrt(h), hence K by less than eps.
     """
-    eps = min(accuracy.eps, 0.25)
-    points, kernel = kernel.scaled(points)
+    eps = min(problem.accuracy.eps, 0.25)
+    problem = problem.scaled()
+    sigma = problem.kernel.sigma
     log = math.log(1 / eps)
     alpha = eps / (4 * math.sqrt(log))
-    cutoff = 2 * math.sqrt(2 * kernel.sigma * kernel.sigma * log)
-    tree = Tree(points, vectors, 1)
-    high, low, _, boxes, _ = tree.norm(*kernel.compiled, 0.0, alpha, cutoff, team_size(n_threads))
-    total = float(np.linalg.norm(vectors, axis=1).sum())
-    return NormEstimate(high + low, eps * total**2, {"box_pairs": boxes, "point_pairs": 0})
+    cutoff = 2 * math.sqrt(2 * sigma * sigma * log)
+    tree, threads = Tree(problem.points, problem.vectors, 1), team_size(problem.n_threads)
+    high, low, _, boxes, _ = tree.norm(*problem.kernel.compiled, 0.0, alpha, cutoff, threads)
+    bound = eps * problem.total**2
+    return NormEstimate(high + low, bound, {"box_pairs": boxes, "point_pairs": 0})

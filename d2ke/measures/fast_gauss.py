@@ -16,7 +16,7 @@ from scipy.special import gammaln, pdtrc
 
 from d2ke._base.threads import team_size
 from d2ke._ext import expansions
-from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate
+from d2ke.measures.kernels import NormEstimate, NormProblem
 from d2ke.measures.measure import lengths
 from d2ke.objects.container import offsets_of
 
@@ -98,8 +98,8 @@ def terms_of(dim: int, degree: int) -> int:
 
 
 def check_terms(dim: int, radius: float, eps: float) -> tuple[int, int]:
-    """Return the degree and the number of features, or refuse if there are too many."""
-    # Far outside, the degree alone is hopeless, and not worth finding.
+    """Return the degree and the number of features; raise ValueError if there are too many."""
+    # Far outside, the degree alone is too large, and not worth finding.
     far = min(radius, _HOPELESS)
     degree = degree_needed(radius, eps) if radius < 1e3 else math.ceil(2 * far * far)
     terms = terms_of(dim, degree)
@@ -141,7 +141,7 @@ def features(
 
 
 class ExpansionPlan(NamedTuple):
-    """An expansion: its degree, features, the radius of its clusters (0: one centre), its work."""
+    """Degree, features, the radius of clusters (0: one centre), and the work of an expansion."""
 
     degree: int
     terms: int
@@ -150,7 +150,9 @@ class ExpansionPlan(NamedTuple):
 
 
 def plan_expansion(points: np.ndarray, sigma: float, eps: float) -> ExpansionPlan:
-    """Return the expansion with the least work (in points times features), or refuse.
+    """Return the expansion with the least work (in points times features).
+
+    Raises ValueError where each would take too many features.
 
     One centre serves where the kernel is wide. Else the points are cut into cells, each
     with its own expansion, which is multiplied with that of the points near it.
@@ -185,27 +187,23 @@ def plan_expansion(points: np.ndarray, sigma: float, eps: float) -> ExpansionPla
     return min(plans, key=lambda each: each.work)
 
 
-def taylor_norm(
-    points: np.ndarray,
-    vectors: np.ndarray,
-    kernel: Kernel,
-    accuracy: Accuracy,
-    n_threads: int | None,
-) -> NormEstimate:
-    """Return kappa of one measure with itself, to eps times the square of its total.
+def taylor_norm(problem: NormProblem) -> NormEstimate:
+    """Return kappa to eps times the square of the total.
 
     With one centre, the sum of squares lacks those of the terms of higher degree; as these
     are a positive definite kernel too, the error is at most (sum |v_p| sqrt(R(p, p)))^2 with
     R(p, p) = P(Poisson(2 |p|^2) >= degree), which is the bound returned.
     """
-    points, kernel = kernel.scaled(points)
-    plan = plan_expansion(points, kernel.sigma, accuracy.eps)
-    unit = math.sqrt(2) * kernel.sigma
+    problem = problem.scaled()
+    points, vectors, eps = problem.points, problem.vectors, problem.accuracy.eps
+    plan = plan_expansion(points, problem.kernel.sigma, eps)
+    unit = math.sqrt(2) * problem.kernel.sigma
     if plan.cluster:
-        return _clustered(points / unit, vectors, plan, accuracy.eps, n_threads)
+        return _clustered(points / unit, vectors, plan, eps, problem.n_threads)
     centre, _ = ball(points)
     points = (points - centre) / unit
-    sums = features(points, vectors, np.array([0, len(points)]), plan.degree, n_threads)
+    offsets = np.array([0, len(points)])
+    sums = features(points, vectors, offsets, plan.degree, problem.n_threads)
     # The remainder grows with |p|: a table, looked up at the next step above, bounds it.
     squares = _squares(points)
     steps = np.linspace(0, squares.max(), _STEPS)
@@ -230,7 +228,7 @@ def _clustered(
     sizes = np.diff(offsets)
     centres = np.minimum.reduceat(points, starts) / 2 + np.maximum.reduceat(points, starts) / 2
     tree = KDTree(centres)
-    # Whoever is farther from the centre is farther than sqrt(ln 1/eps) from all of the cell.
+    # Points farther from the centre are farther than sqrt(ln 1/eps) from all of the cell.
     reach = 2 * plan.cluster + math.sqrt(math.log(1 / eps))
     at_once = max(1, min(_NEAR_CELLS, _PARTIAL_VALUES // (plan.terms * vectors.shape[1])))
     parts = []
@@ -238,30 +236,20 @@ def _clustered(
     while first < len(centres):
         near = tree.query_ball_point(centres[first : first + at_once], reach, return_sorted=True)
         ends = np.cumsum([len(each) for each in near])
-        taken = np.concatenate(near).astype(np.int64)
-        counts = np.cumsum(sizes[taken])[ends - 1]
+        cell = np.concatenate(near).astype(np.int64)
+        counts = np.cumsum(sizes[cell])[ends - 1]
         kept = max(1, int(np.searchsorted(counts, _NEAR_POINTS)))
-        taken, ends, counts = taken[: ends[kept - 1]], ends[:kept], counts[:kept]
+        cell, ends, counts = cell[: ends[kept - 1]], ends[:kept], counts[:kept]
         last = first + kept
-        whose = np.repeat(np.arange(first, last), np.diff(ends, prepend=0))
-        repeated = np.repeat(whose, sizes[taken])
-        index = np.repeat(offsets[taken] - offsets_of(sizes[taken])[:-1], sizes[taken])
+        owner = np.repeat(np.arange(first, last), np.diff(ends, prepend=0))
+        index = np.repeat(offsets[cell] - offsets_of(sizes[cell])[:-1], sizes[cell])
         index += np.arange(len(index))
-        around = features(
-            points[index] - centres[repeated],
-            vectors[index],
-            np.append(0, counts),
-            plan.degree,
-            n_threads,
-        )
+        gaps = points[index] - centres[np.repeat(owner, sizes[cell])]
+        around = features(gaps, vectors[index], np.append(0, counts), plan.degree, n_threads)
         inside = slice(offsets[first], offsets[last])
-        own = features(
-            points[inside] - np.repeat(centres[first:last], sizes[first:last], axis=0),
-            vectors[inside],
-            offsets[first : last + 1] - offsets[first],
-            plan.degree,
-            n_threads,
-        )
+        gaps = points[inside] - np.repeat(centres[first:last], sizes[first:last], axis=0)
+        edges = offsets[first : last + 1] - offsets[first]
+        own = features(gaps, vectors[inside], edges, plan.degree, n_threads)
         parts.append(float(np.vdot(own, around)))
         first = last
     bound = eps * float(lengths(vectors).sum()) ** 2
@@ -274,5 +262,5 @@ def _estimate(value: float, bound: float, plan: ExpansionPlan, centres: int) -> 
 
 
 def _side(cluster: float, unit: float, dim: int) -> float:
-    """Side of a cell that a ball of this radius holds; a hair less, for the rounding."""
+    """Return the side of a cell within a ball of this radius, a little less for the rounding."""
     return 2 * cluster * unit / math.sqrt(dim) * (1 - 1e-12)

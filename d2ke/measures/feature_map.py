@@ -149,8 +149,8 @@ def kernel_feature_map(
     Parameters
     ----------
     sets : sequence of arrays of shape (n_i, d), or of Measure
-        The sets to be mapped: where they lie, and how many they are, decides the map.
-        It can map others of the same kind afterwards.
+        The sets to be mapped: their places and their number decide the map. It can
+        map others of the same kind afterwards.
     sigma : float or "median"
         The kernel's scale, as for `kernel_distance`.
     weights : sequence of arrays of shape (n_i,), optional
@@ -159,7 +159,7 @@ def kernel_feature_map(
         The kernel.
     method : {"auto", "rff", "ifgt"}
         Random Fourier features, or Taylor features (Gaussian kernel, few dimensions).
-        "auto": for a given `eps` whatever needs fewer features, else "rff".
+        "auto": with `eps` the one of fewer features, else "rff".
     n_features : int, optional
         Number of random features, even; for Measures with r numbers per point a
         multiple of 2 r. Give this or `eps`.
@@ -170,10 +170,9 @@ def kernel_feature_map(
         Probability with which random features may miss this for some pair; 0.01 by
         default.
     uniform : bool
-        True: what `eps` promises holds for all sets at once within the ball around the
-        given ones, those not seen yet included, as many as there may be; this takes
-        more random features (Gaussian kernel only). With Taylor features it holds
-        in any case.
+        True: `eps` holds for all sets within the ball around these at once, however
+        many there are, also for sets not seen yet; this takes more random features
+        (Gaussian kernel only). With Taylor features it holds in any case.
     seed : int or numpy.random.Generator
         Of random features; more features from the same seed begin with the same
         frequencies.
@@ -196,7 +195,7 @@ def kernel_feature_map(
     Joshi, Kommaraju, Phillips, Venkatasubramanian, "Comparing Distributions and
     Shapes using the Kernel Distance", SoCG 2011, section 4 (uniform: its third map,
     by an eps-net). Sutherland and Schneider, "On the error of random Fourier
-    features", UAI 2015, Proposition 1 (how many the uniform promise takes).
+    features", UAI 2015, Proposition 1 (how many features `uniform` takes).
 
     Examples
     --------
@@ -282,7 +281,7 @@ def kernel_features(
 
 
 def point_counts(measures: list[Measure]) -> dict[str, int]:
-    """Return the sizes of sets that `require_memory` is asked about."""
+    """Return the sizes of sets of which the formulas of memory are made."""
     points, dim = sum(map(len, measures)), measures[0].points.shape[1]
     numbers = points * (dim + measures[0].vectors.shape[1] - 1)
     return {"n": len(measures), "N": numbers, "V": points, "d": dim}
@@ -320,14 +319,9 @@ def map_for(
             else random_fourier.needed(each, accuracy.risk / n_pairs)
         )
     new_map = partial(
-        KernelFeatureMap,
-        kernel=kernel.name,
-        sigma=kernel.sigma,
-        centre=centre,
-        kind=measures[0].kind,
-        channels=channels,
-        eps=eps,
-    )
+        KernelFeatureMap, kernel=kernel.name, sigma=kernel.sigma, centre=centre,
+        kind=measures[0].kind, channels=channels, eps=eps,
+    )  # fmt: skip
     if gaussian and eps is not None and method != "rff":
         try:
             degree, terms = fast_gauss.check_terms(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Fourier series of the Gaussian kernel, repeated with a period longer than the points' box."""
+"""The Fourier series of the Gaussian kernel, repeated with a period beyond the points' box."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from scipy.special import erfc, erfcinv
 
 from d2ke._base.threads import team_size
 from d2ke._ext import expansions
-from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate
-from d2ke.measures.measure import lengths
+from d2ke.measures.kernels import NormEstimate, NormProblem
 from d2ke.measures.random_fourier import centred
 
 MOST_TERMS = 1_000_000
-_FARTHEST = 1e6  # extent in units of sigma that is worth a thought
+_FARTHEST = 1e6  # extent in units of sigma beyond which no series is tried
 _LEAST_EPS = 1e-24  # far below the rounding
 _GAPS = np.linspace(0.5, 12, 116)  # of the period over the extent, in units of sigma
 _REPEATS = np.arange(1, 41)  # later ones are below 1e-80
@@ -34,7 +33,9 @@ class SeriesPlan(NamedTuple):
 
 
 def plan_series(points: np.ndarray, sigma: float, eps: float) -> SeriesPlan:
-    """Return the series with the fewest terms that gives the kernel to eps, or refuse.
+    """Return the series with the fewest terms that gives the kernel to eps.
+
+    Raises ValueError where that is too many.
 
     In one coordinate, for |x| <= L, the Gaussian repeated with the period T > L is
     sum_k c_k cos(2 pi k x / T), c_k = sqrt(2 pi) sigma / T exp(-(2 pi k sigma / T)^2 / 2). The
@@ -77,21 +78,16 @@ def _one_coordinate(extent: float, eps: float) -> tuple[float, float, float]:
     return float(periods[least]), float(degrees[least]), float(error)
 
 
-def series_norm(
-    points: np.ndarray,
-    vectors: np.ndarray,
-    kernel: Kernel,
-    accuracy: Accuracy,
-    n_threads: int | None,
-) -> NormEstimate:
-    """Return kappa of one measure with itself, to eps times the square of its total.
+def series_norm(problem: NormProblem) -> NormEstimate:
+    """Return kappa to eps times the square of the total.
 
     It is the sum over all features of c |sum_p v_p b(p)|^2, where b is a product of sines and
     cosines of the coordinates and c that of their coefficients.
     """
-    points, kernel = kernel.scaled(points)
-    plan = plan_series(points, kernel.sigma, accuracy.eps)
-    points = centred(points)
+    problem = problem.scaled()
+    vectors, sigma = problem.vectors, problem.kernel.sigma
+    plan = plan_series(problem.points, sigma, problem.accuracy.eps)
+    points = centred(problem.points)
     # The largest is the other factor of the matrix product.
     order = np.argsort(plan.degrees, kind="stable")
     n_front = max(1, len(order) - 1)
@@ -100,24 +96,19 @@ def series_norm(
     values = plan.terms * vectors.shape[1]
     segments = max(1, min(_SEGMENTS, _PARTIAL_VALUES // values, n * values >> 18))
     sums = expansions.series(
-        np.ascontiguousarray(points[:, order]),
-        vectors,
-        n * np.arange(segments + 1) // segments,
-        plan.degrees[order],
-        steps,
-        n_front,
-        team_size(n_threads),
-    ).sum(axis=0)
+        np.ascontiguousarray(points[:, order]), vectors, n * np.arange(segments + 1) // segments,
+        plan.degrees[order], steps, n_front, team_size(problem.n_threads),
+    ).sum(axis=0)  # fmt: skip
     weights = [
-        _coefficients(kernel.sigma * step, int(degree))
+        _coefficients(sigma * step, int(degree))
         for step, degree in zip(steps, plan.degrees[order], strict=True)
     ]
     front, back = (_products(part) for part in (weights[:n_front], weights[n_front:]))
     value = float(front @ np.square(sums).sum(axis=1) @ back)
-    # Turning by the same angle again and again, and adding up blocks of points.
+    # Rounding of repeated turns by the same angle, and of sums of blocks of points.
     blocks = n / (expansions.SERIES_POINTS * segments) + segments
     rounding = 2 * (4 * float(plan.degrees.sum()) + 64 + blocks) * np.finfo(float).eps
-    bound = (plan.error + rounding) * float(lengths(vectors).sum()) ** 2
+    bound = (plan.error + rounding) * problem.total**2
     return NormEstimate(value, bound, {"features": plan.terms})
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A motion within eps of the best: all that can be best are tried, on a lattice."""
+"""A motion within eps of the best: a lattice of all motions that can be the best."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from d2ke.measures import rotations
 from d2ke.measures.quasi_newton import Ascent, Motions, Pair
 
 MOST_PAIRS = 2e10  # of points that may be looked at
-_MOST_TRANSLATIONS = 1e7  # for one rotation, before what is double is left out
+_MOST_TRANSLATIONS = 1e7  # for one rotation, before duplicates are left out
 _SLOPE = math.exp(-0.5)  # of exp(-x^2 / 2), at most
 _KEPT = 16
 
@@ -32,9 +32,9 @@ def candidates(pair: Pair, ascent: Ascent, slack: float) -> tuple[Motions, int]:
     pair : Pair
         Points with weights >= 0.
     ascent : Ascent
-        Evaluates motions, and knows which are allowed.
+        Evaluates motions; says which are allowed.
     slack : float
-        What D_K^2 may lie above the least.
+        How far D_K^2 may lie above the least.
     """
     dim = pair.p.shape[1]
     _check(pair, ascent, dim)
@@ -59,25 +59,26 @@ def candidates(pair: Pair, ascent: Ascent, slack: float) -> tuple[Motions, int]:
         _refuse(float(len(R)), pair, False)
     best = _Best()
     if offsets is None:
-        best.take(ascent.values(pair, R, np.zeros((len(R), dim))), R, np.zeros((len(R), dim)))
+        t = np.zeros((len(R), dim))
+        best.add(ascent.values(pair, R, t), R, t)
         return best.motions, best.seen
-    for one in R:
-        differences = (pair.p[:, None] - pair.q @ one.T).reshape(-1, dim)
+    for turn in R:
+        differences = (pair.p[:, None] - pair.q @ turn.T).reshape(-1, dim)
         cells = np.rint(differences / step)[:, None] + offsets
         t = np.unique(cells.reshape(-1, dim), axis=0) * step
-        turned = np.broadcast_to(one, (len(t), dim, dim))
-        best.take(ascent.values(pair, turned, t), turned, t)
+        turned = np.broadcast_to(turn, (len(t), dim, dim))
+        best.add(ascent.values(pair, turned, t), turned, t)
     return best.motions, best.seen
 
 
 class _Best:
-    """The best motions of all that were seen."""
+    """The best of the motions that were tried, and how many these were."""
 
     def __init__(self) -> None:
         self.motions: Motions | None = None
         self.seen = 0
 
-    def take(self, values: np.ndarray, R: np.ndarray, t: np.ndarray) -> None:
+    def add(self, values: np.ndarray, R: np.ndarray, t: np.ndarray) -> None:
         self.seen += len(values)
         if self.motions is not None:
             values = np.concatenate([values, self.motions.value])

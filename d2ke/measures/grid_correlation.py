@@ -62,7 +62,7 @@ def plan_grid(pair: Pair, turning: bool, shifting: bool, budget: float) -> GridP
             return plan, float(plan.cells) * count * pair.u.shape[1]
         return plan, float(plan.cells) + count * len(pair.q)
 
-    # Far from the given scale the grid would not even fit into integers.
+    # Far from the kernel's scale the grid would not even fit into integers.
     sigma = max(pair.sigma, float(sides.max()) * _PIXELS[0] / budget)
     while True:
         best, work = at(sigma, _PIXELS[0])
@@ -115,8 +115,8 @@ class Field:
         inside = (2 * np.abs(at) < np.array(self.shape)).all(axis=1)
         at = at[inside].T
         result = np.zeros((len(places), len(values)))
-        for c, one in enumerate(values):
-            splines = ndimage.spline_filter(one.astype(np.float64), mode="grid-wrap")
+        for c, field in enumerate(values):
+            splines = ndimage.spline_filter(field.astype(np.float64), mode="grid-wrap")
             result[inside, c] = ndimage.map_coordinates(
                 splines, at, mode="grid-wrap", prefilter=False
             )
@@ -191,15 +191,17 @@ def translations(
     # The size of a batch must not depend on the threads: the bits of a transform may.
     batch = max(1, _BATCH // max(plan.cells, len(pair.q)))
     with worker_pool(n_threads) as pool:
-        found = list(pool.map(search, range(0, len(R), batch)))
-    which, flat, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        results = list(pool.map(search, range(0, len(R), batch)))
+    which, flat, values = (np.concatenate(parts) for parts in zip(*results, strict=True))
     peak = np.isfinite(values)
     which, flat, values = which[peak], flat[peak], values[peak]
     return R[which], field.places_of(flat), values
 
 
-def values_at(pair: Pair, action: rotations.Action, found: Motions, most: int) -> np.ndarray | None:
-    """Return kappa of each motion, nearly, or None if that needs more cells than `most`.
+def values_at(
+    pair: Pair, action: rotations.Action, motions: Motions, most: int
+) -> np.ndarray | None:
+    """Return kappa of each motion, nearly, or None if that takes more cells than `most`.
 
     All points of both sides count, and the work is linear in their number.
     """
@@ -209,8 +211,8 @@ def values_at(pair: Pair, action: rotations.Action, found: Motions, most: int) -
         return None
     shape = tuple(fft.next_fast_len(math.ceil(n), real=True) for n in sides)
     field = Field(pair, GridPlan(pair.sigma, pixel, shape, None), rounded=1)
-    matrices = action.matrices(found.R)
-    places = rotations.apply(found.R, pair.q) + found.t[:, None]
+    matrices = action.matrices(motions.R)
+    places = rotations.apply(motions.R, pair.q) + motions.t[:, None]
     potential = field.at(places.reshape(-1, places.shape[-1])).reshape(*places.shape[:2], -1)
     carried = np.broadcast_to(rotations.apply(matrices, pair.v), potential.shape)
     return np.einsum("cmr,cmr->c", potential, carried)
@@ -233,8 +235,8 @@ def turns(
         inside = (np.abs(places) < limit).all(axis=-1)
         cells = field.cells_of(places)
         total = np.zeros(len(places))
-        for c, values_of in enumerate(values):
-            total += (values_of[cells] * carried[..., c] * inside).sum(axis=1)
+        for c, field_c in enumerate(values):
+            total += (field_c[cells] * carried[..., c] * inside).sum(axis=1)
         return total
 
     batch = max(1, _BATCH // len(pair.q))
@@ -242,7 +244,7 @@ def turns(
         return np.concatenate(list(pool.map(score, range(0, len(R), batch))))
 
 
-def apart(found: Motions, values: np.ndarray, radius: float, gap: float, most: int) -> np.ndarray:
+def apart(motions: Motions, values: np.ndarray, radius: float, gap: float, most: int) -> np.ndarray:
     """Return the best motions, none of which is within the gap of a better one.
 
     Motions are as far apart as they take points that lie at the radius from the centre.
@@ -251,8 +253,8 @@ def apart(found: Motions, values: np.ndarray, radius: float, gap: float, most: i
     kept: list[int] = []
     for i in order.tolist():
         if kept:
-            squares = np.square(found.t[kept] - found.t[i]).sum(axis=1)
-            squares += radius**2 * np.square(found.R[kept] - found.R[i]).sum(axis=(1, 2)) / 2
+            squares = np.square(motions.t[kept] - motions.t[i]).sum(axis=1)
+            squares += radius**2 * np.square(motions.R[kept] - motions.R[i]).sum(axis=(1, 2)) / 2
             if squares.min() < gap * gap:
                 continue
         kept.append(i)

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from d2ke._base.checks import choice, generator, positive_number
 from d2ke.measures.clouds import decay, scaled
-from d2ke.measures.measure import Measure
+from d2ke.measures.measure import Measure, lengths
 from d2ke.measures.median_scale import bandwidth
 
 KERNELS = ("gaussian", "laplace", "linear", "trivial")
@@ -88,6 +88,27 @@ class Accuracy:
     def risk(self) -> float:
         """Probability with which a random method may miss eps: delta, 0.01 by default."""
         return DELTA if self.delta is None else self.delta
+
+
+@dataclass(frozen=True)
+class NormProblem:
+    """Distinct points and their vectors, whose kappa with themselves a method computes."""
+
+    points: np.ndarray
+    vectors: np.ndarray
+    kernel: Kernel
+    accuracy: Accuracy
+    n_threads: int | None = None
+
+    def scaled(self) -> NormProblem:
+        """Return the problem in a unit in which sigma is between 1 and 2."""
+        points, kernel = self.kernel.scaled(self.points)
+        return replace(self, points=points, kernel=kernel)
+
+    @property
+    def total(self) -> float:
+        """The sum of the vectors' lengths."""
+        return float(lengths(self.vectors).sum())
 
 
 class NormEstimate(NamedTuple):

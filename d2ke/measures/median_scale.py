@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernel's scale sigma: checked, or found by the median heuristic."""
+"""The kernel's scale sigma: checked, or from the median heuristic."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ _SAMPLE = 1000
 def bandwidth(sigma: Any, point_arrays: list[np.ndarray]) -> float:
     """Return sigma, or for "median" the median distance between distinct points.
 
-    Of more than 1000 distinct points, 1000 evenly spread in lexicographic order are
-    taken. Where all points coincide every sigma gives the same distances, and 1 is
-    returned.
+    Of more than 1000 distinct points it is that of 1000, evenly spread in lexicographic
+    order. Where all points coincide every sigma gives the same distances: then it is 1.
     """
     if not isinstance(sigma, str):
         return positive_number("sigma", sigma)

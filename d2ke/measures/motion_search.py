@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -16,21 +17,21 @@ from d2ke.measures.quasi_newton import Ascent, Motions, Pair, joined
 _BUDGETS = {1: 8e6, 2: 8e6, 3: 2e7}  # grid cells of the search, by dimension
 _STARTS = 48
 _PEAKS = 4  # of each rotation, where that is cheap
-_LEAST = 6  # motions that are followed down to the given scale
+_LEAST = 6  # motions that are followed down to the kernel's scale
 _LEVEL_PAIRS = 2_000_000  # of points, all motions together, for a step at a coarser scale
 _LEVEL_STEPS = 12
 _FALL = 3.0  # of the scale, at most, from level to level
 _SCORE = 8  # times as many pairs for the comparison of motions
 _FIELD_CELLS = 400_000  # of a grid for that
 _FEW = 100  # points that a sample has at least
-_WHOLE = 2_000_000  # pairs up to which nothing is sampled at the given scale
+_WHOLE = 2_000_000  # pairs up to which nothing is sampled at the kernel's scale
 MOST_PAIRS = 4_000_000_000  # up to which the last steps and the distances take all
 _LAST_STEPS = 100
 _COARSE, _MIDDLE, _FINE = 1e-2, 1e-3, 1e-6  # last steps, in units of sigma
 _CORE = 0.9  # of the measure
 _FAR = 3.0  # in units of the radius that the core keeps within
-_CELLS = 1000  # points, beyond which those of one cell are merged for the search
-_WIDEST = 2.0**40  # sigmas that a set may extend over; its coordinates leave 12 bits of one
+_CELLS = 1000  # points, beyond which those of a cell are merged for the search
+_WIDEST = 2.0**40  # extent of a set in sigmas; its coordinates leave 12 bits of a sigma
 _APART = 0.5  # sigmas between motions that are not the same maximum
 
 
@@ -83,7 +84,7 @@ class MotionSearch:
             )
 
     def best(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rotation and the translation that were found, in the given coordinates."""
+        """Return a rotation and a translation in the caller's coordinates; nothing is proven."""
         empty = not (self.pair.u.any() and self.pair.v.any())  # all motions are alike
         return self._polished(self._identity() if empty else self._search(), sampling=True)
 
@@ -101,12 +102,12 @@ class MotionSearch:
         """Return the motion that changes nothing."""
         return Motions(np.eye(self.dim)[None], (self.centres[1] - self.centres[0])[None])
 
-    def _outside(self, motion: Motions, which: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return one of the motions in the coordinates that were given."""
-        R = rotations.nearest(motion.R[which]) if self.turning else np.eye(self.dim)
+    def _outside(self, motions: Motions, which: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return a motion in the caller's coordinates."""
+        R = rotations.nearest(motions.R[which]) if self.turning else np.eye(self.dim)
         if not self.shifting:
             return R, np.zeros(self.dim)
-        T = self.centres[0] + motion.t[which] - R @ self.centres[1]
+        T = self.centres[0] + motions.t[which] - R @ self.centres[1]
         with np.errstate(over="ignore"):
             T = T * self.unit
         if not np.isfinite(T).all():
@@ -114,33 +115,30 @@ class MotionSearch:
         return R, T
 
     def _search(self) -> Motions:
-        """Return motions to start from at the given scale, found at coarser ones."""
-        if self.dim > 3:
-            found, scale = self._many_dimensions()
-        else:
-            found, scale = self._grid()
-        self.candidates += len(found)
-        # From there down to the given scale, by factors of at most 3.
+        """Return motions from which to climb at the kernel's scale, from coarser scales."""
+        motions, scale = self._many_dimensions() if self.dim > 3 else self._grid()
+        self.candidates += len(motions)
+        # From there down to the kernel's scale, by factors of at most 3.
         levels = max(math.ceil(math.log(scale / self.sigma, _FALL) - 1e-9), 0)
         for level in range(levels):
             sigma = self.sigma * (scale / self.sigma) ** (1 - level / levels)
             most = max(_STARTS >> (level + 1), _LEAST)
-            found = self._level(self._merged(sigma), found, most)
-        return found
+            motions = self._level(self._merged(sigma), motions, most)
+        return motions
 
-    def _level(self, pair: Pair, found: Motions, most: int) -> Motions:
-        """Follow motions upwards for some steps, and return the best of where they come to."""
-        part = self._sampled(pair, _LEVEL_PAIRS / len(found))
-        found = self.ascent.climb(part, found, _LEVEL_STEPS, _COARSE)
+    def _level(self, pair: Pair, motions: Motions, most: int) -> Motions:
+        """Climb from each motion for some steps, and return the best motions reached."""
+        part = self._sampled(pair, _LEVEL_PAIRS / len(motions))
+        motions = self.ascent.climb(part, motions, _LEVEL_STEPS, _COARSE)
         if part is not pair:
             # Many motions may differ by less than what sampling does to kappa.
-            found.value = grid_correlation.values_at(pair, self.action, found, _FIELD_CELLS)
-            if found.value is None:
-                part = self._sampled(pair, _SCORE * _LEVEL_PAIRS / len(found))
-                found.value = self.ascent.values(part, found.R, found.t)
+            motions.value = grid_correlation.values_at(pair, self.action, motions, _FIELD_CELLS)
+            if motions.value is None:
+                part = self._sampled(pair, _SCORE * _LEVEL_PAIRS / len(motions))
+                motions.value = self.ascent.values(part, motions.R, motions.t)
         gap = _APART * pair.sigma
-        which = grid_correlation.apart(found, found.value, self.radius, gap, most)
-        return Motions(found.R[which], found.t[which])
+        which = grid_correlation.apart(motions, motions.value, self.radius, gap, most)
+        return Motions(motions.R[which], motions.t[which])
 
     def _grid(self) -> tuple[Motions, float]:
         """Search all translations and rotations at the finest scale that can be afforded."""
@@ -151,8 +149,7 @@ class MotionSearch:
             core = self._within(self.cores)
             plan = grid_correlation.plan_grid(core, self.turning, self.shifting, budget)
         most = min(max(4_000_000 // core.n_pairs, _STARTS), 8 * _STARTS)
-        thin = Pair(*_fewer(core.p, core.u, plan.pixel / 2, _CELLS),
-                    *_fewer(core.q, core.v, plan.pixel / 2, _CELLS), plan.sigma)  # fmt: skip
+        thin = core.mapped(partial(_fewer, side=plan.pixel / 2), plan.sigma)
         R = np.eye(self.dim)[None] if plan.angle is None else rotations.net(self.dim, plan.angle)
         if self.shifting:
             # Of few points many places may be nearly as good; where the work is small, more of
@@ -167,10 +164,10 @@ class MotionSearch:
             values = grid_correlation.turns(thin, plan, self.action, R, self.n_threads)
             t = np.zeros((len(R), self.dim))
         self.candidates += len(R)
-        found = Motions(R, t)
+        motions = Motions(R, t)
         gap = _APART * plan.sigma
-        which = grid_correlation.apart(found, values, self.radius, gap, most)
-        return found[which], plan.sigma
+        which = grid_correlation.apart(motions, values, self.radius, gap, most)
+        return motions[which], plan.sigma
 
     def _towards(self, sigma: float) -> np.ndarray:
         """Return rotations of space that bring the middle of Q near to that of P."""
@@ -178,16 +175,11 @@ class MotionSearch:
         sizes = [float(np.linalg.norm(middle)) for middle in middles]
         if self.dim != 3 or min(sizes) == 0:
             return np.zeros((0, self.dim, self.dim))
-        angles = (
-            rotations.about(
-                np.linspace(
-                    0, 2 * math.pi, min(rotations.net_size(2, sigma / self.reaches[1]), 720)
-                )
-            )
-            if self.reaches[1] > 0
-            else np.eye(2)[None]
-        )
-        # Turns about P's middle: a rotation of the plane across it, in axes of which it is one.
+        angles = np.eye(2)[None]
+        if self.reaches[1] > 0:
+            count = min(rotations.net_size(2, sigma / self.reaches[1]), 720)
+            angles = rotations.about(np.linspace(0, 2 * math.pi, count))
+        # Turns about P's middle: a rotation of the plane across it.
         axis = rotations.between(np.array([0.0, 0.0, 1.0]), middles[0])
         turn = np.broadcast_to(np.eye(3), (len(angles), 3, 3)).copy()
         turn[:, :2, :2] = angles
@@ -199,8 +191,7 @@ class MotionSearch:
         if not self.turning:
             return self._by_planes(core)
         starts = [np.eye(d)[None]]
-        axes = [_axes(points, lengths(vectors)) for points, vectors in
-                ((core.p, core.u), (core.q, core.v))]  # fmt: skip
+        axes = [_axes(points, lengths(vectors)) for points, vectors in core.sides]
         signs = 1 - 2 * ((np.arange(64)[:, None] >> np.arange(d - 1)) & 1)
         signs = np.unique(signs, axis=0)
         signs = np.concatenate([signs, np.ones((len(signs), 1), dtype=np.int64)], axis=1)
@@ -242,60 +233,54 @@ class MotionSearch:
 
     def _within(self, reaches: list[float]) -> Pair:
         """Return the pair without points that are farther from the middles."""
-        sides = []
-        for points, vectors, middle, reach in zip(
-            (self.pair.p, self.pair.q), (self.pair.u, self.pair.v), self.middles, reaches,
-            strict=True,
-        ):  # fmt: skip
-            near = np.sqrt(np.square(points - middle).sum(axis=1)) <= reach
-            sides += [points[near], vectors[near]]
-        return Pair(*sides, self.sigma)
+        arrays = []
+        for side, middle, reach in zip(self.pair.sides, self.middles, reaches, strict=True):
+            near = np.sqrt(np.square(side[0] - middle).sum(axis=1)) <= reach
+            arrays += [array[near] for array in side]
+        return Pair(*arrays, self.sigma)
 
     def _merged(self, sigma: float) -> Pair:
         """Return the pair at a coarser scale, near points merged if there are many."""
-        near = self._within(self.reaches)
-        return Pair(*_fewer(near.p, near.u, sigma / 2, _CELLS),
-                    *_fewer(near.q, near.v, sigma / 2, _CELLS), sigma)  # fmt: skip
+        return self._within(self.reaches).mapped(partial(_fewer, side=sigma / 2), sigma)
 
     def _sampled(self, pair: Pair, most: float) -> Pair:
         """Return the pair, or samples of both sides with about so many pairs to look at."""
         share = math.sqrt(most / pair.work)
         if share >= 1:
             return pair
-        sides = []
-        for points, vectors in ((pair.p, pair.u), (pair.q, pair.v)):
+
+        def sample(points: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             count = max(int(len(points) * share), _FEW)
             if count >= len(points):
-                sides += [points, vectors]
-                continue
-            # Those that carry more are likelier; at equal steps, since neighbours follow each
-            # other.
+                return points, vectors
+            # Points that carry more are likelier. Steps are equal, since neighbours follow
+            # each other.
             weights = lengths(vectors)
             total = np.cumsum(weights)
             marks = (np.arange(count) + self.rng.random()) * (total[-1] / count)
-            chosen, times = np.unique(
-                np.searchsorted(total, marks, side="right"), return_counts=True
-            )
+            places = np.searchsorted(total, marks, side="right")
+            chosen, times = np.unique(places, return_counts=True)
             factors = times * (total[-1] / count) / weights[chosen]
-            sides += [points[chosen], vectors[chosen] * factors[:, None]]
-        return Pair(*sides, pair.sigma)
+            return points[chosen], vectors[chosen] * factors[:, None]
+
+        return pair.mapped(sample, pair.sigma)
 
     def _polished(self, starts: Motions, sampling: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best of the local maxima above the starts, at the given scale."""
-        found = joined([starts, self._identity()])
+        """Return the best of the local maxima above the starts, at the kernel's scale."""
+        motions = joined([starts, self._identity()])
         pair = self.pair
-        if sampling and pair.work * len(found) > _WHOLE:
-            found = self._level(pair, found, 3)
+        if sampling and pair.work * len(motions) > _WHOLE:
+            motions = self._level(pair, motions, 3)
             pair = self._sampled(pair, MOST_PAIRS)
-            if len(found) > 1:
-                found.value = self.ascent.values(pair, found.R, found.t)
-                found = found[[int(found.value.argmax())]]
+            if len(motions) > 1:
+                motions.value = self.ascent.values(pair, motions.R, motions.t)
+                motions = motions[[int(motions.value.argmax())]]
             # Steps are many until the Hessian is known, which for that of all points is enough.
             part = self._sampled(pair, _LEVEL_PAIRS)
             if part is not pair:
-                found = self.ascent.climb(part, found, _LAST_STEPS, _MIDDLE)
-        found = self.ascent.climb(pair, found, _LAST_STEPS, _FINE)
-        return self._outside(found, int(found.value.argmax()))
+                motions = self.ascent.climb(part, motions, _LAST_STEPS, _MIDDLE)
+        motions = self.ascent.climb(pair, motions, _LAST_STEPS, _FINE)
+        return self._outside(motions, int(motions.value.argmax()))
 
 
 def _core(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float, float]:
@@ -328,11 +313,9 @@ def _axes(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.linalg.eigh(np.einsum("n,ni,nj->ij", weights, points, points, optimize=False))[1]
 
 
-def _fewer(
-    points: np.ndarray, vectors: np.ndarray, side: float, enough: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return, of more points than enough, their means in the cells of a grid, vectors added."""
-    if len(points) <= enough:
+def _fewer(points: np.ndarray, vectors: np.ndarray, side: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return, of many points, their means in the cells of a grid, vectors added."""
+    if len(points) <= _CELLS:
         return points, vectors
     cells = np.floor((points - points.min(axis=0)) / side)
     order = np.lexsort(cells.T)

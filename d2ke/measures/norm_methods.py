@@ -13,7 +13,7 @@ import numpy as np
 
 from d2ke._base.checks import choice
 from d2ke.measures import dual_tree, fast_gauss, fourier_series, pair_sums, random_fourier
-from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate
+from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate, NormProblem
 
 _FEW = 2000  # points below which nothing is worth estimating
 _PILOT = 128  # points of a sample that tells how many pairs are near
@@ -37,51 +37,57 @@ class NormMethod:
     kernels : tuple of str
         The kernels that it computes.
     run : callable
-        ``run(points, vectors, kernel, accuracy, n_threads)`` returns kappa of distinct
-        points with themselves as a `NormEstimate`.
+        ``run(problem)`` returns a `NormEstimate`.
     cost : callable or None
-        ``cost(points, r, kernel, accuracy)`` returns the likely nanoseconds for vectors
-        of r numbers, or raises ValueError where the method cannot do it. None: "auto"
-        never picks the method.
+        ``cost(problem)`` returns the likely nanoseconds, or raises ValueError where the
+        method cannot do it. None: "auto" never picks the method.
     point_cost : float
-        Nanoseconds of each point at least; where another method costs less than
-        that, `cost` is not asked.
+        Nanoseconds of each point at least; `cost` is not called where another method
+        costs less than that.
     """
 
     name: str
     kernels: tuple[str, ...]
-    run: Callable[[np.ndarray, np.ndarray, Kernel, Accuracy, int | None], NormEstimate]
-    cost: Callable[[np.ndarray, int, Kernel, Accuracy], float] | None = None
+    run: Callable[[NormProblem], NormEstimate]
+    cost: Callable[[NormProblem], float] | None = None
     point_cost: float = 0.0
 
 
-def _exact_cost(points: np.ndarray, r: int, kernel: Kernel, accuracy: Accuracy) -> float:
-    n, dim = points.shape
+def _sizes(problem: NormProblem) -> tuple[int, int, int]:
+    """Return the number of points, that of coordinates, and that of a vector's numbers."""
+    return *problem.points.shape, problem.vectors.shape[1]
+
+
+def _exact_cost(problem: NormProblem) -> float:
+    n, dim, r = _sizes(problem)
     return n * n / 2 * (_PAIR + _PAIR_DIM * (dim + r))
 
 
-def _series_cost(points: np.ndarray, r: int, kernel: Kernel, accuracy: Accuracy) -> float:
-    terms = fourier_series.plan_series(points, kernel.sigma, accuracy.eps).terms
-    return len(points) * (_SERIES_POINT + _SERIES_TERM * r * terms)
+def _series_cost(problem: NormProblem) -> float:
+    n, _, r = _sizes(problem)
+    plan = fourier_series.plan_series(problem.points, problem.kernel.sigma, problem.accuracy.eps)
+    return n * (_SERIES_POINT + _SERIES_TERM * r * plan.terms)
 
 
-def _expansion_cost(points: np.ndarray, r: int, kernel: Kernel, accuracy: Accuracy) -> float:
-    work = fast_gauss.plan_expansion(points, kernel.sigma, accuracy.eps).work
-    return len(points) * _BALL_POINT + _TERM * (1 + r) / 2 * work
+def _expansion_cost(problem: NormProblem) -> float:
+    n, _, r = _sizes(problem)
+    plan = fast_gauss.plan_expansion(problem.points, problem.kernel.sigma, problem.accuracy.eps)
+    return n * _BALL_POINT + _TERM * (1 + r) / 2 * plan.work
 
 
-def _random_cost(points: np.ndarray, r: int, kernel: Kernel, accuracy: Accuracy) -> float:
+def _random_cost(problem: NormProblem) -> float:
     """Twice the likely cost: a random method must promise to be twice as fast."""
-    n, dim = points.shape
-    eps = accuracy.eps
-    likely = min(random_fourier.needed(eps, accuracy.risk / 2), max(256.0, 25 / eps))
+    n, dim, r = _sizes(problem)
+    eps = problem.accuracy.eps
+    likely = min(random_fourier.needed(eps, problem.accuracy.risk / 2), max(256.0, 25 / eps))
     return 2 * n * likely * (_FREQUENCY + _FREQUENCY_DIM * (dim + r))
 
 
-def _tree_cost(points: np.ndarray, r: int, kernel: Kernel, accuracy: Accuracy) -> float:
+def _tree_cost(problem: NormProblem) -> float:
     """Tell from sampled pairs of points how many are near enough to count."""
-    n, dim = points.shape
-    eps, sigma = accuracy.eps, kernel.sigma
+    n, dim, _ = _sizes(problem)
+    points, eps, kernel = problem.points, problem.accuracy.eps, problem.kernel
+    sigma = kernel.sigma
     log = math.log(1 / min(2 * eps, 0.5))
     reach = sigma * (log if kernel.laplace else math.sqrt(2 * log))
     some = points[np.linspace(0, n - 1, _PILOT).astype(np.int64)]
@@ -132,22 +138,20 @@ def check_method(name: Any, kernel: Kernel, accuracy: Accuracy) -> None:
         )
 
 
-def choose(
-    points: np.ndarray, vectors: np.ndarray, kernel: Kernel, accuracy: Accuracy
-) -> tuple[str, str]:
+def choose(problem: NormProblem) -> tuple[str, str]:
     """Return the method that is likely to be the fastest, and why; eps is that of each pair."""
-    if accuracy.eps is None:
+    if problem.accuracy.eps is None:
         return "exact", "no eps is given, so that nothing may be approximated"
-    n, r = len(points), vectors.shape[1]
+    n = len(problem.points)
     if n <= _FEW:
         return "exact", f"{n} distinct points are few"
     costs: dict[str, float] = {}
     for name, method in NORM_METHODS.items():
-        if method.cost is None or kernel.name not in method.kernels:
+        if method.cost is None or problem.kernel.name not in method.kernels:
             continue
         if n * method.point_cost < min(costs.values(), default=math.inf):
             with suppress(ValueError):
-                costs[name] = method.cost(points, r, kernel, accuracy)
+                costs[name] = method.cost(problem)
     best = min(costs, key=costs.__getitem__)
     others = ", ".join(f"{name} {cost * 1e-9:.2g}" for name, cost in costs.items())
     return best, f"least of the estimated seconds of one thread (rff doubled): {others}"

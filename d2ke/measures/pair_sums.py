@@ -8,7 +8,7 @@ import numpy as np
 from d2ke._base.threads import team_size
 from d2ke._ext import pair_sums
 from d2ke.measures.clouds import cloud
-from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate
+from d2ke.measures.kernels import Kernel, NormEstimate, NormProblem
 from d2ke.measures.measure import Measure
 from d2ke.objects.container import offsets_of
 
@@ -23,17 +23,11 @@ def norm(points: np.ndarray, vectors: np.ndarray, kernel: Kernel, n_threads: int
     return float(high[0, 0] + low[0, 0])
 
 
-def exact_norm(
-    points: np.ndarray,
-    vectors: np.ndarray,
-    kernel: Kernel,
-    accuracy: Accuracy,
-    n_threads: int | None,
-) -> NormEstimate:
-    """Return kappa of one measure with itself; it needs no accuracy."""
-    n = len(points)
-    counts = {"point_pairs": n * (n + 1) // 2}
-    return NormEstimate(norm(points, vectors, kernel, n_threads), 0.0, counts)
+def exact_norm(problem: NormProblem) -> NormEstimate:
+    """Return kappa by all pairs of points."""
+    n = len(problem.points)
+    value = norm(problem.points, problem.vectors, problem.kernel, problem.n_threads)
+    return NormEstimate(value, 0.0, {"point_pairs": n * (n + 1) // 2})
 
 
 def kappas(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many sets at once: all distances, features whose distances they are, nearest neighbours."""
+"""Many sets at once: all kernel distances, and nearest neighbours."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def kernel_neighbors(
     Parameters
     ----------
     queries, sets : sequences of arrays of shape (n_i, d), or of Measure
-        What neighbours are wanted of, and among what.
+        The sets whose neighbours are found, and the sets among which.
     k : int
         Number of neighbours, 1 to the number of sets.
     sigma : float or "median"
@@ -254,13 +254,13 @@ def _exact_distances(
 
 
 def _diagonal(measures: list[Measure], kernel: Kernel, n_threads: int | None) -> np.ndarray:
-    """kappa(P, P) of each measure, by blocks as if it were compared with another."""
+    """Return kappa(P, P) of each measure, by the blocks in which it is compared with others."""
     parts = [pair_sums.kappas([m], [m], kernel, n_threads) for m in measures]
     return np.array([[part[k][0, 0] for part in parts] for k in range(2)])
 
 
 def _trivial(measures: list[Measure], n_x: int, symmetric: bool) -> np.ndarray:
-    """Distances of the rows of a sparse matrix with a column for each distinct point."""
+    """Return distances of the rows of a sparse matrix, a column for each distinct point."""
     points = np.concatenate([m.points for m in measures]) + 0.0
     _, column = np.unique(points, axis=0, return_inverse=True)
     vectors = np.concatenate([m.vectors for m in measures])
@@ -280,7 +280,7 @@ def _trivial(measures: list[Measure], n_x: int, symmetric: bool) -> np.ndarray:
 
 
 def _euclidean(A: np.ndarray, B: np.ndarray, n_threads: int | None) -> np.ndarray:
-    """Distances of rows: by a product, and the small ones, which that rounds away, directly."""
+    """Return distances of rows by a product; small ones, which it would round away, directly."""
     if A.shape[1] <= _TREE_FEATURES or len(A) * len(B) <= 4096:
         return cdist(A, B)
     a, b = (np.square(M).sum(axis=1) for M in (A, B))

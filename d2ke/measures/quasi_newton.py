@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +18,8 @@ _SUFFICIENT = 1e-4  # of the rise that the gradient promises
 _ROUNDING = 1e-13
 _RIDGE = 1e-10
 
+_Change = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
 
 @dataclass(frozen=True, eq=False)
 class Pair:
@@ -27,6 +30,15 @@ class Pair:
     q: np.ndarray
     v: np.ndarray
     sigma: float
+
+    @property
+    def sides(self) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        """Points and vectors of P, and of Q."""
+        return (self.p, self.u), (self.q, self.v)
+
+    def mapped(self, change: _Change, sigma: float) -> Pair:
+        """Return a pair of both sides changed, for a kernel of this scale."""
+        return Pair(*change(self.p, self.u), *change(self.q, self.v), sigma)
 
     @property
     def n_pairs(self) -> int:
@@ -87,7 +99,7 @@ class Ascent:
         weights: np.ndarray,
         n_threads: int | None,
     ) -> None:
-        """Take what may move, and those of the points q (and weights) that steps are fit to."""
+        """Take what may move, and the points q with weights that set the scale of steps."""
         self.action = action
         self.generators = action.generators()
         self.turning, self.shifting = turning, shifting
@@ -121,17 +133,18 @@ class Ascent:
         moved = turned + t[:, None]
         carried = rotations.apply(self.action.matrices(R), pair.v)
         before = pair.columns.seen
-        found = pair.columns.potentials(moved.reshape(-1, d), self.n_threads)
+        potentials = pair.columns.potentials(moved.reshape(-1, d), self.n_threads)
         self.pairs += pair.columns.seen - before
-        found = found.reshape(C, m, -1, r)
+        potentials = potentials.reshape(C, m, -1, r)
+        carried = np.broadcast_to(carried, (C, m, r))
         # Not a matrix product: the BLAS's sums may depend on its threads.
-        weight = np.einsum("cmr,cmr->cm", found[:, :, 0], np.broadcast_to(carried, (C, m, r)))
+        weight = np.einsum("cmr,cmr->cm", potentials[:, :, 0], carried)
         values = weight.sum(axis=1)
         if not gradients:
             return values, None
-        force = np.einsum("cmkr,cmr->cmk", found[:, :, 1:], np.broadcast_to(carried, (C, m, r)))
+        force = np.einsum("cmkr,cmr->cmk", potentials[:, :, 1:], carried)
         force -= weight[..., None] * moved
-        force /= pair.sigma  # one sigma is for the unit of the steps
+        force /= pair.sigma  # the other sigma is the unit of the steps
         result = []
         if self.shifting:
             result.append(force.sum(axis=1))
@@ -140,7 +153,7 @@ class Ascent:
             moment = np.einsum("cmi,cmj->cij", force, turned)
             slope = moment[:, i, j] - moment[:, j, i]
             if self.generators is not None:
-                change = np.einsum("cma,cmb->cab", found[:, :, 0], carried) * pair.sigma
+                change = np.einsum("cma,cmb->cab", potentials[:, :, 0], carried) * pair.sigma
                 slope += np.einsum("cab,pab->cp", change, self.generators)
             result.append(slope / self.radius)
         return values, np.concatenate(result, axis=1)

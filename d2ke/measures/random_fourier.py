@@ -9,8 +9,7 @@ import numpy as np
 
 from d2ke._base.threads import team_size
 from d2ke._ext import expansions
-from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate
-from d2ke.measures.measure import lengths
+from d2ke.measures.kernels import Kernel, NormEstimate, NormProblem
 
 _FIRST = 256
 _GROWTH = 1.5
@@ -21,7 +20,7 @@ _FAR = 2.0**20  # of arguments, up to which the compiled sine is accurate
 def frequencies(rng: np.random.Generator, dim: int, count: int, kernel: Kernel) -> np.ndarray:
     """Draw from the kernel's spectrum: a normal law, or Cauchy's for the Laplace kernel.
 
-    Returns (dim, count); a longer draw from the same generator begins with a shorter one.
+    Returns (dim, count). A longer draw from the same generator begins like a shorter one.
     """
     normal = rng.standard_normal((count, dim + kernel.laplace))
     omega = normal[:, :dim] / kernel.sigma
@@ -64,32 +63,25 @@ def needed_uniformly(eps: float, delta: float, dim: int, diameter: float, sigma:
 
     The constants are those of Sutherland and Schneider's Proposition 1.
     """
-    # Root of the mean squared length of a frequency, times the diameter; the bound wants >= eps.
+    # Root of the mean squared length of a frequency, times the diameter; the bound is for >= eps.
     spread = max(math.sqrt(dim) / sigma * diameter, eps)
     log = math.log(66 / delta) + 2 * math.log(spread / eps)
     return math.ceil(4 * (dim + 2) / (eps * eps) * log)
 
 
-def random_norm(
-    points: np.ndarray,
-    vectors: np.ndarray,
-    kernel: Kernel,
-    accuracy: Accuracy,
-    n_threads: int | None,
-) -> NormEstimate:
-    """Return kappa of one measure with itself, to eps times the square of its total W.
+def random_norm(problem: NormProblem) -> NormEstimate:
+    """Return kappa to eps times the square of the total W.
 
     |transform(omega)|^2 lies in [0, W^2] and has the mean kappa. More and more frequencies
     are drawn until Maurer and Pontil's empirical Bernstein bound says that they are
-    enough, which for small distances it does long before Hoeffding's, where drawing ends
-    in any case. Half of delta is for the one, half is shared by the tests of the other.
+    enough. For small distances that is long before Hoeffding's bound, where drawing ends
+    in any case. Half of delta is for Hoeffding's bound; the tests of the other share half.
     """
-    eps, delta = accuracy.eps, accuracy.risk
-    points, kernel = kernel.scaled(points)
-    points = centred(points)
+    eps, delta, rng = problem.accuracy.eps, problem.accuracy.risk, problem.accuracy.rng
+    problem = problem.scaled()
+    points = centred(problem.points)
     offsets = np.array([0, len(points)])
-    total = float(lengths(vectors).sum())
-    vectors, most = vectors / total, total * total
+    vectors, most = problem.vectors / problem.total, problem.total * problem.total
     last = needed(eps, delta / 2)
     sizes = [_FIRST]
     while sizes[-1] < last:
@@ -102,9 +94,9 @@ def random_norm(
     for size in sizes:
         while drawn < size:
             count = min(size - drawn, max(256, _BATCH_VALUES // vectors.shape[1] // 2))
-            omega = frequencies(accuracy.rng, points.shape[1], count, kernel)
-            values = np.square(transforms(points, vectors, offsets, omega, n_threads)[0])
-            values = values.sum(axis=(0, 1))
+            omega = frequencies(rng, points.shape[1], count, problem.kernel)
+            sums = transforms(points, vectors, offsets, omega, problem.n_threads)
+            values = np.square(sums[0]).sum(axis=(0, 1))
             # Means and squared deviations of two parts give those of the whole (Chan).
             gap = float(values.mean()) - mean
             squares += float(np.square(values - values.mean()).sum())

@@ -43,16 +43,15 @@ class KernelAlignment:
     method : str
         "auto" or "fptas".
     motion : str
-        What was allowed.
+        "translation", "rotation" or "rigid".
     sigma : float
         The kernel's scale.
     eps : float or None
-        Of method="fptas": no motion has a D_K^2 less than that found by more than
-        eps W^2, with W the mean of the total measures. None for "auto", which proves
-        nothing.
+        Of method="fptas": the square of `distance` is at most eps W^2 above the least,
+        with W the mean of the total measures. None for "auto", which proves nothing.
     counts : dict of str to int
-        Motions that were tried ("candidates"), pairs of points that were looked at
-        while searching ("pairs").
+        Motions that were tried ("candidates"), pairs of points that the search looked at
+        ("pairs").
     """
 
     rotation: np.ndarray
@@ -108,12 +107,12 @@ def kernel_align(
         Weights, 1 each by default; of any sign with method="auto".
     method : {"auto", "fptas"}
         "auto": a search of grids of translations and nets of rotations, then ascents
-        from the best, from coarse scales to the given one. Excellent in 2 and 3
+        from the best, from coarse scales down to sigma. Excellent in 2 and 3
         dimensions, usable for translations in any; proves nothing. "fptas": a grid
         around all that can be best, of points with weights >= 0 in few dimensions
         (rotations: 2 and 3); for small sets.
     eps : float, optional
-        For "fptas": the D_K^2 found is at most eps W^2 above the least, where W is the
+        For "fptas": the D_K^2 reached is at most eps W^2 above the least, where W is the
         mean of the total measures. For "auto": accuracy of the distances reported,
         which are exact by default unless there are more than 4e9 pairs of points (then
         0.001).

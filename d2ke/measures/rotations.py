@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rotations: nets of them, small ones, and what they do to the vectors that points carry."""
+"""Rotations: nets of them, small ones, and their action on the vectors of points."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Action:
             self.channels = 1
         elif kind.startswith("unoriented"):
             i, j = np.triu_indices(dim)
-            # Orthonormal symmetric matrices, in whose coordinates the products t t' are kept.
+            # Orthonormal symmetric matrices, the coordinates of the products t t'.
             self.basis = np.zeros((len(i), dim, dim))
             size = np.where(i == j, 1, math.sqrt(0.5))
             self.basis[np.arange(len(i)), i, j] = self.basis[np.arange(len(i)), j, i] = size

@@ -24,9 +24,10 @@ from d2ke.embedding.features import d2ke_features
 from d2ke.embedding.scaling import Scaling
 from d2ke.io import open_features
 from d2ke.io._rows import Rows, StoredRows, written
-from d2ke.learners.libsvm import svmpredict, svmtrain
+from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.losses import LOSSES
 from d2ke.learners.neighbors import nearest_columns, vote
+from d2ke.learners.svm_model import svmpredict
 from d2ke.model_selection.cost import SearchCost
 from d2ke.model_selection.fold_sums import (
     FeatureView,

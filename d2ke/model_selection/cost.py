@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from d2ke._base.blas import ROWS
 from d2ke._base.memory import SPARE, bytes_needed, check_limit, needs, require_memory
 from d2ke._base.threads import thread_count
 from d2ke.learners.libsvm import cache_bytes
-from d2ke.learners.newton import MOST_DENSE
+from d2ke.learners.newton import block_newton_sizes
 from d2ke.model_selection.fold_sums import block_bytes, fewer_operations
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.squared_hinge import folds_together
@@ -78,7 +77,9 @@ class SearchCost:
         """Return what the symbols of the formulas stand for; see d2ke._base.memory."""
         problem = self.problem
         n, n_folds, n_classes = problem.n, problem.n_folds, problem.n_classes
-        smaller = min(n, R)
+        smaller, n_threads = min(n, R), thread_count(problem.n_threads)
+        n_together = n_classes * folds_together(n, n_classes, n_folds)
+        newton = block_newton_sizes((n, smaller), n_together, n_threads)
         held = 16 * n * R if self.distances else 0
         return {
             "n": n,
@@ -86,14 +87,14 @@ class SearchCost:
             "M": smaller,
             "H": problem.largest_fold,
             "k": n_classes,
-            "K": n_classes * folds_together(n, n_classes, n_folds),
+            "K": n_together,
             "f": n_folds,
             "C": self.n_costs * self.n_views,
-            "T": thread_count(problem.n_threads),
+            "T": n_threads,
             "B": block_bytes(R, n_classes, self.n_costs),
             "D": self.distances,
-            "L": min(n, ROWS),
-            "P": smaller if smaller <= MOST_DENSE else 0,
+            "L": newton["L"],
+            "P": newton["P"],
             "Q": cache_bytes(n),
             "W": self.kernels,
             "Z": held + (8 * n * (2 * n + R) if n < R else 0),

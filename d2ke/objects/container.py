@@ -12,11 +12,8 @@ import numpy as np
 from d2ke._base.checks import choice
 from d2ke._base.memory import needs
 
-KINDS = ("vectors", "strings")
-LETTERS = ("str", "bytes", "int")
-
-_LARGEST_EXACT_INTEGER = 2**53
-_SMALL_TABLE = 2**16
+OBJECT_KINDS = ("vectors", "strings")
+LETTER_TYPES = ("str", "bytes", "int")
 
 
 class Objects:
@@ -83,12 +80,11 @@ class Objects:
     def _check(self) -> None:
         """Refuse parts that do not fit each other: the kernels go where the offsets say.
 
-        Whether the values are finite is `pack`'s to check, and that of whoever reads a file.
+        Whether the values are finite is checked by `pack` and by readers of files.
         """
-        choice("kind", self.kind, KINDS)
-        values, offsets, alphabet, weights = (
-            self.values, self.offsets, self.alphabet, self.weights
-        )  # fmt: skip
+        choice("kind", self.kind, OBJECT_KINDS)
+        values, offsets = self.values, self.offsets
+        alphabet, weights = self.alphabet, self.weights
         if values is None or offsets is None:
             raise TypeError("values and offsets must be arrays, got None")
         vectors = self.kind == "vectors"
@@ -114,7 +110,7 @@ class Objects:
             if alphabet is not None or self.letters is not None:
                 raise ValueError("alphabet and letters must be None for vectors")
             return
-        choice("letters", self.letters, LETTERS)
+        choice("letters", self.letters, LETTER_TYPES)
         if alphabet is None or alphabet.ndim != 1 or alphabet.dtype.kind not in "iu":
             raise TypeError("alphabet must be a one-dimensional array of integers")
         if (alphabet[1:] <= alphabet[:-1]).any():
@@ -133,14 +129,8 @@ class Objects:
         raise AttributeError(f"Objects are immutable; cannot delete {name!r}")
 
     def __reduce__(self):
-        return Objects, (
-            self.kind,
-            self.values,
-            self.offsets,
-            self.alphabet,
-            self.letters,
-            self.weights,
-        )
+        parts = self.kind, self.values, self.offsets, self.alphabet, self.letters, self.weights
+        return Objects, parts
 
     @property
     def lengths(self) -> np.ndarray:
@@ -193,22 +183,7 @@ class Objects:
             if not -len(self) <= i < len(self):
                 raise IndexError(f"index {i} is out of range for {len(self)} objects")
             return self._item(i % len(self))
-        if isinstance(index, slice):
-            picked = np.arange(len(self))[index]
-        else:
-            picked = np.asarray(index)
-            if picked.dtype == bool and picked.shape != (len(self),):
-                raise IndexError(
-                    f"a boolean mask must have shape ({len(self)},), got {picked.shape}"
-                )
-            if picked.size == 0:
-                picked = picked.astype(np.int64)
-            if picked.ndim != 1 or picked.dtype.kind not in "iub":
-                raise IndexError(
-                    "an index array must be 1-D of integers or booleans, got "
-                    f"{picked.dtype} of shape {picked.shape}"
-                )
-            picked = np.arange(len(self))[picked]
+        picked = np.arange(len(self))[index if isinstance(index, slice) else self._places(index)]
         lengths = self.lengths[picked]
         offsets = offsets_of(lengths)
         # Position t of the result comes from offsets[item] + (t - its own start).
@@ -218,6 +193,20 @@ class Objects:
         return Objects(
             self.kind, self.values[source], offsets, self.alphabet, self.letters, weights
         )
+
+    def _places(self, index: Any) -> np.ndarray:
+        """Return a checked array of integers or booleans."""
+        picked = np.asarray(index)
+        if picked.dtype == bool and picked.shape != (len(self),):
+            raise IndexError(f"a boolean mask must have shape ({len(self)},), got {picked.shape}")
+        if picked.size == 0:
+            picked = picked.astype(np.int64)
+        if picked.ndim != 1 or picked.dtype.kind not in "iub":
+            raise IndexError(
+                "an index array must be 1-D of integers or booleans, got "
+                f"{picked.dtype} of shape {picked.shape}"
+            )
+        return picked
 
     def span(self, start: int, stop: int) -> Objects:
         """Objects from `start` to before `stop`; unlike a slice, they share the memory."""
@@ -301,7 +290,7 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
         values = np.concatenate([part.values for part in parts])
         return Objects("vectors", values, offsets, weights=weights)
     alphabet, recoded = common_alphabet(parts)
-    values = np.concatenate(recoded).astype(_code_dtype(len(alphabet)))
+    values = np.concatenate(recoded).astype(code_dtype(len(alphabet)))
     return Objects("strings", values, offsets, alphabet, first.letters)
 
 
@@ -355,5 +344,6 @@ def _symbols(objects: Objects) -> np.ndarray:
     return objects.values if objects.kind == "vectors" else objects.alphabet[objects.values]
 
 
-def _code_dtype(n_letters: int) -> type:
+def code_dtype(n_letters: int) -> type:
+    """Return the smallest type of indices of so many letters."""
     return np.uint8 if n_letters <= 2**8 else np.uint16 if n_letters <= 2**16 else np.uint32

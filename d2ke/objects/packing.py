@@ -10,14 +10,10 @@ import numpy as np
 
 from d2ke._base.checks import choice, flag
 from d2ke._base.memory import needs
-from d2ke.objects.container import (
-    _LARGEST_EXACT_INTEGER,
-    _SMALL_TABLE,
-    KINDS,
-    Objects,
-    _code_dtype,
-    offsets_of,
-)
+from d2ke.objects.container import OBJECT_KINDS, Objects, code_dtype, offsets_of
+
+_LARGEST_EXACT_INTEGER = 2**53
+_SMALL_TABLE = 2**16  # letters whose range is at most this are counted, not sorted
 
 needs(
     "pack",
@@ -99,7 +95,7 @@ def pack(
     array([0.25, 0.75, 1.  ])
     """
     if kind is not None:
-        choice("kind", kind, KINDS)
+        choice("kind", kind, OBJECT_KINDS)
     channels_first = flag("channels_first", channels_first)
     if weights is not None:
         if lengths is not None and _is_padded(weights):
@@ -113,8 +109,6 @@ def pack(
             raise TypeError(f"{name} holds {items.kind}, but {kind} are needed")
         return items
     items = _as_list(items, lengths, channels_first, name)
-    if not items:
-        raise ValueError(f"{name} is empty: at least one object is needed")
     if kind is None:
         kind = "strings" if isinstance(items[0], (str, bytes)) else "vectors"
     if kind == "strings":
@@ -124,10 +118,23 @@ def pack(
     return _pack_vectors(items, channels_first, name)
 
 
-def _as_list(items: Any, lengths: Any, channels_first: bool, name: str) -> list[Any]:
-    """Any accepted collection as a list of items."""
+def list_of(name: str, items: Any) -> list[Any]:
+    """Return a sequence of at least one object of any type as a list."""
     if isinstance(items, (str, bytes)):
         raise TypeError(f"{name} must be a sequence of objects, got one {type(items).__name__}")
+    try:
+        result = list(items)
+    except TypeError:
+        raise TypeError(
+            f"{name} must be a sequence of objects, got {type(items).__name__}"
+        ) from None
+    if not result:
+        raise ValueError(f"{name} is empty: at least one object is needed")
+    return result
+
+
+def _as_list(items: Any, lengths: Any, channels_first: bool, name: str) -> list[Any]:
+    """Return any collection that `pack` takes as a list of items."""
     if isinstance(items, Mapping) or hasattr(items, "columns"):
         raise TypeError(
             f"{name} is one {type(items).__name__}; a sequence of objects is needed, such as a "
@@ -143,19 +150,14 @@ def _as_list(items: Any, lengths: Any, channels_first: bool, name: str) -> list[
                 f"array of shape {items.shape}"
             )
         if lengths is not None:
-            return _trim(items, lengths, channels_first and items.ndim == 3, name)
+            items = _trim(items, lengths, channels_first and items.ndim == 3, name)
     elif isinstance(items, np.ndarray):
         if items.size > max(items.shape, default=1):
             raise ValueError(
                 f"{name} must be a row or a column of objects, got shape {items.shape}"
             )
         items = [_uncell(item) for item in items.ravel()]
-    try:
-        return list(items)
-    except TypeError:
-        raise TypeError(
-            f"{name} must be a sequence of objects, got {type(items).__name__}"
-        ) from None
+    return list_of(name, items)
 
 
 def _is_padded(items: Any) -> bool:
@@ -215,16 +217,21 @@ def _pack_vectors(items: list[Any], channels_first: bool, name: str) -> Objects:
     return Objects("vectors", values, offsets)
 
 
+def _array(item: Any, name: str) -> np.ndarray:
+    try:
+        array = np.asarray(item)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} is not an array of numbers: {error}") from None
+    if isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item):
+        raise TypeError(f"{name} has masked elements; every value must be there")
+    return array
+
+
 def _vectors(item: Any, i: int, channels_first: bool, name: str) -> np.ndarray:
     """One item as a (length, dim) array of float32 or float64."""
     if isinstance(item, (str, bytes)):
         raise TypeError(f"{name}[{i}] is {type(item).__name__}; arrays of numbers are needed")
-    try:
-        array = np.asarray(item)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name}[{i}] is not an array of numbers: {error}") from None
-    if isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item):
-        raise TypeError(f"{name}[{i}] has masked elements; every value must be there")
+    array = _array(item, f"{name}[{i}]")
     if array.dtype.kind in "iuf" and not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype.kind in "iu":
@@ -274,19 +281,14 @@ def _weighted(objects: Objects, weights: Any, name: str) -> Objects:
             f"weights has {len(weights)} arrays, but {name} has {len(objects)} objects"
         )
     arrays = [
-        _object_weights(one, i, n, name)
-        for i, (one, n) in enumerate(zip(weights, objects.lengths.tolist(), strict=True))
+        _object_weights(own, i, n, name)
+        for i, (own, n) in enumerate(zip(weights, objects.lengths.tolist(), strict=True))
     ]
     return Objects("vectors", objects.values, objects.offsets, weights=np.concatenate(arrays))
 
 
-def _object_weights(one: Any, i: int, length: int, name: str) -> np.ndarray:
-    try:
-        array = np.asarray(one)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"weights[{i}] is not an array of numbers: {error}") from None
-    if isinstance(one, np.ma.MaskedArray) and np.ma.is_masked(one):
-        raise TypeError(f"weights[{i}] has masked elements; every value must be there")
+def _object_weights(weights: Any, i: int, length: int, name: str) -> np.ndarray:
+    array = _array(weights, f"weights[{i}]")
     if array.ndim == 2 and 1 in array.shape:
         array = array.ravel()  # a row or a column of MATLAB's
     if array.size and (array.dtype.kind not in "iuf" or array.dtype.itemsize > 8):
@@ -344,12 +346,12 @@ def _indexed(symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     span = int(symbols.max(initial=0)) - least + 1
     if span > max(_SMALL_TABLE, len(symbols)):
         alphabet, codes = np.unique(symbols, return_inverse=True)
-        return alphabet.astype(np.int64), codes.astype(_code_dtype(len(alphabet)))
+        return alphabet.astype(np.int64), codes.astype(code_dtype(len(alphabet)))
     places = symbols - least if least else symbols
     seen = np.zeros(span, dtype=bool)
     seen[places] = True
     alphabet = np.flatnonzero(seen) + least
-    index = np.zeros(span, dtype=_code_dtype(len(alphabet)))
+    index = np.zeros(span, dtype=code_dtype(len(alphabet)))
     index[alphabet - least] = np.arange(len(alphabet))
     return alphabet, index[places]
 

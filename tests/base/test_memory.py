@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import d2ke
-from d2ke._base import memory, system_memory
+from d2ke._base import limits, memory
 
 ROOT = Path(__file__).parents[2]
 LOOSEST = 0.4  # of the formula
@@ -221,7 +221,7 @@ def test_docstrings_name_the_error(name):
 @pytest.mark.parametrize("name", TOO_LARGE)
 def test_what_cannot_fit_fails_at_once(name, monkeypatch):
     # However much there is on this machine.
-    monkeypatch.setattr(system_memory, "available_memory", lambda: 20 * 10**9)
+    monkeypatch.setattr(limits, "available_memory", lambda: 20 * 10**9)
     started = time.perf_counter()
     with pytest.raises(MemoryError) as refused:
         TOO_LARGE[name]()
@@ -233,7 +233,7 @@ def test_what_cannot_fit_fails_at_once(name, monkeypatch):
 
 @pytest.mark.parametrize("name", SMALL)
 def test_what_does_not_fit_here_is_refused(name, monkeypatch):
-    monkeypatch.setattr(system_memory, "available_memory", lambda: 50_000_000)
+    monkeypatch.setattr(limits, "available_memory", lambda: 50_000_000)
     called = {"train_classifier": "train"}.get(name, name)
     with pytest.raises(MemoryError, match=rf"^{called}\b.* takes up to .* but 50 MB are available"):
         SMALL[name]()
@@ -251,13 +251,13 @@ def test_small_needs_ask_nobody(monkeypatch):
     def refuse():
         raise AssertionError("the system was asked")
 
-    monkeypatch.setattr(system_memory, "available_memory", refuse)
+    monkeypatch.setattr(limits, "available_memory", refuse)
     assert d2ke.distance_matrix(["ab", "b"], None, "levenshtein").shape == (2, 2)
     assert memory.require_memory("dsk_gram", n=2000, m=2000, b=8) == 32_000_000
 
 
 def test_unknown_memory_refuses_nothing(monkeypatch):
-    monkeypatch.setattr(system_memory, "available_memory", lambda: None)
+    monkeypatch.setattr(limits, "available_memory", lambda: None)
     assert memory.require_memory("gdk_led", n=10**6) == 40 * 10**12
 
 
@@ -274,17 +274,17 @@ def test_checks_are_quick():
 @linux
 def test_available_is_what_the_system_says():
     [free] = re.findall(r"MemAvailable: +(\d+) kB", Path("/proc/meminfo").read_text())
-    assert 0 < system_memory.available_memory() <= 1024 * int(free) * 1.1
+    assert 0 < limits.available_memory() <= 1024 * int(free) * 1.1
 
 
 @linux
 def test_limit_of_the_process():
     script = (
         "import resource, d2ke\n"
-        "from d2ke._base import system_memory\n"
+        "from d2ke._base import limits\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
         "resource.setrlimit(resource.RLIMIT_AS, (used + 10**9, used + 10**9))\n"
-        "print(system_memory.available_memory())\n"
+        "print(limits.available_memory())\n"
         "try:\n"
         "    d2ke.random_strings(10**6, 'ab', length=200, seed=0)\n"
         "except MemoryError as error:\n"
@@ -295,12 +295,12 @@ def test_limit_of_the_process():
     assert error.startswith("random_strings takes up to 2449554432 bytes (2.45 GB) above")
 
 
-def groups(tmp_path, monkeypatch, version, path, limits):
+def groups(tmp_path, monkeypatch, version, path, sizes):
     """Make a tree of control groups, the first of which is the innermost."""
-    _, limit, usage, prefix = system_memory._GROUPS[version]
-    monkeypatch.setitem(system_memory._GROUPS, version, (str(tmp_path), limit, usage, prefix))
+    _, limit, usage, prefix = limits._GROUPS[version]
+    monkeypatch.setitem(limits._GROUPS, version, (str(tmp_path), limit, usage, prefix))
     folder = tmp_path / path
-    for most, used, cached in limits:
+    for most, used, cached in sizes:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / limit).write_text(f"{most}\n")
         (folder / usage).write_text(f"{used}\n")
@@ -318,20 +318,20 @@ def groups(tmp_path, monkeypatch, version, path, limits):
 
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize(
-    ("limits", "wanted"),
+    ("sizes", "wanted"),
     [
         ([(1000, 600, 99), (5000, 600, 0)], [500, 4401]),
         ([("max", 600, 99), (700, 699, 0)], [2]),
         ([(1000, 2000, 0), (5000, 600, 0)], [0, 4401]),
     ],
 )
-def test_limits_of_control_groups(tmp_path, monkeypatch, version, limits, wanted):
-    if version == 1 and limits[0][0] == "max":
-        limits = [(2**63 - 4096, 600, 99), *limits[1:]]
+def test_limits_of_control_groups(tmp_path, monkeypatch, version, sizes, wanted):
+    if version == 1 and sizes[0][0] == "max":
+        sizes = [(2**63 - 4096, 600, 99), *sizes[1:]]
         wanted = [2**63 - 4096 - 500, *wanted]
-    groups(tmp_path, monkeypatch, version, "outer/inner", limits)
-    assert list(system_memory._of_groups()) == wanted
-    assert system_memory.available_memory() <= min(wanted)
+    groups(tmp_path, monkeypatch, version, "outer/inner", sizes)
+    assert list(limits._of_groups()) == wanted
+    assert limits.available_memory() <= min(wanted)
 
 
 def test_container_that_shows_the_path_of_its_host(tmp_path, monkeypatch):
@@ -341,4 +341,4 @@ def test_container_that_shows_the_path_of_its_host(tmp_path, monkeypatch):
     monkeypatch.setattr(
         Path, "read_text", lambda self: line if str(self) == "/proc/self/cgroup" else real(self)
     )
-    assert list(system_memory._of_groups()) == [901]
+    assert list(limits._of_groups()) == [901]

@@ -488,7 +488,7 @@ def test_a_changed_function_is_named(file, monkeypatch):
     with pytest.raises(ValueError, match="X was '"):
         d2ke.distance_matrix([1.0, 3.0], None, lambda x, y: abs(x - y), out=file, resume=True)
     d2ke.distance_matrix([1.0, 2.0], None, lambda x, y: abs(x - y), out=file, resume=True).close()
-    with pytest.raises(TypeError, match=r"X\[1\] is object; to be told from others"):
+    with pytest.raises(TypeError, match=r"X\[1\] is object; to be recognised"):
         d2ke.distance_matrix([1.0, object()], None, lambda x, y: 0.0, out=file)
 
 

@@ -524,7 +524,7 @@ def test_threads_do_not_change_the_model(digits, solver):
 
 def test_nothing_is_printed():
     code = (
-        "import numpy as np; from d2ke.linear import *; from d2ke.svm import *\n"
+        "import numpy as np; from d2ke import *\n"
         "X = np.random.default_rng(0).standard_normal((50, 4)); y = np.arange(50) % 3\n"
         "for s in (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13):\n"
         "    m = train(y, X, f'-s {s} -e 0.1'); predict(y, X, m)\n"

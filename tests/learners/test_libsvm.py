@@ -15,8 +15,9 @@ from sklearn.datasets import load_diabetes, load_digits, load_iris
 from d2ke._base import arrays
 from d2ke.learners import solver_nodes
 from d2ke.learners.liblinear import train
-from d2ke.learners.libsvm import SVMModel, svmpredict, svmtrain
+from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.persistence import load_model, save_model
+from d2ke.learners.svm_model import SVMModel, svmpredict
 
 
 def rbf(A, B, gamma):

@@ -23,7 +23,6 @@ from matlab_compat import (
     dtw_similarity_cell,
     dtw_similarity_cell_mulvar,
     rng,
-    rws,
     rws_GenFea,
     rws_GenFea_mulvar,
     rws_gridsearch_CV,
@@ -31,6 +30,7 @@ from matlab_compat import (
     rws_VaryingR_CV,
     rws_VaryingR_CV_mulvar,
 )
+from matlab_compat._newton_solvers import trainer
 from matlab_compat.random import RandStream, global_stream
 
 HISTORY = ("DMaxHist", "sigmaHist", "lambda_invHist")
@@ -163,7 +163,7 @@ def naive_grid_search(X, y, R, DMin, DMax_list, sigma_list, lambda_inverse, CV, 
     """Follow the authors' script step by step, every setting and fold."""
     n = len(y)
     best, history = 0.0, []
-    train = rws._trainer(solver)
+    train = trainer(solver)
     for DMax in DMax_list:
         for sigma in sigma_list:
             order = global_stream().randperm(n)[0].astype(int) - 1
@@ -326,7 +326,7 @@ def test_trust_region_stops_where_scikit_learns_does(k, C):
         smaller = min((s > 0).sum(), (s < 0).sum())
         w = trust_region.fit(F, s.copy(), C, 1e-4 * smaller / 90)
         np.testing.assert_allclose(w, row, rtol=1e-9, atol=1e-12)
-    found = rws._trainer("trust-region")(y, F, C)(F)
+    found = trainer("trust-region")(y, F, C)(F)
     np.testing.assert_array_equal(found, expected.predict(F))
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import d2ke
-from d2ke._base import memory, system_memory
+from d2ke._base import limits, memory
 from d2ke.embedding.scaling import SCALINGS, Scaling
 from d2ke.io._rows import Rows
 from d2ke.learners.losses import LOSSES
@@ -320,10 +320,10 @@ def test_distances_that_the_machine_has_no_room_for(square, monkeypatch):
     path, D, y = square
     enough = memory.bytes_needed("search", '"knn"', n=70, D=0, W=0) + memory.SPARE
     monkeypatch.setattr(memory, "_SMALL", 0)
-    monkeypatch.setattr(system_memory, "available_memory", lambda: enough)
+    monkeypatch.setattr(limits, "available_memory", lambda: enough)
     found = search(None, y, "knn", within=path, distance="levenshtein")
     assert found == search(None, y, "knn", within=D, distance="levenshtein")
-    monkeypatch.setattr(system_memory, "available_memory", lambda: 10_000)
+    monkeypatch.setattr(limits, "available_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match=r"gdk_led.* n = 70.* 10 kB are available"):
         search(None, y, "gdk_led", within=path, distance="levenshtein")
 

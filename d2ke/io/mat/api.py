@@ -45,7 +45,7 @@ from d2ke._base.memory import needs
 from d2ke.io.mat import v4, v5, v73
 from d2ke.io.mat.errors import Damaged, MatFileError, Unreadable
 from d2ke.io.mat.values import to_python, variable_nodes
-from d2ke.objects.container import KINDS, Objects
+from d2ke.objects.container import OBJECT_KINDS, Objects
 from d2ke.objects.packing import pack
 
 VERSIONS = ("5", "7.3")
@@ -183,7 +183,7 @@ def load_objects(
     if not isinstance(name, str):
         raise TypeError(f"name must be the name of one variable, got {name!r}")
     if kind is not None:
-        choice("kind", kind, KINDS)
+        choice("kind", kind, OBJECT_KINDS)
     channels_first = flag("channels_first", channels_first)
     with _named(path):
         shape, nodes = _items(path, name)

@@ -1,11 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The memory that the system can still give to this process."""
+"""The memory and the processors that the system grants this process."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
+
+
+def available_processors(count: int) -> int:
+    """Return how many of `count` processors this process may use, at least 1."""
+    if hasattr(os, "sched_getaffinity"):
+        count = min(count, len(os.sched_getaffinity(0)))
+    return max(1, min(count, _cpu_quota() or count))
+
+
+def _cpu_quota() -> int | None:
+    """Return the whole processors that control groups grant; None without a limit."""
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        return None if quota == "max" else math.ceil(int(quota) / int(period))
+    except (OSError, ValueError):
+        return None
+
+
+def physical_memory() -> int | None:
+    """Return the bytes of memory that the machine has; None if not known."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
 
 
 def available_memory() -> int | None:
@@ -18,13 +43,12 @@ def _of_system() -> Iterator[int]:
         if name == "MemAvailable:":
             yield int(value) * 1024
             return
-    try:
-        yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return
+    size = physical_memory()
+    if size is not None:
+        yield size
 
 
-# Of each version of control groups: its folder, limit, usage, and what of that is cached files.
+# For each version of control groups: its folder, limit, usage, and prefix of cached files' sizes.
 _GROUPS = {
     1: ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
     2: ("/sys/fs/cgroup", "memory.max", "memory.current", ""),
@@ -32,7 +56,7 @@ _GROUPS = {
 
 
 def _of_groups() -> Iterator[int]:
-    """Yield what the limit of each control group above this process leaves."""
+    """Yield the bytes left under the limit of each control group above this process."""
     try:
         groups = Path("/proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -44,7 +68,7 @@ def _of_groups() -> Iterator[int]:
             continue
         root, limit, usage, prefix = _GROUPS[version]
         group = Path(root, path.lstrip("/"))
-        # In a container the path may be one of the host's; the folder itself is then the group.
+        # In a container the path may be the host's; then the folder itself is the group.
         for folder in (group, *group.parents):
             try:
                 most = (folder / limit).read_text().strip()
@@ -63,7 +87,7 @@ def _of_groups() -> Iterator[int]:
 
 
 def _of_limits() -> Iterator[int]:
-    """Yield what the process's own limits leave (``ulimit -v`` and ``-d``)."""
+    """Yield the bytes left under the process's own limits (``ulimit -v`` and ``-d``)."""
     try:
         import resource
     except ImportError:  # Windows
@@ -77,7 +101,7 @@ def _of_limits() -> Iterator[int]:
 
 
 def _lines(path: str | Path) -> Iterator[list[str]]:
-    """Yield the words of each line; of a file that cannot be read, nothing."""
+    """Yield the words of each line; nothing if the file cannot be read."""
     try:
         text = Path(path).read_text()
     except OSError:

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernel machines and their predictions: products with the support vectors' coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from d2ke._base import arrays
+from d2ke._base import labels as class_labels
+from d2ke._base.memory import copied_bytes, needs, require_memory
+from d2ke.learners import scores, solver_nodes
+
+PRECOMPUTED = 4  # option -t
+SVM_REGRESSIONS = (3, 4)  # option -s
+
+
+class Kernel(NamedTuple):
+    """A kernel function: type as in option ``-t``, and its parameters."""
+
+    type: int
+    degree: int
+    gamma: float
+    coef0: float
+
+
+@dataclass(frozen=True, eq=False)
+class SVMModel:
+    """A trained kernel machine: plain arrays, independent of LIBSVM and of the training data.
+
+    Attributes
+    ----------
+    support : ndarray of int64, shape (n_support,)
+        Positions of the support vectors among the training rows, class by class.
+    coef : ndarray of float64, shape (n_classes - 1, n_support) or (1, n_support)
+        Coefficients. In the machine that separates the classes a < b, support vectors of class
+        a have theirs in row b - 1, those of class b in row a.
+    rho : ndarray of float64, shape (n_pairs,) or (1,)
+        Subtracted from the decision values.
+    classes : ndarray of shape (n_classes,), or None
+        The distinct labels in sorted order, in their own type; None for a regression.
+    n_support : ndarray of int64, shape (n_classes,), or None
+        Number of support vectors of each class; None for a regression.
+    n_columns : int
+        Number of columns that `svmpredict` needs: training objects for a precomputed kernel,
+        features for the others.
+    vectors : ndarray or csr_array, shape (n_support, n_columns), or None
+        The support vectors; None for a precomputed kernel.
+    kernel : Kernel
+        Type, degree, gamma and coef0.
+    svm_type : int
+        LIBSVM's option ``-s``.
+    options : str
+        The option string that the model was trained with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke import svmtrain
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    >>> model = svmtrain(["no", "no", "yes", "yes"], X @ X.T, "-t 4 -c 10")
+    >>> model.support.tolist(), model.classes.tolist()
+    ([1, 2], ['no', 'yes'])
+    """
+
+    support: np.ndarray = field(repr=False)
+    coef: np.ndarray = field(repr=False)
+    rho: np.ndarray = field(repr=False)
+    classes: np.ndarray | None
+    n_support: np.ndarray | None = field(repr=False)
+    n_columns: int
+    vectors: np.ndarray | sparse.csr_array | None = field(repr=False)
+    kernel: Kernel
+    svm_type: int
+    options: str
+
+    def __post_init__(self) -> None:
+        """Check that the parts fit together; loaded models rely on it."""
+        if type(self.svm_type) is not int or self.svm_type not in (0, 1, 3, 4):
+            raise ValueError(f"svm_type must be 0, 1, 3 or 4, got {self.svm_type!r}")
+        if not isinstance(self.options, str):
+            raise ValueError(f"options must be a string, got {self.options!r}")
+        _check_kernel(self.kernel)
+        is_regression = self.svm_type in SVM_REGRESSIONS
+        if (self.classes is None) != is_regression or (self.n_support is None) != is_regression:
+            raise ValueError("classes and n_support must be None for a regression only")
+        class_labels.check_array("support", self.support, np.int64, (None,))
+        size = len(self.support)
+        rows = pairs = 1
+        if self.classes is not None:
+            class_labels.check_classes(self.classes)
+            rows = len(self.classes) - 1
+            pairs = len(self.classes) * rows // 2
+            class_labels.check_array("n_support", self.n_support, np.int64, (rows + 1,))
+            if self.n_support.min() < 0 or self.n_support.sum() != size:
+                raise ValueError(f"n_support must count the {size} support vectors by class")
+        class_labels.check_array("coef", self.coef, np.float64, (rows, size))
+        class_labels.check_array("rho", self.rho, np.float64, (pairs,))
+        if not isinstance(self.n_columns, int) or self.n_columns < 1:
+            raise ValueError(f"n_columns must be a positive integer, got {self.n_columns!r}")
+        if size and self.support.min() < 0:
+            raise ValueError("support must not be negative")
+        if self.kernel.type == PRECOMPUTED:
+            if self.vectors is not None or (size and self.support.max() >= self.n_columns):
+                raise ValueError(f"support must lie below {self.n_columns}, and vectors be None")
+        elif self.vectors is None or self.vectors.shape != (size, self.n_columns):
+            raise ValueError(f"vectors must have shape {(size, self.n_columns)}")
+        else:
+            solver_nodes.features("vectors", self.vectors)
+
+
+def _check_kernel(kernel: Kernel) -> None:
+    if not isinstance(kernel, Kernel) or kernel.type not in range(5):
+        raise ValueError(f"kernel must be a Kernel of type 0 to 4, got {kernel!r}")
+    finite = np.isfinite([kernel.degree, kernel.gamma, kernel.coef0]).all()
+    if not finite or kernel.degree < 0 or kernel.gamma < 0:
+        raise ValueError(f"kernel parameters must be finite, degree and gamma >= 0; got {kernel}")
+
+
+needs(
+    "svmpredict",
+    {"-t 4": "b n s + c n s + 24 n k", "-t 0, 1, 2, 3": "32 n s + c n R + 24 n k"},
+    "give the rows in parts",
+)
+
+
+def svmpredict(
+    y: Sequence | np.ndarray | None,
+    K: Any,
+    model: SVMModel,
+) -> tuple[np.ndarray, tuple[float, float, float], np.ndarray]:
+    """Predict with a kernel machine, and compare with the true labels.
+
+    Parameters
+    ----------
+    y : sequence of length m, or None
+        The true labels (or targets), for the accuracy only; None if they are not known. Labels
+        that the model has never seen count as wrongly predicted.
+    K : array_like of shape (m, n), or feature vectors (m, n_features)
+        For a precomputed kernel, its values between the m objects (rows) and all n training
+        objects (columns); for another kernel, the vectors.
+    model : SVMModel
+        What `svmtrain` or `load_model` returned.
+
+    Returns
+    -------
+    labels : ndarray of shape (m,)
+        Predicted labels in the type of ``model.classes``; predicted values of a regression.
+    accuracy : tuple of three floats
+        Percentage of correct labels, mean squared error, squared correlation coefficient. All
+        nan if `y` is None; the last two nan for strings; the first nan for a regression; the
+        correlation nan where one side is constant.
+    decision : ndarray of float64, shape (m, n_pairs)
+        One column for each pair of classes a < b: (0, 1), (0, 2), ..., (1, 2), ... in the order
+        of ``model.classes``. A value above 0 is a vote for b, any other for a; the class with
+        most votes wins, of several the first. Two classes have one column, as in
+        `d2ke.learners.linear_model.predict`; so has a regression.
+
+    Raises
+    ------
+    TypeError
+        If `model` is not an SVMModel, or `y` is of another kind than the model's labels.
+    ValueError
+        If the number of columns or of labels does not fit, or a value is not finite.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke import svmpredict, svmtrain
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> model = svmtrain([0.0, 2.0, 4.0, 6.0], X, "-s 3 -t 0 -c 100 -p 0.001")
+    >>> values, (_, mse, scc), _ = svmpredict([3.0, 8.0], np.array([[1.5], [4.0]]), model)
+    >>> values.round(2).tolist(), round(scc, 3)
+    ([3.0, 8.0], 1.0)
+    """
+    if not isinstance(model, SVMModel):
+        raise TypeError(f"model must be an SVMModel, got {type(model).__name__}")
+    precomputed = model.kernel.type == PRECOMPUTED
+    data = arrays.matrix("K", K) if precomputed else solver_nodes.features("K", K)
+    n_rows, n_columns = data.shape
+    if n_columns != model.n_columns:
+        kind = "training objects" if precomputed else "features"
+        raise ValueError(f"K has {n_columns} columns, but the model has {model.n_columns} {kind}")
+    true = scores.truth(y, model.classes, "K", n_rows)
+
+    sizes = {"n": n_rows, "s": len(model.support), "k": len(model.rho)}
+    if precomputed:
+        require_memory("svmpredict", "-t 4", b=data.itemsize, c=copied_bytes(data.dtype), **sizes)
+    else:
+        c = copied_bytes(data.dtype)
+        require_memory("svmpredict", "-t 0, 1, 2, 3", R=n_columns, c=c, **sizes)
+    values = data[:, model.support] if precomputed else _kernel(data, model.vectors, model.kernel)
+    if model.classes is None:
+        decision = values @ model.coef.T - model.rho
+        labels = decision[:, 0].copy()
+        return labels, scores.accuracy(true, labels, None), decision
+    decision = _pairwise(values, model)
+    labels = model.classes[_vote(decision, len(model.classes))]
+    return labels, scores.accuracy(true, labels, model.classes), decision
+
+
+def _kernel(data: Any, vectors: Any, kernel: Kernel) -> np.ndarray:
+    """Return the kernel's values between the rows of `data` and the support vectors."""
+    product = data @ vectors.T.astype(np.float64)
+    if sparse.issparse(product):
+        product = product.toarray()
+    if kernel.type == 0:
+        return product
+    if kernel.type == 2:
+        squared = _squares(data)[:, None] + _squares(vectors) - 2 * product
+        return np.exp(-kernel.gamma * np.maximum(squared, 0))
+    inner = kernel.gamma * product + kernel.coef0
+    return inner**kernel.degree if kernel.type == 1 else np.tanh(inner)
+
+
+def _squares(data: Any) -> np.ndarray:
+    if sparse.issparse(data):
+        return np.asarray(data.astype(np.float64).power(2).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", data, data, dtype=np.float64)
+
+
+def _pairwise(values: np.ndarray, model: SVMModel) -> np.ndarray:
+    """Return the decision values of all pairs: one product for each class's support vectors."""
+    ends = np.cumsum(model.n_support)
+    parts = [
+        values[:, low:high] @ model.coef[:, low:high].T
+        for low, high in zip(ends - model.n_support, ends, strict=True)
+    ]
+    decision = np.empty((len(values), len(model.rho)))
+    for column, (a, b) in enumerate(combinations(range(len(parts)), 2)):
+        decision[:, column] = parts[a][:, b - 1] + parts[b][:, a] - model.rho[column]
+    return decision
+
+
+def _vote(decision: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return the class with most votes, the first of several."""
+    votes = np.zeros((len(decision), n_classes), np.intp)
+    for column, (a, b) in enumerate(combinations(range(n_classes), 2)):
+        later = decision[:, column] > 0
+        votes[:, b] += later
+        votes[:, a] += ~later
+    return votes.argmax(axis=1)

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures of curves and surfaces."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.checks import flag, generator, integer, positive_number
+from d2ke._base.memory import needs, require_memory
+from d2ke.measures.measure import Measure, coordinates
+
+_MOST_SAMPLES = 2**31
+
+
+needs("curve", "48 d S + 24 r S + 32 S", "a larger gap, or fewer n_samples")
+
+
+def curve(
+    points: np.ndarray,
+    *,
+    closed: bool = False,
+    oriented: bool = True,
+    gap: float | None = None,
+    n_samples: int | None = None,
+    seed: Any = 0,
+) -> Measure:
+    """Make a polyline an oriented measure, for the current distance of curves.
+
+    Each segment (a, b) becomes its centre (a + b)/2 with the vector b - a; a pair
+    of segments then counts as K(p, q) <b - a, b' - a'>, and reversing a curve
+    changes its sign.
+
+    Parameters
+    ----------
+    points : array_like of shape (n, d)
+        The vertices in order, n >= 2.
+    closed : bool
+        Whether a last segment leads back to the first vertex.
+    oriented : bool
+        False: a pair counts as K <t, t'>^2 / (|t| |t'|), whatever the directions
+        (varifolds).
+    gap : float, optional
+        Cut the segments until no point of the curve is farther than this from its
+        sample; for an error of eps in units of the kernel, eps sqrt(2) sigma.
+    n_samples : int, optional
+        Instead: that many points at random, uniformly along the curve.
+    seed : int or numpy.random.Generator
+        Of the random samples.
+
+    Returns
+    -------
+    Measure
+        Segments of length 0 carry the vector 0 and count for nothing.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Points that are no finite (n, d) array with n >= 2, arguments out of range.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    References
+    ----------
+    Joshi, Kommaraju, Phillips, Venkatasubramanian, "Comparing Distributions and
+    Shapes using the Kernel Distance", SoCG 2011, section 2.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> P = d2ke.curve([[0, 0], [2, 0], [2, 1]])
+    >>> P.points.tolist(), P.vectors.tolist()
+    ([[1.0, 0.0], [2.0, 0.5]], [[2.0, 0.0], [0.0, 1.0]])
+    """
+    closed, oriented = flag("closed", closed), flag("oriented", oriented)
+    vertices = coordinates("points", points)
+    if len(vertices) < 2:
+        raise ValueError("points must hold at least 2 vertices, got 1")
+    starts = vertices if closed else vertices[:-1]
+    vectors = (np.roll(vertices, -1, axis=0) if closed else vertices[1:]) - starts
+    size = np.linalg.norm(vectors, axis=1)
+    d = vectors.shape[1]
+    require = partial(require_memory, "curve", d=d, r=0 if oriented else d * (d + 1) // 2)
+    if n_samples is not None:
+        segment, rng = _sampled(require, size, gap, n_samples, seed)
+        place = starts[segment] + rng.random((len(segment), 1)) * vectors[segment]
+        return _shape(place, _shared(vectors, size, segment), "curve", oriented, 0.0, n_samples)
+    pieces = _pieces(require, size / 2, gap)
+    segment = np.repeat(np.arange(len(size)), pieces)
+    within = np.arange(len(segment)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    share = vectors[segment] / pieces[segment, None]
+    centres = starts[segment] + share * (within[:, None] + 0.5)
+    reach = float((size / (2 * pieces)).max())
+    return _shape(centres, share, "curve", oriented, reach, None)
+
+
+needs("mesh", "288 S + 40 r S", "a larger gap")
+needs("mesh", {"n_samples": "320 n + 128 S + 40 r S"}, "fewer n_samples")
+
+
+def mesh(
+    vertices: np.ndarray,
+    faces: np.ndarray,
+    *,
+    oriented: bool = True,
+    gap: float | None = None,
+    n_samples: int | None = None,
+    seed: Any = 0,
+) -> Measure:
+    """Make a triangle mesh an oriented measure, for the current distance of surfaces.
+
+    Each triangle (a, b, c) becomes its centroid with the vector (b-a) x (c-a) / 2,
+    its normal times its area.
+
+    Parameters
+    ----------
+    vertices : array_like of shape (n, 3)
+        Corners.
+    faces : array_like of int, shape (m, 3)
+        Each triangle's three indices into `vertices`, counter-clockwise seen from
+        outside.
+    oriented : bool
+        False: a pair counts as K <t, t'>^2 / (|t| |t'|), whatever the orientations
+        (varifolds).
+    gap : float, optional
+        Cut the triangles into equal similar ones until no point of the surface is
+        farther than this from its sample.
+    n_samples : int, optional
+        Instead: that many points at random, uniformly over the surface.
+    seed : int or numpy.random.Generator
+        Of the random samples.
+
+    Returns
+    -------
+    Measure
+        Degenerate triangles carry the vector 0 and count for nothing.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arrays of other shapes or types, indices out of range, arguments out of range.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    References
+    ----------
+    Joshi, Kommaraju, Phillips, Venkatasubramanian, "Comparing Distributions and
+    Shapes using the Kernel Distance", SoCG 2011, section 2.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> P = d2ke.mesh([[0, 0, 0], [3, 0, 0], [0, 3, 0]], [[0, 1, 2]])
+    >>> P.points.tolist(), P.vectors.tolist()
+    ([[1.0, 1.0, 0.0]], [[0.0, 0.0, 4.5]])
+    """
+    oriented = flag("oriented", oriented)
+    corners = coordinates("vertices", vertices)
+    if corners.shape[1] != 3:
+        raise ValueError(f"vertices must have shape (n, 3), got {corners.shape}")
+    triangles = np.asarray(faces)
+    if triangles.ndim != 2 or triangles.shape[1] != 3 or len(triangles) == 0:
+        raise ValueError(f"faces must have shape (m, 3) with m >= 1, got {triangles.shape}")
+    if triangles.dtype.kind not in "iu":
+        raise TypeError(f"faces must hold integers, got dtype {triangles.dtype}")
+    outside = (triangles < 0) | (triangles >= len(corners))
+    if outside.any():
+        i, j = np.argwhere(outside)[0]
+        raise ValueError(
+            f"faces[{i}, {j}] is {triangles[i, j]}; there are vertices 0 to {len(corners) - 1}"
+        )
+    a, b, c = (corners[triangles[:, k]] for k in range(3))
+    vectors = np.cross(b - a, c - a) / 2
+    case = "" if n_samples is None else "n_samples"
+    require = partial(require_memory, "mesh", case, n=len(a), r=0 if oriented else 6)
+    if n_samples is not None:
+        size = np.linalg.norm(vectors, axis=1)
+        face, rng = _sampled(require, size, gap, n_samples, seed)
+        s, t = rng.random((2, len(face), 1))
+        s, t = np.where(s + t > 1, 1 - s, s), np.where(s + t > 1, 1 - t, t)
+        place = a[face] + s * (b - a)[face] + t * (c - a)[face]
+        return _shape(place, _shared(vectors, size, face), "surface", oriented, 0.0, n_samples)
+    centroid = (a + b + c) / 3
+    reach = np.max([np.linalg.norm(corner - centroid, axis=1) for corner in (a, b, c)], axis=0)
+    cuts = _pieces(require, reach, gap, squared=True)
+    centres, shares = [], []
+    for k in np.unique(cuts).tolist():
+        which = cuts == k
+        # Row i has k - i triangles with the corner (i, j) below, and one less upside down.
+        up = [(i + 1 / 3, j + 1 / 3) for i in range(k) for j in range(k - i)]
+        down = [(i + 2 / 3, j + 2 / 3) for i in range(k) for j in range(k - i - 1)]
+        grid = np.array(up + down) / k
+        edges = (b - a)[which], (c - a)[which]
+        place = a[which][:, None] + sum(grid[:, i, None] * edges[i][:, None] for i in range(2))
+        centres.append(place.reshape(-1, 3))
+        shares.append(np.repeat(vectors[which] / k**2, k**2, axis=0))
+    farthest = float((reach / cuts).max())
+    return _shape(
+        np.concatenate(centres), np.concatenate(shares), "surface", oriented, farthest, None
+    )
+
+
+def _shape(centres, vectors, kind, oriented, gap, n_samples) -> Measure:
+    """Return the measure of samples; where it is not oriented, of the products t t' / |t|."""
+    if not np.isfinite(vectors).all():
+        raise ValueError("the shape is too large: lengths or areas overflow")
+    if not oriented:
+        kind = f"unoriented {kind}"
+        size = np.linalg.norm(vectors, axis=1)
+        direction = vectors / np.where(size > 0, np.sqrt(size), 1)[:, None]
+        # <t t', s s'> = <t, s>^2: the products off the diagonal count twice.
+        i, j = np.triu_indices(vectors.shape[1])
+        vectors = direction[:, i] * direction[:, j] * np.where(i == j, 1, math.sqrt(2))
+    arrays = np.ascontiguousarray(centres), np.ascontiguousarray(vectors)
+    return Measure(*arrays, kind, gap, n_samples)
+
+
+def _pieces(
+    require: Callable[..., int], reach: np.ndarray, gap: float | None, squared: bool = False
+) -> np.ndarray:
+    """Return how many parts to cut each element into so that its reach is at most the gap."""
+    if gap is None:
+        require(S=len(reach))
+        return np.ones(len(reach), dtype=np.int64)
+    cuts = np.maximum(np.ceil(reach / positive_number("gap", gap)), 1)
+    needed = float((cuts**2 if squared else cuts).sum())
+    if needed > _MOST_SAMPLES:
+        raise ValueError(f"gap={gap} would need {needed:.3g} samples; use a larger one")
+    require(S=int(needed))
+    return cuts.astype(np.int64)
+
+
+def _sampled(require, size, gap, n_samples, seed):
+    """Draw random elements by their sizes; return them and the generator."""
+    if gap is not None:
+        raise TypeError("give gap or n_samples, not both")
+    rng = generator(seed)
+    count = integer("n_samples", n_samples, 1, _MOST_SAMPLES)
+    require(S=count)
+    total = size.sum()
+    if not 0 < total < math.inf:
+        raise ValueError(f"a shape of size {total} cannot be sampled")
+    return rng.choice(len(size), count, p=size / total), rng
+
+
+def _shared(vectors, size, chosen):
+    """Give every sample the direction of its element and an equal share of the whole."""
+    return vectors[chosen] * (size.sum() / len(chosen) / size[chosen])[:, None]

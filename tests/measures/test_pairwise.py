@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distances, features and neighbours of many sets against single distances."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import d2ke
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 2**32), kernel=st.sampled_from(["gaussian", "laplace", "trivial",
+                                                           "linear"]))  # fmt: skip
+def test_matrix(isa, seed, kernel):
+    rng = np.random.default_rng(seed)
+    sets = [np.round(rng.standard_normal((n, 2)), 1) for n in rng.integers(1, 150, 6)]
+    sets.append(sets[2])
+    weights = [rng.standard_normal(len(s)) for s in sets]
+    weights[-1] = weights[2]
+    given = {"kernel": kernel} | ({"sigma": 0.7} if kernel in ("gaussian", "laplace") else {})
+    D = d2ke.kernel_distance_matrix(sets, weights_x=weights, **given)
+    assert D.shape == (7, 7)
+    assert (D == D.T).all()
+    assert (D.diagonal() == 0).all()
+    assert D[2, 6] == 0
+    both = d2ke.kernel_distance_matrix(
+        sets[:3], sets[1:], weights_x=weights[:3], weights_y=weights[1:], **given
+    )
+    np.testing.assert_allclose(both, D[:3, 1:], atol=1e-6)
+    assert both[1, 0] == both[2, 1] == both[2, 5] == 0
+    for i, j in [(0, 1), (3, 5), (4, 2)]:
+        expected = d2ke.kernel_distance(
+            sets[i], sets[j], weights_p=weights[i], weights_q=weights[j], **given
+        )
+        assert D[i, j] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_matrix_same_bits_for_any_number_of_threads():
+    rng = np.random.default_rng(0)
+    sets = [rng.random((n, 3)) for n in rng.integers(1, 200, 40)]
+    for options in ({}, {"method": "rff", "n_features": 128}, {"method": "ifgt", "eps": 1e-3}):
+        one, three = (
+            d2ke.kernel_distance_matrix(sets, sigma=0.8, n_threads=t, **options) for t in (1, 3)
+        )
+        assert (one == three).all()
+
+
+@pytest.mark.parametrize("method", ["rff", "ifgt", "auto"])
+def test_features_keep_their_promise(method):
+    rng = np.random.default_rng(1)
+    sets = [rng.random((n, 2)) for n in (3, 8, 20, 5)]
+    exact = d2ke.kernel_distance_matrix(sets, sigma=0.9)
+    Z = d2ke.kernel_features(sets, sigma=0.9, method=method, eps=0.05)
+    D = np.linalg.norm(Z[:, None] - Z, axis=2)
+    W = np.array([(a + b) / 2 for a in map(len, sets) for b in map(len, sets)]).reshape(4, 4)
+    assert (np.abs(D**2 - exact**2) <= 0.05 * W**2 + 1e-12).all()
+    found = d2ke.kernel_distance_matrix(sets, sigma=0.9, method=method, eps=0.05)
+    np.testing.assert_allclose(found, D, atol=1e-9)
+
+
+def test_feature_map():
+    rng = np.random.default_rng(1)
+    sets = [rng.random((n, 2)) for n in (3, 8, 20)]
+    phi = d2ke.kernel_feature_map(sets, sigma=0.5, n_features=40)
+    assert (phi.method, phi.n_features) == ("rff", 40)
+    np.testing.assert_array_equal(phi(sets[:2]), phi(sets)[:2])
+    copied = pickle.loads(pickle.dumps(phi))
+    np.testing.assert_array_equal(copied(sets), phi(sets))
+    Z = d2ke.kernel_features(sets, sigma=0.5, n_features=80)
+    # A longer map begins with the same frequencies.
+    np.testing.assert_allclose(Z.reshape(3, 2, 40)[:, :, :20] * math.sqrt(2),
+                               phi(sets).reshape(3, 2, 20))  # fmt: skip
+    taylor_map = d2ke.kernel_feature_map(sets, sigma=0.5, eps=1e-3, method="ifgt")
+    with pytest.raises(ValueError, match=r"sets\[1\] has a point at distance"):
+        taylor_map([sets[0], sets[1] + 5])
+    with pytest.raises(ValueError, match="the map is for measures of kind 'points' in 2"):
+        phi([rng.random((4, 3))])
+    curves = [d2ke.curve(s) for s in sets]
+    Z = d2ke.kernel_features(curves, sigma=0.5, eps=1e-6)
+    exact = d2ke.kernel_distance_matrix(curves, sigma=0.5)
+    np.testing.assert_allclose(np.linalg.norm(Z[:, None] - Z, axis=2), exact, atol=0.05)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 5])
+def test_a_uniform_map_holds_for_sets_not_seen_yet(dim):
+    rng = np.random.default_rng(dim)
+    seen = [rng.random((4, dim)), rng.random((3, dim))]
+    phi = d2ke.kernel_feature_map(seen, sigma=0.4, method="rff", eps=0.2, uniform=True)
+    per_set = d2ke.kernel_feature_map(seen, sigma=0.4, method="rff", eps=0.2)
+    assert phi.n_features > per_set.n_features
+    # All kernel values of points of the ball at once, against the promise for one pair of them.
+    points = rng.normal(size=(400, dim))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    points *= phi.radius * rng.random((400, 1)) ** (1 / dim)
+    points += phi.centre
+    Z = phi(list(points[:, None, :]))
+    exact = reference.kernel_values(points, points, 0.4)
+    assert np.abs(Z @ Z.T - exact).max() <= 0.2 / 4
+    with pytest.raises(ValueError, match=r"sets\[0\] has a point at distance"):
+        phi([seen[0] + 2])
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "trivial"])
+def test_a_set_is_at_distance_zero_from_itself_in_any_order(kernel):
+    rng = np.random.default_rng(0)
+    P = rng.integers(0, 3, (40, 2)).astype(float)
+    w = rng.normal(size=40)
+    order = rng.permutation(40)
+    sigma = 1.0 if kernel == "gaussian" else None
+    given = {"sigma": sigma, "kernel": kernel, "weights_p": w}
+    assert d2ke.kernel_distance(P, P, weights_q=w, **given) == 0
+    assert d2ke.kernel_distance(P, P[order], weights_q=w[order], **given) == 0
+
+
+def test_uniform_maps_are_gaussian_and_need_eps():
+    for arguments in ({"kernel": "laplace", "eps": 0.1}, {"n_features": 64}):
+        with pytest.raises(ValueError, match="uniform=True is for the Gaussian kernel, and needs"):
+            d2ke.kernel_feature_map([[0.0, 1.0]], sigma=1.0, uniform=True, **arguments)
+    with pytest.raises(TypeError, match="uniform must be True or False, got 1"):
+        d2ke.kernel_feature_map([[0.0, 1.0]], sigma=1.0, uniform=1, eps=0.1)
+
+
+def test_euclidean_distances_of_long_features():
+    rng = np.random.default_rng(0)
+    base = rng.random((20, 2))
+    sets = [base + 1e-9 * rng.random((20, 2)) for _ in range(80)] + [base, base]
+    D = d2ke.kernel_distance_matrix(sets, sigma=0.3, n_features=64, method="rff")
+    Z = d2ke.kernel_features(sets, sigma=0.3, n_features=64)
+    np.testing.assert_allclose(D, np.linalg.norm(Z[:, None] - Z, axis=2), rtol=1e-6)
+    assert D[80, 81] == 0
+
+
+def test_neighbors():
+    rng = np.random.default_rng(4)
+    sets = [rng.random((12, 2)) + rng.random(2) for _ in range(25)]
+    queries = [s + 0.01 for s in sets[:5]]
+    full = d2ke.kernel_distance_matrix(queries, sets, sigma=0.4)
+    distances, indices = d2ke.kernel_neighbors(queries, sets, 3, sigma=0.4)
+    np.testing.assert_array_equal(indices, np.argsort(full, axis=1, kind="stable")[:, :3])
+    np.testing.assert_array_equal(distances, np.sort(full, axis=1)[:, :3])
+    assert (indices[:, 0] == np.arange(5)).all()
+    for options in ({"method": "ifgt", "eps": 1e-4}, {"method": "rff", "n_features": 400},
+                  {"method": "rff", "n_features": 16}):  # fmt: skip
+        distances, indices = d2ke.kernel_neighbors(queries, sets, 25, sigma=0.4, **options)
+        assert distances.shape == indices.shape == (5, 25)
+        assert (np.diff(distances, axis=1) >= 0).all()
+        assert (indices[:, 0] == np.arange(5)).all()
+
+
+def test_bad_sets():
+    cases = [
+        (lambda: d2ke.kernel_distance_matrix([[[1.0]], np.zeros((0, 1))], sigma=1), ValueError,
+         r"X\[1\] is empty"),
+        (lambda: d2ke.kernel_distance_matrix([[[1.0]]], [[[1.0, 2]]], sigma=1), ValueError,
+         r"X\[0\] has points of 1 dim"),
+        (lambda: d2ke.kernel_distance_matrix([[1.0]], sigma=1, eps=0.1), TypeError,
+         "eps has no meaning"),
+        (lambda: d2ke.kernel_distance_matrix([[1.0]], sigma=1, weights_y=[[1]]), TypeError,
+         "weights_y is given"),
+        (lambda: d2ke.kernel_distance_matrix([[1.0]], sigma=1, weights_x=[]), ValueError,
+         "weights_x must hold 1 arrays"),
+        (lambda: d2ke.kernel_features([[1.0]], sigma=1), TypeError, "one of the two"),
+        (lambda: d2ke.kernel_features([[1.0]], sigma=1, n_features=3), ValueError, "multiple of 2"),
+        (lambda: d2ke.kernel_features(np.ones((2, 3, 40)), sigma=1, eps=1e-6, method="rff"),
+         ValueError, "would need"),
+        (lambda: d2ke.kernel_features([[1.0]], sigma=1, n_features=4, method="ifgt"), ValueError,
+         "needs eps"),
+        (lambda: d2ke.kernel_neighbors([[1.0]], [[1.0]], 2, sigma=1), ValueError, "k must be"),
+        (lambda: d2ke.kernel_distance_matrix(d2ke.curve([[0, 0], [1, 1]]), sigma=1), TypeError,
+         "X is one Measure"),
+    ]  # fmt: skip
+    for call, error, message in cases:
+        with pytest.raises(error, match=message):
+            call()

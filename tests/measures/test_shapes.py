@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Curves and surfaces as measures."""
+
+import math
+
+import numpy as np
+import pytest
+import reference
+
+import d2ke
+
+
+def test_curve():
+    circle = np.stack([np.cos(np.arange(40) / 20 * np.pi), np.sin(np.arange(40) / 20 * np.pi)], 1)
+    c = d2ke.curve(circle, closed=True)
+    assert c.vectors.sum(axis=0) == pytest.approx([0, 0], abs=1e-12)
+    back = d2ke.curve(circle[::-1], closed=True)
+    K = reference.kernel_values(c.points, c.points, 0.5)
+    expected = (K * (c.vectors @ c.vectors.T)).sum()
+    assert d2ke.kernel_norm(c, sigma=0.5) ** 2 == pytest.approx(expected)
+    # The same path backwards is minus the current, and the same varifold.
+    assert d2ke.kernel_distance(c, back, sigma=0.5) == pytest.approx(2 * math.sqrt(expected))
+    one, other = (d2ke.curve(p, closed=True, oriented=False) for p in (circle, circle[::-1]))
+    assert d2ke.kernel_distance(one, other, sigma=0.5) == pytest.approx(0, abs=1e-7)
+    t = c.vectors / np.sqrt(np.linalg.norm(c.vectors, axis=1))[:, None]
+    expected = (K * (t @ t.T) ** 2).sum()
+    assert d2ke.kernel_norm(one, sigma=0.5) ** 2 == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("method", ["dualtree", "wspd", "fourier", "rff", "ifgt"])
+@pytest.mark.parametrize("oriented", [True, False])
+def test_methods_on_curves(method, oriented):
+    s = np.linspace(0, 2, 60)
+    P = d2ke.curve(np.stack([s, np.sin(3 * s), s**2], 1), oriented=oriented)
+    Q = d2ke.curve(np.stack([s, np.sin(3 * s + 0.5), s], 1), oriented=oriented)
+    exact = d2ke.kernel_distance(P, Q, sigma=2.0, info=True)
+    eps = 0.02
+    info = d2ke.kernel_distance(P, Q, sigma=2.0, method=method, eps=eps, info=True)
+    assert abs(info.squared - exact.squared) <= info.bound + 1e-12
+    assert info.bound <= eps * info.total**2 * (1 + 1e-9)
+
+
+def test_curve_by_gap_and_by_samples():
+    P = d2ke.curve([[0.0, 0.0], [3.0, 0.0], [3.0, 1.0]], gap=0.1)
+    assert P.vectors.sum(axis=0) == pytest.approx([3, 1])
+    assert P.gap <= 0.1
+    assert len(P) == 20
+    fine = d2ke.curve([[0.0, 0.0], [3.0, 0.0], [3.0, 1.0]], gap=1e-3)
+    for kernel in ("gaussian", "laplace"):
+        coarse = d2ke.kernel_distance(P, fine, sigma=0.5, kernel=kernel, info=True)
+        assert coarse.value <= coarse.discretisation
+    random = [d2ke.curve([[0, 0], [3, 0], [3, 1]], n_samples=400, seed=s) for s in range(20)]
+    infos = [d2ke.kernel_distance(P, fine, sigma=0.5, delta=0.1, info=True) for P in random]
+    assert sum(i.value > i.discretisation for i in infos) <= 2
+    mean = np.mean([i.squared for i in infos])
+    # E D^2 = (W^2 - |P|^2) / m for vectors of one length.
+    expected = (4.0**2 - d2ke.kernel_norm(fine, sigma=0.5) ** 2) / 400
+    assert mean == pytest.approx(expected, rel=0.5)
+
+
+def icosphere(n):
+    rng = np.random.default_rng(n)
+    from scipy.spatial import ConvexHull
+
+    points = rng.standard_normal((n, 3))
+    points /= np.linalg.norm(points, axis=1)[:, None]
+    hull = ConvexHull(points)
+    faces = hull.simplices.copy()
+    a, b, c = (points[faces[:, k]] for k in range(3))
+    inward = (np.cross(b - a, c - a) * a).sum(axis=1) < 0
+    faces[inward] = faces[inward][:, ::-1]
+    return points, faces
+
+
+def test_mesh():
+    vertices, faces = icosphere(100)
+    m = d2ke.mesh(vertices, faces)
+    assert m.vectors.sum(axis=0) == pytest.approx([0, 0, 0], abs=1e-12)
+    inside_out = d2ke.mesh(vertices, faces[:, ::-1])
+    assert d2ke.kernel_distance(m, inside_out, sigma=0.5) == pytest.approx(
+        2 * d2ke.kernel_norm(m, sigma=0.5)
+    )
+    both = [d2ke.mesh(vertices, f, oriented=False) for f in (faces, faces[:, ::-1])]
+    assert d2ke.kernel_distance(*both, sigma=0.5) == pytest.approx(0, abs=1e-7)
+    fine = d2ke.mesh(vertices, faces, gap=0.05)
+    assert fine.gap <= 0.05
+    assert fine.vectors.sum(axis=0) == pytest.approx([0, 0, 0], abs=1e-12)
+    assert fine.total == pytest.approx(m.total)
+    middle = (np.abs(m.vectors).sum(axis=1)[:, None] * m.points).sum(axis=0)
+    assert (np.abs(fine.vectors).sum(axis=1)[:, None] * fine.points).sum(axis=0) == pytest.approx(
+        middle
+    )
+    info = d2ke.kernel_distance(m, fine, sigma=0.5, info=True)
+    assert info.value <= info.discretisation
+    sampled = d2ke.mesh(vertices, faces, n_samples=4000, seed=1)
+    assert sampled.total == pytest.approx(m.total)
+    info = d2ke.kernel_distance(sampled, fine, sigma=0.5, info=True)
+    assert 0 < info.value <= info.discretisation
+    assert np.linalg.norm(sampled.points, axis=1).max() <= 1 + 1e-12
+
+
+def test_subdivided_triangle():
+    m = d2ke.mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]], gap=0.3)
+    k = math.isqrt(len(m))
+    assert k * k == len(m) > 1
+    assert len(np.unique(m.points.round(9), axis=0)) == len(m)
+    assert m.points.mean(axis=0) == pytest.approx([1 / 3, 1 / 3, 0])
+    assert (m.points.sum(axis=1) < 1).all()
+
+
+def test_degenerate_shapes():
+    flat = d2ke.mesh([[0, 0, 0], [1, 0, 0], [2, 0, 0]], [[0, 1, 2], [0, 0, 1]])
+    assert flat.total == 0
+    assert d2ke.kernel_norm(flat, sigma=1.0) == 0.0
+    info = d2ke.kernel_distance(flat, flat, sigma=1.0, method="ifgt", eps=0.1, info=True)
+    assert (info.squared, info.total, info.bound) == (0.0, 0.0, 0.0)
+    unoriented = d2ke.mesh([[0, 0, 0], [1, 0, 0], [2, 0, 0]], [[0, 1, 2]], oriented=False)
+    assert np.isfinite(unoriented.vectors).all()
+    with pytest.raises(ValueError, match=r"size 0\.0 cannot be sampled"):
+        d2ke.curve([[1.0, 1.0], [1.0, 1.0]], n_samples=5)
+
+
+def test_bad_shapes():
+    square = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
+    cases = [
+        (lambda: d2ke.mesh(square, [[0, 1, 3]]), ValueError, r"faces\[0, 2\] is 3"),
+        (lambda: d2ke.mesh(square, [[0, 1, -1]]), ValueError, r"faces\[0, 2\] is -1"),
+        (lambda: d2ke.mesh(square, [[0.0, 1, 2]]), TypeError, "faces must hold integers"),
+        (lambda: d2ke.mesh(square, [[0, 1]]), ValueError, "faces must have shape"),
+        (lambda: d2ke.mesh([[0, 0]], [[0, 0, 0]]), ValueError, r"vertices must have shape \(n, 3"),
+        (lambda: d2ke.curve([[0, 0]]), ValueError, "at least 2 vertices"),
+        (lambda: d2ke.curve([[0, 0], [1, 1]], gap=0.0), ValueError, "gap must be a positive"),
+        (lambda: d2ke.curve([[0, 0], [1, 1]], gap=1e-12), ValueError, "would need"),
+        (lambda: d2ke.curve([[0, 0], [1, 1]], gap=1, n_samples=2), TypeError, "not both"),
+    ]  # fmt: skip
+    for call, error, message in cases:
+        with pytest.raises(error, match=message):
+            call()
