@@ -328,7 +328,7 @@ def test_distances_that_the_machine_has_no_room_for(square, monkeypatch):
         search(None, y, "gdk_led", within=path, distance="levenshtein")
 
 
-# ---------------------------------------------------------------- going on, and refusing
+# ---------------------------------------------------------------- resuming and refusing
 
 
 CHANGES = [
@@ -361,14 +361,14 @@ def test_other_arguments_are_refused(change, message, tmp_path):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == kept
 
 
-def test_what_is_found_is_not_computed_again(tmp_path, monkeypatch):
+def test_results_in_the_journal_are_not_computed_again(tmp_path, monkeypatch):
     X, y = words(120)
     known = search(X, y, folder=tmp_path, **HOW)
     for name in ("cross_validate", "cross_validate_by_products", "cross_validate_hinge", "median"):
         monkeypatch.setattr(candidates, name, None)
     assert search(X, y, folder=tmp_path, **HOW | {"n_threads": 1}) == known
     monkeypatch.undo()
-    # The stores alone are taken up as well.
+    # The stores alone are reused as well.
     (tmp_path / "search.journal").unlink()
     before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.h5")}
     assert search(X, y, folder=tmp_path, **HOW) == known
@@ -448,7 +448,7 @@ print(kills, len(entries))
 
 
 def test_killed_at_any_moment(tmp_path):
-    """Each process goes on with what the one before left, and is killed a little later."""
+    """Each process resumes the search of the one before, and is killed a little later."""
     done = subprocess.run(
         [sys.executable, "-c", KILLED, str(tmp_path)],
         cwd=ROOT,
@@ -479,7 +479,7 @@ def test_what_cannot_fit_is_refused_before_the_start(tmp_path, monkeypatch):
             search(X, y, method, distance="levenshtein", max_memory=20_000)
 
 
-def test_the_other_way_is_gone_where_memory_lacks(tmp_path, monkeypatch):
+def test_the_other_algorithm_is_used_where_memory_lacks(tmp_path, monkeypatch):
     ways = []
     plain = candidates.cross_validate_by_products
     monkeypatch.setattr(
