@@ -181,32 +181,30 @@ class _FeatureSearch:
         self, D: _Distances, settings: Sequence[Mapping[str, Any]], position: int
     ) -> list[list[float]]:
         """Return the accuracies of each setting for each C."""
-        alone: list[int] = []
+        results: list[Any] = [None] * len(settings)
         by_gamma: dict[float, list[int]] = {}
+        missing = []
         for i, setting in enumerate(settings):
             if self.cost.by_products(setting["R"]):
                 by_gamma.setdefault(setting["gamma"], []).append(i)
+            elif (position, i) in self.journal:
+                results[i] = self.journal[position, i]
             else:
-                alone.append(i)
-        known: dict[int, list[float]] = {}
+                missing.append(i)
         for gamma, members in by_gamma.items():
-            same_gamma = [settings[i] for i in members]
-            results = cached(
-                self.journal,
-                (position, "gamma", gamma),
-                lambda same_gamma=same_gamma: self.by_products(D, same_gamma),
-            )
-            known.update(zip(members, results, strict=True))
-        known |= {i: self.journal[position, i] for i in alone if (position, i) in self.journal}
-        missing = [i for i in alone if i not in known]
+            some = [settings[i] for i in members]
+            key = position, "gamma", gamma
+            by_view = cached(self.journal, key, lambda some=some: self.by_products(D, some))
+            for i, accuracies in zip(members, by_view, strict=True):
+                results[i] = accuracies
         if missing:
             at_once = min(self.cost.hat_threads(settings[i]["R"]) for i in missing)
             D.rows  # noqa: B018 (opens them before several threads need them)
             with worker_pool(at_once, limit_blas_of_thread) as pool:
-                results = pool.map(lambda i: self.by_hat(D, settings[i]), missing)
-                for i, accuracies in zip(missing, results, strict=True):
-                    known[i] = self.journal[position, i] = accuracies
-        return [known[i] for i in range(len(settings))]
+                by_hat = pool.map(lambda i: self.by_hat(D, settings[i]), missing)
+                for i, accuracies in zip(missing, by_hat, strict=True):
+                    results[i] = self.journal[position, i] = accuracies
+        return results
 
     def by_products(
         self, D: _Distances, settings: Sequence[Mapping[str, Any]]

@@ -13,7 +13,7 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke.embedding.gram import dsk_gram
 from d2ke.embedding.pseudo_euclidean import gdk_led
-from d2ke.io import FeatureFile, open_features
+from d2ke.io import FeatureFile
 from d2ke.io._rows import Rows, StoredRows
 from d2ke.learners.losses import LOSSES
 from d2ke.model_selection.call import SearchCall
@@ -100,29 +100,18 @@ def _distances(method: SearchMethod, call: SearchCall) -> np.ndarray | Rows:
     if within is None:
         return call.distances(progress=call.progress)
     if in_file:
-        return _stored_distances(within, n, whole=not read_by_rows)
-    within = arrays.matrix("within", within, infinite=method.infinite)
-    _check_square(within.shape, n)
-    arrays.check_distances("within", within)
-    return within
-
-
-def _stored_distances(within: Any, n: int, *, whole: bool) -> Rows | np.ndarray:
-    """Return the distances of a feature store: all of them, or rows that are read when needed."""
-    if not isinstance(within, FeatureFile):
-        with open_features(within) as file:
-            return _stored_distances(file, n, whole=whole)
-    _check_square(within.shape, n)
-    rows = StoredRows("within", within, distances=True)
-    return rows.whole() if whole else rows
-
-
-def _check_square(shape: tuple[int, ...], n: int) -> None:
-    if shape != (n, n):
+        D = StoredRows("within", within, distances=True)
+    else:
+        D = arrays.matrix("within", within, infinite=method.infinite)
+    if D.shape != (n, n):
         raise ValueError(
             f"within must hold the distances among {n} objects, as many as y has labels; its "
-            f"shape is {shape}"
+            f"shape is {D.shape}"
         )
+    if in_file:
+        return D if read_by_rows else D.whole()
+    arrays.check_distances("within", D)
+    return D
 
 
 def _knn(D: np.ndarray | Rows, call: SearchCall) -> Search:
