@@ -9,7 +9,8 @@ Mover's Embedding), of LIBLINEAR's and LIBSVM's MATLAB interfaces, and of MATLAB
 from matlab_compat._cells import Struct
 from matlab_compat.dtw import dtw_c, dtw_m, dtw_similarity_cell, dtw_similarity_cell_mulvar
 from matlab_compat.learners import predict, svmpredict, svmtrain, train
-from matlab_compat.random import RandStream, rand, randi, randn, randperm, rng
+from matlab_compat.rand_stream import RandStream
+from matlab_compat.random import rand, randi, randn, randperm, rng
 from matlab_compat.rws_accuracy import rws_VaryingR_CV, rws_VaryingR_CV_mulvar
 from matlab_compat.rws_features import rws_GenFea, rws_GenFea_mulvar
 from matlab_compat.rws_search import rws_gridsearch_CV, rws_gridsearch_CV_mulvar

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -98,3 +100,20 @@ def vector(name: str, values: Any) -> np.ndarray:
 def column(values: Any) -> np.ndarray:
     """Return a vector as an n x 1 matrix."""
     return np.asarray(values).reshape(-1, 1)
+
+
+def feature_tables(
+    distance: str, started: float, parts: Iterable[tuple[np.ndarray, np.ndarray, float]]
+) -> tuple[np.ndarray, np.ndarray, Struct]:
+    """Return Train, Test and Runtime from labels, features and seconds of both parts."""
+    tables, seconds = [], []
+    for y, F, elapsed in parts:
+        tables.append(np.hstack([column(y).astype(np.float64), F]))
+        seconds.append(elapsed)
+    runtime = {
+        f"real_total_{distance}_time": time.perf_counter() - started,
+        f"user_{distance}_time": sum(seconds),
+        f"user_train_{distance}_time": seconds[0],
+        f"user_test_{distance}_time": seconds[1],
+    }
+    return tables[0], tables[1], Struct(runtime)

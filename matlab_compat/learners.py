@@ -106,7 +106,7 @@ def predict(
     Returns
     -------
     predicted_label : ndarray, n x 1
-        As it says.
+        Predicted labels, or values of a regression.
     accuracy : ndarray, 3 x 1
         Percent, mean squared error, squared correlation.
     dec_values : ndarray, n x 1 for two classes or n x nr_class
@@ -125,7 +125,7 @@ def predict(
     >>> labels.ravel()
     array([-1.,  1.])
     """
-    given = option_strings.parse(options, _PREDICT)
+    parsed = option_strings.parse(options, _PREDICT)
     truth = _numeric("y", y)
     order = _numeric("model.Label", _field(model, "Label"))
     w, bias = np.atleast_2d(_field(model, "w")), _number(model, "bias")
@@ -143,11 +143,12 @@ def predict(
         "",
     )
     X = _widened(X, trained.n_features)
-    found, _, decision = linear_model.predict(None, X, trained, probability=given.get("-b", 0) == 1)
-    if two and given.get("-b", 0) != 1:
+    probability = parsed.get("-b", 0) == 1
+    predicted, _, decision = linear_model.predict(None, X, trained, probability=probability)
+    if two and not probability:
         decision = -decision
-    labels = found if classes is None else order[found].astype(np.float64)
-    return _report(truth, labels, decision, classes is None, "-q" in given)
+    labels = predicted if classes is None else order[predicted].astype(np.float64)
+    return _report(truth, labels, decision, classes is None, "-q" in parsed)
 
 
 def svmtrain(y: Any, X: Any, options: str = "") -> Struct:
@@ -234,7 +235,7 @@ def svmpredict(
     Returns
     -------
     predicted_label : ndarray, m x 1
-        As it says.
+        Predicted labels, or values of a regression.
     accuracy : ndarray, 3 x 1
         Percent, mean squared error, squared correlation.
     dec_values : ndarray, m x pairs
@@ -254,8 +255,8 @@ def svmpredict(
     Accuracy = 100% (2/2) (classification)
     array([-1.,  1.])
     """
-    given = option_strings.parse(options, _PREDICT)
-    if given.get("-b", 0):
+    parsed = option_strings.parse(options, _PREDICT)
+    if parsed.get("-b", 0):
         raise ValueError("-b 1 is not supported: this package trains no probability model")
     truth = _numeric("y", y)
     parameters = vector("model.Parameters", _field(model, "Parameters"))
@@ -292,13 +293,13 @@ def svmpredict(
     )
     if not precomputed:
         X = _widened(X, trained.n_columns)
-    found, _, decision = svm_model.svmpredict(None, X, trained)
-    labels = found if regression else order[found].astype(np.float64)
+    predicted, _, decision = svm_model.svmpredict(None, X, trained)
+    labels = predicted if regression else order[predicted].astype(np.float64)
     if regression:
         kind = " (regression)"
     else:
         decision, kind = -decision, " (classification)"
-    return _report(truth, labels, decision, regression, "-q" in given, kind)
+    return _report(truth, labels, decision, regression, "-q" in parsed, kind)
 
 
 def _numeric(name: str, y: Any) -> np.ndarray:
@@ -398,7 +399,7 @@ def _report(
     quiet: bool,
     kind: str = "",
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Compare with the truth, and say how it went, as the MATLAB interfaces do."""
+    """Compare with the truth and print the accuracy, as the MATLAB interfaces do."""
     class_labels.same_length("y", truth, "X", len(labels))
     percent, error, correlation = scores.accuracy(truth, labels, None if regression else labels)
     if not quiet and regression:

@@ -20,7 +20,7 @@ from d2ke._base.checks import length_range
 from d2ke.datasets.ucr import read_ucr
 from d2ke.io import load_mat
 from matlab_compat import random
-from matlab_compat._cells import Struct, column, positive, series_cell, vector, whole
+from matlab_compat._cells import Struct, feature_tables, positive, series_cell, vector, whole
 from matlab_compat.dtw import dtw_similarity_cell, dtw_similarity_cell_mulvar
 
 __all__ = ["rws_GenFea", "rws_GenFea_mulvar"]
@@ -203,15 +203,5 @@ def features_of(
     """Return the tables of `rws_GenFea`: labels and features of both parts, and the times."""
     started = time.perf_counter()
     base = series.draw(R, train[0].dim)
-    tables, seconds = [], []
-    for X, y in (train, test):
-        F, elapsed = source.features(X, base)
-        tables.append(np.hstack([column(y).astype(np.float64), F]))
-        seconds.append(elapsed)
-    runtime = Struct(
-        real_total_dtw_time=time.perf_counter() - started,
-        user_dtw_time=sum(seconds),
-        user_train_dtw_time=seconds[0],
-        user_test_dtw_time=seconds[1],
-    )
-    return tables[0], tables[1], runtime
+    parts = ((y, *source.features(X, base)) for X, y in (train, test))
+    return feature_tables("dtw", started, parts)

@@ -13,7 +13,7 @@ import numpy as np
 from d2ke import distance_matrix, pack
 from d2ke._base.checks import integer, length_range
 from matlab_compat import random
-from matlab_compat._cells import Struct, cell_items, column, scalar, vector, whole
+from matlab_compat._cells import Struct, cell_items, feature_tables, scalar, vector, whole
 
 __all__ = ["wmd_dist", "wme_GenFea", "wme_GenFea_preproc"]
 
@@ -204,10 +204,10 @@ def wme_GenFea(
         raise ValueError(f"randdoc_scheme must be 1, got {randdoc_scheme}")
     if wordweight_scheme not in (1, 2):
         raise ValueError(f"wordweight_scheme must be 1 or 2, got {wordweight_scheme}")
-    weights = cell_items(
-        "nbow_X_allDoc" if wordweight_scheme == 1 else "tf_idf_X_allDoc",
-        nbow_X_allDoc if wordweight_scheme == 1 else tf_idf_X_allDoc,
-    )
+    if wordweight_scheme == 1:
+        weights = cell_items("nbow_X_allDoc", nbow_X_allDoc)
+    else:
+        weights = cell_items("tf_idf_X_allDoc", tf_idf_X_allDoc)
     X, Y = cell_items("Data.X", _field(Data, "X")), vector("Data.Y", _field(Data, "Y"))
     if len(Y) != len(X):
         raise ValueError(f"Data.Y has {len(Y)} labels, but Data.X {len(X)} documents")
@@ -216,22 +216,16 @@ def wme_GenFea(
     started = time.perf_counter()
     base = _random_documents(R, d, DMin, DMax, val_min, val_max)
     base_weights = [np.ones(document.shape[1]) for document in base]
-    tables, seconds = [], []
-    for name in ("TR", "TE"):
+
+    def part(name: str) -> tuple[np.ndarray, np.ndarray, float]:
         chosen = _division(f"Data.{name}", _field(Data, name), dataSplit, len(X))
         K, elapsed = wmd_dist(
             [X[i] for i in chosen], [weights[i] for i in chosen], base, base_weights, gamma,
             n_threads=n_threads,
         )  # fmt: skip
-        tables.append(np.hstack([column(Y[chosen]).astype(np.float64), K / np.sqrt(R)]))
-        seconds.append(elapsed)
-    runtime = Struct(
-        real_total_emd_time=time.perf_counter() - started,
-        user_emd_time=sum(seconds),
-        user_train_emd_time=seconds[0],
-        user_test_emd_time=seconds[1],
-    )
-    return tables[0], tables[1], runtime
+        return Y[chosen], K / np.sqrt(R), elapsed
+
+    return feature_tables("emd", started, map(part, ("TR", "TE")))
 
 
 def _random_documents(

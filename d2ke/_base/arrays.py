@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks of dense matrices: real, finite, symmetric, distances."""
+"""Checks of arrays of numbers: real, finite, symmetric, distances, the arrays of a model."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ def symmetric_matrix(
 ) -> np.ndarray:
     """Return a matrix as float64, symmetric but for rounding, or raise.
 
-    With a function's name, what that one takes for the matrix must be there, see
-    `require_memory`; n and c are those of the matrix.
+    With a function's name, the memory that it takes is required, see `require_memory`; n and c
+    are those of the matrix.
     """
     square = matrix(name, values)
     if square.shape[0] != square.shape[1] or not square.size:
@@ -115,3 +115,17 @@ def symmetric_matrix(
     largest = max(abs(float(square.max())), abs(float(square.min())))
     check_symmetric(name, square, _ASYMMETRY * largest)
     return square
+
+
+def check_array(name: str, array: Any, dtype: type, shape: tuple[int | None, ...]) -> None:
+    """Refuse a model's array of another type or shape (None: any), or that is not finite."""
+    if not isinstance(array, np.ndarray) or array.dtype != dtype:
+        raise ValueError(f"{name} must be an array of {np.dtype(dtype)}")
+    fits = array.ndim == len(shape) and all(
+        want is None or want == have for want, have in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        wanted = tuple("any" if want is None else want for want in shape)
+        raise ValueError(f"{name} must have shape {wanted}, got {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite throughout")

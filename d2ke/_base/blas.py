@@ -20,20 +20,20 @@ from d2ke._base.threads import worker_pool
 
 @cache
 def _libraries() -> tuple[list[Any], list[Any]]:
-    """Find the BLAS libraries, once: it takes longer than many a small product.
+    """Return the BLAS libraries; found once, as that takes longer than a small product.
 
     First those with one number of threads for the process, then those (OpenBLAS on OpenMP)
     with one for each calling thread.
     """
     every = ThreadpoolController().select(user_api="blas").lib_controllers
-    own = [one for one in every if getattr(one, "threading_layer", None) == "openmp"]
-    return [one for one in every if one not in own], own
+    own = [library for library in every if getattr(library, "threading_layer", None) == "openmp"]
+    return [library for library in every if library not in own], own
 
 
 def _set(libraries: list[Any], counts: list[int]) -> None:
     for library, count in zip(libraries, counts, strict=True):
         # Newer versions of threadpoolctl ignore all threads but the first that sets a number,
-        # until that one lets go. Ours come and go in any order.
+        # until it is released. Here, threads set and reset numbers in any order.
         release = getattr(library, "clear_controlling_thread", lambda force: None)
         release(force=True)
         library.set_num_threads(count)
@@ -41,10 +41,10 @@ def _set(libraries: list[Any], counts: list[int]) -> None:
 
 
 class _OneThread:
-    """The limit is set by the first of several Python threads and lifted by the last one.
+    """A limit that the first of several Python threads sets and the last one lifts.
 
-    Were each to restore what it found, one would lift it while others compute, whose last bits
-    would change, and another would leave it behind for good.
+    If each thread restored the number that it found, one would lift the limit while others
+    compute, which changes their last bits, and another would leave the limit for good.
     """
 
     def __init__(self) -> None:
@@ -56,11 +56,11 @@ class _OneThread:
     def __enter__(self) -> None:
         shared, own = _libraries()
         stack = self._local.__dict__.setdefault("stack", [])
-        stack.append([one.get_num_threads() for one in own])
+        stack.append([library.get_num_threads() for library in own])
         _set(own, [1] * len(own))
         with self._lock:
             if self._users == 0:
-                self._before = [one.get_num_threads() for one in shared]
+                self._before = [library.get_num_threads() for library in shared]
                 _set(shared, [1] * len(shared))
             self._users += 1
 
@@ -73,7 +73,7 @@ class _OneThread:
                 _set(shared, self._before)
 
     def in_forked_child(self) -> None:
-        """Forget the parent's other threads, which are not there to leave, nor to unlock."""
+        """Forget the parent's other threads: they do not exist here, nor release the lock."""
         self._lock = threading.Lock()
         if self._users:
             self._users = 0
@@ -86,18 +86,18 @@ if hasattr(os, "register_at_fork"):
 
 
 def one_blas_thread() -> AbstractContextManager:
-    """Keep the BLAS to one thread: one that starts threads within threads is many times slower."""
+    """Keep the BLAS to one thread: its threads within ours are many times slower."""
     return _one_thread
 
 
 def limit_blas_of_thread() -> None:
-    """Keep the BLAS to one thread in the calling thread of ours, until that ends."""
+    """Keep the BLAS to one thread in the calling worker thread, until it ends."""
     own = _libraries()[1]
     _set(own, [1] * len(own))
 
 
-# Rows that one product computes. Were it to depend on the number of threads, so would
-# the BLAS's choice of algorithm and the last bits.
+# Rows that one product computes. It must not depend on the number of threads: the BLAS's
+# choice of algorithm depends on it, and with that the last bits.
 _RUN = 256
 
 ROWS = 4096  # whose products are added to a sum at a time
@@ -123,7 +123,7 @@ def row_products(rows: np.ndarray, columns: np.ndarray, n_threads: int | None) -
 
 
 def square(rows_of: Callable[[slice], np.ndarray], n: int, n_threads: int | None) -> np.ndarray:
-    """Return A'A in float64 for a matrix A of n rows, of which rows_of(slice) gives some.
+    """Return A'A in float64 for a matrix A of n rows; rows_of(slice) returns some of them.
 
     Only the upper triangle is computed; below it are zeros and parts of products.
     """
@@ -135,7 +135,7 @@ def square(rows_of: Callable[[slice], np.ndarray], n: int, n_threads: int | None
                 result = np.zeros((A.shape[1], A.shape[1]))
 
             def add(begin: int, A=A, result=result) -> None:
-                with np.errstate(over="ignore", invalid="ignore"):  # it is for the caller to see
+                with np.errstate(over="ignore", invalid="ignore"):  # the caller checks
                     part = A[:, begin : begin + _RUN].T @ A[:, begin:]
                     result[begin : begin + _RUN, begin:] += part
 

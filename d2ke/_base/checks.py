@@ -64,14 +64,14 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b", re.IGNORECASE)
 def byte_count(name: str, value: Any) -> int:
     """Return a number of bytes from an integer or from text such as "512MiB" or "1.5 GB"."""
     if isinstance(value, str):
-        found = _SIZE.fullmatch(value.strip())
-        if not found:
+        match = _SIZE.fullmatch(value.strip())
+        if not match:
             raise ValueError(
                 f"{name} must be a number of bytes or text such as '512MiB' or '1GB', got {value!r}"
             )
-        unit = (1024 if found[3] else 1000) ** "kmgt".index(found[2].lower() or "k")
-        unit *= (1024 if found[3] else 1000) if found[2] else 1
-        value = int(float(found[1]) * unit)
+        unit = (1024 if match[3] else 1000) ** "kmgt".index(match[2].lower() or "k")
+        unit *= (1024 if match[3] else 1000) if match[2] else 1
+        value = int(float(match[1]) * unit)
     return integer(name, value, 1)
 
 

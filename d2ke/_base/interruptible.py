@@ -16,7 +16,7 @@ _TICK = 0.2  # seconds
 def interruptible(
     function: Callable[..., Any], *arguments: Any, description: str = "", progress: bool = False
 ) -> Any:
-    """Call a function in a thread; on a terminal, show how long it has been at work."""
+    """Call a function in a thread; on a terminal, show the time that has passed."""
     with worker_pool(1) as pool:
         future = pool.submit(function, *arguments)
         if progress and sys.stderr.isatty():

@@ -121,17 +121,3 @@ def check_classes(classes: np.ndarray) -> None:
         raise ValueError("classes must be a one-dimensional array of labels")
     if len(classes) < 2 or not (classes[:-1] < classes[1:]).all():
         raise ValueError("classes must be at least two distinct labels in ascending order")
-
-
-def check_array(name: str, array: Any, dtype: type, shape: tuple[int | None, ...]) -> None:
-    """Refuse a model's array of another type or shape (None: any), or that is not finite."""
-    if not isinstance(array, np.ndarray) or array.dtype != dtype:
-        raise ValueError(f"{name} must be an array of {np.dtype(dtype)}")
-    fits = array.ndim == len(shape) and all(
-        want is None or want == have for want, have in zip(shape, array.shape, strict=True)
-    )
-    if not fits:
-        wanted = tuple("any" if want is None else want for want in shape)
-        raise ValueError(f"{name} must have shape {wanted}, got {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite throughout")

@@ -16,7 +16,7 @@ from d2ke._base.checks import byte_count
 
 # Beside every formula: blocks of rows, compiled kernels' scratch, what an allocator keeps.
 SPARE = 1 << 25
-# What takes less is not compared with what there is: asking the system costs 0.1 ms.
+# A smaller need is not compared with the available memory: asking the system takes 0.1 ms.
 _SMALL = 1 << 26
 _MIB = 1 << 20
 
@@ -137,7 +137,7 @@ def copied_bytes(dtype: Any) -> int:
 
 
 def require_memory(function: str, case: str = "", **sizes: int) -> int:
-    """Raise a MemoryError if a call takes more than there is; return what it takes."""
+    """Raise a MemoryError if a call takes more than is available; return the bytes it takes."""
     needed = bytes_needed(function, case, **sizes)
     if needed > _SMALL:
         available = limits.available_memory()
@@ -149,12 +149,12 @@ def require_memory(function: str, case: str = "", **sizes: int) -> int:
 
 def _refusal(need: Need, function: str, sizes: dict, needed: int, available: int) -> str:
     named = dict.fromkeys(symbol for _, symbols in terms(need.formula) for symbol in symbols)
-    given = ", ".join(f"{symbol} = {sizes[symbol]}" for symbol in named)
+    values = ", ".join(f"{symbol} = {sizes[symbol]}" for symbol in named)
     case = f" ({need.case})" if need.case else ""
     advice = f"; {need.advice}" if need.advice else ""
     return (
         f"{function}{case} takes up to {needed + SPARE} bytes ({readable(needed + SPARE)}) above "
-        f"its inputs, {need.formula} + 32 MiB with {given}, but {readable(available)} are "
+        f"its inputs, {need.formula} + 32 MiB with {values}, but {readable(available)} are "
         f"available{advice}"
     )
 

@@ -12,7 +12,7 @@ from d2ke._base import limits
 from d2ke._base.checks import integer
 from d2ke._ext import omp
 
-_MOST = 4096  # what no machine needs more of, and every C int holds
+_MOST = 4096  # more than any machine has, and a C int holds it
 _forked = False
 
 
@@ -44,8 +44,8 @@ def forked() -> bool:
 def team_size(n_threads: int | None) -> int:
     """Return the threads of an OpenMP region: as `thread_count`, but 1 in a forked process.
 
-    GCC's OpenMP waits there for ever for the threads that the parent had, whichever
-    library's they were. Results do not depend on the number.
+    There, GCC's OpenMP waits for ever for the parent's threads, of whichever library they
+    were. Results do not depend on the number.
     """
     count = thread_count(n_threads)
     return 1 if _forked else count

@@ -254,16 +254,16 @@ cdef void store(const Tiles *tiles, Element *out, int64_t r, int64_t column, int
     cdef double scale = tiles.scale
     cdef int64_t p
     out += tiles.row_order[r] * tiles.problem.y.n
+    if not tiles.exponential:
+        for p in range(start, width):
+            out[order[p]] = <Element> (scale * <Element> values[p])
+        return
     # Fused features are those of the distances as `out` would hold them.
     for p in range(start, width):
         values[p] = <Element> values[p]
-    if tiles.exponential:
-        current().exp_features(values + start, width - start, tiles.gamma, scale)
-        for p in range(start, width):
-            out[order[p]] = <Element> values[p]
-    else:
-        for p in range(start, width):
-            out[order[p]] = <Element> (scale * values[p])
+    current().exp_features(values + start, width - start, tiles.gamma, scale)
+    for p in range(start, width):
+        out[order[p]] = <Element> values[p]
 
 
 cdef void mirror_task(void *context, int64_t task, const d2ke_poll *poll) noexcept nogil:

@@ -84,12 +84,3 @@ def _by_R(curves: Sequence[dict[int, float]]) -> dict[int, list[float]]:
 def write_json(path: Path, record: dict[str, Any]) -> None:
     """Write a record so that a reader, or a kill, never meets half a file."""
     write_file(path, (json.dumps(record, indent=2) + "\n").encode())
-
-
-def shown(value: Any) -> str:
-    """Put a parameter into a few characters."""
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, (list, tuple)):
-        return " to ".join(shown(one) for one in value)
-    return str(value)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from d2ke._base.files import write_file
+from d2ke._base.text import shown
 from d2ke.experiments import paper
 from d2ke.experiments.document import (
     Block,
@@ -22,7 +23,6 @@ from d2ke.experiments.document import (
 from d2ke.experiments.estimate import duration
 from d2ke.experiments.figures import figure
 from d2ke.experiments.paper import METHOD_NAMES
-from d2ke.experiments.records import shown
 
 TITLE = "D2KE and its baselines"
 _STAGES = ("search", "distances", "features", "model", "prediction")

@@ -10,9 +10,10 @@ from typing import Any
 
 from d2ke._base.checks import choice, integer
 from d2ke._base.files import check_writable
+from d2ke._base.text import show
 from d2ke.datasets import load
 from d2ke.experiments.methods import METHODS, Division, Outcome, evaluate
-from d2ke.experiments.records import make_record, shown, write_json
+from d2ke.experiments.records import make_record, write_json
 from d2ke.experiments.session import SILENT, Session
 from d2ke.experiments.settings import SETTINGS
 
@@ -79,7 +80,7 @@ def run(
             f"seed {seed}: {outcome.accuracy:.2f} % of {len(division.test)} test objects "
             f"({outcome.search_accuracy:.2f} % in cross-validation), "
             f"{sum(outcome.seconds.values()):.1f} s; chosen on the training part: "
-            + ", ".join(f"{key} {shown(value)}" for key, value in outcome.parameters.items())
+            f"{show(outcome.parameters)}"
         )
     return record
 

@@ -109,7 +109,7 @@ def train_least_squares(
     signs = one_vs_rest_signs(codes, len(classes))
     solve = _by_features if features.shape[1] < len(features) else _by_rows
     if solve is _by_rows and isinstance(features, StoredRows):
-        features = features[:]  # hardly more than the matrix of products, which there must be
+        features = features[:]  # about as large as the matrix of products
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         weights = solve(features, signs, C, constant, n_threads)
     return LinearModel(

@@ -57,9 +57,9 @@ _OPTIONS = {
     "-C": Option(option_strings.refused(_CROSS_VALIDATION), "not supported"),
 }  # fmt: skip
 
-# How LIBLINEAR says that it gave up. A switch to another solver is not giving up; nor are "line
+# LIBLINEAR's messages of an early stop. A switch to another solver is none; neither are "line
 # search fails" and "actred too small": then the objective is minimal to rounding.
-_GAVE_UP = re.compile(
+_EARLY_STOP = re.compile(
     r"WARNING: (reaching max number of (?:Newton )?iterations(?!\nSwitching)|f < -1\.0e\+32)"
 )
 
@@ -298,8 +298,8 @@ def _run(
     solved = solver_calls.run(problems, n_threads, seed)
     weights = np.concatenate([w for w, _ in solved])
     for problem, (_, printed) in enumerate(solved):
-        if found := _GAVE_UP.search(printed):
-            return weights, (problem, found[1])
+        if message := _EARLY_STOP.search(printed):
+            return weights, (problem, message[1])
     return weights, None
 
 

@@ -73,9 +73,9 @@ class LinearModel:
             class_labels.check_classes(self.classes)
             if len(self.classes) > 2 or self.solver == CRAMMER_SINGER:
                 rows = len(self.classes)
-        class_labels.check_array("weights", self.weights, np.float64, (rows, None))
+        arrays.check_array("weights", self.weights, np.float64, (rows, None))
         if self.bias is not None:
-            class_labels.check_array("bias", self.bias, np.float64, (rows,))
+            arrays.check_array("bias", self.bias, np.float64, (rows,))
 
     @property
     def n_features(self) -> int:

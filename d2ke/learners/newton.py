@@ -19,14 +19,14 @@ from d2ke._base.memory import bytes_needed, needs
 
 MAX_NEWTON = 100
 _MAX_CG = 300
-# Tolerance of a Newton step's residual relative to the gradient's norm. It shrinks at each step:
-# with a large C, the set of rows with a loss would otherwise keep changing.
+# Tolerance of a Newton step, relative to the gradient's norm, and the factor by which it falls at
+# each step: with a constant one and a large C, the rows with a loss may change for ever.
 _FORCING, _TIGHTER = 0.3, 0.9
-# Up to so many features, all products of two features precondition the Newton step; with a large C
-# this takes a seventh of the iterations. Beyond, only their squares, which cost next to nothing.
+# Up to so many features all products of two of them precondition the Newton step; with a large C
+# that takes a seventh of the iterations. Beyond, their squares alone, which cost next to nothing.
 MOST_DENSE = 2500
-# Bytes of rows that stay in the cache between a product and its transposed product, and number of
-# groups of rows. The sums of groups are added in order, the same for any number of threads.
+# Rows of features that stay in the cache between a product and its transposed one, and
+# groups of them whose sums are added in order: the same for any number of threads.
 _RUN_BYTES = 1 << 21
 _GROUPS = 32
 
@@ -58,7 +58,7 @@ def block_newton(
     Z : ndarray of float64 or float32, shape (n, R)
         Features. Products are computed in their type, sums of them in float64.
     signs : ndarray of float64, shape (n, k)
-        1 for the positive side of a problem, -1 for the negative side, 0 for rows that are not
+        1 for the positive side of a problem, -1 for the negative one, 0 for rows that are no
         part of it.
     costs : ndarray of float64, shape (2, k)
         C of the negative and of the positive side of each problem.
@@ -68,7 +68,7 @@ def block_newton(
         A problem is solved when the norm of its gradient is below tolerance
         times the share of the rarer side times the norm at w = 0 (LIBLINEAR's ``-e``).
     start : ndarray of float64, shape (R, k) or, with bias, (R + 1, k), optional
-        Start of the iteration; 0 by default.
+        Where to start; at 0 by default.
     n_threads : int, optional
         Threads; None for all that this process may use.
 
@@ -98,7 +98,7 @@ def block_newton(
     n, k = signs.shape
     dense = Z.shape[1] <= MOST_DENSE
     with product_pool(n_threads) as pool:
-        features = FeatureProducts(Z, bias, pool)
+        features = _FeatureProducts(Z, bias, pool)
         products = square(features.rows, n, n_threads) if dense else features.column_squares()
         W = np.zeros((features.n_weights, k)) if start is None else np.array(start)
         margins = np.zeros((n, k)) if start is None else features.forward(W)
@@ -124,7 +124,7 @@ def block_newton(
             length = _line_search(W[:, left], step, slack, s * change, c)
             W[:, left] += length * step
             margins[:, left] += length * change
-            # A length of 0: rounding leaves no descent, so the minimum is reached.
+            # Where no length decreases the objective, it is minimal to rounding.
             left = left[length > 0]
     solved = np.ones(k, dtype=bool)
     solved[left] = False
@@ -145,7 +145,7 @@ def block_newton_bytes(shape: tuple[int, int], k: int, n_threads: int) -> int:
 
 
 def _newton_step(features, weights, products, gradient, goal):
-    """Solve (I + Z' A Z) step = -gradient by conjugate gradients, each column separately."""
+    """Conjugate gradients for (I + Z' A Z) step = -gradient, each column for itself."""
     conditioned = _preconditioner(products, weights)
     step = np.zeros_like(gradient)
     columns = np.arange(gradient.shape[1])
@@ -171,9 +171,9 @@ def _newton_step(features, weights, products, gradient, goal):
 def _preconditioner(
     products: np.ndarray, weights: np.ndarray
 ) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """Return an approximate solver of I + Z' A Z, with the rows' mean weight in A.
+    """Return a function that nearly solves with I + Z' A Z, for all rows' mean weight in A.
 
-    The products are the upper triangle of Z' Z, or its diagonal.
+    The products are Z' Z (its upper triangle), or its diagonal.
     """
     if products.ndim == 2:
         matrix = weights.mean() * products
@@ -188,7 +188,7 @@ def _preconditioner(
 
 
 def _line_search(w, step, slack, change, weights):
-    """Return the lengths that minimise the piecewise quadratic objective along each step."""
+    """Lengths that minimise the piecewise quadratic objective along each column's step."""
     length = np.ones(w.shape[1])
     linear, square = _dots(w, step), _dots(step, step)
     for _ in range(30):
@@ -206,8 +206,8 @@ def _dots(a, b):
     return np.einsum("ij,ij->j", a, b)
 
 
-class FeatureProducts:
-    """Products with the features and the bias column, which is not stored."""
+class _FeatureProducts:
+    """Products with the features (and the bias column, which is not stored)."""
 
     def __init__(self, Z: np.ndarray, bias: float | None, pool: Executor):
         self.Z, self.bias, self.pool = Z, bias, pool
@@ -220,12 +220,12 @@ class FeatureProducts:
         ]
 
     def rows(self, which: slice) -> np.ndarray:
-        """Return rows of Z with the bias."""
+        """Rows of Z with the bias."""
         Z = self.Z[which]
         return Z if self.bias is None else np.hstack([Z, np.full((len(Z), 1), self.bias)])
 
     def forward(self, V: np.ndarray) -> np.ndarray:
-        """Return Z V."""
+        """Z V."""
         result = np.empty((len(self.Z), V.shape[1]))
         v = self._features_part(V)
 
@@ -237,21 +237,21 @@ class FeatureProducts:
         return result
 
     def backward(self, U: np.ndarray) -> np.ndarray:
-        """Return Z' U."""
+        """Z' U."""
         return self._sum(lambda rows: U[rows], U.shape[1])
 
     def normal(self, V: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return Z' (weights * (Z V)), in one pass over Z."""
+        """Z' (weights * (Z V)), in one pass over Z."""
         v = self._features_part(V)
         return self._sum(lambda rows: weights[rows] * self._product(rows, v, V), V.shape[1])
 
     @property
     def n_weights(self) -> int:
-        """Number of features, and the bias."""
+        """Features, and the bias."""
         return self.Z.shape[1] + (self.bias is not None)
 
     def column_squares(self) -> np.ndarray:
-        """Return the diagonal of Z' Z."""
+        """Diagonal of Z' Z."""
 
         def total(group):
             return sum(np.einsum("ij,ij->j", self.Z[r], self.Z[r], dtype=float) for r in group)

@@ -23,7 +23,7 @@ _rand_lock = threading.Lock()
 
 def _in_forked_child() -> None:
     global _rand_lock
-    _rand_lock = threading.Lock()  # who held it is not there to let go
+    _rand_lock = threading.Lock()  # the thread that held it does not exist here
 
 
 if hasattr(os, "register_at_fork"):

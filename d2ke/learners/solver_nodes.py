@@ -49,10 +49,10 @@ def features(name: str, values: Any) -> np.ndarray | sparse.csr_array | StoredRo
     if values.ndim != 2:
         raise ValueError(f"{name} must be two-dimensional, got shape {values.shape}")
     check_numbers(name, values)
-    given = values.tocsr()
+    rows = values.tocsr()
     # A new container on the same buffers: its flags are computed, not those the caller may have
     # set, and indices out of range must never reach C.
-    csr = sparse.csr_array((given.data, given.indices, given.indptr), shape=given.shape)
+    csr = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=rows.shape)
     csr.check_format(full_check=True)
     if not csr.has_canonical_format:
         csr = csr.copy()

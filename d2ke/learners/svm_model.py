@@ -89,18 +89,18 @@ class SVMModel:
         is_regression = self.svm_type in SVM_REGRESSIONS
         if (self.classes is None) != is_regression or (self.n_support is None) != is_regression:
             raise ValueError("classes and n_support must be None for a regression only")
-        class_labels.check_array("support", self.support, np.int64, (None,))
+        arrays.check_array("support", self.support, np.int64, (None,))
         size = len(self.support)
         rows = pairs = 1
         if self.classes is not None:
             class_labels.check_classes(self.classes)
             rows = len(self.classes) - 1
             pairs = len(self.classes) * rows // 2
-            class_labels.check_array("n_support", self.n_support, np.int64, (rows + 1,))
+            arrays.check_array("n_support", self.n_support, np.int64, (rows + 1,))
             if self.n_support.min() < 0 or self.n_support.sum() != size:
                 raise ValueError(f"n_support must count the {size} support vectors by class")
-        class_labels.check_array("coef", self.coef, np.float64, (rows, size))
-        class_labels.check_array("rho", self.rho, np.float64, (pairs,))
+        arrays.check_array("coef", self.coef, np.float64, (rows, size))
+        arrays.check_array("rho", self.rho, np.float64, (pairs,))
         if not isinstance(self.n_columns, int) or self.n_columns < 1:
             raise ValueError(f"n_columns must be a positive integer, got {self.n_columns!r}")
         if size and self.support.min() < 0:

@@ -207,14 +207,52 @@ def kernel_feature_map(
     """
     measures = as_measures("sets", sets, "weights", weights)
     uniform = flag("uniform", uniform)
-    return map_for(
-        measures,
-        Kernel.checked(kernel, sigma, measures, SCALED_KERNELS),
-        Accuracy.checked(eps, delta, seed),
-        method,
-        n_features,
-        uniform,
-    )
+    checked = Kernel.checked(kernel, sigma, measures, SCALED_KERNELS)
+    choice("method", method, ("auto", "rff", "ifgt"))
+    accuracy = Accuracy.checked(eps, delta, seed)
+    if (n_features is None) == (eps is None):
+        raise TypeError("give the accuracy as eps or the size as n_features, one of the two")
+    bounded = kernel == "gaussian" and eps is not None  # what Taylor features and balls need
+    if method == "ifgt" and not bounded:
+        raise ValueError('method="ifgt" is for the Gaussian kernel, and needs eps')
+    if uniform and not bounded:
+        raise ValueError("uniform=True is for the Gaussian kernel, and needs eps")
+    points = np.concatenate([m.points for m in measures])
+    centre, radius = fast_gauss.ball(points)
+    dim, channels = points.shape[1], measures[0].vectors.shape[1]
+    if eps is None:
+        count = _frequencies_of(n_features, channels)
+    else:
+        # Each pair's error is eps times the square of half its total.
+        each = accuracy.eps / 4
+        n_pairs = max(1, len(measures) * (len(measures) - 1) // 2)
+        count = (
+            random_fourier.needed_uniformly(each, accuracy.risk, dim, 2 * radius, checked.sigma)
+            if uniform
+            else random_fourier.needed(each, accuracy.risk / n_pairs)
+        )
+    new_map = partial(
+        KernelFeatureMap, kernel=kernel, sigma=checked.sigma, centre=centre,
+        kind=measures[0].kind, channels=channels, eps=accuracy.eps,
+    )  # fmt: skip
+    if bounded and method != "rff":
+        try:
+            reach = radius / (math.sqrt(2) * checked.sigma)
+            degree, terms = fast_gauss.check_terms(dim, reach, each)
+        except ValueError:
+            if method == "ifgt":
+                raise
+        else:
+            if method == "ifgt" or terms <= 2 * count:
+                return new_map("ifgt", omega=None, degree=degree, radius=radius)
+    if dim * count > _MOST_VALUES // 8:
+        raise ValueError(
+            f"eps={eps} for {len(measures)} sets would need {2 * channels * count} random "
+            'features; use a larger eps, n_features, or method="exact"'
+        )
+    require_memory("kernel_feature_map", R=2 * channels * count, **point_counts(measures))
+    omega = random_fourier.frequencies(accuracy.rng, dim, count, checked)
+    return new_map("rff", omega=omega, degree=None, radius=radius if uniform else None)
 
 
 def kernel_features(
@@ -269,13 +307,10 @@ def kernel_features(
     True
     """
     measures = as_measures("sets", sets, "weights", weights)
-    phi = map_for(
-        measures,
-        Kernel.checked(kernel, sigma, measures, SCALED_KERNELS),
-        Accuracy.checked(eps, delta, seed),
-        method,
-        n_features,
-    )
+    phi = kernel_feature_map(
+        measures, sigma=sigma, kernel=kernel, method=method, n_features=n_features, eps=eps,
+        delta=delta, seed=seed,
+    )  # fmt: skip
     require_memory("kernel_features", R=phi.n_features, **point_counts(measures))
     return phi(measures, n_threads=n_threads)
 
@@ -285,62 +320,6 @@ def point_counts(measures: list[Measure]) -> dict[str, int]:
     points, dim = sum(map(len, measures)), measures[0].points.shape[1]
     numbers = points * (dim + measures[0].vectors.shape[1] - 1)
     return {"n": len(measures), "N": numbers, "V": points, "d": dim}
-
-
-def map_for(
-    measures: list[Measure],
-    kernel: Kernel,
-    accuracy: Accuracy,
-    method: str,
-    n_features: int | None,
-    uniform: bool = False,
-) -> KernelFeatureMap:
-    """Return the feature map of a method for these measures."""
-    eps, gaussian = accuracy.eps, kernel.name == "gaussian"
-    choice("method", method, ("auto", "rff", "ifgt"))
-    if (n_features is None) == (eps is None):
-        raise TypeError("give the accuracy as eps or the size as n_features, one of the two")
-    if method == "ifgt" and not (gaussian and eps is not None):
-        raise ValueError('method="ifgt" is for the Gaussian kernel, and needs eps')
-    if uniform and not (gaussian and eps is not None):
-        raise ValueError("uniform=True is for the Gaussian kernel, and needs eps")
-    points = np.concatenate([m.points for m in measures])
-    dim, channels = points.shape[1], measures[0].vectors.shape[1]
-    centre, radius = fast_gauss.ball(points)
-    if eps is None:
-        n_frequencies = _frequencies_of(n_features, channels)
-    else:
-        # Each pair's error is eps times the square of half its total.
-        each = eps / 4
-        n_pairs = max(1, len(measures) * (len(measures) - 1) // 2)
-        n_frequencies = (
-            random_fourier.needed_uniformly(each, accuracy.risk, dim, 2 * radius, kernel.sigma)
-            if uniform
-            else random_fourier.needed(each, accuracy.risk / n_pairs)
-        )
-    new_map = partial(
-        KernelFeatureMap, kernel=kernel.name, sigma=kernel.sigma, centre=centre,
-        kind=measures[0].kind, channels=channels, eps=eps,
-    )  # fmt: skip
-    if gaussian and eps is not None and method != "rff":
-        try:
-            degree, terms = fast_gauss.check_terms(
-                dim, radius / (math.sqrt(2) * kernel.sigma), each
-            )
-        except ValueError:
-            if method == "ifgt":
-                raise
-        else:
-            if method == "ifgt" or terms <= 2 * n_frequencies:
-                return new_map("ifgt", omega=None, degree=degree, radius=radius)
-    if dim * n_frequencies > _MOST_VALUES // 8:
-        raise ValueError(
-            f"eps={eps} for {len(measures)} sets would need {2 * channels * n_frequencies} random "
-            'features; use a larger eps, n_features, or method="exact"'
-        )
-    require_memory("kernel_feature_map", R=2 * channels * n_frequencies, **point_counts(measures))
-    omega = random_fourier.frequencies(accuracy.rng, dim, n_frequencies, kernel)
-    return new_map("rff", omega=omega, degree=None, radius=radius if uniform else None)
 
 
 def _frequencies_of(n_features: Any, channels: int) -> int:

@@ -57,34 +57,29 @@ def candidates(pair: Pair, ascent: Ascent, slack: float) -> tuple[Motions, int]:
         _refuse(len(R) * each, pair, len(offsets) * pair.n_pairs > _MOST_TRANSLATIONS)
     else:
         _refuse(float(len(R)), pair, False)
-    best = _Best()
     if offsets is None:
-        t = np.zeros((len(R), dim))
-        best.add(ascent.values(pair, R, t), R, t)
-        return best.motions, best.seen
+        best = _best_of(None, ascent, pair, R, np.zeros((len(R), dim)))
+        return best, len(R)
+    best, seen = None, 0
     for turn in R:
         differences = (pair.p[:, None] - pair.q @ turn.T).reshape(-1, dim)
         cells = np.rint(differences / step)[:, None] + offsets
         t = np.unique(cells.reshape(-1, dim), axis=0) * step
-        turned = np.broadcast_to(turn, (len(t), dim, dim))
-        best.add(ascent.values(pair, turned, t), turned, t)
-    return best.motions, best.seen
+        best = _best_of(best, ascent, pair, np.broadcast_to(turn, (len(t), dim, dim)), t)
+        seen += len(t)
+    return best, seen
 
 
-class _Best:
-    """The best of the motions that were tried, and how many these were."""
-
-    def __init__(self) -> None:
-        self.motions: Motions | None = None
-        self.seen = 0
-
-    def add(self, values: np.ndarray, R: np.ndarray, t: np.ndarray) -> None:
-        self.seen += len(values)
-        if self.motions is not None:
-            values = np.concatenate([values, self.motions.value])
-            R, t = np.concatenate([R, self.motions.R]), np.concatenate([t, self.motions.t])
-        which = np.argsort(-values, kind="stable")[:_KEPT]
-        self.motions = Motions(R[which], t[which], values[which])
+def _best_of(
+    best: Motions | None, ascent: Ascent, pair: Pair, R: np.ndarray, t: np.ndarray
+) -> Motions:
+    """Return the best of the best so far and of more motions."""
+    values = ascent.values(pair, R, t)
+    if best is not None:
+        values = np.concatenate([values, best.value])
+        R, t = np.concatenate([R, best.R]), np.concatenate([t, best.t])
+    which = np.argsort(-values, kind="stable")[:_KEPT]
+    return Motions(R[which], t[which], values[which])
 
 
 def _check(pair: Pair, ascent: Ascent, dim: int) -> None:

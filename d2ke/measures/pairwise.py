@@ -14,8 +14,8 @@ from d2ke._base.blas import row_products
 from d2ke._base.checks import choice, integer
 from d2ke._base.memory import needs, require_memory
 from d2ke.measures import pair_sums
-from d2ke.measures.feature_map import KernelFeatureMap, map_for, point_counts
-from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel
+from d2ke.measures.feature_map import KernelFeatureMap, kernel_feature_map, point_counts
+from d2ke.measures.kernels import Kernel
 from d2ke.measures.measure import Measure, as_measures, check_comparable
 
 MATRIX_METHODS = ("exact", "auto", "rff", "ifgt")
@@ -106,8 +106,10 @@ def kernel_distance_matrix(
         _refuse_feature_options(n_features=n_features, eps=eps, delta=delta)
         checked = Kernel.checked(kernel, sigma, both)
         return _exact_distances("kernel_distance_matrix", x, y, checked, n_threads)
-    checked = Kernel.checked(kernel, sigma, both, SCALED_KERNELS)
-    phi = map_for(both, checked, Accuracy.checked(eps, delta, seed), method, n_features)
+    phi = kernel_feature_map(
+        both, sigma=sigma, kernel=kernel, method=method, n_features=n_features, eps=eps,
+        delta=delta, seed=seed,
+    )  # fmt: skip
     return _feature_distances("kernel_distance_matrix", x, y, phi, n_threads)
 
 
@@ -181,8 +183,10 @@ def kernel_neighbors(
         checked = Kernel.checked(kernel, sigma, q + s)
         D = _exact_distances("kernel_neighbors", q, s, checked, n_threads)
     else:
-        checked = Kernel.checked(kernel, sigma, q + s, SCALED_KERNELS)
-        phi = map_for(q + s, checked, Accuracy.checked(eps, delta, seed), method, n_features)
+        phi = kernel_feature_map(
+            q + s, sigma=sigma, kernel=kernel, method=method, n_features=n_features, eps=eps,
+            delta=delta, seed=seed,
+        )  # fmt: skip
         if phi.n_features <= _TREE_FEATURES:
             tree = KDTree(phi(s, n_threads=n_threads))
             distances, indices = tree.query(phi(q, n_threads=n_threads), k=range(1, k + 1))

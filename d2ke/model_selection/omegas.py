@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from d2ke._base.checks import generator, integer
 from d2ke._base.memory import SPARE
 from d2ke._base.progress import stages
+from d2ke._base.text import show
 from d2ke.distances.blocks import description
 from d2ke.distances.fingerprint import digest, sequence_digest
 from d2ke.distances.matrix import fill
@@ -22,7 +23,7 @@ from d2ke.model_selection.call import SearchCall, packed_bytes
 from d2ke.model_selection.candidates import search_features
 from d2ke.model_selection.folder import SearchFolder, store_names
 from d2ke.model_selection.grids import FEATURE_VALUES, FeatureGrid
-from d2ke.model_selection.result import Search, printable, show
+from d2ke.model_selection.result import Search, printable
 from d2ke.objects.container import Objects, check_compatible
 from d2ke.objects.fitted_objects import representatives
 from d2ke.objects.packing import pack

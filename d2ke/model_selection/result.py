@@ -16,6 +16,7 @@ import numpy as np
 from d2ke._base.checks import file_path
 from d2ke._base.files import atomic_write, lists_to_tuples
 from d2ke._base.memory import needs
+from d2ke._base.text import show, shown
 from d2ke._version import __version__
 from d2ke.io._hdf5 import HEADER_BYTES, group_of, header, part_of, seal
 
@@ -133,7 +134,7 @@ class Search:
             if numbers and values[0] > 0 and values[-1] > 10 * values[0]:
                 axes.set_xscale("log")
             if not numbers:
-                axes.set_xticks(list(x), [_text(value) for value in values])
+                axes.set_xticks(list(x), [shown(value) for value in values])
             axes.set_xlabel(name)
             axes.grid(alpha=0.3)
         return figure
@@ -202,17 +203,6 @@ def load_search(path: str | os.PathLike) -> Search:
         raise
     except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"{path} does not hold a search of d2ke: {error}") from error
-
-
-def show(values: Mapping[str, Any]) -> str:
-    """Write parameters on one line."""
-    return ", ".join(f"{name} {_text(value)}" for name, value in values.items()) or "no parameters"
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, (tuple, list)):
-        return " to ".join(_text(one) for one in value)
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def printable(value: Any) -> Any:

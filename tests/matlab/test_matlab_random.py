@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import d2ke
-from matlab_compat import random
-from matlab_compat.random import RandStream, rng
+from matlab_compat import rand_stream, random
+from matlab_compat.rand_stream import RandStream
+from matlab_compat.random import rng
 
 SEEDS = st.integers(0, 2**32 - 1)
 TAIL = 3.65415288536101
@@ -113,9 +114,9 @@ def test_one_stream_in_any_pieces(seed, pieces):
 
 
 def test_pieces_across_the_vectorised_chunks():
-    n = 3 * random._CHUNK + 17
+    n = 3 * rand_stream._CHUNK + 17
     whole, stream = RandStream(7).randn(n, 1)[:, 0], RandStream(7)
-    sizes = [random._CHUNK - 1, 2, random._CHUNK + 1, n - 2 * random._CHUNK - 2]
+    sizes = [rand_stream._CHUNK - 1, 2, rand_stream._CHUNK + 1, n - 2 * rand_stream._CHUNK - 2]
     np.testing.assert_array_equal(np.concatenate([stream.randn(k, 1)[:, 0] for k in sizes]), whole)
 
 

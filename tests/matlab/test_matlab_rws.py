@@ -31,7 +31,8 @@ from matlab_compat import (
     rws_VaryingR_CV_mulvar,
 )
 from matlab_compat._newton_solvers import trainer
-from matlab_compat.random import RandStream, global_stream
+from matlab_compat.rand_stream import RandStream
+from matlab_compat.random import global_stream
 
 HISTORY = ("DMaxHist", "sigmaHist", "lambda_invHist")
 

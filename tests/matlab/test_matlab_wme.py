@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from matlab_compat import wmd_dist, wme_GenFea, wme_GenFea_preproc
-from matlab_compat.random import RandStream
+from matlab_compat.rand_stream import RandStream
 
 
 def transport(x, a, y, b):

@@ -119,11 +119,11 @@ def load_mat(
     wanted = _wanted(names)
     squeeze = flag("squeeze", squeeze)
     with _named(path):
-        found, nodes = _nodes(path, wanted)
-        _check_found(path, wanted, found)
+        present, nodes = _nodes(path, wanted)
+        _check_present(path, wanted, present)
         return {
             name: to_python(nodes[name], name, squeeze)
-            for name in (found if wanted is None else wanted)
+            for name in (present if wanted is None else wanted)
         }
 
 
@@ -193,9 +193,7 @@ def load_objects(
         if len(shape) != 2 or 1 not in shape:
             raise ValueError(f"{where} is a cell of shape {shape}; a row or a column is needed")
         items = [_item(node, f"{name}{{{i + 1}}}", path, kind) for i, node in enumerate(nodes)]
-    if items and isinstance(items[0], str) and kind != "vectors":
-        return pack(items, kind="strings", name=where)
-    if kind == "strings":
+    if kind == "strings" or (kind is None and items and isinstance(items[0], str)):
         return pack(items, kind="strings", name=where)
     return pack(items, kind=kind, channels_first=channels_first, name=where)
 
@@ -265,7 +263,7 @@ def save_mat(
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Name the file in the error for what is wrong inside it."""
+    """Raise a MatFileError that names the file where its content is damaged."""
     try:
         yield
     except Damaged as error:
@@ -286,10 +284,10 @@ def _wanted(names: Any) -> list[str] | None:
     return list(dict.fromkeys(names))
 
 
-def _check_found(path: Path, wanted: list[str] | None, found: list[str]) -> None:
+def _check_present(path: Path, wanted: list[str] | None, present: list[str]) -> None:
     for name in wanted or []:
-        if name not in found:
-            held = ", ".join(sorted(found)) or "no variable"
+        if name not in present:
+            held = ", ".join(sorted(present)) or "no variable"
             raise ValueError(f"{path} has no variable {name!r}; it has {held}")
 
 
@@ -316,17 +314,17 @@ def _nodes(path: Path, wanted: list[str] | None) -> tuple[list[str], dict[str, t
         form = _format(path, file.read(128))
         if form != "7.3":
             return _old_nodes(file, path.stat().st_size, v4 if form == "4" else v5, wanted)
-    found: list[str] = []
+    present: list[str] = []
     nodes: dict[str, tuple] = {}
     with closing(v73.read(path, wanted)) as messages:
         for kind, content in messages:
             if kind == "names":
-                found = content
+                present = content
             elif kind == "name":
                 name = content
             else:
                 nodes[name] = content
-    return found, nodes
+    return present, nodes
 
 
 def _old_nodes(
@@ -357,15 +355,15 @@ def _items(path: Path, name: str) -> tuple[tuple[int, ...] | None, Any]:
     with open(path, "rb") as file:
         old = _format(path, file.read(128)) != "7.3"
     if old:
-        found, nodes = _nodes(path, [name])
-        _check_found(path, [name], found)
+        present, nodes = _nodes(path, [name])
+        _check_present(path, [name], present)
         node = nodes[name]
         return node[1:] if node[0] == "cell" else (None, node)
     shape, items = None, []
     with closing(v73.read(path, [name], pieces=True)) as messages:
         for kind, content in messages:
             if kind == "names":
-                _check_found(path, [name], content)
+                _check_present(path, [name], content)
             elif kind == "cell":
                 shape = content
             elif kind == "item":

@@ -92,7 +92,7 @@ def read(file: BinaryIO, place: tuple) -> tuple:
 
 
 def _inflated(file: BinaryIO, nbytes: int, order: str) -> np.ndarray:
-    """Decompress one variable; what it says of its size is what it may take."""
+    """Decompress one variable; it may not take more than the size in its tag."""
     stream = zlib.decompressobj()
     buffer = None
     head, filled = b"", 0

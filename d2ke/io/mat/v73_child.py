@@ -4,8 +4,8 @@
 libhdf5 trusts what it finds: a few changed bytes make it loop for ever. This file is run
 as a script by `d2ke.io.mat.v73`, without d2ke, and writes messages:
 ``("names", [all variables])``; for each variable ``("name", name)``, then ``("node", node)``,
-or for a cell that is asked for in pieces ``("cell", shape)`` and ``("item", node)`` for each
-item; at the end ``("done",)`` or ``("damaged", reason)``. Nodes are described in
+or for a cell that is read in pieces ``("cell", shape)`` and ``("item", node)`` for each item;
+at the end ``("done",)`` or ``("damaged", reason)``. Nodes are described in
 `d2ke.io.mat.values`.
 
 A message is the length of a text, 8 bytes; the text, JSON; and the bytes of the arrays, which the
@@ -56,7 +56,7 @@ def limit_memory(nbytes: int) -> None:
 
 
 class Reader:
-    """An open file, and how much has been read of it."""
+    """An open file, and how many bytes and objects may still be read of it."""
 
     def __init__(self, path: str):
         size = os.path.getsize(path)

@@ -160,7 +160,7 @@ def variable_nodes(data: Any) -> dict[str, tuple]:
 
 
 def from_python(value: Any, where: str, depth: int = 0) -> tuple:
-    """Return the node of a value; `where` is how errors call it."""
+    """Return the node of a value; `where` names it in errors."""
     if depth > MAX_DEPTH:
         raise ValueError(f"{where[:60]}... is nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, (str, np.str_)):
@@ -204,19 +204,19 @@ def _integer(value: int, where: str) -> np.integer:
 
 
 def _array_node(array: np.ndarray, where: str, depth: int) -> tuple:
-    given = array.ndim
-    if given < 2:
+    ndim = array.ndim
+    if ndim < 2:
         array = array.reshape(1, -1)
     if array.dtype.names is not None:
-        return _struct_array_node(array, where, depth, given)
+        return _struct_array_node(array, where, depth, ndim)
     if array.dtype == object:
         items = [
-            from_python(item, f"{where}[{_index(i, array.shape, given)}]", depth + 1)
+            from_python(item, f"{where}[{_index(i, array.shape, ndim)}]", depth + 1)
             for i, item in enumerate(array.ravel(order="F"))
         ]
         return "cell", array.shape, items
     if array.dtype.kind == "U":
-        return "char", _rows_of_units(array if given else array.reshape(1), where, given)
+        return "char", _rows_of_units(array if ndim else array.reshape(1), where, ndim)
     if array.dtype.name not in CLASSES:
         raise TypeError(
             f"{where} is an array of {array.dtype}, which has no class in MATLAB; {_HELD}"
@@ -224,21 +224,21 @@ def _array_node(array: np.ndarray, where: str, depth: int) -> tuple:
     return "array", array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
-def _struct_array_node(array: np.ndarray, where: str, depth: int, given: int) -> tuple:
+def _struct_array_node(array: np.ndarray, where: str, depth: int, ndim: int) -> tuple:
     columns = {}
     for field in array.dtype.names:
         _check_name(field, where, "a field")
         columns[field] = [
-            from_python(item, f"{where}[{_index(i, array.shape, given)}][{field!r}]", depth + 1)
+            from_python(item, f"{where}[{_index(i, array.shape, ndim)}][{field!r}]", depth + 1)
             for i, item in enumerate(array[field].ravel(order="F"))
         ]
     return "struct", array.shape, columns
 
 
-def _index(i: int, shape: tuple[int, ...], given: int) -> str:
+def _index(i: int, shape: tuple[int, ...], ndim: int) -> str:
     """Return the index that a user writes for item i in column-major order."""
-    if given < 2:
-        return str(i) if given else "()"
+    if ndim < 2:
+        return str(i) if ndim else "()"
     return ", ".join(str(int(k)) for k in np.unravel_index(i, shape, order="F"))
 
 
@@ -246,12 +246,12 @@ def _units(text: str) -> np.ndarray:
     return np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2").astype(np.uint16)
 
 
-def _rows_of_units(array: np.ndarray, where: str, given: int) -> np.ndarray:
+def _rows_of_units(array: np.ndarray, where: str, ndim: int) -> np.ndarray:
     """Return the char array of an array of rows: all must be of one length, nothing is padded."""
-    if given == 0:
+    if ndim == 0:
         text = str(array[0])
         return _units(text)[np.newaxis] if text else np.empty((0, 0), np.uint16)
-    shape = array.shape[1:] if given == 1 else array.shape
+    shape = array.shape[1:] if ndim == 1 else array.shape
     array = array.reshape(shape)
     width = array.dtype.itemsize // 4
     lengths = np.char.str_len(array)

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Parameters as short text, for reports and messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def show(values: Mapping[str, Any]) -> str:
+    """Return parameters on one line."""
+    return ", ".join(f"{name} {shown(value)}" for name, value in values.items()) or "no parameters"
+
+
+def shown(value: Any) -> str:
+    """Return a parameter in a few characters; a range as "1 to 25"."""
+    if isinstance(value, (tuple, list)):
+        return " to ".join(map(shown, value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
