@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`search` with its distances in files beside the same search in memory: time and resident memory.
+"""`search` with its distances in files and in memory: time and resident memory.
 
 The strings are outlines of MNIST's digits, as in `benchmarks.streaming`, with their classes. Each
-run is a process of its own.
+run has its own process.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ def main(arguments: list[str] | None = None) -> int:
                 continue
             limit = options.max_memory if name == "folder" else None
             call = "benchmarks.search_stores:measured"
-            how = (options.R, threads, options.loss, limit)
-            found = in_child(call, folder, *how, isa=isa.selected())
+            arguments = (folder, options.R, threads, options.loss, limit)
+            run = in_child(call, *arguments, isa=isa.selected())
             title = f"folder, max_memory={limit}" if limit else "in memory"
-            print(f"| {title} | {found['seconds']:.1f} | {found['peak']:.0f} | {found['chosen']} | "
-                  f"{found['accuracy']:.4f} |", flush=True)  # fmt: skip
+            print(f"| {title} | {run['seconds']:.1f} | {run['peak']:.0f} | {run['chosen']} | "
+                  f"{run['accuracy']:.4f} |", flush=True)  # fmt: skip
     return 0
 
 
@@ -66,7 +66,7 @@ def measured(
     del data
     stores = {} if limit is None else {"folder": Path(folder, "search"), "max_memory": limit}
     started = time.perf_counter()
-    found = d2ke.search(
+    result = d2ke.search(
         X,
         y,
         distance="levenshtein",
@@ -78,8 +78,8 @@ def measured(
     return {
         "seconds": time.perf_counter() - started,
         "peak": peak_kilobytes() * 1024 / 1e6,
-        "chosen": ", ".join(f"{name} {value}" for name, value in found.parameters.items()),
-        "accuracy": found.accuracy,
+        "chosen": ", ".join(f"{name} {value}" for name, value in result.parameters.items()),
+        "accuracy": result.accuracy,
     }
 
 

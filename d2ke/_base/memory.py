@@ -51,6 +51,11 @@ SYMBOLS = {
     "k": "classes or clusters; of `svmpredict` pairs of classes",
     "b": "bytes of a value of the array that is made: 8 for float64, 4 for float32",
     "C": "values of C times those of R and of scaling",
+    "D": "`search`: bytes of the distances that it computes or reads into memory (for features: of "
+    "two p(omega), and a copy to find the median); 0 with a folder",
+    "K": "`search`: classes times folds that are solved together, as many as take 256 MiB",
+    "Z": "`search`: 16 n R where features are held (without a folder, or if max_memory has room), "
+    "else 0; if n < R, 16 n^2 + 8 n R more",
     "c": "8 where an array that is not float64 is copied to float64, else 0",
     "N": "numbers or letters in all objects (of points: coordinates, and what they carry besides a "
     "weight)",
@@ -62,7 +67,7 @@ SYMBOLS = {
     "T": "threads",
     "f": "folds of the cross-validation",
     "H": "rows of a fold",
-    "B": "bytes of a block of rows, at most 64 MiB",
+    "B": "bytes of a block of rows, at most 64 MiB; `search`: with the scores of its rows",
     "L": "the smaller of 4096 and the number of rows (`kernel_standard_error`, `kernel_error`: of "
     "1024 and R)",
     "P": "R if it is at most 2500, else 0",

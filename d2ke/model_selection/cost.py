@@ -1,145 +1,151 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The memory that the steps of a search need."""
+"""What a search takes, by the rows of `search` in the table of memory; and which way suits it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from d2ke._base.memory import needs
+from d2ke._base.memory import SPARE, bytes_needed, check_limit, needs, require_memory
 from d2ke._base.threads import thread_count
-from d2ke.model_selection.fold_sums import (
-    fewer_operations,
-    product_bytes,
-)
-from d2ke.model_selection.squared_hinge import hinge_bytes
-from d2ke.model_selection.squared_loss import hat_bytes
+from d2ke.learners.libsvm import cache_bytes
+from d2ke.learners.newton import block_newton_sizes
+from d2ke.model_selection.fold_sums import block_bytes, fewer_operations
+from d2ke.model_selection.folds import SearchProblem
+from d2ke.model_selection.squared_hinge import folds_together
 
-# What it takes to verify a store and find its median; and what HDF5 and the allocator keep.
-_VERIFY_BYTES, SPARE_BYTES = 3 << 24, 1 << 25
+HAT = '"d2ke", "rsm": blocks of the hat matrix'
+PRODUCTS = '"d2ke", "rsm": sums of products'
+HINGE = '"d2ke", "rsm": squared hinge loss'
 
-# What is held for each distance, at once, or of all of them.
-_BYTES_OF_NEIGHBORS = 64
-
-_NUMBERS_OF_LED = 8
-
-_NUMBERS_OF_KERNEL, _NUMBERS_OF_MACHINE = 3, 2
-
-
-_SMALLER = "give a part of the objects, fewer threads, or a smaller R"
 needs(
     "search",
     {
-        '"d2ke", "rsm": blocks of the hat matrix': "24 n R + 40 n R T + 48 M^2 T + 32 H^2 T "
-        "+ 112 n k + 320 R k f + W",
-        '"d2ke", "rsm": blocks of the hat matrix, folder': "16 n R + 40 n R T + 48 M^2 T "
-        "+ 32 H^2 T + 112 n k + 320 R k f + W",
-        '"d2ke", "rsm": sums of products, folder': "8 R^2 f + 56 R^2 T + 8 R k f C + 112 n k "
-        "+ 320 R k f + 256 MiB + W",
+        HAT: "D + 40 n R T + 48 M^2 T + 32 H^2 T + W",
+        PRODUCTS: "D + 8 R^2 f + 56 R^2 T + 16 R k f C + 4 B + 2 B T + W",
+        HINGE: "D + Z + 112 n K + 24 M P + 24 L M + 320 M K + 8 MiB T + 32 MiB + W",
     },
-    _SMALLER,
+    "a folder for the distances; a part of the objects, fewer threads, or a smaller R",
 )
 needs(
     "search",
     {
-        '"d2ke", "rsm": sums of products': "32 n R + 8 R^2 f + 56 R^2 T + 8 R k f C + 112 n k "
-        "+ 320 R k f + 256 MiB + W",
+        '"knn"': "D + 64 n + 64 MiB + W",
+        '"dsk_rbf", "dsk_nd"': "D + 16 n^2 + 24 n^2 T + Q T + W",
+        '"gdk_led"': "D + 40 n^2 + 64 n R + 32 H^2 + 112 n K + W",
     },
-    f"a folder for the distances; {_SMALLER}",
-)
-needs(
-    "search",
-    {
-        '"knn"': "24 n^2 + W",
-        '"knn", within is a file': "64 n + 64 MiB",
-        '"gdk_led"': "48 n^2 + 64 n R + 32 H^2 + 112 n k f + W",
-    },
-    "give a part of the objects",
-)
-needs(
-    "search",
-    {'"dsk_rbf", "dsk_nd"': "24 n^2 + 24 n^2 T + Q T + W"},
     "give a part of the objects, or fewer threads",
 )
 
+# What it takes to verify a store and find its median.
+_VERIFY_BYTES = 3 << 24
+
 
 @dataclass(frozen=True)
-class Load:
-    """What the time and the memory of a search for features depend on.
+class SearchCost:
+    """What the time and the memory of a search depend on.
 
     Attributes
     ----------
-    n, n_folds, n_classes, n_costs : int
-        Rows, folds, classes, values of C.
-    n_views : int
-        How many settings there may be with the same gamma.
-    n_threads : int
-        Threads.
+    problem : SearchProblem
+        The labels and folds.
+    sizes : sequence of int
+        Values of R.
+    n_costs, n_views : int
+        Values of C; settings that there may be with the same gamma.
     hinge : bool
         Whether the squared hinge loss is tried.
+    distances : int
+        Bytes of distances that are held in memory; 0 if they are in a file.
+    kernels, inputs : int
+        Bytes that the distance's kernels make of the objects, and of packed objects.
+    limit : int, optional
+        Bytes that the search may take, inputs included.
     """
 
-    n: int
-    n_folds: int
-    n_classes: int
-    n_costs: int
-    n_views: int
-    n_threads: int
-    hinge: bool
+    problem: SearchProblem
+    sizes: Sequence[int] = (1,)
+    n_costs: int = 0
+    n_views: int = 0
+    hinge: bool = False
+    distances: int = 0
+    kernels: int = 0
+    inputs: int = 0
+    limit: int | None = None
 
-    @classmethod
-    def of(cls, codes: np.ndarray, values: Mapping[str, Sequence], fit: Mapping[str, Any]) -> Load:
-        """Make the load of a search over these values of R, scaling, C and loss."""
-        return cls(
-            len(codes),
-            fit["n_folds"],
-            int(codes.max()) + 1,
-            len(values["C"]),
-            len(values["scaling"]) * len(values["R"]),
-            thread_count(fit["n_threads"]),
-            "squared_hinge" in values["loss"],
-        )
+    def symbols(self, R: int) -> dict[str, int]:
+        """Return what the symbols of the formulas stand for; see d2ke._base.memory."""
+        problem = self.problem
+        n, n_folds, n_classes = problem.n, problem.n_folds, problem.n_classes
+        smaller, n_threads = min(n, R), thread_count(problem.n_threads)
+        n_together = n_classes * folds_together(n, n_classes, n_folds)
+        newton = block_newton_sizes((n, smaller), n_together, n_threads)
+        held = 16 * n * R if self.distances else 0
+        return {
+            "n": n,
+            "R": R,
+            "M": smaller,
+            "H": problem.largest_fold,
+            "k": n_classes,
+            "K": n_together,
+            "f": n_folds,
+            "C": self.n_costs * self.n_views,
+            "T": n_threads,
+            "B": block_bytes(R, n_classes, self.n_costs),
+            "D": self.distances,
+            "L": newton["L"],
+            "P": newton["P"],
+            "Q": cache_bytes(n),
+            "W": self.kernels,
+            "Z": held + (8 * n * (2 * n + R) if n < R else 0),
+        }
 
-    def by_products(self, R: int, limit: int | None) -> bool:
+    def needed(self, case: str, R: int = 1, **changes: int) -> int:
+        """Return the bytes of one step above the inputs."""
+        least = _VERIFY_BYTES if case in (HAT, PRODUCTS, HINGE) else 0
+        return max(least, bytes_needed("search", case, **self.symbols(R) | changes))
+
+    def fits(self, case: str, R: int, **changes: int) -> bool:
+        """Whether the limit leaves room for a step."""
+        if self.limit is None:
+            return True
+        return self.needed(case, R, **changes) + SPARE + self.inputs <= self.limit
+
+    def by_products(self, R: int) -> bool:
         """Whether to sum products for R features: if that is cheaper, or nothing else fits."""
-        cheaper = fewer_operations(self.n, R, self.n_folds, self.n_classes, self.n_costs)
-        if limit is None:
-            return cheaper
-        if cheaper:
-            return self.product_bytes(R) <= limit or self.hat_bytes(R) > limit
-        return self.hat_bytes(R) > limit >= self.product_bytes(R)
+        problem = self.problem
+        n, n_folds, n_classes = problem.n, problem.n_folds, problem.n_classes
+        cheaper = fewer_operations(n, R, n_folds, n_classes, self.n_costs)
+        ways = (PRODUCTS, HAT) if cheaper else (HAT, PRODUCTS)
+        fitting = [way for way in ways if self.fits(way, R, **self._least(way))]
+        least = min(ways, key=lambda way: self.needed(way, R, **self._least(way)))
+        return (*fitting, least)[0] == PRODUCTS
 
-    def product_bytes(self, R: int) -> int:
-        """Return the bytes that sums of products take."""
-        counts = self.n_folds, self.n_classes, self.n_costs, self.n_views
-        return product_bytes(R, *counts, self.n_threads)
+    def _least(self, way: str) -> dict[str, int]:
+        """Return changes of symbols: with a limit settings can be tried one after the other."""
+        return {"T": 1} if way == HAT and self.limit is not None else {}
 
-    def hat_bytes(self, R: int) -> int:
-        """Return the bytes that the hat matrix of a setting takes, with its features."""
-        return hat_bytes(self.n, R, self.n_folds)
+    def hat_threads(self, R: int) -> int:
+        """Return how many settings with R features can be tried at the same time."""
+        n_threads = thread_count(self.problem.n_threads)
+        return next((T for T in range(n_threads, 1, -1) if self.fits(HAT, R, T=T)), 1)
 
-    def hinge_bytes(self, R: int) -> int:
-        """Return the bytes that the squared hinge loss takes, beside the features."""
-        return hinge_bytes(self.n, R, self.n_folds, self.n_classes, self.n_threads)
+    def holds_features(self, R: int) -> bool:
+        """Whether features of distances in a file are held for the squared hinge loss."""
+        more = 16 * self.problem.n * R
+        return self.limit is not None and self.fits(HINGE, R, Z=self.symbols(R)["Z"] + more)
 
-    def needed(self, sizes: Sequence[int], *, in_file: bool) -> int:
-        """Return the bytes for these numbers of features, beside distances that are in memory."""
-        most = _VERIFY_BYTES
-        for R in sizes:
-            most = max(most, min(self.product_bytes(R), self.hat_bytes(R)))
-            if self.hinge:
-                features = 0 if in_file else 2 * 8 * self.n * R
-                most = max(most, self.hinge_bytes(R) + features)
-        return most + SPARE_BYTES
+    def require(self, what: str, case: str = "") -> None:
+        """Refuse a search that takes more than the machine or `max_memory` has.
 
-
-def gram_bytes(method: str, n: int, n_threads: int) -> int:
-    """Return about how many bytes a search takes beside the distances among n objects."""
-    if method == "knn":
-        return _BYTES_OF_NEIGHBORS * max(n, 1 << 20)
-    if method == "gdk_led":
-        return _NUMBERS_OF_LED * 8 * n**2
-    return (_NUMBERS_OF_KERNEL + _NUMBERS_OF_MACHINE * n_threads) * 8 * n**2
+        Without a case, that of a method on distances among the objects, it is about features.
+        """
+        steps = []
+        for R in self.sizes:
+            way = case or (PRODUCTS if self.by_products(R) else HAT)
+            steps.append((way, R, self._least(way)))
+            if self.hinge and not case:
+                steps.append((HINGE, R, {}))
+        step, R, changes = max(steps, key=lambda one: self.needed(one[0], one[1], **one[2]))
+        require_memory("search", step, **self.symbols(R) | changes)
+        check_limit(self.limit, self.needed(step, R, **changes) + SPARE + self.inputs, what)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cross-validated accuracy of linear classifiers from sums of products over the rows of each fold.
 
-What the models without a fold need of the rows are the products of all features with each other
-and with the targets, summed over the other folds. One pass over the rows sums them for each fold,
-a second one counts what the models get right; so the rows may be in a file. R^2 numbers for each
-fold are held, whatever the number of rows.
+The model without a fold needs only the products of all features with each other and with the
+targets, summed over the other folds. One pass over the rows sums them for each fold, a second pass
+counts the correct predictions; so the rows may be in a file. Each fold holds R^2 numbers, whatever
+the number of rows.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from d2ke._base.checks import positive_number
 from d2ke.embedding.scaling import Scaling
 from d2ke.io._rows import Rows
 
-# Neither may depend on the number of threads, nor on the memory that there is: the last bits would.
+# Neither may depend on the number of threads or the available memory: the last bits would.
 _STRIP = 256  # features whose products with all others are computed at a time
 _BLOCK_VALUES, _BLOCK_ROWS = 1 << 20, (1024, 8192)
 _RUN = 512  # rows that are made at a time
 _AHEAD = 2  # blocks that are made while others are used
-# What an eigendecomposition of R features takes in units of R^3 multiplications of matrix products.
+# Cost of an eigendecomposition of R features, in units of R^3 multiplications of matrix products.
 _EIGEN = 8
 
 
-class View(NamedTuple):
-    """Features that follow from others.
+class FeatureView(NamedTuple):
+    """Features that are the first columns of others, multiplied and scaled.
 
     Attributes
     ----------
     R : int
-        How many of the others, the first ones.
+        Number of columns.
     scaling : str
         Kind of `Scaling`, fitted on all rows.
     factor : float
-        What they are multiplied by before.
+        Factor of the columns, applied before the scaling.
     """
 
     R: int
@@ -48,25 +48,17 @@ class View(NamedTuple):
 
 
 def fewer_operations(n: int, R: int, n_folds: int, n_classes: int, n_costs: int) -> bool:
-    """Whether this way takes fewer operations than `squared_loss.cross_validate`."""
+    """Whether sums of products take fewer operations than `squared_loss.cross_validate`."""
     rank, out = min(n, R), n / n_folds
     blocks = n_costs * n_folds * (out**2 * rank + out**3 / 3)
     by_hat = 2 * n * R * rank + _EIGEN * rank**3 + blocks
-    here = n * R**2 / 2 + n_folds * _EIGEN * R**3 + n * R * n_costs * n_classes
-    return here < by_hat
+    by_products = n * R**2 / 2 + n_folds * _EIGEN * R**3 + n * R * n_costs * n_classes
+    return by_products < by_hat
 
 
-def product_bytes(
-    R: int, n_folds: int, n_classes: int, n_costs: int, n_views: int, n_threads: int
-) -> int:
-    """Return about how many bytes `cross_validate_by_products` takes."""
-    width = R + 1 + n_classes
-    sums = (n_folds + 1) * (R + 1) * width
-    blocks = (_AHEAD + 2) * _block_rows(R) * width + 4 * n_threads * _RUN * R
-    scores = n_threads * 2 * _block_rows(R) * n_costs * n_classes
-    weights = n_views * n_folds * (R + 1) * n_costs * n_classes
-    eigenvectors = 6 * n_threads * (R + 1) ** 2
-    return 8 * (sums + blocks + scores + weights + eigenvectors)
+def block_bytes(R: int, n_classes: int, n_costs: int) -> int:
+    """Return the bytes of a block of rows, or of their scores if these are more."""
+    return 8 * _block_rows(R) * max(R + 1 + n_classes, n_costs * n_classes)
 
 
 def cross_validate_by_products(
@@ -74,14 +66,14 @@ def cross_validate_by_products(
     codes: np.ndarray,
     costs: Sequence[float],
     folds: np.ndarray,
-    views: Sequence[View],
+    views: Sequence[FeatureView],
     *,
     n_threads: int | None = None,
 ) -> list[list[float]]:
     """Cross-validated accuracies of linear one-vs-rest classifiers with the squared loss.
 
-    They are, to rounding, those of `squared_loss.cross_validate` on the scaled features of each
-    view with a column of ones.
+    Up to rounding, they equal those of `squared_loss.cross_validate` on the scaled features of
+    each view with a column of ones.
 
     Parameters
     ----------
@@ -93,7 +85,7 @@ def cross_validate_by_products(
         Values of C.
     folds : ndarray of int, shape (n,)
         The fold of each row.
-    views : sequence of View
+    views : sequence of FeatureView
         The features to try.
     n_threads : int, optional
         Threads; None for all that this process may use. The bits do not depend on it.
@@ -101,16 +93,17 @@ def cross_validate_by_products(
     Returns
     -------
     list of list of float
-        For each view, percent of rows classified rightly when left out, for each C.
+        For each view, percent of rows classified correctly when left out, for each C.
 
     Examples
     --------
     >>> import numpy as np
     >>> from d2ke.io._rows import Rows
-    >>> from d2ke.model_selection.fold_sums import View, cross_validate_by_products
+    >>> from d2ke.model_selection.fold_sums import FeatureView, cross_validate_by_products
     >>> Z = Rows(np.linspace(-1, 1, 20)[:, None])
     >>> codes, folds = np.repeat([0, 1], 10), np.arange(20) % 5
-    >>> cross_validate_by_products(Z, codes, [10.0], folds, [View(1), View(1, "standard")])
+    >>> views = [FeatureView(1), FeatureView(1, "standard")]
+    >>> cross_validate_by_products(Z, codes, [10.0], folds, views)
     [[100.0], [100.0]]
     """
     ridges = [1 / (2 * positive_number("C", C)) for C in costs]
@@ -119,18 +112,15 @@ def cross_validate_by_products(
         products = _summed(rows, pool)
         total = products.sum(axis=0)
         left_out = [(view, fold) for view in views for fold in range(rows.n_folds)]
-        solved = pool.map(
-            lambda one: _model(total, products[one[1]], rows.centre, one[0], ridges), left_out
+        models = list(
+            pool.map(
+                lambda job: _model(total, products[job[1]], rows.centre, job[0], ridges), left_out
+            )
         )
-        models = [(*one, model) for one, model in zip(left_out, solved, strict=True)]
         right = np.zeros((len(views), len(ridges)), dtype=np.int64)
         for block in _ahead(rows.block, rows.slices, pool):
-            counts = list(
-                pool.map(
-                    lambda one, block=block: _count(block, one[1], one[2], one[0].R, len(costs)),
-                    models,
-                )
-            )
+            jobs = zip(left_out, models, strict=True)
+            counts = list(pool.map(lambda job, block=block: _count(block, *job, len(costs)), jobs))
             right += np.reshape(counts, (len(views), rows.n_folds, -1)).sum(axis=1)
     return (100.0 * right / len(Z)).tolist()
 
@@ -149,9 +139,9 @@ class _Block(NamedTuple):
 class _FoldRows:
     """Rows by blocks, with their classes and folds.
 
-    Features that hardly vary would lose most of their digits in products, so that some rows' means
-    are subtracted first. With b of n rows, these are within sd sqrt(n / b) of the means of all,
-    which costs at most a factor n / b of the digits, when products are moved there.
+    Features that hardly vary would lose most of their digits in products, so the means of the
+    first block are subtracted. The means of b of n rows are within sd sqrt(n / b) of those of all
+    rows; moving products there loses at most a factor n / b of the digits.
     """
 
     def __init__(self, Z: Rows, codes: np.ndarray, folds: np.ndarray):
@@ -183,14 +173,14 @@ def _block_rows(R: int) -> int:
 
 
 def _ahead(function: Callable[[Any], Any], items: Iterable[Any], pool: Executor) -> Iterator[Any]:
-    """Give the function's values in turn; the next ones are computed meanwhile."""
-    coming = []
+    """Yield the function's values in order, and compute the next ones meanwhile."""
+    futures = []
     for item in items:
-        coming.append(pool.submit(function, item))
-        if len(coming) > _AHEAD:
-            yield coming.pop(0).result()
-    while coming:
-        yield coming.pop(0).result()
+        futures.append(pool.submit(function, item))
+        if len(futures) > _AHEAD:
+            yield futures.pop(0).result()
+    while futures:
+        yield futures.pop(0).result()
 
 
 def _summed(rows: _FoldRows, pool: Executor) -> np.ndarray:
@@ -210,18 +200,22 @@ def _summed(rows: _FoldRows, pool: Executor) -> np.ndarray:
 
 
 def _model(
-    total: np.ndarray, left_out: np.ndarray, centre: np.ndarray, view: View, ridges: list[float]
+    total: np.ndarray,
+    left_out: np.ndarray,
+    centre: np.ndarray,
+    view: FeatureView,
+    ridges: list[float],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return weights and offsets, for centred features, of the models without a fold.
 
-    There is a column for each C and class.
+    Each C and class has a column.
     """
-    R, one = view.R, len(centre)
+    R, ones = view.R, len(centre)
     mean, scale = _scaling(total, centre, view)
     shift = mean - centre[:R]
-    chosen = [*range(R), *range(one, total.shape[1])]
+    chosen = [*range(R), *range(ones, total.shape[1])]
     kept = total[:R, chosen] - left_out[:R, chosen]
-    ends = total[one, one:] - left_out[one, one:]  # rows, and sums of targets
+    ends = total[ones, ones:] - left_out[ones, ones:]  # rows, and sums of targets
     # About the new means, in the new units.
     sums = kept[:, R].copy()
     kept[:, R:] -= np.outer(shift, ends)
@@ -242,10 +236,12 @@ def _model(
     return weights, W[R] - shift @ weights
 
 
-def _scaling(total: np.ndarray, centre: np.ndarray, view: View) -> tuple[np.ndarray, np.ndarray]:
-    """Return what is subtracted from the features of a view, and what they are multiplied by."""
-    R, one = view.R, len(centre)
-    n, away = total[one, one], total[:R, one] / total[one, one]
+def _scaling(
+    total: np.ndarray, centre: np.ndarray, view: FeatureView
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the means that a view subtracts from its features, and its factors."""
+    R, ones = view.R, len(centre)
+    n, away = total[ones, ones], total[:R, ones] / total[ones, ones]
     sd = np.sqrt(np.maximum(total[:R, :R].diagonal() / n - away**2, 0))
     mean = centre[:R] + away
     scaling = Scaling.of_moments(view.factor * mean, view.factor * sd, view.scaling)
@@ -253,13 +249,16 @@ def _scaling(total: np.ndarray, centre: np.ndarray, view: View) -> tuple[np.ndar
 
 
 def _count(
-    block: _Block, fold: int, model: tuple[np.ndarray, np.ndarray], R: int, n_costs: int
+    block: _Block,
+    left_out: tuple[FeatureView, int],
+    model: tuple[np.ndarray, np.ndarray],
+    n_costs: int,
 ) -> np.ndarray:
-    """Return how many of the block's rows in the fold are classified rightly, for each C."""
-    weights, offsets = model
+    """Return how many of the block's rows in a fold are classified correctly, for each C."""
+    (view, fold), (weights, offsets) = left_out, model
     rows = block.of(fold)
-    scores = block.values[rows, :R] @ weights + offsets
+    scores = block.values[rows, : view.R] @ weights + offsets
     scores = scores.reshape(len(scores), n_costs, -1)
-    # Rounded, so that what ties but for rounding goes to the first class.
+    # Rounded, so that ties up to rounding go to the first class.
     winners = np.round(scores, 9, out=scores).argmax(axis=2)
     return (winners == block.codes[rows][:, None]).sum(axis=0)

@@ -1,13 +1,57 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Folds of a cross-validation."""
+"""Folds of a cross-validation, and the labels of the training objects with them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from d2ke._base.checks import generator, integer
+
+
+@dataclass(frozen=True)
+class SearchProblem:
+    """The labels of the training objects and their folds, the same for every setting of a search.
+
+    Attributes
+    ----------
+    codes : ndarray of int, shape (n,)
+        Classes 0, 1, ... of the training objects.
+    n_folds : int
+        Number of stratified folds, 2 to n.
+    seed : int, SeedSequence or Generator
+        Of the folds.
+    n_threads : int or None
+        Threads; None for all that this process may use.
+    """
+
+    codes: np.ndarray
+    n_folds: int = 10
+    seed: Any = 0
+    n_threads: int | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of training objects."""
+        return len(self.codes)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.codes.max()) + 1
+
+    @property
+    def largest_fold(self) -> int:
+        """Number of objects in the largest fold."""
+        return -(-self.n // self.n_folds)
+
+    @cached_property
+    def folds(self) -> np.ndarray:
+        """The fold of each object."""
+        return stratified_folds(self.codes, self.n_folds, seed=self.seed)
 
 
 def stratified_folds(codes: np.ndarray, n_folds: int, *, seed: Any) -> np.ndarray:
@@ -20,7 +64,7 @@ def stratified_folds(codes: np.ndarray, n_folds: int, *, seed: Any) -> np.ndarra
     n_folds : int
         From 2 to n.
     seed : int, SeedSequence or Generator
-        Where the randomness comes from.
+        Source of the random order.
 
     Returns
     -------

@@ -8,14 +8,14 @@ import numpy as np
 from d2ke.io._rows import Rows
 
 _RUN_VALUES = 1 << 18
-_BITS = 16  # of the numbers, that a pass settles
+_BITS = 16  # of a number that one pass determines
 
 
 def median(values: Rows) -> float:
     """Return what `numpy.median` gives for numbers >= 0.
 
-    Their bits are in the order of the numbers; each pass counts the next 16 bits of those that
-    begin as the numbers in the middle do.
+    The bits of numbers >= 0 sort as the numbers do. Each pass counts the next 16 bits of the
+    numbers that begin like the median.
     """
     count = len(values) * values.shape[1]
     whole = np.dtype(f"u{values.dtype.itemsize}")

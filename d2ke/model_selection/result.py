@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a search over parameters tried and chose: printed, saved, loaded and drawn."""
+"""The result of a search: printed, saved, loaded and drawn."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _HDF5 = (".h5", ".hdf5")
 
 @dataclass(frozen=True)
 class Search:
-    """What a search tried and chose.
+    """The settings that a search tried, and the one that it chose.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Search:
         tried: Sequence[tuple[dict[str, Any], float]],
         info: Mapping[str, Any] | None = None,
     ) -> Search:
-        """Choose the most accurate setting; the earlier one of equals."""
+        """Choose the most accurate setting; among equals the earliest."""
         if not tried:
             raise ValueError(
                 "candidates (or a grid of values) is empty: there is nothing to choose from"
@@ -86,7 +86,7 @@ class Search:
     def save(self, path: str | os.PathLike) -> None:
         """Write to a ``.json`` file, or to a ``.h5`` or ``.hdf5`` file; see `load_search`.
 
-        A file that is there already is replaced when the new one is complete.
+        An existing file is replaced when the new one is complete.
         """
         path = file_path("path", path)
         kind = _kind(path)
@@ -185,7 +185,7 @@ def load_search(path: str | os.PathLike) -> Search:
         if _kind(path) == "json":
             record = json.loads(path.read_text())
         else:
-            # libhdf5 can loop for ever over a damaged file, so it sees only what is whole.
+            # libhdf5 can loop for ever over a damaged file, so only sealed files are opened.
             with open(path, "rb") as stream:
                 if stream.read(HEADER_BYTES) != header(_SEAL, stream):
                     raise ValueError("it is damaged, or no HDF5 file that Search.save wrote")
@@ -205,6 +205,13 @@ def load_search(path: str | os.PathLike) -> Search:
         raise ValueError(f"{path} does not hold a search of d2ke: {error}") from error
 
 
+def printable(value: Any) -> Any:
+    """Return a parameter in a form that a file can keep."""
+    if isinstance(value, (tuple, list)):
+        return tuple(map(printable, value))
+    return value if isinstance(value, (str, int, float)) or value is None else repr(value)
+
+
 def _kind(path: Path) -> str:
     if path.suffix == ".json":
         return "json"
@@ -220,12 +227,12 @@ def _plain(value: Any) -> Any:
 
 
 def _restored(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Make the ranges tuples again."""
+    """Turn ranges from lists back into tuples."""
     return {name: lists_to_tuples(value) for name, value in values.items()}
 
 
 def _write_hdf5(file: h5py.File, record: dict[str, Any]) -> None:
-    """Write what was tried as columns of accuracies and of settings, the latter as JSON."""
+    """Write the accuracies and settings that were tried as two columns, the settings as JSON."""
     tried = record.pop("tried")
     group = file.create_group("tried")
     group["accuracy"] = np.array([accuracy for _, accuracy in tried], dtype=np.float64)

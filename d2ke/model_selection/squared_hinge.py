@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cross-validation of the squared hinge loss."""
+"""Cross-validated accuracy of linear classifiers: the squared hinge loss."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from d2ke.embedding.scaling import compress
 from d2ke.io._rows import Rows
 from d2ke.learners.newton import block_newton, block_newton_bytes
 
-# Folds are left out of one block of problems while these bytes suffice. (Were it to depend on the
-# memory that there is, so would the models, within the tolerance.)
+# Folds are solved together up to so many bytes. (If it depended on the available memory, so would
+# the models, within the tolerance.)
 _TOGETHER = 1 << 28
 _RUN = 4096  # rows that are classified at a time
 
@@ -29,8 +29,7 @@ def cross_validate_hinge(
 ) -> list[float]:
     """Cross-validated accuracy of LIBLINEAR's squared hinge classifiers (``-s 2 -B 1``).
 
-    Each fold is left out once; the classifiers of one C start from those of the next
-    smaller one.
+    Each fold is left out once; the classifiers of one C start from those of the next smaller C.
 
     Parameters
     ----------
@@ -51,7 +50,7 @@ def cross_validate_hinge(
     Returns
     -------
     list of float
-        Percent of rows classified rightly when left out, for each C.
+        Percent of rows classified correctly when left out, for each C.
     """
     costs = [positive_number("C", C) for C in costs]
     n_classes = int(codes.max()) + 1
@@ -60,8 +59,8 @@ def cross_validate_hinge(
         F = compress(F.whole() if isinstance(F, Rows) else F, n_threads=n_threads)[0]
     names = np.unique(folds)
     right = np.zeros(len(costs), dtype=np.int64)
-    # Several folds' problems are one block of problems, from each of which some rows are left out.
-    step = _folds_together(len(codes), n_classes, len(names))
+    # The problems of several folds form one block; each leaves out the rows of its fold.
+    step = folds_together(len(codes), n_classes, len(names))
     for group in (names[low : low + step] for low in range(0, len(names), step)):
         signs = np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
         signs = np.hstack([signs * (folds != fold)[:, None] for fold in group])
@@ -76,14 +75,8 @@ def cross_validate_hinge(
     return (100.0 * right / len(codes)).tolist()
 
 
-def hinge_bytes(n: int, R: int, n_folds: int, n_classes: int, n_threads: int) -> int:
-    """Return about how many bytes `cross_validate_hinge` takes beside the features."""
-    together = n_classes * _folds_together(n, n_classes, n_folds)
-    wide = 8 * n * (2 * n + R) if n < R else 0  # `compress`
-    return block_newton_bytes((n, min(n, R)), together, n_threads) + wide
-
-
-def _folds_together(n: int, n_classes: int, n_folds: int) -> int:
+def folds_together(n: int, n_classes: int, n_folds: int) -> int:
+    """Return how many folds are solved together."""
     one, two = (block_newton_bytes((n, 0), count * n_classes, 0) for count in (1, 2))
     return min(max(1, _TOGETHER // (two - one)), n_folds)
 
@@ -91,7 +84,7 @@ def _folds_together(n: int, n_classes: int, n_folds: int) -> int:
 def _left_out_right(
     F: np.ndarray | Rows, codes: np.ndarray, folds: np.ndarray, models: dict[int, np.ndarray]
 ) -> int:
-    """Return how many rows of the folds the models that are without them classify rightly."""
+    """Return how many rows of each fold its model, fitted without it, classifies correctly."""
     right = 0
     for low in range(0, len(codes), _RUN):
         rows = slice(low, low + _RUN)

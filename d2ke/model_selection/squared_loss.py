@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cross-validated accuracy of linear classifiers: folds, and every C at once for each of them."""
+"""Cross-validated accuracy of linear classifiers: the squared loss, for every C at once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def cross_validate(
     Returns
     -------
     list of float
-        Percent of rows classified rightly when left out, for each C.
+        Percent of rows classified correctly when left out, for each C.
 
     References
     ----------
@@ -65,14 +65,8 @@ def cross_validate(
         for rows in members:
             hat = (U[rows] * shrink) @ U[rows].T
             left_out = targets[rows] - np.linalg.solve(np.eye(len(rows)) - hat, residual[rows])
-            # Rounded, so that what ties but for rounding goes to the first class.
+            # Rounded, so that ties up to rounding go to the first class.
             winners = np.round(left_out, 9).argmax(axis=1)
             right += int((winners == codes[rows]).sum())
         accuracies.append(100.0 * right / n)
     return accuracies
-
-
-def hat_bytes(n: int, R: int, n_folds: int) -> int:
-    """Return about how many bytes `cross_validate` takes, the features included."""
-    rank, out = min(n, R + 1), -(-n // n_folds)
-    return 8 * (4 * n * (R + 1) + 2 * n * rank + 6 * rank**2 + 4 * out**2)

@@ -21,6 +21,7 @@ from scipy.spatial.distance import cdist
 
 import d2ke
 from d2ke._base import memory
+from d2ke.learners.losses import LOSSES
 
 GROUPS = 4
 CASES = []
@@ -395,9 +396,10 @@ def knn_predict(n):
 
 
 @at({"n": 3000, "R": 500, "T": 1}, {"n": 3000, "R": 500, "T": 2}, {"n": 800, "R": 1600, "T": 1},
-    {"n": 40_000, "R": 300, "T": 1}, tiny={"n": 40, "R": 20})  # fmt: skip
-def search(n, R, T=1, folder=None):
-    grid = {"R": [R], "C": [1.0], "gamma_scale": [0.5, 1.0]}
+    {"n": 40_000, "R": 300, "T": 1}, {"n": 40_000, "R": 300, "loss": ["squared"]},
+    tiny={"n": 40, "R": 20})  # fmt: skip
+def search(n, R, T=1, loss=LOSSES, folder=None):
+    grid = {"R": [R], "C": [1.0], "gamma_scale": [0.5, 1.0], "loss": loss}
     sampler = partial(d2ke.random_strings, alphabet="ACGT", length=5)
     how = {"distance": "levenshtein", "sampler": sampler, "grid": grid, "n_threads": T}
     return partial(d2ke.search, words(n, 5), labels(n, 2), n_folds=4, folder=folder, **how)

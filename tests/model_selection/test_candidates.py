@@ -2,6 +2,7 @@
 """The choice of parameters on ready matrices: planted optima, every setting by hand, chance."""
 
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -15,13 +16,8 @@ from d2ke.embedding.features import d2ke_features
 from d2ke.embedding.scaling import SCALINGS, Scaling
 from d2ke.learners.losses import LOSSES
 from d2ke.model_selection import candidates as candidates_module
-from d2ke.model_selection.candidates import (
-    search_features,
-    search_gram,
-    search_neighbors,
-    search_vectors,
-)
-from d2ke.model_selection.folds import stratified_folds, with_bias
+from d2ke.model_selection.folds import SearchProblem, stratified_folds, with_bias
+from d2ke.model_selection.grids import FeatureGrid
 from d2ke.model_selection.squared_hinge import cross_validate_hinge
 from d2ke.model_selection.squared_loss import cross_validate
 
@@ -37,6 +33,27 @@ def one_blas_thread():
 
 def of_loss(found, loss):
     return tuple(one for one in found.tried if one[0]["loss"] == loss)
+
+
+def search_features(candidates, codes, *, n_folds=10, seed=0, n_threads=None, **grid):
+    problem = SearchProblem(codes, n_folds, seed, n_threads)
+    return candidates_module.search_features(candidates, problem, FeatureGrid(**grid))
+
+
+def search_vectors(candidates, codes, *, n_folds=10, **values):
+    return candidates_module.search_vectors(candidates, SearchProblem(codes, n_folds), **values)
+
+
+def search_gram(candidates, codes, *, costs, n_folds=10, seed=0, n_threads=None):
+    problem = SearchProblem(codes, n_folds, seed, n_threads)
+    return candidates_module.search_gram(candidates, problem, costs)
+
+
+def search_neighbors(D, y, ks, *, n_folds=None, seed=0):
+    """Leave out one object at a time by default."""
+    codes = np.unique(y, return_inverse=True)[1]
+    problem = SearchProblem(codes, len(codes) if n_folds is None else n_folds, seed)
+    return candidates_module.search_neighbors(D, problem, ks)
 
 
 # ---------------------------------------------------------------- search_features
@@ -99,17 +116,23 @@ def test_every_setting_is_tried_in_order():
 
 
 def test_candidates_are_taken_one_at_a_time():
-    """A distance matrix may be large; the next one is made when this one is done."""
-    good, _, codes = planted(40, seed=2)
-    alive = []
+    """A distance matrix may be large; the next one is made when this one is done.
 
-    def candidates():
-        for a in range(3):
-            alive.append(a)
-            yield {"a": a}, good.copy()
+    When it is made, the best one so far is held, and no other.
+    """
+    good, bad, codes = planted(40, seed=2)
+    made, alive = [], []
 
-    search_features(candidates(), codes, gammas=[1.0], costs=[1.0])
-    assert alive == [0, 1, 2]
+    def copied(D):
+        alive.append([i for i, one in enumerate(made) if one() is not None])
+        D = D.copy()
+        made.append(weakref.ref(D))
+        return D
+
+    candidates = (({"a": a}, copied(D)) for a, D in enumerate((good, bad, bad, bad)))
+    found = search_features(candidates, codes, gammas=[1.0], costs=[1.0])
+    assert found.parameters["a"] == 0
+    assert alive == [[], [0], [0], [0]]
 
 
 def test_same_result_on_any_number_of_threads():
@@ -288,7 +311,7 @@ def test_neighbors_with_folds_against_a_loop():
         search_neighbors(D, y, [18], n_folds=4, seed=6)
 
 
-# ---------------------------------------------------------------- the parts' new arguments
+# ---------------------------------------------------------------- sizes and scalings
 
 
 def test_sizes_and_scalings_are_tried_in_order():

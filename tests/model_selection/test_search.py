@@ -10,9 +10,8 @@ from threadpoolctl import threadpool_info
 import d2ke
 from d2ke.embedding.scaling import SCALINGS
 from d2ke.learners.losses import LOSSES
-from d2ke.model_selection import candidates
-from d2ke.model_selection import search as search_module
-from d2ke.model_selection.grids import GRIDS
+from d2ke.model_selection import call, candidates
+from d2ke.model_selection.methods import METHODS
 from d2ke.model_selection.result import load_search
 from d2ke.model_selection.search import search
 
@@ -174,7 +173,7 @@ def grid_of(method, losses):
     return SMALL_GRIDS[method] | ({"loss": losses} if method in LINEAR else {})
 
 
-@pytest.mark.parametrize("method", GRIDS)
+@pytest.mark.parametrize("method", METHODS)
 def test_search_gives_the_same_on_any_number_of_threads(method):
     grid = grid_of(method, LOSSES)
     first, *others = (
@@ -183,7 +182,7 @@ def test_search_gives_the_same_on_any_number_of_threads(method):
     assert all(other == first for other in others)
 
 
-@pytest.mark.parametrize("method", GRIDS)
+@pytest.mark.parametrize("method", METHODS)
 def test_the_seed_decides(method):
     assert small_search(method, seed=1) == small_search(method, seed=1)
     found = [small_search(method, seed=seed).tried for seed in range(3)]
@@ -255,7 +254,7 @@ def test_fewer_dimensions_are_those_of_a_search_for_them_alone():
         assert tuple(one for one in both if one[0]["R"] == R) == alone
 
 
-@pytest.mark.parametrize("method", GRIDS)
+@pytest.mark.parametrize("method", METHODS)
 def test_the_chosen_setting_was_tried(method):
     found = small_search(method, grid=grid_of(method, LOSSES))
     assert (found.parameters, found.accuracy) in found.tried
@@ -282,7 +281,7 @@ def test_the_model_has_a_loss_of_the_grid(method, monkeypatch):
     assert both.accuracy == max(squared.accuracy, hinge.accuracy)
 
 
-@pytest.mark.parametrize("method", GRIDS)
+@pytest.mark.parametrize("method", METHODS)
 def test_labels_of_any_type(method):
     X, y = ring(48, 7)
     found = small_search(method)
@@ -290,7 +289,7 @@ def test_labels_of_any_type(method):
         assert small_search(method, X=X, y=labels) == found
 
 
-@pytest.mark.parametrize("method", GRIDS)
+@pytest.mark.parametrize("method", METHODS)
 def test_permuted_labels_are_searched_to_no_avail(method):
     found = []
     for seed in range(3):
@@ -303,7 +302,7 @@ def test_permuted_labels_are_searched_to_no_avail(method):
     assert np.mean(found) == pytest.approx(50, abs=8)
 
 
-@pytest.mark.parametrize("method", GRIDS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("n", [2, 5, 13])
 def test_defaults_suit_small_training_parts(method, n):
     X, y = ring(40, 8)
@@ -335,7 +334,7 @@ def test_strings_with_the_samplers_of_the_package():
         assert search(words, np.arange(40) % 2, **options) == found
 
 
-@pytest.mark.parametrize("method", GRIDS)
+@pytest.mark.parametrize("method", METHODS)
 def test_python_distances_of_anything(method):
     rng = np.random.default_rng(1)
     people = [{"age": float(age)} for age in rng.integers(1, 90, 40)]
@@ -383,14 +382,14 @@ def test_result_is_saved_and_loaded(tmp_path):
     assert found.info["distance_parameters"] == {}
 
 
-@pytest.mark.parametrize("method", GRIDS)
+@pytest.mark.parametrize("method", METHODS)
 def test_the_grid_is_recorded_with_what_it_left_out(method):
     values = {"scaling": ("standard",)} if method == "d2ke" else {}
     values |= {name: tuple(values) for name, values in SMALL_GRIDS[method].items()}
     assert small_search(method).info["grid"] == values
     name = "k" if method == "knn" else "C"
     recorded = small_search(method, grid={name: [1]}).info["grid"]
-    expected = {**GRIDS[method], name: (1,)}
+    expected = {**METHODS[method].grid, name: (1,)}
     expected.pop("C_scale", None)
     if "R" in expected:  # not every default suits a small training part
         assert max(recorded["R"]) <= max(expected.pop("R"))
@@ -398,7 +397,7 @@ def test_the_grid_is_recorded_with_what_it_left_out(method):
     assert recorded == expected
 
 
-@pytest.mark.parametrize("method", GRIDS)
+@pytest.mark.parametrize("method", METHODS)
 def test_search_leaves_the_threads_of_the_blas_as_they_were(method):
     before = [(one["filepath"], one["num_threads"]) for one in threadpool_info()]
     small_search(method)
@@ -557,7 +556,7 @@ BAD = [
 def test_bad_arguments(method, options, error, message):
     grid = {"grid": SMALL_GRIDS.get(method)}
     with pytest.raises(error, match=message):
-        small_search(method, **grid | options) if method in GRIDS else search(
+        small_search(method, **grid | options) if method in METHODS else search(
             *ring(48, 7), method, distance="hausdorff"
         )
 
@@ -585,7 +584,7 @@ def test_bad_objects():
     _, y = ring(48, 7)
     X = [np.ones((2, 2)) for _ in range(48)]
     X[3][1, 0] = np.nan
-    for method in GRIDS:
+    for method in METHODS:
         with pytest.raises(ValueError, match=r"X\[3\] has nan"):
             small_search(method, X=X, y=y)
 
@@ -594,8 +593,8 @@ def test_arguments_are_checked_before_any_distance(monkeypatch):
     def fail(*arguments, **options):
         pytest.fail("work has begun")
 
-    monkeypatch.setattr(search_module, "distance_matrix", fail)
-    for method in GRIDS:
+    monkeypatch.setattr(call, "distance_matrix", fail)
+    for method in METHODS:
         name = "k" if method == "knn" else "C"
         for options in ({"y": ["a", "b"]}, {"n_folds": 1}, {"grid": {name: [-1]}}):
             with pytest.raises(ValueError, match=r"y has|n_folds|grid"):
@@ -611,7 +610,7 @@ def test_infinite_distances_with_absolute_parameters():
     assert small_search("knn", within=within).accuracy > 80
 
 
-@pytest.mark.parametrize("method", GRIDS)
+@pytest.mark.parametrize("method", METHODS)
 def test_a_class_of_one_object(method):
     """Left out, it is unknown to the others, which is no error."""
     X, y = ring(48, 7)

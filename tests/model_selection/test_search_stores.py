@@ -18,11 +18,11 @@ from d2ke._base import limits, memory
 from d2ke.embedding.scaling import SCALINGS, Scaling
 from d2ke.io._rows import Rows
 from d2ke.learners.losses import LOSSES
-from d2ke.model_selection import candidates, cost, squared_hinge
-from d2ke.model_selection import search as search_module
-from d2ke.model_selection.fold_sums import View, cross_validate_by_products
+from d2ke.model_selection import call, candidates, cost, omegas, squared_hinge
+from d2ke.model_selection.fold_sums import FeatureView, cross_validate_by_products
 from d2ke.model_selection.folder import store_names
-from d2ke.model_selection.folds import stratified_folds, with_bias
+from d2ke.model_selection.folds import SearchProblem, stratified_folds, with_bias
+from d2ke.model_selection.grids import FeatureGrid
 from d2ke.model_selection.median import median
 from d2ke.model_selection.search import search
 from d2ke.model_selection.squared_hinge import cross_validate_hinge
@@ -81,7 +81,7 @@ def test_products_against_the_hat_matrix(n, R, n_classes, n_folds, kind, mean, s
     Z = rng.standard_normal((n, R)) + mean * (kind != "none")
     Z[np.arange(n), codes % R] += 1.0
     folds = stratified_folds(codes, n_folds, seed=seed)
-    views = [View(R, kind, 1.5), View(-(-R // 2), kind, 0.3)]
+    views = [FeatureView(R, kind, 1.5), FeatureView(-(-R // 2), kind, 0.3)]
     found = cross_validate_by_products(Rows(Z), codes, COSTS, folds, views, n_threads=1)
     for view, accuracies in zip(views, found, strict=True):
         part = view.factor * Z[:, : view.R]
@@ -99,7 +99,7 @@ def test_products_of_many_blocks_of_features_that_hardly_vary(sort):
     Z = rng.standard_normal((20000, 5))
     Z[np.arange(20000), codes] += 2.0
     folds = stratified_folds(codes, 5, seed=0)
-    views = [View(R, kind) for R in (3, 5) for kind in ("standard", "center")]
+    views = [FeatureView(R, kind) for R in (3, 5) for kind in ("standard", "center")]
     exact = cross_validate_by_products(Rows(Z), codes, COSTS, folds, views)
     near = cross_validate_by_products(Rows(1 - 1e-7 * Z), codes, COSTS, folds, views)
     # The features themselves have seven digits less.
@@ -113,7 +113,7 @@ def test_constant_features_tell_nothing():
     folds = stratified_folds(codes, 10, seed=0)
     for value in (0.0, 1 / 3):
         Z = Rows(np.full((40, 7), value))
-        views = [View(7, kind) for kind in SCALINGS]
+        views = [FeatureView(7, kind) for kind in SCALINGS]
         for found in cross_validate_by_products(Z, codes, COSTS, folds, views):
             assert max(found) <= 25.0
 
@@ -128,9 +128,9 @@ def test_fewer_operations_choose_the_way(monkeypatch):
     for n, R in ((60, 40), (3000, 4)):
         rng = np.random.default_rng(0)
         D, codes = rng.random((n, R)), rng.integers(2, size=n)
-        how = {"costs": [1.0], "losses": ["squared"]}
-        candidates.search_features([({}, D)], codes, gammas=[1.0], **how)
-        candidates.search_vectors([({}, D)], codes, **how)
+        problem, grid = SearchProblem(codes), FeatureGrid([1.0], [1.0], losses=["squared"])
+        candidates.search_features([({}, D)], problem, grid)
+        candidates.search_vectors([({}, D)], problem, [1.0], ["squared"])
     assert ways == ["cross_validate"] * 2 + ["cross_validate_by_products"] * 2
 
 
@@ -318,7 +318,7 @@ def test_distances_in_a_file(method, square):
 
 def test_distances_that_the_machine_has_no_room_for(square, monkeypatch):
     path, D, y = square
-    enough = memory.bytes_needed("search", '"knn", within is a file', n=70) + memory.SPARE
+    enough = memory.bytes_needed("search", '"knn"', n=70, D=0, W=0) + memory.SPARE
     monkeypatch.setattr(memory, "_SMALL", 0)
     monkeypatch.setattr(limits, "available_memory", lambda: enough)
     found = search(None, y, "knn", within=path, distance="levenshtein")
@@ -328,7 +328,7 @@ def test_distances_that_the_machine_has_no_room_for(square, monkeypatch):
         search(None, y, "gdk_led", within=path, distance="levenshtein")
 
 
-# ---------------------------------------------------------------- going on, and refusing
+# ---------------------------------------------------------------- resuming and refusing
 
 
 CHANGES = [
@@ -361,14 +361,14 @@ def test_other_arguments_are_refused(change, message, tmp_path):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == kept
 
 
-def test_what_is_found_is_not_computed_again(tmp_path, monkeypatch):
+def test_results_in_the_journal_are_not_computed_again(tmp_path, monkeypatch):
     X, y = words(120)
     known = search(X, y, folder=tmp_path, **HOW)
     for name in ("cross_validate", "cross_validate_by_products", "cross_validate_hinge", "median"):
         monkeypatch.setattr(candidates, name, None)
     assert search(X, y, folder=tmp_path, **HOW | {"n_threads": 1}) == known
     monkeypatch.undo()
-    # The stores alone are taken up as well.
+    # The stores alone are reused as well.
     (tmp_path / "search.journal").unlink()
     before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.h5")}
     assert search(X, y, folder=tmp_path, **HOW) == known
@@ -383,7 +383,7 @@ def test_one_search_at_a_time(tmp_path, monkeypatch):
             search(X, y, folder=tmp_path, **HOW)
         raise RuntimeError("enough")
 
-    monkeypatch.setattr(search_module, "fill", again)
+    monkeypatch.setattr(omegas, "fill", again)
     with pytest.raises(RuntimeError, match="enough"):
         search(X, y, folder=tmp_path, **HOW)
     monkeypatch.undo()
@@ -448,7 +448,7 @@ print(kills, len(entries))
 
 
 def test_killed_at_any_moment(tmp_path):
-    """Each process goes on with what the one before left, and is killed a little later."""
+    """Each process resumes the search of the one before, and is killed a little later."""
     done = subprocess.run(
         [sys.executable, "-c", KILLED, str(tmp_path)],
         cwd=ROOT,
@@ -468,8 +468,8 @@ def test_killed_at_any_moment(tmp_path):
 
 def test_what_cannot_fit_is_refused_before_the_start(tmp_path, monkeypatch):
     X, y = words(60)
-    monkeypatch.setattr(search_module, "fill", None)
-    monkeypatch.setattr(search_module, "distance_matrix", None)
+    monkeypatch.setattr(omegas, "fill", None)
+    monkeypatch.setattr(call, "distance_matrix", None)
     for folder in (None, tmp_path / "new"):
         with pytest.raises(ValueError, match=r"max_memory is 20000 bytes, but .* take about \d+"):
             search(X, y, folder=folder, max_memory=20_000, **HOW)
@@ -479,7 +479,7 @@ def test_what_cannot_fit_is_refused_before_the_start(tmp_path, monkeypatch):
             search(X, y, method, distance="levenshtein", max_memory=20_000)
 
 
-def test_the_other_way_is_gone_where_memory_lacks(tmp_path, monkeypatch):
+def test_the_other_algorithm_is_used_where_memory_lacks(tmp_path, monkeypatch):
     ways = []
     plain = candidates.cross_validate_by_products
     monkeypatch.setattr(
@@ -491,7 +491,14 @@ def test_the_other_way_is_gone_where_memory_lacks(tmp_path, monkeypatch):
     X, y = words(300)
     known = search(X, y, **HOW)
     assert not ways
-    monkeypatch.setattr(cost, "hat_bytes", lambda *_: 10**12)
+    needed = cost.SearchCost.needed
+    monkeypatch.setattr(
+        cost.SearchCost,
+        "needed",
+        lambda self, case, *sizes, **changes: (
+            10**12 if case == cost.HAT else needed(self, case, *sizes, **changes)
+        ),
+    )
     assert search(X, y, folder=tmp_path, max_memory="200MB", **HOW) == known
     assert ways
 

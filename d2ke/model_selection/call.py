@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A call of `search` with its arguments checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from d2ke.distances.blocks import prepared_bytes
+from d2ke.distances.matrix import distance_matrix
+from d2ke.distances.pairs import check_pairs
+from d2ke.distances.problem import Caller, PairwiseProblem
+from d2ke.model_selection.cost import SearchCost
+from d2ke.model_selection.folds import SearchProblem
+from d2ke.objects.container import Objects
+
+
+@dataclass(frozen=True)
+class SearchCall:
+    """The arguments of `search`; `grid` holds all values, `limit` is max_memory in bytes."""
+
+    method: str
+    X: Any
+    problem: SearchProblem
+    grid: Mapping[str, tuple]
+    distance: Any
+    params: Mapping[str, Any]
+    sampler: Callable[..., Any] | None = None
+    within: Any = None
+    folder: Path | None = None
+    limit: int | None = None
+    progress: bool = False
+
+    def distances(self, Y: Any = None, *, progress: bool = False) -> np.ndarray:
+        """Compute the distances of the training objects to Y, or among themselves."""
+        how = {"n_threads": self.problem.n_threads, "progress": progress}
+        return distance_matrix(self.X, Y, self.distance, **how, **self.params)
+
+    def pairs(self, omega: Any) -> PairwiseProblem:
+        """Check the training objects and random objects for `fill`."""
+        caller = Caller("d2ke_embed", "X", "omega")
+        return check_pairs(self.X, omega, self.distance, self.params, caller)
+
+    def cost(self, distances: int, inputs: int = 0) -> SearchCost:
+        """Return what the search takes with so many bytes of distances, beside its inputs."""
+        C, loss = (self.grid.get(name, ()) for name in ("C", "loss"))
+        known = self.within is not None
+        return SearchCost(
+            self.problem,
+            self.grid.get("R", (1,)),
+            len(C),
+            len(self.grid.get("scaling", ())) * len(self.grid.get("R", ())),
+            hinge="squared_hinge" in loss,
+            distances=distances,
+            kernels=0 if known else prepared_bytes(self.distance, self.X),
+            inputs=inputs + (0 if known else packed_bytes(self.X)),
+            limit=self.limit,
+        )
+
+
+def packed_bytes(objects: Any) -> int:
+    """Return the bytes of packed objects; those of other objects are not known."""
+    return objects.nbytes if isinstance(objects, Objects) else 0

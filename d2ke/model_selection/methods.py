@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The methods that `search` knows: one row each. A new one is a row and the function it names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from d2ke._base import arrays
+from d2ke.embedding.gram import dsk_gram
+from d2ke.embedding.pseudo_euclidean import gdk_led
+from d2ke.io import FeatureFile
+from d2ke.io._rows import Rows, StoredRows
+from d2ke.learners.losses import LOSSES
+from d2ke.model_selection.call import SearchCall
+from d2ke.model_selection.candidates import (
+    median_unit,
+    search_gram,
+    search_neighbors,
+    search_vectors,
+)
+from d2ke.model_selection.folds import SearchProblem
+from d2ke.model_selection.grids import COSTS, FEATURE_VALUES, either
+from d2ke.model_selection.omegas import Omega, sampled, search_omegas, training_objects
+from d2ke.model_selection.result import Search
+
+
+@dataclass(frozen=True)
+class SearchMethod:
+    """One row of the table.
+
+    Attributes
+    ----------
+    name : str
+        What users write.
+    grid : mapping of str to tuple
+        The values that are searched by default.
+    omegas : callable, optional
+        ``omegas(call)`` returns the p(omega) whose random objects the training objects are
+        compared with. Such a method can keep its distances in a folder.
+    samples : bool
+        Whether names in grid that the method does not know are parameters of the sampler.
+    choose : callable, optional
+        Of a method on the distances among the training objects, which can be known (`within`):
+        ``choose(D, call)`` returns the search.
+    memory : str
+        The case in the table of memory. (Methods with `omegas`: see `SearchCost`.)
+    by_rows : bool
+        Whether `choose` reads stored distances by rows, not as a whole.
+    infinite : bool
+        Whether distances may be infinite.
+    adapt : mapping of str to callable
+        ``adapt[name](values, problem)`` makes default values of a parameter suit a small problem.
+    """
+
+    name: str
+    grid: Mapping[str, tuple]
+    omegas: Callable[[SearchCall], list[Omega]] | None = None
+    samples: bool = False
+    choose: Callable[[Any, SearchCall], Search] | None = None
+    memory: str = ""
+    by_rows: bool = False
+    infinite: bool = False
+    adapt: Mapping[str, Callable[[tuple, SearchProblem], tuple]] | None = None
+
+    def adapted(
+        self, values: Mapping[str, tuple], names: Sequence[str], problem: SearchProblem
+    ) -> dict[str, tuple]:
+        """Adapt the values of parameters without `names`, those that the user gave."""
+        adapt = {name: f for name, f in (self.adapt or {}).items() if name not in names}
+        return {**values, **{name: f(values[name], problem) for name, f in adapt.items()}}
+
+    def run(self, call: SearchCall) -> Search:
+        """Search."""
+        if self.omegas is not None:
+            return search_omegas(call, self.omegas(call))
+        return self.choose(_distances(self, call), call)
+
+
+def _at_most_n(values: tuple, problem: SearchProblem) -> tuple:
+    return tuple(min(value, problem.n) for value in values)
+
+
+def _at_most_kept(values: tuple, problem: SearchProblem) -> tuple:
+    return tuple(value for value in values if value <= problem.n - problem.largest_fold)
+
+
+def _distances(method: SearchMethod, call: SearchCall) -> np.ndarray | Rows:
+    """Return the distances among the training objects, computed or known."""
+    within, n = call.within, call.problem.n
+    in_file = isinstance(within, (str, os.PathLike, FeatureFile))
+    read_by_rows = in_file and method.by_rows
+    as_it_is = isinstance(within, np.ndarray) and within.dtype == np.float64
+    cost = call.cost(0 if read_by_rows or as_it_is else 8 * n**2)
+    cost.require(f"method {method.name!r} with {n} objects", method.memory)
+    if within is None:
+        return call.distances(progress=call.progress)
+    if in_file:
+        D = StoredRows("within", within, distances=True)
+    else:
+        D = arrays.matrix("within", within, infinite=method.infinite)
+    if D.shape != (n, n):
+        raise ValueError(
+            f"within must hold the distances among {n} objects, as many as y has labels; its "
+            f"shape is {D.shape}"
+        )
+    if in_file:
+        return D if read_by_rows else D.whole()
+    arrays.check_distances("within", D)
+    return D
+
+
+def _knn(D: np.ndarray | Rows, call: SearchCall) -> Search:
+    return search_neighbors(D, call.problem, call.grid["k"])
+
+
+def _led(D: np.ndarray, call: SearchCall) -> Search:
+    Z = gdk_led(D, max(call.grid["R"])).Z
+    unit = float(np.mean(np.sum(Z**2, axis=1))) or 1.0
+    costs = [C / unit if "C_scale" in call.grid else C for C in either(call.grid, "C")]
+    sizes = sorted({min(R, Z.shape[1]) for R in call.grid["R"]})
+    candidates = (({"R": R}, Z[:, :R]) for R in sizes)
+    return search_vectors(candidates, call.problem, costs, call.grid["loss"])
+
+
+def _rbf(D: np.ndarray, call: SearchCall) -> Search:
+    unit = median_unit(D) ** 2 if "gamma_scale" in call.grid else 1.0
+    gammas = either(call.grid, "gamma")
+    return _dsk("rbf", D, call, [({"gamma": gamma / unit}, 1.0) for gamma in gammas])
+
+
+def _nd(D: np.ndarray, call: SearchCall) -> Search:
+    betas = call.grid["beta"]
+    units = [median_unit(D) ** beta if "C_scale" in call.grid else 1.0 for beta in betas]
+    kernels = [({"beta": beta}, unit) for beta, unit in zip(betas, units, strict=True)]
+    return _dsk("nd", D, call, kernels)
+
+
+def _dsk(
+    kind: str, D: np.ndarray, call: SearchCall, kernels: Sequence[tuple[dict[str, float], float]]
+) -> Search:
+    """Search over kernels, each with the unit of its values of C."""
+    tried: list[tuple[dict[str, Any], float]] = []
+    for kernel, unit in kernels:
+        costs = [C / unit for C in either(call.grid, "C")]
+        K = dsk_gram(D, kind=kind, **kernel)
+        tried += search_gram([(kernel, K)], call.problem, costs).tried
+    return Search.best_of(tried)
+
+
+_MACHINE_COSTS = (0.1, 1.0, 10.0, 1e2, 1e3)
+
+METHODS = {
+    row.name: row
+    for row in (
+        SearchMethod("d2ke", FEATURE_VALUES, omegas=sampled, samples=True),
+        SearchMethod("rsm", FEATURE_VALUES, omegas=training_objects, adapt={"R": _at_most_n}),
+        SearchMethod(
+            "knn",
+            {"k": (1, 2, 3, 4, 5, 7, 9, 11, 15, 20)},
+            choose=_knn,
+            memory='"knn"',
+            by_rows=True,
+            infinite=True,
+            adapt={"k": _at_most_kept},
+        ),
+        SearchMethod(
+            "dsk_rbf",
+            {"gamma_scale": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0), "C": _MACHINE_COSTS},
+            choose=_rbf,
+            memory='"dsk_rbf", "dsk_nd"',
+            infinite=True,
+        ),
+        SearchMethod(
+            "dsk_nd",
+            {"beta": (2.0,), "C_scale": _MACHINE_COSTS},
+            choose=_nd,
+            memory='"dsk_rbf", "dsk_nd"',
+        ),
+        SearchMethod(
+            "gdk_led",
+            {"R": (4, 8, 16, 32, 64, 128, 256, 512), "C_scale": COSTS, "loss": LOSSES},
+            choose=_led,
+            memory='"gdk_led"',
+            adapt={"R": _at_most_n},
+        ),
+    )
+}
