@@ -72,12 +72,12 @@ class Case:
     inliers: np.ndarray
     extent: float
 
-    def error(self, found: d2ke.KernelAlignment, p: Any = 0.0, q: Any = 0.0) -> float:
-        """Root mean square of how far off the inliers are taken, in units of sigma.
+    def error(self, alignment: d2ke.KernelAlignment, p: Any = 0.0, q: Any = 0.0) -> float:
+        """Return the root mean square error of the moved inliers, in units of sigma.
 
-        p, q: by how much P and Q were shifted for `found`.
+        p, q: shifts of P and Q in `alignment`.
         """
-        off = found(self.inliers + q) - (self.inliers @ self.R.T + self.T + p)
+        off = alignment(self.inliers + q) - (self.inliers @ self.R.T + self.T + p)
         return float(np.sqrt(np.square(off).sum(axis=1).mean())) / self.sigma
 
 
@@ -107,13 +107,13 @@ def success(d: int, spacings: float, settings: argparse.Namespace) -> dict[str, 
     for seed in range(settings.cases):
         case = known_motion(d, settings.points, SHAPES[seed % len(SHAPES)], seed, spacings)
         begin = time.perf_counter()
-        found = d2ke.kernel_align(
+        alignment = d2ke.kernel_align(
             case.P, case.Q, sigma=case.sigma, n_threads=settings.threads, seed=seed
         )
         seconds.append(time.perf_counter() - begin)
-        errors.append(case.error(found))
+        errors.append(case.error(alignment))
         true = d2ke.kernel_distance(case.P, case.Q @ case.R.T + case.T, sigma=case.sigma)
-        reached.append(found.distance <= true * (1 + 1e-9))
+        reached.append(alignment.distance <= true * (1 + 1e-9))
         extents.append(case.extent / case.sigma)
     errors = np.array(errors)
     row = {
@@ -138,7 +138,7 @@ def large(d: int, shape: str, settings: argparse.Namespace) -> dict[str, Any]:
     times, cpu = [], []
     for _ in range(settings.rounds):
         begin, spent = time.perf_counter(), time.process_time()
-        found = d2ke.kernel_align(case.P, case.Q, sigma=case.sigma, n_threads=settings.threads)
+        alignment = d2ke.kernel_align(case.P, case.Q, sigma=case.sigma, n_threads=settings.threads)
         times.append(time.perf_counter() - begin)
         cpu.append(time.process_time() - spent)
     row = {
@@ -147,7 +147,7 @@ def large(d: int, shape: str, settings: argparse.Namespace) -> dict[str, Any]:
         "shape": shape,
         "seconds": min(times),
         "processor seconds": min(cpu),
-        "error": case.error(found),
+        "error": case.error(alignment),
     }
     print(row, flush=True)
     return row

@@ -25,7 +25,7 @@ from benchmarks.run import progress
 from d2ke._base.threads import available_threads
 from d2ke._ext import isa
 
-METHODS = ("exact", "dualtree", "wspd", "fourier", "ifgt", "rff")
+NORM_METHODS = ("exact", "dualtree", "wspd", "fourier", "ifgt", "rff")
 # Scales of the kernel for points of the unit cube: from a few neighbours to all points.
 SIGMAS = {"narrow": 0.01, "middle": 0.1, "wide": 1.0}
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
@@ -43,10 +43,10 @@ def seconds(call: Callable[[], Any], rounds: int) -> float:
     return measure.median(measure.interleaved([call], rounds)[0])
 
 
-def distance(n: int, d: int, settings: argparse.Namespace, **given: Any) -> Callable:
+def distance(n: int, d: int, settings: argparse.Namespace, **options: Any) -> Callable:
     """Return the call that computes the distance of two sets."""
     P, Q = two_sets(n, d)
-    return partial(d2ke.kernel_distance, P, Q, n_threads=settings.threads, info=True, **given)
+    return partial(d2ke.kernel_distance, P, Q, n_threads=settings.threads, info=True, **options)
 
 
 def over_sizes(settings: argparse.Namespace) -> list[dict[str, Any]]:
@@ -57,7 +57,7 @@ def over_sizes(settings: argparse.Namespace) -> list[dict[str, Any]]:
         for width, sigma in SIGMAS.items():
             for eps in (1e-1, 1e-3):
                 curves: dict[str, dict[int, float]] = {}
-                for method in METHODS:
+                for method in NORM_METHODS:
                     times: dict[int, float] = {}
                     for n in sizes:
                         if times:
@@ -94,7 +94,11 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
     figure = Figure(figsize=(12, 7), layout="constrained")
     panels = figure.subplots(2, len(SIGMAS), sharex=True, sharey=True)
     colours = dict(
-        zip(METHODS, ("black", "#0072b2", "#56b4e9", "#cc79a7", "#d55e00", "#009e73"), strict=True)
+        zip(
+            NORM_METHODS,
+            ("black", "#0072b2", "#56b4e9", "#cc79a7", "#d55e00", "#009e73"),
+            strict=True,
+        )
     )
     for row in rows:
         axes = panels[(2, 3).index(row["d"])][list(SIGMAS.values()).index(row["sigma"])]
@@ -174,7 +178,7 @@ def choice_of_auto(settings: argparse.Namespace) -> list[dict[str, Any]]:
                 times = {}
                 picked = distance(n, d, settings, sigma=sigma, eps=eps)()
                 # Costs as "auto" sees them decide what is not worth waiting for.
-                for method in METHODS:
+                for method in NORM_METHODS:
                     if method == "wspd" and (d > 2 or n > 20_000):
                         continue
                     pairs = 4e-9 * (2 * n) ** 2 / 2

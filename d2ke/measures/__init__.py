@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The kernel distance of weighted points, curves and surfaces (Joshi et al., SoCG 2011).
 
-What is public is exported by d2ke itself; there, ``d2ke.kernel_distance`` is the function.
+The public names are exported by d2ke itself; ``d2ke.kernel_distance`` is the function.
 """
 
 from d2ke.measures.coreset import KernelCoreset, kernel_coreset

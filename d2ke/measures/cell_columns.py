@@ -20,7 +20,7 @@ class Columns:
     """Points sorted into columns: cells along two axes, and not along any other.
 
     A column is at least 6 sigma wide, so that a place needs the points of its own and of the
-    next columns only. What is left out has kernel values below 1.5e-8.
+    next columns only. Pairs left out have kernel values below 1.5e-8.
     """
 
     def __init__(self, points: np.ndarray, vectors: np.ndarray, sigma: float) -> None:

@@ -114,8 +114,8 @@ def kernel_coreset(
         "zorder": one point from each of m equal shares of a space-filling curve,
         Hilbert's. "halving": of two neighbours on that curve one is kept, so that
         the errors of all pairs balance, until m are left. "herding": one point after
-        the other, each the best in its turn. "thinning": halving, after which
-        points are exchanged as long as that pays. "auto": "sorted" for d = 1, else
+        the other, each the best given those before. "thinning": halving, then exchanges
+        of points that make the distance smaller. "auto": "sorted" for d = 1, else
         "thinning" up to m min(n, 16 m) = 1e9 (m = 8000), and "halving" beyond.
     eps : float, optional
         Instead of m: as many points as "random" needs for D_K <= eps W with

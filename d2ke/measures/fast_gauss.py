@@ -134,7 +134,7 @@ def features(
     sums = expansions.taylor(points, vectors, edges, degree, terms, team_size(n_threads))
     sums = np.add.reduceat(sums, offsets_of(cuts)[:-1], axis=0)
     powers = expansions.exponents(dim, degree, terms)
-    # What is left of sqrt(2^k / a!) is the root of a multinomial coefficient.
+    # The rest of sqrt(2^k / a!) is the root of a multinomial coefficient.
     logs = gammaln(powers.sum(axis=1) + 1.0) - gammaln(powers + 1.0).sum(axis=1)
     sums *= np.exp(logs / 2)
     return sums
@@ -155,7 +155,7 @@ def plan_expansion(points: np.ndarray, sigma: float, eps: float) -> ExpansionPla
     Raises ValueError where each would take too many features.
 
     One centre serves where the kernel is wide. Else the points are cut into cells, each
-    with its own expansion, which is multiplied with that of the points near it.
+    with its own expansion, multiplied with that of the points near it.
     """
     n, dim = points.shape
     unit = math.sqrt(2) * sigma
@@ -216,7 +216,7 @@ def taylor_norm(problem: NormProblem) -> NormEstimate:
 def _clustered(
     points: np.ndarray, vectors: np.ndarray, plan: ExpansionPlan, eps: float, n_threads: int | None
 ) -> NormEstimate:
-    """Sum over cells the products of their own features and those of all points near them."""
+    """Sum over cells the products of their features and the features of all points near them."""
     n, dim = points.shape
     low = points.min(axis=0)
     cells = np.floor((points - low) / _side(plan.cluster, 1.0, dim)).astype(np.int64)

@@ -275,7 +275,7 @@ def kernel_features(
     sets : sequence of arrays of shape (n_i, d), or of Measure
         The sets.
     sigma, weights, kernel, method, n_features, eps, delta, seed
-        As for `kernel_feature_map`, which is the way to map other sets later.
+        As for `kernel_feature_map`; use that to map other sets later.
     n_threads : int, optional
         Threads; None for all that this process may use. The result does not
         depend on it.

@@ -113,7 +113,7 @@ def series_norm(problem: NormProblem) -> NormEstimate:
 
 
 def _coefficients(step: float, degree: int) -> np.ndarray:
-    """Return those of 1, cos, sin, cos, ...; `step` is 2 pi sigma / T."""
+    """Return the coefficients of 1, cos, sin, cos, ...; `step` is 2 pi sigma / T."""
     k = np.arange(1, 2 * degree + 2) // 2
     return np.where(k > 0, 2, 1) * step / math.sqrt(2 * math.pi) * np.exp(-((k * step) ** 2) / 2)
 

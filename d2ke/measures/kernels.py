@@ -31,7 +31,7 @@ class Kernel:
     def checked(
         cls, name: Any, sigma: Any, measures: list[Measure], choices: Sequence[str] = KERNELS
     ) -> Kernel:
-        """Check both arguments; the measures are those of which sigma may be the median."""
+        """Check both arguments; "median" is that of the measures' points."""
         choice("kernel", name, choices)
         if name in SCALED_KERNELS:
             if sigma is None:

@@ -22,7 +22,7 @@ _LEVEL_PAIRS = 2_000_000  # of points, all motions together, for a step at a coa
 _LEVEL_STEPS = 12
 _FALL = 3.0  # of the scale, at most, from level to level
 _SCORE = 8  # times as many pairs for the comparison of motions
-_FIELD_CELLS = 400_000  # of a grid for that
+_FIELD_CELLS = 400_000  # of a grid that compares motions
 _FEW = 100  # points that a sample has at least
 _WHOLE = 2_000_000  # pairs up to which nothing is sampled at the kernel's scale
 MOST_PAIRS = 4_000_000_000  # up to which the last steps and the distances take all
@@ -145,7 +145,7 @@ class MotionSearch:
         core, budget = self._within(self.reaches), _BUDGETS[self.dim]
         plan = grid_correlation.plan_grid(core, self.turning, self.shifting, budget)
         if plan.sigma > self.sigma:
-            # What is far out would only make the grid larger, and so coarser.
+            # Far points would only make the grid larger, and so coarser.
             core = self._within(self.cores)
             plan = grid_correlation.plan_grid(core, self.turning, self.shifting, budget)
         most = min(max(4_000_000 // core.n_pairs, _STARTS), 8 * _STARTS)
@@ -275,7 +275,7 @@ class MotionSearch:
             if len(motions) > 1:
                 motions.value = self.ascent.values(pair, motions.R, motions.t)
                 motions = motions[[int(motions.value.argmax())]]
-            # Steps are many until the Hessian is known, which for that of all points is enough.
+            # Most steps are taken until the Hessian is known; a sample's is good enough.
             part = self._sampled(pair, _LEVEL_PAIRS)
             if part is not pair:
                 motions = self.ascent.climb(part, motions, _LAST_STEPS, _MIDDLE)

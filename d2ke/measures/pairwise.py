@@ -54,7 +54,7 @@ def kernel_distance_matrix(
     Parameters
     ----------
     X, Y : sequences of arrays of shape (n_i, d), or of Measure
-        The sets; Y None for those of X among themselves.
+        The sets; Y None: X among themselves.
     sigma : float or "median"
         The kernel's scale; "median" over the points of all sets.
     weights_x, weights_y : sequences of arrays of shape (n_i,), optional

@@ -59,7 +59,7 @@ class Pair:
 
 @dataclass
 class Motions:
-    """Motions q -> R q + t, (C, d, d) and (C, d), with what is known of kappa there."""
+    """Motions q -> R q + t, (C, d, d) and (C, d), with kappa there where it is known."""
 
     R: np.ndarray
     t: np.ndarray
@@ -198,7 +198,7 @@ class Ascent:
         Parameters
         ----------
         pair : Pair
-            What is moved, and the scale.
+            The points that are moved, and the scale.
         start : Motions
             Where from; its `inverse`, if there is one, is where the Hessian starts.
         most : int

@@ -75,7 +75,7 @@ def random_norm(problem: NormProblem) -> NormEstimate:
     |transform(omega)|^2 lies in [0, W^2] and has the mean kappa. More and more frequencies
     are drawn until Maurer and Pontil's empirical Bernstein bound says that they are
     enough. For small distances that is long before Hoeffding's bound, where drawing ends
-    in any case. Half of delta is for Hoeffding's bound; the tests of the other share half.
+    at the latest. Half of delta is for Hoeffding's bound; the tests of the other share half.
     """
     eps, delta, rng = problem.accuracy.eps, problem.accuracy.risk, problem.accuracy.rng
     problem = problem.scaled()
