@@ -23,7 +23,7 @@ from d2ke._base.threads import worker_pool
 from d2ke.embedding.features import d2ke_features
 from d2ke.embedding.scaling import Scaling
 from d2ke.io import open_features
-from d2ke.io._rows import Rows, StoredRows, written
+from d2ke.io.store.rows import RowSource, StoredRows, written
 from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.losses import LOSSES
 from d2ke.learners.neighbors import nearest_columns, vote
@@ -45,9 +45,9 @@ from d2ke.model_selection.squared_loss import cross_validate
 _NEARBY = 1
 
 
-def median_unit(D: np.ndarray | Rows) -> float:
+def median_unit(D: np.ndarray | RowSource) -> float:
     """Return the unit of relative values; 1 if it is 0."""
-    middle = median(D) if isinstance(D, Rows) else float(np.median(D))
+    middle = median(D) if isinstance(D, RowSource) else float(np.median(D))
     if not np.isfinite(middle):
         raise ValueError(
             f"the median of the distances is {middle}, no unit for gamma_scale or C_scale; "
@@ -71,18 +71,18 @@ class _Distances:
         return self.source.shape[1]
 
     @cached_property
-    def rows(self) -> Rows:
+    def rows(self) -> RowSource:
         if self.in_file:
             return StoredRows("D", self.source, distances=True)
         arrays.check_distances("D", self.source)
-        return Rows(self.source)
+        return RowSource(self.source)
 
     def unit(self, R: int) -> float:
         if self.in_file:
             return median_unit(self.rows.mapped(lambda D: D[:, :R], R))
         return median_unit(self.source[:, :R])
 
-    def features(self, setting: Mapping[str, Any]) -> Rows:
+    def features(self, setting: Mapping[str, Any]) -> RowSource:
         R, gamma = setting["R"], setting["gamma"]
         return self.rows.mapped(lambda D: d2ke_features(D[:, :R], gamma, n_threads=1), R)
 
@@ -187,7 +187,7 @@ def search_features(
     if leader is not None and "squared_hinge" in losses:
         setting, by_cost, D, load = leader
 
-        def features() -> np.ndarray | Rows:
+        def features() -> np.ndarray | RowSource:
             Z = D.features(setting)
             n, R = Z.shape
             held = 2 * Z.dtype.itemsize * n * R
@@ -195,7 +195,7 @@ def search_features(
             if room or not D.in_file:
                 Z = Z.whole()
             F = Scaling.fit(Z, setting["scaling"]).apply(Z)
-            return written(F, Path(D.source).parent) if isinstance(F, Rows) else F
+            return written(F, Path(D.source).parent) if isinstance(F, RowSource) else F
 
         tried += _with_hinge(features, codes, setting, costs, by_cost, folds, n_threads, notes)
     return _best_of(tried, losses)
@@ -331,7 +331,7 @@ def search_vectors(
         n, R = F.shape
         if fewer_operations(n, R, n_folds, n_classes, len(costs)):
             (by_cost,) = cross_validate_by_products(
-                Rows(F), codes, costs, folds, [View(R)], n_threads=n_threads
+                RowSource(F), codes, costs, folds, [View(R)], n_threads=n_threads
             )
         else:
             by_cost = cross_validate(with_bias(F), codes, costs, folds)
@@ -429,7 +429,7 @@ def search_neighbors(
 
     Parameters
     ----------
-    D : ndarray or Rows, shape (n, n)
+    D : ndarray or RowSource, shape (n, n)
         Distances among the training objects.
     y : ndarray, shape (n,)
         Their labels.

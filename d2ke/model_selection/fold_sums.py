@@ -18,7 +18,7 @@ import numpy as np
 from d2ke._base.blas import product_pool
 from d2ke._base.checks import positive_number
 from d2ke.embedding.scaling import Scaling
-from d2ke.io._rows import Rows
+from d2ke.io.store.rows import RowSource
 
 # Neither may depend on the number of threads, nor on the memory that there is: the last bits would.
 _STRIP = 256  # features whose products with all others are computed at a time
@@ -70,7 +70,7 @@ def product_bytes(
 
 
 def cross_validate_by_products(
-    Z: Rows,
+    Z: RowSource,
     codes: np.ndarray,
     costs: Sequence[float],
     folds: np.ndarray,
@@ -85,7 +85,7 @@ def cross_validate_by_products(
 
     Parameters
     ----------
-    Z : Rows, shape (n, R)
+    Z : RowSource, shape (n, R)
         Features, computed with in float64.
     codes : ndarray of int, shape (n,)
         Classes 0, 1, ...
@@ -106,9 +106,9 @@ def cross_validate_by_products(
     Examples
     --------
     >>> import numpy as np
-    >>> from d2ke.io._rows import Rows
+    >>> from d2ke.io.store.rows import RowSource
     >>> from d2ke.model_selection.fold_sums import View, cross_validate_by_products
-    >>> Z = Rows(np.linspace(-1, 1, 20)[:, None])
+    >>> Z = RowSource(np.linspace(-1, 1, 20)[:, None])
     >>> codes, folds = np.repeat([0, 1], 10), np.arange(20) % 5
     >>> cross_validate_by_products(Z, codes, [10.0], folds, [View(1), View(1, "standard")])
     [[100.0], [100.0]]
@@ -154,7 +154,7 @@ class _FoldRows:
     which costs at most a factor n / b of the digits, when products are moved there.
     """
 
-    def __init__(self, Z: Rows, codes: np.ndarray, folds: np.ndarray):
+    def __init__(self, Z: RowSource, codes: np.ndarray, folds: np.ndarray):
         self.Z, self.codes = Z, codes
         names, self.fold_of = np.unique(folds, return_inverse=True)
         self.n_folds, self.n_classes = len(names), int(codes.max()) + 1

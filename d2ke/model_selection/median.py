@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from d2ke.io._rows import Rows
+from d2ke.io.store.rows import RowSource
 
 _RUN_VALUES = 1 << 18
 _BITS = 16  # of the numbers, that a pass settles
 
 
-def median(values: Rows) -> float:
+def median(values: RowSource) -> float:
     """Return what `numpy.median` gives for numbers >= 0.
 
     Their bits are in the order of the numbers; each pass counts the next 16 bits of those that

@@ -31,7 +31,7 @@ from d2ke.distances.registry import check_parameters, find_distance
 from d2ke.embedding.gram import dsk_gram
 from d2ke.embedding.pseudo_euclidean import gdk_led
 from d2ke.io import FeatureFile, open_features
-from d2ke.io._rows import Rows, StoredRows
+from d2ke.io.store.rows import RowSource, StoredRows
 from d2ke.learners.libsvm import cache_bytes
 from d2ke.model_selection.candidates import (
     median_unit,
@@ -347,7 +347,7 @@ def _held(objects: Any) -> int:
     return objects.nbytes if isinstance(objects, Objects) else 0
 
 
-def _stored_distances(within: Any, n: int, *, whole: bool) -> Rows | np.ndarray:
+def _stored_distances(within: Any, n: int, *, whole: bool) -> RowSource | np.ndarray:
     """Return the distances of a feature store: all of them, or rows that are read when needed."""
     if not isinstance(within, FeatureFile):
         with open_features(within) as file:
