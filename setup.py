@@ -128,7 +128,6 @@ def extension(name, *c_sources, flags=()):
 
 MODULES = [
     extension("isa", "isa_baseline.c", "isa_avx2.c", "isa_avx512.c"),
-    extension("checksum"),
     extension("tasks"),
     extension("pairwise"),
     extension("omp"),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kill streams of features at random moments, go on with them, and compare every bit.
+"""Kill streams of features at random moments, resume them, and compare every bit.
 
-Each trial begins a file in a process of its own, kills that (SIGKILL) at a random moment, goes on
-with the file in another process, which may be killed in turn, and so on until one comes to its end.
+Each trial begins a file in a process of its own, kills that (SIGKILL) at a random moment, resumes
+the file in another process, which may be killed in turn, and so on until one comes to its end.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 
 import d2ke
 from d2ke.distances import blocks
+from d2ke.io.store import layout
 
 N_OBJECTS, N_OMEGA = 20_000, 200
 
@@ -33,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", help="where the files are made; by default a temporary folder")
     options = parser.parse_args(arguments)
     chance = random.Random(options.seed)
-    blocks._BLOCK_SECONDS = 0.0  # blocks of one band: as many moments as can be
+    blocks._RUN_SECONDS = 0.0  # runs of one block: as many moments as can be
 
     X, omega = inputs()
     wanted = d2ke.d2ke_embed(X, omega, distance="levenshtein", gamma=0.1, n_threads=1)
@@ -105,17 +106,16 @@ def run(X: d2ke.Objects, omega: d2ke.Objects, path: Path, delay: float | None) -
 
 def state(path: Path) -> str:
     """Say how far the file has come."""
-    names = {suffix: path.with_name(path.name + suffix) for suffix in (".part", ".journal")}
+    part = path.with_name(f"{path.name}.part")
     if path.exists():
         return "after the renaming"
-    if not names[".journal"].exists():
+    if not part.exists():
         return "before the beginning"
-    lines = names[".journal"].read_bytes().count(b"\n")
-    if lines == 0:
+    front = part.read_bytes()[:512].rstrip(b"\0")
+    if front in (b"", layout.BEGUN):
         return "while the structure was made"
-    with open(names[".part"], "rb") as part:
-        if not part.read(32).startswith(b"d2ke features unfinished"):
-            return "after the sealing"
+    if not front.startswith(layout.BEGUN):
+        return "after the sealing"
     return "among the rows"
 
 

@@ -108,3 +108,16 @@ def _for_matlab(name, value):
     if isinstance(value, str) and not value.isascii():
         raise ValueError(f"{name}: give text beyond ASCII as numbers, its code points")
     return value
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """Mount a file system of 2 MB; skip the test without the right to."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = shutil.which("mount")
+    command = [mount, "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    if mount is None or subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("needs the right to mount a small file system")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)

@@ -40,7 +40,6 @@ import mat_fuzz  # noqa: E402
 from fuzz_kernels import (  # noqa: E402
     expect,
     fuzz_align,
-    fuzz_chunks,
     fuzz_coresets,
     fuzz_distances,
     fuzz_features,
@@ -54,6 +53,7 @@ from fuzz_kernels import (  # noqa: E402
 import d2ke  # noqa: E402
 import matlab_compat  # noqa: E402
 from d2ke._base.threads import team_size  # noqa: E402
+from d2ke.io.store.writer import PartialStore  # noqa: E402
 
 HANG_SECONDS = 120  # for one batch
 
@@ -211,6 +211,48 @@ def fuzz_hdf5(seed):
     return 50
 
 
+def fuzz_parts(seed):
+    """Damaged stores that were interrupted: resumed with the right rows, or refused."""
+    rng = random.Random(seed)
+    shape = rng.randint(1, 600), rng.randint(1, 300)
+    dtype = np.dtype(rng.choice(["f4", "f8"]))
+    wanted = np.random.default_rng(seed).random(shape, dtype)
+    how = {
+        "parameters": {"gamma": 0.5},
+        "inputs": {"X": "0" * 64},
+        "omega": None,
+        "resume": True,
+    }
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        path = Path(folder, "damaged.h5")
+        store = PartialStore(path, shape, dtype, **how)
+        fill(store, wanted, rng.randint(0, len(store.done)))
+        store.close()
+        content = Path(f"{path}.part").read_bytes()
+        for _ in range(20):
+            path.unlink(missing_ok=True)
+            Path(f"{path}.part").write_bytes(mat_fuzz.damaged(content, rng))
+            try:
+                store = PartialStore(path, shape, dtype, **how)
+            except (FileExistsError, ValueError) as error:
+                expect(str(path) in str(error), f"the message does not name the file: {error}")
+                continue
+            fill(store, wanted, len(store.done))
+            store.finish()
+            store.close()
+            Z = d2ke.io.load_features(path).Z
+            expect(Z.tobytes() == wanted.tobytes(), "a damaged part was resumed with other rows")
+    return 20
+
+
+def fill(store, Z, count):
+    """Write so many of the blocks that are missing."""
+    for block in np.flatnonzero(~store.done)[:count].tolist():
+        rows = store.blocks.rows(block, block + 1)
+        store.sync(*store.write(rows, Z[rows], threading.Event()))
+
+
 def remade(content, rng):
     """Damage one array of a model, in an archive whose check sums are right."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -295,17 +337,17 @@ COMMANDS = {
     "align": fuzz_align,
     "simplex": fuzz_simplex,
     "features": fuzz_features,
-    "chunks": fuzz_chunks,
     "user": fuzz_user,
     "mat": fuzz_mat,
     "hdf5": fuzz_hdf5,
+    "parts": fuzz_parts,
     "options": fuzz_options,
 }
-COMPILED = ["distances", "kernels", "coresets", "align", "simplex", "features", "chunks", "user"]
+COMPILED = ["distances", "kernels", "coresets", "align", "simplex", "features", "user"]
 # Of the time of "all" and "compiled".
 SHARE = {
     "pack": 2, "distances": 8, "kernels": 4, "coresets": 4, "align": 4, "simplex": 1, "features": 1,
-    "chunks": 1, "user": 1, "mat": 4, "hdf5": 2, "options": 2,
+    "user": 1, "mat": 4, "hdf5": 2, "parts": 1, "options": 2,
 }  # fmt: skip
 
 

@@ -8,7 +8,6 @@ import string
 import sys
 from pathlib import Path
 
-import h5py
 import numpy as np
 from scipy import LowLevelCallable
 
@@ -18,7 +17,7 @@ sys.path[:0] = [str(Path.cwd()), str(ROOT / "tests"), str(ROOT)]
 import reference  # noqa: E402
 
 import d2ke  # noqa: E402
-from d2ke._ext import checksum, isa  # noqa: E402
+from d2ke._ext import isa  # noqa: E402
 from d2ke.measures.cell_columns import Columns  # noqa: E402
 
 DIMS = [1, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 127, 128, 129, 255, 300]
@@ -543,30 +542,6 @@ def fuzz_features(seed):
         expect(inside is copied and inside.tobytes() == Z.tobytes(), "features: in place")
         tried += D.size
     return tried
-
-
-def fuzz_chunks(seed):
-    """Rows cut into chunks with checksums, against what HDF5 itself makes of them."""
-    rng = np.random.default_rng(seed)
-    shape = tuple(rng.integers(1, [600, 400]).tolist())
-    height, width = (int(rng.integers(1, size + 1)) for size in shape)
-    dtype = np.dtype(rng.choice(["f4", "f8"]))
-    Z = np.frombuffer(rng.bytes(dtype.itemsize * shape[0] * shape[1]), dtype).reshape(shape)
-    with h5py.File("x", "w", driver="core", backing_store=False) as store:
-        dataset = store.create_dataset("Z", data=Z, chunks=(height, width), fletcher32=True)
-        for start in range(0, shape[0], height):
-            part = Z[start : start + height].view(np.uint8)
-            chunks = np.empty(
-                (-(-shape[1] // width), height * width * dtype.itemsize + 4), dtype=np.uint8
-            )
-            checksum.encode(part, chunks, height)
-            for j, chunk in enumerate(chunks):
-                known = dataset.id.read_direct_chunk((start, j * width))[1]
-                expect(
-                    chunk.tobytes() == known, f"chunk {start}, {j} of {shape} by {height, width}"
-                )
-                expect(checksum.fletcher32(chunk[:-4]) == known[-4:], "checksum")
-    return Z.size
 
 
 DOUBLES, INTS = ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_int32)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 import uuid
@@ -10,6 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+
+# How systems say that they cannot reserve space.
+_NO_RESERVE = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS, errno.ENODEV)
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 @contextmanager
@@ -46,6 +53,48 @@ def check_writable(path: Path) -> None:
         raise type(error)(
             f"cannot write {path}: no file can be made in {path.parent} ({error.strerror})"
         ) from None
+
+
+def write_all(fd: int, content: bytes | np.ndarray, place: int) -> None:
+    """Write at a place of a file, however many calls the system wants for it."""
+    view = memoryview(content)
+    view = view.cast("B") if view.nbytes else memoryview(b"")
+    while view:
+        done = os.pwrite(fd, view, place)
+        view, place = view[done:], place + done
+
+
+def reserve(fd: int, n_bytes: int, path: Path) -> None:
+    """Have the system reserve space for a file, so that a full disk shows before the work.
+
+    Raises
+    ------
+    OSError
+        If there is not enough; the message names `path` and how many bytes it takes.
+    """
+    try:
+        if hasattr(os, "statvfs"):
+            found = os.statvfs(path.parent)
+            free = found.f_bavail * found.f_frsize
+            if free < n_bytes:
+                folder = path.parent.absolute()
+                raise OSError(errno.ENOSPC, f"only {free} bytes are free in {folder}")
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(fd, 0, n_bytes)
+    except OSError as error:
+        if error.errno in _FULL:
+            raise OSError(error.errno, f"{path} takes {n_bytes} bytes: {error.strerror}") from error
+        if error.errno not in _NO_RESERVE:
+            raise
+
+
+def sync_folder(path: Path) -> None:
+    """Have the system write down which names the folder of `path` has."""
+    fd = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def lists_to_tuples(value: Any) -> Any:

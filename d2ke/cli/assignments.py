@@ -13,7 +13,7 @@ import numpy as np
 
 from d2ke._base.files import atomic_write, write_file
 from d2ke.cli.matrix_files import HDF5, InputError
-from d2ke.io._hdf5 import put_text
+from d2ke.io.store.hdf5 import put_text
 
 _TEXT = (".csv",)
 

@@ -17,7 +17,7 @@ import h5py
 import numpy as np
 
 from d2ke._base.files import atomic_write
-from d2ke.io._hdf5 import (
+from d2ke.io.store.hdf5 import (
     HEADER_BYTES,
     get_objects,
     get_text,

@@ -17,7 +17,7 @@ from d2ke._base.progress import stages
 from d2ke.datasets._cache import cached_objects
 from d2ke.datasets._contour import boundary_code
 from d2ke.datasets._dataset import Source
-from d2ke.io._hdf5 import DEFLATE_RATIO
+from d2ke.io.store.hdf5 import DEFLATE_RATIO
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 

@@ -19,16 +19,16 @@ from d2ke.distances.fingerprint import code_digest, objects_digest, sequence_dig
 from d2ke.distances.output import Output
 from d2ke.distances.pipeline import Background, wait_for_ending
 from d2ke.distances.problem import PairwiseProblem, Quantity
-from d2ke.io import FeatureFile, open_features
-from d2ke.io._layout import chunk_shape, plain
-from d2ke.io._partial import PartialStore
+from d2ke.io.store.layout import plain, tile_shape
+from d2ke.io.store.reader import FeatureFile, open_features
+from d2ke.io.store.writer import PartialStore
 from d2ke.objects.container import Objects
 
 _BUFFERS = 3  # one is filled while one is written and one waits: disks take uneven times
-_MOST_BLOCK_BYTES = 1 << 26
-# A block this long is long enough: what a kill may lose, and the time between two lines of the
-# journal, each of which has the disk wait for some milliseconds.
-_BLOCK_SECONDS = 1.0
+_MOST_RUN_BYTES = 1 << 26
+# Blocks are computed in runs, and a run this long is long enough: what a kill may lose, and the
+# time between two waits for the disk, of some milliseconds each.
+_RUN_SECONDS = 1.0
 _CLIENT_BYTES = 1 << 24  # what a client of workers takes besides what grows with the inputs
 
 
@@ -52,9 +52,9 @@ def stream(
 ) -> FeatureFile:
     """Compute all pairs block by block into a feature store, and open it; see `distance_matrix`."""
     if remote is None:
-        most = _bands_within(pairs, output)
+        most = _blocks_within(pairs, output)
     else:
-        most = _remote_bands(remote, chunk_shape(pairs.shape)[0], output.max_memory)
+        most = _remote_blocks(remote, tile_shape(pairs.shape)[0], output.max_memory)
     omega = pairs.y if pairs.y is not pairs.x and isinstance(pairs.y, Objects) else None
     described, inputs = description(pairs)
     wait_for_ending()  # it may be the same file that they write to
@@ -68,31 +68,43 @@ def stream(
         resume=output.resume,
     )
     if not store.finished:
-        buffers: list[Any] = [None] * _BUFFERS  # blocks of workers come in memory of their own
-        if remote is None:
-            rows = min(most * store.grid.chunk[0], pairs.shape[0])
-            buffers = [np.empty((rows, pairs.shape[1]), pairs.dtype) for _ in range(_BUFFERS)]
-        # On an error it is the writer that closes the store, when it has stopped.
-        with (
-            Background((store.write, store.sync), buffers, store.close) as writer,
-            progress_bar(output.progress, quantity.name) as report,
-        ):
-            if remote is None:
-                _fill(pairs, output, quantity, store, writer, most, report)
-            else:
-
-                def put(rows: slice, block: np.ndarray) -> None:
-                    writer.put(writer.buffer(), rows, block, writer.stop)
-
-                done = int(store.done.sum())
-                _receive(remote, put, store.missing, store.grid.chunk[0], most, report, done)
-        try:
-            store.finish()
-        except BaseException:
-            store.close()
-            raise
+        _complete(pairs, output, quantity, store, most, remote)
     store.close()
     return open_features(output.out)
+
+
+def _complete(
+    pairs: PairwiseProblem,
+    output: Output,
+    quantity: Quantity,
+    store: PartialStore,
+    most: int,
+    remote: Remote | None,
+) -> None:
+    """Compute and write what is missing, in runs of at most so many blocks."""
+    buffers: list[Any] = [None] * _BUFFERS  # runs of workers come in memory of their own
+    if remote is None:
+        rows = min(most * store.blocks.tile[0], pairs.shape[0])
+        buffers = [np.empty((rows, pairs.shape[1]), pairs.dtype) for _ in range(_BUFFERS)]
+    # On an error it is the writer that closes the store, when it has stopped.
+    with (
+        Background((store.write, store.sync), buffers, store.close) as writer,
+        progress_bar(output.progress, quantity.name) as report,
+    ):
+        if remote is None:
+            _fill(pairs, output, quantity, store, writer, most, report)
+        else:
+
+            def put(rows: slice, Z: np.ndarray) -> None:
+                writer.put(writer.buffer(), rows, Z, writer.stop)
+
+            done = int(store.done.sum())
+            _receive(remote, put, store.missing, store.blocks.tile[0], most, report, done)
+    try:
+        store.finish()
+    except BaseException:
+        store.close()
+        raise
 
 
 def receive_array(
@@ -106,7 +118,7 @@ def receive_array(
     def missing(first: int, most: int) -> range:
         return range(first, min(first + most, len(out)))
 
-    _receive(remote, out.__setitem__, missing, 1, _remote_bands(remote, 1, limit), report)
+    _receive(remote, out.__setitem__, missing, 1, _remote_blocks(remote, 1, limit), report)
 
 
 def _fill(
@@ -118,26 +130,26 @@ def _fill(
     most: int,
     report: Callable[[int, int], None] | None,
 ) -> None:
-    """Compute all blocks that are missing, of at most so many bands each."""
+    """Compute all blocks that are missing, in runs of at most so many."""
     n, m = pairs.shape
     first, count = 0, 1
-    while bands := store.missing(first, count):
-        rows = store.grid.rows(bands.start, bands.stop)
+    while blocks := store.missing(first, count):
+        rows = store.blocks.rows(blocks.start, blocks.stop)
         buffer = writer.buffer()
-        block = buffer[: rows.stop - rows.start]
+        Z = buffer[: rows.stop - rows.start]
         done = rows.start * m
 
         def visit(here: int, _: int, done: int = done) -> None:
-            writer.check()  # a full disk does not wait for the block's end
+            writer.check()  # a full disk does not wait for the run's end
             if report is not None:
                 report(done + here, n * m)
 
         started = time.perf_counter()
-        pairs.rows(rows).run(block, output.n_threads, visit, quantity)
+        pairs.rows(rows).run(Z, output.n_threads, visit, quantity)
         seconds = time.perf_counter() - started
-        writer.put(buffer, rows, block, writer.stop)
-        first = bands.stop
-        count = max(1, min(most, int(_BLOCK_SECONDS * len(bands) / seconds)))
+        writer.put(buffer, rows, Z, writer.stop)
+        first = blocks.stop
+        count = max(1, min(most, int(_RUN_SECONDS * len(blocks) / seconds)))
 
 
 def _receive(
@@ -149,27 +161,27 @@ def _receive(
     report: Callable[[int, int], None] | None,
     done: int = 0,
 ) -> None:
-    """Have workers compute the bands that are missing, and hand over their blocks; `done` are."""
+    """Have workers compute the blocks that are missing, and hand over their rows; `done` are."""
     n, m = remote.pairs.shape
-    with closing(remote.blocks(missing, height, most)) as blocks:
-        for rows, block in blocks:
-            put(rows, block)
+    with closing(remote.blocks(missing, height, most)) as parts:
+        for rows, Z in parts:
+            put(rows, Z)
             done += len(range(rows.start, rows.stop, height))
             if report is not None:
                 report(min(done * height, n) * m, n * m)
 
 
-def _remote_bands(remote: Remote, height: int, limit: int | None) -> int:
-    """Return how many bands a block of workers has, or raise if one is not within the limit."""
+def _remote_blocks(remote: Remote, height: int, limit: int | None) -> int:
+    """Return how many blocks a run of workers has, or raise if one is not within the limit."""
     pairs = remote.pairs
     n, m = pairs.shape
-    band_bytes = height * m * pairs.dtype.itemsize
-    most = max(1, min(MOST_BLOCK_BYTES // band_bytes, -(-n // height)))
+    block_bytes = height * m * pairs.dtype.itemsize
+    most = max(1, min(MOST_BLOCK_BYTES // block_bytes, -(-n // height)))
     if limit is None:
         return most
     held = _held_bytes(pairs)
     fixed = held + 2 * remote.recipe_bytes + _CLIENT_BYTES
-    each = (_BUFFERS + 3) * band_bytes  # one more is handed over, and one received with a copy
+    each = (_BUFFERS + 3) * block_bytes  # one more is handed over, and one received with a copy
     if fixed + each > limit:
         raise ValueError(
             f"max_memory is {limit} bytes, but {fixed + each} are needed at least: {held} for the "
@@ -179,22 +191,22 @@ def _remote_bands(remote: Remote, height: int, limit: int | None) -> int:
     return min(most, (limit - fixed) // each)
 
 
-def _bands_within(pairs: PairwiseProblem, output: Output) -> int:
-    """Return how many bands a block has, or raise if not even one is within the limit."""
+def _blocks_within(pairs: PairwiseProblem, output: Output) -> int:
+    """Return how many blocks a run has, or raise if not even one is within the limit."""
     n, m = pairs.shape
-    height = chunk_shape(pairs.shape)[0]
-    band_bytes = height * m * pairs.dtype.itemsize
-    most = max(1, min(_MOST_BLOCK_BYTES // band_bytes, -(-n // height)))
+    height = tile_shape(pairs.shape)[0]
+    block_bytes = height * m * pairs.dtype.itemsize
+    most = max(1, min(_MOST_RUN_BYTES // block_bytes, -(-n // height)))
     held, limit = _held_bytes(pairs), output.max_memory
     case = pairs.caller.function, "out is a path"
     columns = prepared_bytes(pairs.distance, pairs.y)
 
-    def sizes(bands: int) -> dict[str, int]:
-        rows = prepared_bytes(pairs.distance, pairs.x, bands * height, height)
-        return {"B": bands * band_bytes, "W": rows + columns, "T": output.n_threads}
+    def sizes(blocks: int) -> dict[str, int]:
+        rows = prepared_bytes(pairs.distance, pairs.x, blocks * height, height)
+        return {"B": blocks * block_bytes, "W": rows + columns, "T": output.n_threads}
 
-    def needed(bands: int) -> int:
-        return held + bytes_needed(*case, **sizes(bands))
+    def needed(blocks: int) -> int:
+        return held + bytes_needed(*case, **sizes(blocks))
 
     if limit is not None:
         if needed(1) > limit:

@@ -18,7 +18,7 @@ from d2ke.distances.cluster import Remote
 from d2ke.distances.output import Output, output_array
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import Caller, PairwiseProblem, Quantity
-from d2ke.io import FeatureFile
+from d2ke.io.store.reader import FeatureFile
 
 if TYPE_CHECKING:
     from dask.array import Array

@@ -17,7 +17,7 @@ from d2ke._base import arrays
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice
 from d2ke._base.memory import needs, require_memory
-from d2ke.io._rows import Rows, stored
+from d2ke.io.store.rows import RowSource, stored
 
 SCALINGS = ("standard", "center", "none")
 _RUN = 4096  # rows scaled at a time in float64
@@ -51,7 +51,7 @@ class Scaling:
         Z may be a feature store, by its name or open, which is read block by block.
         """
         Z = stored("Z", Z)
-        if not isinstance(Z, Rows):
+        if not isinstance(Z, RowSource):
             Z = arrays.matrix("Z", Z)
         if 0 in Z.shape:
             raise ValueError(f"Z is empty: its shape is {Z.shape}")
@@ -82,7 +82,7 @@ class Scaling:
         its kin take them as they take an array.
         """
         Z = stored("Z", Z)
-        if isinstance(Z, Rows):
+        if isinstance(Z, RowSource):
             return Z.mapped(self.apply)
         Z = arrays.matrix("Z", Z)
         if Z.shape[1] != len(self.mean):
@@ -98,7 +98,7 @@ class Scaling:
         return scaled
 
 
-def _moments(Z: np.ndarray | Rows) -> tuple[np.ndarray, np.ndarray]:
+def _moments(Z: np.ndarray | RowSource) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and standard deviation of each column."""
     blocks = [slice(begin, begin + _RUN) for begin in range(0, len(Z), _RUN)]
     mean = sum(Z[rows].sum(axis=0, dtype=np.float64) for rows in blocks) / len(Z)

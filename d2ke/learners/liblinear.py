@@ -26,7 +26,7 @@ from d2ke._base import labels
 from d2ke._base.checks import choice, integer
 from d2ke._base.memory import bytes_needed, check_limit, needs, require_memory
 from d2ke._base.threads import thread_count
-from d2ke.io._rows import StoredRows
+from d2ke.io.store.rows import StoredRows
 from d2ke.learners import option_strings, scores, solver_calls, solver_nodes
 from d2ke.learners.linear_model import (
     CRAMMER_SINGER,

@@ -35,7 +35,7 @@ needs(
     "train, train_classifier",
     {
         'solver="block"': "112 n k + c n R + 24 R P + 8 L R + 320 R k + 8 MiB T",
-        'solver="block", a feature store': "112 n k + 24 R P + 24 L R + 320 R k + 8 MiB T + 32 MiB",
+        'solver="block", a feature store': "112 n k + 24 R P + 24 L R + 320 R k + 8 MiB T + 8 MiB",
     },
     "take fewer rows or features",
 )

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from d2ke._base.arrays import check_numbers, matrix, refuse_entry, row_blocks
-from d2ke.io._rows import StoredRows, stored
+from d2ke.io.store.rows import StoredRows, stored
 
 NODE = np.dtype([("index", np.intc), ("value", np.float64)], align=True)
 

@@ -22,8 +22,8 @@ from d2ke._base.checks import integer
 from d2ke._base.threads import worker_pool
 from d2ke.embedding.features import d2ke_features
 from d2ke.embedding.scaling import Scaling
-from d2ke.io import open_features
-from d2ke.io._rows import Rows, StoredRows, written
+from d2ke.io.store.reader import open_features
+from d2ke.io.store.rows import RowSource, StoredRows, written
 from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.losses import LOSSES
 from d2ke.learners.neighbors import nearest_columns, vote
@@ -45,12 +45,12 @@ from d2ke.model_selection.squared_loss import cross_validate
 # squared loss.
 _NEARBY = 1
 
-Scored = tuple[dict[str, Any], list[float], Callable[[], np.ndarray | Rows]]
+Scored = tuple[dict[str, Any], list[float], Callable[[], np.ndarray | RowSource]]
 
 
-def median_unit(D: np.ndarray | Rows) -> float:
+def median_unit(D: np.ndarray | RowSource) -> float:
     """Return the unit of relative values: the median of the distances, or 1 if that is 0."""
-    middle = median(D) if isinstance(D, Rows) else float(np.median(D))
+    middle = median(D) if isinstance(D, RowSource) else float(np.median(D))
     if not np.isfinite(middle):
         raise ValueError(
             f"the median of the distances is {middle}, no unit for gamma_scale or C_scale; "
@@ -74,18 +74,18 @@ class _Distances:
         return self.source.shape[1]
 
     @cached_property
-    def rows(self) -> Rows:
+    def rows(self) -> RowSource:
         if self.in_file:
             return StoredRows("D", self.source, distances=True)
         arrays.check_distances("D", self.source)
-        return Rows(self.source)
+        return RowSource(self.source)
 
     def unit(self, R: int) -> float:
         if self.in_file:
             return median_unit(self.rows.mapped(lambda D: D[:, :R], R))
         return median_unit(self.source[:, :R])
 
-    def features(self, setting: Mapping[str, Any]) -> Rows:
+    def features(self, setting: Mapping[str, Any]) -> RowSource:
         R, gamma = setting["R"], setting["gamma"]
         return self.rows.mapped(lambda D: d2ke_features(D[:, :R], gamma, n_threads=1), R)
 
@@ -222,13 +222,13 @@ class _FeatureSearch:
         F = Scaling.fit(Z, setting["scaling"]).apply(Z)
         return cross_validate(with_bias(F), self.problem.codes, self.grid.costs, self.problem.folds)
 
-    def scaled(self, D: _Distances, setting: Mapping[str, Any]) -> np.ndarray | Rows:
+    def scaled(self, D: _Distances, setting: Mapping[str, Any]) -> np.ndarray | RowSource:
         """Return the features of a setting, held in memory or in a file beside the store."""
         Z = D.features(setting)
         if not D.in_file or self.cost.holds_features(setting["R"]):
             Z = Z.whole()
         F = Scaling.fit(Z, setting["scaling"]).apply(Z)
-        return written(F, Path(D.source).parent) if isinstance(F, Rows) else F
+        return written(F, Path(D.source).parent) if isinstance(F, RowSource) else F
 
 
 def cached(journal: MutableMapping[tuple, Any], key: tuple, compute: Callable[[], Any]) -> Any:
@@ -240,7 +240,7 @@ def cached(journal: MutableMapping[tuple, Any], key: tuple, compute: Callable[[]
 
 
 def _by_products(
-    Z: Rows, problem: SearchProblem, costs: Sequence[float], views: Sequence[FeatureView]
+    Z: RowSource, problem: SearchProblem, costs: Sequence[float], views: Sequence[FeatureView]
 ) -> list[list[float]]:
     return cross_validate_by_products(
         Z, problem.codes, costs, problem.folds, views, n_threads=problem.n_threads
@@ -319,7 +319,7 @@ def search_vectors(
         for parameters, F in candidates:
             n_classes, n_costs = problem.n_classes, len(costs)
             if fewer_operations(*F.shape, problem.n_folds, n_classes, n_costs):
-                (by_cost,) = _by_products(Rows(F), problem, costs, [FeatureView(F.shape[1])])
+                (by_cost,) = _by_products(RowSource(F), problem, costs, [FeatureView(F.shape[1])])
             else:
                 by_cost = cross_validate(with_bias(F), problem.codes, costs, problem.folds)
             yield dict(parameters), by_cost, lambda F=F: F
@@ -394,12 +394,14 @@ def _with_costs(
     ]
 
 
-def search_neighbors(D: np.ndarray | Rows, problem: SearchProblem, ks: Sequence[int]) -> Search:
+def search_neighbors(
+    D: np.ndarray | RowSource, problem: SearchProblem, ks: Sequence[int]
+) -> Search:
     """Choose k for nearest neighbours.
 
     Parameters
     ----------
-    D : ndarray or Rows, shape (n, n)
+    D : ndarray or RowSource, shape (n, n)
         Distances among the training objects.
     problem : SearchProblem
         The labels and folds; with n folds one object at a time is left out.

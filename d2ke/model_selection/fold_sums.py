@@ -18,7 +18,7 @@ import numpy as np
 from d2ke._base.blas import product_pool
 from d2ke._base.checks import positive_number
 from d2ke.embedding.scaling import Scaling
-from d2ke.io._rows import Rows
+from d2ke.io.store.rows import RowSource
 
 # Neither may depend on the number of threads or the available memory: the last bits would.
 _STRIP = 256  # features whose products with all others are computed at a time
@@ -62,7 +62,7 @@ def block_bytes(R: int, n_classes: int, n_costs: int) -> int:
 
 
 def cross_validate_by_products(
-    Z: Rows,
+    Z: RowSource,
     codes: np.ndarray,
     costs: Sequence[float],
     folds: np.ndarray,
@@ -77,7 +77,7 @@ def cross_validate_by_products(
 
     Parameters
     ----------
-    Z : Rows, shape (n, R)
+    Z : RowSource, shape (n, R)
         Features, computed with in float64.
     codes : ndarray of int, shape (n,)
         Classes 0, 1, ...
@@ -98,9 +98,9 @@ def cross_validate_by_products(
     Examples
     --------
     >>> import numpy as np
-    >>> from d2ke.io._rows import Rows
+    >>> from d2ke.io.store.rows import RowSource
     >>> from d2ke.model_selection.fold_sums import FeatureView, cross_validate_by_products
-    >>> Z = Rows(np.linspace(-1, 1, 20)[:, None])
+    >>> Z = RowSource(np.linspace(-1, 1, 20)[:, None])
     >>> codes, folds = np.repeat([0, 1], 10), np.arange(20) % 5
     >>> views = [FeatureView(1), FeatureView(1, "standard")]
     >>> cross_validate_by_products(Z, codes, [10.0], folds, views)
@@ -144,7 +144,7 @@ class _FoldRows:
     rows; moving products there loses at most a factor n / b of the digits.
     """
 
-    def __init__(self, Z: Rows, codes: np.ndarray, folds: np.ndarray):
+    def __init__(self, Z: RowSource, codes: np.ndarray, folds: np.ndarray):
         self.Z, self.codes = Z, codes
         names, self.fold_of = np.unique(folds, return_inverse=True)
         self.n_folds, self.n_classes = len(names), int(codes.max()) + 1

@@ -9,10 +9,7 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from d2ke._ext import isa
-from d2ke._version import __version__
-from d2ke.io._journal import Journal
-from d2ke.io._partial import refuse_differences
+from d2ke._base.resume import Journal, made_with, refuse_differences
 
 _FORMAT = 1
 _LONGEST = 120  # letters of a file's name
@@ -27,8 +24,7 @@ class SearchFolder(MutableMapping):
     def __init__(self, folder: Path, record: Mapping[str, Any]):
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / "search.journal"
-        made_with = {"d2ke": __version__, "instructions": isa.selected()}
-        record = json.loads(json.dumps({"journal": _FORMAT, **made_with, **record}, default=repr))
+        record = json.loads(json.dumps({"journal": _FORMAT, **made_with(), **record}, default=repr))
         self._found: dict[str, Any] = {}
         self._journal = Journal(path, folder)
         try:

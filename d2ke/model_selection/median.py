@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from d2ke.io._rows import Rows
+from d2ke.io.store.rows import RowSource
 
 _RUN_VALUES = 1 << 18
 _BITS = 16  # of a number that one pass determines
 
 
-def median(values: Rows) -> float:
+def median(values: RowSource) -> float:
     """Return what `numpy.median` gives for numbers >= 0.
 
     The bits of numbers >= 0 sort as the numbers do. Each pass counts the next 16 bits of the

@@ -13,8 +13,8 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke.embedding.gram import dsk_gram
 from d2ke.embedding.pseudo_euclidean import gdk_led
-from d2ke.io import FeatureFile
-from d2ke.io._rows import Rows, StoredRows
+from d2ke.io.store.reader import FeatureFile
+from d2ke.io.store.rows import RowSource, StoredRows
 from d2ke.learners.losses import LOSSES
 from d2ke.model_selection.call import SearchCall
 from d2ke.model_selection.candidates import (
@@ -89,7 +89,7 @@ def _at_most_kept(values: tuple, problem: SearchProblem) -> tuple:
     return tuple(value for value in values if value <= problem.n - problem.largest_fold)
 
 
-def _distances(method: SearchMethod, call: SearchCall) -> np.ndarray | Rows:
+def _distances(method: SearchMethod, call: SearchCall) -> np.ndarray | RowSource:
     """Return the distances among the training objects, computed or known."""
     within, n = call.within, call.problem.n
     in_file = isinstance(within, (str, os.PathLike, FeatureFile))
@@ -114,7 +114,7 @@ def _distances(method: SearchMethod, call: SearchCall) -> np.ndarray | Rows:
     return D
 
 
-def _knn(D: np.ndarray | Rows, call: SearchCall) -> Search:
+def _knn(D: np.ndarray | RowSource, call: SearchCall) -> Search:
     return search_neighbors(D, call.problem, call.grid["k"])
 
 

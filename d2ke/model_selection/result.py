@@ -18,7 +18,7 @@ from d2ke._base.files import atomic_write, lists_to_tuples
 from d2ke._base.memory import needs
 from d2ke._base.text import show, shown
 from d2ke._version import __version__
-from d2ke.io._hdf5 import HEADER_BYTES, group_of, header, part_of, seal
+from d2ke.io.store.hdf5 import HEADER_BYTES, group_of, header, part_of, seal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ import numpy as np
 
 from d2ke._base.checks import positive_number
 from d2ke.embedding.scaling import compress
-from d2ke.io._rows import Rows
+from d2ke.io.store.rows import RowSource
 from d2ke.learners.newton import block_newton, block_newton_bytes
 
 # Folds are solved together up to so many bytes. (If it depended on the available memory, so would
@@ -19,7 +19,7 @@ _RUN = 4096  # rows that are classified at a time
 
 
 def cross_validate_hinge(
-    F: np.ndarray | Rows,
+    F: np.ndarray | RowSource,
     codes: np.ndarray,
     costs: Sequence[float],
     folds: np.ndarray,
@@ -33,8 +33,8 @@ def cross_validate_hinge(
 
     Parameters
     ----------
-    F : ndarray of float64 or float32, or Rows, shape (n, R)
-        Features, scaled; the bias is added here. Rows are read in each pass, unless there are
+    F : ndarray of float64 or float32, or RowSource, shape (n, R)
+        Features, scaled; the bias is added here. A RowSource is read in each pass, unless there are
         more columns than rows.
     codes : ndarray of int, shape (n,)
         Classes 0, 1, ...
@@ -56,7 +56,7 @@ def cross_validate_hinge(
     n_classes = int(codes.max()) + 1
     order = np.argsort(costs, kind="stable")
     if F.shape[1] > F.shape[0]:
-        F = compress(F.whole() if isinstance(F, Rows) else F, n_threads=n_threads)[0]
+        F = compress(F.whole() if isinstance(F, RowSource) else F, n_threads=n_threads)[0]
     names = np.unique(folds)
     right = np.zeros(len(costs), dtype=np.int64)
     # The problems of several folds form one block; each leaves out the rows of its fold.
@@ -82,7 +82,7 @@ def folds_together(n: int, n_classes: int, n_folds: int) -> int:
 
 
 def _left_out_right(
-    F: np.ndarray | Rows, codes: np.ndarray, folds: np.ndarray, models: dict[int, np.ndarray]
+    F: np.ndarray | RowSource, codes: np.ndarray, folds: np.ndarray, models: dict[int, np.ndarray]
 ) -> int:
     """Return how many rows of each fold its model, fitted without it, classifies correctly."""
     right = 0

@@ -54,8 +54,8 @@ print(json.dumps([name for name, done in called.items() if not done]))
 @pytest.mark.parametrize(
     "command",
     [
-        *("distances", "kernels", "coresets", "align", "simplex", "features", "chunks", "user"),
-        *("pack", "mat", "hdf5", "options"),
+        *("distances", "kernels", "coresets", "align", "simplex", "features", "user"),
+        *("pack", "mat", "hdf5", "parts", "options"),
     ],
 )
 def test_the_first_batches_find_nothing(command):

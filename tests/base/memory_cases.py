@@ -334,7 +334,7 @@ def train_block(n, R, k, t):
     return partial(d2ke.train, *given, solver="block", **ONE)
 
 
-@variants("solver", "liblinear", "block")({"n": 40000, "R": 200}, tiny={"n": 30, "R": 5})
+@variants("solver", "liblinear", "block")({"n": 100000, "R": 100}, tiny={"n": 30, "R": 5})
 def train_from_a_file(n, R, solver):
     path = Path(FOLDER, f"features-{n}.h5")
     d2ke.io.save_features(path, points(n, R))

@@ -2,10 +2,8 @@
 """Results streamed to a file: the bits of those in memory, whatever happens on the way."""
 
 import errno
-import fcntl
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -22,19 +20,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import d2ke
-from d2ke._ext import checksum
 from d2ke.distances import blocks as blocks_module
 from d2ke.distances.fingerprint import objects_digest
-from d2ke.io import (
-    FeatureFile,
-    _direct,
-    _layout,
-    _partial,
-    load_features,
-    open_features,
-    save_features,
-)
-from d2ke.io._hdf5 import HEADER_BYTES
+from d2ke.io import FeatureFile, load_features, open_features, save_features
+from d2ke.io.store import layout
+from d2ke.io.store.hdf5 import HEADER_BYTES
+from d2ke.io.store.writer import PartialStore
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="locks and writes as POSIX has them")
 
@@ -75,10 +66,10 @@ def no_waiting(monkeypatch):
 
 
 @pytest.fixture
-def small_chunks(monkeypatch):
-    """Chunks of a few rows, so that few rows make many blocks."""
-    monkeypatch.setattr(_layout, "_CHUNK_ROWS", 8)
-    monkeypatch.setattr(blocks_module, "_BLOCK_SECONDS", 0.0)
+def small_blocks(monkeypatch):
+    """Blocks of a few rows, so that few rows make many of them."""
+    monkeypatch.setattr(layout, "_BLOCK_ROWS", 8)
+    monkeypatch.setattr(blocks_module, "_RUN_SECONDS", 0.0)
 
 
 class StopError(Exception):
@@ -87,7 +78,7 @@ class StopError(Exception):
 
 def interrupted(file, monkeypatch, blocks=5, error=StopError, **more):
     """Begin, and fail after some blocks."""
-    write, left = _partial.PartialStore.write, [blocks]
+    write, left = PartialStore.write, [blocks]
 
     def fail(self, rows, Z, stop):
         if not left[0]:
@@ -96,7 +87,7 @@ def interrupted(file, monkeypatch, blocks=5, error=StopError, **more):
         return write(self, rows, Z, stop)
 
     with monkeypatch.context() as patch:
-        patch.setattr(_partial.PartialStore, "write", fail)
+        patch.setattr(PartialStore, "write", fail)
         with pytest.raises(error, match="enough"):
             embed(file, **more)
 
@@ -107,21 +98,21 @@ def interrupted(file, monkeypatch, blocks=5, error=StopError, **more):
 @settings(max_examples=40)
 @given(data=st.data())
 def test_same_bits_for_every_block_size(tmp_path, data, features):
-    """Chunks and blocks of any number of rows, with edges that do not fall together."""
+    """Blocks and runs of any number of rows, with edges that do not fall together."""
     n = data.draw(st.integers(1, 700), "n")
     m = data.draw(st.integers(1, 150), "m")
-    rows = data.draw(st.integers(1, 64), "rows of a chunk")
-    bands = data.draw(st.integers(1, 40), "bands of a block")
+    rows = data.draw(st.integers(1, 64), "rows of a block")
+    blocks = data.draw(st.integers(1, 40), "blocks of a run")
     dtype = data.draw(st.sampled_from(["f4", "f8"]))
-    values = data.draw(st.sampled_from([64, 1000, 1 << 15]), "values of a chunk")
+    values = data.draw(st.sampled_from([64, 1000, 1 << 15]), "values of a tile")
     wanted = np.empty((n, m), dtype)
     d2ke.distance_matrix(STRINGS[:n], OMEGA[:m], "levenshtein", out=wanted)
     path = tmp_path / "x.h5"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_layout, "_CHUNK_ROWS", rows)
-        patch.setattr(_layout, "_CHUNK_VALUES", max(values, rows))
-        patch.setattr(blocks_module, "_BLOCK_SECONDS", 1e9)
-        patch.setattr(blocks_module, "_MOST_BLOCK_BYTES", bands * rows * m * wanted.itemsize)
+        patch.setattr(layout, "_BLOCK_ROWS", rows)
+        patch.setattr(layout, "_TILE_VALUES", max(values, rows))
+        patch.setattr(blocks_module, "_RUN_SECONDS", 1e9)
+        patch.setattr(blocks_module, "_MOST_RUN_BYTES", blocks * rows * m * wanted.itemsize)
         with d2ke.distance_matrix(
             STRINGS[:n], OMEGA[:m], "levenshtein", out=path, dtype=dtype
         ) as store:
@@ -135,7 +126,7 @@ def test_same_bits_for_every_block_size(tmp_path, data, features):
 
 @pytest.mark.parametrize("distance", d2ke.distance_names())
 @pytest.mark.parametrize("among", [True, False])
-def test_same_bits_for_every_distance(file, small_chunks, distance, among):
+def test_same_bits_for_every_distance(file, small_blocks, distance, among):
     X = STRINGS[:60] if distance == "levenshtein" else WEIGHTED if distance == "emd" else VECTORS
     Y = None if among else X[5:20]
     params = reference.given(distance)
@@ -152,7 +143,7 @@ def turned(x, y):
 
 
 @pytest.mark.parametrize("Y", [None, [3.0, 4.0]])
-def test_same_bits_for_a_python_function(file, small_chunks, Y):
+def test_same_bits_for_a_python_function(file, small_blocks, Y):
     X = [float(x) for x in range(30)]
     wanted = d2ke.distance_matrix(X, Y, turned)
     with d2ke.distance_matrix(X, Y, turned, out=file) as store:
@@ -160,7 +151,7 @@ def test_same_bits_for_a_python_function(file, small_chunks, Y):
         assert store.parameters["distance"] == f"{__name__}.turned"
 
 
-def test_same_bits_for_a_compiled_function(file, small_chunks):
+def test_same_bits_for_a_compiled_function(file, small_blocks):
     numba = pytest.importorskip("numba")
     from numba import types as t
     from scipy import LowLevelCallable
@@ -198,105 +189,19 @@ def test_single_precision(file, features):
     same(d2ke.d2ke_embed(STRINGS, OMEGA, **HOW, dtype="f4"), wanted)
 
 
-def checksums(chunk):
-    """HDF5's own, and ours."""
-    with h5py.File("x", "w", driver="core", backing_store=False) as store:
-        dataset = store.create_dataset("Z", data=chunk, chunks=chunk.shape, fletcher32=True)
-        wanted = dataset.id.read_direct_chunk((0, 0))[1][-4:]
-    return wanted, checksum.fletcher32(chunk.view(np.uint8).reshape(-1))
-
-
-@settings(max_examples=200)
-@given(data=st.data())
-def test_checksums_are_those_of_hdf5(data):
-    shape = data.draw(st.tuples(st.integers(1, 40), st.integers(1, 40)))
-    dtype = data.draw(st.sampled_from(["f4", "f8"]))
-    size = shape[0] * shape[1] * np.dtype(dtype).itemsize
-    fill = data.draw(st.sampled_from([0, 255, None]))
-    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
-    content = rng.bytes(size) if fill is None else bytes([fill]) * size
-    wanted, ours = checksums(np.frombuffer(content, dtype).reshape(shape))
-    assert ours == wanted
-
-
-@pytest.mark.parametrize("shape", [(256, 128), (1, 1 << 15)])
-def test_checksums_of_the_largest_chunks(shape):
-    for fill in (b"\xff", b"\xfe", b"\x01\xff"):
-        content = fill * (8 * shape[0] * shape[1] // len(fill))
-        wanted, ours = checksums(np.frombuffer(content, "f8").reshape(shape))
-        assert ours == wanted
-
-
-@given(
-    n=st.integers(1, 9),
-    width=st.integers(1, 40),
-    height=st.integers(1, 9),
-    step=st.integers(1, 10),
-    seed=st.integers(0, 99),
-)
-def test_chunks_are_cut_out_of_rows(n, width, height, step, seed):
-    n, step = min(n, height), 2 * step  # bytes
-    rows = np.random.default_rng(seed).integers(0, 256, (n, 60), dtype=np.uint8)[:, :width]
-    count = -(-width // step)
-    chunks = np.full((count, height * step + 4), 7, dtype=np.uint8)
-    checksum.encode(rows, chunks, height)
-    padded = np.zeros((height, count * step), dtype=np.uint8)
-    padded[:n, :width] = rows
-    for j, chunk in enumerate(chunks):
-        body = padded[:, j * step : (j + 1) * step].tobytes()
-        assert chunk.tobytes() == body + checksum.fletcher32(np.frombuffer(body, np.uint8))
-
-
-def no_direct(monkeypatch):
-    monkeypatch.delattr(os, "O_DIRECT", raising=False)
-
-
-def larger_pages(monkeypatch):
-    pwrite = os.pwrite
-
-    def refusing(fd, content, place):
-        if fcntl.fcntl(fd, fcntl.F_GETFL) & getattr(os, "O_DIRECT", 0):
-            raise OSError(errno.EINVAL, "Invalid argument")
-        return pwrite(fd, content, place)
-
-    monkeypatch.setattr(os, "pwrite", refusing)
-
-
-def short_writes(monkeypatch):
-    pwrite = os.pwrite
+def test_short_writes_put_each_byte_in_its_place(file, features, monkeypatch):
+    """As the system may write less than it was given."""
+    pwrite, preadv = os.pwrite, os.preadv
     monkeypatch.setattr(
-        os, "pwrite", lambda fd, content, place: pwrite(fd, memoryview(content)[:4096], place)
+        os, "pwrite", lambda fd, content, place: pwrite(fd, memoryview(content)[:4097], place)
     )
+    monkeypatch.setattr(
+        os, "preadv", lambda fd, buffers, place: preadv(fd, [buffers[0][:4099]], place)
+    )
+    same(embed(file), features)
 
 
-@pytest.mark.parametrize("how", [None, no_direct, larger_pages, short_writes])
-def test_direct_writes_put_each_byte_in_its_place(tmp_path, monkeypatch, how):
-    if how:
-        how(monkeypatch)
-    monkeypatch.setattr(_direct, "PIECE_BYTES", 3 * 4096)
-    rng = np.random.default_rng(0)
-    for trial in range(15):
-        path = tmp_path / f"{trial}"
-        wanted = rng.integers(0, 256, 200_000, dtype=np.uint8)
-        path.write_bytes(wanted.tobytes())
-        fd = os.open(path, os.O_RDWR)
-        out = _direct.DirectWriter(path, fd, 9000)
-        place = 0
-        while place < 190_000:
-            if rng.random() < 0.2:  # a gap, or a way back
-                place = int(rng.integers(0, place + 9000))
-            n = int(rng.integers(1, 9000))
-            content = rng.integers(0, 256, n, dtype=np.uint8)
-            out.room(place, n)[:] = content
-            wanted[place : place + n] = content
-            place += n
-        out.flush()
-        out.close()
-        os.close(fd)
-        assert path.read_bytes() == wanted.tobytes()
-
-
-def test_bands_wider_than_what_is_written_at_once(file):
+def test_blocks_wider_than_usual(file):
     omega = d2ke.random_strings(9000, "ACGT", length=(2, 8), seed=0)
     wanted = d2ke.d2ke_embed(STRINGS, omega, **HOW)
     with d2ke.d2ke_embed(STRINGS, omega, **HOW, out=file) as store:
@@ -304,10 +209,10 @@ def test_bands_wider_than_what_is_written_at_once(file):
         store.verify()
 
 
-def test_wide_matrices_have_low_chunks():
-    assert _layout.chunk_shape((10**6, 1024)) == (256, 128)
-    assert _layout.chunk_shape((10**6, 8192)) == (256, 128)
-    height, width = _layout.chunk_shape((10**6, 10**6))
+def test_wide_matrices_have_low_blocks():
+    assert layout.tile_shape((10**6, 1024)) == (256, 128)
+    assert layout.tile_shape((10**6, 8192)) == (256, 128)
+    height, width = layout.tile_shape((10**6, 10**6))
     assert height * 10**6 * 8 <= 1 << 24
     assert height * width <= 1 << 15
 
@@ -316,19 +221,20 @@ def test_wide_matrices_have_low_chunks():
 
 
 def test_the_file_is_that_of_save_features(file, tmp_path, features):
-    """The same datasets, chunks, filters and header; one reader for both."""
+    """The same datasets, table and header; one reader for both."""
     embed(file)
     save_features(tmp_path / "y.h5", features, omega=OMEGA, parameters={**HOW, "link": "exp"})
     with h5py.File(file) as one, h5py.File(tmp_path / "y.h5") as other:
         assert set(one) - set(other) == {"inputs"}
         for name in ("chunks", "fletcher32", "dtype", "shape"):
             assert getattr(one["Z"], name) == getattr(other["Z"], name)
-        for name in ("omega/values", "omega/offsets", "omega/alphabet", "parameters/gamma", "Z"):
+        datasets = "omega/values", "omega/offsets", "omega/alphabet", "parameters/gamma", "Z"
+        for name in (*datasets, "blocks"):
             same(one[name][()], other[name][()])
     lines = file.read_bytes()[:HEADER_BYTES].split(b"\n")
     size, start, stop = map(int, lines[1].split())
     assert size == file.stat().st_size
-    assert stop - start > 0.9 * size  # all chunks lie end to end
+    assert 0.9 * size < stop - start == features.nbytes
     part = load_features(file, rows=slice(3, 9), columns=slice(50))
     same(part.Z, features[3:9, :50])
     assert part.parameters == {"distance": "levenshtein", "gamma": 0.3, "link": "exp"}
@@ -357,16 +263,15 @@ def test_reading_by_parts(file, features):
     store.close()
 
 
-def test_damage_is_named_by_its_rows(file, small_chunks, features):
+def test_damage_is_named_by_its_rows(file, small_blocks, features):
     embed(file)
     content = bytearray(file.read_bytes())
     with h5py.File(file) as store:
-        places = _layout.chunk_places(store["Z"])
-        height, width = store["Z"].chunks
-    damaged = sorted(places)[40]
-    content[places[damaged][0] + 5] ^= 1
+        blocks = layout.get_blocks(store)
+    height, width = blocks.tile
+    i, j = 4 * height, 128 // width * width
+    content[blocks.start + (i * 150 + j) * 8 + 5] ^= 1
     file.write_bytes(content)
-    i, j = damaged
     with open_features(file) as store:
         where = rf"rows {i} to {i + height - 1}, columns {j} to {min(j + width, 150) - 1}\)"
         with pytest.raises(ValueError, match=where):
@@ -389,17 +294,17 @@ def test_digests_see_what_objects_are():
     assert len(digests | {objects_digest(X)}) == 12
 
 
-# ---------------------------------------------------------------- going on
+# ---------------------------------------------------------------- resuming
 
 
 @pytest.mark.parametrize("blocks", [0, 1, 5, 86])
-def test_going_on_is_the_same(file, small_chunks, monkeypatch, features, blocks):
+def test_a_resumed_file_is_the_same(file, small_blocks, monkeypatch, features, blocks):
     interrupted(file, monkeypatch, blocks)
-    assert sorted(os.listdir(file.parent)) == ["features.h5.journal", "features.h5.part"]
+    assert os.listdir(file.parent) == ["features.h5.part"]
     with pytest.raises(ValueError, match=r"features\.h5\.part is not complete"):
         open_features(f"{file}.part")
     before = Path(f"{file}.part").read_bytes()
-    with pytest.raises(FileExistsError, match=r"holds a part .* resume=True goes on with it"):
+    with pytest.raises(FileExistsError, match=r"holds a part .* resume=True resumes it"):
         embed(file)
     assert Path(f"{file}.part").read_bytes() == before
     computed = []
@@ -416,7 +321,7 @@ def test_going_on_is_the_same(file, small_chunks, monkeypatch, features, blocks)
 
 
 def test_a_file_that_is_complete(file, features):
-    same(embed(file, resume=True), features)  # there was nothing to go on with
+    same(embed(file, resume=True), features)  # there was nothing to resume
     before = file.stat().st_mtime_ns
     with pytest.raises(FileExistsError, match=r"features\.h5 exists already: with resume=True"):
         embed(file)
@@ -425,7 +330,7 @@ def test_a_file_that_is_complete(file, features):
     assert os.listdir(file.parent) == ["features.h5"]
 
 
-def test_a_file_of_save_features_is_not_gone_on_with(file, features):
+def test_a_file_of_save_features_is_not_resumed(file, features):
     save_features(file, features)
     with pytest.raises(FileExistsError, match="has no record of what it was made from"):
         embed(file, resume=True)
@@ -448,7 +353,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("message", CHANGES)
 @pytest.mark.parametrize("complete", [True, False])
-def test_what_has_changed_is_named(file, small_chunks, monkeypatch, message, complete):
+def test_what_has_changed_is_named(file, small_blocks, monkeypatch, message, complete):
     if complete:
         embed(file)
     else:
@@ -461,7 +366,7 @@ def test_what_has_changed_is_named(file, small_chunks, monkeypatch, message, com
     embed(file, resume=True)
 
 
-def test_a_changed_distance_is_named(file, small_chunks, monkeypatch):
+def test_a_changed_distance_is_named(file, small_blocks, monkeypatch):
     X = VECTORS
     interrupted_matrix(file, monkeypatch, X, "dtw", window=3)
     for distance, params, message in (
@@ -476,7 +381,7 @@ def test_a_changed_distance_is_named(file, small_chunks, monkeypatch):
 
 def interrupted_matrix(file, monkeypatch, X, distance, **params):
     with monkeypatch.context() as patch:
-        patch.setattr(_partial.PartialStore, "finish", lambda self: 1 / 0)
+        patch.setattr(PartialStore, "finish", lambda self: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             d2ke.distance_matrix(X, None, distance, out=file, **params)
 
@@ -492,7 +397,7 @@ def test_a_changed_function_is_named(file, monkeypatch):
         d2ke.distance_matrix([1.0, object()], None, lambda x, y: 0.0, out=file)
 
 
-def test_other_instructions_are_named(file, small_chunks, monkeypatch, isa):
+def test_other_instructions_are_named(file, small_blocks, monkeypatch, isa):
     from d2ke._ext import isa as instructions
 
     others = [name for name in instructions.supported() if name != isa]
@@ -508,61 +413,114 @@ def test_other_instructions_are_named(file, small_chunks, monkeypatch, isa):
     embed(file, resume=True)  # the rows are there already
 
 
-def test_damaged_rows_are_computed_anew(file, small_chunks, monkeypatch, features):
+def spans(part):
+    """Return where the header of a part says that Z and the table are."""
+    start, stop, *table = map(int, part.read_bytes().split(b"\n")[1].split()[1:])
+    return (start, stop), tuple(table)
+
+
+def test_damaged_rows_are_computed_anew(file, small_blocks, monkeypatch, features):
     interrupted(file, monkeypatch, 20)
     part = Path(f"{file}.part")
-    first = Path(f"{file}.journal").read_text().splitlines()[0]
-    start = int(re.search(r'"runs": \[\[(\d+), \d+\]\]', first)[1])
     content = bytearray(part.read_bytes())
-    content[start + 30_000] ^= 4
+    content[spans(part)[0][0] + 30_000] ^= 4
     part.write_bytes(content)
     with pytest.warns(RuntimeWarning, match=r"damaged in rows 24 to 31; they are computed anew"):
         same(embed(file, resume=True), features)
 
 
+def test_rows_that_the_table_does_not_name_do_not_matter(file, small_blocks, monkeypatch, features):
+    """Such as a power cut may leave of them."""
+    interrupted(file, monkeypatch, 20)
+    part = Path(f"{file}.part")
+    content = bytearray(part.read_bytes())
+    start = spans(part)[0][0] + 20 * 8 * 150 * 8
+    content[start : start + 50_000] = os.urandom(50_000)
+    part.write_bytes(content)
+    same(embed(file, resume=True), features)
+
+
+@pytest.mark.filterwarnings("ignore:.*damaged in rows:RuntimeWarning")
 @settings(max_examples=60)
-@given(at=st.floats(0, 1, exclude_max=True), how=st.sampled_from(["cut", "change"]))
-def test_a_damaged_journal_loses_blocks_at_most(tmp_path, features, at, how):
+@given(at=st.floats(0, 1, exclude_max=True), how=st.sampled_from(["none", "change"]))
+def test_a_damaged_table_loses_blocks_at_most(tmp_path, features, at, how):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_layout, "_CHUNK_ROWS", 64)
-        patch.setattr(blocks_module, "_BLOCK_SECONDS", 0.0)
+        patch.setattr(layout, "_BLOCK_ROWS", 64)
+        patch.setattr(blocks_module, "_RUN_SECONDS", 0.0)
         file = tmp_path / "features.h5"
         interrupted(file, patch, 7)
-        journal = Path(f"{file}.journal")
-        content = bytearray(journal.read_bytes())
-        place = int(at * len(content))
-        if how == "cut":
-            del content[place:]
+        part = Path(f"{file}.part")
+        content = bytearray(part.read_bytes())
+        start, stop = spans(part)[1]
+        place = start + int(at * (stop - start))
+        if how == "none":  # the rest was not on the disk
+            content[place:stop] = bytes(stop - place)
         else:
             content[place] ^= 1
-        journal.write_bytes(content)
+        part.write_bytes(content)
         same(embed(file, resume=True), features)
         assert os.listdir(tmp_path) == ["features.h5"]
         file.unlink()
 
 
-def test_damaged_structure_is_refused(file, small_chunks, monkeypatch):
+@settings(max_examples=100)
+@given(at=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+def test_damaged_structure_is_refused(tmp_path, at, bit):
+    """Whatever byte it is that is neither of the rows nor of the table."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layout, "_BLOCK_ROWS", 64)
+        file = tmp_path / "features.h5"
+        Path(f"{file}.part").unlink(missing_ok=True)
+        interrupted(file, patch, 1)
+        part = Path(f"{file}.part")
+        before = part.read_bytes()
+        (start, stop), (first, last) = sorted(spans(part))
+        places = [*range(130), *range(HEADER_BYTES, start), *range(stop, first)]
+        places += range(last, len(before))
+        content = bytearray(before)
+        content[places[int(at * len(places))]] ^= 1 << bit
+        part.write_bytes(content)
+        with pytest.raises(
+            (ValueError, FileExistsError), match=r"\.part (is damaged|was begun|exists, and is not)"
+        ) as got:
+            embed(file, resume=True)
+        assert "remove it" in str(got.value)
+        assert part.read_bytes() == content
+
+
+def test_a_part_of_another_length_is_refused(file, small_blocks, monkeypatch):
     interrupted(file, monkeypatch)
     part = Path(f"{file}.part")
-    content = bytearray(part.read_bytes())
-    content[HEADER_BYTES + 100] ^= 1
+    content = part.read_bytes()
+    for other in (content[:-1], content + b"x", content[:600]):
+        part.write_bytes(other)
+        with pytest.raises(ValueError, match=r"\.part is damaged: it has \d+ bytes .* remove it"):
+            embed(file, resume=True)
+
+
+@pytest.mark.parametrize("content", [b"mine", b"\0" * 999, b"\x89HDF\r\n\x1a\n" + b"x" * 999])
+def test_a_part_that_is_not_ours_is_refused(file, content):
+    part = Path(f"{file}.part")
     part.write_bytes(content)
-    with pytest.raises(ValueError, match=r"\.part is damaged beyond its rows; remove it and "):
-        embed(file, resume=True)
-    part.write_bytes(content[:-1])
-    with pytest.raises(ValueError, match="damaged beyond its rows"):
-        embed(file, resume=True)
-
-
-def test_a_part_without_its_journal_is_refused(file, small_chunks, monkeypatch, features):
-    interrupted(file, monkeypatch)
-    Path(f"{file}.journal").unlink()
     for resume in (True, False):
-        with pytest.raises(FileExistsError, match=r"its journal .* does not, so that it cannot be"):
+        with pytest.raises(FileExistsError, match=r"\.part exists, and is not a part .* remove it"):
             embed(file, resume=resume)
-    assert os.listdir(file.parent) == ["features.h5.part"]
-    Path(f"{file}.part").unlink()
-    same(embed(file), features)
+    assert part.read_bytes() == content
+
+
+def test_links_and_devices_are_not_written_to(file):
+    part = Path(f"{file}.part")
+    part.symlink_to(file.parent / "mine")
+    for target in (None, b"mine"):
+        if target:
+            (file.parent / "mine").write_bytes(target)
+        with pytest.raises(OSError, match="symbolic links"):
+            embed(file, resume=True)
+    assert (file.parent / "mine").read_bytes() == b"mine"
+    part.unlink()
+    os.mkfifo(part)
+    with pytest.raises(FileExistsError, match=r"\.part is no file"):
+        embed(file, resume=True)
 
 
 # ---------------------------------------------------------------- kills
@@ -572,10 +530,10 @@ import os, signal, sys
 import numpy as np
 import d2ke
 from d2ke.distances import blocks as _stream
-from d2ke.io import _layout
+from d2ke.io.store import layout
 
-_layout._CHUNK_ROWS = 64
-_stream._BLOCK_SECONDS = 0.0
+layout._BLOCK_ROWS = 64
+_stream._RUN_SECONDS = 0.0
 X = d2ke.pack(["ACGT"[: i % 5] * (i % 7) for i in range(200)])
 omega = d2ke.random_strings(20, "ACGT", length=(2, 8), seed=0)
 how = {"distance": "levenshtein", "gamma": 0.3, "n_threads": 1}
@@ -610,7 +568,7 @@ def run(kill_at):
 kills = 0
 while not run(kills):
     kills += 1
-    for again in range(2):  # the first one that goes on is killed as well
+    for again in range(2):  # the first one that resumes is killed as well
         run(3 + kills % 11 if again == 0 else None)
     with d2ke.io.open_features(path) as store:
         store.verify()
@@ -645,7 +603,7 @@ def test_kills_at_random_moments(tmp_path):
 
 
 def test_interrupt_within_a_second(tmp_path, file):
-    """Also while the writer waits for the disk; the file can be gone on with at once."""
+    """Also while the writer waits for the disk; the file can be resumed at once."""
     script = (
         "import signal, sys, time\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
@@ -683,7 +641,7 @@ def test_interrupt_within_a_second(tmp_path, file):
     assert Path(f"{file}.part").exists()
 
 
-def test_errors_of_the_distance_leave_what_can_be_gone_on_with(file, small_chunks):
+def test_errors_of_the_distance_leave_what_can_be_resumed(file, small_blocks):
     broken = [True]
 
     def distance(x, y):
@@ -705,13 +663,13 @@ def test_errors_of_the_distance_leave_what_can_be_gone_on_with(file, small_chunk
 # ---------------------------------------------------------------- one at a time
 
 
-def test_two_processes_do_not_write_one_file(file, small_chunks, features):
+def test_two_processes_do_not_write_one_file(file, small_blocks, features):
     holder = subprocess.Popen(
         [
             sys.executable,
             "-c",
-            "import sys; from pathlib import Path; from d2ke.io._journal import Journal\n"
-            "journal = Journal(Path(sys.argv[1] + '.journal'), Path(sys.argv[1]))\n"
+            "import sys; from pathlib import Path; from d2ke._base.resume import open_locked\n"
+            "fd = open_locked(Path(sys.argv[1] + '.part'), Path(sys.argv[1]))\n"
             "print('locked', flush=True); sys.stdin.read()",
             str(file),
         ],
@@ -730,7 +688,7 @@ def test_two_processes_do_not_write_one_file(file, small_chunks, features):
     same(embed(file, resume=True), features)  # the lock went with the process
 
 
-def test_two_calls_of_one_process_do_not(file, small_chunks):
+def test_two_calls_of_one_process_do_not(file, small_blocks):
     def distance(x, y):
         with pytest.raises(BlockingIOError, match="is being written by another call"):
             d2ke.distance_matrix([1.0], None, lambda x, y: 0.0, out=file, resume=True)
@@ -853,9 +811,9 @@ def test_free_space_is_looked_at_before_the_start(file, monkeypatch):
 
 
 @pytest.mark.parametrize(("stage", "name"), [("write", "pwrite"), ("sync", "fsync")])
-def test_a_disk_that_gets_full(file, small_chunks, monkeypatch, features, stage, name):
-    """On file systems that set no space aside; what was written is kept."""
-    work = getattr(_partial.PartialStore, stage)
+def test_a_disk_that_gets_full(file, small_blocks, monkeypatch, features, stage, name):
+    """On file systems that reserve no space; what was written is kept."""
+    work = getattr(PartialStore, stage)
 
     def fail(self, rows, *rest):
         if rows.start == 240:
@@ -865,7 +823,7 @@ def test_a_disk_that_gets_full(file, small_chunks, monkeypatch, features, stage,
         return work(self, rows, *rest)
 
     with monkeypatch.context() as patch:
-        patch.setattr(_partial.PartialStore, stage, fail)
+        patch.setattr(PartialStore, stage, fail)
         message = r"features\.h5\.part: No space .* at rows 2\d\d to \d+; the file takes \d+ bytes"
         with pytest.raises(OSError, match=message) as got:
             embed(file)
@@ -887,28 +845,16 @@ def test_a_limit_of_file_sizes(file):
     assert os.listdir(file.parent) == []
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = shutil.which("mount")
-    command = [mount, "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
-    if mount is None or subprocess.run(command, capture_output=True).returncode:
-        pytest.skip("needs the right to mount a small file system")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
-def test_a_small_disk(small_disk, small_chunks, monkeypatch, features):
+def test_a_small_disk(small_disk, small_blocks, monkeypatch, features):
     file = small_disk / "features.h5"
     (small_disk / "other").write_bytes(bytes(1_500_000))
     with pytest.raises(OSError, match=r"features\.h5 takes \d+ bytes: only \d+ bytes are free"):
         embed(file)
     assert os.listdir(small_disk) == ["other"]
     (small_disk / "other").unlink()
-    # As on file systems that set no space aside, the disk gets full on the way.
+    # As on file systems that reserve no space, the disk gets full on the way.
     monkeypatch.setattr(os, "posix_fallocate", lambda *arguments: None)
-    write = _partial.PartialStore.write
+    write = PartialStore.write
 
     def fill_up(self, rows, Z, stop):
         if rows.start == 80:
@@ -918,7 +864,7 @@ def test_a_small_disk(small_disk, small_chunks, monkeypatch, features):
         return write(self, rows, Z, stop)
 
     with monkeypatch.context() as patch:
-        patch.setattr(_partial.PartialStore, "write", fill_up)
+        patch.setattr(PartialStore, "write", fill_up)
         with pytest.raises(OSError, match="No space left on device"):
             embed(file)
     with pytest.raises(OSError, match=r"\.part: No space left on device at rows \d+ to \d+; the"):
@@ -1033,12 +979,12 @@ def test_scaling_of_a_store(trained, kind):
 @settings(max_examples=60)
 @given(data=st.data())
 def test_rows_for_solvers(tmp_path, data):
-    from d2ke.io._rows import StoredRows
+    from d2ke.io.store.rows import StoredRows
 
     n, m = data.draw(st.integers(1, 300)), data.draw(st.integers(1, 200))
     Z = np.random.default_rng(0).random((n, m), dtype=data.draw(st.sampled_from(["f4", "f8"])))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_layout, "_CHUNK_ROWS", data.draw(st.integers(1, 64)))
+        patch.setattr(layout, "_BLOCK_ROWS", data.draw(st.integers(1, 64)))
         save_features(tmp_path / "x", Z)
     rows = StoredRows("Z", tmp_path / "x")
     for _ in range(5):

@@ -18,7 +18,8 @@ from d2ke._ext import isa as instructions
 from d2ke.distances import blocks as blocks_module
 from d2ke.distances import cluster as cluster_module
 from d2ke.distances import matrix
-from d2ke.io import _layout, _partial
+from d2ke.io.store import layout
+from d2ke.io.store.writer import PartialStore
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -72,9 +73,9 @@ def no_waiting(monkeypatch):
 
 
 @pytest.fixture
-def small_chunks(monkeypatch):
-    """Chunks of a few rows, so that few rows make many blocks."""
-    monkeypatch.setattr(_layout, "_CHUNK_ROWS", ROWS)
+def small_blocks(monkeypatch):
+    """Blocks of a few rows, so that few rows make many of them."""
+    monkeypatch.setattr(layout, "_BLOCK_ROWS", ROWS)
 
 
 def same(a, b):
@@ -159,7 +160,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_same_bits(client, file, small_chunks, case):
+def test_same_bits(client, file, small_blocks, case):
     function, given, how = CASES[case]
     wanted = function(*given, **how)
     array = function(*given, **how, client=client)
@@ -192,7 +193,7 @@ def test_blocks_of_an_array(client):
     same(single.compute(), d2ke.d2ke_embed(STRINGS, OMEGA, **HOW, dtype="f4"))
 
 
-def test_four_workers(file, small_chunks, tmp_path):
+def test_four_workers(file, small_blocks, tmp_path):
     with cluster(4) as client:
         with d2ke.d2ke_embed(STRINGS, OMEGA, **HOW, client=client, out=file) as store:
             same(store.read(), d2ke.d2ke_embed(STRINGS, OMEGA, **HOW))
@@ -208,7 +209,7 @@ def test_four_workers(file, small_chunks, tmp_path):
 # ---------------------------------------------------------------- what travels, and how much ahead
 
 
-def test_only_blocks_of_rows_travel(client, file, small_chunks, monkeypatch):
+def test_only_blocks_of_rows_travel(client, file, small_blocks, monkeypatch):
     sent = []
     submit = cluster_module.Remote._submit
 
@@ -225,10 +226,10 @@ def test_only_blocks_of_rows_travel(client, file, small_chunks, monkeypatch):
     assert X.nbytes < sum(blocks) < X.nbytes + 1000 * len(blocks)
 
 
-def test_few_blocks_are_ahead(client, file, small_chunks, monkeypatch):
+def test_few_blocks_are_ahead(client, file, small_blocks, monkeypatch):
     """However slow the disk is, workers do not pile up results."""
     ahead, most = [0], []
-    submit, write = cluster_module.Remote._submit, _partial.PartialStore.write
+    submit, write = cluster_module.Remote._submit, PartialStore.write
 
     def submitted(self, *task, **how):
         ahead[0] += 1
@@ -241,7 +242,7 @@ def test_few_blocks_are_ahead(client, file, small_chunks, monkeypatch):
         return write(*arguments)
 
     monkeypatch.setattr(cluster_module.Remote, "_submit", submitted)
-    monkeypatch.setattr(_partial.PartialStore, "write", written)
+    monkeypatch.setattr(PartialStore, "write", written)
     monkeypatch.setattr(cluster_module, "_BLOCK_SECONDS", 0.0)
     d2ke.distance_matrix(STRINGS, OMEGA, "levenshtein", client=client, out=file).close()
     assert len(most) == 1 + 44  # blocks of ROWS rows, and the recipe
@@ -257,7 +258,7 @@ def test_max_memory(client, file):
     d2ke.d2ke_embed(STRINGS, OMEGA, **how, max_memory="64MB").close()
 
 
-def test_progress(client, file, small_chunks, monkeypatch):
+def test_progress(client, file, small_blocks, monkeypatch):
     seen = []
 
     @contextmanager
@@ -279,11 +280,11 @@ def test_progress(client, file, small_chunks, monkeypatch):
 
 
 @pytest.mark.parametrize("begun_by", ["client", "local"])
-def test_going_on_elsewhere(client, file, small_chunks, monkeypatch, begun_by):
+def test_going_on_elsewhere(client, file, small_blocks, monkeypatch, begun_by):
     first, second = {"client": client}, {}
     if begun_by == "local":
         first, second = second, first
-    write, left = _partial.PartialStore.write, [5]
+    write, left = PartialStore.write, [5]
 
     def fail(*arguments):
         if not left[0]:
@@ -291,10 +292,10 @@ def test_going_on_elsewhere(client, file, small_chunks, monkeypatch, begun_by):
         left[0] -= 1
         return write(*arguments)
 
-    monkeypatch.setattr(blocks_module, "_BLOCK_SECONDS", 0.0)
+    monkeypatch.setattr(blocks_module, "_RUN_SECONDS", 0.0)
     monkeypatch.setattr(cluster_module, "_BLOCK_SECONDS", 0.0)
     with monkeypatch.context() as patch:
-        patch.setattr(_partial.PartialStore, "write", fail)
+        patch.setattr(PartialStore, "write", fail)
         with pytest.raises(OSError, match="enough"):
             d2ke.d2ke_embed(STRINGS, OMEGA, **HOW, out=file, **first)
     counted = []
@@ -303,7 +304,7 @@ def test_going_on_elsewhere(client, file, small_chunks, monkeypatch, begun_by):
         counted.append(arguments[1])
         return write(*arguments)
 
-    monkeypatch.setattr(_partial.PartialStore, "write", count)
+    monkeypatch.setattr(PartialStore, "write", count)
     with pytest.raises(ValueError, match=r"gamma was 0\.3 and is 0\.4"):
         d2ke.d2ke_embed(STRINGS, OMEGA, **{**HOW, "gamma": 0.4}, out=file, resume=True, **second)
     with d2ke.d2ke_embed(STRINGS, OMEGA, **HOW, out=file, resume=True, **second) as store:
@@ -312,7 +313,7 @@ def test_going_on_elsewhere(client, file, small_chunks, monkeypatch, begun_by):
     assert len(counted) == 44 - 5
 
 
-def test_interrupt(client, file, small_chunks, tmp_path):
+def test_interrupt(client, file, small_blocks, tmp_path):
     """Within a second; what was finished is kept, and the workers have nothing left to do."""
     log = tmp_path / "log"
     X = [float(x) for x in range(800)]
@@ -346,7 +347,7 @@ def test_interrupt(client, file, small_chunks, tmp_path):
 
 
 @pytest.mark.parametrize("lost", ["one", "all"])
-def test_killed_workers_cost_their_blocks(file, small_chunks, tmp_path, lost):
+def test_killed_workers_cost_their_blocks(file, small_blocks, tmp_path, lost):
     log = tmp_path / "log"
     X = [float(x) for x in range(600)]
     Y = [0.0, 1.0, 2.0]
@@ -387,7 +388,7 @@ class OwnError(Exception):
     pass
 
 
-def test_errors_are_those_of_one_process(client, file, small_chunks):
+def test_errors_are_those_of_one_process(client, file, small_blocks):
     """The first bad row is named, whichever block was the first to fail."""
 
     def bad(x, y):
@@ -409,15 +410,14 @@ def test_errors_are_those_of_one_process(client, file, small_chunks):
                         NUMBERS, [3.0, 4.0], function, client=where, out=out, resume=False
                     )
                 messages.append(str(caught.value))
-                for name in ("features.h5.part", "features.h5.journal"):
-                    (file.parent / name).unlink(missing_ok=True)
+                (file.parent / "features.h5.part").unlink(missing_ok=True)
             assert messages[0] == messages[1]
             assert "57" in messages[0]
     with pytest.raises(ValueError, match=r"distance\(X\[57\], Y\[57\]\) must be finite"):
         d2ke.distance_matrix(NUMBERS, None, bad, client=client)[57].compute()
 
 
-def test_a_named_distance_names_its_rows(client, file, small_chunks):
+def test_a_named_distance_names_its_rows(client, file, small_blocks):
     weights = [[2.0**600 if i == 31 else 1.0] for i in range(40)]
     X = d2ke.pack([[[1.0]]] * 40, weights=weights)
     for where in (None, client):

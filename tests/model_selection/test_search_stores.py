@@ -16,7 +16,7 @@ from hypothesis.extra.numpy import arrays
 import d2ke
 from d2ke._base import limits, memory
 from d2ke.embedding.scaling import SCALINGS, Scaling
-from d2ke.io._rows import Rows
+from d2ke.io.store.rows import RowSource
 from d2ke.learners.losses import LOSSES
 from d2ke.model_selection import call, candidates, cost, omegas, squared_hinge
 from d2ke.model_selection.fold_sums import FeatureView, cross_validate_by_products
@@ -82,7 +82,7 @@ def test_products_against_the_hat_matrix(n, R, n_classes, n_folds, kind, mean, s
     Z[np.arange(n), codes % R] += 1.0
     folds = stratified_folds(codes, n_folds, seed=seed)
     views = [FeatureView(R, kind, 1.5), FeatureView(-(-R // 2), kind, 0.3)]
-    found = cross_validate_by_products(Rows(Z), codes, COSTS, folds, views, n_threads=1)
+    found = cross_validate_by_products(RowSource(Z), codes, COSTS, folds, views, n_threads=1)
     for view, accuracies in zip(views, found, strict=True):
         part = view.factor * Z[:, : view.R]
         F = with_bias(Scaling.fit(part, kind).apply(part))
@@ -100,11 +100,11 @@ def test_products_of_many_blocks_of_features_that_hardly_vary(sort):
     Z[np.arange(20000), codes] += 2.0
     folds = stratified_folds(codes, 5, seed=0)
     views = [FeatureView(R, kind) for R in (3, 5) for kind in ("standard", "center")]
-    exact = cross_validate_by_products(Rows(Z), codes, COSTS, folds, views)
-    near = cross_validate_by_products(Rows(1 - 1e-7 * Z), codes, COSTS, folds, views)
+    exact = cross_validate_by_products(RowSource(Z), codes, COSTS, folds, views)
+    near = cross_validate_by_products(RowSource(1 - 1e-7 * Z), codes, COSTS, folds, views)
     # The features themselves have seven digits less.
     np.testing.assert_allclose(near, exact, atol=0.02)
-    again = cross_validate_by_products(Rows(Z), codes, COSTS, folds, views, n_threads=3)
+    again = cross_validate_by_products(RowSource(Z), codes, COSTS, folds, views, n_threads=3)
     assert again == exact
 
 
@@ -112,7 +112,7 @@ def test_constant_features_tell_nothing():
     codes = np.arange(40) % 4
     folds = stratified_folds(codes, 10, seed=0)
     for value in (0.0, 1 / 3):
-        Z = Rows(np.full((40, 7), value))
+        Z = RowSource(np.full((40, 7), value))
         views = [FeatureView(7, kind) for kind in SCALINGS]
         for found in cross_validate_by_products(Z, codes, COSTS, folds, views):
             assert max(found) <= 25.0
@@ -144,15 +144,15 @@ def test_median(data):
     some = [0.0, -0.0, 1.0, 2.0, 1.5, 1e-40, 3e38, np.inf]
     D = data.draw(arrays(dtype, shape, elements=st.sampled_from(some)))
     with np.errstate(all="ignore"):
-        assert median(Rows(D)) == np.median(D)
+        assert median(RowSource(D)) == np.median(D)
 
 
 def test_median_of_several_blocks(monkeypatch):
     monkeypatch.setattr("d2ke.model_selection.median._RUN_VALUES", 1000)
     D = np.random.default_rng(0).random((333, 17))
     for R in (16, 17):
-        assert median(Rows(D[:, :R])) == np.median(D[:, :R])
-        assert median(Rows(np.floor(9 * D[:, :R]))) == np.median(np.floor(9 * D[:, :R]))
+        assert median(RowSource(D[:, :R])) == np.median(D[:, :R])
+        assert median(RowSource(np.floor(9 * D[:, :R]))) == np.median(np.floor(9 * D[:, :R]))
 
 
 # ---------------------------------------------------------------- as in memory
@@ -238,7 +238,7 @@ def test_a_disk_with_no_room_for_features(tmp_path, monkeypatch):
         return made[-1]
 
     monkeypatch.setattr(candidates, "written", write)
-    monkeypatch.setattr("d2ke.io._rows.write_all", full)
+    monkeypatch.setattr("d2ke.io.store.rows.write_all", full)
     assert search(X, y, "rsm", folder=tmp_path / "full", **RSM) == known
     monkeypatch.undo()
     monkeypatch.setattr(candidates, "written", write)
@@ -267,7 +267,7 @@ def test_folds_are_solved_in_groups(monkeypatch):
     for room, group in ((1, 3), (2 * 8 * 14 * 90 * 3 + 10**6, 15)):
         sizes.clear()
         monkeypatch.setattr(squared_hinge, "_TOGETHER", room)
-        assert cross_validate_hinge(Rows(F), codes, COSTS, folds, **exact) == known
+        assert cross_validate_hinge(RowSource(F), codes, COSTS, folds, **exact) == known
         assert set(sizes) == {group}
 
 
@@ -401,7 +401,8 @@ KILLED = """
 import os, signal, sys
 from functools import partial
 import d2ke
-from d2ke.io import _journal, _partial
+from d2ke._base import resume
+from d2ke.io.store import writer
 
 def counted(function):
     def call(*arguments, **options):
@@ -411,9 +412,9 @@ def counted(function):
         return function(*arguments, **options)
     return call
 
-_journal.write_all = counted(_journal.write_all)
-_partial.os.replace = counted(os.replace)
-_partial.PartialStore.finish = counted(_partial.PartialStore.finish)
+resume.write_all = counted(resume.write_all)
+writer.os.replace = counted(os.replace)
+writer.PartialStore.finish = counted(writer.PartialStore.finish)
 os.fsync = lambda fd: None
 X = ["acca", "tgtgt", "acgt", "ggta", "ca", "tttg"] * 20
 y = [0, 1, 2] * 40

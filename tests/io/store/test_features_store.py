@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Feature stores: every bit comes back, other programs read them, and no damage is believed."""
 
+import errno
+import gzip
 import io
 import json
 import os
@@ -9,7 +11,9 @@ import shutil
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
+from zlib import crc32
 
 import h5py
 import numpy as np
@@ -20,8 +24,8 @@ from hypothesis.extra import numpy as hnp
 
 import d2ke
 from d2ke.io import FeatureStore, load_features, save_features
-from d2ke.io._hdf5 import HEADER_BYTES, get_objects, header, seal
-from d2ke.io._layout import chunk_places, longest_run, runs
+from d2ke.io.store import blocks, layout
+from d2ke.io.store.hdf5 import HEADER_BYTES, Image, get_objects, header, place_dataset, seal
 
 Z = np.array([[0.5, 0.25, 0.125], [1.0, 0.0, -0.0]])
 OMEGA = d2ke.pack(["AC", "", "GATT"])
@@ -169,7 +173,7 @@ def test_everything_comes_back(tmp_path, data, matrix, parameters, compression):
 
 @pytest.mark.parametrize("shape", [(1, 1), (256, 128), (257, 129), (300, 130), (1000, 3), (3, 700)])
 @pytest.mark.parametrize("compression", [None, "gzip"])
-def test_many_chunks(file, shape, compression):
+def test_many_blocks(file, shape, compression):
     matrix = np.random.default_rng(0).standard_normal(shape, dtype=np.float32)
     save_features(file, matrix, compression=compression)
     same_array(load_features(file).Z, matrix)
@@ -288,7 +292,7 @@ def test_every_text_comes_back(file, text):
 def test_versions(file):
     save_features(file, Z)
     assert load_features(file).versions == {
-        "format": 1,
+        "format": 2,
         "d2ke": d2ke.__version__,
         "numpy": np.__version__,
         "h5py": h5py.__version__,
@@ -384,11 +388,13 @@ def test_what_the_documented_paths_hold(file):
     assert json.loads(found["window"]) is None
     assert json.loads(found["mixed"]) == [1, [None, "é"]]
     assert {name: value for name, value in datasets.items() if name.startswith("versions/")} == {
-        "versions/format": 1,
+        "versions/format": 2,
         "versions/d2ke": d2ke.__version__.encode(),
         "versions/numpy": np.__version__.encode(),
         "versions/h5py": h5py.__version__.encode(),
     }
+    assert datasets["blocks"].tolist() == [[2**32 + crc32(Z)]]
+    same_array(attributes.pop("blocks@shape"), np.array([2, 3]))
     assert attributes == {
         "classes@dtype": "<U3",
         "omega@kind": "strings",
@@ -404,7 +410,8 @@ def test_vectors_lie_end_to_end(file):
     same_array(datasets["labels"], np.array([7, 5]))
     assert "classes" not in datasets
     assert "omega/alphabet" not in datasets
-    assert attributes == {"omega@kind": "vectors"}
+    assert set(attributes) == {"omega@kind", "blocks@shape"}
+    assert attributes["omega@kind"] == "vectors"
     offsets = datasets["omega/offsets"]
     for j, wanted in enumerate(VECTORS):
         same_array(datasets["omega/values"][offsets[j] : offsets[j + 1]], wanted)
@@ -413,7 +420,7 @@ def test_vectors_lie_end_to_end(file):
 def test_what_was_not_given_is_not_there(file):
     save_features(file, Z)
     datasets, _ = plain(file)
-    assert {name.split("/")[0] for name in datasets} == {"Z", "versions"}
+    assert {name.split("/")[0] for name in datasets} == {"Z", "blocks", "versions"}
 
 
 def test_text_is_marked_as_what_it_is(file):
@@ -609,7 +616,7 @@ def test_an_interrupted_write_leaves_the_old_file(file, monkeypatch, error):
         raise error
 
     save_features(file, Z)
-    monkeypatch.setattr("d2ke.io._layout.seal", fail)
+    monkeypatch.setattr(layout, "seal_complete", fail)
     with pytest.raises(error):
         save_features(file, 2 * Z)
     same_array(load_features(file).Z, Z)
@@ -652,8 +659,8 @@ def test_other_hdf5_files(file):
 def test_a_newer_format(file):
     save_features(file, Z)
     content = file.read_bytes()
-    file.write_bytes(content.replace(b"features 1", b"features 2", 1))
-    with pytest.raises(ValueError, match=r"has version 2 of the format, .* a newer d2ke is needed"):
+    file.write_bytes(content.replace(b"features 2", b"features 3", 1))
+    with pytest.raises(ValueError, match=r"has version 3 of the format, .* a newer d2ke is needed"):
         load_features(file)
     file.write_bytes(b"d2ke features 12\nwhat nobody knows yet")
     with pytest.raises(ValueError, match="has version 12 of the format"):
@@ -701,7 +708,7 @@ class Quiet(dict):
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """A store with chunks enough that most of them are checked by HDF5 only."""
+    """A store with blocks enough that most of it is values of Z."""
     matrix = np.random.default_rng(0).random((600, 300))
     stores = Quiet()
     for compression in (None, "gzip"):
@@ -725,7 +732,6 @@ def test_most_of_it_is_read_once(large):
         assert stop - start > 0.75 * size
 
 
-# One byte: the checksum of HDF5 does not tell two zero bytes from two of ones.
 @settings(max_examples=400)
 @given(
     st.sampled_from([None, "gzip"]),
@@ -763,7 +769,7 @@ def test_no_damaged_byte_of_the_front_is_believed(tmp_path, large, compression):
 
 def test_damage_elsewhere_in_z_does_not_matter(tmp_path, large):
     content = bytearray(large[None])
-    content[-1000] ^= 1  # in the last chunk
+    content[-1000] ^= 1  # in the last tile
     path = tmp_path / "features.h5"
     path.write_bytes(content)
     assert load_features(path, rows=slice(100), columns=slice(100)).Z.shape == (100, 100)
@@ -771,9 +777,23 @@ def test_damage_elsewhere_in_z_does_not_matter(tmp_path, large):
         load_features(path)
 
 
-def test_the_spared_span_holds_nothing_but_chunks(large):
-    """Whatever its bytes are, HDF5 finds the same chunks, labels and objects."""
+def test_the_spared_span_holds_nothing_but_values(large):
+    """Whatever its bytes are, HDF5 finds the same table, labels and objects."""
     content = large[None]
+    start, stop = map(int, content.split(b"\n")[1].split()[1:])
+    assert stop - start == 600 * 300 * 8
+    with (
+        h5py.File(io.BytesIO(content)) as whole,
+        h5py.File(io.BytesIO(content[:start] + b"\xa5" * (stop - start) + content[stop:])) as blank,
+    ):
+        same_objects(get_objects(whole["omega"]), get_objects(blank["omega"]))
+        for name in ("labels", "blocks"):
+            same_array(whole[name][()], blank[name][()])
+        assert layout.get_blocks(whole) == layout.get_blocks(blank)
+
+
+def test_the_spared_span_of_a_compressed_store_holds_nothing_but_chunks(large):
+    content = large["gzip"]
     start, stop = map(int, content.split(b"\n")[1].split()[1:])
     with (
         h5py.File(io.BytesIO(content)) as whole,
@@ -781,35 +801,210 @@ def test_the_spared_span_holds_nothing_but_chunks(large):
     ):
         same_objects(get_objects(whole["omega"]), get_objects(blank["omega"]))
         same_array(whole["labels"][()], blank["labels"][()])
-        chunks = [whole["Z"].id.get_chunk_info(i) for i in range(whole["Z"].id.get_num_chunks())]
-        assert chunks == [
-            blank["Z"].id.get_chunk_info(i) for i in range(blank["Z"].id.get_num_chunks())
-        ]
+        found = whole["Z"].id
+        chunks = [found.get_chunk_info(i) for i in range(found.get_num_chunks())]
+        assert chunks == [blank["Z"].id.get_chunk_info(i) for i in range(len(chunks))]
+        assert sum(chunk.size for chunk in chunks) == stop - start
 
 
-def test_the_longest_run_of_chunks():
-    places = {0: (9000, 12000), 1: (20000, 21000), 2: (12000, 14500), 3: (21000, 26000)}
-    assert runs(places) == [(9000, 14500), (20000, 26000)]
-    assert longest_run(places) == (20000, 26000)
+def test_the_longest_run_of_chunks(monkeypatch):
+    """Whether or not h5py has chunk_iter, and HDF5 counts the header."""
+    places = [(9000, 3000), (20000, 1000), (12000, 2500), (21000, 5000)]
+    chunks = [SimpleNamespace(byte_offset=start, size=size) for start, size in places]
+    found = SimpleNamespace(get_num_chunks=lambda: 4, get_chunk_info=chunks.__getitem__)
+    monkeypatch.setattr(layout, "_shift", lambda: 512)
+    assert layout._longest_run(SimpleNamespace(id=found)) == (20512, 26512)
+    found.chunk_iter = lambda add: [add(chunk) for chunk in chunks]
+    assert layout._longest_run(SimpleNamespace(id=found)) == (20512, 26512)
 
 
 @pytest.mark.parametrize("shape", [(600, 300), (1, 1), (300, 5)])
-def test_chunks_are_where_they_are_said_to_be(file, shape):
-    """Whether or not this version of HDF5 counts the header."""
-    matrix = np.random.default_rng(0).random(shape)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_rows_and_checksums_are_where_they_are_said_to_be(file, shape, dtype):
+    matrix = np.random.default_rng(0).random(shape).astype(dtype)
     save_features(file, matrix)
     content = file.read_bytes()
     with h5py.File(file) as store:
-        places, (height, width) = chunk_places(store["Z"]), store["Z"].chunks
-        found = store["Z"].id
-        older = SimpleNamespace(  # versions of h5py without chunk_iter
-            get_num_chunks=found.get_num_chunks, get_chunk_info=found.get_chunk_info
-        )
-        assert chunk_places(SimpleNamespace(id=older)) == places
-    for (i, j), (start, stop) in places.items():
-        chunk = np.frombuffer(content[start : stop - 4]).reshape(height, width)
-        wanted = matrix[i : i + height, j : j + width]
-        same_array(chunk[: len(wanted), : wanted.shape[1]], wanted)
+        places, table = layout.get_blocks(store), store["blocks"][()]
+        same_array(store["Z"][()], matrix)
+    found = np.frombuffer(content[places.start : places.stop], dtype).reshape(shape)
+    same_array(found, matrix)
+    assert content[places.table_start : places.table_stop] == table.tobytes()
+    height, width = places.tile
+    assert table.shape == places.table_shape == (-(-shape[0] // height), -(-shape[1] // width))
+    for (i, j), entry in np.ndenumerate(table):
+        tile = matrix[i * height : (i + 1) * height, j * width : (j + 1) * width]
+        assert entry == 2**32 + crc32(tile.tobytes())
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_any_rows_and_columns_are_read_and_checked(tmp_path, data):
+    n, m = data.draw(st.integers(1, 60)), data.draw(st.integers(1, 40))
+    tile = data.draw(st.integers(1, n)), data.draw(st.integers(1, m))
+    matrix = np.random.default_rng(0).random((n, m), dtype=data.draw(FLOATS))
+    places = blocks.Blocks((n, m), tile, matrix.dtype, 100, 5)
+    path = tmp_path / "x"
+    with open(path, "wb+", buffering=0) as stream:
+        fd = stream.fileno()
+        table = np.zeros(places.table_shape, blocks.TABLE)
+        for block in range(len(table)):
+            rows = places.rows(block, block + 1)
+            assert places.blocks(rows) == range(block, block + 1)
+            table[block] = places.write(fd, block, matrix[rows])
+        bad = data.draw(st.none() | st.tuples(st.integers(0, n - 1), st.integers(0, m - 1)))
+        if bad:
+            place = places.start + (bad[0] * m + bad[1]) * matrix.itemsize
+            byte = os.pread(fd, 1, place)[0] ^ 64
+            os.pwrite(fd, bytes([byte]), place)
+        rows = slice(*sorted(data.draw(st.sets(st.integers(0, n), min_size=2, max_size=2))))
+        columns = slice(*sorted(data.draw(st.sets(st.integers(0, m), min_size=2, max_size=2))))
+        found, damaged = places.read_checked(fd, table, rows, columns)
+        if bad and damaged:
+            ((tall, wide),) = damaged
+            assert tall.start <= bad[0] < tall.stop
+            assert wide.start <= bad[1] < wide.stop
+            assert (tall.start % tile[0], wide.start % tile[1]) == (0, 0)
+        else:
+            same_array(found, matrix[rows, columns])
+            inside = bad and rows.start <= bad[0] < rows.stop
+            assert not (inside and columns.start <= bad[1] < columns.stop)
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(st.tuples(st.integers(0, 20_000), st.binary(min_size=1, max_size=9000)), max_size=8),
+    st.data(),
+)
+def test_an_image_is_a_file(tmp_path, writes, data):
+    """What libhdf5 writes, over what the file has, at once or in steps."""
+    path = tmp_path / "x"
+    before = data.draw(st.binary(max_size=6000))
+    wanted = io.BytesIO()
+    with open(path, "wb+", buffering=0) as stream:
+        stream.write(before)
+        image = Image(stream.fileno())
+        image.seek(len(before))
+        image.truncate()
+        wanted.write(before)
+        for place, content in writes:
+            image.seek(place)
+            assert image.write(content) == len(content)
+            wanted.seek(place)
+            wanted.write(content)
+            if data.draw(st.booleans()):
+                image.write_to_file()
+        size = image.seek(0, os.SEEK_END)
+        assert size == max([len(before), *(place + len(c) for place, c in writes)])
+        image.seek(0)
+        assert image.read() == wanted.getvalue().ljust(size, b"\0")[:size]
+        image.write_to_file()
+        assert path.read_bytes()[:size] == wanted.getvalue()[:size].ljust(size, b"\0")
+
+
+def test_libhdf5_writes_nothing_to_a_dataset_that_has_its_place(tmp_path):
+    with open(tmp_path / "x", "wb+", buffering=0) as stream:
+        image = Image(stream.fileno())
+        with h5py.File(image, "w") as store:
+            Z = place_dataset(store, "Z", (10**6, 10**4), np.dtype("f8"))
+            place = Z.id.get_offset()
+            store["x"] = 1
+        assert image.size > place + 8 * 10**10
+        assert len(image._pages) < 20
+        assert os.fstat(stream.fileno()).st_size == 0
+
+
+# ---------------------------------------------------------------- a full disk
+
+
+@pytest.mark.parametrize("compression", [None, "gzip"])
+@pytest.mark.parametrize("reserves", [True, False])
+def test_a_full_disk_is_an_error(small_disk, monkeypatch, compression, reserves):
+    """Never the end of the process, and nothing is left behind."""
+    if not reserves:  # as file systems do that reserve nothing
+        monkeypatch.setattr(os, "posix_fallocate", lambda *arguments: None)
+        monkeypatch.delattr(os, "statvfs")
+    path = small_disk / "features.h5"
+    save_features(path, Z)
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        with pytest.raises(OSError, match=r"takes .* bytes: |No space left") as got:
+            save_features(
+                path, rng.random((4000, 80)), labels=np.arange(4000), compression=compression
+            )
+        assert got.value.errno == errno.ENOSPC
+        assert os.listdir(small_disk) == ["features.h5"]
+    same_array(load_features(path).Z, Z)
+
+
+# ---------------------------------------------------------------- version 0.1.0
+
+
+@pytest.fixture
+def old(tmp_path):
+    """Files that version 0.1.0 wrote."""
+    for path in (Path(__file__).parent / "version_0.1.0").iterdir():
+        (tmp_path / path.stem).write_bytes(gzip.decompress(path.read_bytes()))
+    return tmp_path
+
+
+OLD = {"distance": "levenshtein", "gamma": 0.3}
+OLD_X = [("ACGT" * 9)[i % 4 : i % 4 + i % 11] for i in range(40)]
+OLD_OMEGA = d2ke.random_strings(6, "ACGT", length=(2, 5), seed=0)
+
+
+def test_stores_of_version_0_1_0_are_read(old):
+    wanted = d2ke.d2ke_embed(OLD_X, OLD_OMEGA, **OLD)
+    store = load_features(old / "gzip.h5")
+    same_array(store.Z, wanted)
+    assert store.labels.tolist() == ["even", "odd"] * 20
+    assert store.omega == OLD_OMEGA
+    assert store.parameters == {"gamma": 0.3, "length": (2, 5), "window": None}
+    assert store.versions["format"] == 1
+    part = load_features(old / "gzip.h5", rows=slice(3, 9), columns=slice(2, 5))
+    same_array(part.Z, wanted[3:9, 2:5])
+    wanted = wanted.astype(np.float32)
+    with d2ke.io.open_features(old / "streamed.h5") as store:
+        store.verify()
+        np.testing.assert_allclose(store.read(), wanted, rtol=1e-6)
+        rows = store.reader()
+        read = store.read()
+    same_array(rows(slice(7, 12)), read[7:12])
+    # All is there already: it is not written again.
+    before = (old / "streamed.h5").read_bytes()
+    how = {**OLD, "dtype": "f4", "out": old / "streamed.h5", "resume": True}
+    with d2ke.d2ke_embed(OLD_X, OLD_OMEGA, **how) as store:
+        same_array(store.read(), read)
+    assert (old / "streamed.h5").read_bytes() == before
+    with pytest.raises(ValueError, match=r"gamma was 0\.3 and is 0\.4"):
+        d2ke.d2ke_embed(OLD_X, OLD_OMEGA, **how | {"gamma": 0.4})
+
+
+@pytest.mark.parametrize("name", ["gzip.h5", "streamed.h5"])
+def test_damage_of_stores_of_version_0_1_0_is_seen(old, name):
+    content = (old / name).read_bytes()
+    for at in range(0, len(content), 97):
+        damaged = bytearray(content)
+        damaged[at] ^= 8
+        (old / name).write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"is damaged|not a feature store|newer d2ke"):
+            load_features(old / name)
+
+
+def test_what_version_0_1_0_has_begun_is_refused(old):
+    path = old / "begun.h5"
+    before = {one.name: one.read_bytes() for one in old.iterdir()}
+    for resume in (True, False):
+        with pytest.raises(
+            ValueError, match=r"begun by version 0\.1\.0 .* remove it and .*begun\.h5\.j"
+        ):
+            d2ke.d2ke_embed(OLD_X, OLD_OMEGA, **OLD, out=path, resume=resume)
+    assert {one.name: one.read_bytes() for one in old.iterdir()} == before
+    with pytest.raises(ValueError, match=r"begun\.h5\.part is not complete"):
+        load_features(f"{path}.part")
+    for end in (".part", ".journal"):
+        Path(f"{path}{end}").unlink()
+    d2ke.d2ke_embed(OLD_X, OLD_OMEGA, **OLD, out=path).close()
 
 
 def test_a_header_without_a_span_covers_all(tmp_path):

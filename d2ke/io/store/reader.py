@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from itertools import product
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -16,12 +16,12 @@ import numpy as np
 
 from d2ke._base.checks import file_path, integer
 from d2ke._base.memory import needs
-from d2ke.io import _layout
-from d2ke.io._grid import Grid
-from d2ke.io._hdf5 import get_objects, group_of, part_of
+from d2ke.io.store import layout
+from d2ke.io.store.blocks import Blocks
+from d2ke.io.store.hdf5 import get_objects, group_of, part_of
 from d2ke.objects.container import Objects
 
-_BLOCK_BYTES = 1 << 24
+_BLOCK_BYTES = 1 << 22
 
 
 class FeatureFile:
@@ -66,29 +66,33 @@ class FeatureFile:
 
     def __init__(self, file: str | os.PathLike):
         self.path = file_path("file", file)
-        _layout.check_whole(self.path)
-        self._store = h5py.File(self.path, "r")
+        self._files = ExitStack()
+        self._stream = self._files.enter_context(self.path.open("rb", buffering=0))
+        weakref.finalize(self, self._files.close)
         try:
-            with _layout.damage(self.path):
-                self._Z = part_of(self._store, "Z")
-                if self._Z.ndim != 2 or self._Z.dtype not in (np.float32, np.float64):
-                    raise ValueError(f"Z is {self._Z.dtype} of shape {self._Z.shape}")
-                self.shape: tuple[int, int] = self._Z.shape
-                self.dtype: np.dtype = self._Z.dtype
-                self.parameters: dict[str, Any] = _layout.get_values(self._store, "parameters")
-                self.versions: dict[str, Any] = _layout.get_values(self._store, "versions")
+            layout.check_whole(self.path, self._stream)
+            self._store = self._files.enter_context(h5py.File(self._stream, "r"))
+            with layout.damage(self.path):
+                Z = part_of(self._store, "Z")
+                if Z.ndim != 2 or Z.dtype not in (np.float32, np.float64):
+                    raise ValueError(f"Z is {Z.dtype} of shape {Z.shape}")
+                self.shape: tuple[int, int] = Z.shape
+                self.dtype: np.dtype = Z.dtype
+                self._values = _Tiles(Z) if Z.chunks else _Rows(self._stream, self._store)
+                self.parameters: dict[str, Any] = layout.get_values(self._store, "parameters")
+                self.versions: dict[str, Any] = layout.get_values(self._store, "versions")
                 self.inputs: dict[str, Any] = {}
                 if "inputs" in self._store:
-                    self.inputs = _layout.get_values(self._store, "inputs")
+                    self.inputs = layout.get_values(self._store, "inputs")
         except BaseException:
-            self._store.close()
+            self.close()
             raise
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __repr__(self) -> str:
-        closed = "" if self._store else ", closed"
+        closed = ", closed" if self._stream.closed else ""
         return f"<{self.path.name}: {self.shape[0]} x {self.shape[1]}, {self.dtype}{closed}>"
 
     def __enter__(self) -> FeatureFile:
@@ -104,7 +108,7 @@ class FeatureFile:
 
     def close(self) -> None:
         """Close the file; it may be closed already."""
-        self._store.close()
+        self._files.close()
 
     def ranges(self, rows: slice | None, columns: slice | None) -> tuple[slice, slice]:
         """Return rows and columns as slices from 0 on; what reaches beyond Z is refused."""
@@ -113,18 +117,27 @@ class FeatureFile:
     def read(self, rows: slice | None = None, columns: slice | None = None) -> np.ndarray:
         """Read and check some rows and columns of Z; None for all."""
         rows, columns = self.ranges(rows, columns)
+        self._check_open()
         try:
-            return self._dataset()[rows, columns]
+            Z, damaged = self._values.read(rows, columns)
         except OSError as error:
-            where = self._damage(rows, columns)
-            raise ValueError(f"{self.path} is damaged: Z cannot be read{where}: {error}") from error
+            raise ValueError(f"{self.path} is damaged: Z cannot be read: {error}") from error
+        if damaged:
+            parts = [
+                f"rows {tall.start} to {tall.stop - 1}, columns {wide.start} to {wide.stop - 1}"
+                for tall, wide in damaged[:3]
+            ]
+            if len(damaged) > 3:
+                parts[-1] += f", and {len(damaged) - 3} more parts"
+            raise ValueError(f"{self.path} is damaged: Z cannot be read ({'; '.join(parts)})")
+        return Z
 
     def blocks(self, n_rows: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
-        """Iterate over (rows, those rows of Z), of `n_rows` each; None for about 16 MiB."""
+        """Iterate over (rows, those rows of Z), of `n_rows` each; None for about 4 MiB."""
         if n_rows is None:
-            chunk = self._Z.chunks[0]
+            height = self._values.height
             row_bytes = self.shape[1] * self.dtype.itemsize
-            n_rows = max(1, _BLOCK_BYTES // (row_bytes * chunk)) * chunk
+            n_rows = max(1, _BLOCK_BYTES // (row_bytes * height)) * height
         step = integer("n_rows", n_rows, 1)
         for low in range(0, self.shape[0], step):
             rows = slice(low, min(low + step, self.shape[0]))
@@ -133,13 +146,13 @@ class FeatureFile:
     def labels(self, rows: slice | None = None) -> np.ndarray | None:
         """Read the labels of some rows; None where none were saved."""
         rows = _range("rows", rows, self.shape[0])
-        with _layout.damage(self.path):
-            return _layout.get_labels(self._store, rows) if "labels" in self._store else None
+        with layout.damage(self.path):
+            return layout.get_labels(self._store, rows) if "labels" in self._store else None
 
     def omega(self, columns: slice | None = None) -> Objects | None:
         """Read the random objects of some columns; None where none were saved."""
         columns = _range("columns", columns, self.shape[1])
-        with _layout.damage(self.path):
+        with layout.damage(self.path):
             if "omega" not in self._store:
                 return None
             return get_objects(group_of(self._store, "omega"), columns)
@@ -147,16 +160,12 @@ class FeatureFile:
     def reader(self) -> Callable[[slice], np.ndarray]:
         """Return a function that reads rows, which must be within Z, without checking them.
 
-        It goes on to work when the file is closed, and any number of threads may call it.
+        It works also when the file is closed, and any number of threads may call it.
         """
-        if self._dataset().compression is not None:
+        self._check_open()
+        if isinstance(self._values, _Tiles):
             return FeatureFile(self.path).read
-        places = _layout.chunk_places(self._Z)
-        chunk = self._Z.chunks
-        starts = np.array([places[corner][0] for corner in sorted(places)], dtype=np.int64)
-        bands = -(-self.shape[0] // chunk[0])
-        grid = Grid(self.shape, chunk, self.dtype, starts.reshape(bands, -1))
-        return _Reader(self.path, grid)
+        return self._values.unchecked()
 
     def verify(self) -> None:
         """Read all of Z and check it.
@@ -169,14 +178,49 @@ class FeatureFile:
         for _ in self.blocks():
             pass
 
-    def _dataset(self) -> h5py.Dataset:
-        if not self._store:
+    def _check_open(self) -> None:
+        if self._stream.closed:
             raise ValueError(f"{self.path} is closed")
-        return self._Z
 
-    def _damage(self, rows: slice, columns: slice) -> str:
-        """Say which chunks of a part cannot be read."""
-        found = []
+
+class _Rows:
+    """Z in rows end to end."""
+
+    def __init__(self, stream: Any, store: h5py.File):
+        self._stream, self._blocks = stream, layout.get_blocks(store)
+        self.height = self._blocks.tile[0]
+        size = os.fstat(stream.fileno()).st_size
+        if max(self._blocks.stop, self._blocks.table_stop) > size:
+            raise ValueError("Z is not within the file")
+        self._table = self._blocks.read_table(stream.fileno())
+
+    def read(self, rows: slice, columns: slice) -> tuple[np.ndarray, list[tuple[slice, slice]]]:
+        """Return some of Z, and the rows and columns of the damaged tiles."""
+        return self._blocks.read_checked(self._stream.fileno(), self._table, rows, columns)
+
+    def unchecked(self) -> _Unchecked:
+        """Return a reader that has the file open for itself."""
+        return _Unchecked(os.dup(self._stream.fileno()), self._blocks)
+
+
+class _Tiles:
+    """Z in chunks that HDF5 checks: compressed, or written by version 0.1.0."""
+
+    def __init__(self, Z: h5py.Dataset):
+        self._Z = Z
+        self.height = Z.chunks[0]
+
+    def read(self, rows: slice, columns: slice) -> tuple[np.ndarray, list[tuple[slice, slice]]]:
+        """Return some of Z, and the rows and columns of the damaged tiles."""
+        try:
+            return self._Z[rows, columns], []
+        except OSError:
+            damaged = list(self._damaged(rows, columns))
+            if not damaged:
+                raise
+            return np.empty((0, 0)), damaged
+
+    def _damaged(self, rows: slice, columns: slice) -> Iterator[tuple[slice, slice]]:
         height, width = self._Z.chunks
         for i, j in product(
             range(rows.start // height * height, rows.stop, height),
@@ -185,21 +229,21 @@ class FeatureFile:
             try:
                 self._Z[i, j]
             except OSError:
-                last = min(i + height, self.shape[0]), min(j + width, self.shape[1])
-                found.append(f"rows {i} to {last[0] - 1}, columns {j} to {last[1] - 1}")
-        more = f", and {len(found) - 3} more parts" if len(found) > 3 else ""
-        return f" ({'; '.join(found[:3])}{more})" if found else ""
+                last = min(i + height, self._Z.shape[0]), min(j + width, self._Z.shape[1])
+                yield slice(i, last[0]), slice(j, last[1])
 
 
-class _Reader:
+class _Unchecked:
     """Reads rows of an open file, which is closed when nobody has the reader any more."""
 
-    def __init__(self, path: Path, grid: Grid):
-        self._grid, self._fd = grid, os.open(path, os.O_RDONLY)
-        weakref.finalize(self, os.close, self._fd)
+    def __init__(self, fd: int, blocks: Blocks):
+        self._fd, self._blocks = fd, blocks
+        weakref.finalize(self, os.close, fd)
 
     def __call__(self, rows: slice) -> np.ndarray:
-        return self._grid.read(self._fd, rows)
+        Z = np.empty((rows.stop - rows.start, self._blocks.shape[1]), self._blocks.dtype)
+        self._blocks.read(self._fd, Z, rows.start)
+        return Z
 
 
 needs("open_features", "MiB")

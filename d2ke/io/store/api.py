@@ -7,20 +7,19 @@ import os
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 
 from d2ke._base import arrays
 from d2ke._base.checks import choice, file_path
-from d2ke._base.files import atomic_write
+from d2ke._base.files import atomic_write, reserve
 from d2ke._base.labels import label_array, same_length
 from d2ke._base.memory import needs, require_memory
-from d2ke.io import _layout
-from d2ke.io._hdf5 import put_objects
-from d2ke.io._layout import check_text, plain
-from d2ke.io.feature_file import open_features
+from d2ke.io.store import layout
+from d2ke.io.store.layout import check_text, plain
+from d2ke.io.store.reader import open_features
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
@@ -118,6 +117,7 @@ def save_features(
 
     ====================  ========================================================================
     ``/Z``                n x R, float32 or float64
+    ``/blocks``           checksums of the values of Z; none in a compressed file
     ``/labels``           n numbers; for labels of str, indices of ``/classes``
     ``/classes``          only for labels of str: the different ones, in order
     ``/omega/values``     all random objects end to end: total x dim for vectors; for strings,
@@ -177,23 +177,36 @@ def save_features(
     parameters = _parameters({} if parameters is None else parameters)
     if compression is not None:
         choice("compression", compression, ["gzip"])
-    with atomic_write(path) as part:
-        with h5py.File(part, "w", **_layout.hdf5_options(Z.shape)) as store:
-            if labels is not None:
-                _layout.put_labels(store, labels)
-            if omega is not None:
-                put_objects(store.create_group("omega"), omega)
-            _layout.put_values(store, "parameters", parameters)
-            _layout.put_values(store, "versions", _layout.versions())
-            dataset = store.create_dataset(
-                "Z",
-                data=Z,
-                chunks=_layout.chunk_shape(Z.shape),
-                compression=compression,
-                fletcher32=True,
-            )
-            spared = _layout.longest_run(_layout.chunk_places(dataset))
-        _layout.seal_store(part, spared)
+    with atomic_write(path) as part, open(part, "xb+", buffering=0) as stream:
+        _write(stream.fileno(), path, Z, labels, omega, parameters, compression)
+        os.fsync(stream.fileno())
+
+
+def _write(
+    fd: int,
+    path: Path,
+    Z: np.ndarray,
+    labels: np.ndarray | None,
+    omega: Objects | None,
+    parameters: dict[str, Any],
+    compression: str | None,
+) -> None:
+    """Write a whole store to an empty file."""
+    groups = {"parameters": parameters}
+    if compression is not None:
+        span = layout.put_compressed(fd, Z, groups, omega, labels)
+    else:
+        image, blocks = layout.put_blocks(fd, Z.shape, Z.dtype, groups, omega, labels)
+        reserve(fd, image.size, path)
+        image.write_to_file()
+        table = [
+            blocks.write(fd, block, np.ascontiguousarray(Z[blocks.rows(block, block + 1)]))
+            for block in range(blocks.table_shape[0])
+        ]
+        blocks.write_table(fd, 0, np.array(table))
+        os.ftruncate(fd, image.size)
+        span = blocks.start, blocks.stop
+    layout.seal_complete(fd, span)
 
 
 needs("load_features", "b n R + 64 n", "read a part, or use open_features")

@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HDF5 files that libhdf5 sees only when they are whole, and packed objects and text in them.
+"""HDF5 files that libhdf5 reads only when they are whole and never writes itself.
 
 libhdf5 can loop forever or crash over a damaged file. So a header of 512 bytes, which HDF5 leaves
-in front for other uses, has lines of text, the last of them the SHA-256 of what follows.
+in front for other uses, has lines of text, the last of them the SHA-256 of what follows. libhdf5
+also crashes where a disk is full. So it writes to memory, an `Image`, and large arrays have a place
+in the file only.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import h5py
 import numpy as np
 
+from d2ke._base.files import write_all
 from d2ke.objects.container import Objects
 
 DEFLATE_RATIO = 1040  # deflate cannot make more than 1032 bytes of one
@@ -24,7 +29,7 @@ MOST_CHUNK = 2**26
 _FILTERS = {h5py.h5z.FILTER_DEFLATE, h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_FLETCHER32}
 HEADER_BYTES = 512  # the least that HDF5 leaves in front for other uses
 _BLOCK = 1 << 20
-_NOTHING = (HEADER_BYTES, HEADER_BYTES)
+_PAGE = 1 << 12
 
 
 def sha256(content: BinaryIO, *spans: tuple[int, int | None]) -> bytes:
@@ -38,30 +43,125 @@ def sha256(content: BinaryIO, *spans: tuple[int, int | None]) -> bytes:
     return digest.digest()
 
 
-def header(lines: Sequence[str], content: BinaryIO, spared: tuple[int, int] = _NOTHING) -> bytes:
+def header(lines: Sequence[str], content: BinaryIO, *spared: tuple[int, int]) -> bytes:
     """Return the header of a file: the lines, and the SHA-256 of what follows in `content`.
 
-    The bytes `spared` (start, stop) do not count: what is there must be checked otherwise.
+    The bytes `spared`, of some (start, stop), do not count: what is there must be checked
+    otherwise.
     """
-    start, stop = spared
-    digest = sha256(content, (HEADER_BYTES, start), (stop, None))
+    place, spans = HEADER_BYTES, []
+    for start, stop in sorted(spared):
+        spans.append((place, start))
+        place = stop
+    digest = sha256(content, *spans, (place, None))
     return "\n".join((*lines, digest.hex(), "")).encode().ljust(HEADER_BYTES, b"\0")
 
 
-def seal(path: Path, lines: Sequence[str], spared: tuple[int, int] = _NOTHING) -> None:
+def seal(path: Path, lines: Sequence[str], *spared: tuple[int, int]) -> None:
     """Write the header of an HDF5 file made with ``userblock_size=HEADER_BYTES``."""
     with open(path, "r+b") as stream:
-        front = header(lines, stream, spared)
+        front = header(lines, stream, *spared)
         stream.seek(0)
         stream.write(front)
 
 
-def put_objects(group: h5py.Group, objects: Objects) -> None:
-    """Write the arrays of `objects` as datasets of a group, and the rest as its attributes."""
+class Image(io.RawIOBase):
+    """A file for libhdf5 to write to: pages in memory, over what the true file has already.
+
+    Parameters
+    ----------
+    fd : int
+        The true file. Nothing is written to it before `write_to_file`.
+    """
+
+    def __init__(self, fd: int):
+        self._fd, self._pages, self._arrays = fd, {}, []
+        self._at = self.size = 0
+
+    def place(self, group: h5py.Group, name: str, array: np.ndarray) -> None:
+        """Make a dataset for an array that goes straight to the file."""
+        dataset = place_dataset(group, name, array.shape, array.dtype)
+        if array.size:
+            self._arrays.append((dataset.id.get_offset(), array))
+
+    def write_to_file(self) -> None:
+        """Write the pages and the arrays, and forget them."""
+        for page, content in sorted(self._pages.items()):
+            write_all(self._fd, content, page * _PAGE)
+        for start, array in self._arrays:
+            write_all(self._fd, np.ascontiguousarray(array), start)
+        self._pages, self._arrays = {}, []
+
+    def seek(self, place: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a place, which may be beyond the end."""
+        self._at = place + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self.size}[whence]
+        return self._at
+
+    def tell(self) -> int:
+        """Return the place."""
+        return self._at
+
+    def _parts(self, n_bytes: int) -> Iterator[tuple[slice, bytearray, slice]]:
+        """Go over so many bytes: give where they are in them, a page, and where they are there."""
+        done = 0
+        while done < n_bytes:
+            page, start = divmod(self._at, _PAGE)
+            step = min(n_bytes - done, _PAGE - start)
+            if page not in self._pages:
+                there = os.pread(self._fd, _PAGE, page * _PAGE)
+                self._pages[page] = bytearray(there.ljust(_PAGE, b"\0"))
+            yield slice(done, done + step), self._pages[page], slice(start, start + step)
+            done += step
+            self._at += step
+
+    def readinto(self, buffer: Any) -> int:
+        """Read; what was never written is zeros."""
+        view = memoryview(buffer)[: max(0, self.size - self._at)]
+        for part, page, place in self._parts(len(view)):
+            view[part] = page[place]
+        return len(view)
+
+    def write(self, content: Any) -> int:
+        """Write to the pages."""
+        view = memoryview(content)
+        for part, page, place in self._parts(len(view)):
+            page[place] = view[part]
+        self.size = max(self.size, self._at)
+        return len(view)
+
+    def truncate(self, size: int | None = None) -> int:
+        """Note the size."""
+        self.size = self._at if size is None else size
+        return self.size
+
+    def flush(self) -> None:
+        """There is nothing to flush."""
+
+
+def place_dataset(
+    group: h5py.Group, name: str, shape: tuple[int, ...], dtype: np.dtype
+) -> h5py.Dataset:
+    """Make a dataset that has its place in the file, and that libhdf5 writes nothing to."""
+    options = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    options.set_layout(h5py.h5d.CONTIGUOUS)
+    options.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    options.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    space, kind = h5py.h5s.create_simple(shape), h5py.h5t.py_create(dtype)
+    return h5py.Dataset(h5py.h5d.create(group.id, name.encode(), kind, space, options))
+
+
+def put_objects(group: h5py.Group, objects: Objects, image: Image | None = None) -> None:
+    """Write the arrays of `objects` as datasets of a group, and the rest as its attributes.
+
+    With an image, the arrays go from there to the file.
+    """
     for name in Objects.__slots__:
         part = getattr(objects, name)
         if isinstance(part, np.ndarray):
-            group[name] = part
+            if image is None:
+                group[name] = part
+            else:
+                image.place(group, name, part)
         elif part is not None:
             group.attrs[name] = part
 

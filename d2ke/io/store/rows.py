@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from d2ke.io import FeatureFile, open_features
-from d2ke.io._direct import write_all
+from d2ke._base.files import write_all
+from d2ke.io.store.reader import FeatureFile, open_features
 
 _RUN, _WRITTEN = 4096, 512  # rows made at a time
 
 
-class Rows:
+class RowSource:
     """The rows of an array, or what a function makes of them whenever they are asked for.
 
     Attributes
@@ -48,7 +48,7 @@ class Rows:
 
     def mapped(
         self, function: Callable[[np.ndarray], np.ndarray], n_columns: int | None = None
-    ) -> Rows:
+    ) -> RowSource:
         """Return rows that a function of some rows, which keeps their type, changes.
 
         It makes `n_columns` of theirs; by default as many as there are.
@@ -69,7 +69,7 @@ class Rows:
         return Z
 
 
-def written(rows: Rows, folder: Path) -> Rows:
+def written(rows: RowSource, folder: Path) -> RowSource:
     """Return the same rows, made once and read from a nameless file in the folder.
 
     Where the disk is full they stay what they are.
@@ -78,7 +78,7 @@ def written(rows: Rows, folder: Path) -> Rows:
         read = _Written(rows, folder)
     except OSError:
         return rows
-    result = Rows(np.empty((0, rows.shape[1]), rows.dtype))
+    result = RowSource(np.empty((0, rows.shape[1]), rows.dtype))
     result.shape, result._read = rows.shape, read
     return result
 
@@ -86,7 +86,7 @@ def written(rows: Rows, folder: Path) -> Rows:
 class _Written:
     """Reads rows from a nameless file, which goes when nobody has the reader any more."""
 
-    def __init__(self, rows: Rows, folder: Path):
+    def __init__(self, rows: RowSource, folder: Path):
         self._columns, self._dtype = rows.shape[1], rows.dtype
         self._row_bytes = self._columns * self._dtype.itemsize
         with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
@@ -109,7 +109,7 @@ class _Written:
         return Z
 
 
-class StoredRows(Rows):
+class StoredRows(RowSource):
     """The rows of a feature store, read from the file whenever they are asked for.
 
     The whole file is verified once. From then on rows are read as plain bytes, by any number of
@@ -123,17 +123,22 @@ class StoredRows(Rows):
                 self.__init__(name, store, distances=distances)
             return
         self.shape, self.dtype = file.shape, file.dtype
-        wanted = ">= 0" if distances else "finite"
-        for rows, Z in file.blocks():
-            good = Z >= 0 if distances else np.isfinite(Z)
-            if not good.all():
-                i, j = np.argwhere(~good)[0]
-                raise ValueError(
-                    f"{name} has {Z[i, j]} at position ({rows.start + i}, {j}); every value must "
-                    f"be {wanted}"
-                )
+        _check_values(name, file, distances)
         self._map = None
         self._read = file.reader()
+
+
+def _check_values(name: str, file: FeatureFile, distances: bool) -> None:
+    """Read all of a store, and refuse what it must not hold."""
+    wanted = ">= 0" if distances else "finite"
+    for rows, Z in file.blocks():
+        good = Z >= 0 if distances else np.isfinite(Z)
+        if not good.all():
+            i, j = np.argwhere(~good)[0]
+            raise ValueError(
+                f"{name} has {Z[i, j]} at position ({rows.start + i}, {j}); every value must be "
+                f"{wanted}"
+            )
 
 
 def stored(name: str, values: Any) -> Any:
