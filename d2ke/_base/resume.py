@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What can be resumed: its lock, the record of what it was made from, and a journal."""
+"""What can be resumed: its lock, the record of what it was made from, and a journal.
+
+Feature stores, the folders of searches and the cells of tables all keep a record of what they are
+made from, as JSON, and compare it with that of the call which resumes them. A store and a search
+refuse what differs; a cell is computed again.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,6 +24,7 @@ from d2ke._version import __version__
 # What the last bits of results may depend on besides the inputs. What is complete may differ in
 # it: nothing is added to it.
 MADE_WITH = ("d2ke", "instructions")
+_BEGINNING = b'{"journal": '  # of a journal's record
 
 
 def made_with() -> dict[str, str]:
@@ -26,17 +32,29 @@ def made_with() -> dict[str, str]:
     return dict(zip(MADE_WITH, (__version__, isa.selected()), strict=True))
 
 
+def as_json(value: Any, default: Callable[[Any], Any] | None = None) -> Any:
+    """Return what a value is after it was written and read."""
+    return json.loads(json.dumps(value, default=default))
+
+
+def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Return the names under which two records, as JSON, have something else."""
+    return [
+        name
+        for name in dict(chain(after.items(), before.items()))
+        if (name in before, repr(before.get(name))) != (name in after, repr(after.get(name)))
+    ]
+
+
 def refuse_differences(path: Path, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """Refuse to resume what was made from something else; the error names what differs."""
-    nothing = object()
+    """Refuse to resume what was made from something else; the error names what differs.
+
+    Those of `MADE_WITH` that `after` has not may be any.
+    """
     differences = []
-    for name in dict(chain(after.items(), before.items())):
-        old, new = before.get(name, nothing), after.get(name, nothing)
-        if name in MADE_WITH and new is nothing:
-            continue
-        if repr(old) != repr(new):
-            was = "not given" if old is nothing else repr(old)
-            now = "not given" if new is nothing else repr(new)
+    for name in changed(before, after):
+        if name not in MADE_WITH or name in after:
+            was, now = (repr(one[name]) if name in one else "not given" for one in (before, after))
             differences.append(f"{name} was {was} and is {now}")
     if differences:
         raise ValueError(
@@ -77,28 +95,52 @@ def open_locked(path: Path, target: Path) -> int:
 
 
 class Journal:
-    """A line of text for all that is done, in a file that is open and locked.
+    """A file with a line of text for the record and for each finished part, open and locked.
 
     Each line ends with its own CRC-32, so that one that was cut short is known.
+
+    Parameters
+    ----------
+    path, target : Path
+        The file, and what it is the journal of.
+    record : dict
+        What the parts are made from, and first of all the format, ``journal``. A journal of
+        another record is refused.
+
+    Attributes
+    ----------
+    entries : list
+        What was added before.
     """
 
-    def __init__(self, path: Path, target: Path):
+    def __init__(self, path: Path, target: Path, record: Mapping[str, Any]):
         self.path = path
         self._fd = open_locked(path, target)
-        self._end = 0
+        try:
+            before, *self.entries = self._read() or [None]
+            if before is None:
+                self.append(record)
+            else:
+                refuse_differences(path, before, record)
+        except BaseException:
+            self.close()
+            raise
 
-    def read(self) -> list[Any]:
-        """Return the entries up to the first line that is damaged; what follows that is dropped."""
+    def _read(self) -> list[Any]:
+        """Return the lines up to the first that is damaged; what follows that is dropped."""
         content = os.pread(self._fd, os.fstat(self._fd).st_size, 0)
-        entries = []
+        lines = []
         self._end = 0
         for line in content.splitlines(keepends=True):
             text, _, check = line.rpartition(b" ")
             if check != b"%08x\n" % crc32(text):
                 break
-            entries.append(json.loads(text))
+            lines.append(json.loads(text))
             self._end += len(line)
-        return entries
+        # A first line that was cut short is ours; anything else is not written over.
+        if not lines and content[: len(_BEGINNING)] != _BEGINNING[: len(content)]:
+            raise FileExistsError(f"{self.path} exists, and is not a journal of d2ke; remove it")
+        return lines
 
     def append(self, entry: Any) -> None:
         """Add an entry; it is on the disk when this returns."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from d2ke._base.resume import changed
 from d2ke._version import __version__
 from d2ke.datasets import Source
 from d2ke.experiments.methods import Outcome
@@ -53,11 +54,6 @@ def _plain(value: Any) -> Any:
     return getattr(value, "__qualname__", None) or repr(value)
 
 
-def as_json(value: Any) -> Any:
-    """Return a value as it is after it was written and read."""
-    return json.loads(json.dumps(value))
-
-
 class Store:
     """The finished cells of full or of quick runs, a file for each."""
 
@@ -72,15 +68,13 @@ class Store:
         """Return a finished cell, or None and the parts of its fingerprint that differ."""
         try:
             content = json.loads(self.path(cell).read_text())
-            stored = content["fingerprint"]
+            stored = dict(content["fingerprint"])
             content["wall"], content["summary"]
         except FileNotFoundError:
             return None, []
         except (ValueError, LookupError, TypeError):
             return None, ["file"]
-        differences = [
-            key for key in expected | stored if expected.get(key, ...) != stored.get(key, ...)
-        ]
+        differences = changed(stored, expected)
         return (None if differences else content), differences
 
     def write(self, cell: Cell, content: dict[str, Any]) -> None:

@@ -14,10 +14,11 @@ from typing import Any
 
 from d2ke._base.files import check_writable
 from d2ke._base.interruptible import interruptible
+from d2ke._base.resume import as_json
 from d2ke.datasets import Dataset, load
 from d2ke.experiments import paper
 from d2ke.experiments.approximation import kernel_errors
-from d2ke.experiments.cells import Cell, Store, as_json, outcome_of
+from d2ke.experiments.cells import Cell, Store, outcome_of
 from d2ke.experiments.estimate import Estimate, duration
 from d2ke.experiments.machine import machine, versions
 from d2ke.experiments.methods import Division, evaluate

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from d2ke._base.resume import Journal, made_with, refuse_differences
+from d2ke._base.resume import Journal, as_json, made_with
 
 _FORMAT = 1
 _LONGEST = 120  # letters of a file's name
@@ -23,21 +23,9 @@ class SearchFolder(MutableMapping):
 
     def __init__(self, folder: Path, record: Mapping[str, Any]):
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / "search.journal"
-        record = json.loads(json.dumps({"journal": _FORMAT, **made_with(), **record}, default=repr))
-        self._found: dict[str, Any] = {}
-        self._journal = Journal(path, folder)
-        try:
-            first, *entries = self._journal.read() or [None]
-            if first is None:
-                self._journal.append(record)
-            else:
-                refuse_differences(path, first, record)
-            for key, value in entries:
-                self._found[json.dumps(key)] = value
-        except BaseException:
-            self._journal.close()
-            raise
+        record = as_json({"journal": _FORMAT, **made_with(), **record}, default=repr)
+        self._journal = Journal(folder / "search.journal", folder, record)
+        self._found = {json.dumps(key): value for key, value in self._journal.entries}
 
     def __getitem__(self, key: tuple) -> Any:
         return self._found[json.dumps(key)]

@@ -390,6 +390,34 @@ def test_one_search_at_a_time(tmp_path, monkeypatch):
     search(X, y, folder=tmp_path, **HOW)
 
 
+@pytest.mark.parametrize("content", [b"mine", b"{}\n", b"\0" * 50])
+def test_a_foreign_journal_is_refused(content, tmp_path):
+    X, y = words(30)
+    (tmp_path / "search.journal").write_bytes(content)
+    with pytest.raises(FileExistsError, match=r"search\.journal exists, and is not a journal of"):
+        search(X, y, folder=tmp_path, **HOW)
+    assert (tmp_path / "search.journal").read_bytes() == content
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, 40, 10**6])
+def test_a_journal_that_was_cut_short(size, tmp_path):
+    X, y = words(30)
+    known = search(X, y, folder=tmp_path, **HOW)
+    path = tmp_path / "search.journal"
+    content = path.read_bytes()
+    path.write_bytes(content[: size if size < 10**6 else content.index(b"\n")])
+    assert search(X, y, folder=tmp_path, **HOW) == known
+    assert path.read_bytes() == content
+
+
+def test_a_journal_that_is_a_link(tmp_path):
+    X, y = words(30)
+    (tmp_path / "search.journal").symlink_to(tmp_path / "mine")
+    with pytest.raises(OSError, match="symbolic links"):
+        search(X, y, folder=tmp_path, **HOW)
+    assert not (tmp_path / "mine").exists()
+
+
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "file").touch()
     X, y = words(30)

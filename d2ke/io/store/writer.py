@@ -8,7 +8,6 @@ locked. At the end the header is written and the part gets its name.
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from collections.abc import Mapping
@@ -19,7 +18,13 @@ import h5py
 import numpy as np
 
 from d2ke._base.files import reserve, sync_folder, write_all
-from d2ke._base.resume import MADE_WITH, made_with, open_locked, refuse_differences
+from d2ke._base.resume import (
+    MADE_WITH,
+    as_json,
+    made_with,
+    open_locked,
+    refuse_differences,
+)
 from d2ke.io.store import layout
 from d2ke.io.store.blocks import Blocks
 from d2ke.io.store.hdf5 import part_of
@@ -224,5 +229,4 @@ def _record(
     inputs: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return all that must be the same for a store to be resumed, as JSON has it."""
-    record = {"n": shape[0], "R": shape[1], "dtype": dtype.name, **inputs, **parameters}
-    return json.loads(json.dumps(record))
+    return as_json({"n": shape[0], "R": shape[1], "dtype": dtype.name, **inputs, **parameters})
