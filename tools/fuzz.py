@@ -45,6 +45,7 @@ from fuzz_kernels import (  # noqa: E402
     fuzz_features,
     fuzz_kernel_distance,
     fuzz_simplex,
+    fuzz_trust_region,
     fuzz_user,
     strings,
     vectors,
@@ -336,6 +337,7 @@ COMMANDS = {
     "coresets": fuzz_coresets,
     "align": fuzz_align,
     "simplex": fuzz_simplex,
+    "trust": fuzz_trust_region,
     "features": fuzz_features,
     "user": fuzz_user,
     "mat": fuzz_mat,
@@ -343,11 +345,11 @@ COMMANDS = {
     "parts": fuzz_parts,
     "options": fuzz_options,
 }
-COMPILED = ["distances", "kernels", "coresets", "align", "simplex", "features", "user"]
+COMPILED = ["distances", "kernels", "coresets", "align", "simplex", "trust", "features", "user"]
 # Of the time of "all" and "compiled".
 SHARE = {
-    "pack": 2, "distances": 8, "kernels": 4, "coresets": 4, "align": 4, "simplex": 1, "features": 1,
-    "user": 1, "mat": 4, "hdf5": 2, "parts": 1, "options": 2,
+    "pack": 2, "distances": 8, "kernels": 4, "coresets": 4, "align": 4, "simplex": 1, "trust": 1,
+    "features": 1, "user": 1, "mat": 4, "hdf5": 2, "parts": 1, "options": 2,
 }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ sys.path[:0] = [str(Path.cwd()), str(ROOT / "tests"), str(ROOT)]
 import reference  # noqa: E402
 
 import d2ke  # noqa: E402
-from d2ke._ext import isa  # noqa: E402
+from d2ke._ext import isa, trust_region  # noqa: E402
 from d2ke.measures.cell_columns import Columns  # noqa: E402
 
 DIMS = [1, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 127, 128, 129, 255, 300]
@@ -501,6 +501,25 @@ def fuzz_simplex(seed):
         expect(values[1] <= values[0] + slack, f"worse than the start: {values}")
         expect(abs(found.objective - values[1]) <= slack, "another objective")
         expect(found.gap >= -slack and found.n_steps <= 3 * steps, "gap or steps")
+    return 20
+
+
+def fuzz_trust_region(seed):
+    """Squared hinge loss of features of any scale: an end, and no worse than the start."""
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        n, R = int(rng.integers(2, 40)), int(rng.choice([1, 2, 5, 6, 31]))
+        F = rng.standard_normal((n, R)) * 10.0 ** rng.choice([-320, -5, 0, 0, 0, 2, 150])
+        F[rng.random(F.shape) < 0.1] = 0
+        signs = rng.permutation(np.where(np.arange(n) % 2, 1.0, -1.0))
+        C, tolerance = 10.0 ** rng.integers(-5, 3), 10.0 ** rng.integers(-6, 0)
+        w = trust_region.fit(F, signs, C, tolerance)
+        expect(w.shape == (R,), "another shape")
+        expect((trust_region.fit(F, signs, C, tolerance) == w).all(), "other bits")
+        with np.errstate(over="ignore", invalid="ignore"):
+            loss = C * np.square(np.maximum(1 - signs * (F @ w), 0)).sum()
+            value = w @ w / 2 + loss
+        expect(value <= C * n * (1 + 1e-9), f"worse than the start: {value}, {C * n}")
     return 20
 
 

@@ -54,7 +54,7 @@ print(json.dumps([name for name, done in called.items() if not done]))
 @pytest.mark.parametrize(
     "command",
     [
-        *("distances", "kernels", "coresets", "align", "simplex", "features", "user"),
+        *("distances", "kernels", "coresets", "align", "simplex", "trust", "features", "user"),
         *("pack", "mat", "hdf5", "parts", "options"),
     ],
 )

@@ -338,7 +338,7 @@ def train_block(n, R, k, t):
 def train_from_a_file(n, R, solver):
     path = Path(FOLDER, f"features-{n}.h5")
     d2ke.io.save_features(path, points(n, R))
-    return partial(d2ke.train, labels(n, 3), path, "-s 2 -e 10", solver=solver, **ONE)
+    return partial(d2ke.train, labels(n, 10), path, "-s 2 -e 0.1", solver=solver, **ONE)
 
 
 @at({"n": 3000, "R": 2000}, {"n": 2000, "R": 3000}, tiny={"n": 30, "R": 5})
