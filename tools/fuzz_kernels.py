@@ -462,8 +462,8 @@ def aligned(rng):
     try:
         found = d2ke.kernel_align(P, Q, **how)
     except ValueError as error:
-        refused = "would try up to" if "method" in how else "alignment takes up to"
-        expect(refused in str(error) or "alignment takes up to" in str(error), error)
+        refused = "would try up to" if "method" in how else "alignment allows up to"
+        expect(refused in str(error) or "alignment allows up to" in str(error), error)
         return n * m
     R = found.rotation
     expect(np.allclose(R @ R.T, np.eye(dim), atol=1e-9) and np.linalg.det(R) > 0, "no rotation")
