@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What can be resumed: its lock, the record of what it was made from, and a journal.
 
-Feature stores, the folders of searches and the cells of tables all keep a record of what they are
-made from, as JSON, and compare it with that of the call which resumes them. A store and a search
-refuse what differs; a cell is computed again.
+Feature stores, the folders of searches and the cells of tables are locked while they are written,
+keep a record of what they are made from, as JSON, and compare it with that of the call which
+resumes them. A store and a search refuse what differs; a cell is computed again.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -94,40 +94,53 @@ def open_locked(path: Path, target: Path) -> int:
         os.close(fd)
 
 
-class Journal:
-    """A file with a line of text for the record and for each finished part, open and locked.
+class Journal(MutableMapping):
+    """Results by key in a file, each on the disk when it is set; open and locked.
 
-    Each line ends with its own CRC-32, so that one that was cut short is known.
+    A line of text holds the record, and one each result. Each line ends with its own CRC-32, so
+    that one that was cut short is known. A later result of the same key replaces the earlier.
 
     Parameters
     ----------
     path, target : Path
         The file, and what it is the journal of.
     record : dict
-        What the parts are made from, and first of all the format, ``journal``. A journal of
+        What the results are made from, and first of all the format, ``journal``. A journal of
         another record is refused.
-
-    Attributes
-    ----------
-    entries : list
-        What was added before.
     """
 
     def __init__(self, path: Path, target: Path, record: Mapping[str, Any]):
         self.path = path
         self._fd = open_locked(path, target)
         try:
-            before, *self.entries = self._read() or [None]
+            before, entries = self._read()
             if before is None:
-                self.append(record)
+                self._append(record)
             else:
                 refuse_differences(path, before, record)
+            self._results = {json.dumps(key): value for key, value in entries}
         except BaseException:
             self.close()
             raise
 
-    def _read(self) -> list[Any]:
-        """Return the lines up to the first that is damaged; what follows that is dropped."""
+    def __getitem__(self, key: tuple) -> Any:
+        return self._results[json.dumps(key)]
+
+    def __setitem__(self, key: tuple, value: Any) -> None:
+        self._append([key, value])
+        self._results[json.dumps(key)] = value
+
+    def __delitem__(self, key: tuple) -> None:
+        raise TypeError("a journal keeps its results")
+
+    def __iter__(self) -> Iterator[tuple]:
+        return (tuple(json.loads(key)) for key in self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def _read(self) -> tuple[dict[str, Any] | None, list[tuple[list, Any]]]:
+        """Return the record and the results up to a damaged line; what follows that is dropped."""
         content = os.pread(self._fd, os.fstat(self._fd).st_size, 0)
         lines = []
         self._end = 0
@@ -135,15 +148,21 @@ class Journal:
             text, _, check = line.rpartition(b" ")
             if check != b"%08x\n" % crc32(text):
                 break
-            lines.append(json.loads(text))
+            lines.append(text)
             self._end += len(line)
-        # A first line that was cut short is ours; anything else is not written over.
-        if not lines and content[: len(_BEGINNING)] != _BEGINNING[: len(content)]:
-            raise FileExistsError(f"{self.path} exists, and is not a journal of d2ke; remove it")
-        return lines
+        try:
+            # A first line that was cut short is ours; anything else is not written over.
+            if content[: len(_BEGINNING)] != _BEGINNING[: len(content)]:
+                raise ValueError
+            record, *entries = [json.loads(line) for line in lines] or [None]
+            return record, [(key, value) for key, value in entries]
+        except (TypeError, ValueError):
+            raise FileExistsError(
+                f"{self.path} exists, and is not a journal of d2ke; remove it"
+            ) from None
 
-    def append(self, entry: Any) -> None:
-        """Add an entry; it is on the disk when this returns."""
+    def _append(self, entry: Any) -> None:
+        """Add a line; it is on the disk when this returns."""
         text = json.dumps(entry).encode()
         line = b"%s %08x\n" % (text, crc32(text))
         # Over what an earlier attempt may have left of a line.

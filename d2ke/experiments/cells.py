@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from d2ke._base.resume import changed
+from d2ke._base.resume import Journal, changed
 from d2ke._version import __version__
 from d2ke.datasets import Source
 from d2ke.experiments.methods import Outcome
-from d2ke.experiments.records import write_json
+
+_FORMAT = 1
 
 
 class Cell(NamedTuple):
@@ -54,34 +55,40 @@ def _plain(value: Any) -> Any:
     return getattr(value, "__qualname__", None) or repr(value)
 
 
-class Store:
-    """The finished cells of full or of quick runs, a file for each."""
+class Cells:
+    """The finished cells of full or of quick runs, in a journal.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    Nothing is made on the disk before `open`; one run at a time can have it open.
+    """
 
-    def path(self, cell: Cell) -> Path:
-        """Return the file of a cell."""
-        return self.folder / cell.dataset / cell.method / f"{cell.seed}.json"
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._journal: Journal | None = None
+        if path.exists():
+            self.open()
+
+    def open(self) -> None:
+        """Open the journal, if it is not open yet; make it if it is not there."""
+        if self._journal is None:
+            self._journal = Journal(self.path, self.path.parent, {"journal": _FORMAT})
 
     def read(self, cell: Cell, expected: dict[str, Any]) -> tuple[dict[str, Any] | None, list[str]]:
         """Return a finished cell, or None and the parts of its fingerprint that differ."""
-        try:
-            content = json.loads(self.path(cell).read_text())
-            stored = dict(content["fingerprint"])
-            content["wall"], content["summary"]
-        except FileNotFoundError:
+        if self._journal is None or cell not in self._journal:
             return None, []
-        except (ValueError, LookupError, TypeError):
-            return None, ["file"]
-        differences = changed(stored, expected)
+        content = self._journal[cell]
+        differences = changed(content["fingerprint"], expected)
         return (None if differences else content), differences
 
     def write(self, cell: Cell, content: dict[str, Any]) -> None:
-        """Write a finished cell, whole or not at all."""
-        path = self.path(cell)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_json(path, content)
+        """Write a finished cell; it is on the disk when this returns."""
+        assert self._journal is not None
+        self._journal[cell] = content
+
+    def close(self) -> None:
+        """Unlock the journal."""
+        if self._journal is not None:
+            self._journal.close()
 
 
 def outcome_of(content: dict[str, Any]) -> Outcome:

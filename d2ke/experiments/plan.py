@@ -12,7 +12,7 @@ from d2ke._base.checks import choice, integer
 from d2ke.datasets import REGISTRY, Dataset, Source, load
 from d2ke.datasets._files import find_files
 from d2ke.experiments import paper, settings
-from d2ke.experiments.cells import Cell, Store, fingerprint
+from d2ke.experiments.cells import Cell, Cells, fingerprint
 from d2ke.experiments.methods import METHODS
 from d2ke.experiments.settings import SETTINGS, Setting
 
@@ -106,12 +106,12 @@ class Plan:
     stale: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, name: str, methods: Sequence[str], seeds: int, quick: bool, store: Store) -> Plan:
+    def of(cls, name: str, methods: Sequence[str], seeds: int, quick: bool, kept: Cells) -> Plan:
         """List the cells of a data set and reuse those that an earlier run finished."""
         setting = settings.quick(SETTINGS[name]) if quick else SETTINGS[name]
         plan = cls(name, setting, quick, _cells(name, methods, seeds))
         for cell in plan.cells:
-            content, differences = store.read(cell, plan.expected(cell))
+            content, differences = kept.read(cell, plan.expected(cell))
             if content is not None:
                 plan.finished[cell] = content
             elif differences:

@@ -7,6 +7,7 @@ import dataclasses
 import os
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import datetime, timezone
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +19,7 @@ from d2ke._base.resume import as_json
 from d2ke.datasets import Dataset, load
 from d2ke.experiments import paper
 from d2ke.experiments.approximation import kernel_errors
-from d2ke.experiments.cells import Cell, Store, outcome_of
+from d2ke.experiments.cells import Cell, Cells, outcome_of
 from d2ke.experiments.estimate import Estimate, duration
 from d2ke.experiments.machine import machine, versions
 from d2ke.experiments.methods import Division, evaluate
@@ -40,14 +41,15 @@ def tables(
     """Run methods on data sets over several divisions and write tables, figures and a report.
 
     Every finished cell (a method on a division) is stored in the output folder, so that a run
-    that was stopped can resume.
+    that was stopped can resume; the folder is locked meanwhile.
 
     Parameters
     ----------
     selection : Selection
         Data sets, methods and divisions.
     out : path
-        Output folder: results.json, report.md, report.html, figures, and the finished cells.
+        Output folder: results.json, report.md, report.html, figures, and the journal of finished
+        cells.
     command : str
         The user's command line, for the report.
     session : Session
@@ -64,29 +66,38 @@ def tables(
         Unknown names, numbers out of range.
     FileNotFoundError
         The files of a data set chosen by name are missing, or no data set can run.
+    NotADirectoryError, BlockingIOError
+        If `out` is a file, or another run is writing to it.
     ImportError
         Without matplotlib, or without a package that a data set chosen by name needs.
     """
     if find_spec("matplotlib") is None:
         raise ImportError('the figures are drawn with matplotlib: pip install "d2ke[demo]"')
-    return _Run(selection, Path(out), command, session).results()
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"out must be a folder; {folder} is a file")
+    kept = Cells(folder / ("cells-quick.journal" if selection.quick else "cells.journal"))
+    with closing(kept):
+        return _Run(selection, folder, kept, command, session).results()
 
 
 class _Run:
     """The plans of a run, and how far they are computed."""
 
-    def __init__(self, selection: Selection, out: Path, command: str, session: Session):
-        self.out, self.command, self.session = out, command, session
+    def __init__(
+        self, selection: Selection, out: Path, kept: Cells, command: str, session: Session
+    ):
+        self.out, self.kept, self.command, self.session = out, kept, command, session
         self.methods = selection.checked_methods()
         seeds = selection.checked_seeds()
         names, self.not_run = selection.checked_datasets()
         self.chosen, self.quick = selection.datasets is not None, selection.quick
-        self.store = Store(out / ("cells-quick" if self.quick else "cells"))
-        self.plans = [Plan.of(name, self.methods, seeds, self.quick, self.store) for name in names]
+        self.plans = [Plan.of(name, self.methods, seeds, self.quick, kept) for name in names]
         self.loaded: dict[str, Dataset] = {}
         self._leave_out(missing_things(self.plans, session.data_dir, self.loaded))
         out.mkdir(parents=True, exist_ok=True)
         check_writable(out / "results.json")
+        kept.open()
         self.estimate = Estimate()
         self.machine = machine(session.n_threads)
         self.pictures: dict[str, bytes] = {}
@@ -135,7 +146,7 @@ class _Run:
                 self.estimate.add(cell, content["wall"])
                 n_reused += 1
         if n_reused:
-            self.session.report(f"{n_reused} finished cells are reused from {self.store.folder}")
+            self.session.report(f"{n_reused} finished cells are reused from {self.kept.path}")
         left = self._left()
         if left:
             time_left = duration(self.estimate.remaining(left))
@@ -146,7 +157,7 @@ class _Run:
             self.session.report(f"{cell.label} is of other data and is computed again")
         for cell, content in _contents(plan, dataset, self.session):
             content |= {"cpu": self.machine["cpu"], "threads": self.machine["threads"]}
-            self.store.write(cell, content)
+            self.kept.write(cell, content)
             plan.finished[cell] = content
             self.estimate.add(cell, content["wall"])
             self.session.report(self._line(cell, content))

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The folder of a search: a feature store for each p(omega), and a journal of what was found."""
+"""The folder of a search: a feature store for each p(omega), and a journal of its results."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,37 +14,11 @@ _FORMAT = 1
 _LONGEST = 120  # letters of a file's name
 
 
-class SearchFolder(MutableMapping):
-    """What an interrupted search had found, by keys of text and numbers; open and locked.
-
-    Each entry is on the disk when it is set.
-    """
-
-    def __init__(self, folder: Path, record: Mapping[str, Any]):
-        folder.mkdir(parents=True, exist_ok=True)
-        record = as_json({"journal": _FORMAT, **made_with(), **record}, default=repr)
-        self._journal = Journal(folder / "search.journal", folder, record)
-        self._found = {json.dumps(key): value for key, value in self._journal.entries}
-
-    def __getitem__(self, key: tuple) -> Any:
-        return self._found[json.dumps(key)]
-
-    def __setitem__(self, key: tuple, value: Any) -> None:
-        self._journal.append([key, value])
-        self._found[json.dumps(key)] = value
-
-    def __delitem__(self, key: tuple) -> None:
-        raise TypeError("what was found is kept")
-
-    def __iter__(self) -> Iterator[tuple]:
-        return (tuple(json.loads(key)) for key in self._found)
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def close(self) -> None:
-        """Give up the lock."""
-        self._journal.close()
+def open_journal(folder: Path, record: Mapping[str, Any]) -> Journal:
+    """Open the journal of a search in its folder, which is made if it is not there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    record = as_json({"journal": _FORMAT, **made_with(), **record}, default=repr)
+    return Journal(folder / "search.journal", folder, record)
 
 
 def store_names(drawn: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -21,7 +21,7 @@ from d2ke.distances.output import Output
 from d2ke.distances.problem import Quantity
 from d2ke.model_selection.call import SearchCall, packed_bytes
 from d2ke.model_selection.candidates import search_features
-from d2ke.model_selection.folder import SearchFolder, store_names
+from d2ke.model_selection.folder import open_journal, store_names
 from d2ke.model_selection.grids import FEATURE_VALUES, FeatureGrid
 from d2ke.model_selection.result import Search, printable
 from d2ke.objects.container import Objects, check_compatible
@@ -93,7 +93,7 @@ def search_omegas(call: SearchCall, omegas: Sequence[Omega]) -> Search:
     if call.folder is None:
         in_turn = ((one.parameters, call.distances(_drawn(call, one))) for one in shown)
         return search_features(in_turn, call.problem, grid, cost=cost)
-    journal = SearchFolder(call.folder, _record(call, omegas))
+    journal = open_journal(call.folder, _record(call, omegas))
     with closing(journal):
         stores = _stores(call, omegas, shown)
         return search_features(stores, call.problem, grid, cost=cost, journal=journal)

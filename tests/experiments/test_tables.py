@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The paper's tables run anew: cells are kept and taken over, reports say what was found."""
+"""The paper's tables: cells are stored and reused, reports say what was measured."""
 
 import base64
 import functools
@@ -10,11 +10,13 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import fields, replace
 from html.parser import HTMLParser
 
 import pytest
 
+from d2ke._base.resume import Journal
 from d2ke.cli.main import main
 from d2ke.datasets import REGISTRY, load
 from d2ke.datasets._dataset import Dataset
@@ -96,6 +98,12 @@ def start(out, names=NAMES, *, report=lambda line: None, command="", **options):
     return tables(selection, out=out, command=command, session=session)
 
 
+def kept(file):
+    """Return the finished cells of a journal."""
+    with closing(Journal(file, file.parent, {"journal": 1})) as journal:
+        return dict(journal)
+
+
 CHANGING = {"date", "total_seconds", "seconds", "seconds_by_stage", "seconds_by_R"}
 
 
@@ -138,7 +146,7 @@ def test_all_methods(monkeypatch, tmp_path):
     assert small.loaded == NAMES
     assert len(small.evaluated) == 2 * 2 * len(METHODS) == len(set(small.evaluated))
     assert sorted(os.listdir(out)) == [
-        *["cells", "figures", "report.html", "report.md", "results.json"]
+        *["cells.journal", "figures", "report.html", "report.md", "results.json"]
     ]
 
     # One record for each data set and method, as `d2ke run` makes it.
@@ -276,7 +284,7 @@ def test_a_killed_run_goes_on(small, tmp_path):
     assert small.loaded == NAMES[1:]
     assert lasting(again) == lasting(whole)
     # 5 of methods, and the kernel of the first data set.
-    assert lines[0] == f"6 finished cells are reused from {tmp_path / 'killed' / 'cells'}"
+    assert lines[0] == f"6 finished cells are reused from {tmp_path / 'killed' / 'cells.journal'}"
     assert lines[-1].startswith("[10/10]")
     # And when all is done, nothing is read or computed any more.
     (tmp_path / "killed" / "report.html").unlink()
@@ -288,18 +296,42 @@ def test_a_killed_run_goes_on(small, tmp_path):
     assert (tmp_path / "killed" / "report.html").exists()
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"fingerprint": {}}'])
-def test_half_a_cell_is_computed_anew(small, tmp_path, content):
-    options = {"names": NAMES[:1], "methods": ["knn"]}
+@pytest.mark.parametrize("n_bytes", [1, 100, -1])
+def test_a_damaged_cell_and_what_follows_it_are_computed_anew(small, tmp_path, n_bytes):
+    """The journal's last line is cut short, or one in the middle has another letter."""
+    options = {"names": NAMES[:1], "methods": ["knn"], "seeds": 3}
     first = start(tmp_path, **options)
-    file = tmp_path / "cells/digits-str8/knn/1.json"
-    file.write_text(content)
+    file = tmp_path / "cells.journal"
+    content = file.read_bytes()
+    if n_bytes > 0:
+        file.write_bytes(content[:-n_bytes])
+    else:
+        file.write_bytes(content.replace(b'"knn", 1', b'"knn", 2'))
     small.evaluated.clear()
     lines = []
     assert lasting(start(tmp_path, **options, report=lines.append)) == lasting(first)
-    assert small.evaluated == ["digits-str8 knn 1"]
-    assert lines[0] == "computed again: digits-str8 knn seed 1 (other file)"
-    assert os.listdir(file.parent) in (["0.json", "1.json"], ["1.json", "0.json"])
+    assert small.evaluated == [
+        f"digits-str8 knn {seed}" for seed in ((2,) if n_bytes > 0 else (1, 2))
+    ]
+    assert lines[0] == f"{3 - len(small.evaluated)} finished cells are reused from {file}"
+    assert len(kept(file)) == 3
+
+
+@pytest.mark.parametrize("content", [b"a letter", b"{}", b"{}\n"])
+def test_what_is_no_journal_is_refused(small, tmp_path, content):
+    (tmp_path / "cells.journal").write_bytes(content)
+    with pytest.raises(FileExistsError, match=r"cells\.journal exists, and is not a journal"):
+        start(tmp_path, NAMES[:1], methods=["knn"])
+    assert (tmp_path / "cells.journal").read_bytes() == content
+
+
+def test_one_run_at_a_time_has_a_folder(small, tmp_path):
+    start(tmp_path, NAMES[:1], methods=["knn"])
+    with (
+        closing(Journal(tmp_path / "cells.journal", tmp_path, {"journal": 1})),
+        pytest.raises(BlockingIOError, match="is being written by another call"),
+    ):
+        start(tmp_path, NAMES[:1], methods=["knn"])
 
 
 def test_cells_of_other_settings_are_computed_anew(small, tmp_path, monkeypatch):
@@ -338,10 +370,10 @@ def test_cells_of_other_data_are_computed_anew(small, tmp_path):
 
 def test_the_kernel_follows_what_was_chosen(small, tmp_path):
     first = start(tmp_path, NAMES[:1], methods=["d2ke"], seeds=1)
-    file = tmp_path / "cells/digits-str8/d2ke/0.json"
-    content = json.loads(file.read_text())
-    content["outcome"]["parameters"]["gamma"] *= 3
-    file.write_text(json.dumps(content))
+    with closing(Journal(tmp_path / "cells.journal", tmp_path, {"journal": 1})) as journal:
+        content = journal["digits-str8", "d2ke", 0]
+        content["outcome"]["parameters"]["gamma"] *= 3
+        journal["digits-str8", "d2ke", 0] = content
     lines = []
     second = start(tmp_path, NAMES[:1], methods=["d2ke"], seeds=1, report=lines.append)
     assert "computed again: digits-str8 kernel seed 0 (other parameters)" in lines
@@ -392,11 +424,11 @@ def test_curves_of_a_published_division_are_made_once(small, tmp_path, monkeypat
     for method, n_curves in (("d2ke", len(with_curve)), ("rsm", len(with_curve)), ("knn", 0)):
         (record,) = (one for one in results["results"] if one["method"] == method)
         for curve in ("by_R", "seconds_by_R"):
-            kept = [
-                json.loads((tmp_path / f"cells/digits-points/{method}/{seed}.json").read_text())
+            contents = kept(tmp_path / "cells.journal")
+            curves = [
+                contents["digits-points", method, seed]["outcome"][curve]
                 for seed in record["seeds"]
             ]
-            curves = [one["outcome"][curve] for one in kept]
             assert [seed for seed in record["seeds"] if curves[seed]] == with_curve[:n_curves]
             expected = {R: [one[R] for one in curves if one] for R in curves[0]}
             assert {str(R): values for R, values in record[curve].items()} == expected
@@ -491,11 +523,14 @@ def test_fingerprints_follow_the_fields_that_a_method_uses(method, tmp_path):
             {"setting"} if name in matters else set()
         ), name
     # So does what is kept.
-    store = cells.Store(tmp_path)
-    store.write(cell, {"fingerprint": plain, "wall": 1.0, "summary": {}})
-    for name, value in OTHERS.items():
-        content, differences = store.read(cell, fingerprint(replace(setting, **{name: value})))
-        assert (content is None) == bool(differences) == (name in matters)
+    finished = cells.Cells(tmp_path / "cells.journal")
+    with closing(finished):
+        finished.open()
+        finished.write(cell, {"fingerprint": plain, "wall": 1.0, "summary": {}})
+        for name, value in OTHERS.items():
+            other = fingerprint(replace(setting, **{name: value}))
+            content, differences = finished.read(cell, other)
+            assert (content is None) == bool(differences) == (name in matters)
 
 
 def test_the_kernel_depends_on_what_the_method_does():
@@ -548,11 +583,11 @@ def test_signals(tmp_path, number):
         assert re.fullmatch(
             rf"d2ke: interrupted; finished cells are in {out}; to resume: {command}\n", err
         )
-    assert json.loads((out / "cells-quick/digits-points/knn/0.json").read_text())["wall"] > 0
+    assert kept(out / "cells-quick.journal")["digits-points", "knn", 0]["wall"] > 0
     lines = []
     selection = Selection(["digits-points"], methods=["knn"], quick=True)
     tables(selection, out=out, session=Session(report=lines.append))
-    assert lines == [f"1 finished cells are reused from {out / 'cells-quick'}"]
+    assert lines == [f"1 finished cells are reused from {out / 'cells-quick.journal'}"]
 
 
 def test_interrupt_in_this_process(capsys, monkeypatch, tmp_path):
