@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
+import d2ke
 from d2ke._base.checks import choice
-from d2ke._ext import trust_region
-from d2ke.learners import liblinear, linear_model
+from d2ke.learners.trust_region import trust_region_classifier
 
 _TOLERANCE = 0.0001
 Predictor = Callable[[np.ndarray], np.ndarray]
@@ -21,12 +21,14 @@ Trainer = Callable[[np.ndarray, np.ndarray, float], Predictor]
 def trainer(solver: str) -> Trainer:
     """Return train(y, F, C), which returns predict(F)."""
     choice("solver", solver, ("trust-region", "line-search"))
-    solve = _trust_region if solver == "trust-region" else _line_search
 
     def train(y: np.ndarray, F: np.ndarray, C: float) -> Predictor:
         if np.ptp(y) == 0:  # a fold may leave one class only
             return lambda Z: np.full(len(Z), y[0])
-        return solve(y, F, C)
+        if solver == "trust-region":
+            return trust_region_classifier(y, F, C, _TOLERANCE)
+        model = d2ke.train(y, F, f"-s 2 -e {_TOLERANCE} -q -c {C:.17g}", n_threads=1)
+        return lambda Z: d2ke.predict(None, Z, model)[0]
 
     return train
 
@@ -42,35 +44,11 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def _line_search(y: np.ndarray, F: np.ndarray, C: float) -> Callable[[np.ndarray], np.ndarray]:
-    model = liblinear.train(y, F, f"-s 2 -e {_TOLERANCE} -q -c {C:.17g}", n_threads=1)
-    return lambda Z: linear_model.predict(None, Z, model)[0]
-
-
-def _trust_region(y: np.ndarray, F: np.ndarray, C: float) -> Callable[[np.ndarray], np.ndarray]:
-    classes, codes = np.unique(y, return_inverse=True)
-    F = np.ascontiguousarray(F)
-    W = []
-    for signs in linear_model.one_vs_rest_signs(codes, len(classes)).T.copy():
-        positive_rows = np.count_nonzero(signs > 0)
-        smaller = min(positive_rows, len(signs) - positive_rows)
-        W.append(trust_region.fit(F, signs, C, _TOLERANCE * smaller / len(signs)))
-
-    def predict(Z: np.ndarray) -> np.ndarray:
-        values = np.einsum("ij,kj->ik", Z, np.array(W))
-        return classes[(values[:, 0] > 0).astype(int) if len(W) == 1 else values.argmax(axis=1)]
-
-    return predict
-
-
 def uniform_labels(y: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Replace the labels by 1, 2, ..., k; by -1 and 1 if there are two."""
-    if len(labels) > 2:
-        numbers = np.arange(1.0, len(labels) + 1)
-    else:
-        numbers = np.array([-1.0, 1.0])[: len(labels)]
-    unknown = ~np.isin(y, labels)
-    if unknown.any():
-        i = int(np.argmax(unknown))
+    unknown = np.flatnonzero(~np.isin(y, labels))
+    if unknown.size:
+        i = unknown[0]
         raise ValueError(f"y[{i}] is {y[i]}, a class without training series")
+    numbers = np.arange(1.0, len(labels) + 1) if len(labels) > 2 else np.array([-1.0, 1.0])
     return numbers[np.searchsorted(labels, y)]

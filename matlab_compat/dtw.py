@@ -12,8 +12,6 @@ from d2ke import Objects, distance_matrix, pack
 from d2ke.objects.container import check_compatible
 from matlab_compat._cells import scalar, series_cell, whole
 
-__all__ = ["dtw_c", "dtw_m", "dtw_similarity_cell", "dtw_similarity_cell_mulvar"]
-
 
 def dtw_c(s: Any, t: Any, w: float = -1) -> float:
     """Compute the DTW distance of two series; time in ROWS here, unlike in the cells.

@@ -13,19 +13,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from d2ke._base import labels as class_labels
-from d2ke.learners import (
-    liblinear,
-    libsvm,
-    linear_model,
-    option_strings,
-    scores,
-    solver_nodes,
-    svm_model,
-)
+import d2ke
+from d2ke.learners import option_strings, scores, solver_nodes
+from d2ke.learners.svm_model import PRECOMPUTED, Kernel
 from matlab_compat._cells import Struct, column, vector
-
-__all__ = ["predict", "svmpredict", "svmtrain", "train"]
 
 _PREDICT = {
     "-b": option_strings.Option(
@@ -33,7 +24,6 @@ _PREDICT = {
     ),
     "-q": option_strings.Option(None, "print nothing"),
 }
-_PRECOMPUTED = 4
 
 
 def train(y: Any, X: Any, options: str = "") -> Struct:
@@ -69,7 +59,7 @@ def train(y: Any, X: Any, options: str = "") -> Struct:
     labels = _numeric("y", y)
     X = solver_nodes.features("X", X)
     order = None if _text(options, "-s") in ("11", "12", "13") else _order(labels)
-    model = liblinear.train(*_recoded(labels, order, X, options))
+    model = d2ke.train(*_recoded(labels, order, X, options))
     bias = -1.0 if model.bias is None else float(_text(options, "-B"))
     w = model.weights
     if model.bias is not None:
@@ -135,7 +125,7 @@ def predict(
         w, offset = w[:, :-1], w[:, -1] * bias
     classes = np.arange(len(order)) if len(order) else None
     two = classes is not None and len(w) == 1
-    trained = linear_model.LinearModel(
+    trained = d2ke.LinearModel(
         np.ascontiguousarray(-w if two else w, dtype=np.float64),
         None if offset is None else np.asarray(-offset if two else offset, dtype=np.float64),
         classes,
@@ -144,7 +134,7 @@ def predict(
     )
     X = _widened(X, trained.n_features)
     probability = parsed.get("-b", 0) == 1
-    predicted, _, decision = linear_model.predict(None, X, trained, probability=probability)
+    predicted, _, decision = d2ke.predict(None, X, trained, probability=probability)
     if two and not probability:
         decision = -decision
     labels = predicted if classes is None else order[predicted].astype(np.float64)
@@ -188,12 +178,12 @@ def svmtrain(y: Any, X: Any, options: str = "") -> Struct:
     values = _numeric("y", y)
     if "-t" not in _words(options):
         options += " -t 2"  # LIBSVM's default; d2ke wants the kernel named
-    if _text(options, "-t") == str(_PRECOMPUTED):
+    if _text(options, "-t") == str(PRECOMPUTED):
         X = _without_index(X, training=True)
     else:
         X = solver_nodes.features("X", X)
     order = None if _text(options, "-s") in ("3", "4") else _order(values)
-    model = libsvm.svmtrain(*_recoded(values, order, X, options))
+    model = d2ke.svmtrain(*_recoded(values, order, X, options))
     kernel = model.kernel
     coef, rho = model.coef, model.rho
     if order is not None:  # the first of two classes has the positive values in LIBSVM
@@ -266,34 +256,34 @@ def svmpredict(
     order = _numeric("model.Label", _field(model, "Label"))
     regression = len(order) == 0
     sign = 1.0 if regression else -1.0
-    precomputed = kernel_type == _PRECOMPUTED
+    precomputed = kernel_type == PRECOMPUTED
     if precomputed:
         X = _without_index(X, training=False)
-    support = vector("model.sv_indices", _field(model, "sv_indices")).astype(np.int64) - 1
-    vectors = None
+    support = _whole(model, "sv_indices") - 1
     if precomputed and len(support) and X.shape[1] <= support.max():
         raise ValueError(
             f"X has the kernel of {X.shape[1]} training objects, but the model uses training "
             f"object {support.max() + 1}"
         )
+    vectors = None
     if not precomputed:
         vectors = _field(model, "SVs")
         vectors = sparse.csr_array(vectors) if sparse.issparse(vectors) else np.asarray(vectors)
-    trained = svm_model.SVMModel(
+    trained = d2ke.SVMModel(
         support=support,
         coef=np.ascontiguousarray(sign * np.atleast_2d(_field(model, "sv_coef")).T),
         rho=sign * vector("model.rho", _field(model, "rho")).astype(np.float64),
         classes=None if regression else np.arange(len(order)),
-        n_support=None if regression else _counts(_field(model, "nSV")),
+        n_support=None if regression else _whole(model, "nSV"),
         n_columns=X.shape[1] if precomputed else vectors.shape[1],
         vectors=vectors,
-        kernel=svm_model.Kernel(int(kernel_type), int(degree), float(gamma), float(coef0)),
+        kernel=Kernel(int(kernel_type), int(degree), float(gamma), float(coef0)),
         svm_type=int(svm_type),
         options="",
     )
     if not precomputed:
         X = _widened(X, trained.n_columns)
-    predicted, _, decision = svm_model.svmpredict(None, X, trained)
+    predicted, _, decision = d2ke.svmpredict(None, X, trained)
     labels = predicted if regression else order[predicted].astype(np.float64)
     if regression:
         kind = " (regression)"
@@ -387,8 +377,8 @@ def _number(model: Any, name: str) -> float:
     return float(vector(f"model.{name}", _field(model, name))[0])
 
 
-def _counts(values: Any) -> np.ndarray:
-    return vector("model.nSV", values).astype(np.int64)
+def _whole(model: Any, name: str) -> np.ndarray:
+    return vector(f"model.{name}", _field(model, name)).astype(np.int64)
 
 
 def _report(
@@ -400,7 +390,7 @@ def _report(
     kind: str = "",
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compare with the truth and print the accuracy, as the MATLAB interfaces do."""
-    class_labels.same_length("y", truth, "X", len(labels))
+    scores.truth(truth, None, "X", len(labels))
     percent, error, correlation = scores.accuracy(truth, labels, None if regression else labels)
     if not quiet and regression:
         print(f"Mean squared error = {error:g} (regression)")

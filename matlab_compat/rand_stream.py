@@ -20,8 +20,6 @@ from d2ke._base.checks import choice
 from d2ke.objects.random_objects import one_sequence
 from matlab_compat._cells import whole
 
-__all__ = ["RandStream"]
-
 _DEFAULT_SEED = 5489  # what seed 0 stands for
 _LEVELS = 256
 _TAIL = 3.65415288536101  # beyond it the top level ends

@@ -13,8 +13,6 @@ from d2ke._base.checks import choice
 from matlab_compat._cells import Struct
 from matlab_compat.rand_stream import RandStream
 
-__all__ = ["rand", "randi", "randn", "randperm", "rng"]
-
 # The stream of `rng`, as MATLAB has one; there is none until `rng` is called.
 _stream: RandStream | None = None
 

@@ -14,8 +14,6 @@ from matlab_compat._newton_solvers import quiet, trainer, uniform_labels
 from matlab_compat.rws_features import Multivariate, RandomSeries, Univariate, features_of
 from matlab_compat.rws_search import entries, save
 
-__all__ = ["rws_VaryingR_CV", "rws_VaryingR_CV_mulvar"]
-
 R_LIST = (4, 8, 16, 32, 64)
 R_LIST_MULVAR = (4, 8, 16, 32, 64, 128, 256, 512)
 

@@ -23,8 +23,6 @@ from matlab_compat import random
 from matlab_compat._cells import Struct, feature_tables, positive, series_cell, vector, whole
 from matlab_compat.dtw import dtw_similarity_cell, dtw_similarity_cell_mulvar
 
-__all__ = ["rws_GenFea", "rws_GenFea_mulvar"]
-
 
 def rws_GenFea(
     file_dir: str | os.PathLike,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,8 +18,6 @@ from matlab_compat import random
 from matlab_compat._cells import Struct, positive, whole
 from matlab_compat._newton_solvers import Trainer, quiet, trainer, uniform_labels
 from matlab_compat.rws_features import Multivariate, RandomSeries, Univariate
-
-__all__ = ["rws_gridsearch_CV", "rws_gridsearch_CV_mulvar"]
 
 DMAX_LIST = tuple(range(5, 101, 5))
 SIGMA_LIST = (
@@ -208,18 +206,12 @@ class _Grid(NamedTuple):
     def checked(self, n: int) -> _Grid:
         """Return the same settings as Python's numbers, or raise; n is the number of series."""
         R, CV = whole("R", self.R, 1), whole("CV", self.CV)
-        checked = self._replace(
-            R=R,
-            CV=CV,
-            DMax_list=[whole(name, D, 1) for name, D in entries("DMax_list", self.DMax_list)],
-            sigma_list=[positive(*entry) for entry in entries("sigma_list", self.sigma_list)],
-            lambda_inverse=[
-                positive(*entry) for entry in entries("lambda_inverse", self.lambda_inverse)
-            ],
-        )
+        DMax = [whole(name, D, 1) for name, D in entries("DMax_list", self.DMax_list)]
+        sigma = [positive(*entry) for entry in entries("sigma_list", self.sigma_list)]
+        C = [positive(*entry) for entry in entries("lambda_inverse", self.lambda_inverse)]
         if not 2 <= CV <= n:
             raise ValueError(f"CV must be from 2 to the number of training series, {n}; got {CV}")
-        return checked
+        return _Grid(self.DMin, DMax, sigma, R, CV, C, self.solver)
 
 
 def _grid_search(
@@ -281,24 +273,15 @@ def _accuracies(
 ) -> np.ndarray | None:
     """Return each fold's percent and seconds; None once the mean cannot exceed `best`."""
     results = np.full((CV, 2), 100.0)
-    for k, fold in enumerate(_folds(len(y), CV)):
+    # Runs of 1:n; the first mod(n, CV) of them are one longer.
+    for k, fold in enumerate(np.array_split(np.arange(len(y)), CV)):
         started = time.perf_counter()
-        rest = np.r_[0 : fold.start, fold.stop : len(y)]
+        rest = np.delete(np.arange(len(y)), fold)
         correct = train(y[rest], F[rest], C)(F[fold]) == y[fold]
         results[k] = 100 * np.mean(correct), time.perf_counter() - started
         if results[:, 0].mean() <= best:
             return None
     return results
-
-
-def _folds(n: int, CV: int) -> Iterator[slice]:
-    """Give the runs of 1:n; the first mod(n, CV) of them are one longer."""
-    size, longer = divmod(n, CV)
-    start = 0
-    for fold in range(CV):
-        stop = start + size + (fold < longer)
-        yield slice(start, stop)
-        start = stop
 
 
 def entries(name: str, values: Any) -> list[tuple[str, Any]]:

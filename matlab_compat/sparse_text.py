@@ -16,8 +16,6 @@ from d2ke._base.files import atomic_write
 from d2ke.datasets._text import finite_numbers, lines_of
 from matlab_compat._cells import column, vector
 
-__all__ = ["libsvmread", "libsvmwrite"]
-
 _LARGEST = 2**31 - 1  # index, LIBSVM's int
 
 

@@ -15,8 +15,6 @@ from d2ke._base.checks import integer, length_range
 from matlab_compat import random
 from matlab_compat._cells import Struct, cell_items, feature_tables, scalar, vector, whole
 
-__all__ = ["wmd_dist", "wme_GenFea", "wme_GenFea_preproc"]
-
 
 def wmd_dist(
     newX: Any,

@@ -73,6 +73,7 @@ def test_no_import_runs_upward():
     imports = structure.arrows()
     assert structure.upward(imports) == []
     assert structure.circles(imports) == []
+    assert structure.private() == []
     every = structure.rooms()
     assert len(every) <= 24
     assert max(structure.floors(imports, every).values()) <= 10
@@ -85,6 +86,7 @@ def test_the_order_sees_what_is_against_it(tmp_path):
         "_base/__init__.py": "",
         "objects/__init__.py": "import house._base.checks\n",
         "other.py": "from house.objects import *\n",
+        "_ext/loops.pyx": "",
     }.items():
         (package / path).parent.mkdir(parents=True, exist_ok=True)
         (package / path).write_text(text)
@@ -95,3 +97,5 @@ def test_the_order_sees_what_is_against_it(tmp_path):
         "_base -> objects",
         "other -> objects, not in the order",
     ]
+    (tmp_path / "beside.py").write_text("from house import objects\nfrom house._ext import loops\n")
+    assert structure.private(tmp_path, package) == ["beside.py:2: _ext.loops"]

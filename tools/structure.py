@@ -32,6 +32,9 @@ ORDER = (
     ("__init__", "__main__"),
 )
 RANK = {room: rank for rank, rooms in enumerate(ORDER) for room in rooms}
+COMPAT = PACKAGE.parent / "matlab_compat"
+# Private modules that matlab_compat may import: checks and files as in d2ke, with its messages.
+COMPAT_MAY = ("_base.checks", "_base.files", "_base.progress", "_base.threads", "datasets._text")
 _HOUSES = ("io",)  # packages whose packages are rooms of their own
 
 
@@ -98,6 +101,17 @@ def upward(found: dict[tuple[str, str], list[str]]) -> list[str]:
         elif RANK[other] >= RANK[room]:
             wrong += [f"{place}: {room} -> {other}" for place in places]
     return wrong
+
+
+def private(folder: Path = COMPAT, package: Path = PACKAGE) -> list[str]:
+    """Return the imports of the package's private modules, in a folder beside it, not allowed."""
+    found = {
+        (f"{path.name}:{line}", ".".join(module))
+        for path in sorted(folder.glob("*.py"))
+        for line, module in imports(path, package)
+        if any(part.startswith("_") for part in module)
+    }
+    return [f"{place}: {module}" for place, module in sorted(found) if module not in COMPAT_MAY]
 
 
 def circles(found: dict[tuple[str, str], list[str]]) -> list[str]:
@@ -181,7 +195,7 @@ def code_lines(package: Path = PACKAGE) -> tuple[int, int]:
 def main() -> int:
     """Print the house; return 1 if something is against the order."""
     found, every = arrows(), rooms()
-    wrong, round_about = upward(found), circles(found)
+    wrong, round_about = upward(found) + private(), circles(found)
     if not round_about:
         levels = floors(found, every)
         for level in range(max(levels.values()), 0, -1):
