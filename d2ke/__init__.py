@@ -13,29 +13,27 @@ the models on top of them::
 from d2ke import datasets, io
 from d2ke._base.config import show_config
 from d2ke._version import __version__
-from d2ke.discriminative import (
-    Clustering,
-    KernelClassifier,
-    Propagation,
-    SimilarityMachine,
-    SimplexSolution,
-    bandwidth,
-    cdsk,
-    clustering_accuracy,
+from d2ke.discriminative.bounds import (
     density_error_bound,
-    gaussian_gram,
-    kernel_classifier_fit,
-    kernel_classifier_predict,
     kernel_risk_bound,
     kernel_similarity_bound,
-    lpdsk,
-    normalized_mutual_information,
-    psd_split,
+    similarity_risk_bound,
+)
+from d2ke.discriminative.cdsk import Clustering, cdsk
+from d2ke.discriminative.gaussian import bandwidth, gaussian_gram
+from d2ke.discriminative.kernel_classifier import (
+    KernelClassifier,
+    kernel_classifier_fit,
+    kernel_classifier_predict,
+)
+from d2ke.discriminative.lpdsk import Propagation, lpdsk
+from d2ke.discriminative.metrics import clustering_accuracy, normalized_mutual_information
+from d2ke.discriminative.similarity_machine import (
+    SimilarityMachine,
     similarity_machine_fit,
     similarity_machine_predict,
-    similarity_risk_bound,
-    simplex_qp,
 )
+from d2ke.discriminative.simplex_qp import SimplexSolution, simplex_qp
 from d2ke.distances.matrix import distance_matrix
 from d2ke.distances.registry import distance_names
 from d2ke.embedding.feature_selection import FeatureSelection, select_features
@@ -50,7 +48,7 @@ from d2ke.embedding.kernel_error import (
 )
 from d2ke.embedding.pseudo_euclidean import PseudoEuclidean, gdk_led
 from d2ke.embedding.scaling import Scaling
-from d2ke.embedding.spectrum import SpectrumRepair
+from d2ke.embedding.spectrum import SpectrumRepair, psd_split
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
 from d2ke.learners.libsvm import svmtrain
@@ -59,23 +57,13 @@ from d2ke.learners.losses import train_classifier
 from d2ke.learners.neighbors import knn_predict
 from d2ke.learners.persistence import load_model, save_model
 from d2ke.learners.svm_model import SVMModel, svmpredict
-from d2ke.measures import (
-    KernelAlignment,
-    KernelCoreset,
-    KernelDistanceInfo,
-    KernelFeatureMap,
-    Measure,
-    curve,
-    kernel_align,
-    kernel_coreset,
-    kernel_distance,
-    kernel_distance_matrix,
-    kernel_feature_map,
-    kernel_features,
-    kernel_neighbors,
-    kernel_norm,
-    mesh,
-)
+from d2ke.measures.coreset import KernelCoreset, kernel_coreset
+from d2ke.measures.distance import KernelDistanceInfo, kernel_distance, kernel_norm
+from d2ke.measures.feature_map import KernelFeatureMap, kernel_feature_map, kernel_features
+from d2ke.measures.measure import Measure
+from d2ke.measures.pairwise import kernel_distance_matrix, kernel_neighbors
+from d2ke.measures.registration import KernelAlignment, kernel_align
+from d2ke.measures.shapes import curve, mesh
 from d2ke.model_selection.result import Search, load_search
 from d2ke.model_selection.search import search
 from d2ke.objects.container import Objects, concatenate

@@ -19,14 +19,9 @@ from d2ke.cli.assignments import check_result_file, write_assignments
 from d2ke.cli.map_picture import Panel, check_picture_file, coordinates, draw, matched
 from d2ke.cli.matrix_files import InputError
 from d2ke.cli.similarities import Input, Similarities, read_similarities
-from d2ke.discriminative import (
-    Clustering,
-    Propagation,
-    cdsk,
-    clustering_accuracy,
-    lpdsk,
-    normalized_mutual_information,
-)
+from d2ke.discriminative.cdsk import Clustering, cdsk
+from d2ke.discriminative.lpdsk import Propagation, lpdsk
+from d2ke.discriminative.metrics import clustering_accuracy, normalized_mutual_information
 from d2ke.experiments.session import SILENT, Session
 
 _LABELED = 3
