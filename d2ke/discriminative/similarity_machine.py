@@ -14,6 +14,7 @@ from d2ke._base.checks import positive_number
 from d2ke._base.memory import copied_bytes, needs, require_memory
 from d2ke.embedding.spectrum import split
 from d2ke.learners.libsvm import cache_bytes, svmtrain
+from d2ke.learners.linear_model import winners
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +179,4 @@ def similarity_machine_predict(
     sizes = {"n": len(rows), "m": rows.shape[1], "k": len(model.bias)}
     require_memory("similarity_machine_predict", c=copied_bytes(rows.dtype), **sizes)
     decision = rows @ model.coef + model.bias
-    if len(model.bias) == 1:
-        return model.classes[(decision[:, 0] > 0).astype(np.intp)], decision
-    return model.classes[decision.argmax(axis=1)], decision
+    return model.classes[winners(decision)], decision

@@ -101,13 +101,12 @@ def train_least_squares(
     classes, codes = labels.encode_classes("y", y)
     labels.same_length("y", codes, "Z", len(features))
     n, R = features.shape
-    case = "R < n" if n > R else "R >= n"
-    if n <= R and isinstance(features, StoredRows):
+    solve, case = (_by_features, "R < n") if n > R else (_by_rows, "R >= n")
+    if solve is _by_rows and isinstance(features, StoredRows):
         case = f"{case}, a feature store"
     sizes = {"n": n, "R": R, "k": len(classes), "b": features.dtype.itemsize}
     require_memory("train_least_squares", case, L=min(max(n, R), ROWS), **sizes)
     signs = one_vs_rest_signs(codes, len(classes))
-    solve = _by_features if features.shape[1] < len(features) else _by_rows
     if solve is _by_rows and isinstance(features, StoredRows):
         features = features[:]  # about as large as the matrix of products
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):

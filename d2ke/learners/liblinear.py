@@ -197,13 +197,12 @@ def train(
     labels.same_length("y", values, "Z", features.shape[0])
     if classes is not None:
         factors = scores.class_weights(classes, parsed.get("-w"), class_weight)
+    _check_memory(max_memory, features, n_threads, len(classes) if block else None)
     if block:
         name = 'solver="block"'
-        _check_block_memory(max_memory, features, len(classes), n_threads)
         weights, stop = _solve_by_blocks(features, values, factors, parsed, n_threads)
     else:
         name = f"LIBLINEAR -s {number}"
-        _check_copy_memory(max_memory, features, n_threads)
         problems = _problems(features, values, factors, parsed)
         weights, stop = _run(problems, n_threads, None if number in _DETERMINISTIC else seed)
     if not np.isfinite(weights).all():
@@ -235,29 +234,22 @@ def _check_options(parsed: dict[str, Any], solver: int, class_weight: Mapping | 
         raise ValueError(f"option -R needs -B 1 and one of -s {_FREE_BIAS}, got -s {solver}")
 
 
-def _check_copy_memory(max_memory: Any, features: Any, n_threads: int) -> None:
-    """Refuse what LIBLINEAR has no room for: 16 bytes a value, and some numbers for each row."""
+def _check_memory(max_memory: Any, features: Any, n_threads: int, n_classes: int | None) -> None:
+    """Refuse what there is no room for: in LIBLINEAR, or with `n_classes` in the block solver."""
     n, R = features.shape
-    case, sizes, count = 'solver="liblinear"', {"n": n, "R": R, "T": n_threads}, n * R
-    if sparse.issparse(features):
-        case, count = f"{case}, sparse", features.nnz
-        sizes["E"] = count
-    elif isinstance(features, StoredRows):
-        case = f"{case}, a feature store"
-    what = f'LIBLINEAR\'s copy of {count} values and its work (solver="block" makes no copy)'
-    check_limit(max_memory, bytes_needed("train", case, **sizes), what)
-    require_memory("train", case, **sizes)
-
-
-def _check_block_memory(max_memory: Any, features: Any, n_classes: int, n_threads: int) -> None:
-    """Refuse what the block solver has no room for: some numbers for each row and problem."""
-    k = n_classes if n_classes > 2 else 1
-    case = 'solver="block"'
+    if n_classes is None:
+        case = 'solver="liblinear"'
+        sizes = {"n": n, "R": R, "T": n_threads, "E": getattr(features, "nnz", n * R)}
+        what = f"LIBLINEAR's copy of {sizes['E']} values and its work"
+        what += ' (solver="block" makes no copy)'
+        case += ", sparse" if sparse.issparse(features) else ""
+    else:
+        case, k = 'solver="block"', n_classes if n_classes > 2 else 1
+        sizes = block_newton_sizes((n, R), k, n_threads)
+        sizes["c"] = 0 if features.dtype in (np.float32, np.float64) else 8
+        what = f"{k} problems of {n} rows and {sizes['R']} weights"
     if isinstance(features, StoredRows):
-        case = f"{case}, a feature store"
-    sizes = block_newton_sizes(features.shape, k, n_threads)
-    sizes["c"] = 0 if features.dtype in (np.float32, np.float64) else 8
-    what = f"{k} problems of {sizes['n']} rows and {sizes['R']} weights"
+        case += ", a feature store"
     check_limit(max_memory, bytes_needed("train", case, **sizes), what)
     require_memory("train", case, **sizes)
 

@@ -162,14 +162,12 @@ def svmtrain(
     class_labels.same_length("y", values, "K", data.shape[0])
     n, R = data.shape
     k = 1 if classes is None else len(classes)
-    sizes = {"n": n, "k": k, "Q": cache_bytes(n, parsed.get("-m", 100.0))}
-    if precomputed:
-        require_memory("svmtrain", "-t 4", **sizes)
-    elif sparse.issparse(data):
-        require_memory("svmtrain", "-t 0, 1, 2, 3, sparse", E=data.nnz, **sizes)
-    else:
-        require_memory("svmtrain", "-t 0, 1, 2, 3", R=R, b=data.itemsize, **sizes)
-    gamma = parsed.get("-g", 1.0 / data.shape[1])
+    case = "-t 4" if precomputed else "-t 0, 1, 2, 3"
+    sizes = {"n": n, "k": k, "R": R, "b": data.dtype.itemsize}
+    if sparse.issparse(data):
+        case, sizes["E"] = f"{case}, sparse", data.nnz
+    require_memory("svmtrain", case, Q=cache_bytes(n, parsed.get("-m", 100.0)), **sizes)
+    gamma = parsed.get("-g", 1.0 / R)
     kernel = Kernel(parsed["-t"], parsed.get("-d", 3), gamma, parsed.get("-r", 0.0))
 
     rows = solver_nodes.gram_nodes(data) if precomputed else solver_nodes.feature_nodes(data)
@@ -186,18 +184,8 @@ def svmtrain(
         # LIBSVM's positive side is the first class of a pair; ours is the later one.
         coef, rho = -coef, -rho
     vectors = None if precomputed else data[support]
-    return SVMModel(
-        support,
-        coef,
-        rho,
-        classes,
-        n_support,
-        data.shape[1],
-        vectors,
-        kernel,
-        svm_type,
-        option_strings.text(options),
-    )
+    text = option_strings.text(options)
+    return SVMModel(support, coef, rho, classes, n_support, R, vectors, kernel, svm_type, text)
 
 
 def _check_options(parsed: dict[str, Any], svm_type: int, class_weight: Mapping | None) -> None:

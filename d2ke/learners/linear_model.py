@@ -93,6 +93,11 @@ def one_vs_rest_signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
     )
 
 
+def winners(decision: np.ndarray) -> np.ndarray:
+    """Return each row's class: that of the largest value; of one column, 1 if it is above 0."""
+    return (decision[:, 0] > 0).astype(np.intp) if decision.shape[1] == 1 else decision.argmax(1)
+
+
 needs(
     "predict",
     {"": "8 n k + 32 n", "probability=True": "32 n k + 32 n"},
@@ -178,10 +183,7 @@ def predict(
     if model.classes is None:
         labels = decision[:, 0].copy()
         return labels, scores.accuracy(true, labels, None), decision
-    if decision.shape[1] == 1:
-        labels = model.classes[(decision[:, 0] > 0).astype(np.intp)]
-    else:
-        labels = model.classes[decision.argmax(axis=1)]
+    labels = model.classes[winners(decision)]
     accuracy = scores.accuracy(true, labels, model.classes)
     return labels, accuracy, _probabilities(decision) if probability else decision
 

@@ -16,21 +16,16 @@ class Option(NamedTuple):
     meaning: str
 
 
-def _real(flag: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ValueError(f"option {flag} needs a finite number, got {text!r}")
-    return value
-
-
 def real(low: float = -math.inf, *, above: bool = False) -> Callable[[str, str], float]:
     """Return a reader of a finite number >= low, or > low if `above`."""
 
     def read(flag: str, text: str) -> float:
-        value = _real(flag, text)
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise ValueError(f"option {flag} needs a finite number, got {text!r}")
         if value < low or (above and value == low):
             bound = "greater than" if above else "at least"
             raise ValueError(f"option {flag} must be {bound} {low:g}, got {text}")
@@ -94,10 +89,8 @@ def parse(options: str | Sequence[str], legal: dict[str, Option]) -> dict[str, A
     else:
         raise TypeError(f'options must be a string such as "-s 2 -c 1", got {options!r}')
     parsed: dict[str, Any] = {}
-    weights: dict[int, float] = {}
-    position = 0
-    while position < len(words):
-        flag = words[position]
+    left = iter(words)
+    for flag in left:
         weight = re.fullmatch(r"-w([+-]?[0-9]+)", flag) if "-w" in legal else None
         option = legal.get("-w" if weight else flag)
         if option is None or flag == "-w":
@@ -105,19 +98,12 @@ def parse(options: str | Sequence[str], legal: dict[str, Option]) -> dict[str, A
                 f"{'-w<label>' if name == '-w' else name}: {o.meaning}" for name, o in legal.items()
             )
             raise ValueError(f"options holds {flag!r}, which is not an option; there are {listed}")
-        if flag in parsed or (weight and int(weight[1]) in weights):
+        if flag in parsed or (weight and int(weight[1]) in parsed.get("-w", {})):
             raise ValueError(f"option {flag} is given twice in {' '.join(words)!r}")
         if option.read is None:
             parsed[flag] = True
-            position += 1
-            continue
-        text = words[position + 1] if position + 1 < len(words) else ""
-        value = option.read(flag, text)
-        if weight:
-            weights[int(weight[1])] = value
+        elif weight:
+            parsed.setdefault("-w", {})[int(weight[1])] = option.read(flag, next(left, ""))
         else:
-            parsed[flag] = value
-        position += 2
-    if weights:
-        parsed["-w"] = weights
+            parsed[flag] = option.read(flag, next(left, ""))
     return parsed

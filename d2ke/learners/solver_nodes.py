@@ -87,20 +87,16 @@ def feature_nodes(
         nodes["index"][places] = values.indices + 1
         nodes["value"][places] = values.data
     if bias is not None:
-        nodes["index"][ends] = n_columns + 1
-        nodes["value"][ends] = bias
-    nodes["index"][ends + tail - 1] = -1
-    nodes["value"][ends + tail - 1] = 0.0
+        nodes[ends] = n_columns + 1, bias
+    nodes[ends + tail - 1] = -1, 0.0
     return NodeRows.at(nodes, starts)
 
 
 def gram_nodes(gram: np.ndarray) -> NodeRows:
     """Return a checked Gram matrix as rows for LIBSVM, each led by its serial number in 1..n."""
     nodes = _dense_nodes(gram, head=1, tail=1)
-    nodes["index"][:, 0] = 0
-    nodes["value"][:, 0] = np.arange(1, len(gram) + 1)
-    nodes["index"][:, -1] = -1
-    nodes["value"][:, -1] = 0.0
+    nodes["index"][:, 0], nodes["value"][:, 0] = 0, np.arange(1, len(gram) + 1)
+    nodes[:, -1] = -1, 0.0
     starts = np.arange(len(gram), dtype=np.int64) * nodes.shape[1]
     return NodeRows.at(nodes.reshape(-1), starts)
 

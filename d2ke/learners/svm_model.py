@@ -190,12 +190,9 @@ def svmpredict(
         raise ValueError(f"K has {n_columns} columns, but the model has {model.n_columns} {kind}")
     true = scores.truth(y, model.classes, "K", n_rows)
 
-    sizes = {"n": n_rows, "s": len(model.support), "k": len(model.rho)}
-    if precomputed:
-        require_memory("svmpredict", "-t 4", b=data.itemsize, c=copied_bytes(data.dtype), **sizes)
-    else:
-        c = copied_bytes(data.dtype)
-        require_memory("svmpredict", "-t 0, 1, 2, 3", R=n_columns, c=c, **sizes)
+    sizes = {"n": n_rows, "s": len(model.support), "k": len(model.rho), "R": n_columns}
+    sizes |= {"b": data.dtype.itemsize, "c": copied_bytes(data.dtype)}
+    require_memory("svmpredict", "-t 4" if precomputed else "-t 0, 1, 2, 3", **sizes)
     values = data[:, model.support] if precomputed else _kernel(data, model.vectors, model.kernel)
     if model.classes is None:
         decision = values @ model.coef.T - model.rho

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from d2ke._ext import trust_region
-from d2ke.learners.linear_model import one_vs_rest_signs
+from d2ke.learners.linear_model import one_vs_rest_signs, winners
 
 
 def trust_region_classifier(
@@ -28,9 +28,6 @@ def trust_region_classifier(
     weights = np.array(fitted)
 
     def predict(others: np.ndarray) -> np.ndarray:
-        values = np.einsum("ij,kj->ik", others, weights)
-        if len(weights) == 1:
-            return classes[(values[:, 0] > 0).astype(int)]
-        return classes[values.argmax(axis=1)]
+        return classes[winners(np.einsum("ij,kj->ik", others, weights))]
 
     return predict
