@@ -24,6 +24,14 @@ def positive_number(name: str, value: Any) -> float:
     return value
 
 
+def below_one(name: str, value: Any) -> float:
+    """Return a number between 0 and 1, both excluded, as float."""
+    value = positive_number(name, value)
+    if value >= 1:
+        raise ValueError(f"{name} must be between 0 and 1, got {value}")
+    return value
+
+
 def integer(name: str, value: Any, low: int | None = None, high: int | None = None) -> int:
     """Return an integer within [low, high] as int; 3.0 is not an integer, np.int64(3) is."""
     try:

@@ -11,7 +11,7 @@ import numpy as np
 
 from d2ke._base import labels
 from d2ke._base.arrays import symmetric_matrix
-from d2ke._base.checks import positive_number
+from d2ke._base.checks import below_one, positive_number
 from d2ke._base.memory import needs
 from d2ke.discriminative.gaussian import gaussian
 from d2ke.discriminative.similarity_graph import indicators
@@ -224,7 +224,7 @@ def density_error_bound(
     square = peak * 2 ** (-d / 2) * float(weighted @ np.sqrt(K) @ weighted)
     np.fill_diagonal(K, 0.0)
     overlap = peak * float(weighted @ K @ signs) / (n - 1)
-    eps = peak * math.sqrt(2 * math.log(2 * n / _probability(delta)) / (n - 1))
+    eps = peak * math.sqrt(2 * math.log(2 * n / below_one("delta", delta)) / (n - 1))
     return square - 2 * overlap + 2 * eps
 
 
@@ -330,12 +330,5 @@ def _complexity(
 ) -> float:
     n, c = len(codes), int(codes.max()) + 1
     size = 8 * (2 * c - 1) * c * B * math.sqrt(max(K.diagonal().max(), 0.0)) / margin
-    tail = math.sqrt(math.log(4 / _probability(delta)) / (2 * n))
+    tail = math.sqrt(math.log(4 / below_one("delta", delta)) / (2 * n))
     return size / math.sqrt(n) + (spread * size + 1) * tail
-
-
-def _probability(delta: Any) -> float:
-    delta = positive_number("delta", delta)
-    if delta >= 1:
-        raise ValueError(f"delta must be between 0 and 1, got {delta}")
-    return delta

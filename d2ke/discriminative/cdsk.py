@@ -14,7 +14,6 @@ from d2ke._base.memory import needs
 from d2ke.discriminative.kernel_classifier import CURVATURES
 from d2ke.discriminative.kernel_input import KernelInput, read_lam
 from d2ke.discriminative.kmeans import kmeans, unit_rows
-from d2ke.discriminative.similarity_graph import check_degrees
 
 VARIANTS = ("hard", "relaxed")
 TRACE_WEIGHT = 0.1
@@ -212,7 +211,6 @@ def cdsk(
             tried = _SMOOTHINGS if smoothing is None else (smoothing,)
             for smoothing in tried:
                 graph = kernel.graph(alpha, lam, smoothing)
-                check_degrees(graph.degrees)
                 V = graph.eigenvectors(c)
                 codes = kmeans(unit_rows(V), c, generator(draws))
                 if np.bincount(codes, minlength=c).min() >= _SMALL * kernel.n / c:

@@ -16,7 +16,7 @@ from d2ke._base.memory import needs
 from d2ke.discriminative.cdsk import TRACE_WEIGHT, VARIANTS
 from d2ke.discriminative.kernel_classifier import CURVATURES
 from d2ke.discriminative.kernel_input import KernelInput, read_lam
-from d2ke.discriminative.similarity_graph import check_degrees, indicators
+from d2ke.discriminative.similarity_graph import indicators
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,14 +171,12 @@ def lpdsk(
     labels: np.ndarray | None = None
     with one_blas_thread():
         graph = kernel.graph(alpha, lam)
-        check_degrees(graph.degrees)
         component = graph.components()
         reached = np.isin(component, component[known])
         fixed = known | ~reached  # their scores do not change
         for turn in range(max_iter):
             if turn:
                 graph = kernel.graph(alpha, lam)
-                check_degrees(graph.degrees)
             if not fixed.all():
                 # An exact solution lies within [0, 1]; with rounding, a little beside it.
                 F[~fixed] = np.clip(graph.harmonic(fixed, F[fixed]), 0.0, 1.0)
@@ -187,11 +185,8 @@ def lpdsk(
             if balance and not fixed.all():
                 mass = F[~fixed].sum(axis=0)
                 now[~fixed] = (F[~fixed] / np.maximum(mass, 1e-300)).argmax(axis=1)
-            problem = (
-                kernel.hard(now, s, lam, CURVATURES[risk])
-                if variant == "hard"
-                else kernel.relaxed(F, s, lam, CURVATURES[risk])
-            )
+            weights_of, labelling = (kernel.hard, now) if variant == "hard" else (kernel.relaxed, F)
+            problem = weights_of(labelling, s, lam, CURVATURES[risk])
             last, labels = labels, now
             if last is not None and (now == last).all():
                 break

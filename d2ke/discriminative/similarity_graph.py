@@ -61,7 +61,8 @@ class DenseKernel:
 
     def relaxed(self, Y: np.ndarray, s: float, lam: float, curvature: float) -> WeightProblem:
         """Return the problem of the weights, for coordinates Y."""
-        gaps = squared_gaps(Y)
+        squares = np.einsum("ij,ij->i", Y, Y)
+        gaps = np.maximum(squares[:, None] + squares - 2 * (Y @ Y.T), 0.0)
         H = lam * (curvature - 2 * s * gaps) * self.quadratic
         f = 2 * s * np.einsum("ij,ij->i", self.linear, gaps) - self.sums
         return WeightProblem(f, H=H)
@@ -83,7 +84,7 @@ class FeatureKernel:
 
     def graph(self, alpha: np.ndarray, lam: float, smoothing: float = 0.0) -> FeatureGraph:
         """Return the graph with the weights S, see `graph_weights`, and a constant added."""
-        return FeatureGraph(self, capped(alpha, lam), lam, smoothing)
+        return FeatureGraph(self, np.minimum(alpha, 2 / lam), lam, smoothing)
 
     def hard(self, codes: np.ndarray, s: float, lam: float, curvature: float) -> WeightProblem:
         """Return the problem of the weights, for labels."""
@@ -159,16 +160,11 @@ class WeightProblem:
         return solve_product(self.product, self.f, start, _ROUGH, max_products).alpha
 
 
-def capped(alpha: np.ndarray, lam: float) -> np.ndarray:
-    """Return weights of at most 2 / lambda, for which S has no negative factors."""
-    return np.minimum(alpha, 2 / lam)
-
-
 def graph_weights(
     linear: np.ndarray, quadratic: np.ndarray, alpha: np.ndarray, lam: float
 ) -> np.ndarray:
     """Return S with weights capped, a little of the kernel added, and negative entries set to 0."""
-    alpha = capped(alpha, lam)
+    alpha = np.minimum(alpha, 2 / lam)
     S = (2 * (alpha[:, None] + alpha) + 4 * _FLOOR / len(alpha)) * linear
     S -= 2 * lam * np.outer(alpha, alpha) * quadratic
     return np.maximum(S, 0.0, out=S)
@@ -180,7 +176,7 @@ class DenseGraph:
     def __init__(self, S: np.ndarray):
         self.S = S
         self.n = len(S)
-        self.degrees = S.sum(axis=1)
+        self.degrees = _checked(S.sum(axis=1))
 
     def eigenvectors(self, c: int) -> np.ndarray:
         """Return those of the c largest eigenvalues of D^(-1/2) S D^(-1/2), largest first."""
@@ -190,10 +186,6 @@ class DenseGraph:
             vectors = eigh(M, subset_by_index=[self.n - c, self.n - 1], check_finite=False)[1]
             return vectors[:, ::-1]
         return _iterated(M.__matmul__, c, roots)
-
-    def product(self, V: np.ndarray) -> np.ndarray:
-        """Return S V."""
-        return self.S @ V
 
     def components(self) -> np.ndarray:
         """Return for each object the number of its connected component."""
@@ -232,7 +224,7 @@ class FeatureGraph:
         self.constant = 0.0
         sums = self.product(np.ones((self.n, 1)))[:, 0]
         self.constant = smoothing * float(sums.mean()) / self.n
-        self.degrees = sums + self.n * self.constant
+        self.degrees = _checked(sums + self.n * self.constant)
 
     def product(self, V: np.ndarray) -> np.ndarray:
         """Return S V."""
@@ -334,13 +326,7 @@ def indicators(codes: np.ndarray, n_classes: int | None = None) -> np.ndarray:
     return np.eye(codes.max() + 1 if n_classes is None else n_classes)[codes]
 
 
-def squared_gaps(Y: np.ndarray) -> np.ndarray:
-    """Return |Y_i - Y_j|^2."""
-    squares = np.einsum("ij,ij->i", Y, Y)
-    return np.maximum(squares[:, None] + squares - 2 * (Y @ Y.T), 0.0)
-
-
-def check_degrees(degrees: np.ndarray) -> None:
+def _checked(degrees: np.ndarray) -> np.ndarray:
     """Refuse a graph in which a node has no edges."""
     bad = np.flatnonzero(~(degrees > 0))
     if bad.size:
@@ -348,3 +334,4 @@ def check_degrees(degrees: np.ndarray) -> None:
             f"the similarities of object {bad[0]} sum to {degrees[bad[0]]:g}; every object needs "
             "a positive sum, so shift or clip the similarities first"
         )
+    return degrees

@@ -13,7 +13,7 @@ import numpy as np
 
 from d2ke._base import arrays
 from d2ke._base.blas import product_pool
-from d2ke._base.checks import choice, integer, positive_number
+from d2ke._base.checks import below_one, choice, integer, positive_number
 from d2ke._base.memory import copied_bytes, needs, require_memory
 from d2ke._base.threads import thread_count
 
@@ -74,7 +74,7 @@ def features_needed(eps: float, delta: float, p: float, gamma: float) -> int:
     >>> d2ke.features_needed(0.1, 0.05, p, gamma=0.1)
     425901
     """
-    eps, delta = _below_one("eps", eps), _below_one("delta", delta)
+    eps, delta = below_one("eps", eps), below_one("delta", delta)
     p, gamma = positive_number("p", p), positive_number("gamma", gamma)
     # Digits for the integer part of R, of the size p / eps^2, and some 40 after the point.
     digits = 60 - 2 * math.floor(math.log10(eps)) + abs(math.floor(math.log10(p)))
@@ -370,13 +370,6 @@ def kernel_standard_error(Z: np.ndarray, Y: np.ndarray | None = None) -> np.ndar
     variance = np.maximum(squares, 0.0, out=squares)
     variance /= R - 1
     return np.sqrt(variance, out=variance)
-
-
-def _below_one(name: str, value: Any) -> float:
-    value = positive_number(name, value)
-    if value >= 1:
-        raise ValueError(f"{name} must be between 0 and 1, got {value}")
-    return value
 
 
 def _features(name: str, values: Any) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from d2ke._base.checks import choice, generator, positive_number
+from d2ke._base.checks import below_one, choice, generator
 from d2ke.measures.clouds import decay, scaled
 from d2ke.measures.measure import Measure, lengths
 from d2ke.measures.median_scale import bandwidth
@@ -78,10 +78,8 @@ class Accuracy:
     @classmethod
     def checked(cls, eps: Any, delta: Any, seed: Any) -> Accuracy:
         """Check the three arguments."""
-        for name, value in (("eps", eps), ("delta", delta)):
-            if value is not None and positive_number(name, value) >= 1:
-                raise ValueError(f"{name} must be between 0 and 1, got {value}")
-        eps, delta = (None if value is None else float(value) for value in (eps, delta))
+        eps = None if eps is None else below_one("eps", eps)
+        delta = None if delta is None else below_one("delta", delta)
         return cls(eps, delta, generator(seed))
 
     @property

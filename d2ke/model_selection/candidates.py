@@ -35,7 +35,7 @@ from d2ke.model_selection.fold_sums import (
     fewer_operations,
 )
 from d2ke.model_selection.folds import SearchProblem, with_bias
-from d2ke.model_selection.grids import FeatureGrid, check_losses
+from d2ke.model_selection.grids import FeatureGrid
 from d2ke.model_selection.median import median
 from d2ke.model_selection.result import Search
 from d2ke.model_selection.squared_hinge import cross_validate_hinge
@@ -313,7 +313,7 @@ def search_vectors(
     >>> search_vectors([({"power": p}, Z**p) for p in (2, 1)], problem, [10.0]).parameters
     {'power': 1, 'C': 10.0, 'loss': 'squared'}
     """
-    check_losses(losses)
+    grid = FeatureGrid((), costs, losses=losses)
 
     def scored() -> Iterator[Scored]:
         for parameters, F in candidates:
@@ -324,7 +324,6 @@ def search_vectors(
                 by_cost = cross_validate(with_bias(F), problem.codes, costs, problem.folds)
             yield dict(parameters), by_cost, lambda F=F: F
 
-    grid = FeatureGrid((), costs, losses=losses)
     return _best_by_both_losses(scored(), problem, grid, {})
 
 

@@ -55,7 +55,10 @@ class FeatureGrid:
     losses: Sequence[str] = LOSSES
 
     def __post_init__(self) -> None:
-        check_losses(self.losses)
+        if not len(self.losses):
+            raise ValueError(f"losses is empty; choose among {', '.join(LOSSES)}")
+        for loss in self.losses:
+            choice("losses", loss, LOSSES)
 
     @classmethod
     def of(cls, values: Mapping[str, tuple]) -> FeatureGrid:
@@ -70,14 +73,6 @@ class FeatureGrid:
             {"R": R, "scaling": scaling, "gamma": gamma / unit}
             for scaling, gamma in product(self.scalings, self.gammas)
         ]
-
-
-def check_losses(losses: Sequence[str]) -> None:
-    """Refuse unknown losses, or none."""
-    if not len(losses):
-        raise ValueError(f"losses is empty; choose among {', '.join(LOSSES)}")
-    for loss in losses:
-        choice("losses", loss, LOSSES)
 
 
 def merged_grid(
