@@ -147,19 +147,15 @@ def solve_dense(
     alpha = start.copy()
     diagonal = np.ascontiguousarray(H.diagonal())
     tolerance = tol * _spread(H.sum(axis=1) / n + f)
-    steps, gap = 0, np.inf
-    for _ in range(_ROUNDS):
+    steps = 0
+    for rounds in range(_ROUNDS + 1):
         alpha /= alpha.sum()
         gradient = H @ alpha + f
         gap = gradient[alpha > 0].max() - gradient.min()
-        if gap <= tolerance or steps >= max_steps:
+        if gap <= tolerance or steps >= max_steps or rounds == _ROUNDS:
             break
         made, _ = _kernel.solve(H, diagonal, alpha, gradient, tolerance / 2, max_steps - steps)
         steps += made
-    else:
-        alpha /= alpha.sum()
-        gradient = H @ alpha + f
-        gap = gradient[alpha > 0].max() - gradient.min()
     objective = float(alpha @ (gradient + f)) / 2
     return SimplexSolution(alpha, objective, float(gap), steps, bool(gap <= tolerance))
 

@@ -201,11 +201,10 @@ def dsk_gram(
     arrays.check_distances("D", values)
     dtype = np.dtype(values.dtype if values.dtype in (np.float32, np.float64) else np.float64)
     sizes = {"n": len(values), "m": values.shape[1], "b": dtype.itemsize, "c": copied_bytes(dtype)}
+    case = "" if repair is None else "repair by name"
     if isinstance(repair, SpectrumRepair):
-        sizes["q"] = repair.negative.shape[1]
-        require_memory("dsk_gram", "repair is a SpectrumRepair", **sizes)
-    else:
-        require_memory("dsk_gram", "" if repair is None else "repair by name", **sizes)
+        case, sizes["q"] = "repair is a SpectrumRepair", repair.negative.shape[1]
+    require_memory("dsk_gram", case, **sizes)
     K = np.power(values, beta, dtype=dtype)
     K *= -1.0 if gamma is None else -gamma
     if kind == "rbf":

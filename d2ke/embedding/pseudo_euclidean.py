@@ -136,9 +136,8 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:
     R = integer("R", R, 1, max(n, 1))  # an empty D is refused below
     few = n > max(_LARGE, _FEW * R)
     case = "R <= n / 10, n > 1000" if few else ""
-    squares = _squares("D", symmetric_matrix("D", D, "gdk_led", case, R=R))
-    column_means = squares.mean(axis=0)
-    B = squares
+    B = _squares("D", symmetric_matrix("D", D, "gdk_led", case, R=R))
+    column_means = B.mean(axis=0)
     B -= column_means
     B -= column_means[:, None]
     B += column_means.mean()

@@ -165,13 +165,8 @@ def kernel_distance(
     p = as_measure("P", P, "weights_p", weights_p)
     q = as_measure("Q", Q, "weights_q", weights_q)
     check_comparable("P", p, "Q", q)
-    result = _norm_of(
-        [p, q],
-        Kernel.checked(kernel, sigma, [p, q]),
-        Accuracy.checked(eps, delta, seed),
-        method,
-        n_threads,
-    )
+    checked = Kernel.checked(kernel, sigma, [p, q])
+    result = _norm_of([p, q], checked, Accuracy.checked(eps, delta, seed), method, n_threads)
     return result if info else result.value
 
 
@@ -224,13 +219,8 @@ def kernel_norm(
     """
     info = flag("info", info)
     p = as_measure("P", P, "weights_p", weights_p)
-    result = _norm_of(
-        [p],
-        Kernel.checked(kernel, sigma, [p]),
-        Accuracy.checked(eps, delta, seed),
-        method,
-        n_threads,
-    )
+    checked = Kernel.checked(kernel, sigma, [p])
+    result = _norm_of([p], checked, Accuracy.checked(eps, delta, seed), method, n_threads)
     return result if info else result.value
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from decimal import Decimal
 from functools import cache
@@ -83,13 +84,7 @@ def _least(low: int, holds: Callable[[int], bool]) -> int:
     high = low
     while not holds(high):
         low, high = high + 1, 2 * high
-    while low < high:
-        middle = (low + high) // 2
-        if holds(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return high
+    return low + bisect_left(range(low, high), True, key=holds)
 
 
 def terms_of(dim: int, degree: int) -> int:

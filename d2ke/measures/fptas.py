@@ -49,17 +49,14 @@ def candidates(pair: Pair, ascent: Ascent, slack: float) -> tuple[Motions, int]:
     # Some pair is at most this far apart at the best motion, and a little more nearby.
     reach = pair.sigma * math.sqrt(-2 * math.log(likely)) + rho * angle + shift
     step = 2 * shift / math.sqrt(dim)
-    offsets = _ball(dim, reach / step) if ascent.shifting else None
-    if offsets is not None:
-        sides = np.ptp(pair.p, axis=0) + 2 * np.sqrt(np.square(pair.q).sum(axis=1)).max()
-        box = float(np.prod((sides + 2 * reach) / step + 1))
-        each = min(float(len(offsets)) * pair.n_pairs, box)
-        _refuse(len(R) * each, pair, len(offsets) * pair.n_pairs > _MOST_TRANSLATIONS)
-    else:
+    if not ascent.shifting:
         _refuse(float(len(R)), pair, False)
-    if offsets is None:
-        best = _best_of(None, ascent, pair, R, np.zeros((len(R), dim)))
-        return best, len(R)
+        return _best_of(None, ascent, pair, R, np.zeros((len(R), dim))), len(R)
+    offsets = _ball(dim, reach / step)
+    sides = np.ptp(pair.p, axis=0) + 2 * np.sqrt(np.square(pair.q).sum(axis=1)).max()
+    box = float(np.prod((sides + 2 * reach) / step + 1))
+    each = min(float(len(offsets)) * pair.n_pairs, box)
+    _refuse(len(R) * each, pair, len(offsets) * pair.n_pairs > _MOST_TRANSLATIONS)
     best, seen = None, 0
     for turn in R:
         differences = (pair.p[:, None] - pair.q @ turn.T).reshape(-1, dim)

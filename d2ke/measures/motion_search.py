@@ -12,7 +12,7 @@ from d2ke.measures import fptas, grid_correlation, rotations
 from d2ke.measures.clouds import scaled
 from d2ke.measures.kernels import Kernel
 from d2ke.measures.measure import Measure, lengths, merged
-from d2ke.measures.quasi_newton import Ascent, Motions, Pair, joined
+from d2ke.measures.quasi_newton import Ascent, Motions, Pair
 
 _BUDGETS = {1: 8e6, 2: 8e6, 3: 2e7}  # grid cells of the search, by dimension
 _STARTS = 48
@@ -66,7 +66,7 @@ class MotionSearch:
             self.cores.append(core)
             self.reaches.append(reach)
         self.pair = Pair(*arrays, self.sigma)
-        near = self._within(self.reaches)
+        self.near = near = self._within(self.reaches)
         self.ascent = Ascent(
             action, self.turning, self.shifting, near.q, lengths(near.v), n_threads
         )
@@ -86,7 +86,8 @@ class MotionSearch:
     def best(self) -> tuple[np.ndarray, np.ndarray]:
         """Return a rotation and a translation in the caller's coordinates; nothing is proven."""
         empty = not (self.pair.u.any() and self.pair.v.any())  # all motions are alike
-        return self._polished(self._identity() if empty else self._search(), sampling=True)
+        starts = Motions(*self._identity()) if empty else self._search()
+        return self._polished(starts, sampling=True)
 
     def best_of_lattice(self, slack: float) -> tuple[np.ndarray, np.ndarray]:
         """Return a motion whose D_K^2 is at most the slack above the least."""
@@ -98,9 +99,9 @@ class MotionSearch:
         """Number of coordinates."""
         return self.pair.p.shape[1]
 
-    def _identity(self) -> Motions:
+    def _identity(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the motion that changes nothing."""
-        return Motions(np.eye(self.dim)[None], (self.centres[1] - self.centres[0])[None])
+        return np.eye(self.dim)[None], (self.centres[1] - self.centres[0])[None]
 
     def _outside(self, motions: Motions, which: int) -> tuple[np.ndarray, np.ndarray]:
         """Return a motion in the caller's coordinates."""
@@ -123,7 +124,8 @@ class MotionSearch:
         for level in range(levels):
             sigma = self.sigma * (scale / self.sigma) ** (1 - level / levels)
             most = max(_STARTS >> (level + 1), _LEAST)
-            motions = self._level(self._merged(sigma), motions, most)
+            merged = self.near.mapped(partial(_fewer, side=sigma / 2), sigma)
+            motions = self._level(merged, motions, most)
         return motions
 
     def _level(self, pair: Pair, motions: Motions, most: int) -> Motions:
@@ -142,7 +144,7 @@ class MotionSearch:
 
     def _grid(self) -> tuple[Motions, float]:
         """Search all translations and rotations at the finest scale that can be afforded."""
-        core, budget = self._within(self.reaches), _BUDGETS[self.dim]
+        core, budget = self.near, _BUDGETS[self.dim]
         plan = grid_correlation.plan_grid(core, self.turning, self.shifting, budget)
         if plan.sigma > self.sigma:
             # Far points would only make the grid larger, and so coarser.
@@ -187,23 +189,20 @@ class MotionSearch:
 
     def _many_dimensions(self) -> tuple[Motions, float]:
         d = self.dim
-        core = self._within(self.reaches)
         if not self.turning:
-            return self._by_planes(core)
-        starts = [np.eye(d)[None]]
-        axes = [_axes(points, lengths(vectors)) for points, vectors in core.sides]
+            return self._by_planes(self.near)
+        axes = [_axes(points, lengths(vectors)) for points, vectors in self.near.sides]
         signs = 1 - 2 * ((np.arange(64)[:, None] >> np.arange(d - 1)) & 1)
         signs = np.unique(signs, axis=0)
         signs = np.concatenate([signs, np.ones((len(signs), 1), dtype=np.int64)], axis=1)
         signs[:, -1] *= np.sign(
             signs.prod(axis=1) * np.linalg.det(axes[0]) * np.linalg.det(axes[1])
         ).astype(np.int64)
-        starts.append(np.einsum("ij,sj,kj->sik", axes[0], signs, axes[1]))
+        aligned = np.einsum("ij,sj,kj->sik", axes[0], signs, axes[1])
         random, triangle = np.linalg.qr(self.rng.standard_normal((_STARTS, d, d)))
         random *= np.sign(np.einsum("sii->si", triangle))[:, None]
         random[:, :, -1] *= np.linalg.det(random)[:, None]
-        starts.append(random)
-        R = np.concatenate(starts)
+        R = np.concatenate([np.eye(d)[None], aligned, random])
         scale = max(self.sigma, max(self.reaches) / 2)
         return Motions(R, np.zeros((len(R), d))), scale
 
@@ -239,10 +238,6 @@ class MotionSearch:
             arrays += [array[near] for array in side]
         return Pair(*arrays, self.sigma)
 
-    def _merged(self, sigma: float) -> Pair:
-        """Return the pair at a coarser scale, near points merged if there are many."""
-        return self._within(self.reaches).mapped(partial(_fewer, side=sigma / 2), sigma)
-
     def _sampled(self, pair: Pair, most: float) -> Pair:
         """Return the pair, or samples of both sides with about so many pairs to look at."""
         share = math.sqrt(most / pair.work)
@@ -267,7 +262,8 @@ class MotionSearch:
 
     def _polished(self, starts: Motions, sampling: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return the best of the local maxima above the starts, at the kernel's scale."""
-        motions = joined([starts, self._identity()])
+        R, t = self._identity()
+        motions = Motions(np.concatenate([starts.R, R]), np.concatenate([starts.t, t]))
         pair = self.pair
         if sampling and pair.work * len(motions) > _WHOLE:
             motions = self._level(pair, motions, 3)

@@ -100,17 +100,10 @@ def kernel_distance_matrix(
         raise TypeError("weights_y is given, but Y is not")
     if y is not None:
         check_comparable("X[0]", x[0], "Y[0]", y[0])
-    both = x if y is None else x + y
-    choice("method", method, MATRIX_METHODS)
-    if method == "exact":
-        _refuse_feature_options(n_features=n_features, eps=eps, delta=delta)
-        checked = Kernel.checked(kernel, sigma, both)
-        return _exact_distances("kernel_distance_matrix", x, y, checked, n_threads)
-    phi = kernel_feature_map(
-        both, sigma=sigma, kernel=kernel, method=method, n_features=n_features, eps=eps,
-        delta=delta, seed=seed,
-    )  # fmt: skip
-    return _feature_distances("kernel_distance_matrix", x, y, phi, n_threads)
+    options = {"sigma": sigma, "kernel": kernel, "n_features": n_features, "eps": eps}
+    options |= {"delta": delta, "seed": seed}
+    by = _comparison(x if y is None else x + y, method, options)
+    return _distances("kernel_distance_matrix", x, y, by, n_threads)
 
 
 def kernel_neighbors(
@@ -177,29 +170,28 @@ def kernel_neighbors(
     s = as_measures("sets", sets, "weights", weights)
     check_comparable("queries[0]", q[0], "sets[0]", s[0])
     k = integer("k", k, 1, len(s))
-    choice("method", method, MATRIX_METHODS)
-    if method == "exact":
-        _refuse_feature_options(n_features=n_features, eps=eps, delta=delta)
-        checked = Kernel.checked(kernel, sigma, q + s)
-        D = _exact_distances("kernel_neighbors", q, s, checked, n_threads)
-    else:
-        phi = kernel_feature_map(
-            q + s, sigma=sigma, kernel=kernel, method=method, n_features=n_features, eps=eps,
-            delta=delta, seed=seed,
-        )  # fmt: skip
-        if phi.n_features <= _TREE_FEATURES:
-            tree = KDTree(phi(s, n_threads=n_threads))
-            distances, indices = tree.query(phi(q, n_threads=n_threads), k=range(1, k + 1))
-            return distances, indices.astype(np.int64)
-        D = _feature_distances("kernel_neighbors", q, s, phi, n_threads)
+    options = {"sigma": sigma, "kernel": kernel, "n_features": n_features, "eps": eps}
+    options |= {"delta": delta, "seed": seed}
+    by = _comparison(q + s, method, options)
+    if isinstance(by, KernelFeatureMap) and by.n_features <= _TREE_FEATURES:
+        tree = KDTree(by(s, n_threads=n_threads))
+        distances, indices = tree.query(by(q, n_threads=n_threads), k=range(1, k + 1))
+        return distances, indices.astype(np.int64)
+    D = _distances("kernel_neighbors", q, s, by, n_threads)
     indices = np.argsort(D, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(D, indices, axis=1), indices.astype(np.int64)
 
 
-def _refuse_feature_options(**options: Any) -> None:
-    for name, value in options.items():
-        if value is not None:
-            raise TypeError(f'{name} has no meaning for method="exact"; got {value!r}')
+def _comparison(
+    measures: list[Measure], method: str, options: dict[str, Any]
+) -> Kernel | KernelFeatureMap:
+    """Return the kernel of exact distances, or the map whose features are compared."""
+    if choice("method", method, MATRIX_METHODS) != "exact":
+        return kernel_feature_map(measures, method=method, **options)
+    for name in ("n_features", "eps", "delta"):
+        if options[name] is not None:
+            raise TypeError(f'{name} has no meaning for method="exact"; got {options[name]!r}')
+    return Kernel.checked(options["kernel"], options["sigma"], measures)
 
 
 def _sizes(x: list[Measure], y: list[Measure] | None) -> dict[str, int]:
@@ -207,16 +199,18 @@ def _sizes(x: list[Measure], y: list[Measure] | None) -> dict[str, int]:
     return {**point_counts(x if y is None else x + y), "n": len(x), "m": y_size}
 
 
-def _feature_distances(
+def _distances(
     function: str,
     x: list[Measure],
     y: list[Measure] | None,
-    phi: KernelFeatureMap,
+    by: Kernel | KernelFeatureMap,
     n_threads: int | None,
 ) -> np.ndarray:
-    require_memory(function, 'method="rff", "ifgt", "auto"', R=phi.n_features, **_sizes(x, y))
-    Z = phi(x, n_threads=n_threads)
-    return _euclidean(Z, Z if y is None else phi(y, n_threads=n_threads), n_threads)
+    if isinstance(by, Kernel):
+        return _exact_distances(function, x, y, by, n_threads)
+    require_memory(function, 'method="rff", "ifgt", "auto"', R=by.n_features, **_sizes(x, y))
+    Z = by(x, n_threads=n_threads)
+    return _euclidean(Z, Z if y is None else by(y, n_threads=n_threads), n_threads)
 
 
 def _exact_distances(

@@ -18,8 +18,6 @@ _SUFFICIENT = 1e-4  # of the rise that the gradient promises
 _ROUNDING = 1e-13
 _RIDGE = 1e-10
 
-_Change = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
-
 
 @dataclass(frozen=True, eq=False)
 class Pair:
@@ -36,7 +34,7 @@ class Pair:
         """Points and vectors of P, and of Q."""
         return (self.p, self.u), (self.q, self.v)
 
-    def mapped(self, change: _Change, sigma: float) -> Pair:
+    def mapped(self, change: Callable[..., tuple[np.ndarray, np.ndarray]], sigma: float) -> Pair:
         """Return a pair of both sides changed, for a kernel of this scale."""
         return Pair(*change(self.p, self.u), *change(self.q, self.v), sigma)
 
@@ -76,11 +74,6 @@ class Motions:
             None if self.value is None else self.value[which],
             None if self.inverse is None else self.inverse[which],
         )
-
-
-def joined(parts: list[Motions]) -> Motions:
-    """Return all motions of the parts, without what was known of them."""
-    return Motions(np.concatenate([m.R for m in parts]), np.concatenate([m.t for m in parts]))
 
 
 class Ascent:
