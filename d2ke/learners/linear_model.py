@@ -180,10 +180,7 @@ def predict(
         decision[:] = features @ model.weights.T
     if model.bias is not None:
         decision += model.bias
-    if model.classes is None:
-        labels = decision[:, 0].copy()
-        return labels, scores.accuracy(true, labels, None), decision
-    labels = model.classes[winners(decision)]
+    labels = decision[:, 0].copy() if model.classes is None else model.classes[winners(decision)]
     accuracy = scores.accuracy(true, labels, model.classes)
     return labels, accuracy, _probabilities(decision) if probability else decision
 

@@ -197,9 +197,9 @@ def svmpredict(
     if model.classes is None:
         decision = values @ model.coef.T - model.rho
         labels = decision[:, 0].copy()
-        return labels, scores.accuracy(true, labels, None), decision
-    decision = _pairwise(values, model)
-    labels = model.classes[_vote(decision, len(model.classes))]
+    else:
+        decision = _pairwise(values, model)
+        labels = model.classes[_vote(decision, len(model.classes))]
     return labels, scores.accuracy(true, labels, model.classes), decision
 
 
