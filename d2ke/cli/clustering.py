@@ -83,10 +83,7 @@ class Job:
         )
 
     def finish(
-        self,
-        columns: dict[str, np.ndarray],
-        panels: list[Panel],
-        data: Similarities,
+        self, columns: dict[str, np.ndarray], panels: list[Panel], data: Similarities
     ) -> None:
         """Write the result, then draw."""
         if self.out is not None:

@@ -177,6 +177,15 @@ class Dataset:
         )
 
 
+def published(
+    class_sizes: tuple[int, ...], n_train: int | None = None, **others: Any
+) -> dict[str, Any]:
+    """Return a source's counts: the entries of `Dataset.summary` that are known of it."""
+    n = sum(class_sizes)
+    counts = {"n_objects": n, "n_classes": len(class_sizes), "class_sizes": class_sizes, **others}
+    return counts if n_train is None else counts | {"n_train": n_train, "n_test": n - n_train}
+
+
 def check_counts(dataset: Dataset, published: Mapping[str, Any]) -> None:
     """Refuse a data set whose counts are not the published ones; name all that differ."""
     counts = dataset.summary

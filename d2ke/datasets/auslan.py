@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from d2ke.datasets._dataset import Source
+from d2ke.datasets._dataset import Source, published
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
@@ -117,13 +117,5 @@ SOURCE = Source(
     title="Australian Sign Language signs (High Quality)",
     page=("https://archive.ics.uci.edu/dataset/115/australian+sign+language+signs+high+quality"),
     files=("auslan/tctodd.tar.gz",),
-    counts={
-        "n_objects": 2565,
-        "n_classes": 95,
-        "class_sizes": (27,) * 95,
-        "lengths": (45, 136),
-        "n_channels": 22,
-        "n_train": 1795,
-        "n_test": 770,
-    },
+    counts=published((27,) * 95, lengths=(45, 136), n_channels=22, n_train=1795),
 )

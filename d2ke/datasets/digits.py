@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from d2ke.datasets._contour import chain_code
-from d2ke.datasets._dataset import Source
+from d2ke.datasets._dataset import Source, published
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
@@ -105,11 +105,7 @@ _DIGITS = {
     "title": "Optical Recognition of Handwritten Digits",
     "page": "https://archive.ics.uci.edu/dataset/80/optical+recognition+of+handwritten+digits",
 }
-_DIGIT_COUNTS = {
-    "n_objects": 1797,
-    "n_classes": 10,
-    "class_sizes": (178, 182, 177, 183, 181, 182, 181, 179, 174, 180),
-}
+_DIGIT_COUNTS = published((178, 182, 177, 183, 181, 182, 181, 179, 174, 180))
 
 SOURCES = (
     *(

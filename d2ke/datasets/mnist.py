@@ -16,7 +16,7 @@ import numpy as np
 from d2ke._base.progress import stages
 from d2ke.datasets._cache import cached_objects
 from d2ke.datasets._contour import boundary_code
-from d2ke.datasets._dataset import Source
+from d2ke.datasets._dataset import Source, published
 from d2ke.io.store.hdf5 import DEFLATE_RATIO
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
@@ -144,14 +144,11 @@ SOURCES = tuple(
         alternatives={file: (file.removesuffix(".gz"),) for file in _FILES},
         alphabet="01234567"[:directions],
         n_train=60000,
-        counts={
-            "n_objects": 70000,
-            "n_classes": 10,
-            "class_sizes": (6903, 7877, 6990, 7141, 6824, 6313, 6876, 7293, 6825, 6958),
-            "lengths": lengths,
-            "n_train": 60000,
-            "n_test": 10000,
-        },
+        counts=published(
+            (6903, 7877, 6990, 7141, 6824, 6313, 6876, 7293, 6825, 6958),
+            lengths=lengths,
+            n_train=60000,
+        ),
     )
     for directions, lengths in ((8, (17, 99)), (4, (34, 198)))
 )

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.io import loadmat
 from scipy.io.matlab import MatReadError
 
-from d2ke.datasets._dataset import Source
+from d2ke.datasets._dataset import Source, published
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
@@ -21,15 +21,7 @@ __all__ = ["load_pentip"]
 
 N_CHANNELS = 3
 # Errors of scipy, by the place of the damage.
-_DAMAGED = (
-    ArithmeticError,
-    LookupError,
-    MatReadError,
-    OSError,
-    TypeError,
-    ValueError,
-    zlib.error,
-)
+_DAMAGED = (ArithmeticError, LookupError, MatReadError, OSError, TypeError, ValueError, zlib.error)
 
 
 def load_pentip(path: Path, *, trim: bool = False) -> tuple[Objects, np.ndarray]:
@@ -171,18 +163,15 @@ _PENTIP = {
     "files": ("pentip/mixoutALL_shifted.mat",),
     "alternatives": {"pentip/mixoutALL_shifted.mat": ("pentip/pentip_all_v5.mat",)},
 }
-_COUNTS = {
-    "n_objects": 2858,
-    "n_classes": 20,
-    "class_sizes": (
+_COUNTS = published(
+    (
         *(171, 141, 142, 157, 186, 138, 127, 174, 125, 130),
         *(141, 131, 124, 119, 133, 131, 155, 125, 137, 171),
     ),
-    "lengths": (109, 205),
-    "n_channels": 3,
-    "n_train": 2000,
-    "n_test": 858,
-}
+    lengths=(109, 205),
+    n_channels=3,
+    n_train=2000,
+)
 
 SOURCES = (
     Source(name="pentip", loader=load_pentip, counts=_COUNTS, **_PENTIP),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from d2ke.datasets._dataset import Source
+from d2ke.datasets._dataset import Source, published
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
@@ -92,23 +92,6 @@ SOURCE = Source(
     ),
     files=("splice/splice.data",),
     alphabet=ALPHABET,
-    counts={
-        "n_objects": 3190,
-        "n_classes": 3,
-        "class_sizes": (767, 768, 1655),
-        "lengths": (60, 60),
-        "n_train": 2233,
-        "n_test": 957,
-    },
-    options={
-        "ambiguous": {
-            "keep": {},
-            "drop": {
-                "n_objects": 3175,
-                "class_sizes": (762, 765, 1648),
-                "n_train": 2222,
-                "n_test": 953,
-            },
-        }
-    },
+    counts=published((767, 768, 1655), lengths=(60, 60), n_train=2233),
+    options={"ambiguous": {"keep": {}, "drop": published((762, 765, 1648), n_train=2222)}},
 )

@@ -108,10 +108,7 @@ def _complete(
 
 
 def receive_array(
-    remote: Remote,
-    out: np.ndarray,
-    limit: int | None,
-    report: Callable[[int, int], None] | None,
+    remote: Remote, out: np.ndarray, limit: int | None, report: Callable[[int, int], None] | None
 ) -> None:
     """Fill an array with what workers compute."""
 

@@ -105,11 +105,7 @@ def _mnist(order: int, *lengths: tuple[int, int]) -> Setting:
 
 SETTINGS = {
     "auslan": Setting(
-        omega={
-            "source": _SOURCES,
-            "length": ((1, 10), (2, 25)),
-            "sigma": (1.0, 2.0, 4.0, 8.0),
-        },
+        omega={"source": _SOURCES, "length": ((1, 10), (2, 25)), "sigma": (1.0, 2.0, 4.0, 8.0)},
         R=4096,
         search_R=512,
         gammas=(0.1, 0.3, 1.0),
@@ -144,21 +140,9 @@ SETTINGS = {
     "decor": _IMAGES,
     "style": _IMAGES,
     "letters2": replace(_IMAGES, omega={"region": ("data",), "size": ((1, 3), (2, 6))}, R=8192),
-    "digits-str8": Setting(
-        omega={"length": ((2, 20), (10, 40), (30, 60))},
-        R=1024,
-        search_R=512,
-    ),
-    "digits-str4": Setting(
-        omega={"length": ((2, 30), (20, 60), (50, 100))},
-        R=1024,
-        search_R=512,
-    ),
-    "digits-points": Setting(
-        omega={"size": ((1, 3), (3, 15), (10, 30))},
-        R=1024,
-        search_R=512,
-    ),
+    "digits-str8": Setting(omega={"length": ((2, 20), (10, 40), (30, 60))}, R=1024, search_R=512),
+    "digits-str4": Setting(omega={"length": ((2, 30), (20, 60), (50, 100))}, R=1024, search_R=512),
+    "digits-points": Setting(omega={"size": ((1, 3), (3, 15), (10, 30))}, R=1024, search_R=512),
 }
 
 # The values that a method's result depends on, besides those of all methods.

@@ -173,12 +173,7 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
         )
     n_letters = len(letters.alphabet)
     offsets, codes = _draw(
-        seed,
-        R,
-        (low, high),
-        lambda rng, n: rng.integers(0, n_letters, size=n),
-        "random_strings",
-        1,
+        seed, R, (low, high), lambda rng, n: rng.integers(0, n_letters, size=n), "random_strings", 1
     )
     values = codes.astype(letters.values.dtype)
     return Objects("strings", values, offsets, letters.alphabet, letters.letters)

@@ -128,11 +128,7 @@ def load_mat(
 
 
 def load_objects(
-    file: str | os.PathLike,
-    name: str,
-    *,
-    channels_first: bool = True,
-    kind: str | None = None,
+    file: str | os.PathLike, name: str, *, channels_first: bool = True, kind: str | None = None
 ) -> Objects:
     """Read one variable of a MAT-file as packed objects.
 
@@ -199,11 +195,7 @@ def load_objects(
 
 
 def save_mat(
-    file: str | os.PathLike,
-    data: Mapping[str, Any],
-    *,
-    version: str = "5",
-    compress: bool = True,
+    file: str | os.PathLike, data: Mapping[str, Any], *, version: str = "5", compress: bool = True
 ) -> None:
     """Write variables to a MAT-file that MATLAB loads; it is written whole or not at all.
 
