@@ -72,32 +72,25 @@ def _parser() -> argparse.ArgumentParser:
         description="The paper's experiments, with a report. Finished cells are stored in the "
         "output folder: the same command resumes a run that was stopped.",
     )
-    tables.add_argument(
-        "--domain", choices=["series", "strings", "images"], help="only data sets of this kind"
-    )
-    tables.add_argument(
+    add = tables.add_argument
+    add("--domain", choices=["series", "strings", "images"], help="only data sets of this kind")
+    add(
         "--datasets",
         nargs="+",
         choices=list(SETTINGS),
         metavar="NAME",
         help="default: the paper's; of " + ", ".join(SETTINGS),
     )
-    tables.add_argument(
+    add(
         "--methods",
         nargs="+",
         choices=list(METHODS),
         metavar="NAME",
         help="default: all of " + ", ".join(METHODS),
     )
-    tables.add_argument(
-        "--seeds", type=positive, metavar="N", help="divisions (default 5, with --quick 1)"
-    )
-    tables.add_argument(
-        "--quick", action="store_true", help="search less and take fewer random objects"
-    )
-    tables.add_argument(
-        "--out", default="d2ke-tables", metavar="DIR", help="output folder (default d2ke-tables)"
-    )
+    add("--seeds", type=positive, metavar="N", help="divisions (default 5, with --quick 1)")
+    add("--quick", action="store_true", help="search less and take fewer random objects")
+    add("--out", default="d2ke-tables", metavar="DIR", help="output folder (default d2ke-tables)")
     add_data(tables)
     tables.set_defaults(run=_tables)
 
