@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,14 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 
 from d2ke._base.checks import generator, integer
-from d2ke._base.files import check_writable
+from d2ke._base.files import atomic_write, check_writable, write_file
 from d2ke._base.interruptible import interruptible
-from d2ke.cli.assignments import check_result_file, write_assignments
 from d2ke.cli.map_picture import Panel, check_picture_file, coordinates, draw, matched
-from d2ke.cli.matrix_files import InputError
+from d2ke.cli.matrix_files import HDF5, InputError
 from d2ke.cli.similarities import Input, Similarities, read_similarities
 from d2ke.discriminative import (
     Clustering,
@@ -28,8 +30,10 @@ from d2ke.discriminative import (
     normalized_mutual_information,
 )
 from d2ke.experiments.session import SILENT, Session
+from d2ke.io.store.hdf5 import put_text
 
 _LABELED = 3
+_ENDINGS = (".csv", *HDF5)  # of result files
 _SHOWN = 12  # sizes in one line
 
 
@@ -70,7 +74,7 @@ class Job:
         if self.picture is not None:
             check_picture_file(Path(self.picture))
         if self.out is not None:
-            check_result_file(Path(self.out))
+            _check_result_file(Path(self.out))
         for file in (self.picture, self.out, self.input.save_features):
             if file is not None:
                 check_writable(Path(file))
@@ -87,7 +91,7 @@ class Job:
     ) -> None:
         """Write the result, then draw."""
         if self.out is not None:
-            write_assignments(Path(self.out), columns)
+            _write_assignments(Path(self.out), columns)
             self.report(f"result: {os.fspath(self.out)}")
         if self.picture is not None:
             places = self.long("map", coordinates, K=data.K, features=data.features)
@@ -249,6 +253,29 @@ def _propagate(job: Job, labeled: int | None) -> Propagation:
         data,
     )
     return result
+
+
+def _check_result_file(file: Path) -> None:
+    """Refuse a name whose ending is not that of a format we write."""
+    if file.suffix not in _ENDINGS:
+        raise InputError(f"out must end in {', '.join(_ENDINGS)}, got {str(file)!r}")
+
+
+def _write_assignments(file: Path, columns: Mapping[str, np.ndarray]) -> None:
+    """Write columns of equal length, whole or not at all; in HDF5, a dataset for each."""
+    if file.suffix in HDF5:
+        with atomic_write(file) as part, h5py.File(part, "w") as store:
+            for name, values in columns.items():
+                if values.dtype.kind == "U":
+                    put_text(store, name, values)
+                else:
+                    store[name] = values
+        return
+    content = io.StringIO()
+    writer = csv.writer(content, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
+    write_file(file, content.getvalue().encode())
 
 
 def _named(classes: np.ndarray, codes: np.ndarray, unknown: str | None) -> np.ndarray:

@@ -7,8 +7,7 @@ import argparse
 from dataclasses import fields
 from typing import Any
 
-from d2ke.cli.argument_types import number, positive
-from d2ke.cli.session_options import add_data, add_seed, session_of
+from d2ke.cli.options import add_data, add_seed, number, positive, session_of
 
 _INPUT = """\
 INPUT is a data set of d2ke.datasets (auslan, splice, flower, digits, ...), or a file:

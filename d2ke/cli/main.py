@@ -10,9 +10,8 @@ import sys
 
 from d2ke._base.config import show_config
 from d2ke._version import __version__
-from d2ke.cli.argument_types import positive
 from d2ke.cli.clustering_parser import add_clustering_commands
-from d2ke.cli.session_options import add_data, add_seed, session_of, threads_parser
+from d2ke.cli.options import add_data, add_seed, positive, session_of, threads_parser
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -21,10 +21,9 @@ from d2ke.experiments import paper
 from d2ke.experiments.approximation import kernel_errors
 from d2ke.experiments.cells import Cell, Cells, outcome_of
 from d2ke.experiments.estimate import Estimate, duration
-from d2ke.experiments.machine import machine, versions
 from d2ke.experiments.methods import Division, evaluate
 from d2ke.experiments.plan import KERNEL, Plan, Selection, missing_things, one_error
-from d2ke.experiments.records import make_record, write_json
+from d2ke.experiments.records import machine, make_record, versions, write_json
 from d2ke.experiments.report import draw, write_report
 from d2ke.experiments.session import SILENT, Session
 
