@@ -13,7 +13,6 @@ from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.blas import row_products
 from d2ke._base.checks import integer, positive_number
-from d2ke._base.interruptible import interruptible
 from d2ke.cli.matrix_files import SUFFIXES, InputError, is_store, read_labels, read_matrix
 from d2ke.datasets import REGISTRY, load, standardize
 from d2ke.discriminative.gaussian import bandwidth, gaussian_gram
@@ -130,10 +129,7 @@ def read_similarities(origin: Input, purpose: str, session: Session) -> Similari
         raise InputError(f"input: {source} must end in {', '.join(SUFFIXES)}")
     _refuse(origin, ("R", "save_features"), "is for data sets, which get random objects")
     labels = None if origin.labels is None else read_labels(origin.labels, path)
-    arguments = origin, labels, purpose, session.report
-    result = interruptible(
-        _of_file, *arguments, description="similarities", progress=session.progress
-    )
+    result = session.long("similarities", _of_file, origin, labels, purpose, session.report)
     if result.labels is not None and len(result.labels) != result.n:
         raise InputError(
             f"labels has {len(result.labels)} labels, but {path.name} has {result.n} objects"
@@ -168,9 +164,7 @@ def _of_dataset(origin: Input, purpose: str, session: Session) -> Similarities:
         save_features(file, Z, labels=dataset.labels, omega=omega, parameters=parameters)
         session.report(f"features: {file}")
     arguments = dataset.name, Z, origin.kernel, purpose, dataset.labels, session.report
-    return interruptible(
-        of_features, *arguments, description="similarities", progress=session.progress
-    )
+    return session.long("similarities", of_features, *arguments)
 
 
 def of_features(

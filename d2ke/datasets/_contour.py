@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import label
 
-__all__ = ["boundary_code", "chain_code"]
-
 
 def chain_code(image: Any, directions: int = 8) -> str:
     """Return the chain code of the outer contour of the largest shape in an image.

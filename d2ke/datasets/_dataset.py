@@ -13,8 +13,6 @@ from d2ke._base.checks import generator
 from d2ke.datasets.split import train_size, train_test_split
 from d2ke.objects.container import Objects
 
-__all__ = ["Dataset", "Source"]
-
 
 @dataclass(frozen=True)
 class Source:

@@ -17,8 +17,6 @@ from d2ke.datasets._text import finite_numbers
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
-__all__ = ["load_actrecog"]
-
 N_PERSONS = 15
 COLUMNS = ("row number", "x", "y", "z", "label")
 N_CLASSES = 7

@@ -14,8 +14,6 @@ from d2ke.datasets._dataset import Source, published
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
-__all__ = ["load_auslan"]
-
 N_CHANNELS = 22
 _MEMBER = re.compile(r"(?:\./)?tctodd[1-9]/([^/]+)-[0-9]+\.tsd")
 # The largest recording has 18 kB; the limit keeps a broken archive from filling the memory.

@@ -12,8 +12,6 @@ from d2ke.datasets._dataset import Source, published
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
-__all__ = ["load_digit_points", "load_digit_strings"]
-
 # Grey levels are 0 to 16; a pixel that is at least half black is ink.
 _THRESHOLD = 8.0
 _FACTOR = 4

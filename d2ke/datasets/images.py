@@ -21,8 +21,6 @@ from d2ke.datasets._dataset import Source, published
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
-__all__ = ["load_images"]
-
 _MAX_BYTES = 1 << 24  # of one image
 # The counts below, which are the paper's where the paper has them, are those of this version of
 # OpenCV (and of 4.5, 4.9 and 4.14); others may find a few key points more or less.

@@ -21,8 +21,6 @@ from d2ke.io.store.hdf5 import DEFLATE_RATIO
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
-__all__ = ["load_mnist_strings"]
-
 # Grey levels are 0 to 255; a pixel that is at least half black is ink.
 _THRESHOLD = 128
 _SMALL = 1 << 20  # bytes that may be unpacked of any file

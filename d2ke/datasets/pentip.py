@@ -17,8 +17,6 @@ from d2ke.datasets._dataset import Source, published
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
-__all__ = ["load_pentip"]
-
 N_CHANNELS = 3
 # Errors of scipy, by the place of the damage.
 _DAMAGED = (ArithmeticError, LookupError, MatReadError, OSError, TypeError, ValueError, zlib.error)

@@ -11,8 +11,6 @@ from d2ke.datasets._dataset import Source, published
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
-__all__ = ["load_splice"]
-
 ALPHABET = "ACGT"
 # D: A, G or T. N: any base. R: A or G. S: C or G.
 AMBIGUITY_CODES = "DNRS"

@@ -13,8 +13,6 @@ from d2ke.datasets._text import finite_numbers, lines_of
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
-__all__ = ["read_ts"]
-
 _FLAGS = ("timestamps", "missing", "univariate", "equallength")
 _COUNTS = ("dimensions", "serieslength")
 

@@ -15,8 +15,6 @@ from d2ke.datasets.ts import read_ts
 from d2ke.objects.container import Objects, concatenate
 from d2ke.objects.packing import pack
 
-__all__ = ["load_ts", "load_ucr", "read_ucr"]
-
 _SEPARATOR = re.compile(r"\s*,\s*|\s+")
 
 

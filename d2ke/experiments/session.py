@@ -6,6 +6,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from d2ke._base.interruptible import interruptible
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,13 @@ class Session:
     def computing(self) -> dict[str, int | bool | None]:
         """The options of functions that compute: threads and progress."""
         return {"n_threads": self.n_threads, "progress": self.progress}
+
+    def long(
+        self, description: str, function: Callable[..., Any], *args: Any, **others: Any
+    ) -> Any:
+        """Call a function that takes long; on a terminal, show the time that has passed."""
+        work = partial(function, *args, **others)
+        return interruptible(work, description=description, progress=self.progress)
 
 
 SILENT = Session()
