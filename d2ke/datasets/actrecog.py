@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from d2ke.datasets._dataset import Source, published
+from d2ke.datasets._files import is_hidden
 from d2ke.datasets._text import finite_numbers
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
@@ -85,7 +86,7 @@ def _texts(path: Path) -> dict[int, tuple[str, str]]:
         try:
             with zipfile.ZipFile(file) as archive:
                 for member in archive.infolist():
-                    if not member.filename.endswith(".csv") or _is_hidden(member.filename):
+                    if not member.filename.endswith(".csv") or is_hidden(member.filename):
                         continue
                     person = _person(path, member, texts)
                     # Latin-1 decodes any byte, so that a wrong one is reported with its line.
@@ -97,11 +98,6 @@ def _texts(path: Path) -> dict[int, tuple[str, str]]:
     if missing:
         raise ValueError(f"{path} does not hold {', '.join(missing)}")
     return texts
-
-
-def _is_hidden(name: str) -> bool:
-    """Tell whether it is one of the dot files that some systems put beside each file."""
-    return name.rpartition("/")[2].startswith(".")
 
 
 def _person(path: Path, member: zipfile.ZipInfo, known: dict[int, tuple[str, str]]) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from d2ke.datasets._dataset import Source, published
+from d2ke.datasets._files import is_hidden
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
@@ -51,7 +52,7 @@ def load_auslan(path: Path) -> tuple[Objects, np.ndarray]:
     try:
         with tarfile.open(path, "r:gz") as archive:
             for member in archive:
-                if not member.name.endswith(".tsd") or _is_hidden(member.name):
+                if not member.name.endswith(".tsd") or is_hidden(member.name):
                     continue
                 _check_member(path, member, recordings)
                 with archive.extractfile(member) as stream:
@@ -63,11 +64,6 @@ def load_auslan(path: Path) -> tuple[Objects, np.ndarray]:
     names = sorted(recordings)
     labels = np.array([_MEMBER.fullmatch(name)[1] for name in names], dtype=str)
     return pack([_table(f"{path}: {name}", recordings[name]) for name in names]), labels
-
-
-def _is_hidden(name: str) -> bool:
-    """Tell whether it is one of the dot files that some systems put beside each file."""
-    return name.rpartition("/")[2].startswith(".")
 
 
 def _check_member(path: Path, member: tarfile.TarInfo, known: dict[str, bytes]) -> None:

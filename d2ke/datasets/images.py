@@ -18,6 +18,7 @@ import numpy as np
 from d2ke._base.progress import stages
 from d2ke.datasets._cache import cached_objects
 from d2ke.datasets._dataset import Source, published
+from d2ke.datasets._files import is_hidden
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
@@ -127,7 +128,7 @@ def _members(path: Path, archive: zipfile.ZipFile) -> dict[str, str]:
     images: dict[str, str] = {}
     for member in archive.infolist():
         name = member.filename.rpartition("/")[2]
-        if not name.endswith(".png") or name.startswith("."):
+        if not name.endswith(".png") or is_hidden(name):
             continue
         if name in images:
             raise ValueError(f"{path}: {images[name]} and {member.filename} have the same name")

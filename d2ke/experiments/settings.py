@@ -73,7 +73,6 @@ _PENTIP = Setting(
     omega={"source": _SOURCES, "length": ((1, 10), (20, 80)), "sigma": (1.0, 3.0)},
     R=4096,
     search_R=1024,
-    gammas=(0.3, 1.0, 3.0),
     costs=(10.0, 1e2, 1e3, 1e4),
     single=True,
 )
@@ -121,7 +120,6 @@ SETTINGS = {
         omega={"source": _SOURCES, "length": ((1, 10), (2, 25)), "sigma": (0.3, 1.0, 3.0)},
         R=2048,
         search_R=512,
-        gammas=(0.3, 1.0, 3.0),
         costs=(10.0, 1e2, 1e3, 1e4),
         scale_channels=True,
         single=True,
@@ -167,6 +165,9 @@ def used(setting: Setting, method: str) -> dict[str, Any]:
 DETERMINISTIC = frozenset({"knn", "dsk_rbf", "dsk_nd", "gdk_led"})
 
 
+_QUICK_N, _QUICK_GRAM_N = 1000, 2000
+
+
 def quick(setting: Setting) -> Setting:
     """Return a setting with a cheaper search and fewer random objects."""
     return replace(
@@ -178,9 +179,6 @@ def quick(setting: Setting) -> Setting:
         gram_gammas=setting.gram_gammas[1::2],
         gram_costs=setting.gram_costs[::2],
     )
-
-
-_QUICK_N, _QUICK_GRAM_N = 1000, 2000
 
 
 def sample(

@@ -114,15 +114,11 @@ def _objects(values: Iterable[Any], shape: tuple[int, ...]) -> np.ndarray:
 
 def _places(shape: tuple[int, ...]) -> Iterable[str]:
     """MATLAB's subscripts in column-major order: one for a row or a column."""
-    for i in range(math.prod(shape)):
-        if len(shape) == 2 and 1 in shape:
-            yield str(i + 1)
-            continue
-        place = []
-        for n in shape:
-            i, k = divmod(i, n)
-            place.append(str(k + 1))
-        yield ",".join(place)
+    count = math.prod(shape)
+    if len(shape) == 2 and 1 in shape:
+        return map(str, range(1, count + 1))
+    axes = np.unravel_index(np.arange(count), shape, order="F")
+    return (",".join(str(k + 1) for k in place) for place in zip(*axes, strict=True))
 
 
 def _text(units: np.ndarray, name: str, squeeze: bool) -> Any:
