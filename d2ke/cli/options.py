@@ -5,19 +5,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from typing import Any
 
 from d2ke._base.checks import positive_number
-
-
-def positive(text: str) -> int:
-    """Return an integer of at least 1."""
-    return _whole(text, 1)
-
-
-def seed(text: str) -> int:
-    """Return an integer of at least 0."""
-    return _whole(text, 0)
 
 
 def number(text: str) -> float:
@@ -29,6 +20,7 @@ def number(text: str) -> float:
 
 
 def _whole(text: str, low: int) -> int:
+    """Return an integer of at least `low`."""
     try:
         value = int(text)
     except ValueError:
@@ -36,6 +28,10 @@ def _whole(text: str, low: int) -> int:
     if value < low:
         raise argparse.ArgumentTypeError(f"{text!r} is not an integer of at least {low}")
     return value
+
+
+positive = partial(_whole, low=1)
+seed = partial(_whole, low=0)
 
 
 def threads_parser() -> argparse.ArgumentParser:

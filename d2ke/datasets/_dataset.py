@@ -187,16 +187,14 @@ def published(
 def check_counts(dataset: Dataset, published: Mapping[str, Any]) -> None:
     """Refuse a data set whose counts are not the published ones; name all that differ."""
     counts = dataset.summary
+    differences = []
     if counts["n_classes"] == published["n_classes"]:
         sizes = counts["class_sizes"], published["class_sizes"]
-        pairs = zip(dataset.classes.tolist(), *sizes, strict=True)
         differences = [
             f"class {label!r} has {size} objects instead of {expected}"
-            for label, size, expected in pairs
+            for label, size, expected in zip(dataset.classes.tolist(), *sizes, strict=True)
             if size != expected
         ]
-    else:
-        differences = []
     differences += [
         f"{key} is {counts[key]} instead of {value}"
         for key, value in published.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -129,10 +130,6 @@ def _check_weights(name, objects, normalize=False, **_):
         raise ValueError(f"the weights of {name}[{i}] are too large: their sum is {totals[i]}")
 
 
-def _kernel(name: str, value: Any) -> str:
-    return choice(name, value, ["gaussian", "laplace"])
-
-
 _MOST_WEIGHT = 2.0**500  # whose square, times some, is still finite
 
 DISTANCES = (
@@ -204,7 +201,11 @@ DISTANCES = (
         aliases=("kernel_distance",),
         metric=True,
         prepare=_prepare_kernel,
-        parameters={"sigma": positive_number, "kernel": _kernel, "normalize": flag},
+        parameters={
+            "sigma": positive_number,
+            "kernel": partial(choice, choices=("gaussian", "laplace")),
+            "normalize": flag,
+        },
         summary="kernel distance: the norm of the difference of two measures under a kernel",
         source="Joshi, Kommaraju, Phillips & Venkatasubramanian 2011; Gretton et al. 2012 (MMD)",
         weighted=True,

@@ -265,11 +265,9 @@ def _named(path: Path) -> Iterator[None]:
 def _wanted(names: Any) -> list[str] | None:
     if names is None:
         return None
-    if isinstance(names, str):
-        return [names]
     if not isinstance(names, Iterable):
         raise TypeError(f"names must be a str or a sequence of str, got {names!r}")
-    names = list(names)
+    names = [names] if isinstance(names, str) else list(names)
     for i, name in enumerate(names):
         if not isinstance(name, str):
             raise TypeError(f"names[{i}] must be a str, got {name!r}")
