@@ -28,7 +28,6 @@ R = 1024
 KERNELS = ("gaussian", "linear")
 # Chosen by measurement, not by theory. Labels go from neighbour to neighbour and need similarities
 # that decrease faster than for clusters; if all are nearly equal, one class takes all objects.
-PURPOSES = ("clusters", "labels")
 _GAMMA_SCALE = {"clusters": 2.0, "labels": 10.0}  # in units of 1 / (median distance)
 _GAMMA_SCALE_FEATURES = 5.0  # the same, of distances to random objects
 _WIDTH = {"clusters": 1.0, "labels": 1 / 3}  # of features, in units of the bandwidth
@@ -106,7 +105,7 @@ class Similarities:
 
 
 def read_similarities(origin: Input, purpose: str, session: Session) -> Similarities:
-    """Read or compute the similarities for one of `PURPOSES`.
+    """Read or compute the similarities for one purpose, "clusters" or "labels".
 
     Raises
     ------

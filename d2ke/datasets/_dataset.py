@@ -69,6 +69,12 @@ class Source:
     remark: Callable[[], str] | None = None
 
 
+# What the paper does with the objects of each domain.
+SERIES = {"domain": "series", "distance": "dtw", "rounding": "floor"}
+STRINGS = {"domain": "strings", "distance": "levenshtein", "rounding": "floor"}
+SETS = {"domain": "sets", "distance": "mhd", "rounding": "round"}
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """Labelled objects of one of the papers' data sets.

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from d2ke.datasets._dataset import Source, published
+from d2ke.datasets._dataset import SERIES, Source, published
 from d2ke.datasets._files import is_hidden
 from d2ke.datasets._text import finite_numbers
 from d2ke.objects.container import Objects
@@ -177,9 +177,7 @@ _ORIGINAL = "actrecog/Activity Recognition from Single Chest-Mounted Acceleromet
 SOURCE = Source(
     name="actrecog",
     loader=load_actrecog,
-    domain="series",
-    distance="dtw",
-    rounding="floor",
+    **SERIES,
     title="Activity Recognition from Single Chest-Mounted Accelerometer",
     page=(
         "https://archive.ics.uci.edu/dataset/287/"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from d2ke.datasets._dataset import Source, published
+from d2ke.datasets._dataset import SERIES, Source, published
 from d2ke.datasets._files import is_hidden
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
@@ -105,9 +105,7 @@ def _table(where: str, text: bytes) -> np.ndarray:
 SOURCE = Source(
     name="auslan",
     loader=load_auslan,
-    domain="series",
-    distance="dtw",
-    rounding="floor",
+    **SERIES,
     title="Australian Sign Language signs (High Quality)",
     page=("https://archive.ics.uci.edu/dataset/115/australian+sign+language+signs+high+quality"),
     files=("auslan/tctodd.tar.gz",),

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from d2ke.datasets._contour import chain_code
-from d2ke.datasets._dataset import Source, published
+from d2ke.datasets._dataset import SETS, STRINGS, Source, published
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
@@ -110,9 +110,7 @@ SOURCES = (
         Source(
             name=f"digits-str{directions}",
             loader=partial(load_digit_strings, directions=directions),
-            domain="strings",
-            distance="levenshtein",
-            rounding="floor",
+            **STRINGS,
             alphabet="01234567"[:directions],
             counts=_DIGIT_COUNTS,
             **_DIGITS,
@@ -122,9 +120,7 @@ SOURCES = (
     Source(
         name="digits-points",
         loader=load_digit_points,
-        domain="sets",
-        distance="mhd",
-        rounding="round",
+        **SETS,
         counts=_DIGIT_COUNTS,
         **_DIGITS,
     ),

@@ -17,7 +17,7 @@ import numpy as np
 
 from d2ke._base.progress import stages
 from d2ke.datasets._cache import cached_objects
-from d2ke.datasets._dataset import Source, published
+from d2ke.datasets._dataset import SETS, Source, published
 from d2ke.datasets._files import is_hidden
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
@@ -204,9 +204,7 @@ def _source(name, page, title, label, counts, **options) -> Source:
     return Source(
         name=name,
         loader=partial(load_images, name=name, label=label, **options),
-        domain="sets",
-        distance="mhd",
-        rounding="round",
+        **SETS,
         title=title,
         page=f"https://www.kaggle.com/datasets/olgabelitskaya/{page}",
         files=(f"images/{name}.zip",),

@@ -16,7 +16,7 @@ import numpy as np
 from d2ke._base.progress import stages
 from d2ke.datasets._cache import cached_objects
 from d2ke.datasets._contour import boundary_code
-from d2ke.datasets._dataset import Source, published
+from d2ke.datasets._dataset import STRINGS, Source, published
 from d2ke.io.store.hdf5 import DEFLATE_RATIO
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
@@ -133,9 +133,7 @@ SOURCES = tuple(
     Source(
         name=f"mnist-str{directions}",
         loader=partial(load_mnist_strings, directions=directions),
-        domain="strings",
-        distance="levenshtein",
-        rounding="floor",
+        **STRINGS,
         title="The MNIST database of handwritten digits",
         page="http://yann.lecun.com/exdb/mnist/",
         files=_FILES,

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.io import loadmat
 from scipy.io.matlab import MatReadError
 
-from d2ke.datasets._dataset import Source, published
+from d2ke.datasets._dataset import SERIES, Source, published
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
@@ -153,9 +153,7 @@ def _trimmed(where: str, series: np.ndarray) -> np.ndarray:
 
 
 _PENTIP = {
-    "domain": "series",
-    "distance": "dtw",
-    "rounding": "floor",
+    **SERIES,
     "title": "Character Trajectories",
     "page": "https://archive.ics.uci.edu/dataset/175/character+trajectories",
     "files": ("pentip/mixoutALL_shifted.mat",),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from d2ke.datasets._dataset import Source, published
+from d2ke.datasets._dataset import STRINGS, Source, published
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
@@ -81,9 +81,7 @@ def _fields(where: str, line: str) -> tuple[str, str]:
 SOURCE = Source(
     name="splice",
     loader=load_splice,
-    domain="strings",
-    distance="levenshtein",
-    rounding="floor",
+    **STRINGS,
     title="Molecular Biology (Splice-junction Gene Sequences)",
     page=(
         "https://archive.ics.uci.edu/dataset/69/molecular+biology+splice+junction+gene+sequences"

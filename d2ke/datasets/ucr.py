@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke.datasets._dataset import Source, published
+from d2ke.datasets._dataset import SERIES, Source, published
 from d2ke.datasets._text import finite_numbers, lines_of
 from d2ke.datasets.ts import read_ts
 from d2ke.objects.container import Objects, concatenate
@@ -127,9 +127,7 @@ def _source(name: str, class_sizes: tuple[int, ...], n_train: int, **facts) -> S
     counts = {key: facts.pop(key) for key in ("lengths", "n_channels")}
     return Source(
         name=name,
-        domain="series",
-        distance="dtw",
-        rounding="floor",
+        **SERIES,
         counts=published(class_sizes, n_train, **counts),
         n_train=n_train,
         **facts,

@@ -88,12 +88,9 @@ def _prepare_levenshtein(x, y, same):
     return strings.levenshtein(x_codes, x.offsets, y_codes, y.offsets, n_letters, same)
 
 
-def _prepare_sets(mode):
-    def prepare(x, y, same):
-        x_values, y_values = _same_precision(x, y)
-        return sets.sets(x_values, x.offsets, y_values, y.offsets, mode, same)
-
-    return prepare
+def _prepare_sets(mode, x, y, same):
+    x_values, y_values = _same_precision(x, y)
+    return sets.sets(x_values, x.offsets, y_values, y.offsets, mode, same)
 
 
 def _prepare_emd(x, y, same, ground=False):
@@ -154,34 +151,34 @@ DISTANCES = (
     Distance(
         name="mhd",
         aliases=("modified_hausdorff",),
-        prepare=_prepare_sets(sets.MHD),
+        prepare=partial(_prepare_sets, sets.MHD),
         summary="modified Hausdorff: the larger of the two means of nearest-neighbour distances",
         source="Dubuisson & Jain 1994; Wu et al. 2018, eq. (2)",
     ),
     Distance(
         name="hausdorff",
         metric=True,
-        prepare=_prepare_sets(sets.HAUSDORFF),
+        prepare=partial(_prepare_sets, sets.HAUSDORFF),
         summary="Hausdorff: the largest distance of a vector of either set to the other set",
         source="Hausdorff 1914",
     ),
     Distance(
         name="chamfer",
-        prepare=_prepare_sets(sets.CHAMFER),
+        prepare=partial(_prepare_sets, sets.CHAMFER),
         summary="Chamfer: the sum of the two means of nearest-neighbour distances",
         source="Barrow et al. 1977",
     ),
     Distance(
         name="directed_mhd",
         symmetric=False,
-        prepare=_prepare_sets(sets.DIRECTED_MHD),
+        prepare=partial(_prepare_sets, sets.DIRECTED_MHD),
         summary="mean distance of the vectors of x to the set y",
         source="Dubuisson & Jain 1994",
     ),
     Distance(
         name="directed_hausdorff",
         symmetric=False,
-        prepare=_prepare_sets(sets.DIRECTED_HAUSDORFF),
+        prepare=partial(_prepare_sets, sets.DIRECTED_HAUSDORFF),
         summary="largest distance of a vector of x to the set y",
         source="Hausdorff 1914",
     ),

@@ -23,7 +23,7 @@ _STORED = {
     1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8",
     16: "u1", 17: "u2", 18: "u4",
 }  # fmt: skip
-_UTF8, _UTF16, _UTF32 = 16, 17, 18
+_UTF8, _UTF32 = 16, 18
 _CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE = 1, 2, 3, 4, 5
 _FUNCTION, _OPAQUE = 16, 17
 _CLASSES = {
