@@ -3,28 +3,31 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 
 from d2ke._base.checks import generator, integer
-from d2ke._base.files import check_writable
-from d2ke._base.interruptible import interruptible
-from d2ke.cli.assignments import check_result_file, write_assignments
+from d2ke._base.files import atomic_write, check_writable, write_file
 from d2ke.cli.map_picture import Panel, check_picture_file, coordinates, draw, matched
-from d2ke.cli.matrix_files import InputError
+from d2ke.cli.matrix_files import HDF5, InputError
 from d2ke.cli.similarities import Input, Similarities, read_similarities
 from d2ke.discriminative.cdsk import Clustering, cdsk
 from d2ke.discriminative.lpdsk import Propagation, lpdsk
 from d2ke.discriminative.metrics import clustering_accuracy, normalized_mutual_information
 from d2ke.experiments.session import SILENT, Session
+from d2ke.io.store.hdf5 import put_text
 
 _LABELED = 3
+_ENDINGS = (".csv", *HDF5)  # of result files
 _SHOWN = 12  # sizes in one line
 
 
@@ -56,43 +59,42 @@ class Job:
     picture: str | os.PathLike | None = None
     session: Session = SILENT
 
-    def report(self, line: str) -> None:
-        """Report a line of text."""
-        self.session.report(line)
-
     def read(self, purpose: str) -> Similarities:
         """Check the output files first, then get the similarities for a purpose."""
         if self.picture is not None:
             check_picture_file(Path(self.picture))
         if self.out is not None:
-            check_result_file(Path(self.out))
+            _check_result_file(Path(self.out))
         for file in (self.picture, self.out, self.input.save_features):
             if file is not None:
                 check_writable(Path(file))
         return read_similarities(self.input, purpose, self.session)
 
-    def long(self, description: str, function: Callable[..., Any], **arguments: Any) -> Any:
-        """Call a function that takes long."""
-        return interruptible(
-            partial(function, **arguments), description=description, progress=self.session.progress
-        )
-
     def finish(
-        self,
-        columns: dict[str, np.ndarray],
-        panels: list[Panel],
-        data: Similarities,
+        self, columns: dict[str, np.ndarray], panels: list[Panel], data: Similarities
     ) -> None:
         """Write the result, then draw."""
         if self.out is not None:
-            write_assignments(Path(self.out), columns)
-            self.report(f"result: {os.fspath(self.out)}")
+            _write_assignments(Path(self.out), columns)
+            self.session.report(f"result: {os.fspath(self.out)}")
         if self.picture is not None:
-            places = self.long("map", coordinates, K=data.K, features=data.features)
+            places = self.session.long("map", coordinates, K=data.K, features=data.features)
             draw(Path(self.picture), data.title, places, panels)
-            self.report(f"picture: {os.fspath(self.picture)}")
+            self.session.report(f"picture: {os.fspath(self.picture)}")
 
 
+@contextmanager
+def _input_errors() -> Iterator[None]:
+    """Values that are refused in here, or in a function with this decorator, are InputErrors."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InputError(str(error)) from error
+
+
+@_input_errors()
 def cluster(job: Job, n_clusters: int | None = None) -> Clustering:
     """Cluster the objects of a data set or a file by `d2ke.cdsk`.
 
@@ -115,9 +117,46 @@ def cluster(job: Job, n_clusters: int | None = None) -> Clustering:
     FileNotFoundError, ImportError
         A data set's files, or a package that it or a picture needs, are missing.
     """
-    return _usable(lambda: _cluster(job, n_clusters))
+    data = job.read("clusters")
+    known, classes, codes = _classes(data, job.unknown)
+    if n_clusters is None:
+        if not known.any():
+            raise InputError(
+                f"n_clusters is needed (--n-clusters N): no labels are known of {job.input.source}"
+            )
+        n_clusters = len(classes)
+    integer("n_clusters", n_clusters, 2, data.n)
+    result = job.session.long(
+        "clustering", cdsk, K=data.K, features=data.features, n_clusters=n_clusters,
+        seed=job.input.seed, **job.options,
+    )  # fmt: skip
+    labels = result.labels
+    rounds = len(result.objectives)
+    job.session.report(
+        f"clusters: {labels.max() + 1}, lambda {result.lam:.4g}{_default(job)}; round "
+        f"{result.best + 1} of {rounds} has the least objective"
+    )
+    job.session.report("sizes: " + _sizes(np.bincount(labels), range(labels.max() + 1)))
+    if known.any():
+        accuracy = clustering_accuracy(codes[known], labels[known])
+        nmi = normalized_mutual_information(codes[known], labels[known])
+        job.session.report(
+            f"accuracy {100 * accuracy:.2f} %, NMI {nmi:.3f} on the {known.sum()} labelled objects"
+        )
+    columns = {"item": np.arange(data.n), "cluster": labels, "alpha": result.alpha}
+    if data.labels is not None:
+        columns["label"] = _named(classes, codes, job.unknown)
+
+    names = [f"cluster {i}" for i in range(labels.max() + 1)]
+    colours = matched(labels, codes) if known.all() else np.arange(len(names))
+    panels = [Panel("clusters", labels, names, colours)]
+    if known.any():
+        panels.append(Panel("classes", codes, [str(name) for name in classes]))
+    job.finish(columns, panels, data)
+    return result
 
 
+@_input_errors()
 def propagate(job: Job, labeled: int | None = None) -> Propagation:
     """Propagate labels from some objects of a data set or a file to all, by `d2ke.lpdsk`.
 
@@ -141,60 +180,6 @@ def propagate(job: Job, labeled: int | None = None) -> Propagation:
     FileNotFoundError, ImportError
         A data set's files, or a package that it or a picture needs, are missing.
     """
-    return _usable(lambda: _propagate(job, labeled))
-
-
-def _usable(work: Callable[[], Any]) -> Any:
-    """Call a function; values that it refuses come from the user's input."""
-    try:
-        return work()
-    except InputError:
-        raise
-    except (TypeError, ValueError) as error:
-        raise InputError(str(error)) from error
-
-
-def _cluster(job: Job, n_clusters: int | None) -> Clustering:
-    data = job.read("clusters")
-    known, classes, codes = _classes(data, job.unknown)
-    if n_clusters is None:
-        if not known.any():
-            raise InputError(
-                f"n_clusters is needed (--n-clusters N): no labels are known of {job.input.source}"
-            )
-        n_clusters = len(classes)
-    integer("n_clusters", n_clusters, 2, data.n)
-    result = job.long(
-        "clustering", cdsk, K=data.K, features=data.features, n_clusters=n_clusters,
-        seed=job.input.seed, **job.options,
-    )  # fmt: skip
-    labels = result.labels
-    rounds = len(result.objectives)
-    job.report(
-        f"clusters: {labels.max() + 1}, lambda {result.lam:.4g}{_default(job)}; round "
-        f"{result.best + 1} of {rounds} has the least objective"
-    )
-    job.report("sizes: " + _sizes(np.bincount(labels), range(labels.max() + 1)))
-    if known.any():
-        accuracy = clustering_accuracy(codes[known], labels[known])
-        nmi = normalized_mutual_information(codes[known], labels[known])
-        job.report(
-            f"accuracy {100 * accuracy:.2f} %, NMI {nmi:.3f} on the {known.sum()} labelled objects"
-        )
-    columns = {"item": np.arange(data.n), "cluster": labels, "alpha": result.alpha}
-    if data.labels is not None:
-        columns["label"] = _named(classes, codes, job.unknown)
-
-    names = [f"cluster {i}" for i in range(labels.max() + 1)]
-    colours = matched(labels, codes) if known.all() else np.arange(len(names))
-    panels = [Panel("clusters", labels, names, colours)]
-    if known.any():
-        panels.append(Panel("classes", codes, [str(name) for name in classes]))
-    job.finish(columns, panels, data)
-    return result
-
-
-def _propagate(job: Job, labeled: int | None) -> Propagation:
     data = job.read("labels")
     known, classes, codes = _classes(data, job.unknown)
     if not known.any():
@@ -209,17 +194,17 @@ def _propagate(job: Job, labeled: int | None) -> Propagation:
     if labeled is not None or known.all():
         k = _LABELED if labeled is None else labeled
         used = _drawn(codes, len(classes), k, job.input.seed)
-    job.report(f"given: labels of {used.sum()} objects of {len(classes)} classes")
+    job.session.report(f"given: labels of {used.sum()} objects of {len(classes)} classes")
     y = np.where(used, codes, -1)
-    result = job.long(
+    result = job.session.long(
         "label propagation", lpdsk, K=data.K, features=data.features, y=y, **job.options
     )
     labels = result.labels
-    job.report(f"lambda {result.lam:.4g}{_default(job)}; rounds: {len(result.objectives)}")
+    job.session.report(f"lambda {result.lam:.4g}{_default(job)}; rounds: {len(result.objectives)}")
     counts = np.bincount(labels[labels >= 0], minlength=len(classes))
-    job.report("sizes: " + _sizes(counts, classes))
+    job.session.report("sizes: " + _sizes(counts, classes))
     if not result.reached.all():
-        job.report(
+        job.session.report(
             f"unreached: {(~result.reached).sum()} objects without a path of similarities to a "
             "labelled one"
         )
@@ -230,7 +215,7 @@ def _propagate(job: Job, labeled: int | None) -> Propagation:
         panels.append(Panel("known labels", codes, names))
         right = np.mean(labels[rest] == codes[rest])
         nmi = normalized_mutual_information(codes[rest], labels[rest])
-        job.report(
+        job.session.report(
             f"accuracy {100 * right:.2f} %, NMI {nmi:.3f} on the "
             f"{rest.sum()} other objects with known labels"
         )
@@ -247,6 +232,29 @@ def _propagate(job: Job, labeled: int | None) -> Propagation:
         data,
     )
     return result
+
+
+def _check_result_file(file: Path) -> None:
+    """Refuse a name whose ending is not that of a format we write."""
+    if file.suffix not in _ENDINGS:
+        raise InputError(f"out must end in {', '.join(_ENDINGS)}, got {str(file)!r}")
+
+
+def _write_assignments(file: Path, columns: Mapping[str, np.ndarray]) -> None:
+    """Write columns of equal length, whole or not at all; in HDF5, a dataset for each."""
+    if file.suffix in HDF5:
+        with atomic_write(file) as part, h5py.File(part, "w") as store:
+            for name, values in columns.items():
+                if values.dtype.kind == "U":
+                    put_text(store, name, values)
+                else:
+                    store[name] = values
+        return
+    content = io.StringIO()
+    writer = csv.writer(content, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
+    write_file(file, content.getvalue().encode())
 
 
 def _named(classes: np.ndarray, codes: np.ndarray, unknown: str | None) -> np.ndarray:

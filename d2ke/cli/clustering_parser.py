@@ -7,8 +7,7 @@ import argparse
 from dataclasses import fields
 from typing import Any
 
-from d2ke.cli.argument_types import number, positive
-from d2ke.cli.session_options import add_data, add_seed, session_of
+from d2ke.cli.options import add_data, add_seed, number, positive, session_of
 
 _INPUT = """\
 INPUT is a data set of d2ke.datasets (auslan, splice, flower, digits, ...), or a file:
@@ -81,64 +80,53 @@ def _command(
         epilog=_EXAMPLES[name],
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("source", metavar="INPUT", help="a data set or a file")
-    parser.add_argument(
+    add = parser.add_argument
+    add("source", metavar="INPUT", help="a data set or a file")
+    add(
         "--as",
         dest="form",
         choices=FORMS,
         help="the file's matrix: a Gram matrix (default), distances d for exp(-gamma d), "
         "features as from d2ke.d2ke_embed, or points for a Gaussian kernel",
     )
-    parser.add_argument("--variable", metavar="NAME", help="the matrix in a .mat or HDF5 file")
-    parser.add_argument(
+    add("--variable", metavar="NAME", help="the matrix in a .mat or HDF5 file")
+    add(
         "--labels",
         metavar="WHAT",
         help="known labels: a text file with one in each line, or a variable of the input file",
     )
-    parser.add_argument(
+    add(
         "--unknown",
         metavar="MARK",
         help="the marker of an unknown label (default: an empty line, nan, -1)",
     )
-    parser.add_argument(
+    add(
         "--gamma",
         type=number,
         metavar="G",
         help=f"for distances (default {2 if name == 'cluster' else 10} / their median; for a data "
         "set's distances to random objects, 5 / their median)",
     )
-    parser.add_argument(
-        "--R", type=positive, metavar="R", help=f"random objects of a data set (default {R})"
-    )
-    parser.add_argument(
+    add("--R", type=positive, metavar="R", help=f"random objects of a data set (default {R})")
+    add(
         "--kernel",
         choices=KERNELS,
         help="for features: Gaussian, of those scaled to length 1 (default up to 5000 objects), "
         "or their products",
     )
-    parser.add_argument(
-        "--lam", type=number, metavar="L", help="weight of the quadratic term (default n / 2)"
-    )
+    add("--lam", type=number, metavar="L", help="weight of the quadratic term (default n / 2)")
     variant = "hard" if name == "cluster" else "relaxed"
-    parser.add_argument(
-        "--variant", choices=VARIANTS, help=f"weights for labels or for scores (default {variant})"
-    )
-    parser.add_argument(
-        "--trace-weight", type=number, metavar="S", help=f"of the cut (default {TRACE_WEIGHT})"
-    )
-    parser.add_argument(
+    add("--variant", choices=VARIANTS, help=f"weights for labels or for scores (default {variant})")
+    add("--trace-weight", type=number, metavar="S", help=f"of the cut (default {TRACE_WEIGHT})")
+    add(
         "--similarity",
         choices=("psd", "general"),
         help="general: the Gram matrix may be indefinite (default psd)",
     )
     add_seed(parser)
-    parser.add_argument(
-        "--out", metavar="FILE", help="write a row for each object here, .csv, .h5 or .hdf5"
-    )
-    parser.add_argument(
-        "--picture", metavar="FILE", help="draw a map of the objects here, .png, .pdf or .svg"
-    )
-    parser.add_argument(
+    add("--out", metavar="FILE", help="write a row for each object here, .csv, .h5 or .hdf5")
+    add("--picture", metavar="FILE", help="draw a map of the objects here, .png, .pdf or .svg")
+    add(
         "--save-features",
         metavar="FILE",
         help="write the features of a data set here (.h5), an INPUT for other runs",

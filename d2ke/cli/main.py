@@ -10,9 +10,8 @@ import sys
 
 from d2ke._base.config import show_config
 from d2ke._version import __version__
-from d2ke.cli.argument_types import positive
 from d2ke.cli.clustering_parser import add_clustering_commands
-from d2ke.cli.session_options import add_data, add_seed, session_of, threads_parser
+from d2ke.cli.options import add_data, add_seed, positive, session_of, threads_parser
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -72,32 +71,25 @@ def _parser() -> argparse.ArgumentParser:
         description="The paper's experiments, with a report. Finished cells are stored in the "
         "output folder: the same command resumes a run that was stopped.",
     )
-    tables.add_argument(
-        "--domain", choices=["series", "strings", "images"], help="only data sets of this kind"
-    )
-    tables.add_argument(
+    add = tables.add_argument
+    add("--domain", choices=["series", "strings", "images"], help="only data sets of this kind")
+    add(
         "--datasets",
         nargs="+",
         choices=list(SETTINGS),
         metavar="NAME",
         help="default: the paper's; of " + ", ".join(SETTINGS),
     )
-    tables.add_argument(
+    add(
         "--methods",
         nargs="+",
         choices=list(METHODS),
         metavar="NAME",
         help="default: all of " + ", ".join(METHODS),
     )
-    tables.add_argument(
-        "--seeds", type=positive, metavar="N", help="divisions (default 5, with --quick 1)"
-    )
-    tables.add_argument(
-        "--quick", action="store_true", help="search less and take fewer random objects"
-    )
-    tables.add_argument(
-        "--out", default="d2ke-tables", metavar="DIR", help="output folder (default d2ke-tables)"
-    )
+    add("--seeds", type=positive, metavar="N", help="divisions (default 5, with --quick 1)")
+    add("--quick", action="store_true", help="search less and take fewer random objects")
+    add("--out", default="d2ke-tables", metavar="DIR", help="output folder (default d2ke-tables)")
     add_data(tables)
     tables.set_defaults(run=_tables)
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -97,25 +96,17 @@ def read_labels(what: str, file: Path | None) -> np.ndarray:
 
 
 def _table(file: Path) -> np.ndarray:
-    lines = _text(file).splitlines()
-    first = next((line for line in lines if line.strip()), "")
+    lines = [line for line in _text(file).splitlines() if line.strip()]
+    first = lines[0] if lines else ""
     separator = next((mark for mark in (",", ";", "\t") if mark in first), None)
     fields = [field.strip() for field in first.split(separator)]
     header = bool(first) and not any(_is_number(field) for field in fields)
-
-    # A generator of lines, so that Ctrl-C does not wait for the end of the file.
-    def rows() -> Iterator[str]:
-        left = header
-        for line in lines:
-            if line.strip() and not left:
-                yield line
-            elif line.strip():
-                left = False
-
-    if sum(1 for line in lines if line.strip()) <= header:
+    if len(lines) <= header:
         raise InputError(f"{file} has no rows of numbers")
+    # A generator of lines, so that Ctrl-C does not wait for the end of the file.
+    rows = (line for line in lines[header:])
     try:
-        return np.loadtxt(rows(), delimiter=separator, ndmin=2, comments=None)
+        return np.loadtxt(rows, delimiter=separator, ndmin=2, comments=None)
     except ValueError as error:
         reason = re.sub(r"; use `usecols`.*", "", str(error))
         counted = ", counted from 0" + (" after the header" if header else "")

@@ -13,7 +13,6 @@ from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.blas import row_products
 from d2ke._base.checks import integer, positive_number
-from d2ke._base.interruptible import interruptible
 from d2ke.cli.matrix_files import SUFFIXES, InputError, is_store, read_labels, read_matrix
 from d2ke.datasets import REGISTRY, load, standardize
 from d2ke.discriminative.gaussian import bandwidth, gaussian_gram
@@ -29,7 +28,6 @@ R = 1024
 KERNELS = ("gaussian", "linear")
 # Chosen by measurement, not by theory. Labels go from neighbour to neighbour and need similarities
 # that decrease faster than for clusters; if all are nearly equal, one class takes all objects.
-PURPOSES = ("clusters", "labels")
 _GAMMA_SCALE = {"clusters": 2.0, "labels": 10.0}  # in units of 1 / (median distance)
 _GAMMA_SCALE_FEATURES = 5.0  # the same, of distances to random objects
 _WIDTH = {"clusters": 1.0, "labels": 1 / 3}  # of features, in units of the bandwidth
@@ -107,7 +105,7 @@ class Similarities:
 
 
 def read_similarities(origin: Input, purpose: str, session: Session) -> Similarities:
-    """Read or compute the similarities for one of `PURPOSES`.
+    """Read or compute the similarities for one purpose, "clusters" or "labels".
 
     Raises
     ------
@@ -130,10 +128,7 @@ def read_similarities(origin: Input, purpose: str, session: Session) -> Similari
         raise InputError(f"input: {source} must end in {', '.join(SUFFIXES)}")
     _refuse(origin, ("R", "save_features"), "is for data sets, which get random objects")
     labels = None if origin.labels is None else read_labels(origin.labels, path)
-    arguments = origin, labels, purpose, session.report
-    result = interruptible(
-        _of_file, *arguments, description="similarities", progress=session.progress
-    )
+    result = session.long("similarities", _of_file, origin, labels, purpose, session.report)
     if result.labels is not None and len(result.labels) != result.n:
         raise InputError(
             f"labels has {len(result.labels)} labels, but {path.name} has {result.n} objects"
@@ -168,9 +163,7 @@ def _of_dataset(origin: Input, purpose: str, session: Session) -> Similarities:
         save_features(file, Z, labels=dataset.labels, omega=omega, parameters=parameters)
         session.report(f"features: {file}")
     arguments = dataset.name, Z, origin.kernel, purpose, dataset.labels, session.report
-    return interruptible(
-        of_features, *arguments, description="similarities", progress=session.progress
-    )
+    return session.long("similarities", of_features, *arguments)
 
 
 def of_features(

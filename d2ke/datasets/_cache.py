@@ -36,10 +36,7 @@ _FORMAT = "d2ke objects 2"
 
 
 def cached_objects(
-    name: str,
-    sources: Sequence[Path],
-    recipe: str,
-    make: Callable[[], tuple[Objects, np.ndarray]],
+    name: str, sources: Sequence[Path], recipe: str, make: Callable[[], tuple[Objects, np.ndarray]]
 ) -> tuple[Objects, np.ndarray]:
     """Return objects and labels from the cache, or make them and store them there.
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
-__all__ = ["boundary_code", "chain_code"]
+from scipy.ndimage import label
 
 
 def chain_code(image: Any, directions: int = 8) -> str:
@@ -154,32 +153,15 @@ def _framed(image: Any, directions: int) -> tuple[bytes, int]:
     return framed.tobytes(), width + 2
 
 
-def _neighbours(stride: int) -> tuple[int, ...]:
-    """Return the address steps of the directions 0 to 7 in an image with rows of `stride`."""
-    return (1, 1 - stride, -stride, -1 - stride, -1, stride - 1, stride, stride + 1)
-
-
 def _largest_shape(ink: bytes, stride: int) -> int:
     """Return the address of the first pixel of the largest shape, -1 if there is no ink."""
-    steps = _neighbours(stride)
-    unseen = bytearray(ink)
-    remaining = unseen.count(1)
-    best, best_size = -1, 0
-    first = -1
-    # A shape larger than the best one must fit into the ink that is left.
-    while remaining > best_size:
-        first = unseen.find(1, first + 1)
-        unseen[first] = 0
-        shape = [first]
-        for pixel in shape:
-            for step in steps:
-                if unseen[pixel + step]:
-                    unseen[pixel + step] = 0
-                    shape.append(pixel + step)
-        remaining -= len(shape)
-        if len(shape) > best_size:
-            best, best_size = first, len(shape)
-    return best
+    pixels = np.frombuffer(ink, dtype=np.uint8).reshape(-1, stride)
+    shapes, n_shapes = label(pixels, np.ones((3, 3)))
+    if not n_shapes:
+        return -1
+    _, firsts, sizes = np.unique(shapes, return_index=True, return_counts=True)
+    firsts, sizes = firsts[1:], sizes[1:]  # without the background
+    return int(firsts[sizes == sizes.max()].min())
 
 
 def _pixel_walk(ink: bytes, stride: int, start: int) -> str:
@@ -187,7 +169,8 @@ def _pixel_walk(ink: bytes, stride: int, start: int) -> str:
 
     Shapes do not touch, so every ink neighbour of a pixel of the shape belongs to the shape.
     """
-    steps = _neighbours(stride)
+    # From a pixel to its neighbours in the directions 0 to 7.
+    steps = (1, 1 - stride, -stride, -1 - stride, -1, stride - 1, stride, stride + 1)
     code: list[int] = []
     pixel, search = start, 4  # nothing of the shape is left of the start or in the rows above
     while True:

@@ -13,8 +13,6 @@ from d2ke._base.checks import generator
 from d2ke.datasets.split import train_size, train_test_split
 from d2ke.objects.container import Objects
 
-__all__ = ["Dataset", "Source"]
-
 
 @dataclass(frozen=True)
 class Source:
@@ -69,6 +67,12 @@ class Source:
     n_train: int | None = None
     package: str | None = None
     remark: Callable[[], str] | None = None
+
+
+# What the paper does with the objects of each domain.
+SERIES = {"domain": "series", "distance": "dtw", "rounding": "floor"}
+STRINGS = {"domain": "strings", "distance": "levenshtein", "rounding": "floor"}
+SETS = {"domain": "sets", "distance": "mhd", "rounding": "round"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,19 +181,26 @@ class Dataset:
         )
 
 
+def published(
+    class_sizes: tuple[int, ...], n_train: int | None = None, **others: Any
+) -> dict[str, Any]:
+    """Return a source's counts: the entries of `Dataset.summary` that are known of it."""
+    n = sum(class_sizes)
+    counts = {"n_objects": n, "n_classes": len(class_sizes), "class_sizes": class_sizes, **others}
+    return counts if n_train is None else counts | {"n_train": n_train, "n_test": n - n_train}
+
+
 def check_counts(dataset: Dataset, published: Mapping[str, Any]) -> None:
     """Refuse a data set whose counts are not the published ones; name all that differ."""
     counts = dataset.summary
+    differences = []
     if counts["n_classes"] == published["n_classes"]:
         sizes = counts["class_sizes"], published["class_sizes"]
-        pairs = zip(dataset.classes.tolist(), *sizes, strict=True)
         differences = [
             f"class {label!r} has {size} objects instead of {expected}"
-            for label, size, expected in pairs
+            for label, size, expected in zip(dataset.classes.tolist(), *sizes, strict=True)
             if size != expected
         ]
-    else:
-        differences = []
     differences += [
         f"{key} is {counts[key]} instead of {value}"
         for key, value in published.items()

@@ -38,10 +38,12 @@ def find_files(source: Source, data_dir: Any) -> list[Path]:
     """
     if not source.files:
         return []
-    folder = _data_folder(data_dir)
-    if folder is None:
+    if data_dir is None and not (data_dir := os.environ.get(DATA_VARIABLE)):
         reason = f"no data folder is given, neither as data_dir (--data) nor as {DATA_VARIABLE}"
         raise _missing(source, reason, source.files, "data_dir")
+    if not isinstance(data_dir, (str, os.PathLike)):
+        raise TypeError(f"data_dir must be a path or None, got {data_dir!r}")
+    folder = Path(data_dir)
     paths, missing = [], []
     for file in source.files:
         names = [file, *source.alternatives.get(file, ())]
@@ -60,13 +62,9 @@ def find_files(source: Source, data_dir: Any) -> list[Path]:
     return paths
 
 
-def _data_folder(data_dir: Any) -> Path | None:
-    if data_dir is None:
-        from_environment = os.environ.get(DATA_VARIABLE)
-        return Path(from_environment) if from_environment else None
-    if not isinstance(data_dir, (str, os.PathLike)):
-        raise TypeError(f"data_dir must be a path or None, got {data_dir!r}")
-    return Path(data_dir)
+def is_hidden(member: str) -> bool:
+    """Tell whether it is one of the dot files that some systems put beside each file."""
+    return member.rpartition("/")[2].startswith(".")
 
 
 def _missing(

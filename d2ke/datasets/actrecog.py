@@ -12,12 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from d2ke.datasets._dataset import Source
+from d2ke.datasets._dataset import SERIES, Source, published
+from d2ke.datasets._files import is_hidden
 from d2ke.datasets._text import finite_numbers
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
-
-__all__ = ["load_actrecog"]
 
 N_PERSONS = 15
 COLUMNS = ("row number", "x", "y", "z", "label")
@@ -87,7 +86,7 @@ def _texts(path: Path) -> dict[int, tuple[str, str]]:
         try:
             with zipfile.ZipFile(file) as archive:
                 for member in archive.infolist():
-                    if not member.filename.endswith(".csv") or _is_hidden(member.filename):
+                    if not member.filename.endswith(".csv") or is_hidden(member.filename):
                         continue
                     person = _person(path, member, texts)
                     # Latin-1 decodes any byte, so that a wrong one is reported with its line.
@@ -99,11 +98,6 @@ def _texts(path: Path) -> dict[int, tuple[str, str]]:
     if missing:
         raise ValueError(f"{path} does not hold {', '.join(missing)}")
     return texts
-
-
-def _is_hidden(name: str) -> bool:
-    """Tell whether it is one of the dot files that some systems put beside each file."""
-    return name.rpartition("/")[2].startswith(".")
 
 
 def _person(path: Path, member: zipfile.ZipInfo, known: dict[int, tuple[str, str]]) -> int:
@@ -183,9 +177,7 @@ _ORIGINAL = "actrecog/Activity Recognition from Single Chest-Mounted Acceleromet
 SOURCE = Source(
     name="actrecog",
     loader=load_actrecog,
-    domain="series",
-    distance="dtw",
-    rounding="floor",
+    **SERIES,
     title="Activity Recognition from Single Chest-Mounted Accelerometer",
     page=(
         "https://archive.ics.uci.edu/dataset/287/"
@@ -193,13 +185,7 @@ SOURCE = Source(
     ),
     files=(_ORIGINAL,),
     alternatives={_ORIGINAL: ("actrecog/chest_accelerometer.zip",)},
-    counts={
-        "n_objects": 2624,
-        "n_classes": N_CLASSES,
-        "class_sizes": (818, 72, 309, 484, 76, 69, 796),
-        "lengths": (4, 151),
-        "n_channels": 3,
-        "n_train": 1836,
-        "n_test": 788,
-    },
+    counts=published(
+        (818, 72, 309, 484, 76, 69, 796), lengths=(4, 151), n_channels=3, n_train=1836
+    ),
 )

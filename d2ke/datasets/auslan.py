@@ -10,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from d2ke.datasets._dataset import Source
+from d2ke.datasets._dataset import SERIES, Source, published
+from d2ke.datasets._files import is_hidden
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
-
-__all__ = ["load_auslan"]
 
 N_CHANNELS = 22
 _MEMBER = re.compile(r"(?:\./)?tctodd[1-9]/([^/]+)-[0-9]+\.tsd")
@@ -53,7 +52,7 @@ def load_auslan(path: Path) -> tuple[Objects, np.ndarray]:
     try:
         with tarfile.open(path, "r:gz") as archive:
             for member in archive:
-                if not member.name.endswith(".tsd") or _is_hidden(member.name):
+                if not member.name.endswith(".tsd") or is_hidden(member.name):
                     continue
                 _check_member(path, member, recordings)
                 with archive.extractfile(member) as stream:
@@ -65,11 +64,6 @@ def load_auslan(path: Path) -> tuple[Objects, np.ndarray]:
     names = sorted(recordings)
     labels = np.array([_MEMBER.fullmatch(name)[1] for name in names], dtype=str)
     return pack([_table(f"{path}: {name}", recordings[name]) for name in names]), labels
-
-
-def _is_hidden(name: str) -> bool:
-    """Tell whether it is one of the dot files that some systems put beside each file."""
-    return name.rpartition("/")[2].startswith(".")
 
 
 def _check_member(path: Path, member: tarfile.TarInfo, known: dict[str, bytes]) -> None:
@@ -111,19 +105,9 @@ def _table(where: str, text: bytes) -> np.ndarray:
 SOURCE = Source(
     name="auslan",
     loader=load_auslan,
-    domain="series",
-    distance="dtw",
-    rounding="floor",
+    **SERIES,
     title="Australian Sign Language signs (High Quality)",
     page=("https://archive.ics.uci.edu/dataset/115/australian+sign+language+signs+high+quality"),
     files=("auslan/tctodd.tar.gz",),
-    counts={
-        "n_objects": 2565,
-        "n_classes": 95,
-        "class_sizes": (27,) * 95,
-        "lengths": (45, 136),
-        "n_channels": 22,
-        "n_train": 1795,
-        "n_test": 770,
-    },
+    counts=published((27,) * 95, lengths=(45, 136), n_channels=22, n_train=1795),
 )

@@ -8,11 +8,9 @@ from functools import partial
 import numpy as np
 
 from d2ke.datasets._contour import chain_code
-from d2ke.datasets._dataset import Source
+from d2ke.datasets._dataset import SETS, STRINGS, Source, published
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
-
-__all__ = ["load_digit_points", "load_digit_strings"]
 
 # Grey levels are 0 to 16; a pixel that is at least half black is ink.
 _THRESHOLD = 8.0
@@ -105,20 +103,14 @@ _DIGITS = {
     "title": "Optical Recognition of Handwritten Digits",
     "page": "https://archive.ics.uci.edu/dataset/80/optical+recognition+of+handwritten+digits",
 }
-_DIGIT_COUNTS = {
-    "n_objects": 1797,
-    "n_classes": 10,
-    "class_sizes": (178, 182, 177, 183, 181, 182, 181, 179, 174, 180),
-}
+_DIGIT_COUNTS = published((178, 182, 177, 183, 181, 182, 181, 179, 174, 180))
 
 SOURCES = (
     *(
         Source(
             name=f"digits-str{directions}",
             loader=partial(load_digit_strings, directions=directions),
-            domain="strings",
-            distance="levenshtein",
-            rounding="floor",
+            **STRINGS,
             alphabet="01234567"[:directions],
             counts=_DIGIT_COUNTS,
             **_DIGITS,
@@ -128,9 +120,7 @@ SOURCES = (
     Source(
         name="digits-points",
         loader=load_digit_points,
-        domain="sets",
-        distance="mhd",
-        rounding="round",
+        **SETS,
         counts=_DIGIT_COUNTS,
         **_DIGITS,
     ),

@@ -17,11 +17,10 @@ import numpy as np
 
 from d2ke._base.progress import stages
 from d2ke.datasets._cache import cached_objects
-from d2ke.datasets._dataset import Source
+from d2ke.datasets._dataset import SETS, Source, published
+from d2ke.datasets._files import is_hidden
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
-
-__all__ = ["load_images"]
 
 _MAX_BYTES = 1 << 24  # of one image
 # The counts below, which are the paper's where the paper has them, are those of this version of
@@ -129,7 +128,7 @@ def _members(path: Path, archive: zipfile.ZipFile) -> dict[str, str]:
     images: dict[str, str] = {}
     for member in archive.infolist():
         name = member.filename.rpartition("/")[2]
-        if not name.endswith(".png") or name.startswith("."):
+        if not name.endswith(".png") or is_hidden(name):
             continue
         if name in images:
             raise ValueError(f"{path}: {images[name]} and {member.filename} have the same name")
@@ -142,11 +141,7 @@ def _members(path: Path, archive: zipfile.ZipFile) -> dict[str, str]:
 
 
 def _classes(
-    path: Path,
-    archive: zipfile.ZipFile,
-    label: str,
-    named: bool,
-    images: Mapping[str, str],
+    path: Path, archive: zipfile.ZipFile, label: str, named: bool, images: Mapping[str, str]
 ) -> dict[str, int]:
     """Return the class of each image."""
     tables = [name for name in archive.namelist() if name.endswith(".csv") and "__MAC" not in name]
@@ -205,15 +200,13 @@ def _remark() -> str:
     )
 
 
-def _source(name, title, page, label, counts, **options) -> Source:
+def _source(name, page, title, label, counts, **options) -> Source:
     return Source(
         name=name,
         loader=partial(load_images, name=name, label=label, **options),
-        domain="sets",
-        distance="mhd",
-        rounding="round",
+        **SETS,
         title=title,
-        page=page,
+        page=f"https://www.kaggle.com/datasets/olgabelitskaya/{page}",
         files=(f"images/{name}.zip",),
         package="cv2",
         counts=counts | {"n_channels": 128},
@@ -221,71 +214,45 @@ def _source(name, title, page, label, counts, **options) -> Source:
     )
 
 
-_KAGGLE = "https://www.kaggle.com/datasets/olgabelitskaya"
-
 SOURCES = (
     _source(
         "flower",
+        "flower-color-images",
         "Flower Color Images",
-        f"{_KAGGLE}/flower-color-images",
         "label",
-        {
-            "n_objects": 210,
-            "n_classes": 10,
-            "class_sizes": (21, 20, 19, 22, 21, 25, 23, 15, 26, 18),
-            "lengths": (66, 429),
-            "n_train": 147,
-            "n_test": 63,
-        },
+        published((21, 20, 19, 22, 21, 25, 23, 15, 26, 18), lengths=(66, 429), n_train=147),
     ),
     _source(
         "decor",
+        "traditional-decor-patterns",
         "Traditional Decor Patterns",
-        f"{_KAGGLE}/traditional-decor-patterns",
         "decor_label",
-        {
-            "n_objects": 484,
-            "n_classes": 7,
-            "class_sizes": (88, 96, 92, 55, 60, 39, 54),
-            "lengths": (35, 914),
-            "n_train": 339,
-            "n_test": 145,
-        },
+        published((88, 96, 92, 55, 60, 39, 54), lengths=(35, 914), n_train=339),
         # The image with the most key points, 1071, which the paper's counts do not have.
         left_out=("04_06_1_014.png",),
     ),
     _source(
         "style",
+        "style-color-images",
         "Style Color Images",
-        f"{_KAGGLE}/style-color-images",
         "product_label",
-        {
-            "n_objects": 893,
-            "n_classes": 10,
-            "class_sizes": (189, 66, 191, 61, 48, 78, 88, 49, 60, 63),
-            "lengths": (6, 530),
-            "n_train": 625,
-            "n_test": 268,
-        },
+        published((189, 66, 191, 61, 48, 78, 88, 49, 60, 63), lengths=(6, 530), n_train=625),
         # The table has 0_3_016.png and 6_2_021.png twice, 0_3_017.png and 6_0_016.png never.
         named=True,
     ),
     _source(
         "letters2",
+        "classification-of-handwritten-letters",
         "Classification of Handwritten Letters",
-        f"{_KAGGLE}/classification-of-handwritten-letters",
         "label",
-        {
-            "n_objects": 4681,
-            "n_classes": 33,
-            "class_sizes": (
+        published(
+            (
                 *(114, 104, 129, 144, 111, 152, 149, 141, 127, 155, 129),
                 *(159, 156, 141, 155, 148, 157, 139, 151, 140, 137, 133),
                 *(135, 145, 140, 136, 142, 140, 150, 151, 168, 139, 164),
             ),
-            "lengths": (1, 22),
-            "n_train": 3277,
-            "n_test": 1404,
-        },
+            lengths=(1, 22),
+            n_train=3277,
+        ),
     ),
 )

@@ -16,12 +16,10 @@ import numpy as np
 from d2ke._base.progress import stages
 from d2ke.datasets._cache import cached_objects
 from d2ke.datasets._contour import boundary_code
-from d2ke.datasets._dataset import Source
+from d2ke.datasets._dataset import STRINGS, Source, published
 from d2ke.io.store.hdf5 import DEFLATE_RATIO
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
-
-__all__ = ["load_mnist_strings"]
 
 # Grey levels are 0 to 255; a pixel that is at least half black is ink.
 _THRESHOLD = 128
@@ -135,23 +133,18 @@ SOURCES = tuple(
     Source(
         name=f"mnist-str{directions}",
         loader=partial(load_mnist_strings, directions=directions),
-        domain="strings",
-        distance="levenshtein",
-        rounding="floor",
+        **STRINGS,
         title="The MNIST database of handwritten digits",
         page="http://yann.lecun.com/exdb/mnist/",
         files=_FILES,
         alternatives={file: (file.removesuffix(".gz"),) for file in _FILES},
         alphabet="01234567"[:directions],
         n_train=60000,
-        counts={
-            "n_objects": 70000,
-            "n_classes": 10,
-            "class_sizes": (6903, 7877, 6990, 7141, 6824, 6313, 6876, 7293, 6825, 6958),
-            "lengths": lengths,
-            "n_train": 60000,
-            "n_test": 10000,
-        },
+        counts=published(
+            (6903, 7877, 6990, 7141, 6824, 6313, 6876, 7293, 6825, 6958),
+            lengths=lengths,
+            n_train=60000,
+        ),
     )
     for directions, lengths in ((8, (17, 99)), (4, (34, 198)))
 )

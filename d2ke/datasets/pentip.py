@@ -13,23 +13,13 @@ import numpy as np
 from scipy.io import loadmat
 from scipy.io.matlab import MatReadError
 
-from d2ke.datasets._dataset import Source
+from d2ke.datasets._dataset import SERIES, Source, published
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
-__all__ = ["load_pentip"]
-
 N_CHANNELS = 3
 # Errors of scipy, by the place of the damage.
-_DAMAGED = (
-    ArithmeticError,
-    LookupError,
-    MatReadError,
-    OSError,
-    TypeError,
-    ValueError,
-    zlib.error,
-)
+_DAMAGED = (ArithmeticError, LookupError, MatReadError, OSError, TypeError, ValueError, zlib.error)
 
 
 def load_pentip(path: Path, *, trim: bool = False) -> tuple[Objects, np.ndarray]:
@@ -163,26 +153,21 @@ def _trimmed(where: str, series: np.ndarray) -> np.ndarray:
 
 
 _PENTIP = {
-    "domain": "series",
-    "distance": "dtw",
-    "rounding": "floor",
+    **SERIES,
     "title": "Character Trajectories",
     "page": "https://archive.ics.uci.edu/dataset/175/character+trajectories",
     "files": ("pentip/mixoutALL_shifted.mat",),
     "alternatives": {"pentip/mixoutALL_shifted.mat": ("pentip/pentip_all_v5.mat",)},
 }
-_COUNTS = {
-    "n_objects": 2858,
-    "n_classes": 20,
-    "class_sizes": (
+_COUNTS = published(
+    (
         *(171, 141, 142, 157, 186, 138, 127, 174, 125, 130),
         *(141, 131, 124, 119, 133, 131, 155, 125, 137, 171),
     ),
-    "lengths": (109, 205),
-    "n_channels": 3,
-    "n_train": 2000,
-    "n_test": 858,
-}
+    lengths=(109, 205),
+    n_channels=3,
+    n_train=2000,
+)
 
 SOURCES = (
     Source(name="pentip", loader=load_pentip, counts=_COUNTS, **_PENTIP),

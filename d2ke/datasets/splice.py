@@ -7,11 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from d2ke.datasets._dataset import Source
+from d2ke.datasets._dataset import STRINGS, Source, published
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
-
-__all__ = ["load_splice"]
 
 ALPHABET = "ACGT"
 # D: A, G or T. N: any base. R: A or G. S: C or G.
@@ -83,32 +81,13 @@ def _fields(where: str, line: str) -> tuple[str, str]:
 SOURCE = Source(
     name="splice",
     loader=load_splice,
-    domain="strings",
-    distance="levenshtein",
-    rounding="floor",
+    **STRINGS,
     title="Molecular Biology (Splice-junction Gene Sequences)",
     page=(
         "https://archive.ics.uci.edu/dataset/69/molecular+biology+splice+junction+gene+sequences"
     ),
     files=("splice/splice.data",),
     alphabet=ALPHABET,
-    counts={
-        "n_objects": 3190,
-        "n_classes": 3,
-        "class_sizes": (767, 768, 1655),
-        "lengths": (60, 60),
-        "n_train": 2233,
-        "n_test": 957,
-    },
-    options={
-        "ambiguous": {
-            "keep": {},
-            "drop": {
-                "n_objects": 3175,
-                "class_sizes": (762, 765, 1648),
-                "n_train": 2222,
-                "n_test": 953,
-            },
-        }
-    },
+    counts=published((767, 768, 1655), lengths=(60, 60), n_train=2233),
+    options={"ambiguous": {"keep": {}, "drop": published((762, 765, 1648), n_train=2222)}},
 )

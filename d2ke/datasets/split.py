@@ -12,8 +12,6 @@ import numpy as np
 from d2ke._base.checks import choice, generator, integer, positive_number
 from d2ke.objects.container import Objects
 
-__all__ = ["standardize", "train_size", "train_test_split"]
-
 
 def train_size(n: int, *, fraction: float = 0.7, rounding: str = "floor") -> int:
     """Return how many of `n` objects the training part has.

@@ -13,8 +13,6 @@ from d2ke.datasets._text import finite_numbers, lines_of
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
-__all__ = ["read_ts"]
-
 _FLAGS = ("timestamps", "missing", "univariate", "equallength")
 _COUNTS = ("dimensions", "serieslength")
 
@@ -99,7 +97,12 @@ def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
     for where, line in lines:
         parts = line.split(":")
         if classes:
-            labels.append(_label(where, parts, classes))
+            labels.append(parts.pop().strip())
+            if labels[-1] not in classes:
+                raise ValueError(
+                    f"{where}: the class is {labels[-1][:40]!r}, not one of those that "
+                    f"@classLabel names: {', '.join(classes)}"
+                )
         if n_dimensions is None:
             n_dimensions = len(parts)
         if len(parts) != n_dimensions:
@@ -169,17 +172,6 @@ def _entry(where: str, tag: str, name: str, words: list[str]) -> Any:
             f"{where}: @{tag} must be true and name the classes, or false, got {' '.join(words)!r}"
         )
     return tuple(words[1:])
-
-
-def _label(where: str, parts: list[str], classes: tuple[str, ...]) -> str:
-    """Remove the class from the end of a line, and return it."""
-    label = parts.pop().strip()
-    if label not in classes:
-        raise ValueError(
-            f"{where}: the class is {label[:40]!r}, not one of those that @classLabel names: "
-            f"{', '.join(classes)}"
-        )
-    return label
 
 
 def _series(where: str, parts: list[str]) -> np.ndarray:

@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from d2ke.datasets._dataset import Source
+from d2ke.datasets._dataset import SERIES, Source, published
 from d2ke.datasets._text import finite_numbers, lines_of
 from d2ke.datasets.ts import read_ts
 from d2ke.objects.container import Objects, concatenate
 from d2ke.objects.packing import pack
-
-__all__ = ["load_ts", "load_ucr", "read_ucr"]
 
 _SEPARATOR = re.compile(r"\s*,\s*|\s+")
 
@@ -123,34 +122,34 @@ def read_ucr(path: Path) -> tuple[Objects, np.ndarray]:
     return pack(table[:, 1:]), table[:, 0].astype(np.int64)
 
 
-def _source(name: str, counts: dict, **options) -> Source:
-    options = {"domain": "series", "distance": "dtw", "rounding": "floor"} | options
-    return Source(name=name, counts=counts, n_train=counts["n_train"], **options)
-
-
-def _uea(name: str, folder: str, counts: dict) -> Source:
-    return _source(
-        name,
-        counts,
-        loader=load_ts,
-        title=f"UEA Multivariate Time Series Classification Archive, {folder}",
-        page=f"https://www.timeseriesclassification.com/description.php?Dataset={folder}",
-        files=tuple(f"uea/{folder}/{folder}_{part}.ts" for part in ("TRAIN", "TEST")),
+def _source(name: str, class_sizes: tuple[int, ...], n_train: int, **facts) -> Source:
+    """Return a row; `facts` are the counts of lengths and channels, and fields of `Source`."""
+    counts = {key: facts.pop(key) for key in ("lengths", "n_channels")}
+    return Source(
+        name=name,
+        **SERIES,
+        counts=published(class_sizes, n_train, **counts),
+        n_train=n_train,
+        **facts,
     )
+
+
+def _uea(folder: str) -> dict[str, Any]:
+    return {
+        "loader": load_ts,
+        "title": f"UEA Multivariate Time Series Classification Archive, {folder}",
+        "page": f"https://www.timeseriesclassification.com/description.php?Dataset={folder}",
+        "files": tuple(f"uea/{folder}/{folder}_{part}.ts" for part in ("TRAIN", "TEST")),
+    }
 
 
 SOURCES = (
     _source(
         "gun-point",
-        {
-            "n_objects": 200,
-            "n_classes": 2,
-            "class_sizes": (100, 100),
-            "lengths": (150, 150),
-            "n_channels": 1,
-            "n_train": 50,
-            "n_test": 150,
-        },
+        (100, 100),
+        50,
+        lengths=(150, 150),
+        n_channels=1,
         loader=load_ucr,
         title="UCR Time Series Classification Archive, GunPoint",
         page="https://www.cs.ucr.edu/~eamonn/time_series_data_2018/",
@@ -164,30 +163,15 @@ SOURCES = (
             for part in ("TRAIN", "TEST")
         },
     ),
-    _uea(
+    _source(
         "japanese-vowels",
-        "JapaneseVowels",
-        {
-            "n_objects": 640,
-            "n_classes": 9,
-            "class_sizes": (61, 65, 118, 74, 59, 54, 70, 80, 59),
-            "lengths": (7, 29),
-            "n_channels": 12,
-            "n_train": 270,
-            "n_test": 370,
-        },
+        (61, 65, 118, 74, 59, 54, 70, 80, 59),
+        270,
+        lengths=(7, 29),
+        n_channels=12,
+        **_uea("JapaneseVowels"),
     ),
-    _uea(
-        "basic-motions",
-        "BasicMotions",
-        {
-            "n_objects": 80,
-            "n_classes": 4,
-            "class_sizes": (20,) * 4,
-            "lengths": (100, 100),
-            "n_channels": 6,
-            "n_train": 40,
-            "n_test": 40,
-        },
+    _source(
+        "basic-motions", (20,) * 4, 40, lengths=(100, 100), n_channels=6, **_uea("BasicMotions")
     ),
 )

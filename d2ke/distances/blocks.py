@@ -108,10 +108,7 @@ def _complete(
 
 
 def receive_array(
-    remote: Remote,
-    out: np.ndarray,
-    limit: int | None,
-    report: Callable[[int, int], None] | None,
+    remote: Remote, out: np.ndarray, limit: int | None, report: Callable[[int, int], None] | None
 ) -> None:
     """Fill an array with what workers compute."""
 
@@ -242,23 +239,10 @@ def prepared_bytes(distance: Any, objects: Any, rows: int | None = None, step: i
     starts = np.arange(0, n, step)
     stops = np.minimum(starts + rows, n)
     elements = int((objects.offsets[stops] - objects.offsets[starts]).max())
-    return _kernels_bytes(
-        distance, objects.kind, elements * objects.dim, elements, rows,
-        objects.dtype == np.float32,
-    )  # fmt: skip
-
-
-def _kernels_bytes(
-    distance: Any, kind: str, n_values: int, n_vectors: int, n_objects: int, single: bool
-) -> int:
-    """Return W: what a distance's kernels make of so many letters, or numbers and vectors."""
-    if kind == "strings":
-        each = 12 * n_values
-    elif distance in ("emd", "kernel"):
-        each = (32 if single else 24) * n_values + 40 * n_vectors
-    else:
-        each = (8 if single else 0) * n_values + 12 * n_vectors
-    return each + 32 * n_objects
+    copy = 8 * elements * objects.dim if objects.dtype == np.float32 else 0
+    if distance in ("emd", "kernel"):
+        return copy + 24 * elements * objects.dim + 40 * elements + 32 * rows
+    return copy + 12 * elements + 32 * rows
 
 
 def description(pairs: PairwiseProblem) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -31,11 +31,7 @@ needs(
     "give a path as out, with max_memory, and blocks of rows go to that file; float32 "
     "objects (or dtype=float32) halve it",
 )
-needs(
-    _EMBEDDINGS,
-    {"out is an array": "W"},
-    "X can be given in parts, each with its rows of out",
-)
+needs(_EMBEDDINGS, {"out is an array": "W"}, "X can be given in parts, each with its rows of out")
 needs(
     _EMBEDDINGS,
     {"out is a path": "3 B + W + 16 MiB + 1 MiB T"},

@@ -120,19 +120,10 @@ def _python_problem(X, Y, function, params, caller):
     return PairwiseProblem(x, y, np.dtype(np.float64), same, compile_, function, params, caller)
 
 
-_C_TYPES = {
-    "double": "double",
-    "int": "int32",
-    "int32_t": "int32",
-    "long": "intptr",
-    "longlong": "intptr",
-    "int64_t": "intptr",
-    "intptr_t": "intptr",
-    "ssize_t": "intptr",
-    "Py_ssize_t": "intptr",
-    "npy_intp": "intptr",
-    "void": "void",
-}
+# The names of C of the types in the signatures below.
+_C_TYPES = dict.fromkeys(("int", "int32_t"), "int32") | dict.fromkeys(
+    ("long", "longlong", "int64_t", "intptr_t", "ssize_t", "Py_ssize_t", "npy_intp"), "intptr"
+)
 
 _SIGNATURES = {
     "double(double*,intptr,double*,intptr,intptr,void*)": "vectors",

@@ -6,7 +6,6 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Any
 
 _PATIENCE = 0.5  # seconds that an error, Ctrl-C above all, waits for the threads
@@ -70,12 +69,7 @@ class Background:
             thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if error is not None:
             self._abandon()
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,10 @@ class Distance:
     ----------
     name : str
         What users write.
+    prepare : callable
+        ``prepare(x, y, same, **parameters)`` returns the compiled form.
+    summary, source : str
+        One line of documentation, and where the definition is from.
     aliases : tuple of str
         Other names of the same distance.
     kind : {"vectors", "strings"}
@@ -37,10 +42,6 @@ class Distance:
         returns what `prepare` takes. The defaults are those of `prepare`.
     required : tuple of str
         The parameters without a default.
-    prepare : callable
-        ``prepare(x, y, same, **parameters)`` returns the compiled form.
-    summary, source : str
-        One line of documentation, and where the definition is from.
     weighted : bool
         Whether it uses the weights of vectors; if not, objects with weights are
         refused.
@@ -49,17 +50,17 @@ class Distance:
     """
 
     name: str
-    aliases: tuple[str, ...]
-    kind: str
-    symmetric: bool
-    metric: bool
-    shortest: int
     prepare: Callable[..., Any]
     summary: str
     source: str
+    aliases: tuple[str, ...] = ()
+    kind: str = "vectors"
+    symmetric: bool = True
+    metric: bool = False
+    shortest: int = 1
     parameters: Mapping[str, Callable[[str, Any], Any]] = field(default_factory=dict)
-    weighted: bool = False
     required: tuple[str, ...] = ()
+    weighted: bool = False
     check: Callable[..., None] | None = None
 
 
@@ -83,16 +84,13 @@ def _prepare_dtw(x, y, same, window=elastic.NO_WINDOW, ground=False):
 
 
 def _prepare_levenshtein(x, y, same):
-    x_codes, y_codes, n_letters = _letters(x, y, np.uint32)
+    x_codes, y_codes, n_letters = _letters(x, y)
     return strings.levenshtein(x_codes, x.offsets, y_codes, y.offsets, n_letters, same)
 
 
-def _prepare_sets(mode):
-    def prepare(x, y, same):
-        x_values, y_values = _same_precision(x, y)
-        return sets.sets(x_values, x.offsets, y_values, y.offsets, mode, same)
-
-    return prepare
+def _prepare_sets(mode, x, y, same):
+    x_values, y_values = _same_precision(x, y)
+    return sets.sets(x_values, x.offsets, y_values, y.offsets, mode, same)
 
 
 def _prepare_emd(x, y, same, ground=False):
@@ -129,20 +127,12 @@ def _check_weights(name, objects, normalize=False, **_):
         raise ValueError(f"the weights of {name}[{i}] are too large: their sum is {totals[i]}")
 
 
-def _kernel(name: str, value: Any) -> str:
-    return choice(name, value, ["gaussian", "laplace"])
-
-
 _MOST_WEIGHT = 2.0**500  # whose square, times some, is still finite
 
 DISTANCES = (
     Distance(
         name="dtw",
         aliases=("dynamic_time_warping",),
-        kind="vectors",
-        symmetric=True,
-        metric=False,
-        shortest=1,
         prepare=_prepare_dtw,
         parameters={"window": _dtw_window, "ground": _ground},
         summary="dynamic time warping: the least sum of ground distances along a warping path",
@@ -152,7 +142,6 @@ DISTANCES = (
         name="levenshtein",
         aliases=("edit", "lev"),
         kind="strings",
-        symmetric=True,
         metric=True,
         shortest=0,
         prepare=_prepare_levenshtein,
@@ -162,65 +151,41 @@ DISTANCES = (
     Distance(
         name="mhd",
         aliases=("modified_hausdorff",),
-        kind="vectors",
-        symmetric=True,
-        metric=False,
-        shortest=1,
-        prepare=_prepare_sets(sets.MHD),
+        prepare=partial(_prepare_sets, sets.MHD),
         summary="modified Hausdorff: the larger of the two means of nearest-neighbour distances",
         source="Dubuisson & Jain 1994; Wu et al. 2018, eq. (2)",
     ),
     Distance(
         name="hausdorff",
-        aliases=(),
-        kind="vectors",
-        symmetric=True,
         metric=True,
-        shortest=1,
-        prepare=_prepare_sets(sets.HAUSDORFF),
+        prepare=partial(_prepare_sets, sets.HAUSDORFF),
         summary="Hausdorff: the largest distance of a vector of either set to the other set",
         source="Hausdorff 1914",
     ),
     Distance(
         name="chamfer",
-        aliases=(),
-        kind="vectors",
-        symmetric=True,
-        metric=False,
-        shortest=1,
-        prepare=_prepare_sets(sets.CHAMFER),
+        prepare=partial(_prepare_sets, sets.CHAMFER),
         summary="Chamfer: the sum of the two means of nearest-neighbour distances",
         source="Barrow et al. 1977",
     ),
     Distance(
         name="directed_mhd",
-        aliases=(),
-        kind="vectors",
         symmetric=False,
-        metric=False,
-        shortest=1,
-        prepare=_prepare_sets(sets.DIRECTED_MHD),
+        prepare=partial(_prepare_sets, sets.DIRECTED_MHD),
         summary="mean distance of the vectors of x to the set y",
         source="Dubuisson & Jain 1994",
     ),
     Distance(
         name="directed_hausdorff",
-        aliases=(),
-        kind="vectors",
         symmetric=False,
-        metric=False,
-        shortest=1,
-        prepare=_prepare_sets(sets.DIRECTED_HAUSDORFF),
+        prepare=partial(_prepare_sets, sets.DIRECTED_HAUSDORFF),
         summary="largest distance of a vector of x to the set y",
         source="Hausdorff 1914",
     ),
     Distance(
         name="emd",
         aliases=("wasserstein", "wmd"),
-        kind="vectors",
-        symmetric=True,
         metric=True,
-        shortest=1,
         prepare=_prepare_emd,
         parameters={"ground": _ground},
         summary="earth mover's distance: the least cost of moving the weights of x to those of y",
@@ -231,12 +196,13 @@ DISTANCES = (
     Distance(
         name="kernel",
         aliases=("kernel_distance",),
-        kind="vectors",
-        symmetric=True,
         metric=True,
-        shortest=1,
         prepare=_prepare_kernel,
-        parameters={"sigma": positive_number, "kernel": _kernel, "normalize": flag},
+        parameters={
+            "sigma": positive_number,
+            "kernel": partial(choice, choices=("gaussian", "laplace")),
+            "normalize": flag,
+        },
         summary="kernel distance: the norm of the difference of two measures under a kernel",
         source="Joshi, Kommaraju, Phillips & Venkatasubramanian 2011; Gretton et al. 2012 (MMD)",
         weighted=True,
@@ -296,17 +262,13 @@ def _same_precision(x: Objects, y: Objects) -> tuple[np.ndarray, np.ndarray]:
     return x.values.astype(dtype, copy=False), y.values.astype(dtype, copy=False)
 
 
-def _letters(x: Objects, y: Objects, dtype: type) -> tuple[np.ndarray, np.ndarray, int]:
+def _letters(x: Objects, y: Objects) -> tuple[np.ndarray, np.ndarray, int]:
     """Letters of x and y as indices into their common alphabet."""
     if x is y:
-        codes = not_empty(x.values.astype(dtype))
+        codes = not_empty(x.values.astype(np.uint32))
         return codes, codes, len(x.alphabet)
-    alphabet, (x_codes, y_codes) = common_alphabet([x, y])
-    return (
-        not_empty(x_codes.astype(dtype)),
-        not_empty(y_codes.astype(dtype)),
-        len(alphabet),
-    )
+    alphabet, codes = common_alphabet([x, y])
+    return *(not_empty(part.astype(np.uint32)) for part in codes), len(alphabet)
 
 
 def not_empty(codes: np.ndarray) -> np.ndarray:

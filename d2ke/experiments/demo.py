@@ -21,10 +21,7 @@ NAMES = {"d2ke": "D2KE", "rsm": "RSM", "knn": "KNN"}
 
 
 def demo(
-    figure: str | os.PathLike,
-    *,
-    seed: int = 0,
-    session: Session = SILENT,
+    figure: str | os.PathLike, *, seed: int = 0, session: Session = SILENT
 ) -> dict[tuple[str, str], Outcome]:
     """Run the three methods on two views of scikit-learn's digits, and draw accuracy against R.
 

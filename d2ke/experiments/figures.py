@@ -66,8 +66,10 @@ def _curve(record: Mapping[str, Any], field: str) -> tuple[list[int], np.ndarray
     return sorted(curve), np.array([curve[R] for R in sorted(curve)])
 
 
-def _spread(values: np.ndarray) -> np.ndarray:
-    return values.std(axis=1, ddof=1) if values.shape[1] > 1 else np.zeros(len(values))
+def _bars(axes: Any, places: Any, values: np.ndarray, **style: Any) -> None:
+    """Draw means of rows, with bars of a standard deviation."""
+    spread = values.std(axis=1, ddof=1) if values.shape[1] > 1 else np.zeros(len(values))
+    axes.errorbar(places, values.mean(axis=1), spread, capsize=2, **style)
 
 
 def _accuracy_by_R(axes: Any, records: Sequence[Mapping[str, Any]]) -> None:
@@ -75,9 +77,7 @@ def _accuracy_by_R(axes: Any, records: Sequence[Mapping[str, Any]]) -> None:
         style, name = _STYLES[record["method"]], METHOD_NAMES[record["method"]]
         sizes, values = _curve(record, "by_R")
         if sizes:
-            axes.errorbar(
-                sizes, values.mean(axis=1), _spread(values), label=name, capsize=2, **style
-            )
+            _bars(axes, sizes, values, label=name, **style)
         else:
             line = {key: style[key] for key in ("color", "linestyle")}
             axes.axhline(record["accuracy_mean"], label=name, **line)
@@ -97,14 +97,8 @@ def _kernel_errors(axes: Any, kernel: Mapping[str, Any]) -> None:
         low = np.minimum(spread, 0.9 * means)
         axes.errorbar(R, means, [low, spread], label=name, color=colour, marker=marker, capsize=2)
     # Theory predicts the root mean square; the largest error is parallel to it.
-    axes.plot(
-        R,
-        kernel["expected"],
-        color="0.3",
-        linestyle="--",
-        linewidth=1,
-        label="root mean square expected, falling as $1/\\sqrt{R}$",
-    )
+    label = "root mean square expected, falling as $1/\\sqrt{R}$"
+    axes.plot(R, kernel["expected"], color="0.3", linestyle="--", linewidth=1, label=label)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set(xlabel="R, random objects", ylabel="error of the approximate kernel")
@@ -120,24 +114,11 @@ def _accuracy_by_seconds(axes: Any, records: Sequence[Mapping[str, Any]]) -> Non
         sizes, seconds = _curve(record, "seconds_by_R")
         if sizes:
             accuracies = np.array([record["by_R"][R] for R in sizes])
-            axes.errorbar(
-                seconds.mean(axis=1),
-                accuracies.mean(axis=1),
-                _spread(accuracies),
-                label=name,
-                capsize=2,
-                **style,
-            )
-            continue
-        time = record["seconds"] - record["seconds_by_stage"].get("search", 0.0)
-        axes.errorbar(
-            [max(time, 1e-3)],
-            [record["accuracy_mean"]],
-            [record["accuracy_sd"]],
-            label=name,
-            capsize=2,
-            **style | {"linestyle": "none"},
-        )
+            _bars(axes, seconds.mean(axis=1), accuracies, label=name, **style)
+        else:
+            time = record["seconds"] - record["seconds_by_stage"].get("search", 0.0)
+            point = [max(time, 1e-3)], [record["accuracy_mean"]], [record["accuracy_sd"]]
+            axes.errorbar(*point, label=name, capsize=2, **style | {"linestyle": "none"})
     axes.set_xscale("log")
     axes.set(xlabel="seconds of a division, without the search", ylabel="test accuracy, %")
     axes.set_title("accuracy against time", fontsize=10)

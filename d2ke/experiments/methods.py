@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -300,17 +301,11 @@ def _test_distances(division: Division, outcome: Outcome) -> Iterator[tuple[slic
         yield block, D
 
 
-def _dsk_rbf(division: Division, sizes: Sequence[int]) -> Outcome:
-    setting = division.setting
-    return _dsk(division, "rbf", {"gamma_scale": setting.gram_gammas, "C": setting.gram_costs})
-
-
-def _dsk_nd(division: Division, sizes: Sequence[int]) -> Outcome:
-    return _dsk(division, "nd", {"C_scale": division.setting.gram_costs})
-
-
-def _dsk(division: Division, kind: str, grid: Mapping[str, Sequence]) -> Outcome:
-    outcome = Outcome()
+def _dsk(kind: str, division: Division, sizes: Sequence[int]) -> Outcome:
+    setting, outcome = division.setting, Outcome()
+    grid = {"C_scale": setting.gram_costs}
+    if kind == "rbf":
+        grid = {"gamma_scale": setting.gram_gammas, "C": setting.gram_costs}
     n = _landmarks(division, outcome, "trained on")
     within = division.kept_distances("train", n, outcome)
     D = division.kept_distances("test", n, outcome)
@@ -360,7 +355,7 @@ METHODS = {
     "d2ke": _d2ke,
     "rsm": _rsm,
     "knn": _knn,
-    "dsk_rbf": _dsk_rbf,
-    "dsk_nd": _dsk_nd,
+    "dsk_rbf": partial(_dsk, "rbf"),
+    "dsk_nd": partial(_dsk, "nd"),
     "gdk_led": _gdk_led,
 }

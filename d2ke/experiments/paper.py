@@ -23,64 +23,27 @@ METHOD_NAMES = {
     "rsm": "RSM",
 }
 
-# Accuracy (of the revised version) and seconds, in the order of METHOD_NAMES.
-_TABLES = {
-    "auslan": (
-        (92.60, 42.4), (70.26, 10.0), (92.47, 43.4),
-        (89.74, 44.6), (92.72, 65.0), (88.96, 18.6),
-    ),
-    "pentip": (
-        (99.88, 1.4), (98.37, 27.3), (98.02, 125.4),
-        (70.40, 126.6), (97.20, 13.1), (99.88, 23.6),
-    ),
-    "actrecog": (
-        (64.72, 44.4), (53.43, 15.5), (55.58, 64.9),
-        (45.31, 68.0), (55.33, 73.5), (62.44, 14.5),
-    ),
-    "iq-radio": (
-        (86.87, 469), (60.25, 3734), (77.41, 13381),
-        (47.31, 12251), (82.17, 18787), (70.84, 576),
-    ),
-    "bit-str4": (
-        (90.00, 3.4), (80.00, 1.7), (88.33, 3.9),
-        (86.67, 3.5), (83.33, 1.3), (86.67, 2.3),
-    ),
-    "splice": (
-        (90.17, 46.9), (79.41, 63.2), (87.88, 205),
-        (85.89, 208), (85.58, 112), (86.10, 47.3),
-    ),
-    "mnist-str4": (
-        (98.76, 3376), (97.75, 36840), (98.66, 59925),
-        (91.92, 59845), (94.81, 102130), (97.86, 944),
-    ),
-    "mnist-str8": (
-        (98.54, 4096), (96.58, 9207), (97.50, 18666),
-        (92.66, 18604), (94.62, 40498), (97.61, 309),
-    ),
-    "flower": (
-        (46.03, 22.0), (33.33, 16.4), (36.51, 103.5),
-        (36.51, 102.4), (50.79, 213.4), (33.33, 18.6),
-    ),
-    "decor": (
-        (68.76, 70.3), (61.81, 117.3), (70.83, 1225),
-        (70.14, 1222), (71.52, 1043), (68.75, 1625),
-    ),
-    "style": (
-        (40.29, 20.5), (36.57, 48.0), (38.06, 450.3),
-        (30.59, 449.0), (38.43, 397.4), (37.68, 652.6),
-    ),
-    "letters2": (
-        (54.05, 30.5), (42.52, 10.9), (54.55, 101.9),
-        (53.27, 99.7), (58.54, 115.4), (53.34, 29.8),
-    ),
-}  # fmt: skip
-
+# Accuracy (of the revised version) and seconds of each method, in the order of METHOD_NAMES.
+_TABLE = """\
+auslan      92.60   42.4  70.26     10  92.47   43.4  89.74   44.6  92.72     65  88.96   18.6
+pentip      99.88    1.4  98.37   27.3  98.02  125.4  70.40  126.6  97.20   13.1  99.88   23.6
+actrecog    64.72   44.4  53.43   15.5  55.58   64.9  45.31     68  55.33   73.5  62.44   14.5
+iq-radio    86.87    469  60.25   3734  77.41  13381  47.31  12251  82.17  18787  70.84    576
+bit-str4    90.00    3.4  80.00    1.7  88.33    3.9  86.67    3.5  83.33    1.3  86.67    2.3
+splice      90.17   46.9  79.41   63.2  87.88    205  85.89    208  85.58    112  86.10   47.3
+mnist-str4  98.76   3376  97.75  36840  98.66  59925  91.92  59845  94.81 102130  97.86    944
+mnist-str8  98.54   4096  96.58   9207  97.50  18666  92.66  18604  94.62  40498  97.61    309
+flower      46.03     22  33.33   16.4  36.51  103.5  36.51  102.4  50.79  213.4  33.33   18.6
+decor       68.76   70.3  61.81  117.3  70.83   1225  70.14   1222  71.52   1043  68.75   1625
+style       40.29   20.5  36.57     48  38.06  450.3  30.59    449  38.43  397.4  37.68  652.6
+letters2    54.05   30.5  42.52   10.9  54.55  101.9  53.27   99.7  58.54  115.4  53.34   29.8
+"""
 
 ACCURACIES: dict[tuple[str, str], float] = {}
 SECONDS: dict[tuple[str, str], float] = {}
-for _name, _row in _TABLES.items():
-    for _method, (_accuracy, _seconds) in zip(METHOD_NAMES, _row, strict=True):
-        ACCURACIES[_name, _method] = _accuracy
+for _name, *_row in map(str.split, _TABLE.splitlines()):
+    for _method, _accuracy, _seconds in zip(METHOD_NAMES, _row[::2], _row[1::2], strict=True):
+        ACCURACIES[_name, _method] = float(_accuracy)
         SECONDS[_name, _method] = float(_seconds)
 
 # Accuracies that differ in the paper's first version.
@@ -92,19 +55,13 @@ FIRST_VERSION = {
 
 # The data sets of the paper's tables in their order, by domain, with our variants.
 ORDER = {
-    "auslan": "series",
-    "pentip": "series",
-    "pentip-trimmed": "series",
-    "actrecog": "series",
-    "iq-radio": "series",
-    "bit-str4": "strings",
-    "splice": "strings",
-    "mnist-str4": "strings",
-    "mnist-str8": "strings",
-    "flower": "images",
-    "decor": "images",
-    "style": "images",
-    "letters2": "images",
+    name: domain
+    for domain, names in (
+        ("series", "auslan pentip pentip-trimmed actrecog iq-radio"),
+        ("strings", "bit-str4 splice mnist-str4 mnist-str8"),
+        ("images", "flower decor style letters2"),
+    )
+    for name in names.split()
 }
 
 UNPUBLISHED = {
@@ -124,17 +81,17 @@ NOTES = {
         "How the paper cut the recordings into series is not published; ours are an approximation "
         "that comes close to its counts."
     ),
-    "mnist-str4": (
-        "The paper's strings are not published; ours are chain codes in 4 directions of the "
-        "outlines of MNIST's digits, on MNIST's own division."
-    ),
-    "mnist-str8": (
-        "The paper's strings are not published; ours are chain codes in 8 directions of the "
-        "outlines of MNIST's digits, on MNIST's own division."
-    ),
+    **{
+        f"mnist-str{directions}": (
+            f"The paper's strings are not published; ours are chain codes in {directions} "
+            "directions of the outlines of MNIST's digits, on MNIST's own division."
+        )
+        for directions in (4, 8)
+    },
     "style": "The classes are the products; the brands would be others.",
-    "digits-str8": "Not in the paper: outlines of scikit-learn's digits.",
-    "digits-str4": "Not in the paper: outlines of scikit-learn's digits.",
+    **dict.fromkeys(
+        ("digits-str8", "digits-str4"), "Not in the paper: outlines of scikit-learn's digits."
+    ),
     "digits-points": "Not in the paper: points of scikit-learn's digits.",
 }
 

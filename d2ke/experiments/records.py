@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records of a method on a data set, and their files."""
+"""Records: of a method on a data set, of the machine and the versions; and their files."""
 
 from __future__ import annotations
 
 import json
+import os
+import platform
 import statistics
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from d2ke._base.config import configuration
 from d2ke._base.files import write_file
+from d2ke._base.limits import physical_memory
+from d2ke._base.threads import thread_count
 from d2ke._version import __version__
 from d2ke.experiments import paper
 from d2ke.experiments.methods import Outcome
@@ -84,3 +90,39 @@ def _by_R(curves: Sequence[dict[int, float]]) -> dict[int, list[float]]:
 def write_json(path: Path, record: dict[str, Any]) -> None:
     """Write a record, whole or not at all."""
     write_file(path, (json.dumps(record, indent=2) + "\n").encode())
+
+
+def machine(n_threads: int | None) -> dict[str, str | int | float]:
+    """Return the processor, the instruction set used, cores, threads, memory and system."""
+    return {
+        "cpu": _cpu(),
+        "cores": os.cpu_count() or 1,
+        "threads": thread_count(n_threads),
+        "memory_gib": round((physical_memory() or 0) / 2**30, 1),
+        "instruction_set": configuration()["instruction set"],
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of d2ke, Python and the packages underneath."""
+    rows = configuration()
+    packages = {"python": platform.python_version(), "d2ke": rows["d2ke"]}
+    for name in ("numpy", "scipy", "liblinear-official", "libsvm-official"):
+        packages[name] = rows[name]
+    for name in ("matplotlib", "scikit-learn", "opencv-python-headless", "opencv-python"):
+        try:
+            packages[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return packages
+
+
+def _cpu() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine() or "unknown"

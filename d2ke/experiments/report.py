@@ -9,17 +9,8 @@ from typing import Any
 
 from d2ke._base.files import write_file
 from d2ke._base.text import shown
-from d2ke.experiments import paper
-from d2ke.experiments.document import (
-    Block,
-    as_html,
-    as_markdown,
-    heading,
-    image,
-    items,
-    paragraph,
-    table,
-)
+from d2ke.experiments import document, paper
+from d2ke.experiments.document import Block, heading, items, paragraph, table
 from d2ke.experiments.estimate import duration
 from d2ke.experiments.figures import figure
 from d2ke.experiments.paper import METHOD_NAMES
@@ -55,10 +46,10 @@ def write_report(results: Results, pictures: Mapping[str, bytes], folder: Path) 
     for name in results["datasets"]:
         path = f"figures/{name}.png"
         write_file(folder / path, pictures[name])
-        images.append(image(path, f"{name}: accuracy and kernel error", pictures[name]))
+        images.append(document.image(path, f"{name}: accuracy and kernel error", pictures[name]))
     blocks = list(_report(results, images))
-    write_file(folder / "report.md", as_markdown(blocks).encode())
-    write_file(folder / "report.html", as_html(TITLE, blocks).encode())
+    write_file(folder / "report.md", document.as_markdown(blocks).encode())
+    write_file(folder / "report.html", document.as_html(TITLE, blocks).encode())
 
 
 def _report(results: Results, images: Sequence[Block]) -> Iterator[Block]:
@@ -210,11 +201,10 @@ def _seconds_table(records: Sequence[Record]) -> Block:
         for method, record in row.items():
             stages = record["seconds_by_stage"]
             known = paper.SECONDS.get((name, method))
-            lines.append(
-                [name, METHOD_NAMES[method]]
-                + [_seconds(stages[stage]) if stage in stages else _NONE for stage in _STAGES]
-                + [_seconds(record["seconds"]), _NONE if known is None else f"{known:g}"]
-            )
+            times = (*(stages.get(stage) for stage in _STAGES), record["seconds"])
+            texts = [_NONE if time is None else _seconds(time) for time in times]
+            texts.append(_NONE if known is None else f"{known:g}")
+            lines.append([name, METHOD_NAMES[method], *texts])
     return table(["data", "method", *_STAGES, "total", "paper"], lines)
 
 
@@ -242,26 +232,15 @@ def _parameter_table(records: Sequence[Record]) -> Block:
 
 
 def _data_table(datasets: Mapping[str, Mapping[str, Any]]) -> Block:
-    columns = {
-        "data": None,
-        "objects": "n_objects",
-        "classes": "n_classes",
-        "lengths": "lengths",
-        "channels": "n_channels",
-        "training": "n_train",
-        "test": "n_test",
-        "distance": "distance",
-        "division": "division",
-    }
+    columns = {"objects": "n_objects", "classes": "n_classes", "lengths": "lengths",
+               "channels": "n_channels", "training": "n_train", "test": "n_test",
+               "distance": "distance", "division": "division"}  # fmt: skip
     lines = []
     for name, data in datasets.items():
         low, high = data["lengths"]
-        texts = dict(data) | {
-            None: name,
-            "lengths": f"{low}" if low == high else f"{low} to {high}",
-        }
-        lines.append([str(texts.get(key, _NONE)) for key in columns.values()])
-    return table([*columns], lines)
+        texts = {**data, "lengths": f"{low}" if low == high else f"{low} to {high}"}
+        lines.append([name, *(str(texts.get(key, _NONE)) for key in columns.values())])
+    return table(["data", *columns], lines)
 
 
 def _notes(results: Results) -> Iterator[str]:

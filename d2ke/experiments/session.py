@@ -4,8 +4,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
+from concurrent.futures import wait
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from d2ke._base.threads import worker_pool
+
+_TICK = 0.2  # seconds
 
 
 @dataclass(frozen=True)
@@ -34,5 +42,25 @@ class Session:
         """The options of functions that compute: threads and progress."""
         return {"n_threads": self.n_threads, "progress": self.progress}
 
+    def long(
+        self, description: str, function: Callable[..., Any], *args: Any, **others: Any
+    ) -> Any:
+        """Call a function that takes long; on a terminal, show the time that has passed."""
+        work = partial(function, *args, **others)
+        return interruptible(work, description if self.progress and sys.stderr.isatty() else None)
+
 
 SILENT = Session()
+
+
+def interruptible(work: Callable[[], Any], description: str | None = None) -> Any:
+    """Call a function in a thread; with a description, show the time that has passed."""
+    with worker_pool(1) as pool:
+        future = pool.submit(work)
+        if description is not None and not wait([future], _TICK).done:
+            from tqdm import tqdm
+
+            with tqdm(desc=description, bar_format="{desc}: {elapsed}", leave=False) as clock:
+                while not wait([future], _TICK).done:
+                    clock.refresh()
+        return future.result()

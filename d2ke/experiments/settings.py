@@ -73,7 +73,6 @@ _PENTIP = Setting(
     omega={"source": _SOURCES, "length": ((1, 10), (20, 80)), "sigma": (1.0, 3.0)},
     R=4096,
     search_R=1024,
-    gammas=(0.3, 1.0, 3.0),
     costs=(10.0, 1e2, 1e3, 1e4),
     single=True,
 )
@@ -105,11 +104,7 @@ def _mnist(order: int, *lengths: tuple[int, int]) -> Setting:
 
 SETTINGS = {
     "auslan": Setting(
-        omega={
-            "source": _SOURCES,
-            "length": ((1, 10), (2, 25)),
-            "sigma": (1.0, 2.0, 4.0, 8.0),
-        },
+        omega={"source": _SOURCES, "length": ((1, 10), (2, 25)), "sigma": (1.0, 2.0, 4.0, 8.0)},
         R=4096,
         search_R=512,
         gammas=(0.1, 0.3, 1.0),
@@ -125,7 +120,6 @@ SETTINGS = {
         omega={"source": _SOURCES, "length": ((1, 10), (2, 25)), "sigma": (0.3, 1.0, 3.0)},
         R=2048,
         search_R=512,
-        gammas=(0.3, 1.0, 3.0),
         costs=(10.0, 1e2, 1e3, 1e4),
         scale_channels=True,
         single=True,
@@ -144,21 +138,9 @@ SETTINGS = {
     "decor": _IMAGES,
     "style": _IMAGES,
     "letters2": replace(_IMAGES, omega={"region": ("data",), "size": ((1, 3), (2, 6))}, R=8192),
-    "digits-str8": Setting(
-        omega={"length": ((2, 20), (10, 40), (30, 60))},
-        R=1024,
-        search_R=512,
-    ),
-    "digits-str4": Setting(
-        omega={"length": ((2, 30), (20, 60), (50, 100))},
-        R=1024,
-        search_R=512,
-    ),
-    "digits-points": Setting(
-        omega={"size": ((1, 3), (3, 15), (10, 30))},
-        R=1024,
-        search_R=512,
-    ),
+    "digits-str8": Setting(omega={"length": ((2, 20), (10, 40), (30, 60))}, R=1024, search_R=512),
+    "digits-str4": Setting(omega={"length": ((2, 30), (20, 60), (50, 100))}, R=1024, search_R=512),
+    "digits-points": Setting(omega={"size": ((1, 3), (3, 15), (10, 30))}, R=1024, search_R=512),
 }
 
 # The values that a method's result depends on, besides those of all methods.
@@ -183,6 +165,9 @@ def used(setting: Setting, method: str) -> dict[str, Any]:
 DETERMINISTIC = frozenset({"knn", "dsk_rbf", "dsk_nd", "gdk_led"})
 
 
+_QUICK_N, _QUICK_GRAM_N = 1000, 2000
+
+
 def quick(setting: Setting) -> Setting:
     """Return a setting with a cheaper search and fewer random objects."""
     return replace(
@@ -194,9 +179,6 @@ def quick(setting: Setting) -> Setting:
         gram_gammas=setting.gram_gammas[1::2],
         gram_costs=setting.gram_costs[::2],
     )
-
-
-_QUICK_N, _QUICK_GRAM_N = 1000, 2000
 
 
 def sample(

@@ -9,26 +9,25 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import datetime, timezone
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from d2ke._base.files import check_writable
-from d2ke._base.interruptible import interruptible
 from d2ke._base.resume import as_json
 from d2ke.datasets import Dataset, load
 from d2ke.experiments import paper
 from d2ke.experiments.approximation import kernel_errors
 from d2ke.experiments.cells import Cell, Cells, outcome_of
 from d2ke.experiments.estimate import Estimate, duration
-from d2ke.experiments.machine import machine, versions
 from d2ke.experiments.methods import Division, evaluate
 from d2ke.experiments.plan import KERNEL, Plan, Selection, missing_things, one_error
-from d2ke.experiments.records import make_record, write_json
+from d2ke.experiments.records import machine, make_record, versions, write_json
 from d2ke.experiments.report import draw, write_report
-from d2ke.experiments.session import SILENT, Session
+from d2ke.experiments.session import SILENT, Session, interruptible
 
-_SMALLEST_R = 4
+_SMALLEST_LOG_R = 2  # of a curve; the next R is twice as large
 
 
 def tables(
@@ -116,8 +115,8 @@ class _Run:
         """Compute what is missing, and write the report after each data set."""
         self._announce()
         results = None
-        for plan in self.plans:
-            if plan.name in self.not_run or not plan.missing:
+        for plan in self._runnable():
+            if not plan.missing:
                 continue
             try:
                 dataset = self.loaded.pop(plan.name, None) or load(plan.name, self.session.data_dir)
@@ -163,8 +162,10 @@ class _Run:
             self.session.report(self._line(cell, content))
 
     def _left(self) -> list[Cell]:
-        plans = [plan for plan in self.plans if plan.name not in self.not_run]
-        return [cell for plan in plans for cell in plan.missing]
+        return [cell for plan in self._runnable() for cell in plan.missing]
+
+    def _runnable(self) -> list[Plan]:
+        return [plan for plan in self.plans if plan.name not in self.not_run]
 
     def _line(self, cell: Cell, content: dict[str, Any]) -> str:
         """Describe a finished cell, and how far the whole run is."""
@@ -174,7 +175,7 @@ class _Run:
         else:
             text = f"{cell.label}: {content['outcome']['accuracy']:.2f} %"
         left = self._left()
-        total = sum(len(plan.cells) for plan in self.plans if plan.name not in self.not_run)
+        total = sum(len(plan.cells) for plan in self._runnable())
         when = f"about {duration(self.estimate.remaining(left))} left" if left else "all done"
         return f"[{total - len(left)}/{total}] {text} in {content['wall']:.1f} s; {when}"
 
@@ -233,7 +234,7 @@ def _contents(
         if division is None or division.seed != cell.seed:
             division = Division.of(dataset, plan.setting, cell.seed, **session.computing)
         started = time.perf_counter()
-        content = interruptible(_content, cell, division, plan)
+        content = interruptible(partial(_content, cell, division, plan))
         content |= {
             "wall": time.perf_counter() - started,
             "fingerprint": plan.expected(cell),
@@ -245,11 +246,10 @@ def _contents(
 def _content(cell: Cell, division: Division, plan: Plan) -> dict[str, Any]:
     if cell.method == KERNEL:
         return {"kernel": kernel_errors(division, plan.chosen, quick=plan.quick)}
-    sizes, R = [], _SMALLEST_R
+    sizes = []
     # All seeds share a published division; one curve is enough there.
-    while R <= plan.setting.R and (cell.seed == 0 or plan.source.n_train is None):
-        sizes.append(R)
-        R *= 2
+    if cell.seed == 0 or plan.source.n_train is None:
+        sizes = [2**k for k in range(_SMALLEST_LOG_R, plan.setting.R.bit_length())]
     return {"outcome": dataclasses.asdict(evaluate(cell.method, division, sizes=sizes))}
 
 

@@ -95,17 +95,14 @@ def random_series(
     """
     integer("R", R, 1)
     integer("n_channels", n_channels, 1)
-    low, high = length_range("length", length)
+    lengths = length_range("length", length)
     sigma = positive_number("sigma", sigma)
     dtype = element_type("dtype", dtype)
-    offsets, values = _draw(
-        seed,
-        R,
-        (low, high),
-        lambda rng, n: rng.standard_normal((n, n_channels)),
-        "random_series",
-        n_channels,
-    )
+
+    def vectors(rng: Any, n: int) -> np.ndarray:
+        return rng.standard_normal((n, n_channels))
+
+    offsets, values = _draw(seed, R, lengths, vectors, "random_series", n_channels)
     with np.errstate(over="ignore"):
         values *= sigma
         values = values.astype(dtype, copy=False)
@@ -155,7 +152,7 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
     ['GGCAA', 'GACCT', 'TT']
     """
     integer("R", R, 1)
-    low, high = length_range("length", length)
+    lengths = length_range("length", length)
     if not isinstance(alphabet, (str, bytes, Sequence, np.ndarray)):
         raise TypeError(
             "alphabet must be a str, bytes or a sequence of integers, got "
@@ -173,12 +170,7 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
         )
     n_letters = len(letters.alphabet)
     offsets, codes = _draw(
-        seed,
-        R,
-        (low, high),
-        lambda rng, n: rng.integers(0, n_letters, size=n),
-        "random_strings",
-        1,
+        seed, R, lengths, lambda rng, n: rng.integers(0, n_letters, size=n), "random_strings", 1
     )
     values = codes.astype(letters.values.dtype)
     return Objects("strings", values, offsets, letters.alphabet, letters.letters)
@@ -246,20 +238,17 @@ def random_sets(
     """
     integer("R", R, 1)
     integer("dim", dim, 1)
-    smallest, largest = length_range("size", size)
+    sizes = length_range("size", size)
     choice("region", region, ["sphere", "orthant", "box"])
     dtype = element_type("dtype", dtype)
     low, high = _edge("low", low, dim), _edge("high", high, dim)
     if not (low < high).all():
         raise ValueError(f"low must be less than high, got low={low} and high={high}")
-    offsets, values = _draw(
-        seed,
-        R,
-        (smallest, largest),
-        lambda rng, n: (rng.random if region == "box" else rng.standard_normal)((n, dim)),
-        "random_sets",
-        dim,
-    )
+
+    def vectors(rng: Any, n: int) -> np.ndarray:
+        return (rng.random if region == "box" else rng.standard_normal)((n, dim))
+
+    offsets, values = _draw(seed, R, sizes, vectors, "random_sets", dim)
     if region == "box":
         with np.errstate(over="ignore", invalid="ignore"):
             values = low + values * (high - low)

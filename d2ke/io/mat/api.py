@@ -128,11 +128,7 @@ def load_mat(
 
 
 def load_objects(
-    file: str | os.PathLike,
-    name: str,
-    *,
-    channels_first: bool = True,
-    kind: str | None = None,
+    file: str | os.PathLike, name: str, *, channels_first: bool = True, kind: str | None = None
 ) -> Objects:
     """Read one variable of a MAT-file as packed objects.
 
@@ -199,11 +195,7 @@ def load_objects(
 
 
 def save_mat(
-    file: str | os.PathLike,
-    data: Mapping[str, Any],
-    *,
-    version: str = "5",
-    compress: bool = True,
+    file: str | os.PathLike, data: Mapping[str, Any], *, version: str = "5", compress: bool = True
 ) -> None:
     """Write variables to a MAT-file that MATLAB loads; it is written whole or not at all.
 
@@ -273,11 +265,9 @@ def _named(path: Path) -> Iterator[None]:
 def _wanted(names: Any) -> list[str] | None:
     if names is None:
         return None
-    if isinstance(names, str):
-        return [names]
     if not isinstance(names, Iterable):
         raise TypeError(f"names must be a str or a sequence of str, got {names!r}")
-    names = list(names)
+    names = [names] if isinstance(names, str) else list(names)
     for i, name in enumerate(names):
         if not isinstance(name, str):
             raise TypeError(f"names[{i}] must be a str, got {name!r}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -23,7 +23,7 @@ _STORED = {
     1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8",
     16: "u1", 17: "u2", 18: "u4",
 }  # fmt: skip
-_UTF8, _UTF16, _UTF32 = 16, 17, 18
+_UTF8, _UTF32 = 16, 18
 _CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE = 1, 2, 3, 4, 5
 _FUNCTION, _OPAQUE = 16, 17
 _CLASSES = {
@@ -94,49 +94,41 @@ def read(file: BinaryIO, place: tuple) -> tuple:
 def _inflated(file: BinaryIO, nbytes: int, order: str) -> np.ndarray:
     """Decompress one variable; it may not take more than the size in its tag."""
     stream = zlib.decompressobj()
-    buffer = None
-    head, filled = b"", 0
-    left = nbytes
+    content, size = bytearray(), None
     try:
-        while left:
-            piece = file.read(min(left, 2**16))
-            if not piece:
-                raise Damaged("it became shorter while it was read")
-            left -= len(piece)
-            while piece and not stream.eof:
-                if buffer is None:
-                    head += stream.decompress(piece, 8 - len(head))
-                    piece = stream.unconsumed_tail
-                    if len(head) < 8:
-                        continue
-                    kind, size = (int(x) for x in np.frombuffer(head, f"{order}u4"))
-                    if kind != _MATRIX or size > nbytes * _DEFLATE_RATIO:
-                        raise Damaged(f"{nbytes} compressed bytes claim to hold {size}")
-                    buffer = np.empty(8 + size, dtype=np.uint8)
-                    buffer[:8] = np.frombuffer(head, dtype=np.uint8)
-                    filled = 8
-                    continue
-                out = stream.decompress(piece, 2**20)
-                piece = stream.unconsumed_tail
-                if filled + len(out) > len(buffer):
-                    raise Damaged("compressed data hold more than they declare")
-                buffer[filled : filled + len(out)] = np.frombuffer(out, dtype=np.uint8)
-                filled += len(out)
-            if stream.eof:
-                break
-        if buffer is not None and not stream.eof:
-            filled += len(rest := stream.flush())
-            if rest:
+        for part in _decompressed(file, nbytes, stream):
+            content += part
+            if size is None and len(content) >= 8:
+                kind, size = (int(x) for x in np.frombuffer(content[:8], f"{order}u4"))
+                if kind != _MATRIX or size > nbytes * _DEFLATE_RATIO:
+                    raise Damaged(f"{nbytes} compressed bytes claim to hold {size}")
+            if size is not None and len(content) > 8 + size:
                 raise Damaged("compressed data hold more than they declare")
     except zlib.error as error:
         raise Damaged(f"it does not decompress: {error}") from None
-    if buffer is not None and stream.eof and filled % 8 == 0 and filled == len(buffer) - 4:
+    buffer = np.frombuffer(content, dtype=np.uint8)
+    if size is not None and stream.eof and len(buffer) % 8 == 0 and len(buffer) == 4 + size:
         # Octave counts 4 bytes too many of a char array of several rows and up to 4 characters.
-        buffer = buffer[:filled]
-        buffer[4:8] = np.array([filled - 8], dtype=f"{order}u4").view(np.uint8)
-    if buffer is None or not stream.eof or filled != len(buffer):
+        size -= 4
+        buffer[4:8] = np.array([size], dtype=f"{order}u4").view(np.uint8)
+    if size is None or not stream.eof or len(buffer) != 8 + size:
         raise Damaged("compressed data end too early")
     return buffer
+
+
+def _decompressed(file: BinaryIO, nbytes: int, stream: Any) -> Iterator[bytes]:
+    """Yield what a stream of zlib makes of so many bytes, by pieces."""
+    while nbytes and not stream.eof:
+        piece = file.read(min(nbytes, 2**16))
+        if not piece:
+            raise Damaged("it became shorter while it was read")
+        nbytes -= len(piece)
+        while piece and not stream.eof:
+            part = stream.decompress(piece, 2**20)
+            piece = stream.unconsumed_tail
+            yield part
+    if not stream.eof:
+        yield stream.flush()
 
 
 class _Reader:

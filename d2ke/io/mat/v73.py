@@ -78,8 +78,6 @@ def _received(process: subprocess.Popen) -> Iterator[tuple]:
             raise Damaged(message[1])
         if message[0] == "done":
             return
-        if message[0] in ("node", "item"):
-            message = message[0], checked(message[1])
         yield message
 
 
@@ -123,7 +121,8 @@ def _node(described: list[Any], stream: BinaryIO) -> tuple:
         }
         return kind, _shape(content[0]), columns
     if kind == "sparse":
-        return kind, _shape(content[0]), *(_array(part, stream) for part in content[1:4])
+        parts = [_array(part, stream) for part in content[1:4]]
+        return compressed_columns(_shape(content[0]), *parts)
     if kind == "unreadable":
         return kind, str(content[0]), str(content[1])
     raise ValueError(f"a node of kind {kind!r}")
@@ -149,18 +148,6 @@ def _end_of(code: int) -> str:
     if code < 0:
         return f"libhdf5 crashes on it ({signal.Signals(-code).name})"
     return f"the process that reads it ended with code {code}"
-
-
-def checked(node: tuple) -> tuple:
-    """Return a node whose sparse matrices have been checked."""
-    kind = node[0]
-    if kind == "sparse":
-        return compressed_columns(*node[1:3], *node[3:])
-    if kind == "cell":
-        return kind, node[1], [checked(item) for item in node[2]]
-    if kind == "struct":
-        return kind, node[1], {k: [checked(x) for x in column] for k, column in node[2].items()}
-    return node
 
 
 # Writing.

@@ -74,10 +74,6 @@ class Reader:
         alarm()
         return [name for name in self.file if not name.startswith("#")]
 
-    def variable(self, name: str) -> Any:
-        """Return the object of a variable."""
-        return self.member(self.file, name)
-
     def member(self, group: Any, name: str) -> Any:
         """Return what a group has itself; other links may lead to another file."""
         alarm()
@@ -292,9 +288,7 @@ class Reader:
             fields = members
         if set(fields) != set(members):
             raise Damaged(f"{group.name} has other members than MATLAB_fields says")
-        items = {}
-        for field in fields:
-            items[field] = self.member(group, field)
+        items = {field: self.member(group, field) for field in fields}
         # The values of a struct array are references in a dataset without a class;
         # those of one struct are values.
         if items and all(
@@ -322,12 +316,11 @@ class Reader:
                 parts[name] = np.zeros(0, dtype)
                 continue
             data = self.member(group, name)
-            if not isinstance(data, h5py.Dataset) or len(data.shape or ()) != 1:
-                raise Damaged(f"{data.name} is no part of a sparse matrix")
-            compound = data.dtype.names is not None
-            if compound and set(data.dtype.names) != {"real", "imag"}:
-                raise Damaged(f"{data.name} is no part of a sparse matrix")
-            if not compound and data.dtype.kind not in "fiub":
+            fits = isinstance(data, h5py.Dataset) and len(data.shape or ()) == 1
+            compound = fits and data.dtype.names is not None
+            if compound:
+                fits = set(data.dtype.names) == {"real", "imag"}
+            if not fits or not (compound or data.dtype.kind in "fiub"):
                 raise Damaged(f"{data.name} is no part of a sparse matrix")
             parts[name] = (self.complex_of(data) if compound else self.array(data)).ravel()
         data = parts["data"]
@@ -354,7 +347,7 @@ def messages(request: dict[str, Any]) -> Iterator[tuple]:
     for name in names if wanted is None else wanted:
         if name not in names:
             continue  # the parent has all names
-        item = reader.variable(name)
+        item = reader.member(reader.file, name)
         yield "name", name
         pieces = (
             request["pieces"]

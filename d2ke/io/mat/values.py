@@ -114,15 +114,11 @@ def _objects(values: Iterable[Any], shape: tuple[int, ...]) -> np.ndarray:
 
 def _places(shape: tuple[int, ...]) -> Iterable[str]:
     """MATLAB's subscripts in column-major order: one for a row or a column."""
-    for i in range(math.prod(shape)):
-        if len(shape) == 2 and 1 in shape:
-            yield str(i + 1)
-            continue
-        place = []
-        for n in shape:
-            i, k = divmod(i, n)
-            place.append(str(k + 1))
-        yield ",".join(place)
+    count = math.prod(shape)
+    if len(shape) == 2 and 1 in shape:
+        return map(str, range(1, count + 1))
+    axes = np.unravel_index(np.arange(count), shape, order="F")
+    return (",".join(str(k + 1) for k in place) for place in zip(*axes, strict=True))
 
 
 def _text(units: np.ndarray, name: str, squeeze: bool) -> Any:
@@ -177,7 +173,9 @@ def from_python(value: Any, where: str, depth: int = 0) -> tuple:
         items = [from_python(x, f"{where}[{i}]", depth + 1) for i, x in enumerate(value)]
         return "cell", (1, len(items)), items
     if isinstance(value, Objects):
-        items = [_object_node(x, f"{where}[{i}]") for i, x in enumerate(value)]
+        # Channels in rows, as MATLAB's users keep series.
+        items = [x.T if value.kind == "vectors" else x for x in value]
+        items = [from_python(x, f"{where}[{i}]") for i, x in enumerate(items)]
         return "cell", (len(items), 1), items
     if scipy.sparse.issparse(value):
         return _sparse_node(value, where)
@@ -270,11 +268,6 @@ def _rows_of_units(array: np.ndarray, where: str, ndim: int) -> np.ndarray:
             f"{where} has characters beyond 16 bits in a char array; give a list of str (a cell)"
         )
     return np.moveaxis(codes.astype(np.uint16), -1, 1)
-
-
-def _object_node(item: Any, where: str) -> tuple:
-    """One packed object: channels in rows, as MATLAB's users keep series."""
-    return from_python(item.T if isinstance(item, np.ndarray) and item.ndim == 2 else item, where)
 
 
 def _sparse_node(value: Any, where: str) -> tuple:

@@ -1,13 +1,37 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arguments that several commands share: ``--threads``, ``--data`` and ``--seed``."""
+"""Types of arguments, and the options that several commands share."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from typing import Any
 
-from d2ke.cli.argument_types import positive, seed
+from d2ke._base.checks import positive_number
+
+
+def number(text: str) -> float:
+    """Return a finite number above 0."""
+    try:
+        return positive_number("it", float(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive finite number") from None
+
+
+def _whole(text: str, low: int) -> int:
+    """Return an integer of at least `low`."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = low - 1
+    if value < low:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer of at least {low}")
+    return value
+
+
+positive = partial(_whole, low=1)
+seed = partial(_whole, low=0)
 
 
 def threads_parser() -> argparse.ArgumentParser:
