@@ -113,12 +113,12 @@ def libsvmwrite(filename: str | os.PathLike, labels: Any, X: Any) -> None:
     for name, values in (("labels", y), ("X", rows.data)):
         if not np.isfinite(values).all():
             raise ValueError(f"{name} must be finite throughout")
-    with atomic_write(path) as temporary, open(temporary, "w") as file:
+    with atomic_write(path) as file:
         for i, label in enumerate(y.tolist()):
             row = slice(rows.indptr[i], rows.indptr[i + 1])
             pairs = zip(rows.indices[row].tolist(), rows.data[row].tolist(), strict=True)
-            file.write(" ".join([_number(label), *(f"{j + 1}:{_number(v)}" for j, v in pairs)]))
-            file.write("\n")
+            line = " ".join([_number(label), *(f"{j + 1}:{_number(v)}" for j, v in pairs)])
+            file.write(f"{line}\n".encode())
 
 
 def _number(value: float) -> str:

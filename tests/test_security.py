@@ -21,10 +21,11 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from sealed import seal
 
 import d2ke
 from d2ke.datasets import actrecog, auslan, images
-from d2ke.io.store.hdf5 import HEADER_BYTES, place_dataset, put_objects, seal
+from d2ke.io.store.hdf5 import HEADER_BYTES, place_dataset, put_objects
 from d2ke.model_selection.result import _FORMAT, _SEAL
 
 ROOT = Path(__file__).parent.parent

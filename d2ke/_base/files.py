@@ -5,47 +5,93 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 # How systems say that they cannot reserve space.
+_READ = os.O_RDONLY
+for _name in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK"):  # those that the system has
+    _READ |= getattr(os, _name, 0)
 _NO_RESERVE = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS, errno.ENODEV)
-_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 @contextmanager
-def atomic_write(path: Path) -> Iterator[Path]:
-    """Give a path beside `path` to write to; it takes its place if nothing goes wrong.
+def atomic_write(path: Path) -> Iterator[BinaryIO]:
+    """Give a new file to write to; when all of it is on the disk it gets the name `path`.
 
-    A reader, or a kill, never meets half a file. No other call has the same name.
+    A reader, or a kill, never meets half a file. No other call writes to the same one. Where
+    `path` is a link, the file that it names is replaced.
+
+    Raises
+    ------
+    OSError
+        If `path` is no place for a file, or the disk is full; nothing is left behind then.
     """
-    part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
+    check_place(path)
+    place = Path(os.path.realpath(path))
+    part = place.with_name(f"{place.name}.{uuid.uuid4().hex}.part")
     try:
-        yield part
-        os.replace(part, path)
-    except BaseException:
+        with open(part, "xb+") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(part, place)
+        sync_folder(place)
+    except BaseException as error:
         part.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in FULL and error.filename is None:
+            reason = os.strerror(error.errno)
+            raise OSError(error.errno, f"{path} was not written: {reason}") from error
         raise
 
 
-def write_file(path: Path, content: bytes) -> None:
+def write_file(path: Path, content: bytes | memoryview) -> None:
     """Write a file whole or not at all."""
-    with atomic_write(path) as part:
-        part.write_bytes(content)
+    with atomic_write(path) as stream:
+        stream.write(content)
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open a file to read it, without a buffer.
+
+    Raises
+    ------
+    OSError
+        If it is missing, or is a folder, a pipe or a device: those may have no end.
+    """
+    try:
+        # Without O_NONBLOCK a pipe waits here for a writer.
+        fd = os.open(path, _READ)
+    except FileNotFoundError:
+        raise FileNotFoundError(errno.ENOENT, "there is no such file", str(path)) from None
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        check_place(path)
+    return open(fd, "rb", buffering=0)
+
+
+def check_place(path: Path) -> None:
+    """Raise OSError unless `path` is a file, or a name in a folder where one can be made."""
+    if path.is_dir() or not path.name:
+        raise IsADirectoryError(f"{path} is a folder; a file's name is needed")
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is no file but a pipe, a socket or a device; a file is needed")
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"cannot write {path}: the folder {folder} does not exist")
 
 
 def check_writable(path: Path) -> None:
     """Raise OSError unless a file can be written at `path`; better before the work than after."""
-    if path.is_dir() or not path.name:
-        raise IsADirectoryError(f"cannot write a file at {str(path)!r}: it is a folder")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"cannot write {path}: the folder {path.parent} does not exist")
+    check_place(path)
     try:
         with tempfile.TemporaryFile(dir=path.parent):
             pass
@@ -82,7 +128,7 @@ def reserve(fd: int, n_bytes: int, path: Path) -> None:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(fd, 0, n_bytes)
     except OSError as error:
-        if error.errno in _FULL:
+        if error.errno in FULL:
             raise OSError(error.errno, f"{path} takes {n_bytes} bytes: {error.strerror}") from error
         if error.errno not in _NO_RESERVE:
             raise
@@ -90,6 +136,8 @@ def reserve(fd: int, n_bytes: int, path: Path) -> None:
 
 def sync_folder(path: Path) -> None:
     """Have the system write down which names the folder of `path` has."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return  # Windows has no such call
     fd = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(fd)

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 
 from d2ke._base.checks import generator, integer
-from d2ke._base.files import atomic_write, check_writable, write_file
+from d2ke._base.files import check_writable, write_file
 from d2ke.cli.map_picture import Panel, check_picture_file, coordinates, draw, matched
 from d2ke.cli.matrix_files import HDF5, InputError
 from d2ke.cli.similarities import Input, Similarities, read_similarities
@@ -24,7 +23,7 @@ from d2ke.discriminative.cdsk import Clustering, cdsk
 from d2ke.discriminative.lpdsk import Propagation, lpdsk
 from d2ke.discriminative.metrics import clustering_accuracy, normalized_mutual_information
 from d2ke.experiments.session import SILENT, Session
-from d2ke.io.store.hdf5 import put_text
+from d2ke.io.store.hdf5 import put_text, write_hdf5
 
 _LABELED = 3
 _ENDINGS = (".csv", *HDF5)  # of result files
@@ -243,7 +242,7 @@ def _check_result_file(file: Path) -> None:
 def _write_assignments(file: Path, columns: Mapping[str, np.ndarray]) -> None:
     """Write columns of equal length, whole or not at all; in HDF5, a dataset for each."""
     if file.suffix in HDF5:
-        with atomic_write(file) as part, h5py.File(part, "w") as store:
+        with write_hdf5(file) as store:
             for name, values in columns.items():
                 if values.dtype.kind == "U":
                     put_text(store, name, values)

@@ -11,6 +11,7 @@ import h5py
 import numpy as np
 from scipy import sparse
 
+from d2ke._base.files import open_file
 from d2ke.io import load_features, load_mat
 
 MAT, HDF5, TEXT = (".mat",), (".h5", ".hdf5"), (".csv", ".tsv", ".txt")
@@ -27,7 +28,7 @@ class InputError(ValueError):
 
 def is_store(file: Path) -> bool:
     """Tell whether a file is one that `d2ke.io.save_features` wrote."""
-    with open(file, "rb") as stream:
+    with open_file(file) as stream:
         return stream.read(len(_STORE)) == _STORE
 
 
@@ -123,7 +124,8 @@ def _is_number(field: str) -> bool:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8-sig")
+        with open_file(file) as stream:
+            return stream.read().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{file} is not a text file in UTF-8") from None
 
@@ -133,7 +135,7 @@ def _hdf5(file: Path, variable: str | None) -> dict[str, Any]:
     if is_store(file):  # checks the whole file: libhdf5 may loop for ever over a damaged one
         load_features(file, rows=slice(0, 1))
     try:
-        store = h5py.File(file, "r")
+        store = h5py.File(file, "r")  # no pipe or device: is_store has opened it
     except OSError:
         raise InputError(f"{file} is not an HDF5 file, or is damaged") from None
     with store:

@@ -16,7 +16,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from d2ke._base.files import atomic_write
+from d2ke._base.files import open_file
 from d2ke.io.store.hdf5 import (
     HEADER_BYTES,
     get_objects,
@@ -26,8 +26,8 @@ from d2ke.io.store.hdf5 import (
     part_of,
     put_objects,
     put_text,
-    seal,
     sha256,
+    write_hdf5,
 )
 from d2ke.objects.container import Objects
 
@@ -107,13 +107,13 @@ def _read(name: str, key: str) -> tuple[Objects, np.ndarray] | None:
     try:
         file = _file(name, key)
         # HDF5 can loop for ever over a damaged file, so only sealed files are opened.
-        with open(file, "rb") as stream:
+        with open_file(file) as stream:
             if stream.read(HEADER_BYTES) != header((_FORMAT, key), stream):
                 return None
-        with h5py.File(file, "r") as store:
-            labels = part_of(store, "labels")
-            labels = get_text(labels) if labels.dtype.kind == "S" else labels[()]
-            return get_objects(group_of(store, "objects")), labels
+            with h5py.File(stream, "r") as store:
+                labels = part_of(store, "labels")
+                labels = get_text(labels) if labels.dtype.kind == "S" else labels[()]
+                return get_objects(group_of(store, "objects")), labels
     except (KeyError, OSError, RuntimeError, TypeError, ValueError):
         return None
 
@@ -121,11 +121,9 @@ def _read(name: str, key: str) -> tuple[Objects, np.ndarray] | None:
 def _write(name: str, key: str, objects: Objects, labels: np.ndarray) -> None:
     file = _file(name, key)
     file.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(file) as part:
-        with h5py.File(part, "w", userblock_size=HEADER_BYTES) as store:
-            put_objects(store.create_group("objects"), objects)
-            if labels.dtype.kind == "U":
-                put_text(store, "labels", labels)
-            else:
-                store["labels"] = labels
-        seal(part, (_FORMAT, key))
+    with write_hdf5(file, (_FORMAT, key)) as store:
+        put_objects(store.create_group("objects"), objects)
+        if labels.dtype.kind == "U":
+            put_text(store, "labels", labels)
+        else:
+            store["labels"] = labels

@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from d2ke._base.checks import file_path
+from d2ke._base.files import atomic_write, open_file
 from d2ke._base.memory import needs
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.svm_model import Kernel, SVMModel
@@ -77,7 +78,7 @@ def save_model(file: str | os.PathLike | BinaryIO, model: LinearModel | SVMModel
     if hasattr(file, "write"):
         np.savez(file, **entries)
     else:
-        with open(file_path("file", file), "wb") as handle:
+        with atomic_write(file_path("file", file)) as handle:
             np.savez(handle, **entries)
 
 
@@ -120,7 +121,7 @@ def load_model(file: str | os.PathLike | BinaryIO) -> LinearModel | SVMModel:
     if hasattr(file, "read"):
         return _read("file", file)
     path = file_path("file", file)
-    with open(path, "rb") as handle:
+    with open_file(path) as handle:
         return _read(str(path), handle)
 
 

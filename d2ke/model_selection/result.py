@@ -14,11 +14,11 @@ import h5py
 import numpy as np
 
 from d2ke._base.checks import file_path
-from d2ke._base.files import atomic_write, lists_to_tuples
+from d2ke._base.files import lists_to_tuples, open_file, write_file
 from d2ke._base.memory import needs
 from d2ke._base.text import show, shown
 from d2ke._version import __version__
-from d2ke.io.store.hdf5 import HEADER_BYTES, group_of, header, part_of, seal
+from d2ke.io.store.hdf5 import HEADER_BYTES, group_of, header, part_of, write_hdf5
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -99,13 +99,11 @@ class Search:
             "info": self.info,
         }
         text = json.dumps(record, indent=2, default=_plain)
-        with atomic_write(path) as part:
-            if kind == "json":
-                part.write_text(text + "\n")
-            else:
-                with h5py.File(part, "w", userblock_size=HEADER_BYTES) as file:
-                    _write_hdf5(file, json.loads(text))
-                seal(part, _SEAL)
+        if kind == "json":
+            write_file(path, (text + "\n").encode())
+        else:
+            with write_hdf5(path, _SEAL) as store:
+                _write_hdf5(store, json.loads(text))
 
     def plot(self) -> Figure:
         """Draw the best accuracy reached with each value of each parameter.
@@ -183,14 +181,15 @@ def load_search(path: str | os.PathLike) -> Search:
     path = file_path("path", path)
     try:
         if _kind(path) == "json":
-            record = json.loads(path.read_text())
+            with open_file(path) as stream:
+                record = json.loads(stream.read())
         else:
             # libhdf5 can loop for ever over a damaged file, so only sealed files are opened.
-            with open(path, "rb") as stream:
+            with open_file(path) as stream:
                 if stream.read(HEADER_BYTES) != header(_SEAL, stream):
                     raise ValueError("it is damaged, or no HDF5 file that Search.save wrote")
-            with h5py.File(path, "r") as file:
-                record = _read_hdf5(file)
+                with h5py.File(stream, "r") as file:
+                    record = _read_hdf5(file)
         if record["format"] != _FORMAT:
             raise ValueError(f"its format is {record['format']!r}")
         return Search(

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files that are written whole or not at all."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
 
-from d2ke._base.files import atomic_write, lists_to_tuples, write_file
+from d2ke._base.files import atomic_write, lists_to_tuples, open_file, write_file
 
 
 def test_calls_at_once_do_not_share_a_temporary_file(tmp_path):
@@ -14,7 +15,7 @@ def test_calls_at_once_do_not_share_a_temporary_file(tmp_path):
     with ExitStack() as stack:
         parts = [stack.enter_context(atomic_write(path)) for _ in range(3)]
         for number, part in enumerate(parts):
-            part.write_text(str(number))
+            part.write(b"%d" % number)
     assert path.read_text() == "0"  # the first one leaves its context last
     assert list(tmp_path.iterdir()) == [path]
 
@@ -32,13 +33,42 @@ def test_an_error_leaves_the_old_file(tmp_path):
 
     def fail():
         with atomic_write(path) as part:
-            part.write_text("half")
+            part.write(b"half")
             raise KeyError
 
     with pytest.raises(KeyError):
         fail()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_stays_one(tmp_path):
+    """Its file is replaced, or made where there is none."""
+    for name in ("there", "new"):
+        (tmp_path / f"{name} link").symlink_to(tmp_path / name)
+    (tmp_path / "there").write_text("old")
+    for name in ("there", "new"):
+        write_file(tmp_path / f"{name} link", b"content")
+        assert (tmp_path / f"{name} link").is_symlink()
+        assert (tmp_path / name).read_bytes() == b"content"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes that have names")
+def test_only_files_are_written_and_read(tmp_path):
+    """A pipe without a writer, or a device without an end, would wait for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("/dev/zero")
+    for name in ("pipe", "link"):
+        for function in (open_file, lambda path: write_file(path, b"")):
+            with pytest.raises(OSError, match=f"{name} is no file but a pipe, a socket or a dev"):
+                function(tmp_path / name)
+    for function in (open_file, lambda path: write_file(path, b"")):
+        with pytest.raises(IsADirectoryError, match="a file's name is needed"):
+            function(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"there is no such file: .*missing"):
+        open_file(tmp_path / "missing")
+    with pytest.raises(FileNotFoundError, match=r"x: the folder .*missing does not exist"):
+        write_file(tmp_path / "missing/x", b"")
 
 
 def test_lists_become_tuples_at_every_depth():

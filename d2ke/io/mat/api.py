@@ -33,6 +33,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from io import BufferedReader
 from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO
@@ -40,7 +41,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from d2ke._base.checks import choice, file_path, flag
-from d2ke._base.files import atomic_write
+from d2ke._base.files import atomic_write, open_file
 from d2ke._base.memory import needs
 from d2ke.io.mat import v4, v5, v73
 from d2ke.io.mat.errors import Damaged, MatFileError, Unreadable
@@ -243,12 +244,8 @@ def save_mat(
     compress = flag("compress", compress)
     try:
         nodes = variable_nodes(data)
-        with atomic_write(path) as part:
-            if version == "7.3":
-                v73.write(part, nodes, compress)
-            else:
-                with open(part, "wb") as out:
-                    v5.write(out, nodes, compress)
+        with atomic_write(path) as stream:
+            (v73 if version == "7.3" else v5).write(stream, nodes, compress)
     except (TypeError, ValueError) as error:
         raise type(error)(f"save_mat: {error}") from None
 
@@ -300,7 +297,7 @@ def _format(path: Path, head: bytes) -> str:
 
 def _nodes(path: Path, wanted: list[str] | None) -> tuple[list[str], dict[str, tuple]]:
     """Return the names of all variables, as far as they had to be read, and the wanted nodes."""
-    with open(path, "rb") as file:
+    with BufferedReader(open_file(path)) as file:
         form = _format(path, file.read(128))
         if form != "7.3":
             return _old_nodes(file, path.stat().st_size, v4 if form == "4" else v5, wanted)
@@ -342,7 +339,7 @@ def _old_nodes(
 
 def _items(path: Path, name: str) -> tuple[tuple[int, ...] | None, Any]:
     """Return shape and items of a cell, or None and the node of anything else."""
-    with open(path, "rb") as file:
+    with open_file(path) as file:
         old = _format(path, file.read(128)) != "7.3"
     if old:
         present, nodes = _nodes(path, [name])

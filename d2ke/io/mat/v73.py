@@ -16,9 +16,11 @@ from typing import Any, BinaryIO
 import h5py
 import numpy as np
 
+from d2ke._base.files import open_file
 from d2ke.io.mat.errors import Damaged
 from d2ke.io.mat.v5 import compressed_columns
 from d2ke.io.mat.values import CLASSES
+from d2ke.io.store.hdf5 import Image
 
 _CHILD = Path(__file__).with_name("v73_child.py")
 _USERBLOCK = 512
@@ -153,21 +155,24 @@ def _end_of(code: int) -> str:
 # Writing.
 
 
-def write(path: Path, nodes: dict[str, tuple], compress: bool) -> None:
+def write(stream: BinaryIO, nodes: dict[str, tuple], compress: bool) -> None:
     """Write variables, by name, as one MAT-file of version 7.3."""
-    with h5py.File(path, "w", userblock_size=_USERBLOCK, libver="earliest") as file:
-        writer = _Writer(file, compress)
+    image = Image(stream.fileno())
+    with h5py.File(image, "w", userblock_size=_USERBLOCK, libver="earliest") as file:
+        writer = _Writer(file, image, compress)
         for name, node in nodes.items():
             writer.put(file, name, node)
+            image.write_to_file()
+    image.write_to_file()
     text = b"MATLAB 7.3 MAT-file, Platform: GLNXA64, written by d2ke HDF5 schema 1.00 ."
-    with open(path, "r+b") as file:
-        version = np.array([0x0200, 0x4D49], dtype="<u2").tobytes()
-        file.write(text.ljust(116) + bytes(8) + version)
+    version = np.array([0x0200, 0x4D49], dtype="<u2").tobytes()
+    stream.write(text.ljust(116) + bytes(8) + version)
+    stream.truncate(image.size)
 
 
 class _Writer:
-    def __init__(self, file: h5py.File, compress: bool):
-        self.file = file
+    def __init__(self, file: h5py.File, image: Image, compress: bool):
+        self.file, self.image = file, image
         self.compress = compress
         self.references: h5py.Group | None = None
         self.referred = 0
@@ -213,9 +218,13 @@ class _Writer:
             values = np.ascontiguousarray(values.T).view([("real", part), ("imag", part)])
         else:
             values = values.T
-        compress = self.compress and values.nbytes >= _COMPRESSED_FROM
-        options = {"compression": "gzip", "compression_opts": 3} if compress else {}
-        return group.create_dataset(name, data=values, **options)
+        if values.nbytes < _COMPRESSED_FROM:
+            return group.create_dataset(name, data=values)
+        if not self.compress:
+            return self.image.place(group, name, values)
+        item = group.create_dataset(name, data=values, compression="gzip", compression_opts=3)
+        self.image.write_to_file()
+        return item
 
     def put_empty(
         self, group: h5py.Group, name: str, shape: tuple[int, ...], matlab_class: str
@@ -280,7 +289,7 @@ class _Writer:
 
 def is_hdf5(path: Path) -> bool:
     """Whether HDF5's signature is where version 7.3 and HDF5 itself put it."""
-    with open(path, "rb") as file:
+    with open_file(path) as file:
         for at in (0, 512, 1024, 2048):
             file.seek(at)
             if file.read(8) == b"\x89HDF\r\n\x1a\n":

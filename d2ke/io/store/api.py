@@ -177,9 +177,8 @@ def save_features(
     parameters = _parameters({} if parameters is None else parameters)
     if compression is not None:
         choice("compression", compression, ["gzip"])
-    with atomic_write(path) as part, open(part, "xb+", buffering=0) as stream:
+    with atomic_write(path) as stream:
         _write(stream.fileno(), path, Z, labels, omega, parameters, compression)
-        os.fsync(stream.fileno())
 
 
 def _write(

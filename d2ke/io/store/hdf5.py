@@ -14,13 +14,14 @@ import io
 import math
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import h5py
 import numpy as np
 
-from d2ke._base.files import write_all
+from d2ke._base.files import atomic_write, reserve, write_all
 from d2ke.objects.container import Objects
 
 DEFLATE_RATIO = 1040  # deflate cannot make more than 1032 bytes of one
@@ -57,12 +58,22 @@ def header(lines: Sequence[str], content: BinaryIO, *spared: tuple[int, int]) ->
     return "\n".join((*lines, digest.hex(), "")).encode().ljust(HEADER_BYTES, b"\0")
 
 
-def seal(path: Path, lines: Sequence[str], *spared: tuple[int, int]) -> None:
-    """Write the header of an HDF5 file made with ``userblock_size=HEADER_BYTES``."""
-    with open(path, "r+b") as stream:
-        front = header(lines, stream, *spared)
-        stream.seek(0)
-        stream.write(front)
+@contextmanager
+def write_hdf5(path: Path, lines: Sequence[str] = ()) -> Iterator[h5py.File]:
+    """Give an HDF5 file in memory; it is written to `path`, whole or not at all.
+
+    With `lines` it has a header with the SHA-256 of the content.
+    """
+    with atomic_write(path) as stream:
+        fd = stream.fileno()
+        image = Image(fd)
+        with h5py.File(image, "w", userblock_size=HEADER_BYTES if lines else 0) as store:
+            yield store
+        reserve(fd, image.size, path)
+        image.write_to_file()
+        os.ftruncate(fd, image.size)
+        if lines:
+            write_all(fd, header(lines, stream), 0)
 
 
 class Image(io.RawIOBase):
@@ -78,11 +89,12 @@ class Image(io.RawIOBase):
         self._fd, self._pages, self._arrays = fd, {}, []
         self._at = self.size = 0
 
-    def place(self, group: h5py.Group, name: str, array: np.ndarray) -> None:
+    def place(self, group: h5py.Group, name: str, array: np.ndarray) -> h5py.Dataset:
         """Make a dataset for an array that goes straight to the file."""
         dataset = place_dataset(group, name, array.shape, array.dtype)
         if array.size:
             self._arrays.append((dataset.id.get_offset(), array))
+        return dataset
 
     def write_to_file(self) -> None:
         """Write the pages and the arrays, and forget them."""

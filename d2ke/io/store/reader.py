@@ -15,6 +15,7 @@ import h5py
 import numpy as np
 
 from d2ke._base.checks import file_path, integer
+from d2ke._base.files import open_file
 from d2ke._base.memory import needs
 from d2ke.io.store import layout
 from d2ke.io.store.blocks import Blocks
@@ -67,7 +68,7 @@ class FeatureFile:
     def __init__(self, file: str | os.PathLike):
         self.path = file_path("file", file)
         self._files = ExitStack()
-        self._stream = self._files.enter_context(self.path.open("rb", buffering=0))
+        self._stream = self._files.enter_context(open_file(self.path))
         weakref.finalize(self, self._files.close)
         try:
             layout.check_whole(self.path, self._stream)

@@ -17,7 +17,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from d2ke._base.files import reserve, sync_folder, write_all
+from d2ke._base.files import check_place, reserve, sync_folder, write_all
 from d2ke._base.resume import (
     MADE_WITH,
     as_json,
@@ -65,8 +65,9 @@ class PartialStore:
         inputs = {**inputs, **made_with()}
         self._record = _record(shape, dtype, parameters, inputs)
         self._fd = -1
-        if path.is_dir():
-            raise IsADirectoryError(f"{path} is a folder; a file's name is needed")
+        check_place(path)
+        if path.is_symlink() and not path.exists():
+            raise FileExistsError(f"{path} is a link to a file that is not there; remove it first")
         if self._check_finished(resume):
             return
         self._fd = open_locked(self.part, path)

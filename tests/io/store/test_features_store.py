@@ -21,11 +21,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sealed import seal
 
 import d2ke
 from d2ke.io import FeatureStore, load_features, save_features
 from d2ke.io.store import blocks, layout
-from d2ke.io.store.hdf5 import HEADER_BYTES, Image, get_objects, header, place_dataset, seal
+from d2ke.io.store.hdf5 import HEADER_BYTES, Image, get_objects, header, place_dataset
 
 Z = np.array([[0.5, 0.25, 0.125], [1.0, 0.0, -0.0]])
 OMEGA = d2ke.pack(["AC", "", "GATT"])

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every writer on a disk that is full: a named error, nothing left, nothing lost."""
+
+import errno
+import os
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from d2ke._base.resume import Journal
+from d2ke.cli.clustering import write_assignments
+from d2ke.datasets import _cache
+from d2ke.experiments.records import write_json
+from d2ke.io import load_mat, save_features, save_mat
+from d2ke.learners.least_squares import train_least_squares
+from d2ke.learners.persistence import load_model, save_model
+from d2ke.model_selection.result import Search, load_search
+from d2ke.objects.packing import pack
+from matlab_compat import libsvmwrite
+
+DISK = 2 * 2**20
+RNG = np.random.default_rng(0)
+X = RNG.random((600, 600))  # 2.9 MB, hardly to be compressed
+SEARCH = Search.best_of([({"gamma": float(x)}, float(x)) for x in X.ravel()[:60_000]])
+COLUMNS = {"label": np.array(["ä", "b"] * 180_000), "score": X.ravel()}
+MODEL = train_least_squares(np.arange(200) % 100, X[:200].repeat(8, axis=1))
+
+
+def mat(version, compress):
+    return lambda path: save_mat(
+        path, {"a": [X, "text"], "b": X}, version=version, compress=compress
+    )
+
+
+WRITERS = {
+    "features.h5": lambda path: save_features(path, X),
+    "compressed.h5": lambda path: save_features(path, X, compression="gzip"),
+    "search.h5": SEARCH.save,
+    "search.json": SEARCH.save,
+    "model.npz": lambda path: save_model(path, MODEL),
+    "v7.mat": mat("5", True),
+    "v6.mat": mat("5", False),
+    "v73.mat": mat("7.3", True),
+    "v73_plain.mat": mat("7.3", False),
+    "rows.libsvm": lambda path: libsvmwrite(path, np.ones(600), X),
+    "assignments.csv": lambda path: write_assignments(path, COLUMNS),
+    "assignments.h5": lambda path: write_assignments(path, COLUMNS),
+    "results.json": lambda path: write_json(path, {"values": X.ravel().tolist()}),
+}
+
+
+@pytest.mark.parametrize("free", [0, 5_000, 100_000, 1_500_000])
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("reserves", [True, False])
+def test_every_writer(small_disk, monkeypatch, name, free, reserves):
+    if not reserves:  # as file systems do that reserve nothing
+        monkeypatch.setattr(os, "posix_fallocate", lambda *arguments: None)
+        monkeypatch.delattr(os, "statvfs")
+    path = small_disk / name
+    path.write_bytes(b"earlier")
+    filler = small_disk / "other"
+    filler.write_bytes(bytes(DISK - 4096 - free // 4096 * 4096))
+    with pytest.raises(OSError, match=name) as got:
+        WRITERS[name](path)
+    assert got.value.errno == errno.ENOSPC
+    assert sorted(os.listdir(small_disk)) == sorted([name, "other"])
+    assert path.read_bytes() == b"earlier"
+
+
+def test_the_same_writers_where_there_is_room(tmp_path):
+    for name, write in WRITERS.items():
+        write(tmp_path / name)
+        assert (tmp_path / name).stat().st_size > DISK
+    for name in ("v7.mat", "v6.mat", "v73.mat", "v73_plain.mat"):
+        content = load_mat(tmp_path / name)
+        np.testing.assert_array_equal(content["b"], X)
+        np.testing.assert_array_equal(content["a"][0, 0], X)
+    for name in ("search.h5", "search.json"):
+        assert load_search(tmp_path / name) == SEARCH
+    np.testing.assert_array_equal(load_model(tmp_path / "model.npz").weights, MODEL.weights)
+
+
+def test_the_cache_of_data_sets(small_disk, monkeypatch):
+    """What cannot be kept is read from the original files again, with a warning."""
+    monkeypatch.setenv(_cache.CACHE_VARIABLE, str(small_disk))
+    with pytest.warns(RuntimeWarning, match="No space left"):
+        objects, _ = _cache.cached_objects("x", [], "", lambda: (pack(list(X)), np.zeros(600)))
+    assert len(objects) == 600
+    assert os.listdir(small_disk) == []
+
+
+def test_a_journal(small_disk):
+    """What was on the disk before is there still, and the next result follows it."""
+    path, result = small_disk / "search.journal", "x" * 200_000
+    with closing(Journal(path, small_disk, {"journal": 1})) as journal:
+        n_kept = 10
+        for number in range(n_kept):
+            journal["result", number] = result
+        with pytest.raises(OSError, match="No space left") as got:
+            journal["result", n_kept] = result
+        assert got.value.errno == errno.ENOSPC
+        assert len(journal) == n_kept
+    with closing(Journal(path, small_disk, {"journal": 1})) as journal:
+        assert len(journal) == n_kept
+        journal["short"] = 1
+        assert len(journal) == n_kept + 1
