@@ -24,6 +24,8 @@ from d2ke._version import __version__
 # What the last bits of results may depend on besides the inputs. What is complete may differ in
 # it: nothing is added to it.
 MADE_WITH = ("d2ke", "instructions")
+# Begins the value of an input that has no content to compare; why follows.
+UNKNOWN = "not known: "
 _BEGINNING = b'{"journal": '  # of a journal's record
 
 
@@ -51,6 +53,13 @@ def refuse_differences(path: Path, before: Mapping[str, Any], after: Mapping[str
 
     Those of `MADE_WITH` that `after` has not may be any.
     """
+    for name, value in after.items():
+        if isinstance(value, str) and value.startswith(UNKNOWN):
+            raise ValueError(
+                f"{path} cannot be resumed, since the {name} is {value}. Give the function an "
+                "attribute `version`, a str that you change whenever its results change, before "
+                "the file is begun"
+            )
     differences = []
     for name in changed(before, after):
         if name not in MADE_WITH or name in after:

@@ -15,7 +15,8 @@ from scipy import LowLevelCallable
 from d2ke._base.memory import bytes_needed, check_limit, require_memory
 from d2ke._base.progress import progress_bar
 from d2ke.distances.cluster import MOST_BLOCK_BYTES, Remote
-from d2ke.distances.fingerprint import code_digest, objects_digest, sequence_digest
+from d2ke.distances.fingerprint import objects_digest, sequence_digest
+from d2ke.distances.function_digest import function_digest
 from d2ke.distances.output import Output
 from d2ke.distances.pipeline import Background, wait_for_ending
 from d2ke.distances.problem import PairwiseProblem, Quantity
@@ -255,10 +256,11 @@ def description(pairs: PairwiseProblem) -> tuple[dict[str, Any], dict[str, Any]]
         for name, part in names.items()
     }
     distance = pairs.distance
+    if callable(distance) or isinstance(distance, LowLevelCallable):
+        inputs["content of distance"] = function_digest("distance", distance)
     if isinstance(distance, LowLevelCallable):
         distance = distance.signature
     elif callable(distance):
-        inputs["code of distance"] = code_digest(distance)
         of = distance if hasattr(distance, "__qualname__") else type(distance)
         distance = f"{of.__module__}.{of.__qualname__}"
     params = {name: _plain(name, value) for name, value in pairs.params.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ def sequence_digest(name: str, items: Sequence[Any]) -> str:
     """
     digest = hashlib.sha256()
     for i, item in enumerate(items):
-        _add(digest, item, f"{name}[{i}]")
+        add_value(digest, item, f"{name}[{i}]")
     return digest.hexdigest()
 
 
@@ -53,14 +53,15 @@ def digest(name: str, items: Objects | Sequence[Any]) -> str:
     return objects_digest(items) if isinstance(items, Objects) else sequence_digest(name, items)
 
 
-def _add(digest: Any, item: Any, name: str) -> None:
+def add_value(digest: Any, item: Any, name: str) -> None:
+    """Add an item of a plain type to a digest; raise TypeError for any other, with its name."""
     if isinstance(item, np.ndarray) and item.dtype.kind in "biufcUS":
         digest.update(f"array {item.dtype.str} {item.shape} ".encode())
         digest.update(np.ascontiguousarray(item))
     elif isinstance(item, (list, tuple)):
         digest.update(f"{type(item).__name__} {len(item)} ".encode())
         for i, part in enumerate(item):
-            _add(digest, part, f"{name}[{i}]")
+            add_value(digest, part, f"{name}[{i}]")
     elif item is None or isinstance(item, (str, bytes, bool, numbers.Number, np.generic)):
         text = repr(item).encode()
         digest.update(f"{type(item).__name__} {len(text)} ".encode() + text)
@@ -69,17 +70,3 @@ def _add(digest: Any, item: Any, name: str) -> None:
             f"{name} is {type(item).__name__}; to be recognised when a file is resumed, it must "
             "be a number, text, an array, or a list or tuple of them"
         )
-
-
-def code_digest(function: Callable) -> str:
-    """Return the SHA-256 of a function's compiled code, "" where Python does not show it."""
-    code = getattr(function, "__code__", None)
-    return "" if code is None else hashlib.sha256(_code(code)).hexdigest()
-
-
-def _code(code: Any) -> bytes:
-    inner = (
-        _code(constant) if hasattr(constant, "co_code") else repr(constant).encode()
-        for constant in code.co_consts
-    )
-    return b"\0".join([code.co_code, repr(code.co_names).encode(), *inner])
