@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from d2ke._base.resume import Journal
-from d2ke.cli.clustering import write_assignments
+from d2ke.cli.clustering import _write_assignments
 from d2ke.datasets import _cache
 from d2ke.experiments.records import write_json
 from d2ke.io import load_mat, save_features, save_mat
@@ -44,8 +44,8 @@ WRITERS = {
     "v73.mat": mat("7.3", True),
     "v73_plain.mat": mat("7.3", False),
     "rows.libsvm": lambda path: libsvmwrite(path, np.ones(600), X),
-    "assignments.csv": lambda path: write_assignments(path, COLUMNS),
-    "assignments.h5": lambda path: write_assignments(path, COLUMNS),
+    "assignments.csv": lambda path: _write_assignments(path, COLUMNS),
+    "assignments.h5": lambda path: _write_assignments(path, COLUMNS),
     "results.json": lambda path: write_json(path, {"values": X.ravel().tolist()}),
 }
 
