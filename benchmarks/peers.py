@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-PACKAGES = ("dtaidistance", "rapidfuzz", "numba", "numpy", "scipy")
+PACKAGES = ("dtaidistance", "rapidfuzz", "stringzillas-cpus", "numba", "numpy", "scipy")
 
 # Columns of a block of the matrix product; 256 to 8192 were tried, this is the fastest or near it.
 MHD_BLOCK = 1024
@@ -92,22 +92,26 @@ def dtw_gram(x, n_threads: int, rws_window: bool = False) -> Peers:
 
 def levenshtein_cross(x, y, n_threads: int) -> Peers:
     """Short strings y against long ones x: rapidfuzz is fastest with the short ones as rows."""
-    if not (process := _installed("rapidfuzz.process")):
-        return {"rapidfuzz": None}
-    options = _rapidfuzz_options(n_threads)
-    return {"rapidfuzz": Peer(lambda: process.cdist(y, x, **options), np.transpose)}
+    peers: Peers = {"rapidfuzz": None, "stringzillas": _stringzillas(x, y, n_threads)}
+    if process := _installed("rapidfuzz.process"):
+        options = _rapidfuzz_options(n_threads)
+        peers["rapidfuzz"] = Peer(lambda: process.cdist(y, x, **options), np.transpose)
+    return peers
 
 
 def levenshtein_gram(x, n_threads: int) -> Peers:
     """All pairs: rapidfuzz halves the work for one list, and uses SIMD for two."""
-    if not (process := _installed("rapidfuzz.process")):
-        return {"rapidfuzz symmetric": None, "rapidfuzz SIMD": None}
-    options = _rapidfuzz_options(n_threads)
-    other = list(x)
-    return {
-        "rapidfuzz symmetric": Peer(lambda: process.cdist(x, x, **options)),
-        "rapidfuzz SIMD": Peer(lambda: process.cdist(x, other, **options)),
+    peers: Peers = {
+        "rapidfuzz symmetric": None,
+        "rapidfuzz SIMD": None,
+        "stringzillas": _stringzillas(x, None, n_threads),
     }
+    if process := _installed("rapidfuzz.process"):
+        options = _rapidfuzz_options(n_threads)
+        other = list(x)
+        peers["rapidfuzz symmetric"] = Peer(lambda: process.cdist(x, x, **options))
+        peers["rapidfuzz SIMD"] = Peer(lambda: process.cdist(x, other, **options))
+    return peers
 
 
 def mhd(x, y, n_threads: int) -> Peers:
@@ -145,6 +149,17 @@ def _dtai_input(items) -> tuple[list[np.ndarray], dict[str, Any]]:
 def _rapidfuzz_options(n_threads: int) -> dict[str, Any]:
     distance = import_module("rapidfuzz.distance")
     return {"scorer": distance.Levenshtein.distance, "dtype": np.uint16, "workers": n_threads}
+
+
+def _stringzillas(x, y, n_threads: int) -> Peer | None:
+    """All pairs by bytes, which are the letters of our workloads."""
+    if not (stringzillas := _installed("stringzillas")):
+        return None
+    scope = stringzillas.DeviceScope(cpu_cores=n_threads)
+    engine = stringzillas.LevenshteinDistances(capabilities=scope)
+    strings = import_module("stringzilla").Strs
+    rows, columns = strings(list(x)), None if y is None else strings(list(y))
+    return Peer(lambda: engine(rows, columns, device=scope))
 
 
 def _mirrored(condensed, n: int) -> np.ndarray:
