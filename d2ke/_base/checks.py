@@ -8,6 +8,7 @@ import numbers
 import operator
 import re
 from collections.abc import Iterable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,13 @@ def positive_number(name: str, value: Any) -> float:
     """Return a finite number greater than 0 as float."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a positive number, got {value!r}")
-    value = float(value)
-    if not (math.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be a positive finite number, got {value}")
-    return value
+    try:
+        result = float(value)
+    except OverflowError:  # an integer or a fraction
+        raise ValueError(f"{name} must be less than 1.8e308, got a larger number") from None
+    if not (math.isfinite(result) and result > 0):
+        raise ValueError(f"{name} must be a positive finite number, got {result}")
+    return result
 
 
 def below_one(name: str, value: Any) -> float:
@@ -79,7 +83,7 @@ def byte_count(name: str, value: Any) -> int:
             )
         unit = (1024 if match[3] else 1000) ** "kmgt".index(match[2].lower() or "k")
         unit *= (1024 if match[3] else 1000) if match[2] else 1
-        value = int(float(match[1]) * unit)
+        value = int(Fraction(match[1]) * unit)
     return integer(name, value, 1)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 _NUMERIC = "biuf"
+_LAST_LETTER = 0x10FFFF
 LABEL_KINDS = {"b": "booleans", "i": "integers", "u": "integers", "f": "floats", "U": "strings",
           "S": "bytes"}  # fmt: skip
 
@@ -119,5 +120,7 @@ def check_classes(classes: np.ndarray) -> None:
         or classes.dtype.kind not in LABEL_KINDS
     ):
         raise ValueError("classes must be a one-dimensional array of labels")
+    if classes.dtype.kind == "U" and (classes.view(np.uint32) > _LAST_LETTER).any():
+        raise ValueError("classes have letters beyond U+10FFFF")
     if len(classes) < 2 or not (classes[:-1] < classes[1:]).all():
         raise ValueError("classes must be at least two distinct labels in ascending order")

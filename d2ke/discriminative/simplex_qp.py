@@ -19,7 +19,7 @@ _ROUNDS = 3  # the gradient is computed anew in each, since updates collect roun
 _POWER_STEPS = 12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SimplexSolution:
     """A stationary point of a quadratic program on the simplex.
 

@@ -21,7 +21,7 @@ _FEW = 10
 needs("PseudoEuclidean.project", "8 n m + 8 n R", "give the rows in parts")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PseudoEuclidean:
     """Vectors whose pseudo-Euclidean squared distances are the squares of D.
 

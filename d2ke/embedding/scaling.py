@@ -27,7 +27,7 @@ needs("Scaling.fit", "16 L R")
 needs("Scaling.apply", "b n R + 16 L R", "a feature store is read by blocks")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scaling:
     """Z -> (Z - mean) / (sd sqrt(R)), column by column.
 

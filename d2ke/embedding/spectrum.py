@@ -23,7 +23,7 @@ needs("SpectrumRepair.fit", "32 n^2 + c n^2", "take fewer objects")
 needs("SpectrumRepair.apply", "16 n m + 16 n q + c n m", "give the rows in parts")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SpectrumRepair:
     """What makes an indefinite Gram matrix positive semidefinite, and new rows fit it.
 

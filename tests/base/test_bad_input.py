@@ -180,6 +180,7 @@ CASES = [
     (TypeError, "gamma", embed),
     (ValueError, ("gamma", "0"), embed, given(gamma=0.0)),
     (ValueError, ("gamma", "nan"), embed, given(gamma=NAN)),
+    (ValueError, ("gamma", "less than 1.8e308"), embed, given(gamma=10**400)),
     (TypeError, ("gamma", "'1'"), embed, given(gamma="1")),
     (TypeError, ("gamma", "1.0", "distance"), embed, given(gamma=1.0, link="distance")),
     (ValueError, ("link", "'log'"), embed, given(gamma=1.0, link="log")),

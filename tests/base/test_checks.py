@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks of scalars, and what all result classes have in common."""
+
+import copy
+import dataclasses
+import io
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import d2ke
+from d2ke._base.checks import byte_count, positive_number
+
+
+@pytest.mark.parametrize(
+    ("text", "n_bytes"),
+    [
+        *[("1B", 1), ("1.5 GB", 1_500_000_000), ("512MiB", 2**29), ("0.3kB", 300)],
+        ("9" * 400 + "TB", int("9" * 400) * 10**12),
+    ],
+)
+def test_sizes_are_exact(text, n_bytes):
+    assert byte_count("max_memory", text) == n_bytes
+
+
+@pytest.mark.parametrize("value", [10**400, Fraction(10**400, 3)])
+def test_numbers_beyond_floats_are_refused(value):
+    with pytest.raises(ValueError, match=r"gamma must be less than 1\.8e308"):
+        positive_number("gamma", value)
+
+
+RNG = np.random.default_rng(0)
+K = np.exp(-((RNG.random((12, 1)) - RNG.random((1, 12))) ** 2))
+K = K @ K.T
+Y = np.arange(12) % 2
+RESULTS = [
+    d2ke.train(Y, K),
+    d2ke.svmtrain(Y, K),
+    d2ke.cdsk(K, 2, seed=0),
+    d2ke.gdk_led(np.abs(np.subtract.outer(Y, Y)) * 1.0, 1),
+    d2ke.Scaling.fit(K),
+    d2ke.SpectrumRepair.fit(K, "clip"),
+    d2ke.simplex_qp(K, np.zeros(12)),
+]
+
+
+@pytest.mark.parametrize("result", RESULTS, ids=lambda result: type(result).__name__)
+def test_results_compare_by_identity(result):
+    """Those that hold arrays: == of arrays is an array, which has no truth value."""
+    assert dataclasses.is_dataclass(result)
+    assert result == result
+    assert result != copy.deepcopy(result)
+    assert hash(result) == hash(result)
+
+
+def test_labels_beyond_unicode_are_refused():
+    file = io.BytesIO()
+    d2ke.save_model(file, d2ke.train(["a", "b"] * 6, K))
+    with np.load(io.BytesIO(file.getvalue())) as archive:
+        entries = {name: archive[name] for name in archive.files}
+    entries["classes"].view(np.uint32)[-1] = 0x110000
+    file = io.BytesIO()
+    np.savez(file, **entries)
+    file.seek(0)
+    with pytest.raises(ValueError, match=r"classes have letters beyond U\+10FFFF"):
+        d2ke.load_model(file)
