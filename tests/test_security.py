@@ -286,6 +286,31 @@ def virtual(store):
     store.create_virtual_dataset("Z", layout)
 
 
+def removed(name):
+    return lambda store: store.__delitem__(name)
+
+
+INCOMPLETE = {
+    "/omega has one number as its values": rewritten("omega/values", np.uint8(1)),
+    "/omega has one number as its offsets": rewritten("omega/offsets", 1),
+    "/omega has no values": removed("omega/values"),
+    "/ has no blocks": removed("blocks"),
+    "/ has no parameters": removed("parameters"),
+    "/ has no versions": removed("versions"),
+    r"Z is float64 of shape \(\)": rewritten("Z", 1.0),
+    r"labels have the shape \(\) for 2 rows": rewritten("labels", 1),
+    "omega of / is no group": rewritten("omega", 1),
+}
+
+
+@pytest.mark.parametrize("message", INCOMPLETE)
+def test_sealed_stores_of_other_parts_are_refused(tmp_path, message):
+    path = tmp_path / "store.h5"
+    store_file(path, INCOMPLETE[message])
+    with pytest.raises(ValueError, match=rf"store\.h5 is damaged: {message}"):
+        d2ke.io.load_features(path)
+
+
 ELSEWHERE = {
     "Z, a link": relinked("Z", h5py.ExternalLink("other.h5", "/Z")),
     "Z, a soft link": moved("Z"),

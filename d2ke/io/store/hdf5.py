@@ -193,6 +193,9 @@ def get_objects(group: h5py.Group, items: slice | None = None) -> Objects:
     missing = {"values", "offsets"} - set(stored)
     if missing:
         raise ValueError(f"{group.name} has no {missing.pop()}")
+    for name, dataset in stored.items():
+        if dataset.ndim == 0:
+            raise ValueError(f"{group.name} has one number as its {name}")
     items = items or slice(0, stored["offsets"].shape[0] - 1)
     offsets = stored["offsets"][items.start : items.stop + 1]
     if (
@@ -221,6 +224,8 @@ def get_objects(group: h5py.Group, items: slice | None = None) -> Objects:
 def _member(group: h5py.Group, name: str) -> h5py.HLObject:
     """Return what a group has itself; other links may lead to another file."""
     link = group.get(name, getlink=True)
+    if link is None:
+        raise ValueError(f"{group.name} has no {name}")
     if not isinstance(link, h5py.HardLink):
         raise ValueError(f"{name} of {group.name} is a link to elsewhere")
     return group[name]
