@@ -4,6 +4,7 @@
 Environment variables: D2KE_BOUNDS_CHECK=1 compiles bounds checks into the Cython
 code, D2KE_NO_OPENMP=1 leaves OpenMP out. D2KE_SANITIZE=address or =thread compiles
 GCC's sanitizers in; such modules load only the way tools/sanitize.py runs them.
+With -g in CFLAGS, or sanitizers, debuggers learn the lines; Python's own -g is undone.
 """
 
 import os
@@ -21,6 +22,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, LinkError
 
 EXT = Path("d2ke/_ext")
+SHARED = "_shared"  # Cython's own code for memory views, once for all modules
 JOBS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 CHECKS = os.environ.get("D2KE_BOUNDS_CHECK") == "1"
 
@@ -40,6 +42,8 @@ if SANITIZE:
     # The last option of a kind counts; without -fno-wrapv, which undoes Python's own flag,
     # integers would overflow silently.
     SANITIZERS += ["-O1", "-g1", "-fno-omit-frame-pointer", "-fno-wrapv"]
+# Python's -g would take a third of the time.
+LINES = SANITIZE or any(flag[:2] == "-g" for flag in os.environ.get("CFLAGS", "").split())
 
 OPENMP_PROBE = """
 #include <omp.h>
@@ -114,20 +118,31 @@ class BuildExt(build_ext):
 
 def extension(name, *c_sources, flags=()):
     """One compiled module of d2ke._ext; depends on every header there."""
+    first = f"{name}.c" if name == SHARED else f"{name}.pyx"
     return Extension(
         f"d2ke._ext.{name}",
-        [str(EXT / f"{name}.pyx"), *(str(EXT / source) for source in c_sources)],
+        [str(EXT / source) for source in (first, *c_sources)],
         include_dirs=[str(EXT)],
         depends=sorted(str(header) for header in EXT.glob("*.h")),
         # errno and floating-point traps are not looked at; without these two the
         # compiler may not vectorise square roots and selections.
-        extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math", *flags, *SANITIZERS],
+        extra_compile_args=[
+            *([] if LINES else ["-g0"]),
+            *["-O3", "-fno-math-errno", "-fno-trapping-math"],
+            *flags,
+            *SANITIZERS,
+        ],
         extra_link_args=[flag for flag in SANITIZERS if flag.startswith("-fsanitize")],
     )
 
 
+INSTRUCTION_SETS = ["avx512", "avx2", "baseline"]
+UNITS = ["_dtw_f64", "_dtw_f32", ""]
+
 MODULES = [
-    extension("isa", "isa_baseline.c", "isa_avx2.c", "isa_avx512.c"),
+    # What takes longest first, and all others beside it.
+    extension("isa", *(f"isa_{isa}{unit}.c" for unit in UNITS for isa in INSTRUCTION_SETS)),
+    extension(SHARED),
     extension("tasks"),
     extension("pairwise"),
     extension("omp"),
@@ -151,6 +166,7 @@ if __name__ == "__main__":  # Cython's processes may import this file
         ext_modules=cythonize(
             MODULES,
             nthreads=JOBS,
+            shared_utility_qualified_name=f"d2ke._ext.{SHARED}",
             compiler_directives={
                 "language_level": 3,
                 "boundscheck": CHECKS,

@@ -54,6 +54,7 @@ def test_all_is_sorted_and_complete():
 def test_every_source_file_names_its_licence():
     kinds = {".py", ".pyx", ".pxd", ".h", ".c", ".m"}
     generated = {path.with_suffix(".c") for path in (ROOT / "d2ke/_ext").glob("*.pyx")}
+    generated.add(ROOT / "d2ke/_ext/_shared.c")
     files = [
         path
         for folder in ("d2ke", "matlab_compat", "tests", "benchmarks", "examples", "tools")

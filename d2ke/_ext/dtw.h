@@ -137,7 +137,7 @@ typedef struct {
 
 #define DTW_HEADER(type) ((size_t)d2ke_round_up(sizeof(type), 64))
 
-static size_t REAL_(dtw_scratch)(const d2ke_problem *p)
+size_t ISA_(REAL_(dtw_scratch))(const d2ke_problem *p)
 {
     return DTW_HEADER(REAL_(dtw_block))
          + sizeof(vec) * (size_t)(p->y.longest * p->y.dim + p->x.longest);
@@ -221,8 +221,8 @@ D2KE_INLINE void REAL_(dtw_lanes)(const int fixed_dim, const int ground, int64_t
     }
 }
 
-static void REAL_(dtw)(const d2ke_problem *p, int64_t row, int64_t block, void *scratch,
-                       double *result, const d2ke_poll *poll)
+void ISA_(REAL_(dtw))(const d2ke_problem *p, int64_t row, int64_t block, void *scratch,
+                      double *result, const d2ke_poll *poll)
 {
     const dtw_options *options = p->options;
     REAL_(dtw_block) *b = scratch;

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All kernels for one instruction set: included once by each isa_*.c. */
+/* The kernels for one instruction set, in three units that compile side by side:
+ * isa_*_dtw_f64.c and isa_*_dtw_f32.c define D2KE_DTW, the element type of the one
+ * family that takes long; isa_*.c holds the others and the table of all. */
 #include "kernel.h"
 #include "options.h"
 #include "simd.h"
 
-#define REAL f64
+#if defined(D2KE_DTW)
+#define REAL D2KE_DTW
 #include "dtw.h"
+#undef REAL
+#else
+
+#define REAL f64
 #include "sets.h"
 #include "emd.h"
 #undef REAL
 #define REAL f32
-#include "dtw.h"
 #include "sets.h"
 #undef REAL
 #include "levenshtein.h"
@@ -22,11 +28,18 @@
 #define D2KE_STRING_(x) #x
 #define D2KE_STRING(x) D2KE_STRING_(x)
 
-const d2ke_table D2KE_PASTE(d2ke_table_, D2KE_ISA) = {
+#define DTW_DECLARED(real)                                                                         \
+    void ISA_(dtw_##real)(const d2ke_problem *, int64_t, int64_t, void *, double *,               \
+                          const d2ke_poll *);                                                     \
+    size_t ISA_(dtw_scratch_##real)(const d2ke_problem *);
+DTW_DECLARED(f64)
+DTW_DECLARED(f32)
+
+const d2ke_table ISA_(table) = {
     D2KE_STRING(D2KE_ISA),
     D2KE_BYTES,
-    {dtw_f64, dtw_f32},
-    {dtw_scratch_f64, dtw_scratch_f32},
+    {ISA_(dtw_f64), ISA_(dtw_f32)},
+    {ISA_(dtw_scratch_f64), ISA_(dtw_scratch_f32)},
     levenshtein,
     levenshtein_scratch,
     {sets_f64, sets_f32},
@@ -40,3 +53,4 @@ const d2ke_table D2KE_PASTE(d2ke_table_, D2KE_ISA) = {
     taylor_sums,
     series_sums,
 };
+#endif

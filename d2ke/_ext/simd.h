@@ -16,6 +16,8 @@
 #define D2KE_PASTE(a, b) D2KE_PASTE_(a, b)
 /* REAL_(min) is min_f64 or min_f32, REAL_(real) is double or float. */
 #define REAL_(name) D2KE_PASTE(name##_, REAL)
+/* ISA_(table) is d2ke_table_avx2, and so on: what other units see. */
+#define ISA_(name) D2KE_PASTE(D2KE_PASTE(d2ke_, name), D2KE_PASTE(_, D2KE_ISA))
 
 typedef double real_f64;
 typedef float real_f32;

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Dynamic time warping of float64 with AVX2. */
+#define D2KE_DTW f64
+#include "isa_avx2.c"

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Dynamic time warping of float32 with AVX-512. */
+#define D2KE_DTW f32
+#include "isa_avx512.c"
