@@ -8,21 +8,30 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import reference
 import scipy.io
 from hypothesis import HealthCheck, settings
 
 import matlab_compat
 from d2ke._ext import isa as instruction_sets
 
+ONLY = os.environ.get("D2KE_ISA")  # one instruction set; else all that the processor has
+
 # `isa` is set once for all examples of a test, which is what is meant; kernels
 # share the machine with other work, so that a deadline would only fail at random.
-settings.register_profile(
-    "d2ke",
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-settings.load_profile("d2ke")
+for profile, max_examples in (("quick", reference.QUICK_EXAMPLES), ("full", reference.EXAMPLES)):
+    settings.register_profile(
+        profile,
+        max_examples=max_examples,
+        derandomize=profile == "quick",
+        deadline=None,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    )
+
+
+def pytest_configure(config):
+    """Try all random examples where the slow tests run too, and a part of them elsewhere."""
+    settings.load_profile("quick" if config.option.markexpr == "not slow" else "full")
 
 
 @pytest.fixture(scope="session")
@@ -44,9 +53,9 @@ def session_cache(tmp_path_factory):
         yield
 
 
-@pytest.fixture(params=instruction_sets.supported())
+@pytest.fixture(params=[ONLY] if ONLY else instruction_sets.supported())
 def isa(request) -> str:
-    """Run the test once with the kernels of each instruction set of this processor."""
+    """Run the test with the kernels that D2KE_ISA names, or once with all of this processor."""
     before = instruction_sets.selected()
     instruction_sets.select(request.param)
     yield request.param

@@ -4,9 +4,18 @@
 import math
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
+
+EXAMPLES = 60  # random ones of a test in the whole suite
+QUICK_EXAMPLES = 20  # and without the slow tests
+
+
+def examples(count):
+    """Return how many random examples to try, which is `count` in the whole suite."""
+    return max(1, count * settings.default.max_examples // EXAMPLES)
 
 
 def window_radius(window, n, m):

@@ -13,11 +13,21 @@ def blocks(name):
     return re.findall(r"^```python\n(.*?)^```", (ROOT / name).read_text(), re.M | re.S)
 
 
+def test_readme_ten_lines(capsys):
+    pytest.importorskip("sklearn")
+    run_readme(blocks("README.md")[:1], capsys)
+
+
+@pytest.mark.slow
 def test_readme_examples(capsys, tmp_path, monkeypatch):
     pytest.importorskip("sklearn")
     monkeypatch.chdir(tmp_path)
+    run_readme(blocks("README.md"), capsys)
+
+
+def run_readme(parts, capsys):
     names = {}
-    for code in blocks("README.md"):  # the later ones go on from the first
+    for code in parts:  # the later ones continue the first
         exec(code, names)
         if "print" not in code:
             continue
@@ -52,6 +62,11 @@ def test_distributed_guide(capsys):
     assert names["products"].shape == (64, 64)
 
 
+def test_matlab_guide_draws(capsys):
+    exec(blocks("docs/matlab.md")[0], {})
+
+
+@pytest.mark.slow
 def test_matlab_guide(data_dir, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("D2KE_DATA", str(data_dir))
@@ -61,6 +76,14 @@ def test_matlab_guide(data_dir, tmp_path, monkeypatch, capsys):
     promised = re.search(r"# (Accuracy = [\d.]+)% \(", code)[1].split()[-1]
     reached = re.search(r"Accuracy = ([\d.]+)% \(", capsys.readouterr().out)[1]
     assert float(reached) == pytest.approx(float(promised), abs=0.5)
+
+
+def test_the_oldest_versions_are_the_lower_bounds():
+    bound = re.compile(r'"([\w-]+)(?:\[\w+\])?>=([\d.]+)"')
+    project = (ROOT / "pyproject.toml").read_text().split("[project]")[1].split("[tool.")[0]
+    bounds = dict(bound.findall(re.sub(r"^dev = .*", "", project, flags=re.M)))
+    pins = re.findall(r"^([\w-]+)==(.+)$", (ROOT / ".ci/oldest.txt").read_text(), re.M)
+    assert bounds == dict(pins)
 
 
 def test_readme_names_exist():

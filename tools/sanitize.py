@@ -159,7 +159,8 @@ def main() -> int:
             tests = (path for name in names for path in (folder / "tests").rglob(f"{name}.py"))
             arguments += [str(path.relative_to(folder)) for path in tests]
         # No source of the tests' own may be taken from elsewhere, and no plugin be slow.
-        arguments = ["-m", "pytest", "-p", "no:cacheprovider", "-q", *arguments]
+        everything = ["-m", "slow or not slow"]
+        arguments = ["-m", "pytest", "-p", "no:cacheprovider", "-q", *everything, *arguments]
     done = subprocess.run([*program, *arguments], cwd=folder, env=environment)
     found = sorted(reports.iterdir())
     for report in found:

@@ -51,19 +51,51 @@ print(json.dumps([name for name, done in called.items() if not done]))
 """
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        *("distances", "kernels", "coresets", "align", "simplex", "trust", "features", "user"),
-        *("pack", "mat", "hdf5", "parts", "options"),
-    ],
-)
-def test_the_first_batches_find_nothing(command):
-    done = fuzz(command, "--seed", 1, "--here")
+COMMANDS = [
+    *("distances", "kernels", "coresets", "align", "simplex", "trust", "features", "user"),
+    *("pack", "mat", "hdf5", "parts", "options"),
+]
+FIRST = f"""
+import sys, traceback
+sys.path.insert(0, {str(ROOT / "tools")!r})
+import fuzz
+
+assert set(fuzz.COMMANDS) == {{"crash", *sys.argv[1:]}}
+for command in sys.argv[1:]:
+    try:
+        assert fuzz.COMMANDS[command](1) > 0
+    except Exception:
+        traceback.print_exc()
+    else:
+        print(command, flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def first_batches():
+    """Try the first batch of each command, all in one process."""
+    return subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", FIRST, *COMMANDS],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_first_batches_find_nothing(command, first_batches):
+    assert command in first_batches.stdout.split(), first_batches.stderr
+    assert first_batches.returncode == 0, first_batches.stderr
+
+
+def test_a_batch_is_tried_here():
+    done = fuzz("pack", "--seed", 1, "--here")
     assert done.returncode == 0, done.stderr
     assert "nothing found" in done.stdout
 
 
+@pytest.mark.slow
 def test_all_compiled_functions_get_random_inputs():
     done = subprocess.run(
         [sys.executable, "-c", CALLED],

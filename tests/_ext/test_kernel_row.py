@@ -21,7 +21,7 @@ def sets(rng, n, dim, largest=9):
     return drawn
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=reference.examples(60), deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     dim=st.sampled_from([1, 2, 3, 7, 130]),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Peaks of the resident set of the public functions: `python tests/base/memory_cases.py 0 /tmp`.
+"""Peaks of the resident set: `python tests/base/memory_cases.py /tmp distance_matrix-12000-1000`.
 
-The arguments are the group of cases and a folder for files. Each case is measured in this one
+The arguments are a folder for files and the names of cases. Each case is measured in this one
 process, the peak being reset before, once a small call has loaded what it needs. Prints a line of
 JSON for each: the case, the function and its case in the table of d2ke._base.memory, bytes by the
 formula, bytes measured.
@@ -23,9 +23,8 @@ import d2ke
 from d2ke._base import memory
 from d2ke.learners.losses import LOSSES
 
-GROUPS = 4
 CASES = []
-FOLDER = sys.argv[2] if __name__ == "__main__" else ""
+FOLDER = sys.argv[1] if __name__ == "__main__" else ""
 ONE = {"n_threads": 1}
 
 
@@ -709,6 +708,7 @@ def measured(make, sizes):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    for name, make, sizes, tiny in CASES[int(sys.argv[1]) :: GROUPS]:
-        measured(make, tiny)
-        print(json.dumps([name, *measured(make, sizes)]), flush=True)
+    for name, make, sizes, tiny in CASES:
+        if name in sys.argv[2:]:
+            measured(make, tiny)
+            print(json.dumps([name, *measured(make, sizes)]), flush=True)

@@ -325,8 +325,10 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-@pytest.mark.parametrize("parent", [1, 4])
-@pytest.mark.parametrize("child", [1, 4])
+@pytest.mark.parametrize(
+    ("parent", "child"),
+    [(4, 4), *(pytest.param(*case, marks=pytest.mark.slow) for case in [(1, 1), (1, 4), (4, 1)])],
+)
 def test_fork_after_a_parallel_region(parent, child):
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", FORK, str(parent), str(child)],

@@ -113,10 +113,18 @@ CASES = {
     ),
 }
 TIMES = {"one long pair among short ones": 4}
+# A kind of computation each; the others are interrupted elsewhere in the same code.
+QUICK = (
+    *("many short pairs", "one long pair", "long strings", "transportation", "coreset, herding"),
+    *("search with a folder, products", "Python callable"),
+)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=[] if case in QUICK else [pytest.mark.slow]) for case in CASES],
+)
 def test_interrupt(case):
     setup, call = CASES[case]
     times = TIMES.get(case, 1)

@@ -24,6 +24,14 @@ from d2ke._base import limits, memory
 ROOT = Path(__file__).parents[2]
 LOOSEST = 0.4  # of the formula
 NAMES = [name for name, *_ in memory_cases.CASES]
+GROUPS = 4  # of cases, each in a process of its own
+QUICK = [
+    "distance_matrix-12000-1000",
+    "of_large_strings-300000",
+    "d2ke_features-12000-1000",
+    "d2ke_gram-3000-50-3000",
+    "dsk_gram-1500-None",
+]
 linux = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="peaks are read from Linux' /proc"
 )
@@ -42,33 +50,47 @@ def run(*arguments, **environment):
     return done.stdout
 
 
+def measured(folder, names):
+    """Return, by name, the function, the case, bytes by the formula and bytes at the peak."""
+    # Every large array is a mapping of its own, so that none hides in what another left.
+    plain = {"MALLOC_MMAP_THRESHOLD_": "262144", "MALLOC_TRIM_THRESHOLD_": "131072"}
+    one = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "2"}
+    lines = run("tests/base/memory_cases.py", folder, *names, **plain, **one).splitlines()
+    return {name: rest for name, *rest in map(json.loads, lines)}
+
+
 @pytest.fixture(scope="module")
 def peaks(tmp_path_factory):
-    """Return, by name, the function, the case, bytes by the formula and bytes at the peak."""
-
-    def group(number):
-        folder = tmp_path_factory.mktemp("memory")
-        # Every large array is a mapping of its own, so that none hides in what another left.
-        plain = {"MALLOC_MMAP_THRESHOLD_": "262144", "MALLOC_TRIM_THRESHOLD_": "131072"}
-        one = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "2"}
-        lines = run("tests/base/memory_cases.py", number, folder, **plain, **one).splitlines()
-        return {name: rest for name, *rest in map(json.loads, lines)}
-
+    """Measure all cases, two at a time."""
+    folders = [tmp_path_factory.mktemp("memory") for _ in range(GROUPS)]
     with ThreadPoolExecutor(2) as pool:
-        groups = pool.map(group, range(memory_cases.GROUPS))
+        groups = pool.map(measured, folders, [NAMES[i::GROUPS] for i in range(GROUPS)])
         return {name: rest for one in groups for name, rest in one.items()}
 
 
-@linux
-@pytest.mark.parametrize("name", NAMES)
-def test_formula_is_a_bound_and_not_far_off(name, peaks):
-    function, case, needed, peak = peaks[name]
+def check_peak(function, case, needed, peak):
     assert peak <= needed + memory.SPARE, (function, case)
     if needed > memory.SPARE:
         assert peak >= LOOSEST * needed, (function, case)
 
 
 @linux
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_formula_is_a_bound_and_not_far_off(name, peaks):
+    check_peak(*peaks[name])
+
+
+@linux
+def test_formulas_of_a_few(tmp_path):
+    peaks = measured(tmp_path, QUICK)
+    assert sorted(peaks) == sorted(QUICK)
+    for result in peaks.values():
+        check_peak(*result)
+
+
+@linux
+@pytest.mark.slow
 def test_every_row_is_measured(peaks):
     measured = {memory.formula_of(*peaks[name][:2]) for name in NAMES}
     cheap = {need for need in memory.NEEDS if need.formula == "MiB"}

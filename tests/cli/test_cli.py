@@ -334,7 +334,13 @@ console()
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 @pytest.mark.parametrize(
-    ("name", "after"), [("auslan", 0.3), ("auslan", 1.5), ("splice", 0.3), ("splice", 2.0)]
+    ("name", "after"),
+    [
+        pytest.param("auslan", 0.3, marks=pytest.mark.slow),
+        pytest.param("auslan", 1.5, marks=pytest.mark.slow),
+        ("splice", 0.3),
+        pytest.param("splice", 2.0, marks=pytest.mark.slow),
+    ],
 )
 def test_interrupt(data_dir, name, after):
     """The sizes are the full ones: reading, distances and decompositions are all met."""

@@ -225,6 +225,7 @@ def test_unreached_objects(capsys, folder):
 # ---------------------------------------------------------------- data sets
 
 
+@pytest.mark.slow
 def test_data_set_and_its_features(capsys, folder):
     pytest.importorskip("sklearn")
     options = ["--R", 64, "--threads", 2]
@@ -243,6 +244,20 @@ def test_data_set_and_its_features(capsys, folder):
     assert len(rows("a.csv")) == 1797
     lines = done(capsys, "propagate", "Z.h5", "--labeled", 10)
     assert 55 < float(lines[-1].split()[1]) < 95
+
+
+def test_data_set_and_its_features_propagated(capsys, folder):
+    pytest.importorskip("sklearn")
+    options = ["--R", 64, "--threads", 2, "--labeled", 10]
+    lines = done(
+        *(capsys, "propagate", "digits", *options, "--save-features", "Z.h5", "--out", "a.csv")
+    )
+    assert lines[0] == "digits-str8: 1797 strings, 10 classes, distance levenshtein"
+    assert "64 random strings of length 70 to 117" in lines[1]
+    lines = done(capsys, "propagate", "Z.h5", "--labeled", 10, "--out", "b.csv")
+    assert lines[0] == "Z.h5: 64 features of 1797 objects"
+    assert rows("a.csv") == rows("b.csv")
+    assert len(rows("a.csv")) == 1797
 
 
 @pytest.mark.parametrize("command", ["cluster", "propagate"])
@@ -451,7 +466,7 @@ console()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
-@pytest.mark.parametrize("after", [0.5, 3.0])
+@pytest.mark.parametrize("after", [0.5, pytest.param(3.0, marks=pytest.mark.slow)])
 def test_interrupt(data_dir, tmp_path, after):
     arguments = ["cluster", "splice", "--data", str(data_dir), "--threads", "2"]
     with subprocess.Popen(

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from reference import examples
 from scipy import ndimage
 
 from d2ke.datasets import REGISTRY, chain_code, load, standardize, train_test_split
@@ -24,12 +25,21 @@ from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
 DIGITS = ("digits-str8", "digits-str4", "digits-points")
+# Tens of megabytes of images.
+LARGE = ("decor", "style", "letters2", "mnist-str8", "mnist-str4")
 
 
 # ---------------------------------------------------------------- real data
 
 
-@pytest.mark.parametrize("name", [name for name, source in REGISTRY.items() if source.files])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name in LARGE else [])
+        for name, source in REGISTRY.items()
+        if source.files
+    ],
+)
 def test_real_counts_and_split(data_dir, name):
     dataset = load(name, data_dir)
     assert isinstance(dataset.objects, Objects)
@@ -538,7 +548,7 @@ def largest(image):
     return ~(outside == outside[0, 0])[1:-1, 1:-1]
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(images)
 def test_pixel_code_closes_and_visits_the_outer_boundary(image):
     filled = largest(image)
@@ -555,7 +565,7 @@ def test_pixel_code_closes_and_visits_the_outer_boundary(image):
     assert visited == {tuple(pixel) for pixel in np.argwhere(boundary)}
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(images)
 def test_crack_code_closes_and_encloses_the_area(image):
     filled = largest(image)

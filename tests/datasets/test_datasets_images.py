@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from reference import examples
 from scipy import ndimage
 
 from d2ke.datasets import REGISTRY, boundary_code, load
@@ -21,8 +22,9 @@ from d2ke.datasets.mnist import load_mnist_strings, read_idx
 from d2ke.distances.matrix import distance_matrix
 from d2ke.objects.packing import pack
 
-SETS = ("flower", "decor", "style", "letters2")
-STRINGS = ("mnist-str8", "mnist-str4")
+LARGE = ("decor", "style", "letters2")
+SETS = ("flower", *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE))
+STRINGS = ("mnist-str4", pytest.param("mnist-str8", marks=pytest.mark.slow))
 
 
 @pytest.fixture(autouse=True)
@@ -82,6 +84,7 @@ def test_real_strings(data_dir, name):
     assert dataset.objects.lengths[60000:].tolist() == (edges // (directions // 4)).tolist()
 
 
+@pytest.mark.slow
 def test_real_style_labels_agree_with_the_names(data_dir, cv2):
     """Of the two images that the table forgets, one is a nail polish (3), the other a shoe (0)."""
     with zipfile.ZipFile(data_dir / "images" / "style.zip") as archive:
@@ -410,7 +413,7 @@ def letters(steps):
     return "".join(str(STEPS.index(tuple(np.sign(step).tolist()))) for step in steps)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.tuples(st.integers(1, 9), st.integers(1, 9)).flatmap(lambda shape: arrays(bool, shape)))
 def test_boundary_codes_against_edges(image):
     contours = contours_of(image)
@@ -498,7 +501,7 @@ def test_damaged_files_are_made_anew(tmp_path, cache, damage):
     same(cached_objects("n", [path], "r", never), objects)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(at=st.floats(0, 1, exclude_max=True), bits=st.binary(min_size=1, max_size=64))
 def test_no_damage_is_believed(tmp_path_factory, at, bits):
     """HDF5 itself may loop forever or crash over a damaged file, or read something else."""

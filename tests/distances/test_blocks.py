@@ -95,7 +95,7 @@ def interrupted(file, monkeypatch, blocks=5, error=StopError, **more):
 # ---------------------------------------------------------------- the same bits
 
 
-@settings(max_examples=40)
+@settings(max_examples=reference.examples(40))
 @given(data=st.data())
 def test_same_bits_for_every_block_size(tmp_path, data, features):
     """Blocks and runs of any number of rows, with edges that do not fall together."""
@@ -441,7 +441,7 @@ def test_rows_that_the_table_does_not_name_do_not_matter(file, small_blocks, mon
 
 
 @pytest.mark.filterwarnings("ignore:.*damaged in rows:RuntimeWarning")
-@settings(max_examples=60)
+@settings(max_examples=reference.examples(60))
 @given(at=st.floats(0, 1, exclude_max=True), how=st.sampled_from(["none", "change"]))
 def test_a_damaged_table_loses_blocks_at_most(tmp_path, features, at, how):
     with pytest.MonkeyPatch.context() as patch:
@@ -463,7 +463,7 @@ def test_a_damaged_table_loses_blocks_at_most(tmp_path, features, at, how):
         file.unlink()
 
 
-@settings(max_examples=100)
+@settings(max_examples=reference.examples(100))
 @given(at=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 @example(at=40.5 / 13821, bit=0)  # the header: Z would end beyond the file
 def test_damaged_structure_is_refused(tmp_path, at, bit):
@@ -580,6 +580,7 @@ print(kills)
 """
 
 
+@pytest.mark.slow
 def test_a_kill_before_any_call_of_the_system(file):
     done = subprocess.run(
         [sys.executable, "-c", STEPS, str(file)], capture_output=True, text=True, timeout=300
@@ -978,7 +979,7 @@ def test_scaling_of_a_store(trained, kind):
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=reference.examples(60))
 @given(data=st.data())
 def test_rows_for_solvers(tmp_path, data):
     from d2ke.io.store.rows import StoredRows

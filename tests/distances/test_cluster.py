@@ -193,6 +193,7 @@ def test_blocks_of_an_array(client):
     same(single.compute(), d2ke.d2ke_embed(STRINGS, OMEGA, **HOW, dtype="f4"))
 
 
+@pytest.mark.slow
 def test_four_workers(file, small_blocks, tmp_path):
     with cluster(4) as client:
         with d2ke.d2ke_embed(STRINGS, OMEGA, **HOW, client=client, out=file) as store:
@@ -346,6 +347,7 @@ def test_interrupt(client, file, small_blocks, tmp_path):
 # ---------------------------------------------------------------- lost workers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", ["one", "all"])
 def test_killed_workers_cost_their_blocks(file, small_blocks, tmp_path, lost):
     log = tmp_path / "log"
@@ -372,6 +374,7 @@ def test_killed_workers_cost_their_blocks(file, small_blocks, tmp_path, lost):
     assert len(rows) - 600 <= 2 * cluster_module._AHEAD * ROWS
 
 
+@pytest.mark.slow
 def test_killed_worker_and_an_array(client):
     """Whatever a worker held is computed anew by the others."""
     array = d2ke.d2ke_embed(STRINGS, OMEGA, **HOW, client=client).persist()

@@ -62,7 +62,7 @@ def integer_problems(draw, most=8, dims=(1, 2, 3, 5, 17)):
 
 
 @pytest.mark.parametrize("ground", GROUNDS)
-@settings(max_examples=150)
+@settings(max_examples=reference.examples(150))
 @given(problem=integer_problems())
 def test_assignment(ground, problem):
     x, y, a, b = problem

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Levenshtein distances against the textbook recurrence and against rapidfuzz."""
 
+import functools
 import itertools
 import time
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from reference import examples
 
 import d2ke
 from d2ke._ext import isa, strings
@@ -16,7 +18,9 @@ from d2ke._ext import isa, strings
 EDGES = [0, 1, 2, 31, 32, 33, 62, 63, 64, 65, 66, 127, 128, 129, 191, 192, 193, 255, 256, 257]
 
 each_isa = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 
@@ -102,17 +106,22 @@ def test_integers_symmetric(X):
     np.testing.assert_array_equal(matrix(objects), reference(X, X))
 
 
-@pytest.mark.parametrize("n_letters", [1, 4, 3000])
-def test_lengths_around_words(n_letters):
+@functools.cache
+def around_words(n_letters):
     rng = np.random.default_rng(n_letters)
     X = random_strings(rng, [*EDGES[::3], 64, 128], n_letters)
     Y = random_strings(rng, EDGES, n_letters) + [edited(rng, x, 5, n_letters) for x in X]
-    x, y = (d2ke.pack(Z, kind="strings") for Z in (X, Y))
-    np.testing.assert_array_equal(matrix(x, y), reference(X, Y))
+    return *(d2ke.pack(Z, kind="strings") for Z in (X, Y)), reference(X, Y)
+
+
+@pytest.mark.parametrize("n_letters", [1, 4, 3000])
+def test_lengths_around_words(n_letters):
+    X, Y, wanted = around_words(n_letters)
+    np.testing.assert_array_equal(matrix(X, Y), wanted)
 
 
 @pytest.mark.parametrize("n_letters", [2, 4, 26, 50_000])
-@pytest.mark.parametrize("longest", [50, 64, 70, 200, 1100])
+@pytest.mark.parametrize("longest", [50, 64, 70, 200, pytest.param(1100, marks=pytest.mark.slow)])
 def test_against_rapidfuzz(n_letters, longest):
     rapidfuzz = pytest.importorskip("rapidfuzz")
     rng = np.random.default_rng(longest)

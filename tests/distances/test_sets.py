@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import examples
 
 import d2ke
 from d2ke._ext import isa
@@ -112,7 +113,7 @@ def collections(draw):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=collections())
 def test_reference(name, data):
     X, Y = data
@@ -126,7 +127,7 @@ def test_reference(name, data):
 
 
 @pytest.mark.parametrize("name", SYMMETRIC)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(data=collections())
 def test_symmetric_to_the_bit(name, data):
     X, Y = data

@@ -665,8 +665,8 @@ def toy(small, monkeypatch):
         ("splice", "d2ke", 2233, 957, 60),
         ("splice", "rsm", 2233, 957, 60),
         ("splice", "knn", 2233, 957, 70),
-        ("auslan", "d2ke", 1795, 770, 60),
-        ("auslan", "rsm", 1795, 770, 60),
+        pytest.param("auslan", "d2ke", 1795, 770, 60, marks=pytest.mark.slow),
+        pytest.param("auslan", "rsm", 1795, 770, 60, marks=pytest.mark.slow),
     ],
 )
 def test_real_data(data_dir, small, tmp_path, name, method, n_train, n_test, least):

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import examples
 from scipy import optimize, sparse
 from scipy.special import expit
 from sklearn.datasets import load_diabetes, load_digits, load_iris
@@ -263,7 +264,7 @@ def test_sparse_indices_out_of_range_never_reach_c():
         train([0, 1, 0], Z)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.data())
 def test_nodes_hold_what_the_matrix_holds(data):
     n, m = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 6))

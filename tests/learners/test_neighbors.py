@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import examples
 
 from d2ke._base import arrays
 from d2ke.learners.neighbors import knn_predict
@@ -21,7 +22,7 @@ def naive(D, y, k):
     return predicted
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.data())
 def test_against_the_naive_loop(data):
     m, n = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 12))

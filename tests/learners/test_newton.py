@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from reference import examples
 
 import d2ke
 from d2ke.learners import newton
@@ -40,7 +41,7 @@ def objectives(model, y, Z, C, bias=None, factors=None):
     return squares / 2 + (costs * np.maximum(0, 1 - signs * products) ** 2).sum(axis=0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     n=st.integers(4, 120),
     R=st.integers(1, 60),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from liblinear import liblinearutil
 from libsvm import svmutil
+from reference import examples
 from scipy import sparse
 
 from matlab_compat.learners import predict, svmpredict, svmtrain, train
@@ -227,7 +228,7 @@ def test_options_must_be_text():
 VALUES = st.floats(allow_nan=False, allow_infinity=False, width=64)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     hnp.arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=VALUES),
     st.data(),

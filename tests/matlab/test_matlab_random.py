@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import examples
 from scipy import stats
 
 import d2ke
@@ -102,7 +103,7 @@ def test_normals_equal_the_slow_reference(seed):
     np.testing.assert_allclose(RandStream(seed).randn(20_000, 1)[:, 0], expected, rtol=1e-14)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(
     SEEDS, st.lists(st.tuples(st.sampled_from(["randn", "rand"]), st.integers(0, 70)), min_size=1)
 )

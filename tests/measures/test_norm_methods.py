@@ -27,20 +27,20 @@ from d2ke.measures.kernels import Accuracy, Kernel, NormProblem
 EPS = (1e-1, 1e-2, 1e-3)
 
 
-@settings(max_examples=40)
+@settings(max_examples=reference.examples(40))
 @given(pair=pairs((1, 2, 3, 5), 60), eps=st.sampled_from(EPS),
        kernel=st.sampled_from(["gaussian", "laplace"]))  # fmt: skip
 def test_dual_tree_keeps_its_promise(pair, eps, kernel):
     check(pair, "dualtree", eps, kernel)
 
 
-@settings(max_examples=40)
+@settings(max_examples=reference.examples(40))
 @given(pair=pairs((1, 2, 3, 5), 60), eps=st.sampled_from(EPS))
 def test_separated_pairs_keep_their_promise(pair, eps):
     check(pair, "wspd", eps, "gaussian")
 
 
-@settings(max_examples=40)
+@settings(max_examples=reference.examples(40))
 @given(pair=pairs((1, 2, 3, 5)), eps=st.sampled_from(EPS))
 def test_taylor_features_keep_their_promise(pair, eps):
     try:
@@ -50,7 +50,7 @@ def test_taylor_features_keep_their_promise(pair, eps):
             raise
 
 
-@settings(max_examples=60)
+@settings(max_examples=reference.examples(60))
 @given(pair=pairs((1, 2, 3, 5)), eps=st.sampled_from([*EPS, 1e-9]))
 def test_fourier_series_keep_their_promise(pair, eps):
     try:

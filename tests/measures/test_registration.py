@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from measure_cases import kappa, some_rotation
+from reference import examples
 
 import d2ke
 from benchmarks import alignment as cases
@@ -22,7 +23,7 @@ from d2ke.measures import (
 
 @pytest.mark.parametrize("d", [2, 3])
 @pytest.mark.parametrize("shape", cases.SHAPES)
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_known_motion(d, shape, seed):
     case = cases.known_motion(d, 1000, shape, seed)
     found = d2ke.kernel_align(case.P, case.Q, sigma=case.sigma, n_threads=1)
@@ -76,7 +77,9 @@ def test_any_unit(scale):
     assert (one.translation * scale == other.translation).all()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+)
 @pytest.mark.parametrize("d", [2, 3])
 def test_moving_both_moves_the_motion(seed, d):
     case = cases.known_motion(d, 300, "clusters", seed)
@@ -186,7 +189,7 @@ def test_weights_are_repetition_and_may_be_negative():
 )
 # kappa is of the order of 1e-313, and so is what a step promises.
 @example(seed=98, d=3, motion="rotation", sigma=0.1, style="far")
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_invariants(seed, d, motion, sigma, style):
     if d == 1:
         motion = "translation"
@@ -338,8 +341,8 @@ print("usable" if d2ke.kernel_norm(P[:1], sigma=1.0) == 1 else "broken")
     ("after", "call"),
     [
         (0.4, "sigma=0.01, n_threads=1"),
-        (1.5, "sigma=0.01, n_threads=2"),
-        (0.7, "sigma=3.0, motion='rotation', n_threads=1"),
+        pytest.param(1.5, "sigma=0.01, n_threads=2", marks=pytest.mark.slow),
+        pytest.param(0.7, "sigma=3.0, motion='rotation', n_threads=1", marks=pytest.mark.slow),
     ],
 )
 def test_interrupt(after, call):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import examples
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import d2ke
@@ -47,7 +48,7 @@ def problem(n, R, n_classes, seed, strength=0.5):
 # ---------------------------------------------------------------- cross_validate
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(
     st.integers(8, 40),
     st.integers(1, 60),

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from reference import examples
 
 import d2ke
 from d2ke._base import limits, memory
@@ -65,7 +66,7 @@ def open_files():
 # ---------------------------------------------------------------- sums of products
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     n=st.integers(8, 60),
     R=st.integers(1, 70),
@@ -476,6 +477,7 @@ print(kills, len(entries))
 """
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment(tmp_path):
     """Each process resumes the search of the one before, and is killed a little later."""
     done = subprocess.run(
@@ -570,7 +572,10 @@ print(resident_peak(call)["peak"] * 2**20 + (0 if X is None else X.nbytes), need
 """
 
 
-@pytest.mark.parametrize("case", ["squared", "squared_hinge", "knn"])
+@pytest.mark.parametrize(
+    "case",
+    ["squared", *(pytest.param(c, marks=pytest.mark.slow) for c in ("squared_hinge", "knn"))],
+)
 def test_memory_stays_within_the_limit(case, tmp_path):
     """As the system counts it, in a process of its own, with the least that is accepted."""
     done = subprocess.run(

@@ -15,6 +15,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from reference import examples
 
 import d2ke
 from d2ke.io import MatFileError, Unreadable, load_mat, load_objects, save_mat
@@ -118,7 +119,7 @@ def file(tmp_path):
 
 
 @given(st.dictionaries(names, trees, max_size=3), st.booleans())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_round_trip_v5(tmp_path_factory, data, compress):
     file = tmp_path_factory.getbasetemp() / "round5.mat"
     save_mat(file, data, compress=compress)
@@ -126,7 +127,7 @@ def test_round_trip_v5(tmp_path_factory, data, compress):
 
 
 @given(st.dictionaries(names, trees, max_size=3))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_round_trip_v73(tmp_path_factory, data):
     file = tmp_path_factory.getbasetemp() / "round73.mat"
     save_mat(file, data, version="7.3")

@@ -21,6 +21,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from reference import examples
 from sealed import seal
 
 import d2ke
@@ -131,7 +132,7 @@ VALUES = st.recursive(
 PARAMETERS = st.dictionaries(NAMES, VALUES, max_size=5)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.data(), matrices(), PARAMETERS, st.sampled_from([None, "gzip"]))
 def test_everything_comes_back(tmp_path, data, matrix, parameters, compression):
     n, r = matrix.shape
@@ -733,7 +734,7 @@ def test_most_of_it_is_read_once(large):
         assert stop - start > 0.75 * size
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(
     st.sampled_from([None, "gzip"]),
     st.floats(0, 1, exclude_max=True),
@@ -838,7 +839,7 @@ def test_rows_and_checksums_are_where_they_are_said_to_be(file, shape, dtype):
         assert entry == 2**32 + crc32(tile.tobytes())
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.data())
 def test_any_rows_and_columns_are_read_and_checked(tmp_path, data):
     n, m = data.draw(st.integers(1, 60)), data.draw(st.integers(1, 40))
@@ -872,7 +873,7 @@ def test_any_rows_and_columns_are_read_and_checked(tmp_path, data):
             assert not (inside and columns.start <= bad[1] < columns.stop)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(
     st.lists(st.tuples(st.integers(0, 20_000), st.binary(min_size=1, max_size=9000)), max_size=8),
     st.data(),
