@@ -161,8 +161,8 @@ def kernel_align(
            [-1.,  0.]])
     >>> bool(found.distance < 1e-6 < found.distance_before)
     True
-    >>> np.abs(found(Q) - P).max() < 1e-6
-    np.True_
+    >>> bool(np.abs(found(Q) - P).max() < 1e-6)
+    True
     """
     p = as_measure("P", P, "weights_p", weights_p)
     q = as_measure("Q", Q, "weights_q", weights_q)

@@ -154,8 +154,9 @@ def test_repair_carried_over_to_new_rows(kind):
     D = np.triu(D, 1) + np.triu(D, 1).T
     new = np.abs(RNG.standard_normal((4, 9)))
     repair = d2ke.SpectrumRepair.fit(d2ke.dsk_gram(D, kind="nd"), kind)
-    assert_allclose(d2ke.dsk_gram(D, kind="nd", repair=kind), repair.gram, rtol=1e-15)
+    # A product of matrices has other last bits where BLAS has other kernels.
+    assert_allclose(d2ke.dsk_gram(D, kind="nd", repair=kind), repair.gram, atol=1e-14)
     rows = d2ke.dsk_gram(new, kind="nd", repair=repair)
-    assert_allclose(rows, repair.apply(-(new**2)), rtol=1e-15)
+    assert_allclose(rows, repair.apply(-(new**2)), atol=1e-14)
     with pytest.raises(ValueError, match="K has 8 columns; the repair was fitted to 9 objects"):
         d2ke.dsk_gram(new[:, :8], kind="nd", repair=repair)
