@@ -311,6 +311,14 @@ def test_sealed_stores_of_other_parts_are_refused(tmp_path, message):
         d2ke.io.load_features(path)
 
 
+def every_fifth_quick(names):
+    """Mark the others as slow, since each is read by a process of its own."""
+    return [
+        pytest.param(name, marks=[pytest.mark.slow] if i % 5 else [])
+        for i, name in enumerate(names)
+    ]
+
+
 ELSEWHERE = {
     "Z, a link": relinked("Z", h5py.ExternalLink("other.h5", "/Z")),
     "Z, a soft link": moved("Z"),
@@ -356,14 +364,14 @@ STORES = {
 }
 
 
-@pytest.mark.parametrize("name", ELSEWHERE)
+@pytest.mark.parametrize("name", every_fifth_quick(ELSEWHERE))
 def test_stores_are_one_file(name, tmp_path):
     store_file(tmp_path / "s.h5", ELSEWHERE[name])
     message = refused("d2ke.io.load_features(sys.argv[1])", tmp_path / "s.h5")
     assert "is a link to elsewhere" in message or "is in another file" in message
 
 
-@pytest.mark.parametrize("name", STORES)
+@pytest.mark.parametrize("name", every_fifth_quick(STORES))
 def test_stores_claim_no_memory(name, tmp_path):
     store_file(tmp_path / "s.h5", STORES[name])
     message = refused("d2ke.io.load_features(sys.argv[1])", tmp_path / "s.h5")

@@ -604,6 +604,7 @@ def test_kills_at_random_moments(tmp_path):
     assert "results that are the same bit for bit: 5" in done.stdout
 
 
+@pytest.mark.slow
 def test_interrupt_within_a_second(tmp_path, file):
     """Also while the writer waits for the disk; the file can be resumed at once."""
     script = (

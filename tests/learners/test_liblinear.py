@@ -260,7 +260,7 @@ def test_duplicate_entries_are_summed_and_the_argument_is_left_alone():
 def test_sparse_indices_out_of_range_never_reach_c():
     Z = sparse.csr_array(np.eye(3))
     Z.indices[1] = 1000
-    with pytest.raises(ValueError, match="indices|index values"):
+    with pytest.raises(ValueError, match=r"indices|index values"):
         train([0, 1, 0], Z)
 
 

@@ -106,7 +106,7 @@ def test_translation(d):
     assert (found.rotation == np.eye(d)).all()
 
 
-@pytest.mark.parametrize("far", [0.0, 3.0, 50.0])
+@pytest.mark.parametrize("far", [0.0, pytest.param(3.0, marks=pytest.mark.slow), 50.0])
 @pytest.mark.parametrize("d", [2, 3])
 def test_rotation_about_the_origin(d, far):
     rng = np.random.default_rng(9)
