@@ -30,8 +30,9 @@ for profile, max_examples in (("quick", reference.QUICK_EXAMPLES), ("full", refe
 
 
 def pytest_configure(config):
-    """Try all random examples where the slow tests run too, and a part of them elsewhere."""
-    settings.load_profile("quick" if config.option.markexpr == "not slow" else "full")
+    """Try a part of the random examples where the slow tests are left out, if none is named."""
+    if not config.getoption("--hypothesis-profile"):
+        settings.load_profile("quick" if config.option.markexpr == "not slow" else "full")
 
 
 @pytest.fixture(scope="session")
