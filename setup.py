@@ -5,11 +5,13 @@ Environment variables: D2KE_BOUNDS_CHECK=1 compiles bounds checks into the Cytho
 code, D2KE_NO_OPENMP=1 leaves OpenMP out. D2KE_SANITIZE=address or =thread compiles
 GCC's sanitizers in; such modules load only the way tools/sanitize.py runs them.
 With -g in CFLAGS, or sanitizers, debuggers learn the lines; Python's own -g is undone.
+D2KE_ABI3=1 makes one wheel for Python 3.11 and all later ones (not free-threaded).
 """
 
 import os
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, repeat
@@ -25,6 +27,9 @@ EXT = Path("d2ke/_ext")
 SHARED = "_shared"  # Cython's own code for memory views, once for all modules
 JOBS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 CHECKS = os.environ.get("D2KE_BOUNDS_CHECK") == "1"
+
+# The limited API of Python 3.11, the first with the buffers that memory views need.
+ABI3 = os.environ.get("D2KE_ABI3") == "1" and not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 SANITIZE = os.environ.get("D2KE_SANITIZE", "")
 # AddressSanitizer sees what the checks left out would see; with them, and with checks in
@@ -123,6 +128,8 @@ def extension(name, *c_sources, flags=()):
         f"d2ke._ext.{name}",
         [str(EXT / source) for source in (first, *c_sources)],
         include_dirs=[str(EXT)],
+        define_macros=[("Py_LIMITED_API", "0x030B0000")] if ABI3 else [],
+        py_limited_api=ABI3,
         depends=sorted(str(header) for header in EXT.glob("*.h")),
         # errno and floating-point traps are not looked at; without these two the
         # compiler may not vectorise square roots and selections.
@@ -179,4 +186,5 @@ if __name__ == "__main__":  # Cython's processes may import this file
             },
         ),
         cmdclass={"build_ext": BuildExt},
+        options={"bdist_wheel": {"py_limited_api": "cp311"}} if ABI3 else {},
     )
