@@ -30,9 +30,15 @@ for profile, max_examples in (("quick", reference.QUICK_EXAMPLES), ("full", refe
 
 
 def pytest_configure(config):
-    """Try a part of the random examples where the slow tests are left out, if none is named."""
+    """Choose the random examples, if no profile of hypothesis is named."""
     if not config.getoption("--hypothesis-profile"):
-        settings.load_profile("quick" if config.option.markexpr == "not slow" else "full")
+        settings.load_profile("quick" if is_quick(config) else "full")
+
+
+def is_quick(config) -> bool:
+    """Tell whether a part of the work is enough, as where slow tests are left out."""
+    profile = config.getoption("--hypothesis-profile")
+    return profile == "quick" or (not profile and config.option.markexpr == "not slow")
 
 
 @pytest.fixture(scope="session")
@@ -54,9 +60,21 @@ def session_cache(tmp_path_factory):
         yield
 
 
-@pytest.fixture(params=[ONLY] if ONLY else instruction_sets.supported())
+def pytest_generate_tests(metafunc):
+    """Run tests of kernels with the instruction set of D2KE_ISA, else with several.
+
+    In a quick run they are the simplest and the one that is used, else all of this processor.
+    """
+    if "isa" in metafunc.fixturenames:
+        names = [ONLY] if ONLY else instruction_sets.supported()
+        if is_quick(metafunc.config):
+            names = list(dict.fromkeys([names[0], names[-1]]))
+        metafunc.parametrize("isa", names, indirect=True)
+
+
+@pytest.fixture
 def isa(request) -> str:
-    """Run the test with the kernels that D2KE_ISA names, or once with all of this processor."""
+    """Run the test with the kernels of one instruction set."""
     before = instruction_sets.selected()
     instruction_sets.select(request.param)
     yield request.param
