@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from scipy import LowLevelCallable
 
 from d2ke._base.memory import bytes_needed, check_limit, require_memory
 from d2ke._base.progress import progress_bar
+from d2ke._base.signals import deferred_interrupts
 from d2ke.distances.cluster import MOST_BLOCK_BYTES, Remote
 from d2ke.distances.fingerprint import objects_digest, sequence_digest
 from d2ke.distances.function_digest import function_digest
@@ -89,6 +90,7 @@ def _complete(
         buffers = [np.empty((rows, pairs.shape[1]), pairs.dtype) for _ in range(_BUFFERS)]
     # On an error it is the writer that closes the store, when it has stopped.
     with (
+        deferred_interrupts() if remote is not None else nullcontext(),
         Background((store.write, store.sync), buffers, store.close) as writer,
         progress_bar(output.progress, quantity.name) as report,
     ):
@@ -116,7 +118,9 @@ def receive_array(
     def missing(first: int, most: int) -> range:
         return range(first, min(first + most, len(out)))
 
-    _receive(remote, out.__setitem__, missing, 1, _remote_blocks(remote, 1, limit), report)
+    most = _remote_blocks(remote, 1, limit)
+    with deferred_interrupts():
+        _receive(remote, out.__setitem__, missing, 1, most, report)
 
 
 def _fill(

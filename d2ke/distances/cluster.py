@@ -4,21 +4,29 @@
 A task is a block of rows. Its arguments are the packed objects of the rows, and the recipe: what
 all blocks have in common, such as the objects of the columns. The scheduler keeps both, so that the
 results of a lost worker can be computed again.
+
+dask's own waits cancel what they wait for on Ctrl-C, which may be a transfer that it shares with
+later calls; those would fail. So this module waits by itself, and what it no longer wants runs on.
 """
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import pickle
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import wait
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
 from scipy import LowLevelCallable
 
+from d2ke._base.signals import TICK, check_interrupt, deferred_interrupts
 from d2ke._base.threads import team_size
 from d2ke._ext import isa
 from d2ke._version import __version__
@@ -87,7 +95,9 @@ class Remote:
 
         n, m = self.pairs.shape
         most = MOST_BLOCK_BYTES // (m * self.pairs.dtype.itemsize)
-        step = max(1, min(most, -(-n // (_BLOCKS_OF_ARRAY * self._n_threads()))))
+        with deferred_interrupts():
+            n_threads = self._n_threads()
+        step = max(1, min(most, -(-n // (_BLOCKS_OF_ARRAY * n_threads))))
         name = f"d2ke-{uuid4().hex}"
         recipe = f"d2ke-recipe-{uuid4().hex}"
         graph: dict[Any, Any] = {recipe: (_opened, self._recipe)}
@@ -105,7 +115,7 @@ class Remote:
 
         ``missing(first, most)`` returns the next missing bands, at most so many, from `first` on;
         a band is `height` rows. Blocks under way are cancelled when the iterator is closed. If
-        tasks fail, the error of the first rows is raised.
+        tasks fail, the error of the first rows is raised. For use in `deferred_interrupts`.
         """
         from distributed import as_completed
 
@@ -136,12 +146,12 @@ class Remote:
                     finished.add(future)
                 if not waiting:
                     break
-                future = next(finished)
+                future = _next(finished)
                 rows = waiting.pop(future, None)
                 if rows is None:  # cancelled
                     continue
                 try:
-                    seconds, block = future.result()
+                    seconds, block = _answer(client, future.result)
                 except Exception as error:
                     if future.cancelled() or client.status != "running":
                         raise ConnectionError(f"client lost its blocks: {error}") from error
@@ -170,19 +180,15 @@ class Remote:
 
     def _n_threads(self) -> int:
         """Return how many threads all workers have; 1 if there are none yet."""
-        client = self._client
-        counts = client.sync(client.scheduler.ncores, workers=None, callback_timeout=_PATIENCE)
+        counts = _answer(self._client, partial(self._client.scheduler.ncores, workers=None))
         return max(1, sum(counts.values()))
 
     def _broadcast(self) -> Any:
         """Send the recipe to every worker; those that join later get it from others."""
-        from distributed import wait
-
         recipe = self._submit(_opened, self._recipe, pure=False)
-        wait(recipe)
-        if recipe.status == "error":
-            recipe.result()
-        self._client.replicate([recipe])
+        if _answer(self._client, recipe.exception) is not None:
+            _answer(self._client, recipe.result)
+        _answer(self._client, partial(self._client.replicate, [recipe]))
         return recipe
 
     def _submit(self, *task: Any, **options: Any) -> Any:
@@ -213,7 +219,9 @@ def _checked(client: Any) -> Any:
     if client.asynchronous:
         raise ValueError("client must not be asynchronous: the call waits for its results")
     others = {}
-    for address, answer in client.run(_made_with, on_error="return").items():
+    with deferred_interrupts():
+        answers = _answer(client, partial(client.run, _made_with, on_error="return"))
+    for address, answer in answers.items():
         if isinstance(answer, Exception):
             others[address] = f"no d2ke that fits ({type(answer).__name__}: {answer})"
         elif answer != _made_with():
@@ -221,6 +229,28 @@ def _checked(client: Any) -> Any:
     if others:
         raise _different(_made_with(), others)
     return client
+
+
+def _answer(client: Any, call: Callable[[], Any]) -> Any:
+    """Return what a call of dask's returns, made in the client's loop; Ctrl-C leaves it alone."""
+
+    async def called() -> Any:
+        answer = call()  # in the loop, dask's functions return something to await
+        return await answer if inspect.isawaitable(answer) else answer
+
+    future = asyncio.run_coroutine_threadsafe(called(), client.loop.asyncio_loop)
+    while not wait([future], TICK).done:
+        check_interrupt()
+    return future.result()
+
+
+def _next(finished: Any) -> Any:
+    """Return the next future that is done."""
+    while not (finished.has_ready() or finished.is_empty()):
+        with finished.thread_condition:
+            finished.thread_condition.wait(TICK)
+        check_interrupt()
+    return next(finished)
 
 
 def _pickled(name: str, value: Any) -> bytes:

@@ -6,7 +6,10 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
+
+from d2ke._base.signals import TICK, check_interrupt
 
 _PATIENCE = 0.5  # seconds that an error, Ctrl-C above all, waits for the threads
 _AHEAD = 4  # items that a stage may be ahead of the next one
@@ -83,7 +86,9 @@ class Background:
 
     def _join(self) -> None:
         for thread in self._threads:
-            thread.join()
+            while thread.is_alive():
+                thread.join(TICK)
+                check_interrupt()
 
     def _abandon(self) -> None:
         self.stop.set()
@@ -106,11 +111,16 @@ class Background:
 
     def buffer(self) -> Any:
         """Wait for a free buffer, and return it."""
-        buffer = self._free.get()
-        self.check()
-        return buffer
+        while True:
+            self.check()
+            check_interrupt()
+            with suppress(queue.Empty):
+                return self._free.get(timeout=TICK)
 
     def put(self, buffer: Any, *arguments: Any) -> None:
         """Hand over a buffer, and the arguments of the first stage."""
-        self.check()
-        self._queues[0].put((buffer, arguments))
+        while True:
+            self.check()
+            check_interrupt()
+            with suppress(queue.Full):
+                return self._queues[0].put((buffer, arguments), timeout=TICK)
