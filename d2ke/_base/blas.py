@@ -40,6 +40,13 @@ def _set(libraries: list[Any], counts: list[int]) -> None:
         release(force=True)
 
 
+def numpy_blas_threads() -> int:
+    """Return how many threads numpy's BLAS uses now."""
+    every = [library for libraries in _libraries() for library in libraries]
+    own = [library for library in every if "numpy" in (library.filepath or "")] or every
+    return max((library.get_num_threads() for library in own), default=1)
+
+
 class _OneThread:
     """A limit that the first of several Python threads sets and the last one lifts.
 

@@ -14,6 +14,7 @@ from d2ke._base.memory import needs, require_memory
 
 _NEIGHBORS = 7
 _ROWS = 512
+_VALUES = 1 << 20  # of a Gram matrix that are computed at a time
 _MOST = 2000  # points that the bandwidth is measured at
 
 
@@ -72,9 +73,15 @@ def gaussian(
     others = X if Y is None else point_matrix("Y", Y)
     if others.shape[1] != X.shape[1]:
         raise ValueError(f"Y has {others.shape[1]} columns, but {name} has {X.shape[1]}")
-    K = cdist(X / h, others / h, "sqeuclidean")
-    K *= -0.5
-    return np.exp(K, out=K)
+    rows, columns = X / h, others / h
+    K = np.empty((len(rows), len(columns)))
+    step = max(1, _VALUES // len(columns))
+    for low in range(0, len(rows), step):  # Ctrl-C is looked at between two
+        part = K[low : low + step]
+        cdist(rows[low : low + step], columns, "sqeuclidean", out=part)
+        part *= -0.5
+        np.exp(part, out=part)
+    return K
 
 
 needs("bandwidth", "8 n d + 8192 n", "take fewer points")

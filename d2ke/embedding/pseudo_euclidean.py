@@ -11,6 +11,7 @@ from scipy.sparse.linalg import eigsh
 from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import integer
+from d2ke._base.eigen import symmetric_eigen
 from d2ke._base.memory import needs, require_memory
 
 # From here on a few eigenvectors by iteration take less time than all of them at once.
@@ -145,7 +146,7 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:
     if few:
         values, Q = eigsh(B, k=R, v0=np.random.default_rng(0).standard_normal(n))
     else:
-        values, Q = np.linalg.eigh(B)
+        values, Q = symmetric_eigen(B)
     order = np.argsort(-np.abs(values), kind="stable")[:R]
     order = order[np.abs(values[order]) > n * np.finfo(np.float64).eps * np.abs(values).max()]
     values, Q = values[order], Q[:, order]

@@ -11,12 +11,14 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import choice
+from d2ke._base.eigen import symmetric_eigen
 from d2ke._base.memory import needs, require_memory
 
 # How many times the part of the negative eigenvalues is subtracted.
 SPECTRUM_REPAIRS = {"clip": 1, "flip": 2, "shift": 0}
 
 _RUN = 256  # rows
+_LARGE = 1500  # rows of matrices whose product may take a second
 
 
 needs("SpectrumRepair.fit", "32 n^2 + c n^2", "take fewer objects")
@@ -75,7 +77,7 @@ class SpectrumRepair:
         if times:
             scaled = negative * values[below]
             scaled *= times
-            gram = scaled @ negative.T
+            gram = _product(scaled, negative)
             np.subtract(K, gram, out=gram)
         else:
             gram = K - min(values[0], 0.0) * np.eye(len(K))
@@ -99,7 +101,17 @@ class SpectrumRepair:
 def _eigen(name: str, K: Any, function: str, **sizes: int) -> tuple[np.ndarray, ...]:
     """Return a checked symmetric matrix, its eigenvalues, ascending, and its eigenvectors."""
     K = symmetric_matrix(name, K, function, **sizes)
-    return K, *np.linalg.eigh(K)
+    return K, *symmetric_eigen(K)
+
+
+def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Return A B'; of large matrices by runs of rows, as Ctrl-C is looked at between two."""
+    if len(A) < _LARGE:
+        return A @ B.T
+    result = np.empty((len(A), len(B)))
+    for low in range(0, len(A), _RUN):
+        np.matmul(A[low : low + _RUN], B.T, out=result[low : low + _RUN])
+    return result
 
 
 def symmetric_half(K: np.ndarray) -> np.ndarray:
@@ -126,7 +138,7 @@ class Split(NamedTuple):
     def combined(self, positive: float, negative: float) -> np.ndarray:
         """Return positive S+ + negative S-."""
         factors = np.where(self.values > 0, positive, -negative) * self.values
-        product = (self.vectors * factors) @ self.vectors.T
+        product = _product(self.vectors * factors, self.vectors)
         result = product + product.T
         result /= 2
         return result

@@ -162,7 +162,9 @@ def train(
     Notes
     -----
     LIBLINEAR needs 16 bytes for each value of `Z`. Its print hook, one per process, is
-    redirected. Ctrl-C takes effect when the binary problems being solved are done.
+    redirected. On Ctrl-C the call ends at once, but LIBLINEAR cannot be stopped: the problems
+    being solved end in the background, and hold their memory until then. Meanwhile another
+    training with one of the solvers that draw from ``rand()`` waits.
 
     Each one-vs-rest problem is LIBLINEAR's own binary one, bit for bit for the solvers 0 and 2.
     LIBLINEAR's multi-class call sums the same rows in another order, so that its weights agree

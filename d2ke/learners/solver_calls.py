@@ -13,9 +13,11 @@ import ctypes
 import os
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+from d2ke._base.signals import TICK
 
 _captured = threading.local()
 _rand_lock = threading.Lock()
@@ -47,9 +49,13 @@ def run(
 
     With `seed`, the solvers draw from the C library's rand(): it is seeded before each of them,
     and they run one at a time, since the generator's state belongs to the whole process.
-    Returns or raises only when no solver runs any more; on Ctrl-C the ones not yet begun are
-    dropped.
+    Ctrl-C is raised at once. The solvers under way cannot be stopped: they end in the background,
+    hold their data until then, and do not keep the process from ending; where they draw from
+    rand(), later ones that do wait for them. Other errors are raised when no solver runs any more.
     """
+    results: list[Any] = [None] * len(solvers)
+    errors: dict[int, BaseException] = {}
+    left = deque(range(len(solvers)))
 
     def call(solver: Callable[[], Any]) -> tuple[Any, str]:
         _captured.lines = []
@@ -61,12 +67,32 @@ def run(
                 result = solver()
         return result, b"".join(_captured.lines).decode("ascii", "replace")
 
+    def work() -> None:
+        while True:
+            try:
+                number = left.popleft()
+            except IndexError:
+                return
+            try:
+                results[number] = call(solvers[number])
+            except BaseException as error:
+                errors[number] = error
+                left.clear()
+
     workers = 1 if seed is not None else min(n_threads, len(solvers))
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="d2ke")
+    threads = [threading.Thread(target=work, name="d2ke", daemon=True) for _ in range(workers)]
     try:
-        return list(pool.map(call, solvers))
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(TICK)
+    except BaseException:
+        left.clear()
+        raise
+    if errors:
+        raise errors[min(errors)]
+    return results
 
 
 def _srand(seed: int) -> None:

@@ -116,8 +116,10 @@ class KernelFeatureMap:
                     f"the map holds within {self.radius}; make it from sets that reach as far"
                 )
         if self.method == "rff":
-            Z = random_fourier.transforms(points, vectors, offsets, self.omega, n_threads)
-            Z = Z / math.sqrt(self.omega.shape[1])
+            sums = random_fourier.transforms(points, vectors, offsets, self.omega, n_threads)
+            Z = np.empty(sums.shape)
+            for row, own in zip(Z, sums, strict=True):  # Ctrl-C is looked at between two
+                np.divide(own, math.sqrt(self.omega.shape[1]), out=row)
         else:
             unit = math.sqrt(2) * self.sigma
             Z = fast_gauss.features(points / unit, vectors, offsets, self.degree, n_threads)

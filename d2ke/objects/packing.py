@@ -13,6 +13,8 @@ from d2ke._base.memory import needs
 from d2ke.objects.container import OBJECT_KINDS, Objects, code_dtype, offsets_of
 
 _LARGEST_EXACT_INTEGER = 2**53
+_RUN = 1 << 18  # strings,
+_SYMBOLS = 1 << 22  # and letters of them, that are looked at in one go
 _SMALL_TABLE = 2**16  # letters whose range is at most this are counted, not sorted
 
 needs(
@@ -314,7 +316,9 @@ def _object_weights(weights: Any, i: int, length: int, name: str) -> np.ndarray:
 
 
 def _pack_strings(items: list[Any], name: str) -> Objects:
-    kinds = {kind: _letters(kind) for kind in set(map(type, items))}
+    # By runs, since Ctrl-C is looked at between two.
+    runs = [slice(low, low + _RUN) for low in range(0, len(items), _RUN)]
+    kinds = {kind: _letters(kind) for run in runs for kind in set(map(type, items[run]))}
     letters = kinds[type(items[0])]
     if set(kinds.values()) != {letters}:
         i = next(i for i, item in enumerate(items) if kinds[type(item)] != letters)
@@ -322,18 +326,27 @@ def _pack_strings(items: list[Any], name: str) -> Objects:
             f"{name}[{i}] is {type(items[i]).__name__}, {name}[0] is {type(items[0]).__name__}; "
             "all must be of one type"
         )
-    size = np.size if letters == "int" else len
-    offsets = offsets_of(np.fromiter(map(size, items), dtype=np.int64, count=len(items)))
-    if letters == "str":
-        joined = "".join(items).encode("utf-32-le", "surrogatepass")
-        symbols = np.frombuffer(joined, dtype="<u4")
-    elif letters == "bytes":
-        symbols = np.frombuffer(b"".join(items), dtype=np.uint8)
-    else:
+    if letters == "int":
+        offsets = offsets_of(np.fromiter(map(np.size, items), dtype=np.int64, count=len(items)))
         sequences = [_integers(item, i, name) for i, item in enumerate(items)]
         symbols = np.concatenate([np.empty(0, dtype=np.int64), *sequences])
+    else:
+        lengths = np.empty(len(items), dtype=np.int64)
+        for run in runs:
+            lengths[run] = np.fromiter(map(len, items[run]), dtype=np.int64)
+        offsets = offsets_of(lengths)
+        symbols = np.empty(offsets[-1], dtype="<u4" if letters == "str" else np.uint8)
+        for run in runs:
+            part = _joined(items[run], letters)
+            symbols[offsets[run.start] : offsets[run.start] + len(part)] = part
     alphabet, codes = _indexed(symbols)
     return Objects("strings", codes, offsets, alphabet, letters)
+
+
+def _joined(items: list[Any], letters: str) -> np.ndarray:
+    if letters == "bytes":
+        return np.frombuffer(b"".join(items), dtype=np.uint8)
+    return np.frombuffer("".join(items).encode("utf-32-le", "surrogatepass"), dtype="<u4")
 
 
 def _letters(kind: type) -> str:
@@ -347,13 +360,17 @@ def _indexed(symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if span > max(_SMALL_TABLE, len(symbols)):
         alphabet, codes = np.unique(symbols, return_inverse=True)
         return alphabet.astype(np.int64), codes.astype(code_dtype(len(alphabet)))
-    places = symbols - least if least else symbols
+    runs = [slice(low, low + _SYMBOLS) for low in range(0, len(symbols), _SYMBOLS)]
     seen = np.zeros(span, dtype=bool)
-    seen[places] = True
+    for run in runs:
+        seen[symbols[run] - least] = True
     alphabet = np.flatnonzero(seen) + least
     index = np.zeros(span, dtype=code_dtype(len(alphabet)))
     index[alphabet - least] = np.arange(len(alphabet))
-    return alphabet, index[places]
+    codes = np.empty(len(symbols), dtype=index.dtype)
+    for run in runs:
+        np.take(index, symbols[run] - least, out=codes[run])
+    return alphabet, codes
 
 
 def _integers(item: Any, i: int, name: str) -> np.ndarray:

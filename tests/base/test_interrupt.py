@@ -112,6 +112,40 @@ CASES = {
         "d2ke.distance_matrix(items, items, function, n_threads=1)",
     ),
 }
+DENSE = """
+rng = np.random.default_rng(0)
+D = rng.random(({n}, {n}))
+D += D.T
+np.fill_diagonal(D, 0)
+"""
+SOLVED = """
+rng = np.random.default_rng(0)
+Z, y = rng.standard_normal((4000, 300)), rng.integers(0, 2, 4000)
+d2ke.train(y[:9] > 0, Z[:9], "-s 0")
+d2ke.svmtrain(y[:9] > 0, Z[:9], "-t 0")
+"""
+CASES |= {
+    "eigenvectors": (DENSE.format(n=3000), "d2ke.gdk_led(D, 1500)"),
+    "Similarity Machine": (
+        DENSE.format(n=3000) + "y = rng.integers(0, 2, 3000)",
+        "d2ke.similarity_machine_fit(D, y)",
+    ),
+    "LIBLINEAR": (
+        SOLVED + "many = rng.integers(0, 500, 4000)",
+        'd2ke.train(many, Z, "-s 0 -c 100", n_threads=2)',
+    ),
+    "LIBLINEAR, random": (SOLVED, 'd2ke.train(y, Z, "-s 3 -c 1e9 -e 1e-300")'),
+    "LIBSVM": (SOLVED, 'd2ke.svmtrain(y, Z, "-t 0 -c 1e9 -e 1e-9")'),
+    "features of the kernel distance": (
+        "sets = [np.zeros((2, 3))] * 2000",
+        "while True: d2ke.kernel_features(sets, sigma=1.0, n_features=40_000)",
+    ),
+    "many strings": ("items = ['abc', 'defg'] * 10_000_000", "while True: d2ke.pack(items)"),
+    "Gaussian kernel": (
+        "X = np.random.default_rng(0).random((8000, 20))",
+        "while True: d2ke.gaussian_gram(X, h=1.0)",
+    ),
+}
 TIMES = {"one long pair among short ones": 4}
 # A kind of computation each; the others are interrupted elsewhere in the same code.
 QUICK = (
