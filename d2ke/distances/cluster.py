@@ -17,7 +17,7 @@ import pickle
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -95,7 +95,7 @@ class Remote:
 
         n, m = self.pairs.shape
         most = MOST_BLOCK_BYTES // (m * self.pairs.dtype.itemsize)
-        with deferred_interrupts():
+        with deferred_interrupts(), _starting():
             n_threads = self._n_threads()
         step = max(1, min(most, -(-n // (_BLOCKS_OF_ARRAY * n_threads))))
         name = f"d2ke-{uuid4().hex}"
@@ -188,7 +188,8 @@ class Remote:
         recipe = self._submit(_opened, self._recipe, pure=False)
         if _answer(self._client, recipe.exception) is not None:
             _answer(self._client, recipe.result)
-        _answer(self._client, partial(self._client.replicate, [recipe]))
+        with _starting():
+            _answer(self._client, partial(self._client.replicate, [recipe]))
         return recipe
 
     def _submit(self, *task: Any, **options: Any) -> Any:
@@ -219,9 +220,13 @@ def _checked(client: Any) -> Any:
     if client.asynchronous:
         raise ValueError("client must not be asynchronous: the call waits for its results")
     others = {}
-    with deferred_interrupts():
+    with deferred_interrupts(), _starting():
         answers = _answer(client, partial(client.run, _made_with, on_error="return"))
     for address, answer in answers.items():
+        if isinstance(answer, OSError):
+            raise ConnectionError(
+                f"client lost the worker {address} when the call began ({answer}); call again"
+            ) from answer
         if isinstance(answer, Exception):
             others[address] = f"no d2ke that fits ({type(answer).__name__}: {answer})"
         elif answer != _made_with():
@@ -231,6 +236,20 @@ def _checked(client: Any) -> Any:
     return client
 
 
+@contextmanager
+def _starting() -> Iterator[None]:
+    """Say in plain words that dask lost a connection before there were blocks to lose."""
+    try:
+        yield
+    except ConnectionError:
+        raise
+    except Exception as error:
+        raise ConnectionError(
+            "client lost its scheduler or a worker when the call began "
+            f"({type(error).__name__}: {error}); call again with a client that is connected"
+        ) from error
+
+
 def _answer(client: Any, call: Callable[[], Any]) -> Any:
     """Return what a call of dask's returns, made in the client's loop; Ctrl-C leaves it alone."""
 
@@ -238,9 +257,16 @@ def _answer(client: Any, call: Callable[[], Any]) -> Any:
         answer = call()  # in the loop, dask's functions return something to await
         return await answer if inspect.isawaitable(answer) else answer
 
-    future = asyncio.run_coroutine_threadsafe(called(), client.loop.asyncio_loop)
+    coroutine = called()
+    try:
+        future = asyncio.run_coroutine_threadsafe(coroutine, client.loop.asyncio_loop)
+    except RuntimeError as error:
+        coroutine.close()
+        raise ConnectionError(f"client is closed: {error}") from error
     while not wait([future], TICK).done:
         check_interrupt()
+        if client.status == "closed" and not wait([future], TICK).done:
+            raise ConnectionError("client was closed during the call")
     return future.result()
 
 

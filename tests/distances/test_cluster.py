@@ -599,6 +599,40 @@ def test_a_client_that_is_closed_meanwhile(client, file, tmp_path):
         thread.join()
 
 
+@pytest.mark.parametrize("step", ["run", "replicate"])
+def test_a_client_that_is_closed_at_the_start(step, monkeypatch):
+    with one_process() as first, distributed.Client(first.scheduler.address) as client:
+
+        async def never(*arguments, **options):
+            await client._close()
+            raise AttributeError("'NoneType' object has no attribute 'send'")
+
+        monkeypatch.setattr(client, step, never)
+        with pytest.raises(ConnectionError, match=r"client (lost|was closed)"):
+            d2ke.distance_matrix(NUMBERS, [0.0], turned, client=client, out=np.empty((60, 1)))
+
+
+def test_a_worker_that_is_retired_at_the_start(monkeypatch):
+    with one_process() as client:
+        run = client.run
+
+        async def lost(*arguments, **options):
+            answers = await run(*arguments, **options)
+            return dict.fromkeys(answers, OSError("Timed out trying to connect"))
+
+        monkeypatch.setattr(client, "run", lost)
+        with pytest.raises(ConnectionError, match=r"client lost the worker .* call again"):
+            d2ke.distance_matrix(NUMBERS, [0.0], turned, client=client)
+        monkeypatch.undo()
+
+        async def retired(*arguments, **options):
+            raise KeyError("inproc://worker")
+
+        monkeypatch.setattr(client, "replicate", retired)
+        with pytest.raises(ConnectionError, match=r"lost its scheduler or a worker .*KeyError"):
+            d2ke.distance_matrix(NUMBERS, [0.0], turned, client=client, out=np.empty((60, 1)))
+
+
 def test_other_instructions_are_refused(monkeypatch, file):
     ours = instructions.selected()
     others = [name for name in instructions.supported() if name != ours]
