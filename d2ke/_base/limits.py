@@ -25,6 +25,38 @@ def _cpu_quota() -> int | None:
         return None
 
 
+def grants_threads(count: int) -> bool:
+    """Whether the system surely lets this process start so many more threads.
+
+    The limits are those of the user (``ulimit -u``) and of control groups.
+    """
+    return all(count <= left for left in (*_threads_of_user(), *_threads_of_group()))
+
+
+def _threads_of_user() -> Iterator[int]:
+    """Yield the threads left under the user's limit if all of the system's were the user's."""
+    try:
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+    except (ImportError, AttributeError):  # Windows
+        return
+    load = next(_lines("/proc/loadavg"), None)
+    if most != resource.RLIM_INFINITY and load:
+        yield most - int(load[3].partition("/")[2])
+
+
+def _threads_of_group() -> Iterator[int]:
+    try:
+        most, used = (
+            Path("/sys/fs/cgroup", f"pids.{end}").read_text() for end in ("max", "current")
+        )
+        if most.strip() != "max":
+            yield int(most) - int(used)
+    except (OSError, ValueError):
+        return
+
+
 def physical_memory() -> int | None:
     """Return the bytes of memory that the machine has; None if not known."""
     try:

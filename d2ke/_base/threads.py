@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -42,13 +43,36 @@ def forked() -> bool:
 
 
 def team_size(n_threads: int | None) -> int:
-    """Return the threads of an OpenMP region: as `thread_count`, but 1 in a forked process.
+    """Return the threads of an OpenMP region: as `thread_count`, but 1 where there are no others.
 
-    There, GCC's OpenMP waits for ever for the parent's threads, of whichever library they
-    were. Results do not depend on the number.
+    In a forked process GCC's OpenMP waits for ever for the parent's threads, of whichever library
+    they were; where the system grants no threads it ends the process. Results do not depend on
+    the number.
     """
     count = thread_count(n_threads)
-    return 1 if _forked else count
+    if _forked or (count > 1 and not _can_start(count - 1)):
+        return 1
+    return count
+
+
+def _can_start(count: int) -> bool:
+    """Whether so many threads can be started; it is tried where a limit is near."""
+    # The system may count a thread that has ended for a moment more: hence twice as many.
+    if limits.grants_threads(2 * count):
+        return True
+    release, started = threading.Event(), []
+    try:
+        for _ in range(2 * count):
+            thread = threading.Thread(target=release.wait, daemon=True)
+            thread.start()
+            started.append(thread)
+    except RuntimeError:
+        return False
+    finally:
+        release.set()
+        for thread in started:
+            thread.join()
+    return True
 
 
 def available_threads() -> int:
