@@ -150,7 +150,7 @@ TIMES = {"one long pair among short ones": 4}
 # A kind of computation each; the others are interrupted elsewhere in the same code.
 QUICK = (
     *("many short pairs", "one long pair", "long strings", "transportation", "coreset, herding"),
-    *("search with a folder, products", "Python callable"),
+    *("search with a folder, products", "Python callable", "eigenvectors", "LIBLINEAR, random"),
 )
 
 
