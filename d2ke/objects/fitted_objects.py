@@ -13,7 +13,7 @@ import numpy as np
 from d2ke._base.checks import generator, integer, length_range, positive_number
 from d2ke._base.memory import needs
 from d2ke.objects.container import Objects, refuse_weights
-from d2ke.objects.packing import pack
+from d2ke.objects.packing import as_objects
 from d2ke.objects.random_objects import check_overflow, draw_offsets
 
 needs("random_segments", "18 N + 64 n", "fewer or shorter objects")
@@ -67,7 +67,7 @@ def random_segments(
     ['efgh', 'bcde', 'gh']
     """
     integer("R", R, 1)
-    objects = pack(X, name="X")
+    objects = as_objects("X", X)
     refuse_weights(objects, "X", "random_segments")
     low, high = length_range("length", length)
     scale = positive_number("scale", scale)
@@ -300,13 +300,13 @@ def representatives(X: Any, R: int, *, seed: Any) -> Objects:
     >>> list(d2ke.representatives(["AC", "GT", "GG", "TA"], 2, seed=0))
     ['GG', 'AC']
     """
-    objects = pack(X, name="X")
+    objects = as_objects("X", X)
     integer("R", R, 1, len(objects))
     return objects[generator(seed).permutation(len(objects))[:R]]
 
 
 def _of_kind(kind: str, X: Any) -> Objects:
-    objects = pack(X, name="X")
+    objects = as_objects("X", X)
     if objects.kind != kind:
         raise TypeError(f"X must hold {kind}, got {objects!r}")
     return objects

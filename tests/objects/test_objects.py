@@ -96,7 +96,7 @@ def test_element_types():
     assert d2ke.pack([a, b]).dtype == np.float64
     assert d2ke.pack([a, b.astype(int)]).dtype == np.float64
     assert d2ke.pack([a.astype(">f4")]).dtype == np.float32
-    assert d2ke.pack(np.ones((2, 3, 4), np.float32)).dtype == np.float32
+    assert d2ke.pack(np.ones((2, 4, 3), np.float32)).dtype == np.float32
     assert d2ke.pack([[1, 2], [3]]).dtype == np.float64
 
 
@@ -237,7 +237,7 @@ def test_not_finite(bad):
     with pytest.raises(ValueError, match=rf"X\[2\] has {bad} at position \(3, 1\)"):
         d2ke.pack(items, name="X")
     with pytest.raises(ValueError, match=rf"Y\[2\] has {bad} at position \(3, 1\)"):
-        d2ke.distance_matrix([np.zeros((1, 2))], items, "dtw")
+        d2ke.distance_matrix([np.zeros((2, 2))], items, "dtw")
 
 
 @pytest.mark.parametrize(
@@ -426,7 +426,7 @@ def test_equality():
     assert X != ["ab", "c"]
     V = d2ke.pack([[1.0, 2.0]])
     assert V != X
-    assert d2ke.pack([np.ones((2, 1))]) != d2ke.pack([np.ones((1, 2))])
+    assert d2ke.pack([np.ones((4, 1))]) != d2ke.pack([np.ones((2, 2))])
 
 
 @pytest.mark.parametrize(
@@ -473,7 +473,11 @@ def test_concatenate_vectors():
         ([["a"]], TypeError, r"collections\[0\] is list; pack it first"),
         ([d2ke.pack(["a"]), d2ke.pack([[1.0]])], TypeError, r"collections\[1\] holds vectors"),
         ([d2ke.pack(["a"]), d2ke.pack([b"a"])], TypeError, "strings of bytes"),
-        ([d2ke.pack([[1.0]]), d2ke.pack([[[1.0, 2.0]]])], ValueError, r"collections\[1\] has 2"),
+        (
+            [d2ke.pack([[1.0]]), d2ke.pack([[[1.0, 2.0]] * 2])],
+            ValueError,
+            r"collections\[1\] has 2",
+        ),
     ],
 )
 def test_concatenate_refuses(parts, error, message):
