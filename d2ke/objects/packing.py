@@ -11,7 +11,7 @@ import numpy as np
 
 from d2ke._base.checks import choice, flag
 from d2ke._base.memory import needs
-from d2ke.objects.container import OBJECT_KINDS, Objects, code_dtype, offsets_of
+from d2ke.objects.container import OBJECT_KINDS, Objects, adopt, code_dtype, offsets_of
 from d2ke.objects.readings import Layout
 
 _LARGEST_EXACT_INTEGER = 2**53
@@ -250,7 +250,7 @@ def _pack_vectors(
         layout.warn(name, [array.shape for array in arrays])
     elif len(padded) == 2:
         layout.warn(name, [padded[::-1] if layout.channels_first else padded])
-    return Objects("vectors", values, offsets)
+    return adopt("vectors", values, offsets)
 
 
 def _array(item: Any, name: str) -> np.ndarray:
@@ -320,7 +320,7 @@ def _weighted(objects: Objects, weights: Any, name: str) -> Objects:
         _object_weights(own, i, n, name)
         for i, (own, n) in enumerate(zip(weights, objects.lengths.tolist(), strict=True))
     ]
-    return Objects("vectors", objects.values, objects.offsets, weights=np.concatenate(arrays))
+    return adopt("vectors", objects.values, objects.offsets, weights=np.concatenate(arrays))
 
 
 def _object_weights(weights: Any, i: int, length: int, name: str) -> np.ndarray:
@@ -369,7 +369,7 @@ def _pack_strings(items: list[Any], name: str) -> Objects:
         sequences = [_integers(item, i, name) for i, item in enumerate(items)]
         symbols = np.concatenate([np.empty(0, dtype=np.int64), *sequences])
     alphabet, codes = _indexed(symbols)
-    return Objects("strings", codes, offsets, alphabet, letters)
+    return adopt("strings", codes, offsets, alphabet, letters)
 
 
 def _letters(kind: type) -> str:

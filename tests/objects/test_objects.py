@@ -339,6 +339,58 @@ def test_immutable(X):
         assert not X[0].flags.writeable
 
 
+def exporters(array):
+    """The array, and everything below it that Python code can reach."""
+    while array is not None:
+        yield array
+        array = array.obj if isinstance(array, memoryview) else getattr(array, "base", None)
+
+
+@pytest.mark.parametrize("X", [*EXAMPLES, *(X[:1] for X in EXAMPLES), *(X.span(0, 1) for X in
+                               EXAMPLES if len(X))], ids=repr)  # fmt: skip
+def test_nothing_below_can_be_written_to(X):
+    for name in ("values", "offsets", "alphabet", "weights"):
+        array = getattr(X, name)
+        if array is None:
+            continue
+        for below in [*exporters(array), *exporters(memoryview(array))]:
+            assert memoryview(below).readonly
+            if isinstance(below, np.ndarray):
+                with pytest.raises(ValueError, match="WRITEABLE"):
+                    below.flags.writeable = True
+            with pytest.raises((BufferError, ValueError, TypeError)):
+                np.frombuffer(below, np.uint8)[...] = 0
+
+
+def test_a_second_initialisation():
+    X = d2ke.pack(["ab", "c"])
+    with pytest.raises(AttributeError, match="cannot be initialised again"):
+        X.__init__("strings", X.values, np.array([0, 1, 3]), X.alphabet, "str")
+    assert list(X) == ["ab", "c"]
+
+
+def test_arrays_of_the_caller_stay_the_callers():
+    values, weights = np.arange(8.0).reshape(4, 2), np.ones(4)
+    base = np.array([0, 1, 4, 9])
+    offsets = base[:3]
+    offsets.flags.writeable = False
+    X = d2ke.Objects("vectors", values, offsets, weights=weights)
+    before = d2ke.Objects("vectors", values.copy(), [0, 1, 4], weights=weights.copy())
+    values[:], weights[:], base[:] = 7, 7, 10**9
+    assert before == X
+    codes, alphabet = np.array([0, 1, 0], np.uint8), np.array([65, 66])
+    Y = d2ke.Objects("strings", codes, np.array([0, 1, 3]), alphabet, "str")
+    codes[:], alphabet[:] = 200, 0
+    assert list(Y) == ["A", "BA"]
+
+
+def test_parts_of_objects_are_shared():
+    X = d2ke.pack(SERIES, weights=[[1, 0, 2], [0.5, 0.5], []])
+    for Y in (X.span(0, 2), d2ke.Objects("vectors", X.values, X.offsets, weights=X.weights)):
+        assert np.shares_memory(Y.values, X.values)
+        assert np.shares_memory(Y.weights, X.weights)
+
+
 @pytest.mark.parametrize("X", EXAMPLES, ids=repr)
 @pytest.mark.parametrize("clone", [copy.copy, copy.deepcopy, *(
     lambda X, p=p: pickle.loads(pickle.dumps(X, p)) for p in range(2, 6)
