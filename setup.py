@@ -153,6 +153,7 @@ MODULES = [
     extension("tasks"),
     extension("pairwise"),
     extension("omp"),
+    extension("frozen"),
     extension("elastic"),
     extension("strings"),
     extension("sets"),

@@ -42,7 +42,10 @@ def dtw_c(s: Any, t: Any, w: float = -1) -> float:
     """
     w = scalar(w)
     window = None if w in (-1, np.inf) else whole("w (-1 for no window)", w, 0)
-    x, y = pack([s], kind="vectors", name="s"), pack([t], kind="vectors", name="t")
+    x, y = (
+        pack([series], kind="vectors", channels_first=False, name=name)
+        for name, series in (("s", s), ("t", t))
+    )
     check_compatible(x, y, "s", "t")
     return float(distance_matrix(x, y, "dtw", window=window)[0, 0])
 

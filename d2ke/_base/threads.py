@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,7 +15,9 @@ from d2ke._base.checks import integer
 from d2ke._ext import omp
 
 _MOST = 4096  # more than any machine has, and a C int holds it
+_VALID = 1.0  # seconds for which an answer of the system counts
 _forked = False
+_granted = 0.0, 0  # when the system granted threads, and how many
 
 
 def _in_forked_child() -> None:
@@ -57,8 +60,13 @@ def team_size(n_threads: int | None) -> int:
 
 def _can_start(count: int) -> bool:
     """Whether so many threads can be started; it is tried where a limit is near."""
+    global _granted
+    when, most = _granted
+    if count <= most and time.monotonic() - when < _VALID:
+        return True
     # The system may count a thread that has ended for a moment more: hence twice as many.
     if limits.grants_threads(2 * count):
+        _granted = time.monotonic(), count
         return True
     release, started = threading.Event(), []
     try:

@@ -76,7 +76,7 @@ def load_actrecog(path: Path) -> tuple[Objects, np.ndarray]:
             labels.append(label)
     if not series:
         raise ValueError(f"{path} holds no labelled rows")
-    return pack(series), np.array(labels, dtype=np.int64)
+    return pack(series, channels_first=False), np.array(labels, dtype=np.int64)
 
 
 def _texts(path: Path) -> dict[int, tuple[str, str]]:

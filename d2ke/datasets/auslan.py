@@ -63,7 +63,9 @@ def load_auslan(path: Path) -> tuple[Objects, np.ndarray]:
         raise ValueError(f"{path} holds no recordings (.tsd files)")
     names = sorted(recordings)
     labels = np.array([_MEMBER.fullmatch(name)[1] for name in names], dtype=str)
-    return pack([_table(f"{path}: {name}", recordings[name]) for name in names]), labels
+    return pack(
+        [_table(f"{path}: {name}", recordings[name]) for name in names], channels_first=False
+    ), labels
 
 
 def _check_member(path: Path, member: tarfile.TarInfo, known: dict[str, bytes]) -> None:

@@ -113,7 +113,7 @@ def _described(path, label, left_out, named) -> tuple[Objects, np.ndarray]:
         raise ValueError(f"{path} is not a complete .zip archive: {error}") from error
     if not sets:
         raise ValueError(f"{path}: no image has a key point")
-    return pack(sets), np.array(labels, dtype=np.int64)
+    return pack(sets, channels_first=False), np.array(labels, dtype=np.int64)
 
 
 def _decoded(cv2: Any, content: bytes) -> np.ndarray | None:

@@ -71,7 +71,7 @@ def load_pentip(path: Path, *, trim: bool = False) -> tuple[Objects, np.ndarray]
     labels = _labels(path, classes, key, len(series))
     if trim:
         series = [_trimmed(f"{path}: {name}[{i}]", item) for i, item in enumerate(series)]
-    return pack(series), labels
+    return pack(series, channels_first=False), labels
 
 
 def _variables(path: Path) -> dict[str, Any]:

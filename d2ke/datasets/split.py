@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice, generator, integer, positive_number
-from d2ke.objects.container import Objects
+from d2ke.objects.container import Objects, adopt
 
 
 def train_size(n: int, *, fraction: float = 0.7, rounding: str = "floor") -> int:
@@ -162,4 +162,4 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
 
 def _scaled(objects: Objects, mean: np.ndarray, deviation: np.ndarray) -> Objects:
     values = ((objects.values - mean) / deviation).astype(objects.dtype)
-    return Objects("vectors", values, objects.offsets, weights=objects.weights)
+    return adopt("vectors", values, objects.offsets, weights=objects.weights)

@@ -117,7 +117,11 @@ def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
             )
     if not series:
         raise ValueError(f"{path} holds no series")
-    return pack(series), np.array(labels, dtype=str) if classes else None, header
+    return (
+        pack(series, channels_first=False),
+        np.array(labels, dtype=str) if classes else None,
+        header,
+    )
 
 
 def _header(path: Path, lines: Any) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class Clustering:
 needs(
     "cdsk, lpdsk",
     {
-        "K": "40 n^2 + c n^2 + 2560 n + 160 n k",
+        "K": "48 n^2 + c n^2 + 2560 n + 160 n k",
         "points": "48 n^2 + 32 n d + 10752 n + 160 n k",
         'points, risk="ise"': "56 n^2 + 32 n d + 10752 n + 160 n k",
     },
@@ -59,7 +59,7 @@ needs(
 )
 needs(
     "cdsk, lpdsk",
-    {'K, similarity="general"': "48 n^2 + c n^2 + 2560 n + 160 n k"},
+    {'K, similarity="general"': "56 n^2 + c n^2 + 2560 n + 160 n k"},
     "take fewer objects",
 )
 needs(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import choice, positive_number
 from d2ke._base.memory import require_memory
+from d2ke.discriminative.canonical import colours
 from d2ke.discriminative.gaussian import gaussian
 from d2ke.discriminative.similarity_graph import DenseKernel, FeatureKernel
 from d2ke.embedding.spectrum import split
@@ -34,6 +35,17 @@ class KernelInput:
     def names(self) -> list[str]:
         """Return which of K, points and features are not None."""
         return [n for n in ("K", "points", "features") if getattr(self, n) is not None]
+
+    def ranks(self, codes: np.ndarray) -> np.ndarray:
+        """Return the `colours` of objects with these labels."""
+        name = self.names()[0]
+        return colours(getattr(self, name), codes, square=name == "K")
+
+    def taken(self, order: np.ndarray) -> KernelInput:
+        """Return the arguments for the objects in another order."""
+        name = self.names()[0]
+        rows = np.asarray(getattr(self, name))[order]
+        return replace(self, **{name: rows[:, order] if name == "K" else rows})
 
     def read(self, function: str, k: int = 0) -> DenseKernel | FeatureKernel:
         """Check the arguments and return the kernel.

@@ -13,6 +13,7 @@ from d2ke._base import labels as class_labels
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, flag, integer, positive_number
 from d2ke._base.memory import needs
+from d2ke.discriminative.canonical import averaged, largest
 from d2ke.discriminative.cdsk import TRACE_WEIGHT, VARIANTS
 from d2ke.discriminative.kernel_classifier import CURVATURES
 from d2ke.discriminative.kernel_input import KernelInput, read_lam
@@ -132,7 +133,9 @@ def lpdsk(
     Notes
     -----
     Similarities below 1e-12 of the largest do not connect. Rows of features without a common
-    non-zero column are not similar.
+    non-zero column are not similar. Labels do not depend on the order of the rows: objects that
+    nothing tells from each other get equal weights and scores, and of equal scores the first class
+    wins.
 
     References
     ----------
@@ -164,6 +167,16 @@ def lpdsk(
         raise ValueError(f"y has no label: every entry is the marker unknown={unknown!r}")
     classes, codes = np.unique(y[known], return_inverse=True)
     lam = read_lam(lam, kernel.n)
+    # All is computed in an order of its own, so that ties do not depend on the order of the rows.
+    marks = np.full(kernel.n, -1)
+    marks[known] = codes
+    ranks = source.ranks(marks)
+    order = np.argsort(ranks, kind="stable")
+    if (order[1:] < order[:-1]).any():
+        del kernel
+        kernel = source.taken(order).read("lpdsk", len(classes))
+    ranks, known, marks = ranks[order], known[order], marks[order]
+    codes = marks[known]
     F = np.zeros((kernel.n, len(classes)))
     F[known] = indicators(codes, len(classes))
     alpha = np.full(kernel.n, 1 / kernel.n)
@@ -181,17 +194,20 @@ def lpdsk(
                 # An exact solution lies within [0, 1]; with rounding, a little beside it.
                 F[~fixed] = np.clip(graph.harmonic(fixed, F[fixed]), 0.0, 1.0)
                 F[~fixed] /= np.maximum(F[~fixed].sum(axis=1, keepdims=True), 1e-300)
-            now = F.argmax(axis=1)
+                F = averaged(F, ranks)
+            now = largest(F)
             if balance and not fixed.all():
                 mass = F[~fixed].sum(axis=0)
-                now[~fixed] = (F[~fixed] / np.maximum(mass, 1e-300)).argmax(axis=1)
+                now[~fixed] = largest(F[~fixed] / np.maximum(mass, 1e-300))
             weights_of, labelling = (kernel.hard, now) if variant == "hard" else (kernel.relaxed, F)
             problem = weights_of(labelling, s, lam, CURVATURES[risk])
             last, labels = labels, now
             if last is not None and (now == last).all():
                 break
-            alpha = (alpha + problem.solve(alpha)) / 2
+            alpha = averaged((alpha + problem.solve(alpha)) / 2, ranks)
             objectives.append(problem.objective(alpha))
+    back = np.argsort(order)
+    F, reached, alpha, fixed, labels = (a[back] for a in (F, reached, alpha, fixed, labels))
     y = y.copy()
     y[~fixed] = classes[labels[~fixed]]
     return Propagation(y, F, classes, reached, alpha, np.array(objectives), lam)

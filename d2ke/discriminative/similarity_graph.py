@@ -184,7 +184,9 @@ class DenseGraph:
         M = self.S / roots[:, None] / roots
         if self.n <= max(_LARGE, 16 * (c + _SPARE)):
             vectors = eigh(M, subset_by_index=[self.n - c, self.n - 1], check_finite=False)[1]
-            return vectors[:, ::-1]
+            if vectors.shape[1] < c:  # LAPACK misses some of a multiple eigenvalue's vectors
+                vectors = np.linalg.eigh(M)[1]
+            return vectors[:, : -c - 1 : -1]
         return _iterated(M.__matmul__, c, roots)
 
     def components(self) -> np.ndarray:

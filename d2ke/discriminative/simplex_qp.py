@@ -17,6 +17,7 @@ from d2ke._ext import simplex_qp as _kernel
 
 _ROUNDS = 3  # the gradient is computed anew in each, since updates collect rounding errors
 _POWER_STEPS = 12
+_LARGEST = 2.0**1000  # sums of so large numbers are finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +89,8 @@ def simplex_qp(
     TypeError
         Not real numbers.
     ValueError
-        H not square and symmetric, shapes that do not fit, values that are not finite, or a
-        start that is not on the simplex.
+        H not square and symmetric, shapes that do not fit, values that are not finite or beyond
+        2**1000, or a start that is not on the simplex.
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 
@@ -111,6 +112,13 @@ def simplex_qp(
     H = np.ascontiguousarray(symmetric_matrix("H", H, "simplex_qp", case))
     n = len(H)
     f = vector("f", f, n)
+    for name, values in (("H", H), ("f", f)):
+        most = max(float(values.max()), -float(values.min()))
+        if most > _LARGEST:
+            raise ValueError(
+                f"{name} has values up to {most:g}; at most 2**1000 (1.1e301) is accepted, so that "
+                "sums are finite: divide H and f by one number, which leaves alpha as it is"
+            )
     alpha = np.full(n, 1.0 / n) if start is None else simplex_point("start", start, n)
     tol = positive_number("tol", tol)
     max_steps = 1000 * n if max_steps is None else integer("max_steps", max_steps, 1)

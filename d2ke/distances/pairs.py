@@ -18,7 +18,7 @@ from d2ke._ext import pairwise, user
 from d2ke.distances.problem import Block, Caller, CompiledPairs, PairwiseProblem
 from d2ke.distances.registry import BY_NAME, check_parameters, find_distance, not_empty
 from d2ke.objects.container import Objects, check_compatible, refuse_weights
-from d2ke.objects.packing import list_of, pack
+from d2ke.objects.packing import as_objects, list_of
 
 
 def check_pairs(
@@ -187,7 +187,7 @@ def _packed(X, Y, caller, kind, distance, shortest):
 
 
 def _pack_checked(items, kind, shortest, distance, name):
-    objects = pack(items, kind=kind, name=name)
+    objects = as_objects(name, items, kind)
     if len(objects) == 0:
         raise ValueError(f"{name} is empty: at least one object is needed")
     short = np.flatnonzero(objects.lengths < shortest)

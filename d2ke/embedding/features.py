@@ -19,6 +19,8 @@ from d2ke.distances.output import Output, output_array
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import Caller, PairwiseProblem, Quantity
 from d2ke.io.store.reader import FeatureFile
+from d2ke.objects.container import Objects
+from d2ke.objects.readings import warn_of_letters
 
 if TYPE_CHECKING:
     from dask.array import Array
@@ -128,7 +130,10 @@ def check_embedding(
         raise TypeError(
             f"{caller.y} is None; draw random objects first, see random_series and its kin"
         )
-    return check_pairs(X, omega, distance, params, caller)
+    pairs = check_pairs(X, omega, distance, params, caller)
+    if isinstance(pairs.y, Objects) and pairs.y.kind == "strings":
+        warn_of_letters(pairs.x, pairs.y, caller.x, caller.y)
+    return pairs
 
 
 def embed(

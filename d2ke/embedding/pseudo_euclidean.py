@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import ArpackError, eigsh
 
 from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
@@ -17,6 +17,8 @@ from d2ke._base.memory import needs, require_memory
 # From here on a few eigenvectors by iteration take less time than all of them at once.
 _LARGE = 1000
 _FEW = 10
+# Distances up to here have squares whose sums float64 holds; so small ones have squares at all.
+_LARGEST, _SMALLEST = 2.0**500, 2.0**-500
 
 
 needs("PseudoEuclidean.project", "8 n m + 8 n R", "give the rows in parts")
@@ -62,7 +64,7 @@ class PseudoEuclidean:
         Raises
         ------
         TypeError, ValueError
-            Wrong shape, negative or non-finite distances.
+            Wrong shape, distances that are negative, not finite or above 2**500.
         """
         D_new = arrays.matrix("D_new", D_new)
         require_memory("PseudoEuclidean.project", n=len(D_new), m=D_new.shape[1], R=self.Z.shape[1])
@@ -108,7 +110,8 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:
     Raises
     ------
     TypeError, ValueError
-        D not a symmetric matrix of finite numbers >= 0; R out of range.
+        D not a symmetric matrix of finite numbers >= 0; R out of range; a distance above 2**500,
+        or none above 2**-500 but some above 0, whose squares float64 does not hold.
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 
@@ -138,15 +141,17 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:
     few = n > max(_LARGE, _FEW * R)
     case = "R <= n / 10, n > 1000" if few else ""
     B = _squares("D", symmetric_matrix("D", D, "gdk_led", case, R=R))
+    if 0 < D.max() < _SMALLEST:
+        raise ValueError(
+            f"D is too small: its largest distance is {D.max():g}, and float64 does not "
+            "hold the squares; multiply D by a number"
+        )
     column_means = B.mean(axis=0)
     B -= column_means
     B -= column_means[:, None]
     B += column_means.mean()
     B *= -0.5
-    if few:
-        values, Q = eigsh(B, k=R, v0=np.random.default_rng(0).standard_normal(n))
-    else:
-        values, Q = symmetric_eigen(B)
+    values, Q = _eigenpairs(B, R) if few else symmetric_eigen(B)
     order = np.argsort(-np.abs(values), kind="stable")[:R]
     order = order[np.abs(values[order]) > n * np.finfo(np.float64).eps * np.abs(values).max()]
     values, Q = values[order], Q[:, order]
@@ -162,8 +167,26 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:
     )
 
 
+def _eigenpairs(B: np.ndarray, R: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the R eigenvalues of largest modulus, and eigenvectors, by iteration."""
+    n = len(B)
+    if not B.any():
+        return np.zeros(R), np.eye(n, R)
+    try:
+        return eigsh(B, k=R, v0=np.random.default_rng(0).standard_normal(n))
+    except ArpackError:  # it found no invariant space, or did not converge
+        require_memory("gdk_led", n=n)
+        return symmetric_eigen(B)
+
+
 def _squares(name: str, D: np.ndarray) -> np.ndarray:
     """Squares of checked distances, in a new array."""
     values = arrays.matrix(name, D)
     arrays.check_distances(name, values)
+    if values.size and values.max() > _LARGEST:
+        i, j = divmod(int(values.argmax()), values.shape[1])
+        raise ValueError(
+            f"{name}[{i}, {j}] is {values[i, j]:g}; at most 2**500 (3.3e150) is accepted, since "
+            "float64 does not hold the squares of more: divide the distances by a number"
+        )
     return np.square(values, dtype=np.float64)

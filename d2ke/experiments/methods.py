@@ -105,7 +105,9 @@ class Division:
         if setting.scale_channels:
             parts = standardize(*parts)
         if setting.single and parts[0].kind == "vectors":
-            parts = tuple(pack([x.astype(np.float32) for x in part]) for part in parts)
+            parts = tuple(
+                pack([x.astype(np.float32) for x in part], channels_first=False) for part in parts
+            )
         labels = dataset.labels[rows], dataset.labels[others]
         return cls(dataset, setting, *parts, *labels, seed, **options)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base import arrays
-from d2ke.objects.packing import pack
+from d2ke.objects.packing import as_objects
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ def as_measures(
     if isinstance(sets, Measure):
         raise TypeError(f"{name} is one Measure; a sequence of sets is needed")
     if not (isinstance(sets, (list, tuple)) and any(isinstance(item, Measure) for item in sets)):
-        sets = pack(sets, kind="vectors", name=name)
+        sets = as_objects(name, sets, "vectors")
     items = list(sets)
     if weights is None:
         weights = [None] * len(items)

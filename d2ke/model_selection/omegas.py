@@ -26,7 +26,8 @@ from d2ke.model_selection.grids import FEATURE_VALUES, FeatureGrid
 from d2ke.model_selection.result import Search, printable
 from d2ke.objects.container import Objects, check_compatible
 from d2ke.objects.fitted_objects import representatives
-from d2ke.objects.packing import pack
+from d2ke.objects.packing import as_objects
+from d2ke.objects.readings import warn_of_letters
 
 
 class Omega(NamedTuple):
@@ -103,8 +104,10 @@ def _drawn(call: SearchCall, omega: Omega) -> Any:
     """Draw the random objects and check them."""
     objects, R = omega.draw(), max(call.grid["R"])
     if not callable(call.distance):
-        objects = pack(objects, name="sampler")
+        objects = as_objects("sampler", objects)
         check_compatible(call.X, objects, "X", "sampler")
+        if objects.kind == "strings":
+            warn_of_letters(call.X, objects, "X", "sampler")
     if len(objects) != R:
         raise ValueError(f"sampler drew {len(objects)} objects where R is {R}")
     return objects

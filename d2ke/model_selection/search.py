@@ -22,7 +22,7 @@ from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import merged_grid
 from d2ke.model_selection.methods import METHODS, SearchMethod
 from d2ke.model_selection.result import Search, printable
-from d2ke.objects.packing import pack
+from d2ke.objects.packing import as_objects
 
 
 def search(
@@ -163,7 +163,7 @@ def search(
     if not plain and not isinstance(distance, LowLevelCallable):
         check_parameters(find_distance(distance), params)
     if within is None:
-        X = X if plain else pack(X, name="X")
+        X = X if plain else as_objects("X", X)
         if len(codes) != len(X):
             raise ValueError(f"y has {len(codes)} labels, but X has {len(X)} objects")
     values = merged_grid(method, row.grid, grid, row.samples)

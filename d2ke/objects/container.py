@@ -11,6 +11,7 @@ import numpy as np
 
 from d2ke._base.checks import choice
 from d2ke._base.memory import needs
+from d2ke._ext.frozen import freeze, is_frozen
 
 OBJECT_KINDS = ("vectors", "strings")
 LETTER_TYPES = ("str", "bytes", "int")
@@ -20,7 +21,7 @@ class Objects:
     """An immutable collection of objects of unequal sizes, packed into one buffer.
 
     Made by `pack`; every function of d2ke that takes objects takes it as it is,
-    so that conversion and checks happen once.
+    so that conversion and checks happen once. Made from arrays, it has copies of them.
 
     Attributes
     ----------
@@ -63,19 +64,22 @@ class Objects:
     weights: np.ndarray | None
 
     def __init__(self, kind, values, offsets, alphabet=None, letters=None, weights=None):
+        if hasattr(self, "kind"):
+            raise AttributeError("Objects are immutable; they cannot be initialised again")
+        own = (None if a is None else _own(a) for a in (values, offsets, alphabet, weights))
+        self._set(kind, *own, letters)
+
+    def _set(self, kind, values, offsets, alphabet, weights, letters) -> None:
+        """Check arrays that nobody else holds, and keep them where nobody can write to them."""
         arrays = {"values": values, "offsets": offsets, "alphabet": alphabet, "weights": weights}
         for name, array in arrays.items():
-            if array is not None:
-                array = np.ascontiguousarray(array)
-                if array.base is not None and array.flags.writeable:
-                    array = array.copy()
-                # The view of a read-only array cannot be made writeable again.
-                array.flags.writeable = False
-                array = array.view()
             object.__setattr__(self, name, array)
-        object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "letters", letters)
+        object.__setattr__(self, "kind", kind)
         self._check()
+        for name, array in arrays.items():
+            if array is not None and not is_frozen(array):
+                object.__setattr__(self, name, freeze(array))
 
     def _check(self) -> None:
         """Refuse parts that do not fit each other: the kernels go where the offsets say.
@@ -190,9 +194,7 @@ class Objects:
         source = np.repeat(self.offsets[picked] - offsets[:-1], lengths)
         source += np.arange(offsets[-1])
         weights = None if self.weights is None else self.weights[source]
-        return Objects(
-            self.kind, self.values[source], offsets, self.alphabet, self.letters, weights
-        )
+        return adopt(self.kind, self.values[source], offsets, self.alphabet, self.letters, weights)
 
     def _places(self, index: Any) -> np.ndarray:
         """Return a checked array of integers or booleans."""
@@ -211,7 +213,7 @@ class Objects:
     def span(self, start: int, stop: int) -> Objects:
         """Objects from `start` to before `stop`; unlike a slice, they share the memory."""
         first, last = self.offsets[start], self.offsets[stop]
-        return Objects(
+        return adopt(
             self.kind,
             self.values[first:last],
             self.offsets[start : stop + 1] - first,
@@ -243,6 +245,27 @@ class Objects:
             return f"<{n} strings over {len(self.alphabet)} letters{span}>"
         weighted = "" if self.weights is None else "weighted "
         return f"<{n} sequences of {weighted}{self.dim}-dimensional vectors, {self.dtype}{span}>"
+
+
+def adopt(
+    kind: str,
+    values: np.ndarray,
+    offsets: np.ndarray,
+    alphabet: np.ndarray | None = None,
+    letters: str | None = None,
+    weights: np.ndarray | None = None,
+) -> Objects:
+    """Return Objects over arrays that nobody else holds, or those of Objects, without a copy."""
+    objects = object.__new__(Objects)
+    values, offsets = np.ascontiguousarray(values), np.ascontiguousarray(offsets)
+    objects._set(kind, values, offsets, alphabet, weights, letters)
+    return objects
+
+
+def _own(array: Any) -> np.ndarray:
+    """Return a copy of an array, or an array of Objects as it is."""
+    array = np.ascontiguousarray(array)
+    return array if is_frozen(array) else array.copy()
 
 
 needs("concatenate", {"vectors": "b N + 16 n", "strings": "18 N + 16 n"})
@@ -288,10 +311,10 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
         if any(part.weights is not None for part in parts):
             weights = np.concatenate([_weights_or_equal(part) for part in parts])
         values = np.concatenate([part.values for part in parts])
-        return Objects("vectors", values, offsets, weights=weights)
+        return adopt("vectors", values, offsets, weights=weights)
     alphabet, recoded = common_alphabet(parts)
     values = np.concatenate(recoded).astype(code_dtype(len(alphabet)))
-    return Objects("strings", values, offsets, alphabet, first.letters)
+    return adopt("strings", values, offsets, alphabet, first.letters)
 
 
 def common_alphabet(collections: Sequence[Objects]) -> tuple[np.ndarray, list[np.ndarray]]:

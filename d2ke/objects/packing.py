@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from d2ke._base.checks import choice, flag
 from d2ke._base.memory import needs
-from d2ke.objects.container import OBJECT_KINDS, Objects, code_dtype, offsets_of
+from d2ke.objects.container import OBJECT_KINDS, Objects, adopt, code_dtype, offsets_of
+from d2ke.objects.readings import Layout
 
 _LARGEST_EXACT_INTEGER = 2**53
 _RUN = 1 << 18  # strings,
@@ -32,7 +34,7 @@ def pack(
     *,
     kind: str | None = None,
     lengths: Any = None,
-    channels_first: bool = False,
+    channels_first: bool | None = None,
     weights: Any = None,
     name: str = "items",
 ) -> Objects:
@@ -55,8 +57,11 @@ def pack(
         unless ``kind="strings"``.
     lengths : array_like of int, shape (n,), optional
         For a padded (n, length[, dim]) array: how much of each row counts.
-    channels_first : bool
-        True: 2-D items are (dim, length), as in the authors' MATLAB cells.
+    channels_first : bool, optional
+        True: 2-D items are (dim, length), as in the authors' MATLAB cells. False:
+        they are (length, dim). None, the default: as False, with a warning where
+        every item has the same shape of more channels than vectors, which is what
+        series of equal length look like with channels first.
     weights : sequence of array_like, optional
         For sets of vectors: one 1-D array for each object, or a cell of rows or
         columns, with a weight for each vector; finite, >= 0, and of a sum > 0.
@@ -83,6 +88,11 @@ def pack(
         numbers of channels; integers that float64 cannot hold; wrong shapes or
         lengths; weights that do not fit the objects.
 
+    Warns
+    -----
+    UserWarning
+        Items that may be (dim, length), see `channels_first`.
+
     Examples
     --------
     >>> import numpy as np
@@ -98,26 +108,46 @@ def pack(
     """
     if kind is not None:
         choice("kind", kind, OBJECT_KINDS)
-    channels_first = flag("channels_first", channels_first)
+    said = channels_first is not None
+    layout = Layout(said and flag("channels_first", channels_first), said)
+    return pack_items(items, layout, name, kind, lengths, weights)
+
+
+def as_objects(name: str, items: Any, kind: str | None = None) -> Objects:
+    """Pack an argument of a function that takes what `pack` takes; of one kind, if it is said."""
+    return pack_items(items, Layout.unsaid(name), name, kind)
+
+
+def pack_items(
+    items: Any,
+    layout: Layout,
+    name: str,
+    kind: str | None = None,
+    lengths: Any = None,
+    weights: Any = None,
+) -> Objects:
+    """Pack checked arguments of `pack`."""
     if weights is not None:
         if lengths is not None and _is_padded(weights):
             weights = _trim(np.asarray(weights), lengths, False, "weights")
-        objects = pack(items, kind=kind, lengths=lengths, channels_first=channels_first, name=name)
-        return _weighted(objects, weights, name)
+        else:
+            layout = replace(layout, said=True)  # weights fit one reading only
+        return _weighted(pack_items(items, layout, name, kind, lengths), weights, name)
     if isinstance(items, Objects):
-        if lengths is not None or channels_first:
+        if lengths is not None or layout.channels_first:
             raise TypeError(f"{name} is packed already: lengths and channels_first do not apply")
         if kind is not None and items.kind != kind:
             raise TypeError(f"{name} holds {items.kind}, but {kind} are needed")
         return items
-    items = _as_list(items, lengths, channels_first, name)
+    padded = items.shape[1:] if _is_padded(items) else None
+    items = _as_list(items, lengths, layout.channels_first, name)
     if kind is None:
         kind = "strings" if isinstance(items[0], (str, bytes)) else "vectors"
     if kind == "strings":
-        if channels_first:
+        if layout.channels_first:
             raise TypeError(f"channels_first does not apply to strings, which {name} holds")
         return _pack_strings(items, name)
-    return _pack_vectors(items, channels_first, name)
+    return _pack_vectors(items, layout, name, padded)
 
 
 def list_of(name: str, items: Any) -> list[Any]:
@@ -194,14 +224,16 @@ def _trim(array: np.ndarray, lengths: Any, channels_first: bool, name: str) -> l
     ]
 
 
-def _pack_vectors(items: list[Any], channels_first: bool, name: str) -> Objects:
-    arrays = [_vectors(item, i, channels_first, name) for i, item in enumerate(items)]
+def _pack_vectors(
+    items: list[Any], layout: Layout, name: str, padded: tuple[int, ...] | None
+) -> Objects:
+    arrays = [_vectors(item, i, layout.channels_first, name) for i, item in enumerate(items)]
     dim = arrays[0].shape[1]
     for i, array in enumerate(arrays):
         if array.shape[1] != dim:
             hint = ""
             if len({len(other) for other in arrays}) == 1:
-                hint = " (items of shape (dim, length) are packed with channels_first=True)"
+                hint = layout.hint()
             raise ValueError(
                 f"{name}[{i}] has {array.shape[1]} channels, {name}[0] has {dim}; all must have "
                 f"the same{hint}"
@@ -216,7 +248,11 @@ def _pack_vectors(items: list[Any], channels_first: bool, name: str) -> Objects:
             f"{name}[{i}] has {values[at, channel]} at position ({at - offsets[i]}, {channel}); "
             "every value must be finite"
         )
-    return Objects("vectors", values, offsets)
+    if padded is None:
+        layout.warn(name, [array.shape for array in arrays])
+    elif len(padded) == 2:
+        layout.warn(name, [padded[::-1] if layout.channels_first else padded])
+    return adopt("vectors", values, offsets)
 
 
 def _array(item: Any, name: str) -> np.ndarray:
@@ -286,7 +322,7 @@ def _weighted(objects: Objects, weights: Any, name: str) -> Objects:
         _object_weights(own, i, n, name)
         for i, (own, n) in enumerate(zip(weights, objects.lengths.tolist(), strict=True))
     ]
-    return Objects("vectors", objects.values, objects.offsets, weights=np.concatenate(arrays))
+    return adopt("vectors", objects.values, objects.offsets, weights=np.concatenate(arrays))
 
 
 def _object_weights(weights: Any, i: int, length: int, name: str) -> np.ndarray:
@@ -340,7 +376,7 @@ def _pack_strings(items: list[Any], name: str) -> Objects:
             part = _joined(items[run], letters)
             symbols[offsets[run.start] : offsets[run.start] + len(part)] = part
     alphabet, codes = _indexed(symbols)
-    return Objects("strings", codes, offsets, alphabet, letters)
+    return adopt("strings", codes, offsets, alphabet, letters)
 
 
 def _joined(items: list[Any], letters: str) -> np.ndarray:

@@ -23,7 +23,7 @@ from d2ke._base.checks import (
     positive_number,
 )
 from d2ke._base.memory import needs, require_memory
-from d2ke.objects.container import Objects, offsets_of
+from d2ke.objects.container import Objects, adopt, offsets_of
 from d2ke.objects.packing import pack
 
 
@@ -107,7 +107,7 @@ def random_series(
         values *= sigma
         values = values.astype(dtype, copy=False)
     check_overflow(values, f"sigma is too large for {dtype}: {sigma}")
-    return Objects("vectors", values, offsets)
+    return adopt("vectors", values, offsets)
 
 
 needs("random_strings", "12 N + 16 n", "fewer or shorter objects")
@@ -173,7 +173,7 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
         seed, R, lengths, lambda rng, n: rng.integers(0, n_letters, size=n), "random_strings", 1
     )
     values = codes.astype(letters.values.dtype)
-    return Objects("strings", values, offsets, letters.alphabet, letters.letters)
+    return adopt("strings", values, offsets, letters.alphabet, letters.letters)
 
 
 needs("random_sets", "18 N + 16 n", "fewer or smaller sets")
@@ -259,7 +259,7 @@ def random_sets(
     with np.errstate(over="ignore"):
         values = values.astype(dtype, copy=False)
     check_overflow(values, f"low and high are too far apart for {dtype}: {low} and {high}")
-    return Objects("vectors", values, offsets)
+    return adopt("vectors", values, offsets)
 
 
 def _edge(name: str, value: Any, dim: int) -> np.ndarray:

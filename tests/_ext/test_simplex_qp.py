@@ -165,3 +165,13 @@ def test_interrupt():
         child.kill()
         child.wait()
         child.stdout.close()
+
+
+def test_values_whose_sums_overflow():
+    with pytest.raises(ValueError, match=r"H has values up to 1e\+308; at most 2\*\*1000"):
+        simplex_qp([[1e308, -1e308], [-1e308, 1e308]], [0.0, 0.0])
+    with pytest.raises(ValueError, match=r"f has values up to 1e\+308"):
+        simplex_qp(np.eye(2), [-1e308, 1e308])
+    solution = simplex_qp([[2e300, 0.0], [0.0, 1e300]], [0.0, 0.0])
+    assert solution.converged
+    assert solution.objective == pytest.approx(1e300 / 3)

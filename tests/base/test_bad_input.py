@@ -630,6 +630,7 @@ def check(error, says, function, *args):
 
 
 @pytest.mark.parametrize("case", CASES, ids=ids(CASES))
+@pytest.mark.filterwarnings("ignore:every item of .* has shape")
 def test_the_error_names_the_argument(case, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(matlab.random, "_stream", matlab.RandStream(0))

@@ -232,3 +232,27 @@ def test_bad_kernels(arguments, error, text):
 def test_bad_clustering(options, error, text):
     with pytest.raises(error, match=text):
         d2ke.cdsk(GOOD, **options)
+
+
+@pytest.mark.parametrize("variant", ["hard", "relaxed"])
+@pytest.mark.parametrize(
+    "sizes", [[1] * 50, [1] * 2, [4] * 5, [4, 4], [1, 1, 7], [3, 2, 2, 1, 1]], ids=str
+)
+def test_kernels_that_fall_apart(sizes, variant):
+    blocks = np.repeat(np.arange(len(sizes)), sizes)
+    Z = np.eye(len(sizes))[blocks]
+    for c in {2, min(len(sizes), 3), len(sizes)}:
+        for kernel in ({"K": Z @ Z.T}, {"features": Z}):
+            result = d2ke.cdsk(**kernel, n_clusters=c, variant=variant)
+            assert len(set(result.labels.tolist())) == c
+            assert np.isfinite(result.alpha).all()
+            if c == len(sizes):
+                np.testing.assert_array_equal(result.labels, blocks)
+
+
+def test_many_blocks_of_a_large_kernel():
+    blocks = np.arange(1600) // 400
+    K = (blocks[:, None] == blocks).astype(float)
+    np.testing.assert_array_equal(d2ke.cdsk(K, 4, max_iter=1).labels, blocks)
+    labels = d2ke.cdsk(np.eye(1600), 2, max_iter=1).labels
+    assert set(labels.tolist()) == {0, 1}

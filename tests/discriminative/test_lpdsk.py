@@ -95,3 +95,27 @@ def test_labels_have_no_range():
 def test_bad_labels(y, options, error, text):
     with pytest.raises(error, match=text):
         d2ke.lpdsk(GOOD, y, **options)
+
+
+@pytest.mark.parametrize("balance", [True, False])
+@pytest.mark.parametrize("variant", ["hard", "relaxed"])
+@pytest.mark.parametrize("form", ["points", "K", "features"])
+def test_ties_do_not_depend_on_the_order_of_rows(form, variant, balance):
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(4, 14))
+        points = rng.integers(0, 4, (n, int(rng.integers(1, 3)))).astype(float)
+        points[0] = points[1] + 1
+        y = rng.choice(["a", "b", "c", ""], n, p=[0.15, 0.15, 0.1, 0.6])
+        y[0] = "a"
+        gaps = np.abs(points[:, None] - points).sum(axis=2)
+        features = np.exp(-np.abs(points[:, None] - rng.integers(0, 4, (6, 1))).sum(axis=2))
+        rows = {"points": points, "K": np.exp(-gaps), "features": features}[form]
+        order = rng.permutation(n)
+        turned = rows[order][:, order] if form == "K" else rows[order]
+        width = {"h": 1.0} if form == "points" else {}
+        options = {"variant": variant, "balance": balance, "unknown": "", **width}
+        first = d2ke.lpdsk(y=y, **{form: rows}, **options)
+        second = d2ke.lpdsk(y=y[order], **{form: turned}, **options)
+        np.testing.assert_array_equal(second.labels, first.labels[order])
+        np.testing.assert_allclose(second.scores, first.scores[order], rtol=0, atol=1e-9)

@@ -27,7 +27,11 @@ from d2ke.io.store import layout
 from d2ke.io.store.hdf5 import HEADER_BYTES
 from d2ke.io.store.writer import PartialStore
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="locks and writes as POSIX has them")
+pytestmark = [
+    pytest.mark.skipif(os.name != "posix", reason="locks and writes as POSIX has them"),
+    # Tiny arrays, which are meant as they are.
+    pytest.mark.filterwarnings("ignore:every item of .* has shape"),
+]
 
 RNG = np.random.default_rng(0)
 STRINGS = d2ke.pack(["".join(RNG.choice(list("ACGT"), n)) for n in RNG.integers(0, 20, 700)])

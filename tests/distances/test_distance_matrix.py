@@ -13,6 +13,9 @@ import reference
 import d2ke
 from d2ke.distances import matrix, registry
 
+# Tiny arrays, which are meant as they are.
+pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
+
 NAMES = d2ke.distance_names()
 ROWS = {row.name: row for row in registry.DISTANCES}
 VECTORS = [name for name in NAMES if ROWS[name].kind == "vectors"]

@@ -18,6 +18,9 @@ from hypothesis import strategies as st
 
 import d2ke
 
+# Tiny arrays, which are meant as they are.
+pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
+
 TOLERANCE = {np.float64: 1e-12, np.float32: 1e-5}
 
 

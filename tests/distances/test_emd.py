@@ -15,6 +15,9 @@ from scipy.stats import wasserstein_distance
 import d2ke
 from d2ke._ext import isa as instruction_sets
 
+# Tiny arrays, which are meant as they are.
+pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
+
 GROUNDS = ("euclidean", "sqeuclidean")
 
 

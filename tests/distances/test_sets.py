@@ -10,6 +10,9 @@ from reference import examples
 import d2ke
 from d2ke._ext import isa
 
+# Tiny arrays, which are meant as they are.
+pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
+
 NAMES = ("mhd", "hausdorff", "chamfer", "directed_mhd", "directed_hausdorff")
 SYMMETRIC = NAMES[:3]
 DIMENSIONS = (1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 33, 64, 100, 127, 128, 129, 130)

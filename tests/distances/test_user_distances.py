@@ -14,6 +14,9 @@ from scipy import LowLevelCallable
 
 import d2ke
 
+# Tiny arrays, which are meant as they are.
+pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
+
 VECTORS = types.double(
     types.CPointer(types.double),
     types.intp,

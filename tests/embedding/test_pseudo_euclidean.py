@@ -89,3 +89,31 @@ def test_wrong_input():
         embedding.project(np.ones((1, 3)))
     with pytest.raises(ValueError, match=r"D_new\[0, 0\] is -1.0"):
         embedding.project(-np.ones((1, 4)))
+
+
+def test_squares_that_float64_does_not_hold():
+    with pytest.raises(ValueError, match=r"D\[0, 1\] is 1e\+200; at most 2\*\*500"):
+        d2ke.gdk_led([[0, 1e200], [1e200, 0]], 1)
+    for tiny in (1e-155, 1e-200):
+        with pytest.raises(ValueError, match=f"D is too small: its largest distance is {tiny}"):
+            d2ke.gdk_led([[0, tiny], [tiny, 0]], 1)
+    embedding = d2ke.gdk_led([[0, 1e150], [1e150, 0]], 1)
+    assert abs(embedding.Z[0, 0] - embedding.Z[1, 0]) == pytest.approx(1e150)
+    with pytest.raises(ValueError, match=r"D_new\[0, 1\] is 1e\+200; at most 2\*\*500"):
+        embedding.project([[0, 1e200]])
+    small = d2ke.gdk_led([[0, 1e-150], [1e-150, 0]], 1)
+    assert abs(small.Z[0, 0] - small.Z[1, 0]) == pytest.approx(1e-150)
+
+
+@pytest.mark.parametrize("n", [3, 1001])
+def test_objects_that_are_all_alike(n):
+    embedding = d2ke.gdk_led(np.zeros((n, n)), 2)
+    assert embedding.Z.shape == (n, 0)
+    assert embedding.signature == (0, 0)
+    assert embedding.project(np.zeros((4, n))).shape == (4, 0)
+
+
+def test_equal_distances_of_many_objects():
+    n = 1001
+    embedding = d2ke.gdk_led(1.0 - np.eye(n), 3)
+    np.testing.assert_allclose(embedding.eigenvalues, 0.5)

@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 
 import d2ke
 
+# Tiny arrays, which are meant as they are.
+pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
+
 
 @settings(max_examples=25)
 @given(seed=st.integers(0, 2**32), kernel=st.sampled_from(["gaussian", "laplace", "trivial",

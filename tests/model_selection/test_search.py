@@ -26,7 +26,7 @@ def ring(n, seed, flipped=0.0):
     wrong = rng.random(n) < flipped
     labels[wrong] = np.where(labels[wrong] == "odd", "even", "odd")
     points = np.column_stack([np.cos(angle), np.sin(angle)])
-    return d2ke.pack([point[None] for point in points]), labels
+    return d2ke.pack([point[None] for point in points], channels_first=False), labels
 
 
 def points(R, *, seed, where="near"):
@@ -128,7 +128,7 @@ def test_gdk_led_with_a_planted_optimum():
     rng = np.random.default_rng(5)
     y = np.arange(80) % 2
     x = rng.standard_normal((80, 3)) * [100.0, 10.0, 0.1] + np.outer(y, [0, 0, 1.0])
-    X = d2ke.pack([point[None] for point in x])
+    X = d2ke.pack([point[None] for point in x], channels_first=False)
     grid = {"R": [1, 2, 3], "C": [1e-9, 100.0]}
     for losses in (["squared"], ["squared_hinge"]):
         found = search(X, y, "gdk_led", grid=grid | {"loss": losses}, **euclidean)

@@ -96,7 +96,7 @@ def test_element_types():
     assert d2ke.pack([a, b]).dtype == np.float64
     assert d2ke.pack([a, b.astype(int)]).dtype == np.float64
     assert d2ke.pack([a.astype(">f4")]).dtype == np.float32
-    assert d2ke.pack(np.ones((2, 3, 4), np.float32)).dtype == np.float32
+    assert d2ke.pack(np.ones((2, 4, 3), np.float32)).dtype == np.float32
     assert d2ke.pack([[1, 2], [3]]).dtype == np.float64
 
 
@@ -237,7 +237,7 @@ def test_not_finite(bad):
     with pytest.raises(ValueError, match=rf"X\[2\] has {bad} at position \(3, 1\)"):
         d2ke.pack(items, name="X")
     with pytest.raises(ValueError, match=rf"Y\[2\] has {bad} at position \(3, 1\)"):
-        d2ke.distance_matrix([np.zeros((1, 2))], items, "dtw")
+        d2ke.distance_matrix([np.zeros((2, 2))], items, "dtw")
 
 
 @pytest.mark.parametrize(
@@ -339,6 +339,58 @@ def test_immutable(X):
         assert not X[0].flags.writeable
 
 
+def exporters(array):
+    """The array, and everything below it that Python code can reach."""
+    while array is not None:
+        yield array
+        array = array.obj if isinstance(array, memoryview) else getattr(array, "base", None)
+
+
+@pytest.mark.parametrize("X", [*EXAMPLES, *(X[:1] for X in EXAMPLES), *(X.span(0, 1) for X in
+                               EXAMPLES if len(X))], ids=repr)  # fmt: skip
+def test_nothing_below_can_be_written_to(X):
+    for name in ("values", "offsets", "alphabet", "weights"):
+        array = getattr(X, name)
+        if array is None:
+            continue
+        for below in [*exporters(array), *exporters(memoryview(array))]:
+            assert memoryview(below).readonly
+            if isinstance(below, np.ndarray):
+                with pytest.raises(ValueError, match="WRITEABLE"):
+                    below.flags.writeable = True
+            with pytest.raises((BufferError, ValueError, TypeError)):
+                np.frombuffer(below, np.uint8)[...] = 0
+
+
+def test_a_second_initialisation():
+    X = d2ke.pack(["ab", "c"])
+    with pytest.raises(AttributeError, match="cannot be initialised again"):
+        X.__init__("strings", X.values, np.array([0, 1, 3]), X.alphabet, "str")
+    assert list(X) == ["ab", "c"]
+
+
+def test_arrays_of_the_caller_stay_the_callers():
+    values, weights = np.arange(8.0).reshape(4, 2), np.ones(4)
+    base = np.array([0, 1, 4, 9])
+    offsets = base[:3]
+    offsets.flags.writeable = False
+    X = d2ke.Objects("vectors", values, offsets, weights=weights)
+    before = d2ke.Objects("vectors", values.copy(), [0, 1, 4], weights=weights.copy())
+    values[:], weights[:], base[:] = 7, 7, 10**9
+    assert before == X
+    codes, alphabet = np.array([0, 1, 0], np.uint8), np.array([65, 66])
+    Y = d2ke.Objects("strings", codes, np.array([0, 1, 3]), alphabet, "str")
+    codes[:], alphabet[:] = 200, 0
+    assert list(Y) == ["A", "BA"]
+
+
+def test_parts_of_objects_are_shared():
+    X = d2ke.pack(SERIES, weights=[[1, 0, 2], [0.5, 0.5], []])
+    for Y in (X.span(0, 2), d2ke.Objects("vectors", X.values, X.offsets, weights=X.weights)):
+        assert np.shares_memory(Y.values, X.values)
+        assert np.shares_memory(Y.weights, X.weights)
+
+
 @pytest.mark.parametrize("X", EXAMPLES, ids=repr)
 @pytest.mark.parametrize("clone", [copy.copy, copy.deepcopy, *(
     lambda X, p=p: pickle.loads(pickle.dumps(X, p)) for p in range(2, 6)
@@ -426,7 +478,7 @@ def test_equality():
     assert X != ["ab", "c"]
     V = d2ke.pack([[1.0, 2.0]])
     assert V != X
-    assert d2ke.pack([np.ones((2, 1))]) != d2ke.pack([np.ones((1, 2))])
+    assert d2ke.pack([np.ones((4, 1))]) != d2ke.pack([np.ones((2, 2))])
 
 
 @pytest.mark.parametrize(
@@ -473,7 +525,11 @@ def test_concatenate_vectors():
         ([["a"]], TypeError, r"collections\[0\] is list; pack it first"),
         ([d2ke.pack(["a"]), d2ke.pack([[1.0]])], TypeError, r"collections\[1\] holds vectors"),
         ([d2ke.pack(["a"]), d2ke.pack([b"a"])], TypeError, "strings of bytes"),
-        ([d2ke.pack([[1.0]]), d2ke.pack([[[1.0, 2.0]]])], ValueError, r"collections\[1\] has 2"),
+        (
+            [d2ke.pack([[1.0]]), d2ke.pack([[[1.0, 2.0]] * 2])],
+            ValueError,
+            r"collections\[1\] has 2",
+        ),
     ],
 )
 def test_concatenate_refuses(parts, error, message):

@@ -14,7 +14,7 @@ POOL = d2ke.pack(["a", "bb", "ccc", "", "e\U0001f600"] * 20)
 def numbered(*lengths, dtype=np.float64):
     """Objects whose vectors say where they are: (object, position)."""
     parts = [np.stack([np.full(n, i), np.arange(n)], axis=1) for i, n in enumerate(lengths)]
-    return d2ke.pack([part.astype(dtype) for part in parts])
+    return d2ke.pack([part.astype(dtype) for part in parts], channels_first=False)
 
 
 VECTORS = numbered(0, 12, 3, 0, 9, 1, 0)

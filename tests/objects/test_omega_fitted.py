@@ -274,5 +274,6 @@ def test_elements_of_resampled_sets(X):
 
 
 def test_a_single_element_is_resampled():
-    omega = d2ke.resampled_sets(5, [[[2.0, 3.0]]], size=(1, 4), seed=0)
+    X = d2ke.pack([[[2.0, 3.0]]], channels_first=False)
+    omega = d2ke.resampled_sets(5, X, size=(1, 4), seed=0)
     assert {tuple(row) for row in omega.values} == {(2.0, 3.0)}

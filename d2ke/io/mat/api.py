@@ -47,7 +47,8 @@ from d2ke.io.mat import v4, v5, v73
 from d2ke.io.mat.errors import Damaged, MatFileError, Unreadable
 from d2ke.io.mat.values import to_python, variable_nodes
 from d2ke.objects.container import OBJECT_KINDS, Objects
-from d2ke.objects.packing import pack
+from d2ke.objects.packing import pack, pack_items
+from d2ke.objects.readings import Layout
 
 VERSIONS = ("5", "7.3")
 
@@ -129,7 +130,11 @@ def load_mat(
 
 
 def load_objects(
-    file: str | os.PathLike, name: str, *, channels_first: bool = True, kind: str | None = None
+    file: str | os.PathLike,
+    name: str,
+    *,
+    channels_first: bool | None = None,
+    kind: str | None = None,
 ) -> Objects:
     """Read one variable of a MAT-file as packed objects.
 
@@ -141,9 +146,11 @@ def load_objects(
         The variable: a row or a column cell of matrices (series or sets) or of
         char rows (strings), or an n x L matrix of n series of one channel and
         equal length. Items of a cell of version 7.3 are read one by one.
-    channels_first : bool
-        True, the default: the matrices are d x L, channels in rows and time (or
-        the elements of a set) in columns, as in the authors' cells. False: L x d.
+    channels_first : bool, optional
+        True: the matrices are d x L, channels in rows and time (or the elements of a
+        set) in columns, as in the authors' cells. False: L x d. None, the default: as
+        True, with a warning where every matrix has the same shape of more rows than
+        columns, which is what L x d matrices of equal length look like.
     kind : {"vectors", "strings"}, optional
         ``"strings"`` is needed only for items that are rows or columns of
         integers, of any class, which stand for letters.
@@ -164,6 +171,11 @@ def load_objects(
     FileNotFoundError
         There is no such file.
 
+    Warns
+    -----
+    UserWarning
+        Matrices that may be L x d, see `channels_first`.
+
     Examples
     --------
     >>> import os, tempfile
@@ -181,7 +193,8 @@ def load_objects(
         raise TypeError(f"name must be the name of one variable, got {name!r}")
     if kind is not None:
         choice("kind", kind, OBJECT_KINDS)
-    channels_first = flag("channels_first", channels_first)
+    said = channels_first is not None
+    layout = Layout(not said or flag("channels_first", channels_first), said)
     with _named(path):
         shape, nodes = _items(path, name)
         where = f"{path}: {name}"
@@ -192,7 +205,7 @@ def load_objects(
         items = [_item(node, f"{name}{{{i + 1}}}", path, kind) for i, node in enumerate(nodes)]
     if kind == "strings" or (kind is None and items and isinstance(items[0], str)):
         return pack(items, kind="strings", name=where)
-    return pack(items, kind=kind, channels_first=channels_first, name=where)
+    return pack_items(items, layout, where, kind)
 
 
 def save_mat(

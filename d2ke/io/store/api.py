@@ -21,7 +21,7 @@ from d2ke.io.store import layout
 from d2ke.io.store.layout import check_text, plain
 from d2ke.io.store.reader import open_features
 from d2ke.objects.container import Objects
-from d2ke.objects.packing import pack
+from d2ke.objects.packing import as_objects
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,7 +171,7 @@ def save_features(
     if labels is not None:
         labels = _labels(labels, len(Z))
     if omega is not None:
-        omega = pack(omega, name="omega")
+        omega = as_objects("omega", omega)
         if len(omega) != Z.shape[1]:
             raise ValueError(f"omega has {len(omega)} objects, but Z has {Z.shape[1]} columns")
     parameters = _parameters({} if parameters is None else parameters)

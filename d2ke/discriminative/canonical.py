@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An order of objects that depends on their similarities only, not on the order they came in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_BLOCK = 2**16  # similarities that are hashed at a time
+_TIE = 1e-9  # scores that differ by less, relatively, are equal but for rounding
+
+
+def colours(rows: Any, codes: np.ndarray, *, square: bool) -> np.ndarray:
+    """Return ranks of the objects; those that nothing tells from each other have one rank.
+
+    `rows` are points or features, or if `square` the similarities, whose colours are refined until
+    equal ones have equal similarities to each colour; `codes` are the known labels.
+    """
+    rows = np.asarray(rows, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
+    if not square:
+        return _ranks(np.column_stack([codes, rows]))
+    ranks = _ranks(np.column_stack([codes, rows.diagonal()]))
+    while True:
+        with np.errstate(over="ignore"):
+            seeds = _mixed(ranks.astype(np.uint64))
+        sums = np.empty(len(rows), np.uint64)
+        height = max(1, _BLOCK // len(rows))
+        for low in range(0, len(rows), height):
+            bits = np.ascontiguousarray(rows[low : low + height]).view(np.uint64)
+            with np.errstate(over="ignore"):  # sums modulo 2^64 do not depend on an order
+                sums[low : low + height] = _mixed(bits ^ seeds).sum(axis=1, dtype=np.uint64)
+        finer = _ranks(np.column_stack([ranks.astype(np.uint64), sums]))
+        if finer.max() == ranks.max():
+            return finer
+        ranks = finer
+
+
+def _ranks(rows: np.ndarray) -> np.ndarray:
+    return np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+
+
+def _mixed(bits: np.ndarray) -> np.ndarray:
+    """Return a hash of each number (splitmix64)."""
+    bits = bits + np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+def averaged(values: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """Return values, or rows of them, averaged over the objects of each rank."""
+    counts = np.bincount(ranks)
+    if counts.max() == 1:
+        return values
+    columns = values.reshape(len(values), -1).T
+    means = np.column_stack([np.bincount(ranks, column) / counts for column in columns])
+    return means[ranks].reshape(values.shape)
+
+
+def largest(scores: np.ndarray) -> np.ndarray:
+    """Return the column of the largest score of each row; of equal ones the first."""
+    return (scores >= scores.max(axis=1, keepdims=True) * (1 - _TIE)).argmax(axis=1)

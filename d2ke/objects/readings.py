@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Warnings of objects that can be read in two ways, of which the wrong one computes as well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from d2ke._base.advice import warn
+from d2ke.objects.container import Objects
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Whether 2-D items are (dim, length), whether the user said so, and what to write for it."""
+
+    channels_first: bool = False
+    said: bool = False
+    advice: str = "channels_first={}"
+
+    @classmethod
+    def unsaid(cls, name: str) -> Layout:
+        """Return the layout for an argument of a function that cannot be told."""
+        return cls(advice=f"pack({name}, channels_first={{}})")
+
+    def hint(self) -> str:
+        """Return the end of an error about items whose numbers of channels differ."""
+        shape = "(length, dim)" if self.channels_first else "(dim, length)"
+        return f" (for items of shape {shape}: {self.advice.format(not self.channels_first)})"
+
+    def warn(self, name: str, sizes: Sequence[tuple[int, int]]) -> None:
+        """Warn if all items have one size, of more channels than steps, and nobody said so."""
+        steps, channels = sizes[0]
+        # Items of different sizes can be read in one way only.
+        if self.said or not 0 < steps < channels or any(size != sizes[0] for size in sizes):
+            return
+        shape = (channels, steps) if self.channels_first else (steps, channels)
+        warn(
+            f"every item of {name} has shape {shape} and is read as "
+            f"{_counted(steps, 'vector')} of {_counted(channels, 'channel')}; for "
+            f"{_counted(channels, 'vector')} of {_counted(steps, 'channel')}: "
+            f"{self.advice.format(not self.channels_first)}; to keep this reading without a "
+            f"warning: {self.advice.format(self.channels_first)}"
+        )
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'s' if n > 1 else ''}"
+
+
+def warn_of_letters(x: Objects, omega: Objects, x_name: str, name: str) -> None:
+    """Warn if no letter of omega is in x, or letters differ from those of x by case only."""
+    if x.letters != omega.letters or not (len(x.values) and len(omega.values)):
+        return
+    used = np.unique(omega.values)
+    if not np.isin(omega.alphabet[used], x.alphabet).any():
+        warn(
+            f"no letter of {name} occurs in {x_name}: {name} has {_shown(omega, used)}, {x_name} "
+            f"has {_shown(x)}; distances to such objects depend on lengths only"
+        )
+        return
+    if x.letters == "int":
+        return
+    known, own = (set(map(chr, one.alphabet.tolist())) for one in (x, omega))
+    turned = sorted(
+        c for c in own - known if c.swapcase() in known - own and c.lower() != c.upper()
+    )
+    if turned:
+        warn(
+            f"{name} has {turned[0]!r} where {x_name} has {turned[0].swapcase()!r}: letters of "
+            "different case are different letters"
+        )
+
+
+def _shown(objects: Objects, used: np.ndarray | None = None) -> str:
+    """Return some letters as text."""
+    letters = objects.alphabet if used is None else objects.alphabet[used]
+    some = letters[:8].tolist()
+    text = ", ".join(repr(chr(c)) if objects.letters == "str" else str(c) for c in some)
+    return text + (", ..." if len(letters) > 8 else "")
