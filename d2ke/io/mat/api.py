@@ -53,6 +53,7 @@ VERSIONS = ("5", "7.3")
 
 
 needs("load_mat, load_objects, save_mat", "3 F")
+needs("whos_mat", "MiB")
 
 
 def load_mat(
@@ -126,6 +127,52 @@ def load_mat(
             name: to_python(nodes[name], name, squeeze)
             for name in (present if wanted is None else wanted)
         }
+
+
+def whos_mat(file: str | os.PathLike) -> list[tuple[str, tuple[int, ...], str]]:
+    """List the variables of a MAT-file of any version, without reading their values.
+
+    Parameters
+    ----------
+    file : str or path
+        The file, of version 4, 5, 6, 7 or 7.3.
+
+    Returns
+    -------
+    list of (name, shape, class)
+        In the order of the file: MATLAB's shape and class, such as ``"double"``, ``"logical"``,
+        ``"cell"`` or ``"datetime"``; ``"sparse"`` for sparse matrices. The shape is () where the
+        beginning of a variable does not tell it, as of enumerations; a string array is one object
+        of 1 x 1.
+
+    Raises
+    ------
+    MatFileError
+        The file is truncated, damaged or no MAT-file.
+    FileNotFoundError
+        There is no such file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from d2ke.io import save_mat, whos_mat
+    >>> file = os.path.join(tempfile.mkdtemp(), "a.mat")
+    >>> save_mat(file, {"x": np.zeros((3, 4)), "s": "text"})
+    >>> whos_mat(file)
+    [('x', (3, 4), 'double'), ('s', (1, 4), 'char')]
+    """
+    path = file_path("file", file)
+    with _named(path), open(path, "rb") as opened:
+        form = _format(path, opened.read(128))
+        if form == "7.3":
+            return list(v73.described(path))
+        codec, listed = v4 if form == "4" else v5, []
+        for name, place in codec.variables(opened, path.stat().st_size):
+            here = opened.tell()
+            listed.append((name, *codec.described(opened, place)))
+            opened.seek(here)
+        return listed
 
 
 def load_objects(

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from d2ke.io.mat.errors import Damaged
-from d2ke.io.mat.values import MAX_DEPTH
+from d2ke.io.mat.values import CLASSES, MAX_DEPTH
 
 _HEADER = 128
 _INT8, _INT32, _UINT32, _MATRIX, _COMPRESSED = 1, 5, 6, 14, 15
@@ -29,6 +29,9 @@ _FUNCTION, _OPAQUE = 16, 17
 _CLASSES = {
     6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8",
 }  # fmt: skip
+_NAMES = {_CELL: "cell", _STRUCT: "struct", _CHAR: "char", _SPARSE: "sparse",
+          _FUNCTION: "function_handle"}  # fmt: skip
+_REFERENCE = 0xDD000000  # begins what stands for an object of MATLAB's
 _CODE_OF_CLASS = {np.dtype(code): number for number, code in _CLASSES.items()}
 _CODE_OF_STORED = {np.dtype(code): number for number, code in _STORED.items() if number < 16}
 _LOGICAL, _COMPLEX = 0x0200, 0x0800
@@ -57,13 +60,31 @@ def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple]]:
                 f"the variable at byte {at} needs {nbytes} bytes, beyond the end at byte {size}"
             )
         place = (order, at, nbytes, kind == _COMPRESSED)
-        name = _name(file, place)
+        reader, end = _beginning(file, place)
+        name = reader.header(8, end)[3]
         if name:  # one without is where MATLAB keeps the insides of objects
             yield name, place
         at += 8 + nbytes
 
 
-def _name(file: BinaryIO, place: tuple) -> str:
+def described(file: BinaryIO, place: tuple) -> tuple[tuple[int, ...], str]:
+    """Return shape and class of the variable at a place that `variables` gave."""
+    reader, end = _beginning(file, place)
+    flags, matlab_class, shape, _, at = reader.header(8, end)
+    if matlab_class in (_OBJECT, _OPAQUE):
+        system, at = ("", at) if matlab_class == _OBJECT else reader.string(at, end)
+        name, at = reader.string(at, end)
+        return shape if matlab_class == _OBJECT else reader.object_shape(system, at, end), name
+    if flags & _LOGICAL and matlab_class != _SPARSE:
+        return shape, "logical"
+    name = _NAMES.get(matlab_class) or CLASSES.get(np.dtype(_CLASSES.get(matlab_class, "O")).name)
+    if name is None:
+        raise Damaged(f"a matrix has the class {matlab_class}, which MATLAB does not have")
+    return shape, name
+
+
+def _beginning(file: BinaryIO, place: tuple) -> tuple[_Reader, int]:
+    """Return the first bytes of a variable, enough for its class, shape and name."""
     order, at, nbytes, compressed = place
     file.seek(at)
     head = file.read(min(8 + nbytes, 4096))
@@ -73,8 +94,7 @@ def _name(file: BinaryIO, place: tuple) -> str:
             head = zlib.decompressobj().decompress(head, 4096)
         except zlib.error as error:
             raise Damaged(f"the variable at byte {at} does not decompress: {error}") from None
-    reader = _Reader(np.frombuffer(head, dtype=np.uint8), order)
-    return reader.header(8, len(head))[3]
+    return _Reader(np.frombuffer(head, dtype=np.uint8), order), len(head)
 
 
 def read(file: BinaryIO, place: tuple) -> tuple:
@@ -187,6 +207,20 @@ class _Reader:
                 raise Damaged(f"a matrix has the shape {shape}")
         name, at = self.string(at, end)
         return flags, flags & 0xFF, shape, name, at
+
+    def object_shape(self, system: str, at: int, end: int) -> tuple[int, ...]:
+        """Return the shape of an object of MATLAB's, as far as its beginning tells."""
+        try:
+            _, at, _, _ = self.element(at, end)
+            *_, at = self.header(at, end)
+            kind, start, size, _ = self.element(at, end)
+        except Damaged:
+            return ()  # behind the first bytes, or an enumeration
+        numbers = [self.word(start + 4 * i) for i in range(size // 4)]
+        if system != "MCOS" or kind != _UINT32 or numbers[:1] != [_REFERENCE]:
+            return ()
+        n = numbers[1] if len(numbers) > 1 else 0
+        return tuple(numbers[2 : 2 + n]) if 2 <= n <= len(numbers) - 2 else ()
 
     def string(self, at: int, end: int) -> tuple[str, int]:
         """Return a name."""

@@ -34,6 +34,14 @@ _COMPRESSED_FROM = 4096  # bytes; chunks and their index cost more than small ar
 # Reading.
 
 
+def described(path: Path) -> Iterator[tuple[str, tuple[int, ...], str]]:
+    """Yield name, shape and class of each variable."""
+    for kind, content in _messages(path, {"whos": True, "names": [], "pieces": False}):
+        if kind == "whos":
+            name, shape, matlab_class = content
+            yield str(name), _shape(shape), str(matlab_class)
+
+
 def read(path: Path, names: list[str] | None, pieces: bool = False) -> Iterator[tuple]:
     """Yield what a process of its own reads: the messages of `v73_child`.
 
@@ -41,10 +49,14 @@ def read(path: Path, names: list[str] | None, pieces: bool = False) -> Iterator[
     ``("node", node)``, or with `pieces` for a cell ``("cell", shape)`` and
     ``("item", node)`` for each item.
     """
+    yield from _messages(path, {"whos": False, "names": names, "pieces": pieces})
+
+
+def _messages(path: Path, request: dict[str, Any]) -> Iterator[tuple]:
+    """Yield the answer of a new process to a request."""
     request = {
+        **request,
         "path": os.path.abspath(path),
-        "names": names,
-        "pieces": pieces,
         "sys_path": [str(x) for x in sys.path],
     }
     process = subprocess.Popen(

@@ -28,6 +28,7 @@ _BYTES_PER_SECOND = 50e6  # what decompression reaches everywhere
 _DEFLATE_RATIO = 1040
 _SPARE_BYTES = 2**26
 _MAX_DEPTH = 100
+_REFERENCE = 0xDD000000  # begins what stands for an object of MATLAB's
 
 
 class Damaged(Exception):  # noqa: N818 (its text is sent to the parent)
@@ -291,18 +292,54 @@ class Reader:
         items = {field: self.member(group, field) for field in fields}
         # The values of a struct array are references in a dataset without a class;
         # those of one struct are values.
-        if items and all(
-            isinstance(item, h5py.Dataset)
-            and h5py.check_ref_dtype(item.dtype)
-            and self.matlab_class(item) is None
-            for item in items.values()
-        ):
+        if items and all(map(self.table, items.values())):
             tables = {field: self.references(item) for field, item in items.items()}
             shapes = {shape for shape, _ in tables.values()}
             if len(shapes) > 1:
                 raise Damaged(f"the fields of {group.name} have different shapes")
             return "struct", shapes.pop(), {field: x for field, (_, x) in tables.items()}
         return "struct", (1, 1), {field: [self.node(item)] for field, item in items.items()}
+
+    def described(self, item: Any) -> tuple[tuple[int, ...], str]:
+        """Return shape and class of a variable, without its values."""
+        alarm()
+        kind = self.matlab_class(item)
+        if isinstance(item, h5py.Dataset):
+            if self.number(item, "MATLAB_empty"):
+                sizes = self.array(item).ravel() if math.prod(item.shape or ()) <= 32 else []
+                return tuple(int(n) for n in sizes), kind or "double"
+            shape = tuple(item.shape or ())[::-1]
+            if self.number(item, "MATLAB_object_decode"):
+                numbers = self.array(item).ravel().tolist() if math.prod(shape) <= 2**20 else []
+                n = int(numbers[1]) if len(numbers) > 1 and numbers[0] == _REFERENCE else 0
+                return tuple(map(int, numbers[2 : 2 + n])), kind or ""
+            if kind is None:
+                kind = "cell" if h5py.check_ref_dtype(item.dtype) else item.dtype.name
+                kind = {"float64": "double", "float32": "single"}.get(kind, kind)
+            return (1,) * (2 - len(shape)) + shape, kind
+        if not isinstance(item, h5py.Group):
+            return (), kind or ""
+        if self.attribute(item, "MATLAB_sparse") is not None:
+            starts = self.member(item, "jc").shape if "jc" in item else ()
+            columns = starts[0] - 1 if starts else 0
+            return (self.number(item, "MATLAB_sparse"), columns), "sparse"
+        if kind in ("struct", None) and not self.number(item, "MATLAB_object_decode"):
+            for name in item:
+                first = self.member(item, name)
+                if self.table(first):
+                    shape = tuple(first.shape)[::-1]
+                    return (1,) * (2 - len(shape)) + shape, "struct"
+                break
+            return (1, 1), "struct"
+        return (), kind or ""
+
+    def table(self, item: Any) -> bool:
+        """Whether a member holds the values of a struct array: references without a class."""
+        return (
+            isinstance(item, h5py.Dataset)
+            and h5py.check_ref_dtype(item.dtype) is not None
+            and self.matlab_class(item) is None
+        )
 
     def sparse(self, group: Any, kind: str | None) -> tuple:
         """Return a sparse matrix by its three vectors."""
@@ -343,6 +380,11 @@ def messages(request: dict[str, Any]) -> Iterator[tuple]:
     reader = Reader(request["path"])
     names = reader.names()
     yield "names", names
+    if request["whos"]:
+        for name in names:
+            yield "whos", [name, *reader.described(reader.member(reader.file, name))]
+        yield ("done",)
+        return
     wanted = request["names"]
     for name in names if wanted is None else wanted:
         if name not in names:
