@@ -85,12 +85,14 @@ def load_mat(
         - structs of 1 x 1: dicts; struct arrays: structured ndarrays, of
           MATLAB's shape, with fields of object;
         - sparse: `scipy.sparse.csc_array`;
-        - what only MATLAB can read: `Unreadable`.
+        - what only MATLAB can read, and variables that are damaged while others of those
+          that are read are not: `Unreadable`.
 
     Raises
     ------
     MatFileError
-        The file is truncated, damaged or no MAT-file.
+        The file is truncated, damaged or no MAT-file, so that its variables are not known or
+        none of those that are read is whole.
     ValueError
         `names` has a variable that the file does not.
     TypeError
@@ -123,10 +125,7 @@ def load_mat(
     with _named(path):
         present, nodes = _nodes(path, wanted)
         _check_present(path, wanted, present)
-        return {
-            name: to_python(nodes[name], name, squeeze)
-            for name in (present if wanted is None else wanted)
-        }
+        return _values(nodes, present if wanted is None else wanted, squeeze)
 
 
 def whos_mat(file: str | os.PathLike) -> list[tuple[str, tuple[int, ...], str]]:
@@ -141,9 +140,9 @@ def whos_mat(file: str | os.PathLike) -> list[tuple[str, tuple[int, ...], str]]:
     -------
     list of (name, shape, class)
         In the order of the file: MATLAB's shape and class, such as ``"double"``, ``"logical"``,
-        ``"cell"`` or ``"datetime"``; ``"sparse"`` for sparse matrices. The shape is () where the
-        beginning of a variable does not tell it, as of enumerations; a string array is one object
-        of 1 x 1.
+        ``"cell"`` or ``"datetime"``; ``"sparse"`` for sparse matrices of numbers. The
+        shape is () where the beginning of a variable does not tell it, as of enumerations; a
+        string array is one object of 1 x 1.
 
     Raises
     ------
@@ -297,6 +296,25 @@ def save_mat(
         raise type(error)(f"save_mat: {error}") from None
 
 
+def _values(nodes: dict[str, tuple], names: list[str], squeeze: bool) -> dict[str, Any]:
+    """Return the values; what is damaged is Unreadable, unless nothing else is there."""
+    values: dict[str, Any] = {}
+    damaged = []
+    for name in names:
+        try:
+            if nodes[name][0] == "damaged":
+                raise Damaged(nodes[name][2])
+            values[name] = to_python(nodes[name], name, squeeze)
+        except Damaged as error:
+            reason, kind = str(error), nodes[name][0]
+            matlab_class = nodes[name][1] if kind == "damaged" else kind
+            values[name] = Unreadable(name, matlab_class, f"damaged: {reason}")
+            damaged.append(reason if reason.startswith(name) else f"{name}: {reason}")
+    if damaged and len(damaged) == len(names):
+        raise Damaged(damaged[0])
+    return values
+
+
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
     """Raise a MatFileError that names the file where its content is damaged."""
@@ -356,8 +374,10 @@ def _nodes(path: Path, wanted: list[str] | None) -> tuple[list[str], dict[str, t
                 present = content
             elif kind == "name":
                 name = content
-            else:
+            elif kind == "node":
                 nodes[name] = content
+            elif kind == "damaged":
+                nodes[name] = "damaged", *content
     return present, nodes
 
 
@@ -380,7 +400,7 @@ def _old_nodes(
             try:
                 nodes[name] = codec.read(file, places[name])
             except Damaged as error:
-                raise Damaged(f"{name}: {error}") from None
+                nodes[name] = "damaged", codec.described(file, places[name])[1], str(error)
     return list(places), nodes
 
 
@@ -392,6 +412,8 @@ def _items(path: Path, name: str) -> tuple[tuple[int, ...] | None, Any]:
         present, nodes = _nodes(path, [name])
         _check_present(path, [name], present)
         node = nodes[name]
+        if node[0] == "damaged":
+            raise Damaged(f"{name}: {node[2]}")
         return node[1:] if node[0] == "cell" else (None, node)
     shape, items = None, []
     with closing(v73.read(path, [name], pieces=True)) as messages:
@@ -402,6 +424,8 @@ def _items(path: Path, name: str) -> tuple[tuple[int, ...] | None, Any]:
                 shape = content
             elif kind == "item":
                 items.append(content)
+            elif kind == "damaged":
+                raise Damaged(f"{name}: {content[1]}")
             elif kind == "node":
                 return content[1:] if content[0] == "cell" else (None, content)
     return shape, items

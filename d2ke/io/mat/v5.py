@@ -75,7 +75,7 @@ def described(file: BinaryIO, place: tuple) -> tuple[tuple[int, ...], str]:
         system, at = ("", at) if matlab_class == _OBJECT else reader.string(at, end)
         name, at = reader.string(at, end)
         return shape if matlab_class == _OBJECT else reader.object_shape(system, at, end), name
-    if flags & _LOGICAL and matlab_class != _SPARSE:
+    if flags & _LOGICAL:
         return shape, "logical"
     name = _NAMES.get(matlab_class) or CLASSES.get(np.dtype(_CLASSES.get(matlab_class, "O")).name)
     if name is None:

@@ -22,11 +22,17 @@ from d2ke.io.mat.v5 import compressed_columns
 from d2ke.io.mat.values import CLASSES
 from d2ke.io.store.hdf5 import Image
 
+
+class Ended(Damaged):
+    """The process that reads a file ended before it was done."""
+
+
 _CHILD = Path(__file__).with_name("v73_child.py")
 _USERBLOCK = 512
 _MOST_FIELDS = 4000  # MATLAB_fields is an attribute, which takes 64 KB
 _COMPLEX = "d2ke_complex"  # of no numbers, for which MATLAB has no mark
 _PIECE = 2**24  # bytes of an array that are read at once
+_MOST_TRIALS = 3  # processes for one file
 _MOST_TEXT = 2**31  # bytes of one message without its arrays
 _COMPRESSED_FROM = 4096  # bytes; chunks and their index cost more than small arrays
 
@@ -49,7 +55,33 @@ def read(path: Path, names: list[str] | None, pieces: bool = False) -> Iterator[
     ``("node", node)``, or with `pieces` for a cell ``("cell", shape)`` and
     ``("item", node)`` for each item.
     """
-    yield from _messages(path, {"whos": False, "names": names, "pieces": pieces})
+    present: list[str] | None = None
+    left = names
+    for trial in range(_MOST_TRIALS):
+        begun: str | None = None
+        try:
+            for message in _messages(path, {"whos": False, "names": left, "pieces": pieces}):
+                if message[0] != "names":
+                    begun = str(message[1]) if message[0] == "name" else begun
+                    yield message
+                elif present is None:
+                    yield message
+                    present = [str(name) for name in message[1]]
+            return
+        except Ended as error:
+            # The process ended within a variable; another one reads those behind it.
+            order = present if names is None else names
+            if pieces or begun is None or order is None or begun not in order:
+                raise
+            yield "damaged", ("", str(error))
+            left = order[order.index(begun) + 1 :]
+            if trial == _MOST_TRIALS - 1:
+                for name in left:
+                    if name in (present or ()):
+                        yield "name", name
+                        yield "damaged", ("", "too many variables before it end its reader")
+            if not left:
+                return
 
 
 def _messages(path: Path, request: dict[str, Any]) -> Iterator[tuple]:
@@ -85,11 +117,11 @@ def _received(process: subprocess.Popen) -> Iterator[tuple]:
         try:
             message = _message(process.stdout)
         except EOFError:
-            raise Damaged(_end_of(process.wait())) from None
+            raise Ended(_end_of(process.wait())) from None
         except (LookupError, TypeError, ValueError, RecursionError) as error:
             raise Damaged(f"the process that reads it sends no message: {error}") from None
-        if message[0] == "damaged":
-            raise Damaged(message[1])
+        if message[0] == "refused":
+            raise Damaged(str(message[1]))
         if message[0] == "done":
             return
         yield message
@@ -105,6 +137,9 @@ def _message(stream: BinaryIO) -> tuple:
         return kind, _node(content[0], stream)
     if kind == "cell":
         return kind, _shape(content[0])
+    if kind == "damaged":
+        matlab_class, reason = map(str, content[0])
+        return kind, (matlab_class, reason)
     return kind, *content
 
 

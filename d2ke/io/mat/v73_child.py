@@ -5,7 +5,8 @@ libhdf5 trusts what it finds: a few changed bytes make it loop for ever. This fi
 as a script by `d2ke.io.mat.v73`, without d2ke, and writes messages:
 ``("names", [all variables])``; for each variable ``("name", name)``, then ``("node", node)``,
 or for a cell that is read in pieces ``("cell", shape)`` and ``("item", node)`` for each item;
-at the end ``("done",)`` or ``("damaged", reason)``. Nodes are described in
+in place of any of these, for a variable that cannot be read, ``("damaged", [class, reason])``;
+at the end ``("done",)``, or ``("refused", reason)`` for the whole file. Nodes are described in
 `d2ke.io.mat.values`.
 
 A message is the length of a text, 8 bytes; the text, JSON; and the bytes of the arrays, which the
@@ -322,7 +323,8 @@ class Reader:
         if self.attribute(item, "MATLAB_sparse") is not None:
             starts = self.member(item, "jc").shape if "jc" in item else ()
             columns = starts[0] - 1 if starts else 0
-            return (self.number(item, "MATLAB_sparse"), columns), "sparse"
+            kind = "logical" if kind == "logical" else "sparse"
+            return (self.number(item, "MATLAB_sparse"), columns), kind
         if kind in ("struct", None) and not self.number(item, "MATLAB_object_decode"):
             for name in item:
                 first = self.member(item, name)
@@ -332,6 +334,14 @@ class Reader:
                 break
             return (1, 1), "struct"
         return (), kind or ""
+
+    def is_cell(self, item: Any, kind: str | None) -> bool:
+        """Whether a variable is a cell with items."""
+        return (
+            isinstance(item, h5py.Dataset)
+            and kind == "cell"
+            and not self.number(item, "MATLAB_empty")
+        )
 
     def table(self, item: Any) -> bool:
         """Whether a member holds the values of a struct array: references without a class."""
@@ -389,22 +399,31 @@ def messages(request: dict[str, Any]) -> Iterator[tuple]:
     for name in names if wanted is None else wanted:
         if name not in names:
             continue  # the parent has all names
-        item = reader.member(reader.file, name)
         yield "name", name
-        pieces = (
-            request["pieces"]
-            and isinstance(item, h5py.Dataset)
-            and reader.matlab_class(item) == "cell"
-            and not reader.number(item, "MATLAB_empty")
-        )
-        if pieces:
-            table = reader.array(item)
-            yield "cell", table.shape
-            for reference in table.ravel(order="F"):
-                yield "item", reader.referred(reference)
-        else:
-            yield "node", reader.node(item)
+        kind = None
+        try:
+            item = reader.member(reader.file, name)
+            kind = reader.matlab_class(item)
+            if request["pieces"] and reader.is_cell(item, kind):
+                table = reader.array(item)
+                yield "cell", table.shape
+                for reference in table.ravel(order="F"):
+                    yield "item", reader.referred(reference)
+            else:
+                yield "node", reader.node(item)
+        except GeneratorExit:
+            raise
+        except Exception as error:
+            reader.above.clear()
+            yield "damaged", [kind or "", reason_of(error)]
     yield ("done",)
+
+
+def reason_of(error: Exception) -> str:
+    """Return an error in one line; h5py raises nearly every type of them."""
+    if isinstance(error, (Damaged, MemoryError, RecursionError)):
+        return str(error) or type(error).__name__
+    return f"{type(error).__name__}: {error}"
 
 
 def send(message: tuple, out: BinaryIO) -> None:
@@ -433,10 +452,8 @@ def answer(request: dict[str, Any], out: BinaryIO) -> None:
             alarm(2**40)  # writing waits for the parent
             send(message, out)
             alarm()
-    except (Damaged, MemoryError, RecursionError) as error:
-        send(("damaged", str(error) or type(error).__name__), out)
-    except Exception as error:  # h5py raises nearly every type of them
-        send(("damaged", f"{type(error).__name__}: {error}"), out)
+    except Exception as error:
+        send(("refused", reason_of(error)), out)
     out.flush()
 
 

@@ -601,7 +601,7 @@ def test_hdf5_that_claims_to_be_large(file):
         h.create_dataset("x", shape=(10**6, 10**6), chunks=(100, 100), dtype="f8")
     assert load_mat(file, "a")["a"] == 1
     with pytest.raises(MatFileError, match="/x claims 8000000000000 bytes"):
-        load_mat(file)
+        load_mat(file, "x")
 
 
 def test_hdf5_cell_that_contains_itself(file):
