@@ -18,7 +18,7 @@ from d2ke.io.mat.errors import Damaged
 from d2ke.io.mat.values import CLASSES, MAX_DEPTH
 
 _HEADER = 128
-_INT8, _INT32, _UINT32, _MATRIX, _COMPRESSED = 1, 5, 6, 14, 15
+_INT8, _UINT16, _INT32, _UINT32, _MATRIX, _COMPRESSED = 1, 4, 5, 6, 14, 15
 _STORED = {
     1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8",
     16: "u1", 17: "u2", 18: "u4",
@@ -45,8 +45,11 @@ _MOST_BYTES = 2**31 - 1  # of one variable
 
 def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple]]:
     """Yield the name and place of each variable, from the beginning of each alone."""
-    file.seek(126)
-    order = "<" if file.read(2) == b"IM" else ">"
+    file.seek(0)
+    head = file.read(_HEADER)
+    order = "<" if head[126:] == b"IM" else ">"
+    # Octave's char are bytes of UTF-8, which it writes as 16-bit units. MATLAB's are UTF-16.
+    narrow = not any(writer in head[:116] for writer in (b"Platform:", b"written by d2ke"))
     at = _HEADER
     while at < size:
         if size - at < 8:
@@ -59,7 +62,7 @@ def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple]]:
             raise Damaged(
                 f"the variable at byte {at} needs {nbytes} bytes, beyond the end at byte {size}"
             )
-        place = (order, at, nbytes, kind == _COMPRESSED)
+        place = (order, at, nbytes, kind == _COMPRESSED, narrow)
         reader, end = _beginning(file, place)
         name = reader.header(8, end)[3]
         if name:  # one without is where MATLAB keeps the insides of objects
@@ -85,7 +88,7 @@ def described(file: BinaryIO, place: tuple) -> tuple[tuple[int, ...], str]:
 
 def _beginning(file: BinaryIO, place: tuple) -> tuple[_Reader, int]:
     """Return the first bytes of a variable, enough for its class, shape and name."""
-    order, at, nbytes, compressed = place
+    order, at, nbytes, compressed, _ = place
     file.seek(at)
     head = file.read(min(8 + nbytes, 4096))
     if compressed:
@@ -99,7 +102,7 @@ def _beginning(file: BinaryIO, place: tuple) -> tuple[_Reader, int]:
 
 def read(file: BinaryIO, place: tuple) -> tuple:
     """Return the node of the variable at a place that `variables` gave."""
-    order, at, nbytes, compressed = place
+    order, at, nbytes, compressed, narrow = place
     if compressed:
         file.seek(at + 8)
         buffer = _inflated(file, nbytes, order)
@@ -108,7 +111,7 @@ def read(file: BinaryIO, place: tuple) -> tuple:
         buffer = np.empty(8 + nbytes, dtype=np.uint8)
         if file.readinto(buffer) != len(buffer):
             raise Damaged("it became shorter while it was read")
-    return _Reader(buffer, order).matrix(0, len(buffer), 0)[0]
+    return _Reader(buffer, order, narrow).matrix(0, len(buffer), 0)[0]
 
 
 def _inflated(file: BinaryIO, nbytes: int, order: str) -> np.ndarray:
@@ -154,8 +157,9 @@ def _decompressed(file: BinaryIO, nbytes: int, stream: Any) -> Iterator[bytes]:
 class _Reader:
     """The elements of one variable, in memory."""
 
-    def __init__(self, buffer: np.ndarray, order: str):
+    def __init__(self, buffer: np.ndarray, order: str, narrow: bool = False):
         self.buffer = buffer
+        self.narrow = narrow  # 16-bit units may be bytes of UTF-8
         self.order = order
         self.foreign = np.dtype(f"{order}u4") != np.dtype("u4")
         self.byteorder = "little" if order == "<" else "big"
@@ -295,6 +299,10 @@ class _Reader:
         count = math.prod(shape)
         if len(stored) == 0 and 0 < count <= _BLANKS:
             return np.full(shape, ord(" "), dtype=np.uint16)
+        if self.narrow and kind == _UINT16 and len(stored) == count and shape[0] == 1:
+            stored = _of_bytes(stored)
+            shape = (1, len(stored))
+            count = len(stored)
         if kind in (_UTF8, _UTF32) and (stored > 127).any():
             # Text that was cut within a character is read as far as it goes.
             codec = "utf-8" if kind == _UTF8 else f"utf-32-{self.order}e".replace("<", "l")
@@ -361,6 +369,17 @@ class _Reader:
             data = _complex(data.astype(np.float64), imaginary.astype(np.float64))
         data = data != 0 if flags & _LOGICAL else data.astype(np.result_type(data, np.float64))
         return compressed_columns(shape, data, rows, starts)
+
+
+def _of_bytes(units: np.ndarray) -> np.ndarray:
+    """Return the UTF-16 of units that are bytes of UTF-8; other units as they are."""
+    if len(units) == 0 or not 127 < units.max() < 256:
+        return units
+    try:
+        text = units.astype(np.uint8).tobytes().decode("utf-8")
+    except UnicodeDecodeError:
+        return units
+    return np.frombuffer(text.encode("utf-16-le"), "<u2")
 
 
 def compressed_columns(shape, data, rows, starts) -> tuple:

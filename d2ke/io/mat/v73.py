@@ -29,7 +29,7 @@ class Ended(Damaged):
 
 _CHILD = Path(__file__).with_name("v73_child.py")
 _USERBLOCK = 512
-_MOST_FIELDS = 4000  # MATLAB_fields is an attribute, which takes 64 KB
+_MOST_FIELDS = 4000  # in an attribute, which takes 64 KB; more are in a dataset, as MATLAB has it
 _COMPLEX = "d2ke_complex"  # of no numbers, for which MATLAB has no mark
 _PIECE = 2**24  # bytes of an array that are read at once
 _MOST_TRIALS = 3  # processes for one file
@@ -281,26 +281,26 @@ class _Writer:
         item.attrs["MATLAB_empty"] = np.uint8(1)
         return item
 
-    def put_references(
-        self, group: h5py.Group, name: str, shape: tuple[int, ...], items: list[tuple]
-    ) -> h5py.Dataset:
+    def put_group(self) -> h5py.Group:
+        """Return the group of what is referred to."""
         if self.references is None:
             self.references = self.file.create_group("#refs#")
             self.put_empty(self.references, "a", (0, 0), "canonical empty")
+        return self.references
+
+    def put_references(
+        self, group: h5py.Group, name: str, shape: tuple[int, ...], items: list[tuple]
+    ) -> h5py.Dataset:
+        references = self.put_group()
         table = np.empty(len(items), dtype=object)
         for i, item in enumerate(items):
             self.referred += 1
-            table[i] = self.put(self.references, f"b{self.referred}", item).ref
+            table[i] = self.put(references, f"b{self.referred}", item).ref
         table = table.reshape(shape[::-1])
         return group.create_dataset(name, data=table, dtype=h5py.ref_dtype)
 
     def put_struct(self, group: h5py.Group, name: str, node: tuple) -> h5py.HLObject:
         _, shape, columns = node
-        if len(columns) > _MOST_FIELDS:
-            raise ValueError(
-                f"a struct of {len(columns)} fields does not fit version 7.3, which takes "
-                f"{_MOST_FIELDS}"
-            )
         if not columns or 0 in shape:
             item = self.put_empty(group, name, shape, "struct")
         else:
@@ -315,7 +315,14 @@ class _Writer:
             fields = np.empty(len(columns), dtype=object)
             for i, field in enumerate(columns):
                 fields[i] = np.frombuffer(field.encode("ascii"), dtype="S1")
-            item.attrs.create("MATLAB_fields", fields, dtype=h5py.vlen_dtype(np.dtype("S1")))
+            dtype = h5py.vlen_dtype(np.dtype("S1"))
+            if len(columns) <= _MOST_FIELDS:
+                item.attrs.create("MATLAB_fields", fields, dtype=dtype)
+            else:
+                references = self.put_group()
+                self.referred += 1
+                names = references.create_dataset(f"b{self.referred}", data=fields, dtype=dtype)
+                item.attrs.create("MATLAB_fields", names.ref, dtype=h5py.ref_dtype)
         return item
 
     def put_sparse(self, group: h5py.Group, name: str, node: tuple) -> h5py.Group:

@@ -141,6 +141,12 @@ class Reader:
         value = self.attribute(item, "MATLAB_fields")
         if value is None:
             return None
+        if isinstance(value, h5py.Reference) and value:
+            # More than 4092 names do not fit an attribute; MATLAB keeps them in a dataset.
+            table = self.file[value]
+            if not isinstance(table, h5py.Dataset) or len(table.shape or ()) != 1:
+                raise Damaged(f"the attribute MATLAB_fields of {item.name} leads to no names")
+            value = self.array(table).ravel()
         try:
             names = [bytes(np.asarray(x)).decode("utf-8") for x in value]
         except (TypeError, ValueError):
@@ -288,9 +294,10 @@ class Reader:
         fields = self.fields(group)
         if fields is None:
             fields = members
-        if set(fields) != set(members):
-            raise Damaged(f"{group.name} has other members than MATLAB_fields says")
-        items = {field: self.member(group, field) for field in fields}
+        items = {field: self.member(group, field) for field in fields if field in members}
+        items |= {field: self.member(group, field) for field in members if field not in items}
+        missing = [field for field in fields if field not in items]
+        fields += [field for field in items if field not in fields]
         # The values of a struct array are references in a dataset without a class;
         # those of one struct are values.
         if items and all(map(self.table, items.values())):
@@ -298,8 +305,17 @@ class Reader:
             shapes = {shape for shape, _ in tables.values()}
             if len(shapes) > 1:
                 raise Damaged(f"the fields of {group.name} have different shapes")
-            return "struct", shapes.pop(), {field: x for field, (_, x) in tables.items()}
-        return "struct", (1, 1), {field: [self.node(item)] for field, item in items.items()}
+            shape = shapes.pop()
+            columns = {field: x for field, (_, x) in tables.items()}
+        else:
+            shape = (1, 1)
+            columns = {field: [self.node(item)] for field, item in items.items()}
+        absent = "unreadable", "", "a field without a value in the file"
+        self.nodes_left -= len(missing) * math.prod(shape)
+        if self.nodes_left < 0:
+            raise Damaged("it refers to more objects than its size allows")
+        columns |= {field: [absent] * math.prod(shape) for field in missing}
+        return "struct", shape, {field: columns[field] for field in fields}
 
     def described(self, item: Any) -> tuple[tuple[int, ...], str]:
         """Return shape and class of a variable, without its values."""

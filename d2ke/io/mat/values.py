@@ -129,7 +129,10 @@ def _text(units: np.ndarray, name: str, squeeze: bool) -> Any:
     rows = np.moveaxis(units, 1, -1)
     width = rows.shape[-1]
     if rows.size and ((rows >= 0xD800) & (rows < 0xE000)).any():
-        raise Damaged(f"{name} has characters beyond 16 bits in a char array of several rows")
+        # Pairs of units are one character here, so that rows have different lengths.
+        flat = np.ascontiguousarray(rows, dtype="<u2").reshape(-1, width)
+        texts = [row.tobytes().decode("utf-16-le", "surrogatepass") for row in flat]
+        return _boxed(np.array(texts).reshape(rows.shape[:-1]), squeeze)
     text = np.ascontiguousarray(rows, dtype=np.uint32)
     if math.prod(rows.shape[:-1]) > max(_MOST_EMPTY_ROWS, units.size) or width > _WIDEST_ROW:
         raise Damaged(f"{name} is a char array of the shape {shape}")
