@@ -15,7 +15,8 @@ struct, 1 x 1                     dict
 struct, of any other shape        structured ndarray of MATLAB's shape: ``s["field"]`` is
                                   the array of the field's values, ``s[0, 1]["field"]`` one
 sparse                            scipy.sparse.csc_array of float64, complex128 or bool
-function handle, object, string   `Unreadable`, with name, class and reason
+string, datetime, table, ...       see `docs/mat_io.md`
+function handle, other objects    `Unreadable`, with name, class and reason
 ================================  ============================================================
 
 The type depends on MATLAB's class, and for char and struct on being 1 x something; never on
@@ -33,6 +34,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from types import ModuleType
@@ -45,6 +47,7 @@ from d2ke._base.files import atomic_write, open_file
 from d2ke._base.memory import needs
 from d2ke.io.mat import v4, v5, v73
 from d2ke.io.mat.errors import Damaged, MatFileError, Unreadable
+from d2ke.io.mat.mcos import Subsystem
 from d2ke.io.mat.values import to_python, variable_nodes
 from d2ke.objects.container import OBJECT_KINDS, Objects
 from d2ke.objects.packing import pack
@@ -85,6 +88,8 @@ def load_mat(
         - structs of 1 x 1: dicts; struct arrays: structured ndarrays, of
           MATLAB's shape, with fields of object;
         - sparse: `scipy.sparse.csc_array`;
+        - string, datetime, duration, categorical, table, timetable, containers.Map,
+          dictionary and enumerations: str, arrays and dicts, see `docs/mat_io.md`;
         - what only MATLAB can read, and variables that are damaged while others of those
           that are read are not: `Unreadable`.
 
@@ -123,9 +128,9 @@ def load_mat(
     wanted = _wanted(names)
     squeeze = flag("squeeze", squeeze)
     with _named(path):
-        present, nodes = _nodes(path, wanted)
+        present, nodes, system = _nodes(path, wanted)
         _check_present(path, wanted, present)
-        return _values(nodes, present if wanted is None else wanted, squeeze)
+        return _values(nodes, present if wanted is None else wanted, squeeze, system)
 
 
 def whos_mat(file: str | os.PathLike) -> list[tuple[str, tuple[int, ...], str]]:
@@ -162,7 +167,7 @@ def whos_mat(file: str | os.PathLike) -> list[tuple[str, tuple[int, ...], str]]:
     [('x', (3, 4), 'double'), ('s', (1, 4), 'char')]
     """
     path = file_path("file", file)
-    with _named(path), open(path, "rb") as opened:
+    with _named(path), BufferedReader(open_file(path)) as opened:
         form = _format(path, opened.read(128))
         if form == "7.3":
             return list(v73.described(path))
@@ -296,7 +301,9 @@ def save_mat(
         raise type(error)(f"save_mat: {error}") from None
 
 
-def _values(nodes: dict[str, tuple], names: list[str], squeeze: bool) -> dict[str, Any]:
+def _values(
+    nodes: dict[str, tuple], names: list[str], squeeze: bool, system: Subsystem
+) -> dict[str, Any]:
     """Return the values; what is damaged is Unreadable, unless nothing else is there."""
     values: dict[str, Any] = {}
     damaged = []
@@ -304,8 +311,8 @@ def _values(nodes: dict[str, tuple], names: list[str], squeeze: bool) -> dict[st
         try:
             if nodes[name][0] == "damaged":
                 raise Damaged(nodes[name][2])
-            values[name] = to_python(nodes[name], name, squeeze)
-        except Damaged as error:
+            values[name] = to_python(nodes[name], name, squeeze, system)
+        except (Damaged, RecursionError) as error:
             reason, kind = str(error), nodes[name][0]
             matlab_class = nodes[name][1] if kind == "damaged" else kind
             values[name] = Unreadable(name, matlab_class, f"damaged: {reason}")
@@ -360,14 +367,18 @@ def _format(path: Path, head: bytes) -> str:
     raise Damaged(f"it is of the unknown version {major}")
 
 
-def _nodes(path: Path, wanted: list[str] | None) -> tuple[list[str], dict[str, tuple]]:
-    """Return the names of all variables, as far as they had to be read, and the wanted nodes."""
+def _nodes(path: Path, wanted: list[str] | None) -> tuple[list[str], dict[str, tuple], Subsystem]:
+    """Return the names of all variables (as far as read), the wanted nodes, and the objects."""
     with BufferedReader(open_file(path)) as file:
         form = _format(path, file.read(128))
         if form != "7.3":
-            return _old_nodes(file, path.stat().st_size, v4 if form == "4" else v5, wanted)
+            codec = v4 if form == "4" else v5
+            found = _old_nodes(file, path.stat().st_size, codec, wanted)
+            order = v5.byte_order(file) if form == "5" else "<"
+            return *found, Subsystem(partial(_old_objects, path, form), order, to_python)
     present: list[str] = []
     nodes: dict[str, tuple] = {}
+    objects: list[list[tuple]] = []
     with closing(v73.read(path, wanted)) as messages:
         for kind, content in messages:
             if kind == "names":
@@ -378,7 +389,17 @@ def _nodes(path: Path, wanted: list[str] | None) -> tuple[list[str], dict[str, t
                 nodes[name] = content
             elif kind == "damaged":
                 nodes[name] = "damaged", *content
-    return present, nodes
+            elif kind == "subsystem":
+                objects.append(content[2])
+    return present, nodes, Subsystem(lambda: objects[0] if objects else None, "<", to_python)
+
+
+def _old_objects(path: Path, form: str) -> list[tuple] | None:
+    """Return what a file of version 5 has of MATLAB's objects."""
+    if form == "4":
+        return None
+    with BufferedReader(open_file(path)) as file:
+        return v5.subsystem(file, path.stat().st_size)
 
 
 def _old_nodes(
@@ -409,7 +430,7 @@ def _items(path: Path, name: str) -> tuple[tuple[int, ...] | None, Any]:
     with open_file(path) as file:
         old = _format(path, file.read(128)) != "7.3"
     if old:
-        present, nodes = _nodes(path, [name])
+        present, nodes, _ = _nodes(path, [name])
         _check_present(path, [name], present)
         node = nodes[name]
         if node[0] == "damaged":

@@ -114,6 +114,37 @@ def read(file: BinaryIO, place: tuple) -> tuple:
     return _Reader(buffer, order, narrow).matrix(0, len(buffer), 0)[0]
 
 
+def subsystem(file: BinaryIO, size: int) -> list[tuple] | None:
+    """Return what a file has of MATLAB's objects: the items of a cell, see `d2ke.io.mat.mcos`."""
+    file.seek(0)
+    head = file.read(_HEADER)
+    order = byte_order(file)
+    at = int(np.frombuffer(head[116:124], f"{order}u8")[0])
+    if not _HEADER <= at <= size - 8:
+        return None
+    file.seek(at)
+    kind, nbytes = (int(x) for x in np.frombuffer(file.read(8), f"{order}u4"))
+    if kind not in (_MATRIX, _COMPRESSED) or at + 8 + nbytes > size:
+        raise Damaged("the part of the file with objects is cut off")
+    kind, values = read(file, (order, at, nbytes, kind == _COMPRESSED, False))[:2]
+    if kind != "array" or values.dtype != np.uint8:
+        return None
+    # A file within the file, whose header has 8 bytes.
+    buffer = values.ravel(order="F").copy()
+    order = "<" if buffer[2:4].tobytes() == b"IM" else ">"
+    kind, *content = _Reader(buffer, order).matrix(8, len(buffer), 0)[0]
+    wrapper = content[1].get("MCOS", [()])[0] if kind == "struct" and content[0] == (1, 1) else ()
+    if not wrapper or wrapper[0] != "object" or wrapper[2][0] != "cell":
+        return None
+    return wrapper[2][2]
+
+
+def byte_order(file: BinaryIO) -> str:
+    """Return "<" or ">"."""
+    file.seek(126)
+    return "<" if file.read(2) == b"IM" else ">"
+
+
 def _inflated(file: BinaryIO, nbytes: int, order: str) -> np.ndarray:
     """Decompress one variable; it may not take more than the size in its tag."""
     stream = zlib.decompressobj()
@@ -265,7 +296,9 @@ class _Reader:
             return ("unreadable", "function_handle", "a function handle"), after
         if matlab_class == _OPAQUE:
             system, at = self.string(at, end)
-            name, _ = self.string(at, end)
+            name, at = self.string(at, end)
+            if system == "MCOS" and name != "function_handle":
+                return ("object", name, self.matrix(at, end, depth + 1)[0]), after
             return ("unreadable", name, f"an object of MATLAB's own format {system}"), after
         raise Damaged(f"a matrix has the class {matlab_class}, which MATLAB does not have")
 

@@ -133,7 +133,7 @@ def _message(stream: BinaryIO) -> tuple:
     if size > _MOST_TEXT:
         raise ValueError(f"{size} bytes of text")
     kind, *content = json.loads(_exactly(stream, size))
-    if kind in ("node", "item"):
+    if kind in ("node", "item", "subsystem"):
         return kind, _node(content[0], stream)
     if kind == "cell":
         return kind, _shape(content[0])
@@ -174,6 +174,8 @@ def _node(described: list[Any], stream: BinaryIO) -> tuple:
         return compressed_columns(_shape(content[0]), *parts)
     if kind == "unreadable":
         return kind, str(content[0]), str(content[1])
+    if kind == "object":
+        return kind, str(content[0]), _node(content[1], stream)
     raise ValueError(f"a node of kind {kind!r}")
 
 

@@ -6,6 +6,7 @@ as a script by `d2ke.io.mat.v73`, without d2ke, and writes messages:
 ``("names", [all variables])``; for each variable ``("name", name)``, then ``("node", node)``,
 or for a cell that is read in pieces ``("cell", shape)`` and ``("item", node)`` for each item;
 in place of any of these, for a variable that cannot be read, ``("damaged", [class, reason])``;
+after the variables, if there are objects of MATLAB's in them, ``("subsystem", node)``;
 at the end ``("done",)``, or ``("refused", reason)`` for the whole file. Nodes are described in
 `d2ke.io.mat.values`.
 
@@ -70,6 +71,7 @@ class Reader:
         self.file = h5py.File(path, "r")
         self.above: list[Any] = []
         self.empties: dict[int, tuple] = {}
+        self.objects = False  # whether any was read
 
     def names(self) -> list[str]:
         """Variables of the file."""
@@ -183,6 +185,9 @@ class Reader:
         """Return what a dataset holds."""
         kind = self.matlab_class(data)
         if self.number(data, "MATLAB_object_decode"):
+            if kind != "function_handle" and data.dtype == np.uint32:
+                self.objects = True
+                return "object", kind or "", ("array", self.array(data))
             return self.unreadable(data, kind)
         if self.number(data, "MATLAB_empty"):
             return self.empty(data, kind)
@@ -288,7 +293,14 @@ class Reader:
         if self.attribute(group, "MATLAB_sparse") is not None:
             return self.sparse(group, kind)
         if kind not in ("struct", None) or self.number(group, "MATLAB_object_decode"):
-            return self.unreadable(group, kind)
+            if kind == "function_handle" or "EnumerationInstanceTag" not in group:
+                return self.unreadable(group, kind)
+            self.objects = True
+            return "object", kind or "", self.struct(group)
+        return self.struct(group)
+
+    def struct(self, group: Any) -> tuple:
+        """Return the fields of a group."""
         alarm()
         members = list(group)
         fields = self.fields(group)
@@ -350,6 +362,11 @@ class Reader:
                 break
             return (1, 1), "struct"
         return (), kind or ""
+
+    def subsystem(self) -> tuple:
+        """Return the cell with what the file has of MATLAB's objects."""
+        group = self.member(self.file, "#subsystem#")
+        return ("cell", *self.references(self.member(group, "MCOS")))
 
     def is_cell(self, item: Any, kind: str | None) -> bool:
         """Whether a variable is a cell with items."""
@@ -432,6 +449,11 @@ def messages(request: dict[str, Any]) -> Iterator[tuple]:
         except Exception as error:
             reader.above.clear()
             yield "damaged", [kind or "", reason_of(error)]
+    if reader.objects:
+        try:
+            yield "subsystem", reader.subsystem()
+        except Exception:  # the objects are then unreadable, all else was read
+            reader.above.clear()
     yield ("done",)
 
 

@@ -648,7 +648,8 @@ def test_hdf5_values_that_are_not_matlabs(file):
     assert list(got) == ["a", "f", "o", "plain", "words"]
     assert np.array_equal(got["plain"], np.arange(6).reshape(2, 3).T)
     assert got["f"] == Unreadable("f", "function_handle", "a function handle")
-    assert got["o"] == Unreadable("o", "table", "an object of a class")
+    without = "an object of a class, whose properties are not in the file"
+    assert got["o"] == Unreadable("o", "table", without)
     assert got["words"].reason == "not a value of MATLAB's"
     with pytest.raises(ValueError, match="f is unreadable, not a cell"):
         load_objects(file, "f")

@@ -95,6 +95,10 @@ def outcome(path):
         theirs = scipy.io.loadmat(path)
     opaque = [theirs.pop(key) for key in list(theirs) if key in (None, "None")]
     theirs = {name: value for name, value in theirs.items() if not name.startswith("__")}
+    if path.name == "testmatlabstring_7_WIN64.mat":
+        assert opaque
+        assert got == {"matstring1": "Hello!", "matstring2": "Goodbye!"}
+        return "two strings, of which scipy keeps one, unread"
     if opaque:
         assert all(isinstance(value, Unreadable) for value in got.values())
     else:
