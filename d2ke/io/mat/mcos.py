@@ -30,6 +30,8 @@ _MISSING = 2**64 - 1  # the length of a missing string
 _MOST_MICROSECONDS = 2.0**62
 _MOST_ROWS = 2**24  # of a timetable without variables
 
+_ERRORS = (LookupError, TypeError, ValueError, AttributeError, OverflowError)  # of damage
+
 Python = Callable[..., Any]  # values.to_python, which imports this module
 
 
@@ -54,7 +56,7 @@ class Subsystem:
             return self._referred(metadata[1], name, squeeze)
         except _Unknown as unknown:
             return Unreadable(name, unknown.matlab_class or matlab_class, unknown.reason)
-        except (Damaged, LookupError, TypeError, ValueError, OverflowError) as error:
+        except (Damaged, *_ERRORS) as error:
             reason = f"damaged: an object that does not fit its class ({error})"
             return Unreadable(name, matlab_class, reason)
 

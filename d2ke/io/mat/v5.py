@@ -307,6 +307,8 @@ class _Reader:
         stored, _, after = self.numbers(at, end)
         if len(stored) != count:
             raise Damaged(f"a matrix of {count} numbers stores {len(stored)}")
+        if stored.dtype == dtype and stored.flags.aligned and stored.flags.writeable:
+            return stored, after  # a part of the buffer, which nobody else has
         with np.errstate(invalid="ignore", over="ignore"):
             values = stored.astype(dtype)
         if not np.can_cast(stored.dtype, dtype) and not np.array_equal(
