@@ -11,6 +11,7 @@ import numpy as np
 from d2ke import Objects, distance_matrix, pack
 from d2ke.objects.container import check_compatible
 from matlab_compat._cells import scalar, series_cell, whole
+from matlab_compat._outputs import Outputs
 
 
 def dtw_c(s: Any, t: Any, w: float = -1) -> float:
@@ -125,7 +126,7 @@ def dtw_similarity_cell(
     new, base = pack(newX, kind="vectors", name="newX"), series_cell("baseX", baseX)
     check_compatible(new, base, "newX", "baseX")
     K = distance_matrix(new, base, "dtw", window=0, n_threads=n_threads)
-    return K, time.perf_counter() - started
+    return Outputs("dtw_similarity_cell", KMat=K, t=time.perf_counter() - started)
 
 
 def dtw_similarity_cell_mulvar(
@@ -166,4 +167,4 @@ def dtw_similarity_cell_mulvar(
     new, base = series_cell("newX", newX), series_cell("baseX", baseX)
     check_compatible(new, base, "newX", "baseX")
     K = distance_matrix(new, base, "dtw", window="rws", n_threads=n_threads)
-    return K, time.perf_counter() - started
+    return Outputs("dtw_similarity_cell_mulvar", KMat=K, t=time.perf_counter() - started)

@@ -14,9 +14,10 @@ import numpy as np
 from scipy import sparse
 
 import d2ke
-from d2ke.learners import option_strings, scores, solver_nodes
+from d2ke.learners import option_strings, scores, solver_nodes, solver_validation
 from d2ke.learners.svm_model import PRECOMPUTED, Kernel
 from matlab_compat._cells import Struct, column, vector
+from matlab_compat._outputs import Outputs
 
 _PREDICT = {
     "-b": option_strings.Option(
@@ -26,7 +27,7 @@ _PREDICT = {
 }
 
 
-def train(y: Any, X: Any, options: str = "") -> Struct:
+def train(y: Any, X: Any, options: str = "") -> Struct | float | np.ndarray:
     """Train a linear model with LIBLINEAR.
 
     Parameters
@@ -36,7 +37,9 @@ def train(y: Any, X: Any, options: str = "") -> Struct:
     X : array_like or scipy sparse, n x d
         The features, one object in each row.
     options : str
-        LIBLINEAR's, such as ``"-s 2 -e 0.0001 -q -c 10"``.
+        LIBLINEAR's, such as ``"-s 2 -e 0.0001 -q -c 10"``. With ``-v n`` nothing is trained but
+        n folds; with ``-C`` the best C is found by them (5 by default; of ``-s 0`` and 2, of
+        ``-s 11`` also the best p), starting from ``-c`` and ``-p``.
 
     Returns
     -------
@@ -44,6 +47,11 @@ def train(y: Any, X: Any, options: str = "") -> Struct:
         ``Parameters`` (the solver), ``nr_class``, ``nr_feature``, ``bias``, ``Label`` (nr_class x
         1), ``w`` (one row for two classes, nr_class rows for more; with ``-B`` the bias's weight
         is the last column).
+    float
+        With ``-v``: percent correct, or the mean squared error of a regression.
+    ndarray, 1 x 3
+        With ``-C``: the best C, the best p (-1 if there is none) and their share of correct
+        labels, or mean squared error.
 
     Raises
     ------
@@ -55,10 +63,20 @@ def train(y: Any, X: Any, options: str = "") -> Struct:
     >>> model = train([[1], [1], [-1], [-1]], [[2.0], [3.0], [-2.0], [-3.0]], "-s 2 -q")
     >>> model.Label.ravel(), bool(model.w[0, 0] > 0)
     (array([ 1., -1.]), True)
+    >>> train([[1], [1], [-1], [-1]], [[2.0], [3.0], [-2.0], [-3.0]], "-s 2 -v 4")
+    Cross Validation Accuracy = 100%
+    100.0
     """
     labels = _numeric("y", y)
     X = solver_nodes.features("X", X)
     order = None if _text(options, "-s") in ("11", "12", "13") else _order(labels)
+    words = _words(options)
+    if "-C" in words:
+        return _parameters(*_recoded(labels, order, X, options), "-q" in words)
+    if "-v" in words:
+        codes, *data = _recoded(labels, order, X, options)
+        predicted = solver_validation.linear_predictions(codes, *data)
+        return _validated(codes, predicted, order is None, "-q" in words)
     model = d2ke.train(*_recoded(labels, order, X, options))
     bias = -1.0 if model.bias is None else float(_text(options, "-B"))
     w = model.weights
@@ -138,10 +156,11 @@ def predict(
     if two and not probability:
         decision = -decision
     labels = predicted if classes is None else order[predicted].astype(np.float64)
-    return _report(truth, labels, decision, classes is None, "-q" in parsed)
+    report = _report(truth, labels, decision, classes is None, "-q" in parsed)
+    return Outputs("predict", **report)
 
 
-def svmtrain(y: Any, X: Any, options: str = "") -> Struct:
+def svmtrain(y: Any, X: Any, options: str = "") -> Struct | float:
     """Train a kernel machine with LIBSVM.
 
     Parameters
@@ -151,14 +170,18 @@ def svmtrain(y: Any, X: Any, options: str = "") -> Struct:
     X : array_like or scipy sparse
         The vectors, n x d; for a precomputed kernel (``-t 4``) ``[(1:n)', K]``, n x (n + 1).
     options : str
-        LIBSVM's, such as ``"-t 4 -c 1"``.
+        LIBSVM's, such as ``"-t 4 -c 1"``. With ``-v n`` nothing is trained but n folds;
+        ``-b 1`` trains what `svmpredict` needs for probabilities.
 
     Returns
     -------
     Struct
         ``Parameters`` (5 x 1: type, kernel, degree, gamma, coef0), ``nr_class``, ``totalSV``,
-        ``rho``, ``Label``, ``sv_indices`` (from 1), ``ProbA`` and ``ProbB`` (empty), ``nSV``,
-        ``sv_coef``, ``SVs`` (sparse; of a precomputed kernel the numbers of the objects).
+        ``rho``, ``Label``, ``sv_indices`` (from 1), ``ProbA`` and ``ProbB`` (empty without
+        ``-b 1``), ``nSV``, ``sv_coef``, ``SVs`` (sparse; of a precomputed kernel the numbers of
+        the objects).
+    float
+        With ``-v``: percent correct, or the mean squared error of a regression.
 
     Raises
     ------
@@ -183,7 +206,15 @@ def svmtrain(y: Any, X: Any, options: str = "") -> Struct:
     else:
         X = solver_nodes.features("X", X)
     order = None if _text(options, "-s") in ("3", "4") else _order(values)
-    model = d2ke.svmtrain(*_recoded(values, order, X, options))
+    codes, _, options = _recoded(values, order, X, options)
+    parsed = option_strings.parse(options, solver_validation.SVM_OPTIONS)
+    if "-v" in parsed:
+        predicted = solver_validation.svm_predictions(codes, X, options)
+        return _validated(codes, predicted, order is None, "-q" in parsed)
+    A = B = np.empty((0, 0))
+    if parsed.get("-b"):
+        A, B = map(column, solver_validation.svm_probabilities(codes, X, options))
+    model = d2ke.svmtrain(codes, X, re.sub(r"(?<!\S)-b\s+\S+", "", options))
     kernel = model.kernel
     coef, rho = model.coef, model.rho
     if order is not None:  # the first of two classes has the positive values in LIBSVM
@@ -197,8 +228,8 @@ def svmtrain(y: Any, X: Any, options: str = "") -> Struct:
         rho=column(rho),
         Label=np.empty((0, 0)) if order is None else column(order),
         sv_indices=indices,
-        ProbA=np.empty((0, 0)),
-        ProbB=np.empty((0, 0)),
+        ProbA=A,
+        ProbB=B if B.size else np.empty((0, 0)),
         nSV=np.empty((0, 0)) if order is None else column(model.n_support).astype(np.float64),
         sv_coef=np.ascontiguousarray(coef.T),
         SVs=sparse.csc_array(support),
@@ -220,7 +251,7 @@ def svmpredict(
     model : Struct or dict
         What `svmtrain` returned.
     options : str
-        ``-q`` to print nothing.
+        ``-b 1`` for probabilities, of a model trained with it; ``-q`` to print nothing.
 
     Returns
     -------
@@ -230,7 +261,8 @@ def svmpredict(
         Percent, mean squared error, squared correlation.
     dec_values : ndarray, m x pairs
         One column for each pair of classes in the order of ``model.Label``; above 0 is a vote for
-        the first of the pair.
+        the first of the pair. With ``-b 1`` the probabilities, one column for each class; the
+        label is then the most probable one.
 
     Raises
     ------
@@ -246,8 +278,9 @@ def svmpredict(
     array([-1.,  1.])
     """
     parsed = option_strings.parse(options, _PREDICT)
-    if parsed.get("-b", 0):
-        raise ValueError("-b 1 is not supported: this package trains no probability model")
+    probability = parsed.get("-b", 0) == 1
+    if probability and not np.size(_field(model, "ProbA")):
+        raise ValueError("-b 1 needs a model with probabilities; train it with -b 1 too")
     truth = _numeric("y", y)
     parameters = vector("model.Parameters", _field(model, "Parameters"))
     if len(parameters) != 5:
@@ -289,7 +322,19 @@ def svmpredict(
         kind = " (regression)"
     else:
         decision, kind = -decision, " (classification)"
-    return _report(truth, labels, decision, regression, "-q" in parsed, kind)
+    quiet = "-q" in parsed
+    if probability and not regression:
+        A, B = (vector(f"model.{name}", _field(model, name)) for name in ("ProbA", "ProbB"))
+        decision = solver_validation.class_probabilities(decision, A, B, len(order))
+        labels = order[np.argmax(decision, axis=1)].astype(np.float64)
+    elif probability and not quiet:
+        print(
+            "Prob. model for test data: target value = predicted value + z,\n"
+            "z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma="
+            f"{_number(model, 'ProbA'):g}"
+        )
+    report = _report(truth, labels, decision, regression, quiet, kind)
+    return Outputs("svmpredict", **report)
 
 
 def _numeric(name: str, y: Any) -> np.ndarray:
@@ -388,13 +433,39 @@ def _report(
     regression: bool,
     quiet: bool,
     kind: str = "",
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> dict[str, np.ndarray]:
     """Compare with the truth and print the accuracy, as the MATLAB interfaces do."""
     scores.truth(truth, None, "X", len(labels))
-    percent, error, correlation = scores.accuracy(truth, labels, None if regression else labels)
+    # LIBLINEAR and LIBSVM count equal values of regressions too, mostly none.
+    percent, error, correlation = scores.accuracy(truth, labels, labels)
     if not quiet and regression:
         print(f"Mean squared error = {error:g} (regression)")
         print(f"Squared correlation coefficient = {correlation:g} (regression)")
     elif not quiet:
         print(f"Accuracy = {percent:g}% ({np.sum(truth == labels)}/{len(labels)}){kind}")
-    return column(labels), column([percent, error, correlation]), decision
+    return {
+        "predicted_label": column(labels),
+        "accuracy": column([percent, error, correlation]),
+        "dec_values": decision,
+    }
+
+
+def _validated(truth: np.ndarray, predicted: np.ndarray, regression: bool, quiet: bool) -> float:
+    """Compare the folds' predictions with the truth, as the MATLAB interfaces do."""
+    percent, error, correlation = scores.accuracy(truth, predicted, predicted)
+    if not quiet and regression:
+        print(f"Cross Validation Mean squared error = {error:g}")
+        print(f"Cross Validation Squared correlation coefficient = {correlation:g}")
+    elif not quiet:
+        print(f"Cross Validation Accuracy = {percent:g}%")
+    return error if regression else percent
+
+
+def _parameters(codes: np.ndarray, X: Any, options: str, quiet: bool) -> np.ndarray:
+    """Find C, and p of a regression, as LIBLINEAR's -C does."""
+    C, p, score = solver_validation.linear_parameters(codes, X, options)
+    if not quiet and _text(options, "-s") == "11":
+        print(f"Best C = {C:g} Best p = {p:g}  CV MSE = {score:g}")
+    elif not quiet:
+        print(f"Best C = {C:g}  CV accuracy = {100 * score:g}%")
+    return np.array([[C, p, score]])

@@ -21,6 +21,7 @@ from d2ke.datasets.ucr import read_ucr
 from d2ke.io import load_mat
 from matlab_compat import random
 from matlab_compat._cells import Struct, feature_tables, positive, series_cell, vector, whole
+from matlab_compat._outputs import Outputs
 from matlab_compat.dtw import dtw_similarity_cell, dtw_similarity_cell_mulvar
 
 
@@ -74,7 +75,9 @@ def rws_GenFea(
     ((2, 5), array([1., 2.]))
     """
     source = Univariate(file_dir, filename, n_threads)
-    return features_of(*source.read_both(), source, RandomSeries(sigma, DMin, DMax), R)
+    parts = source.read_both()
+    Train, Test, Runtime = features_of(*parts, source, RandomSeries(sigma, DMin, DMax), R)
+    return Outputs("rws_GenFea", Train=Train, Test=Test, Runtime=Runtime)
 
 
 def rws_GenFea_mulvar(
@@ -128,7 +131,9 @@ def rws_GenFea_mulvar(
     ((2, 5), True)
     """
     source = Multivariate(file_dir, filename, n_threads)
-    return features_of(*source.read_both(), source, RandomSeries(sigma, DMin, DMax), R)
+    parts = source.read_both()
+    Train, Test, Runtime = features_of(*parts, source, RandomSeries(sigma, DMin, DMax), R)
+    return Outputs("rws_GenFea_mulvar", Train=Train, Test=Test, Runtime=Runtime)
 
 
 @dataclass(frozen=True)

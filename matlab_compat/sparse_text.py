@@ -15,6 +15,7 @@ from d2ke._base.checks import file_path
 from d2ke._base.files import atomic_write
 from d2ke.datasets._text import finite_numbers, lines_of
 from matlab_compat._cells import column, vector
+from matlab_compat._outputs import Outputs
 
 _LARGEST = 2**31 - 1  # index, LIBSVM's int
 
@@ -73,7 +74,8 @@ def libsvmread(filename: str | os.PathLike) -> tuple[np.ndarray, sparse.csr_arra
         starts.append(len(indices))
     width = max(indices, default=-1) + 1
     parts = (np.array(values), np.array(indices), np.array(starts))
-    return column(np.array(labels)), sparse.csr_array(parts, shape=(len(labels), width))
+    matrix = sparse.csr_array(parts, shape=(len(labels), width))
+    return Outputs("libsvmread", label_vector=column(np.array(labels)), instance_matrix=matrix)
 
 
 def libsvmwrite(filename: str | os.PathLike, labels: Any, X: Any) -> None:

@@ -14,6 +14,7 @@ from d2ke import distance_matrix, pack
 from d2ke._base.checks import integer, length_range
 from matlab_compat import random
 from matlab_compat._cells import Struct, cell_items, feature_tables, scalar, vector, whole
+from matlab_compat._outputs import Outputs
 
 
 def wmd_dist(
@@ -69,7 +70,7 @@ def wmd_dist(
     if new is not None and base is not None:
         D = distance_matrix(new, base, "emd", n_threads=n_threads)
         K[np.ix_(rows, columns)] = D if gamma == -1 else np.exp(-gamma * D)
-    return K, time.perf_counter() - started
+    return Outputs("wmd_dist", KMat=K, t=time.perf_counter() - started)
 
 
 def wme_GenFea_preproc(
@@ -126,13 +127,14 @@ def wme_GenFea_preproc(
         bow = counts[i][: X[i].shape[1]].astype(np.float64)
         nbow[i] = bow / bow.sum()
         idf[i] = np.log(1 + len(X) / np.array([frequency[word] for word in used[i]]))
-    return (
-        float(min(X[i].min() for i in full)),
-        float(max(X[i].max() for i in full)),
-        X[full[0]].shape[0],
-        nbow,
-        idf,
-        [a * b for a, b in zip(nbow, idf, strict=True)],
+    return Outputs(
+        "wme_GenFea_preproc",
+        val_min=float(min(X[i].min() for i in full)),
+        val_max=float(max(X[i].max() for i in full)),
+        d=X[full[0]].shape[0],
+        nbow_X=nbow,
+        idf_X=idf,
+        tf_idf_X=[a * b for a, b in zip(nbow, idf, strict=True)],
     )
 
 
@@ -223,7 +225,8 @@ def wme_GenFea(
         )  # fmt: skip
         return Y[chosen], K / np.sqrt(R), elapsed
 
-    return feature_tables("emd", started, map(part, ("TR", "TE")))
+    Train, Test, Runtime = feature_tables("emd", started, map(part, ("TR", "TE")))
+    return Outputs("wme_GenFea", Train=Train, Test=Test, Runtime=Runtime)
 
 
 def _random_documents(

@@ -178,6 +178,7 @@ NAMES = {
     open_features(file)
     save_features(file, Z, *, labels=None, omega=None, parameters=None, compression=None)
     save_mat(file, data, *, version='5', compress=True)
+    whos_mat(file)
     """,
     "matlab_compat": """
     RandStream(seed=0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files that MATLAB and Octave read too: MAT-files of every version, and features in HDF5."""
 
-from d2ke.io.mat.api import load_mat, load_objects, save_mat
+from d2ke.io.mat.api import load_mat, load_objects, save_mat, whos_mat
 from d2ke.io.mat.errors import MatFileError, Unreadable
 from d2ke.io.store.api import FeatureStore, load_features, save_features
 from d2ke.io.store.reader import FeatureFile, open_features
@@ -17,4 +17,5 @@ __all__ = [
     "open_features",
     "save_features",
     "save_mat",
+    "whos_mat",
 ]

@@ -42,9 +42,12 @@ _DETERMINISTIC = (0, 2, 11)  # all others shuffle with the C library's rand()
 _FREE_BIAS = (0, 2, 5, 6, 11)
 # LIBLINEAR's default tolerances; 0.1 for the rest.
 _EPS = {0: 0.01, 2: 0.01, 5: 0.01, 6: 0.01, 11: 0.0001}
-_CROSS_VALIDATION = "train returns a model; cross-validate with d2ke.search"
+_CROSS_VALIDATION = (
+    "train returns a model; cross-validate objects with d2ke.search, and a feature matrix with "
+    "matlab_compat.train"
+)
 
-_OPTIONS = {
+OPTIONS = {
     "-s": Option(option_strings.integer(*SOLVERS), "solver (default 1)"),
     "-c": Option(option_strings.real(0, above=True), "cost C (default 1)"),
     "-p": Option(option_strings.real(0), "epsilon of the loss of -s 11, 12, 13 (default 0.1)"),
@@ -181,9 +184,9 @@ def train(
     >>> labels.tolist(), percent
     (['left', 'left', 'right', 'right'], 100.0)
     """
-    parsed = option_strings.parse(options, _OPTIONS)
+    parsed = option_strings.parse(options, OPTIONS)
     number = parsed.get("-s", 1)
-    _check_options(parsed, number, class_weight)
+    check_options(parsed, number, class_weight)
     block = choice("solver", solver, ("liblinear", "block")) == "block"
     if block and (number != 2 or "-R" in parsed):
         raise ValueError(f'solver="block" is for the options -s 2 without -R, got {options!r}')
@@ -199,7 +202,7 @@ def train(
     labels.same_length("y", values, "Z", features.shape[0])
     if classes is not None:
         factors = scores.class_weights(classes, parsed.get("-w"), class_weight)
-    _check_memory(max_memory, features, n_threads, len(classes) if block else None)
+    check_memory(max_memory, features, n_threads, len(classes) if block else None)
     if block:
         name = 'solver="block"'
         weights, stop = _solve_by_blocks(features, values, factors, parsed, n_threads)
@@ -226,7 +229,7 @@ def train(
     return LinearModel(weights, offsets, classes, number, option_strings.text(options))
 
 
-def _check_options(parsed: dict[str, Any], solver: int, class_weight: Mapping | None) -> None:
+def check_options(parsed: dict[str, Any], solver: int, class_weight: Mapping | None) -> None:
     """Refuse options that the chosen solver would ignore."""
     if "-p" in parsed and solver not in REGRESSIONS:
         raise ValueError(f"option -p is for the regressions -s 11, 12, 13, not for -s {solver}")
@@ -236,7 +239,7 @@ def _check_options(parsed: dict[str, Any], solver: int, class_weight: Mapping | 
         raise ValueError(f"option -R needs -B 1 and one of -s {_FREE_BIAS}, got -s {solver}")
 
 
-def _check_memory(max_memory: Any, features: Any, n_threads: int, n_classes: int | None) -> None:
+def check_memory(max_memory: Any, features: Any, n_threads: int, n_classes: int | None) -> None:
     """Refuse what there is no room for: in LIBLINEAR, or with `n_classes` in the block solver."""
     n, R = features.shape
     if n_classes is None:
@@ -288,7 +291,7 @@ def _run(
     problems: list[Callable[[], np.ndarray]], n_threads: int, seed: int | None
 ) -> tuple[np.ndarray, tuple[int, str] | None]:
     """Return all problems' weights, and the first that was not solved with LIBLINEAR's reason."""
-    _library().liblinear.set_print_string_function(solver_calls.PRINT_HOOK)
+    library().liblinear.set_print_string_function(solver_calls.PRINT_HOOK)
     solved = solver_calls.run(problems, n_threads, seed)
     weights = np.concatenate([w for w, _ in solved])
     for problem, (_, printed) in enumerate(solved):
@@ -326,7 +329,8 @@ def _signs(codes: np.ndarray, code: int) -> np.ndarray:
     return np.where(codes == code, 1.0, -1.0)
 
 
-def _library() -> Any:
+def library() -> Any:
+    """Return the module of LIBLINEAR's interface."""
     # Imported at the first use: liblinear imports numba wherever that is installed, which takes
     # longer than all of this package.
     from liblinear import liblinear
@@ -334,17 +338,16 @@ def _library() -> Any:
     return liblinear
 
 
-def _solve(
+def native_problem(
     rows: solver_nodes.NodeRows,
     n_weights: int,
     parsed: dict[str, Any],
     values: np.ndarray,
     factors: Mapping[int, float],
-) -> np.ndarray:
-    """Return LIBLINEAR's weights, one row per label in ascending order (one for labels -1, +1)."""
-    lib = _library()
+) -> tuple[Any, Any, Any]:
+    """Return the library, and its problem and parameters; `values` must outlive them."""
+    lib = library()
     solver = parsed.get("-s", 1)
-    values = np.ascontiguousarray(values, np.float64)
     param = lib.parameter.__new__(lib.parameter)  # its constructor parses and resets the hook
     param.set_to_default_values()
     param.solver_type = solver
@@ -364,6 +367,20 @@ def _solve(
     message = lib.liblinear.check_parameter(problem, param)
     if message:
         raise ValueError(f"LIBLINEAR refuses the options: {message.decode()}")
+    return lib, problem, param
+
+
+def _solve(
+    rows: solver_nodes.NodeRows,
+    n_weights: int,
+    parsed: dict[str, Any],
+    values: np.ndarray,
+    factors: Mapping[int, float],
+) -> np.ndarray:
+    """Return LIBLINEAR's weights, one row per label in ascending order (one for labels -1, +1)."""
+    values = np.ascontiguousarray(values, np.float64)
+    lib, problem, param = native_problem(rows, n_weights, parsed, values, factors)
+    solver = param.solver_type
     pointer = lib.liblinear.train(problem, param)
     try:
         model = pointer.contents

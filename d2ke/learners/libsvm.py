@@ -16,7 +16,7 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -31,7 +31,7 @@ from d2ke.learners.svm_model import PRECOMPUTED, SVM_REGRESSIONS, Kernel, SVMMod
 _ASYMMETRY = 1e-5  # of the largest magnitude; float32 Grams are symmetric to about 1e-7
 _MAX_ITERATIONS = 10_000_000  # LIBSVM's limit, or 100 n if that is more
 
-_OPTIONS = {
+OPTIONS = {
     "-s": Option(
         option_strings.integer(0, 1, 3, 4),
         "0 C-SVC, 1 nu-SVC, 3 epsilon-SVR, 4 nu-SVR (default 0; no one-class machine)",
@@ -52,11 +52,12 @@ _OPTIONS = {
     "-w": Option(option_strings.real(0, above=True), "factor of C for a class of that number"),
     "-q": Option(None, "quiet (always the case)"),
     "-b": Option(
-        option_strings.refused("LIBSVM's probability estimates differ from run to run; "
-                         "use the decision values"), "not supported"
+        option_strings.refused("LIBSVM's probability estimates need random folds; use decision "
+                         "values, or matlab_compat.svmtrain"), "not supported"
     ),
     "-v": Option(
-        option_strings.refused("svmtrain returns a model; cross-validate with d2ke.search"),
+        option_strings.refused("svmtrain returns a model; cross-validate objects with "
+                         "d2ke.search, and a matrix with matlab_compat.svmtrain"),
         "not supported",
     ),
 }  # fmt: skip
@@ -145,20 +146,60 @@ def svmtrain(
     >>> labels.tolist(), decision.round(3).tolist()
     (['no', 'yes'], [[-0.5], [3.0]])
     """
-    parsed = option_strings.parse(options, _OPTIONS)
+    parsed = option_strings.parse(options, OPTIONS)
+    task = prepared(y, K, parsed, class_weight)
+    rows, values, data, kernel = task.rows, task.values, task.data, task.kernel
+    order = None if task.classes is None else np.argsort(values, kind="stable")
+    if order is not None:
+        rows, values = rows.taken(order), values[order]
+    library().libsvm.svm_set_print_string_function(solver_calls.PRINT_HOOK)
+    solver = partial(_solve, rows, values, task.factors, parsed, kernel)
+    [((support, coef, rho, n_support), printed)] = solver_calls.run([solver])
+    if not (np.isfinite(coef).all() and np.isfinite(rho).all()):
+        raise ValueError("LIBSVM's solution is not finite; the values of K are too large")
+    _warn_of_iterations(printed)
+    if order is not None:
+        support = order[support]
+        # LIBSVM's positive side is the first class of a pair; ours is the later one.
+        coef, rho = -coef, -rho
+    return SVMModel(
+        support=support,
+        coef=coef,
+        rho=rho,
+        classes=task.classes,
+        n_support=n_support,
+        n_columns=data.shape[1],
+        vectors=None if kernel.type == PRECOMPUTED else data[support],
+        kernel=kernel,
+        svm_type=parsed.get("-s", 0),
+        options=option_strings.text(options),
+    )
+
+
+class Task(NamedTuple):
+    """What LIBSVM is given: checked data as its nodes, codes of classes (or targets), factors."""
+
+    data: Any
+    rows: solver_nodes.NodeRows
+    classes: np.ndarray | None
+    values: np.ndarray
+    factors: np.ndarray
+    kernel: Kernel
+
+
+def prepared(y: Any, K: Any, parsed: dict[str, Any], class_weight: Mapping | None = None) -> Task:
+    """Check the data of a training, and hand them over in LIBSVM's form."""
     svm_type = parsed.get("-s", 0)
     _check_options(parsed, svm_type, class_weight)
     precomputed = parsed["-t"] == PRECOMPUTED
     data = _gram("K", K) if precomputed else solver_nodes.features("K", K)
     if 0 in data.shape:
         raise ValueError(f"K must have rows and columns, got shape {data.shape}")
-    order = None
     if svm_type in SVM_REGRESSIONS:
         classes, values, factors = None, class_labels.targets("y", y), np.empty(0)
     else:
         classes, values = class_labels.encode_classes("y", y)
         factors = scores.class_weights(classes, parsed.get("-w"), class_weight)
-        order = np.argsort(values, kind="stable")
     class_labels.same_length("y", values, "K", data.shape[0])
     n, R = data.shape
     k = 1 if classes is None else len(classes)
@@ -169,23 +210,8 @@ def svmtrain(
     require_memory("svmtrain", case, Q=cache_bytes(n, parsed.get("-m", 100.0)), **sizes)
     gamma = parsed.get("-g", 1.0 / R)
     kernel = Kernel(parsed["-t"], parsed.get("-d", 3), gamma, parsed.get("-r", 0.0))
-
     rows = solver_nodes.gram_nodes(data) if precomputed else solver_nodes.feature_nodes(data)
-    if order is not None:
-        rows, values = rows.taken(order), values[order]
-    _library().libsvm.svm_set_print_string_function(solver_calls.PRINT_HOOK)
-    solver = partial(_solve, rows, values, factors, parsed, svm_type, kernel)
-    [((support, coef, rho, n_support), printed)] = solver_calls.run([solver])
-    if not (np.isfinite(coef).all() and np.isfinite(rho).all()):
-        raise ValueError("LIBSVM's solution is not finite; the values of K are too large")
-    _warn_of_iterations(printed)
-    if order is not None:
-        support = order[support]
-        # LIBSVM's positive side is the first class of a pair; ours is the later one.
-        coef, rho = -coef, -rho
-    vectors = None if precomputed else data[support]
-    text = option_strings.text(options)
-    return SVMModel(support, coef, rho, classes, n_support, R, vectors, kernel, svm_type, text)
+    return Task(data, rows, classes, values, factors, kernel)
 
 
 def _check_options(parsed: dict[str, Any], svm_type: int, class_weight: Mapping | None) -> None:
@@ -223,7 +249,8 @@ def cache_bytes(n: int, megabytes: float = 100.0) -> int:
     return int(min(max(megabytes * (1 << 20), 8 * n), 4 * n * n))
 
 
-def _library() -> Any:
+def library() -> Any:
+    """Return the module of LIBSVM's interface."""
     # Imported at the first use: libsvm imports numba wherever that is installed, which takes
     # longer than all of this package.
     from libsvm import svm
@@ -231,30 +258,29 @@ def _library() -> Any:
     return svm
 
 
-def _solve(
+def native_problem(
     rows: solver_nodes.NodeRows,
     values: np.ndarray,
-    factors: np.ndarray,
+    factors: Mapping[int, float],
     parsed: dict[str, Any],
-    svm_type: int,
     kernel: Kernel,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
-    """Return LIBSVM's support positions, coefficients, rho, and support vectors per class."""
-    lib = _library()
-    values = np.ascontiguousarray(values, np.float64)
+) -> tuple[Any, Any, Any]:
+    """Return the library, and its problem and parameters; `values` must outlive them."""
+    lib = library()
     param = lib.svm_parameter.__new__(lib.svm_parameter)  # its constructor resets the hook
     param.set_to_default_values()
-    param.svm_type = svm_type
+    param.svm_type = parsed.get("-s", 0)
     param.kernel_type, param.degree, param.gamma, param.coef0 = kernel
     param.C = parsed.get("-c", 1.0)
     param.nu = parsed.get("-n", 0.5)
     param.p = parsed.get("-p", 0.1)
     param.cache_size = parsed.get("-m", 100.0)
     param.eps = parsed.get("-e", 0.001)
+    param.probability = parsed.get("-b", 0)
     param.shrinking = parsed.get("-h", 1)
     param.nr_weight = len(factors)
-    param.weight_label = (ctypes.c_int * len(factors))(*range(len(factors)))
-    param.weight = (ctypes.c_double * len(factors))(*factors)
+    param.weight_label = (ctypes.c_int * len(factors))(*factors.keys())
+    param.weight = (ctypes.c_double * len(factors))(*factors.values())
     problem = lib.svm_problem.__new__(lib.svm_problem)
     problem.l = len(values)
     problem.y = values.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
@@ -263,6 +289,20 @@ def _solve(
     message = lib.libsvm.svm_check_parameter(problem, param)
     if message:
         raise ValueError(f"LIBSVM refuses the options: {message.decode()}")
+    return lib, problem, param
+
+
+def _solve(
+    rows: solver_nodes.NodeRows,
+    values: np.ndarray,
+    factors: np.ndarray,
+    parsed: dict[str, Any],
+    kernel: Kernel,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return LIBSVM's support positions, coefficients, rho, and support vectors per class."""
+    values = np.ascontiguousarray(values, np.float64)
+    by_code = dict(enumerate(factors))
+    lib, problem, param = native_problem(rows, values, by_code, parsed, kernel)
     pointer = lib.libsvm.svm_train(problem, param)
     try:
         model = pointer.contents
@@ -273,7 +313,7 @@ def _solve(
         for row in range(machines):
             coef[row] = _copied(model.sv_coef[row], size)
         rho = _copied(model.rho, n_classes * machines // 2)
-        if svm_type in SVM_REGRESSIONS:
+        if param.svm_type in SVM_REGRESSIONS:
             return support, coef, rho, None
         return support, coef, rho, _copied(model.nSV, n_classes).astype(np.int64)
     finally:

@@ -15,7 +15,8 @@ struct, 1 x 1                     dict
 struct, of any other shape        structured ndarray of MATLAB's shape: ``s["field"]`` is
                                   the array of the field's values, ``s[0, 1]["field"]`` one
 sparse                            scipy.sparse.csc_array of float64, complex128 or bool
-function handle, object, string   `Unreadable`, with name, class and reason
+string, datetime, table, ...       see `docs/mat_io.md`
+function handle, other objects    `Unreadable`, with name, class and reason
 ================================  ============================================================
 
 The type depends on MATLAB's class, and for char and struct on being 1 x something; never on
@@ -33,6 +34,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from types import ModuleType
@@ -45,6 +47,7 @@ from d2ke._base.files import atomic_write, open_file
 from d2ke._base.memory import needs
 from d2ke.io.mat import v4, v5, v73
 from d2ke.io.mat.errors import Damaged, MatFileError, Unreadable
+from d2ke.io.mat.mcos import Subsystem
 from d2ke.io.mat.values import to_python, variable_nodes
 from d2ke.objects.container import OBJECT_KINDS, Objects
 from d2ke.objects.packing import pack, pack_items
@@ -54,6 +57,7 @@ VERSIONS = ("5", "7.3")
 
 
 needs("load_mat, load_objects, save_mat", "3 F")
+needs("whos_mat", "MiB")
 
 
 def load_mat(
@@ -85,12 +89,16 @@ def load_mat(
         - structs of 1 x 1: dicts; struct arrays: structured ndarrays, of
           MATLAB's shape, with fields of object;
         - sparse: `scipy.sparse.csc_array`;
-        - what only MATLAB can read: `Unreadable`.
+        - string, datetime, duration, categorical, table, timetable, containers.Map,
+          dictionary and enumerations: str, arrays and dicts, see `docs/mat_io.md`;
+        - what only MATLAB can read, and variables that are damaged while others of those
+          that are read are not: `Unreadable`.
 
     Raises
     ------
     MatFileError
-        The file is truncated, damaged or no MAT-file.
+        The file is truncated, damaged or no MAT-file, so that its variables are not known or
+        none of those that are read is whole.
     ValueError
         `names` has a variable that the file does not.
     TypeError
@@ -121,12 +129,55 @@ def load_mat(
     wanted = _wanted(names)
     squeeze = flag("squeeze", squeeze)
     with _named(path):
-        present, nodes = _nodes(path, wanted)
+        present, nodes, system = _nodes(path, wanted)
         _check_present(path, wanted, present)
-        return {
-            name: to_python(nodes[name], name, squeeze)
-            for name in (present if wanted is None else wanted)
-        }
+        return _values(nodes, present if wanted is None else wanted, squeeze, system)
+
+
+def whos_mat(file: str | os.PathLike) -> list[tuple[str, tuple[int, ...], str]]:
+    """List the variables of a MAT-file of any version, without reading their values.
+
+    Parameters
+    ----------
+    file : str or path
+        The file, of version 4, 5, 6, 7 or 7.3.
+
+    Returns
+    -------
+    list of (name, shape, class)
+        In the order of the file: MATLAB's shape and class, such as ``"double"``, ``"logical"``,
+        ``"cell"`` or ``"datetime"``; ``"sparse"`` for sparse matrices of numbers. The
+        shape is () where the beginning of a variable does not tell it, as of enumerations; a
+        string array is one object of 1 x 1.
+
+    Raises
+    ------
+    MatFileError
+        The file is truncated, damaged or no MAT-file.
+    FileNotFoundError
+        There is no such file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from d2ke.io import save_mat, whos_mat
+    >>> file = os.path.join(tempfile.mkdtemp(), "a.mat")
+    >>> save_mat(file, {"x": np.zeros((3, 4)), "s": "text"})
+    >>> whos_mat(file)
+    [('x', (3, 4), 'double'), ('s', (1, 4), 'char')]
+    """
+    path = file_path("file", file)
+    with _named(path), BufferedReader(open_file(path)) as opened:
+        form = _format(path, opened.read(128))
+        if form == "7.3":
+            return list(v73.described(path))
+        codec, listed = v4 if form == "4" else v5, []
+        for name, place in codec.variables(opened, path.stat().st_size):
+            here = opened.tell()
+            listed.append((name, *codec.described(opened, place)))
+            opened.seek(here)
+        return listed
 
 
 def load_objects(
@@ -263,6 +314,27 @@ def save_mat(
         raise type(error)(f"save_mat: {error}") from None
 
 
+def _values(
+    nodes: dict[str, tuple], names: list[str], squeeze: bool, system: Subsystem
+) -> dict[str, Any]:
+    """Return the values; what is damaged is Unreadable, unless nothing else is there."""
+    values: dict[str, Any] = {}
+    damaged = []
+    for name in names:
+        try:
+            if nodes[name][0] == "damaged":
+                raise Damaged(nodes[name][2])
+            values[name] = to_python(nodes[name], name, squeeze, system)
+        except (Damaged, RecursionError) as error:
+            reason, kind = str(error), nodes[name][0]
+            matlab_class = nodes[name][1] if kind == "damaged" else kind
+            values[name] = Unreadable(name, matlab_class, f"damaged: {reason}")
+            damaged.append(reason if reason.startswith(name) else f"{name}: {reason}")
+    if damaged and len(damaged) == len(names):
+        raise Damaged(damaged[0])
+    return values
+
+
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
     """Raise a MatFileError that names the file where its content is damaged."""
@@ -308,23 +380,39 @@ def _format(path: Path, head: bytes) -> str:
     raise Damaged(f"it is of the unknown version {major}")
 
 
-def _nodes(path: Path, wanted: list[str] | None) -> tuple[list[str], dict[str, tuple]]:
-    """Return the names of all variables, as far as they had to be read, and the wanted nodes."""
+def _nodes(path: Path, wanted: list[str] | None) -> tuple[list[str], dict[str, tuple], Subsystem]:
+    """Return the names of all variables (as far as read), the wanted nodes, and the objects."""
     with BufferedReader(open_file(path)) as file:
         form = _format(path, file.read(128))
         if form != "7.3":
-            return _old_nodes(file, path.stat().st_size, v4 if form == "4" else v5, wanted)
+            codec = v4 if form == "4" else v5
+            found = _old_nodes(file, path.stat().st_size, codec, wanted)
+            order = v5.byte_order(file) if form == "5" else "<"
+            return *found, Subsystem(partial(_old_objects, path, form), order, to_python)
     present: list[str] = []
     nodes: dict[str, tuple] = {}
+    objects: list[list[tuple]] = []
     with closing(v73.read(path, wanted)) as messages:
         for kind, content in messages:
             if kind == "names":
                 present = content
             elif kind == "name":
                 name = content
-            else:
+            elif kind == "node":
                 nodes[name] = content
-    return present, nodes
+            elif kind == "damaged":
+                nodes[name] = "damaged", *content
+            elif kind == "subsystem":
+                objects.append(content[2])
+    return present, nodes, Subsystem(lambda: objects[0] if objects else None, "<", to_python)
+
+
+def _old_objects(path: Path, form: str) -> list[tuple] | None:
+    """Return what a file of version 5 has of MATLAB's objects."""
+    if form == "4":
+        return None
+    with BufferedReader(open_file(path)) as file:
+        return v5.subsystem(file, path.stat().st_size)
 
 
 def _old_nodes(
@@ -346,7 +434,7 @@ def _old_nodes(
             try:
                 nodes[name] = codec.read(file, places[name])
             except Damaged as error:
-                raise Damaged(f"{name}: {error}") from None
+                nodes[name] = "damaged", codec.described(file, places[name])[1], str(error)
     return list(places), nodes
 
 
@@ -355,9 +443,11 @@ def _items(path: Path, name: str) -> tuple[tuple[int, ...] | None, Any]:
     with open_file(path) as file:
         old = _format(path, file.read(128)) != "7.3"
     if old:
-        present, nodes = _nodes(path, [name])
+        present, nodes, _ = _nodes(path, [name])
         _check_present(path, [name], present)
         node = nodes[name]
+        if node[0] == "damaged":
+            raise Damaged(f"{name}: {node[2]}")
         return node[1:] if node[0] == "cell" else (None, node)
     shape, items = None, []
     with closing(v73.read(path, [name], pieces=True)) as messages:
@@ -368,6 +458,8 @@ def _items(path: Path, name: str) -> tuple[tuple[int, ...] | None, Any]:
                 shape = content
             elif kind == "item":
                 items.append(content)
+            elif kind == "damaged":
+                raise Damaged(f"{name}: {content[1]}")
             elif kind == "node":
                 return content[1:] if content[0] == "cell" else (None, content)
     return shape, items

@@ -16,7 +16,7 @@ class Damaged(Exception):  # noqa: N818 (never leaves d2ke.io)
 
 @dataclass(frozen=True)
 class Unreadable:
-    """Stands in the place of a value that only MATLAB can read.
+    """Stands in the place of a value that only MATLAB can read, or that is damaged.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Unreadable:
     matlab_class : str
         Its class in MATLAB, such as ``"function_handle"`` or ``"string"``.
     reason : str
-        Why it is not read.
+        Why it is not read; it begins with "damaged: " for what should be readable.
 
     Examples
     --------

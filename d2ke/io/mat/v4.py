@@ -44,6 +44,25 @@ def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple]]:
         file.seek(start + nbytes)
 
 
+def described(file: BinaryIO, place: tuple) -> tuple[tuple[int, ...], str]:
+    """Return shape and class of the variable at a place that `variables` gave."""
+    _, _, shape, _, kind = place
+    if kind != 2:
+        return shape, "char" if kind == 1 else "double"
+    # The last row of the table has the shape.
+    sizes = tuple(_corner(file, place, column) for column in (0, 1))
+    return tuple(int(n) if 0 <= n < 2**53 else 0 for n in sizes), "sparse"
+
+
+def _corner(file: BinaryIO, place: tuple, column: int) -> float:
+    """Return the number in the last row of a column, 0 if there is none."""
+    start, dtype, (rows, columns), _, _ = place
+    if not rows or column >= columns:
+        return 0.0
+    file.seek(start + ((column + 1) * rows - 1) * dtype.itemsize)
+    return float(np.frombuffer(file.read(dtype.itemsize), dtype)[0])
+
+
 def read(file: BinaryIO, place: tuple) -> tuple:
     """Return the node of the variable at a place that `variables` gave."""
     start, dtype, shape, is_complex, kind = place

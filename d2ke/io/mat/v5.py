@@ -15,10 +15,10 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from d2ke.io.mat.errors import Damaged
-from d2ke.io.mat.values import MAX_DEPTH
+from d2ke.io.mat.values import CLASSES, MAX_DEPTH
 
 _HEADER = 128
-_INT8, _INT32, _UINT32, _MATRIX, _COMPRESSED = 1, 5, 6, 14, 15
+_INT8, _UINT16, _INT32, _UINT32, _MATRIX, _COMPRESSED = 1, 4, 5, 6, 14, 15
 _STORED = {
     1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8",
     16: "u1", 17: "u2", 18: "u4",
@@ -29,6 +29,9 @@ _FUNCTION, _OPAQUE = 16, 17
 _CLASSES = {
     6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8",
 }  # fmt: skip
+_NAMES = {_CELL: "cell", _STRUCT: "struct", _CHAR: "char", _SPARSE: "sparse",
+          _FUNCTION: "function_handle"}  # fmt: skip
+_REFERENCE = 0xDD000000  # begins what stands for an object of MATLAB's
 _CODE_OF_CLASS = {np.dtype(code): number for number, code in _CLASSES.items()}
 _CODE_OF_STORED = {np.dtype(code): number for number, code in _STORED.items() if number < 16}
 _LOGICAL, _COMPLEX = 0x0200, 0x0800
@@ -42,8 +45,11 @@ _MOST_BYTES = 2**31 - 1  # of one variable
 
 def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple]]:
     """Yield the name and place of each variable, from the beginning of each alone."""
-    file.seek(126)
-    order = "<" if file.read(2) == b"IM" else ">"
+    file.seek(0)
+    head = file.read(_HEADER)
+    order = "<" if head[126:] == b"IM" else ">"
+    # Octave's char are bytes of UTF-8, which it writes as 16-bit units. MATLAB's are UTF-16.
+    narrow = not any(writer in head[:116] for writer in (b"Platform:", b"written by d2ke"))
     at = _HEADER
     while at < size:
         if size - at < 8:
@@ -56,15 +62,33 @@ def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple]]:
             raise Damaged(
                 f"the variable at byte {at} needs {nbytes} bytes, beyond the end at byte {size}"
             )
-        place = (order, at, nbytes, kind == _COMPRESSED)
-        name = _name(file, place)
+        place = (order, at, nbytes, kind == _COMPRESSED, narrow)
+        reader, end = _beginning(file, place)
+        name = reader.header(8, end)[3]
         if name:  # one without is where MATLAB keeps the insides of objects
             yield name, place
         at += 8 + nbytes
 
 
-def _name(file: BinaryIO, place: tuple) -> str:
-    order, at, nbytes, compressed = place
+def described(file: BinaryIO, place: tuple) -> tuple[tuple[int, ...], str]:
+    """Return shape and class of the variable at a place that `variables` gave."""
+    reader, end = _beginning(file, place)
+    flags, matlab_class, shape, _, at = reader.header(8, end)
+    if matlab_class in (_OBJECT, _OPAQUE):
+        system, at = ("", at) if matlab_class == _OBJECT else reader.string(at, end)
+        name, at = reader.string(at, end)
+        return shape if matlab_class == _OBJECT else reader.object_shape(system, at, end), name
+    if flags & _LOGICAL:
+        return shape, "logical"
+    name = _NAMES.get(matlab_class) or CLASSES.get(np.dtype(_CLASSES.get(matlab_class, "O")).name)
+    if name is None:
+        raise Damaged(f"a matrix has the class {matlab_class}, which MATLAB does not have")
+    return shape, name
+
+
+def _beginning(file: BinaryIO, place: tuple) -> tuple[_Reader, int]:
+    """Return the first bytes of a variable, enough for its class, shape and name."""
+    order, at, nbytes, compressed, _ = place
     file.seek(at)
     head = file.read(min(8 + nbytes, 4096))
     if compressed:
@@ -73,13 +97,12 @@ def _name(file: BinaryIO, place: tuple) -> str:
             head = zlib.decompressobj().decompress(head, 4096)
         except zlib.error as error:
             raise Damaged(f"the variable at byte {at} does not decompress: {error}") from None
-    reader = _Reader(np.frombuffer(head, dtype=np.uint8), order)
-    return reader.header(8, len(head))[3]
+    return _Reader(np.frombuffer(head, dtype=np.uint8), order), len(head)
 
 
 def read(file: BinaryIO, place: tuple) -> tuple:
     """Return the node of the variable at a place that `variables` gave."""
-    order, at, nbytes, compressed = place
+    order, at, nbytes, compressed, narrow = place
     if compressed:
         file.seek(at + 8)
         buffer = _inflated(file, nbytes, order)
@@ -88,7 +111,38 @@ def read(file: BinaryIO, place: tuple) -> tuple:
         buffer = np.empty(8 + nbytes, dtype=np.uint8)
         if file.readinto(buffer) != len(buffer):
             raise Damaged("it became shorter while it was read")
-    return _Reader(buffer, order).matrix(0, len(buffer), 0)[0]
+    return _Reader(buffer, order, narrow).matrix(0, len(buffer), 0)[0]
+
+
+def subsystem(file: BinaryIO, size: int) -> list[tuple] | None:
+    """Return what a file has of MATLAB's objects: the items of a cell, see `d2ke.io.mat.mcos`."""
+    file.seek(0)
+    head = file.read(_HEADER)
+    order = byte_order(file)
+    at = int(np.frombuffer(head[116:124], f"{order}u8")[0])
+    if not _HEADER <= at <= size - 8:
+        return None
+    file.seek(at)
+    kind, nbytes = (int(x) for x in np.frombuffer(file.read(8), f"{order}u4"))
+    if kind not in (_MATRIX, _COMPRESSED) or at + 8 + nbytes > size:
+        raise Damaged("the part of the file with objects is cut off")
+    kind, values = read(file, (order, at, nbytes, kind == _COMPRESSED, False))[:2]
+    if kind != "array" or values.dtype != np.uint8:
+        return None
+    # A file within the file, whose header has 8 bytes.
+    buffer = values.ravel(order="F").copy()
+    order = "<" if buffer[2:4].tobytes() == b"IM" else ">"
+    kind, *content = _Reader(buffer, order).matrix(8, len(buffer), 0)[0]
+    wrapper = content[1].get("MCOS", [()])[0] if kind == "struct" and content[0] == (1, 1) else ()
+    if not wrapper or wrapper[0] != "object" or wrapper[2][0] != "cell":
+        return None
+    return wrapper[2][2]
+
+
+def byte_order(file: BinaryIO) -> str:
+    """Return "<" or ">"."""
+    file.seek(126)
+    return "<" if file.read(2) == b"IM" else ">"
 
 
 def _inflated(file: BinaryIO, nbytes: int, order: str) -> np.ndarray:
@@ -134,8 +188,9 @@ def _decompressed(file: BinaryIO, nbytes: int, stream: Any) -> Iterator[bytes]:
 class _Reader:
     """The elements of one variable, in memory."""
 
-    def __init__(self, buffer: np.ndarray, order: str):
+    def __init__(self, buffer: np.ndarray, order: str, narrow: bool = False):
         self.buffer = buffer
+        self.narrow = narrow  # 16-bit units may be bytes of UTF-8
         self.order = order
         self.foreign = np.dtype(f"{order}u4") != np.dtype("u4")
         self.byteorder = "little" if order == "<" else "big"
@@ -188,6 +243,20 @@ class _Reader:
         name, at = self.string(at, end)
         return flags, flags & 0xFF, shape, name, at
 
+    def object_shape(self, system: str, at: int, end: int) -> tuple[int, ...]:
+        """Return the shape of an object of MATLAB's, as far as its beginning tells."""
+        try:
+            _, at, _, _ = self.element(at, end)
+            *_, at = self.header(at, end)
+            kind, start, size, _ = self.element(at, end)
+        except Damaged:
+            return ()  # behind the first bytes, or an enumeration
+        numbers = [self.word(start + 4 * i) for i in range(size // 4)]
+        if system != "MCOS" or kind != _UINT32 or numbers[:1] != [_REFERENCE]:
+            return ()
+        n = numbers[1] if len(numbers) > 1 else 0
+        return tuple(numbers[2 : 2 + n]) if 2 <= n <= len(numbers) - 2 else ()
+
     def string(self, at: int, end: int) -> tuple[str, int]:
         """Return a name."""
         kind, start, size, after = self.element(at, end)
@@ -227,7 +296,9 @@ class _Reader:
             return ("unreadable", "function_handle", "a function handle"), after
         if matlab_class == _OPAQUE:
             system, at = self.string(at, end)
-            name, _ = self.string(at, end)
+            name, at = self.string(at, end)
+            if system == "MCOS" and name != "function_handle":
+                return ("object", name, self.matrix(at, end, depth + 1)[0]), after
             return ("unreadable", name, f"an object of MATLAB's own format {system}"), after
         raise Damaged(f"a matrix has the class {matlab_class}, which MATLAB does not have")
 
@@ -236,6 +307,8 @@ class _Reader:
         stored, _, after = self.numbers(at, end)
         if len(stored) != count:
             raise Damaged(f"a matrix of {count} numbers stores {len(stored)}")
+        if stored.dtype == dtype and stored.flags.aligned and stored.flags.writeable:
+            return stored, after  # a part of the buffer, which nobody else has
         with np.errstate(invalid="ignore", over="ignore"):
             values = stored.astype(dtype)
         if not np.can_cast(stored.dtype, dtype) and not np.array_equal(
@@ -261,6 +334,10 @@ class _Reader:
         count = math.prod(shape)
         if len(stored) == 0 and 0 < count <= _BLANKS:
             return np.full(shape, ord(" "), dtype=np.uint16)
+        if self.narrow and kind == _UINT16 and len(stored) == count and shape[0] == 1:
+            stored = _of_bytes(stored)
+            shape = (1, len(stored))
+            count = len(stored)
         if kind in (_UTF8, _UTF32) and (stored > 127).any():
             # Text that was cut within a character is read as far as it goes.
             codec = "utf-8" if kind == _UTF8 else f"utf-32-{self.order}e".replace("<", "l")
@@ -327,6 +404,17 @@ class _Reader:
             data = _complex(data.astype(np.float64), imaginary.astype(np.float64))
         data = data != 0 if flags & _LOGICAL else data.astype(np.result_type(data, np.float64))
         return compressed_columns(shape, data, rows, starts)
+
+
+def _of_bytes(units: np.ndarray) -> np.ndarray:
+    """Return the UTF-16 of units that are bytes of UTF-8; other units as they are."""
+    if len(units) == 0 or not 127 < units.max() < 256:
+        return units
+    try:
+        text = units.astype(np.uint8).tobytes().decode("utf-8")
+    except UnicodeDecodeError:
+        return units
+    return np.frombuffer(text.encode("utf-16-le"), "<u2")
 
 
 def compressed_columns(shape, data, rows, starts) -> tuple:

@@ -22,16 +22,30 @@ from d2ke.io.mat.v5 import compressed_columns
 from d2ke.io.mat.values import CLASSES
 from d2ke.io.store.hdf5 import Image
 
+
+class Ended(Damaged):
+    """The process that reads a file ended before it was done."""
+
+
 _CHILD = Path(__file__).with_name("v73_child.py")
 _USERBLOCK = 512
-_MOST_FIELDS = 4000  # MATLAB_fields is an attribute, which takes 64 KB
+_MOST_FIELDS = 4000  # in an attribute, which takes 64 KB; more are in a dataset, as MATLAB has it
 _COMPLEX = "d2ke_complex"  # of no numbers, for which MATLAB has no mark
 _PIECE = 2**24  # bytes of an array that are read at once
+_MOST_TRIALS = 3  # processes for one file
 _MOST_TEXT = 2**31  # bytes of one message without its arrays
 _COMPRESSED_FROM = 4096  # bytes; chunks and their index cost more than small arrays
 
 
 # Reading.
+
+
+def described(path: Path) -> Iterator[tuple[str, tuple[int, ...], str]]:
+    """Yield name, shape and class of each variable."""
+    for kind, content in _messages(path, {"whos": True, "names": [], "pieces": False}):
+        if kind == "whos":
+            name, shape, matlab_class = content
+            yield str(name), _shape(shape), str(matlab_class)
 
 
 def read(path: Path, names: list[str] | None, pieces: bool = False) -> Iterator[tuple]:
@@ -41,10 +55,40 @@ def read(path: Path, names: list[str] | None, pieces: bool = False) -> Iterator[
     ``("node", node)``, or with `pieces` for a cell ``("cell", shape)`` and
     ``("item", node)`` for each item.
     """
+    present: list[str] | None = None
+    left = names
+    for trial in range(_MOST_TRIALS):
+        begun: str | None = None
+        try:
+            for message in _messages(path, {"whos": False, "names": left, "pieces": pieces}):
+                if message[0] != "names":
+                    begun = str(message[1]) if message[0] == "name" else begun
+                    yield message
+                elif present is None:
+                    yield message
+                    present = [str(name) for name in message[1]]
+            return
+        except Ended as error:
+            # The process ended within a variable; another one reads those behind it.
+            order = present if names is None else names
+            if pieces or begun is None or order is None or begun not in order:
+                raise
+            yield "damaged", ("", str(error))
+            left = order[order.index(begun) + 1 :]
+            if trial == _MOST_TRIALS - 1:
+                for name in left:
+                    if name in (present or ()):
+                        yield "name", name
+                        yield "damaged", ("", "too many variables before it end its reader")
+            if not left:
+                return
+
+
+def _messages(path: Path, request: dict[str, Any]) -> Iterator[tuple]:
+    """Yield the answer of a new process to a request."""
     request = {
+        **request,
         "path": os.path.abspath(path),
-        "names": names,
-        "pieces": pieces,
         "sys_path": [str(x) for x in sys.path],
     }
     process = subprocess.Popen(
@@ -73,11 +117,11 @@ def _received(process: subprocess.Popen) -> Iterator[tuple]:
         try:
             message = _message(process.stdout)
         except EOFError:
-            raise Damaged(_end_of(process.wait())) from None
+            raise Ended(_end_of(process.wait())) from None
         except (LookupError, TypeError, ValueError, RecursionError) as error:
             raise Damaged(f"the process that reads it sends no message: {error}") from None
-        if message[0] == "damaged":
-            raise Damaged(message[1])
+        if message[0] == "refused":
+            raise Damaged(str(message[1]))
         if message[0] == "done":
             return
         yield message
@@ -89,10 +133,13 @@ def _message(stream: BinaryIO) -> tuple:
     if size > _MOST_TEXT:
         raise ValueError(f"{size} bytes of text")
     kind, *content = json.loads(_exactly(stream, size))
-    if kind in ("node", "item"):
+    if kind in ("node", "item", "subsystem"):
         return kind, _node(content[0], stream)
     if kind == "cell":
         return kind, _shape(content[0])
+    if kind == "damaged":
+        matlab_class, reason = map(str, content[0])
+        return kind, (matlab_class, reason)
     return kind, *content
 
 
@@ -127,6 +174,8 @@ def _node(described: list[Any], stream: BinaryIO) -> tuple:
         return compressed_columns(_shape(content[0]), *parts)
     if kind == "unreadable":
         return kind, str(content[0]), str(content[1])
+    if kind == "object":
+        return kind, str(content[0]), _node(content[1], stream)
     raise ValueError(f"a node of kind {kind!r}")
 
 
@@ -234,26 +283,26 @@ class _Writer:
         item.attrs["MATLAB_empty"] = np.uint8(1)
         return item
 
-    def put_references(
-        self, group: h5py.Group, name: str, shape: tuple[int, ...], items: list[tuple]
-    ) -> h5py.Dataset:
+    def put_group(self) -> h5py.Group:
+        """Return the group of what is referred to."""
         if self.references is None:
             self.references = self.file.create_group("#refs#")
             self.put_empty(self.references, "a", (0, 0), "canonical empty")
+        return self.references
+
+    def put_references(
+        self, group: h5py.Group, name: str, shape: tuple[int, ...], items: list[tuple]
+    ) -> h5py.Dataset:
+        references = self.put_group()
         table = np.empty(len(items), dtype=object)
         for i, item in enumerate(items):
             self.referred += 1
-            table[i] = self.put(self.references, f"b{self.referred}", item).ref
+            table[i] = self.put(references, f"b{self.referred}", item).ref
         table = table.reshape(shape[::-1])
         return group.create_dataset(name, data=table, dtype=h5py.ref_dtype)
 
     def put_struct(self, group: h5py.Group, name: str, node: tuple) -> h5py.HLObject:
         _, shape, columns = node
-        if len(columns) > _MOST_FIELDS:
-            raise ValueError(
-                f"a struct of {len(columns)} fields does not fit version 7.3, which takes "
-                f"{_MOST_FIELDS}"
-            )
         if not columns or 0 in shape:
             item = self.put_empty(group, name, shape, "struct")
         else:
@@ -268,7 +317,14 @@ class _Writer:
             fields = np.empty(len(columns), dtype=object)
             for i, field in enumerate(columns):
                 fields[i] = np.frombuffer(field.encode("ascii"), dtype="S1")
-            item.attrs.create("MATLAB_fields", fields, dtype=h5py.vlen_dtype(np.dtype("S1")))
+            dtype = h5py.vlen_dtype(np.dtype("S1"))
+            if len(columns) <= _MOST_FIELDS:
+                item.attrs.create("MATLAB_fields", fields, dtype=dtype)
+            else:
+                references = self.put_group()
+                self.referred += 1
+                names = references.create_dataset(f"b{self.referred}", data=fields, dtype=dtype)
+                item.attrs.create("MATLAB_fields", names.ref, dtype=h5py.ref_dtype)
         return item
 
     def put_sparse(self, group: h5py.Group, name: str, node: tuple) -> h5py.Group:

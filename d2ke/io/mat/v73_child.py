@@ -5,7 +5,9 @@ libhdf5 trusts what it finds: a few changed bytes make it loop for ever. This fi
 as a script by `d2ke.io.mat.v73`, without d2ke, and writes messages:
 ``("names", [all variables])``; for each variable ``("name", name)``, then ``("node", node)``,
 or for a cell that is read in pieces ``("cell", shape)`` and ``("item", node)`` for each item;
-at the end ``("done",)`` or ``("damaged", reason)``. Nodes are described in
+in place of any of these, for a variable that cannot be read, ``("damaged", [class, reason])``;
+after the variables, if there are objects of MATLAB's in them, ``("subsystem", node)``;
+at the end ``("done",)``, or ``("refused", reason)`` for the whole file. Nodes are described in
 `d2ke.io.mat.values`.
 
 A message is the length of a text, 8 bytes; the text, JSON; and the bytes of the arrays, which the
@@ -28,6 +30,7 @@ _BYTES_PER_SECOND = 50e6  # what decompression reaches everywhere
 _DEFLATE_RATIO = 1040
 _SPARE_BYTES = 2**26
 _MAX_DEPTH = 100
+_REFERENCE = 0xDD000000  # begins what stands for an object of MATLAB's
 
 
 class Damaged(Exception):  # noqa: N818 (its text is sent to the parent)
@@ -68,6 +71,7 @@ class Reader:
         self.file = h5py.File(path, "r")
         self.above: list[Any] = []
         self.empties: dict[int, tuple] = {}
+        self.objects = False  # whether any was read
 
     def names(self) -> list[str]:
         """Variables of the file."""
@@ -139,6 +143,12 @@ class Reader:
         value = self.attribute(item, "MATLAB_fields")
         if value is None:
             return None
+        if isinstance(value, h5py.Reference) and value:
+            # More than 4092 names do not fit an attribute; MATLAB keeps them in a dataset.
+            table = self.file[value]
+            if not isinstance(table, h5py.Dataset) or len(table.shape or ()) != 1:
+                raise Damaged(f"the attribute MATLAB_fields of {item.name} leads to no names")
+            value = self.array(table).ravel()
         try:
             names = [bytes(np.asarray(x)).decode("utf-8") for x in value]
         except (TypeError, ValueError):
@@ -175,6 +185,9 @@ class Reader:
         """Return what a dataset holds."""
         kind = self.matlab_class(data)
         if self.number(data, "MATLAB_object_decode"):
+            if kind != "function_handle" and data.dtype == np.uint32:
+                self.objects = True
+                return "object", kind or "", ("array", self.array(data))
             return self.unreadable(data, kind)
         if self.number(data, "MATLAB_empty"):
             return self.empty(data, kind)
@@ -280,29 +293,96 @@ class Reader:
         if self.attribute(group, "MATLAB_sparse") is not None:
             return self.sparse(group, kind)
         if kind not in ("struct", None) or self.number(group, "MATLAB_object_decode"):
-            return self.unreadable(group, kind)
+            if kind == "function_handle" or "EnumerationInstanceTag" not in group:
+                return self.unreadable(group, kind)
+            self.objects = True
+            return "object", kind or "", self.struct(group)
+        return self.struct(group)
+
+    def struct(self, group: Any) -> tuple:
+        """Return the fields of a group."""
         alarm()
         members = list(group)
         fields = self.fields(group)
         if fields is None:
             fields = members
-        if set(fields) != set(members):
-            raise Damaged(f"{group.name} has other members than MATLAB_fields says")
-        items = {field: self.member(group, field) for field in fields}
+        items = {field: self.member(group, field) for field in fields if field in members}
+        items |= {field: self.member(group, field) for field in members if field not in items}
+        missing = [field for field in fields if field not in items]
+        fields += [field for field in items if field not in fields]
         # The values of a struct array are references in a dataset without a class;
         # those of one struct are values.
-        if items and all(
-            isinstance(item, h5py.Dataset)
-            and h5py.check_ref_dtype(item.dtype)
-            and self.matlab_class(item) is None
-            for item in items.values()
-        ):
+        if items and all(map(self.table, items.values())):
             tables = {field: self.references(item) for field, item in items.items()}
             shapes = {shape for shape, _ in tables.values()}
             if len(shapes) > 1:
                 raise Damaged(f"the fields of {group.name} have different shapes")
-            return "struct", shapes.pop(), {field: x for field, (_, x) in tables.items()}
-        return "struct", (1, 1), {field: [self.node(item)] for field, item in items.items()}
+            shape = shapes.pop()
+            columns = {field: x for field, (_, x) in tables.items()}
+        else:
+            shape = (1, 1)
+            columns = {field: [self.node(item)] for field, item in items.items()}
+        absent = "unreadable", "", "a field without a value in the file"
+        self.nodes_left -= len(missing) * math.prod(shape)
+        if self.nodes_left < 0:
+            raise Damaged("it refers to more objects than its size allows")
+        columns |= {field: [absent] * math.prod(shape) for field in missing}
+        return "struct", shape, {field: columns[field] for field in fields}
+
+    def described(self, item: Any) -> tuple[tuple[int, ...], str]:
+        """Return shape and class of a variable, without its values."""
+        alarm()
+        kind = self.matlab_class(item)
+        if isinstance(item, h5py.Dataset):
+            if self.number(item, "MATLAB_empty"):
+                sizes = self.array(item).ravel() if math.prod(item.shape or ()) <= 32 else []
+                return tuple(int(n) for n in sizes), kind or "double"
+            shape = tuple(item.shape or ())[::-1]
+            if self.number(item, "MATLAB_object_decode"):
+                numbers = self.array(item).ravel().tolist() if math.prod(shape) <= 2**20 else []
+                n = int(numbers[1]) if len(numbers) > 1 and numbers[0] == _REFERENCE else 0
+                return tuple(map(int, numbers[2 : 2 + n])), kind or ""
+            if kind is None:
+                kind = "cell" if h5py.check_ref_dtype(item.dtype) else item.dtype.name
+                kind = {"float64": "double", "float32": "single"}.get(kind, kind)
+            return (1,) * (2 - len(shape)) + shape, kind
+        if not isinstance(item, h5py.Group):
+            return (), kind or ""
+        if self.attribute(item, "MATLAB_sparse") is not None:
+            starts = self.member(item, "jc").shape if "jc" in item else ()
+            columns = starts[0] - 1 if starts else 0
+            kind = "logical" if kind == "logical" else "sparse"
+            return (self.number(item, "MATLAB_sparse"), columns), kind
+        if kind in ("struct", None) and not self.number(item, "MATLAB_object_decode"):
+            for name in item:
+                first = self.member(item, name)
+                if self.table(first):
+                    shape = tuple(first.shape)[::-1]
+                    return (1,) * (2 - len(shape)) + shape, "struct"
+                break
+            return (1, 1), "struct"
+        return (), kind or ""
+
+    def subsystem(self) -> tuple:
+        """Return the cell with what the file has of MATLAB's objects."""
+        group = self.member(self.file, "#subsystem#")
+        return ("cell", *self.references(self.member(group, "MCOS")))
+
+    def is_cell(self, item: Any, kind: str | None) -> bool:
+        """Whether a variable is a cell with items."""
+        return (
+            isinstance(item, h5py.Dataset)
+            and kind == "cell"
+            and not self.number(item, "MATLAB_empty")
+        )
+
+    def table(self, item: Any) -> bool:
+        """Whether a member holds the values of a struct array: references without a class."""
+        return (
+            isinstance(item, h5py.Dataset)
+            and h5py.check_ref_dtype(item.dtype) is not None
+            and self.matlab_class(item) is None
+        )
 
     def sparse(self, group: Any, kind: str | None) -> tuple:
         """Return a sparse matrix by its three vectors."""
@@ -343,26 +423,45 @@ def messages(request: dict[str, Any]) -> Iterator[tuple]:
     reader = Reader(request["path"])
     names = reader.names()
     yield "names", names
+    if request["whos"]:
+        for name in names:
+            yield "whos", [name, *reader.described(reader.member(reader.file, name))]
+        yield ("done",)
+        return
     wanted = request["names"]
     for name in names if wanted is None else wanted:
         if name not in names:
             continue  # the parent has all names
-        item = reader.member(reader.file, name)
         yield "name", name
-        pieces = (
-            request["pieces"]
-            and isinstance(item, h5py.Dataset)
-            and reader.matlab_class(item) == "cell"
-            and not reader.number(item, "MATLAB_empty")
-        )
-        if pieces:
-            table = reader.array(item)
-            yield "cell", table.shape
-            for reference in table.ravel(order="F"):
-                yield "item", reader.referred(reference)
-        else:
-            yield "node", reader.node(item)
+        kind = None
+        try:
+            item = reader.member(reader.file, name)
+            kind = reader.matlab_class(item)
+            if request["pieces"] and reader.is_cell(item, kind):
+                table = reader.array(item)
+                yield "cell", table.shape
+                for reference in table.ravel(order="F"):
+                    yield "item", reader.referred(reference)
+            else:
+                yield "node", reader.node(item)
+        except GeneratorExit:
+            raise
+        except Exception as error:
+            reader.above.clear()
+            yield "damaged", [kind or "", reason_of(error)]
+    if reader.objects:
+        try:
+            yield "subsystem", reader.subsystem()
+        except Exception:  # the objects are then unreadable, all else was read
+            reader.above.clear()
     yield ("done",)
+
+
+def reason_of(error: Exception) -> str:
+    """Return an error in one line; h5py raises nearly every type of them."""
+    if isinstance(error, (Damaged, MemoryError, RecursionError)):
+        return str(error) or type(error).__name__
+    return f"{type(error).__name__}: {error}"
 
 
 def send(message: tuple, out: BinaryIO) -> None:
@@ -391,10 +490,8 @@ def answer(request: dict[str, Any], out: BinaryIO) -> None:
             alarm(2**40)  # writing waits for the parent
             send(message, out)
             alarm()
-    except (Damaged, MemoryError, RecursionError) as error:
-        send(("damaged", str(error) or type(error).__name__), out)
-    except Exception as error:  # h5py raises nearly every type of them
-        send(("damaged", f"{type(error).__name__}: {error}"), out)
+    except Exception as error:
+        send(("refused", reason_of(error)), out)
     out.flush()
 
 

@@ -8,6 +8,7 @@ Every file format is read into, and written from, plain nodes::
     ("cell", shape, items)       items in column-major order
     ("struct", shape, columns)   {field: its values in column-major order}
     ("sparse", shape, data, rows, starts)   compressed columns
+    ("object", matlab_class, metadata)   see `d2ke.io.mat.mcos`
     ("unreadable", matlab_class, reason)
 
 They are tuples because a process that must not import d2ke makes them as well.
@@ -24,6 +25,7 @@ import numpy as np
 import scipy.sparse
 
 from d2ke.io.mat.errors import Damaged, Unreadable
+from d2ke.io.mat.mcos import Subsystem
 from d2ke.objects.container import Objects
 
 MAX_DEPTH = 100
@@ -56,8 +58,11 @@ _KEYWORDS = re.compile(
 # Nodes to Python.
 
 
-def to_python(node: tuple, name: str, squeeze: bool) -> Any:
-    """Return what a node stands for; `name` is where it is, as MATLAB writes it."""
+def to_python(node: tuple, name: str, squeeze: bool, system: Subsystem | None = None) -> Any:
+    """Return what a node stands for; `name` is where it is, as MATLAB writes it.
+
+    `system` has the values of objects, which are Unreadable without.
+    """
     kind = node[0]
     if kind == "array":
         return _squeezed(node[1]) if squeeze else node[1]
@@ -66,15 +71,19 @@ def to_python(node: tuple, name: str, squeeze: bool) -> Any:
     if kind == "cell":
         _, shape, items = node
         values = (
-            to_python(item, f"{name}{{{place}}}", squeeze)
+            to_python(item, f"{name}{{{place}}}", squeeze, system)
             for place, item in zip(_places(shape), items, strict=True)
         )
         return _boxed(_objects(values, shape), squeeze)
     if kind == "struct":
-        return _struct(node, name, squeeze)
+        return _struct(node, name, squeeze, system)
     if kind == "sparse":
         _, shape, data, rows, starts = node
         return scipy.sparse.csc_array((data, rows, starts), shape=shape)
+    if kind == "object":
+        if system is None:
+            return Unreadable(name, node[1], "an object of a class")
+        return system.value(node, name, squeeze)
     _, matlab_class, reason = node
     return Unreadable(name, matlab_class, reason)
 
@@ -88,17 +97,17 @@ def _boxed(array: np.ndarray, squeeze: bool) -> np.ndarray:
     return np.atleast_1d(array.squeeze()) if squeeze else array
 
 
-def _struct(node: tuple, name: str, squeeze: bool) -> Any:
+def _struct(node: tuple, name: str, squeeze: bool, system: Subsystem | None) -> Any:
     _, shape, columns = node
     if shape == (1, 1):
         return {
-            field: to_python(values[0], f"{name}.{field}", squeeze)
+            field: to_python(values[0], f"{name}.{field}", squeeze, system)
             for field, values in columns.items()
         }
     result = np.empty(shape, dtype=[(field, object) for field in columns])
     for field, column in columns.items():
         values = (
-            to_python(item, f"{name}({place}).{field}", squeeze)
+            to_python(item, f"{name}({place}).{field}", squeeze, system)
             for place, item in zip(_places(shape), column, strict=True)
         )
         result[field] = _objects(values, shape)
@@ -129,7 +138,10 @@ def _text(units: np.ndarray, name: str, squeeze: bool) -> Any:
     rows = np.moveaxis(units, 1, -1)
     width = rows.shape[-1]
     if rows.size and ((rows >= 0xD800) & (rows < 0xE000)).any():
-        raise Damaged(f"{name} has characters beyond 16 bits in a char array of several rows")
+        # Pairs of units are one character here, so that rows have different lengths.
+        flat = np.ascontiguousarray(rows, dtype="<u2").reshape(-1, width)
+        texts = [row.tobytes().decode("utf-16-le", "surrogatepass") for row in flat]
+        return _boxed(np.array(texts).reshape(rows.shape[:-1]), squeeze)
     text = np.ascontiguousarray(rows, dtype=np.uint32)
     if math.prod(rows.shape[:-1]) > max(_MOST_EMPTY_ROWS, units.size) or width > _WIDEST_ROW:
         raise Damaged(f"{name} is a char array of the shape {shape}")

@@ -18,6 +18,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import mcos_files
 import numpy as np
 import scipy.io
 import scipy.sparse
@@ -54,6 +55,9 @@ def made_files(folder):
                 continue  # they take longest: a process for each
             files.append(folder / f"made{i}_{label}.mat")
             save_mat(files[-1], content, **options)
+    for version, write in mcos_files.WRITERS.items():
+        files.append(folder / f"objects_v{version.replace('.', '')}.mat")
+        write(files[-1], *mcos_files.sample())
     files.append(folder / "made_v4.mat")
     content = {"x": np.arange(12.0).reshape(3, 4), "z": np.array([[1j]]), "t": "text", "s": sparse}
     scipy.io.savemat(files[-1], content, format="4")

@@ -1,0 +1,469 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Values of MATLAB's own classes: string, datetime, table and others, as plain Python and numpy.
+
+A variable of such a class holds numbers only: 0xDD000000, a shape, and the numbers of objects and
+of a class. Their properties are elsewhere in the file, in one cell, the "FileWrapper__" of the
+subsystem. Its first item is a table of 32-bit integers in regions, which has the names and says
+which item of the cell is which property of which object; the last one has the defaults of each
+class. MathWorks does not document this; the layout is that of the format notes of the project
+mat-io (matio).
+
+Everything is checked as it is read: what does not fit is Unreadable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from d2ke.io.mat.errors import Damaged, Unreadable
+
+REFERENCE = 0xDD000000
+_HEADER = 40  # bytes before the names
+_TAIL = {2: 1, 3: 2, 4: 3}  # items behind the properties, by version
+_MAX_DEPTH = 20  # objects within each other
+_MISSING = 2**64 - 1  # the length of a missing string
+_MOST_MICROSECONDS = 2.0**62
+_MOST_ROWS = 2**24  # of a timetable without variables
+
+_ERRORS = (LookupError, TypeError, ValueError, AttributeError, OverflowError)  # of damage
+
+Python = Callable[..., Any]  # values.to_python, which imports this module
+
+
+class Subsystem:
+    """The objects of one file; `load` returns the items of its cell, or None if it has none."""
+
+    def __init__(self, load: Callable[[], list[tuple] | None], order: str, python: Python):
+        self._load = load
+        self._order = order
+        self._python = python
+        self._ready = False
+        self._values: dict[tuple[int, bool], Any] = {}
+        self._depth = 0
+
+    def value(self, node: tuple, name: str, squeeze: bool) -> Any:
+        """Return the value of ``("object", class, metadata)``."""
+        _, matlab_class, metadata = node
+        try:
+            self._open()
+            if metadata[0] == "struct":
+                return self._enumeration(metadata, squeeze)
+            return self._referred(metadata[1], name, squeeze)
+        except _Unknown as unknown:
+            return Unreadable(name, unknown.matlab_class or matlab_class, unknown.reason)
+        except (Damaged, *_ERRORS) as error:
+            reason = f"damaged: an object that does not fit its class ({error})"
+            return Unreadable(name, matlab_class, reason)
+
+    # The table of names, classes, objects and properties.
+
+    def _open(self) -> None:
+        if self._ready:
+            return
+        items = self._load()
+        if not items or items[0][0] != "array" or items[0][1].dtype != np.uint8:
+            raise _Unknown("an object of a class, whose properties are not in the file")
+        raw = items[0][1].ravel(order="F").tobytes()
+        words = np.frombuffer(raw[: len(raw) & ~3], f"{self._order}u4").astype(np.int64)
+        if len(words) < 10 or int(words[0]) not in _TAIL:
+            raise _Unknown(f"an object of a class, in version {words[:1]} of their format")
+        offsets = [int(x) for x in words[2:10]]
+        ends = offsets[:6]
+        if ends != sorted(ends) or ends[0] < _HEADER or ends[-1] > len(raw):
+            raise Damaged("the table of objects has regions outside itself")
+        self._names = [x.decode("utf-8", "replace") for x in raw[_HEADER : ends[0]].split(b"\0")]
+        regions = [words[a // 4 : b // 4] for a, b in pairwise(ends)]
+        self._classes = regions[0][: len(regions[0]) // 4 * 4].reshape(-1, 4)
+        self._objects = regions[2][: len(regions[2]) // 6 * 6].reshape(-1, 6)
+        self._saved, self._normal = _blocks(regions[1]), _blocks(regions[3])
+        self._properties = items[2 : len(items) - _TAIL[int(words[0])]]
+        defaults = items[-1]
+        self._defaults = defaults[2] if defaults[0] == "cell" else []
+        self._ready = True
+
+    def _text(self, number: int) -> str:
+        """Return a name; they are numbered from 1."""
+        if not 1 <= number <= len(self._names):
+            raise Damaged(f"name {number} of {len(self._names)}")
+        return self._names[number - 1]
+
+    def _class_name(self, number: int) -> str:
+        if not 1 <= number < len(self._classes):
+            raise Damaged(f"class {number} of {len(self._classes) - 1}")
+        space, name = (int(x) for x in self._classes[number][:2])
+        return (f"{self._text(space)}." if space else "") + self._text(name)
+
+    def _fields(self, number: int) -> dict[str, tuple]:
+        """Return the nodes of an object's properties, by name."""
+        class_number, _, _, saved, normal, _ = (int(x) for x in self._objects[number])
+        fields: dict[str, tuple] = {}
+        if 0 <= class_number < len(self._defaults):
+            default = self._defaults[class_number]
+            if default[0] == "struct" and default[1] == (1, 1):
+                fields = {name: values[0] for name, values in default[2].items()}
+        blocks, at = (self._saved, saved) if saved else (self._normal, normal)
+        if not 0 <= at < len(blocks):
+            raise Damaged(f"object {number} has no properties")
+        for name, kind, where in blocks[at]:
+            if kind == 1 and 0 <= where < len(self._properties):
+                fields[self._text(int(name))] = self._properties[int(where)]
+        return fields
+
+    # Objects.
+
+    def _referred(self, metadata: np.ndarray, name: str, squeeze: bool) -> Any:
+        numbers = metadata.ravel(order="F").tolist()
+        n = numbers[1] if len(numbers) > 1 else 0
+        shape = tuple(numbers[2 : 2 + n])
+        ids = numbers[2 + n : -1]
+        if numbers[:1] != [REFERENCE] or not 2 <= n <= 32 or len(shape) != n:
+            raise Damaged("no reference to an object")
+        matlab_class = self._class_name(numbers[-1])
+        if matlab_class not in _CONVERTERS:
+            raise _Unknown("an object of a class", matlab_class)
+        if math.prod(shape) != len(ids):
+            raise Damaged(f"{len(ids)} objects in an array of shape {shape}")
+        values = [self._object(i, matlab_class, name, squeeze) for i in ids]
+        if len(values) == 1:
+            return values[0]
+        return _boxed(values, shape, squeeze)
+
+    def _object(self, number: int, matlab_class: str, name: str, squeeze: bool) -> Any:
+        key = number, squeeze
+        if key not in self._values:
+            if not 1 <= number < len(self._objects):
+                raise Damaged(f"object {number} of {len(self._objects) - 1}")
+            if self._depth >= _MAX_DEPTH:
+                raise Damaged(f"objects are nested deeper than {_MAX_DEPTH} levels")
+            self._depth += 1
+            try:
+                properties = _Properties(self, self._fields(number), name, squeeze)
+                self._values[key] = _CONVERTERS[matlab_class](properties)
+            finally:
+                self._depth -= 1
+        return self._values[key]
+
+    def _enumeration(self, metadata: tuple, squeeze: bool) -> Any:
+        """Return the names of members; of one member a str."""
+        fields = _one_struct(metadata)
+        names = [self._text(int(x)) for x in _numbers(fields["ValueNames"]).ravel(order="F")]
+        indices = _numbers(fields["ValueIndices"])
+        members = [names[int(x)] for x in indices.ravel(order="F")]
+        return members[0] if indices.shape == (1, 1) else _boxed(members, indices.shape, squeeze)
+
+    def python(self, node: tuple, name: str, squeeze: bool) -> Any:
+        """Return the value of a property's node, in which numbers stand for objects."""
+        return self._python(_linked(node), name, squeeze, self)
+
+
+class _Unknown(Exception):  # noqa: N818 (the reason why an object is Unreadable)
+    def __init__(self, reason: str, matlab_class: str = ""):
+        self.reason, self.matlab_class = reason, matlab_class
+
+
+class _Properties:
+    """The properties of one object, and how they are read."""
+
+    def __init__(self, system: Subsystem, fields: dict[str, tuple], name: str, squeeze: bool):
+        self.system, self.fields, self.name, self.squeeze = system, fields, name, squeeze
+
+    def node(self, field: str) -> tuple:
+        if field not in self.fields:
+            raise Damaged(f"no property {field}")
+        return self.fields[field]
+
+    def within(self, field: str) -> _Properties:
+        """Return the fields of a property that is a struct."""
+        fields = _one_struct(self.node(field))
+        return _Properties(self.system, fields, self.name, self.squeeze)
+
+    def items(self, field: str) -> list[tuple]:
+        """Return the nodes of a property that is a cell."""
+        node = self.node(field)
+        if node[0] == "array" and node[1].size == 0:
+            return []
+        if node[0] != "cell":
+            raise Damaged(f"{field} is no cell")
+        return node[2]
+
+    def read(self, node: tuple, place: str, squeeze: bool = False) -> Any:
+        return self.system.python(node, self.name + place, squeeze)
+
+    def value(self, field: str) -> Any:
+        """Return a property as Python, in MATLAB's shape."""
+        return self.read(self.node(field), f".{field}")
+
+    def texts(self, field: str) -> list[str]:
+        """Return the str of a cell of char, or of a string array."""
+        node = self.node(field)
+        if node[0] == "cell":
+            values = [self.read(item, "") for item in node[2]]
+        else:
+            values = _elements(self.value(field))
+        if not all(isinstance(value, str) for value in values):
+            raise Damaged(f"{field} holds what is no text")
+        return values
+
+
+def _string(p: _Properties) -> Any:
+    """Return a str for 1 x 1, else an array of str; None where a string is missing."""
+    node = p.node("any")
+    data = _numbers(node).ravel(order="F")
+    if data.size == 0:
+        return _boxed([], (0, 0), p.squeeze)
+    if data.dtype != np.uint64 or data[0] != 1:
+        raise _Unknown("a string in an unknown form")
+    n = int(data[1])
+    shape = tuple(int(x) for x in data[2 : 2 + n])
+    count = math.prod(shape)
+    if not 2 <= n <= 32 or len(shape) != n or count > len(data):
+        raise Damaged(f"strings of shape {shape}")
+    lengths = [int(x) for x in data[2 + n : 2 + n + count]]
+    units = data[2 + n + count :].astype("<u8").view("<u2")
+    kept = [0 if length == _MISSING else length for length in lengths]
+    if len(lengths) != count or sum(kept) > len(units):
+        raise Damaged(f"{count} strings of {sum(kept)} characters")
+    texts: list[str | None] = []
+    at = 0
+    for length, size in zip(lengths, kept, strict=True):
+        text = units[at : at + size].tobytes().decode("utf-16-le", "surrogatepass")
+        texts.append(None if length == _MISSING else text)
+        at += size
+    return texts[0] if shape == (1,) * n else _boxed(texts, shape, p.squeeze)
+
+
+def _datetime(p: _Properties) -> np.ndarray:
+    """Return datetime64 of microseconds; with a time zone UTC."""
+    data = _numbers(p.node("data"))
+    imaginary = data.imag if data.dtype.kind == "c" else 0.0
+    return _reduced(_microseconds(data.real, imaginary).astype("datetime64[us]"), p.squeeze)
+
+
+def _duration(p: _Properties) -> np.ndarray:
+    """Return timedelta64 of microseconds."""
+    millis = _numbers(p.node("millis"))
+    return _reduced(_microseconds(millis, 0.0).astype("timedelta64[us]"), p.squeeze)
+
+
+def _calendar_duration(p: _Properties) -> dict[str, np.ndarray]:
+    """Return a dict of months and days, which have no fixed length, and the time."""
+    parts = p.within("components")
+    months, days, millis = (_numbers(parts.node(x)) for x in ("months", "days", "millis"))
+    months, days, millis = np.broadcast_arrays(months, days, millis)
+    time = _microseconds(millis, 0.0).astype("timedelta64[us]")
+    values = {"months": months.copy(), "days": days.copy(), "time": time}
+    return {name: _reduced(value, p.squeeze) for name, value in values.items()}
+
+
+def _categorical(p: _Properties) -> dict[str, Any]:
+    """Return the arguments of pandas.Categorical.from_codes; -1 where a value is undefined."""
+    categories = p.texts("categoryNames")
+    codes = _numbers(p.node("codes")).astype(np.int64) - 1
+    if codes.size and not -1 <= codes.min() <= codes.max() < len(categories):
+        raise Damaged(f"codes beyond {len(categories)} categories")
+    ordered = bool(_numbers(p.node("isOrdinal")).any()) if "isOrdinal" in p.fields else False
+    return {"codes": _reduced(codes, p.squeeze), "categories": categories, "ordered": ordered}
+
+
+def _table(p: _Properties) -> dict[str, Any]:
+    """Return a dict of variables; row names, if any, come first, by their dimension's name."""
+    columns = p.texts("varnames"), p.items("data")
+    rows = p.texts("rownames")
+    if not rows:
+        return _columns(p, *columns)
+    dimension = p.within("props").texts("DimensionNames")[0]
+    return {dimension: _boxed(rows, (len(rows), 1), p.squeeze), **_columns(p, *columns)}
+
+
+def _timetable(p: _Properties) -> dict[str, Any]:
+    """Return a dict of the row times, by the name of their dimension, and the variables."""
+    p = p.within("any")
+    columns = _columns(p, p.texts("varNames"), p.items("data"))
+    rows = int(_numbers(p.node("numRows")).item())
+    first = next(iter(columns.values()), None)
+    if not 0 <= rows <= max(_MOST_ROWS, np.size(first)):
+        raise Damaged(f"a timetable of {rows} rows")
+    times = _linked(p.node("rowTimes"))
+    value = _regular(p.within("rowTimes"), rows) if times[0] == "struct" else p.value("rowTimes")
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "mM" or value.size != rows:
+        raise Damaged("a timetable without times of its rows")
+    return {p.texts("dimNames")[0]: _reduced(value.reshape(-1, 1), p.squeeze), **columns}
+
+
+def _regular(p: _Properties, rows: int) -> np.ndarray:
+    """Return the times of rows in equal steps."""
+    origin = p.value("origin")
+    if not _is_time(origin):
+        raise Damaged("a timetable whose first time is none")
+    if bool(_numbers(p.node("specifiedAsRate")).any()):
+        micros = 1e6 / float(_numbers(p.node("sampleRate")).item())
+        step: Any = np.round(np.arange(rows) * micros).astype("timedelta64[us]")
+    else:
+        step = p.value("stepSize")
+        if isinstance(step, dict) and list(step) == ["months", "days", "time"]:
+            months, days, time = (x.item() for x in step.values())
+            if months and (days or time):
+                raise _Unknown("a timetable with steps of months and days")
+            if months:
+                whole = origin.astype("datetime64[M]")
+                moved = whole + np.arange(rows) * np.timedelta64(int(months), "M")
+                last = (moved + 1).astype("datetime64[D]") - moved.astype("datetime64[D]")
+                into = origin - whole.astype("datetime64[us]")
+                days_into = into.astype("timedelta64[D]")
+                days_kept = np.minimum(days_into, last - np.timedelta64(1, "D"))
+                return moved.astype("datetime64[us]") + days_kept + (into - days_into)
+            step = np.timedelta64(int(days), "D") + step["time"]
+        if not _is_time(step):
+            raise Damaged("a timetable whose step is no time")
+        step = np.arange(rows) * step
+    return np.asarray(origin + np.ravel(step)).ravel()
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind in "mM" and value.size == 1
+
+
+def _columns(p: _Properties, names: list[str], nodes: list[tuple]) -> dict[str, Any]:
+    if len(names) != len(nodes):
+        raise Damaged(f"{len(nodes)} variables with {len(names)} names")
+    return {
+        name: p.read(node, f".{name}", p.squeeze) for name, node in zip(names, nodes, strict=True)
+    }
+
+
+def _map(p: _Properties) -> dict[Any, Any]:
+    """Return a dict; keys are str or numbers."""
+    p = p.within("serialization")
+    keys, nodes = (p.items(field) for field in ("keys", "values"))
+    if len(keys) != len(nodes):
+        raise Damaged(f"{len(keys)} keys of {len(nodes)} values")
+    values = [p.read(node, f"({i + 1})", p.squeeze) for i, node in enumerate(nodes)]
+    return dict(zip((_key(p.read(key, "")) for key in keys), values, strict=True))
+
+
+def _dictionary(p: _Properties) -> Any:
+    """Return a dict if the keys are strings or numbers, else a list of pairs."""
+    p = p.within("data")
+    if "Key" not in p.fields:
+        return {}  # of no types yet
+    keys, values = (_elements(p.value(field)) for field in ("Key", "Value"))
+    if len(keys) != len(values):
+        raise Damaged(f"{len(keys)} keys of {len(values)} values")
+    keys = [_key(key) for key in keys]
+    if all(isinstance(key, (str, int, float, complex)) for key in keys):
+        return dict(zip(keys, values, strict=True))
+    return list(zip(keys, values, strict=True))
+
+
+_CONVERTERS: dict[str, Callable[[_Properties], Any]] = {
+    "string": _string,
+    "datetime": _datetime,
+    "duration": _duration,
+    "calendarDuration": _calendar_duration,
+    "categorical": _categorical,
+    "table": _table,
+    "timetable": _timetable,
+    "containers.Map": _map,
+    "dictionary": _dictionary,
+}
+
+
+def _blocks(region: np.ndarray) -> list[np.ndarray]:
+    """Return the blocks of a region: each a count and so many triples, of an even length."""
+    blocks, at = [], 0
+    while at < len(region):
+        n = int(region[at])
+        end = at + 1 + 3 * n
+        if n < 0 or end > len(region):
+            raise Damaged("the table of objects has properties outside itself")
+        blocks.append(region[at + 1 : end].reshape(-1, 3))
+        at = end + end % 2
+    return blocks
+
+
+def _linked(node: tuple) -> tuple:
+    """Return a node in which numbers that stand for an object are one."""
+    kind = node[0]
+    if kind == "array" and _is_reference(node[1]):
+        return "object", "", node
+    if kind == "cell":
+        return "cell", node[1], [_linked(item) for item in node[2]]
+    if kind == "struct":
+        if "EnumerationInstanceTag" in node[2]:
+            return "object", "", node
+        columns = {field: [_linked(x) for x in column] for field, column in node[2].items()}
+        return "struct", node[1], columns
+    return node
+
+
+def _is_reference(array: np.ndarray) -> bool:
+    return (
+        array.dtype == np.uint32
+        and array.ndim == 2
+        and array.shape[1] == 1
+        and array.size >= 6
+        and array[0, 0] == REFERENCE
+    )
+
+
+def _one_struct(node: tuple) -> dict[str, tuple]:
+    if node[0] != "struct" or node[1] != (1, 1):
+        raise Damaged("a property is no struct")
+    return {name: values[0] for name, values in node[2].items()}
+
+
+def _numbers(node: tuple) -> np.ndarray:
+    if node[0] != "array":
+        raise Damaged("a property holds no numbers")
+    return node[1]
+
+
+def _elements(value: Any) -> list[Any]:
+    """Return the elements of an array, in MATLAB's order; a value that is none is one element."""
+    if not isinstance(value, np.ndarray):
+        return [value]
+    flat = value.ravel(order="F")
+    return list(flat) if flat.dtype.kind in "mMV" else flat.tolist()
+
+
+def _key(value: Any) -> Any:
+    """Return a number in an array as Python's own."""
+    return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
+
+
+def _microseconds(millis: np.ndarray, rest: Any) -> np.ndarray:
+    """Return whole microseconds, NaT for NaN; of MATLAB's two parts the second is small."""
+    if millis.dtype.kind != "f":
+        raise Damaged("times that are no floating-point numbers")
+    whole = np.floor(millis)
+    missing = np.isnan(millis)
+    with np.errstate(invalid="ignore", over="ignore"):
+        micros = np.where(missing, 0.0, np.round((millis - whole + rest) * 1000))
+        whole = np.where(missing, 0.0, whole)
+        beyond = ~(np.abs(whole) * 1000 + np.abs(micros) < _MOST_MICROSECONDS)
+    if beyond.any():
+        raise _Unknown("times beyond 146,000 years, or infinite")
+    result = whole.astype(np.int64) * 1000 + micros.astype(np.int64)
+    result[missing] = np.iinfo(np.int64).min
+    return result
+
+
+def _reduced(array: np.ndarray, squeeze: bool) -> Any:
+    if not squeeze:
+        return array
+    return array.reshape(())[()] if array.size == 1 else array.squeeze()
+
+
+def _boxed(values: Iterable[Any], shape: tuple[int, ...], squeeze: bool) -> np.ndarray:
+    values = list(values)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    if math.prod(shape) != len(values):
+        raise Damaged(f"{len(values)} values in an array of shape {shape}")
+    array = array.reshape(shape, order="F")
+    return np.atleast_1d(array.squeeze()) if squeeze else array

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MATLAB's string, datetime, table and other classes, in files made by the documented layout."""
+
+import random
+
+import mcos_files
+import numpy as np
+import pytest
+
+from d2ke.io import MatFileError, Unreadable, load_mat, whos_mat
+
+US = "datetime64[us]"
+
+
+@pytest.fixture(params=["5", "7.3"])
+def path(request, tmp_path):
+    mcos_files.WRITERS[request.param](tmp_path / "a.mat", *mcos_files.sample())
+    return tmp_path / "a.mat"
+
+
+def test_strings(path):
+    data = load_mat(path, ["text", "texts"])
+    assert data["text"] == "one"
+    assert data["texts"].tolist() == [["a", None], ["é😀", ""]]
+
+
+def test_times(path):
+    data = load_mat(path, ["time", "zoned", "span", "calendar"])
+    assert data["time"].dtype == US
+    assert data["time"].shape == (1, 2)
+    assert data["time"][0, 0] == np.datetime64("2017-07-14T02:40:00.000500")
+    assert np.isnat(data["time"][0, 1])
+    assert data["zoned"].tolist() == [[np.datetime64("2017-07-14T02:40:00.000001").item()]]
+    assert data["span"].dtype == "timedelta64[us]"
+    assert data["span"].astype(int).tolist() == [[1_500_000], [250]]
+    assert data["calendar"]["months"].tolist() == [[1, 2]]
+    assert data["calendar"]["days"].tolist() == [[3, 3]]
+    assert data["calendar"]["time"].astype(int).tolist() == [[0, 0]]
+
+
+def test_categories(path):
+    kinds = load_mat(path, "kinds")["kinds"]
+    assert kinds["codes"].tolist() == [[1, -1, 0]]
+    assert kinds["categories"] == ["low", "high"]
+    assert kinds["ordered"] is True
+
+
+def test_tables(path):
+    data = load_mat(path)
+    table = data["table"]
+    assert list(table) == ["Row", "A", "B"]
+    assert table["Row"].tolist() == [["r1"], ["r2"]]
+    assert table["A"].tolist() == [[1], [2]]
+    assert table["B"].tolist() == [["x"], ["y"]]
+    assert data["plain"] == {}
+    assert list(data["listed"]) == ["Time", "v"]
+    assert data["listed"]["Time"].astype(int).tolist() == [[0], [1000], [5000]]
+    months = ["2017-07-14T02:40", "2017-08-14T02:40", "2017-09-14T02:40"]
+    assert data["regular"]["Time"].ravel().tolist() == np.array(months, US).tolist()
+    assert data["rate"]["Time"].astype(int).ravel().tolist() == [0, 1000, 2000]
+    squeezed = load_mat(path, squeeze=True)
+    assert squeezed["table"]["A"].tolist() == [1, 2]
+    assert squeezed["rate"]["Time"].shape == (3,)
+    assert squeezed["zoned"] == np.datetime64("2017-07-14T02:40:00.000001")
+
+
+def test_maps(path):
+    data = load_mat(path)
+    assert data["container"] == {"k": np.array([[1.0]]), "l": "one"}
+    assert data["dictionary"] == {"p": 10.0, "q": 20.0}
+    assert [(np.ravel(key).tolist(), value) for key, value in data["pairs"]] == [
+        ([0, 1], 10.0),
+        (["x"], 20.0),
+    ]
+    assert data["empty"] == {}
+
+
+def test_enumerations_and_other_classes(path):
+    data = load_mat(path)
+    assert data["colours"].tolist() == [["red", "blue", "blue"]]
+    assert data["colour"] == "blue"
+    assert data["own"] == Unreadable("own", "pkg.Own", "an object of a class")
+    assert ("own", (1, 1), "pkg.Own") in whos_mat(path)
+
+
+def test_objects_without_their_properties(tmp_path):
+    objects, variables = mcos_files.sample()
+    objects.objects = objects.objects[:3]
+    mcos_files.write_v5(tmp_path / "a.mat", objects, variables)
+    data = load_mat(tmp_path / "a.mat")
+    assert data["text"] == "one"
+    assert data["time"].reason.startswith("damaged: an object that does not fit its class")
+    content = (tmp_path / "a.mat").read_bytes()
+    (tmp_path / "a.mat").write_bytes(content[:116] + bytes(8) + content[124:])
+    text = load_mat(tmp_path / "a.mat", "text")["text"]
+    assert text.matlab_class == "string"
+    assert text.reason == "an object of a class, whose properties are not in the file"
+
+
+def test_objects_that_contain_themselves(tmp_path):
+    objects = mcos_files.Objects()
+    link = mcos_files.Link([mcos_files.REFERENCE, 2, 1, 1, 1, 1])
+    serialized = {"keys": ["k"], "values": [link]}
+    objects.add("containers.Map", serialization=serialized)
+    for version, write in mcos_files.WRITERS.items():
+        write(tmp_path / f"{version}.mat", objects, {"m": ("containers.Map", link)})
+        text = repr(load_mat(tmp_path / f"{version}.mat")["m"])
+        assert "nested deeper than 20 levels" in text
+
+
+def test_damaged_objects_are_read_or_refused(tmp_path):
+    import mat_fuzz
+
+    mcos_files.write_v5(tmp_path / "a.mat", *mcos_files.sample())
+    content = (tmp_path / "a.mat").read_bytes()
+    for seed in range(400):
+        (tmp_path / "b.mat").write_bytes(mat_fuzz.damaged(content, random.Random(seed)))
+        try:
+            load_mat(tmp_path / "b.mat")
+        except MatFileError:
+            continue
