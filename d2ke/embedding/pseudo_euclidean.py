@@ -141,7 +141,7 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:
     few = n > max(_LARGE, _FEW * R)
     case = "R <= n / 10, n > 1000" if few else ""
     B = _squares("D", symmetric_matrix("D", D, "gdk_led", case, R=R))
-    if 0 < D.max() < _SMALLEST:
+    if 0 < float(D.max()) < _SMALLEST:
         raise ValueError(
             f"D is too small: its largest distance is {D.max():g}, and float64 does not "
             "hold the squares; multiply D by a number"
@@ -183,7 +183,7 @@ def _squares(name: str, D: np.ndarray) -> np.ndarray:
     """Squares of checked distances, in a new array."""
     values = arrays.matrix(name, D)
     arrays.check_distances(name, values)
-    if values.size and values.max() > _LARGEST:
+    if values.size and float(values.max()) > _LARGEST:
         i, j = divmod(int(values.argmax()), values.shape[1])
         raise ValueError(
             f"{name}[{i}, {j}] is {values[i, j]:g}; at most 2**500 (3.3e150) is accepted, since "

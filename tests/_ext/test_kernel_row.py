@@ -58,7 +58,7 @@ def test_equal_sets_in_any_order_are_at_distance_zero():
 
 def test_weights_stand_for_repetition():
     points = np.array([[0.0, 1.0], [2.0, 0.5], [1.0, 1.0]])
-    other = np.array([[0.5, 0.5]])
+    other = np.array([[0.5, 0.5], [0.5, 0.7]])
     repeated = d2ke.distance_matrix([points[[0, 0, 1, 2, 2, 2]]], [other], "kernel", sigma=1.0)
     weighted = d2ke.distance_matrix(
         d2ke.pack([points], weights=[[2, 1, 3]]), [other], "kernel", sigma=1.0

@@ -359,6 +359,7 @@ CASES = [
     (TypeError, ("names[0]", "3"), files.load_mat, "unused", [3]),
     (TypeError, ("names", "3"), files.load_mat, "unused", 3),
     (TypeError, ("file", "5"), files.load_mat, 5),
+    (TypeError, ("file", "5"), files.whos_mat, 5),
     (TypeError, ("name", "3"), files.load_objects, "unused", 3),
     (ValueError, ("kind", "'text'"), files.load_objects, "unused", "X", given(kind="text")),
     (TypeError, ("file", "5"), files.load_objects, 5, "X"),

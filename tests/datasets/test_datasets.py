@@ -482,7 +482,7 @@ def test_standardize(dtype):
 
 
 def test_standardize_wrong_arguments():
-    series = pack([np.zeros((2, 3))])
+    series = pack([np.zeros((3, 3))])
     with pytest.raises(TypeError, match="train must be Objects, got list"):
         standardize([np.zeros((2, 3))])
     with pytest.raises(TypeError, match=r"others\[0\] holds strings"):

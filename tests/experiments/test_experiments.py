@@ -135,7 +135,7 @@ def test_random_objects_are_of_the_kind_of_the_data(digits, name):
 
 
 def test_descriptors_are_drawn_from_the_sphere():
-    train = pack(np.random.default_rng(0).random((4, 3, 16)).astype(np.float32))
+    train = pack(np.random.default_rng(0).random((4, 17, 16)).astype(np.float32))
     dataset = Dataset("sets", train, np.arange(4), REGISTRY["digits-points"])
     omega = sample(dataset, train, {"size": (2, 4)}, 30, 0)
     assert omega.dtype == np.float32
@@ -184,7 +184,7 @@ def test_sets_are_drawn_from_a_region_or_from_the_data(digits):
     assert sample(dataset, train, {"size": (2, 9)}, 30, 4) == box
     points = d2ke.resampled_sets(30, train, size=(2, 9), seed=4)
     assert sample(dataset, train, {"size": (2, 9), "region": "data"}, 30, 4) == points != box
-    descriptors = pack(np.random.default_rng(0).random((4, 3, 16)).astype(np.float32))
+    descriptors = pack(np.random.default_rng(0).random((4, 17, 16)).astype(np.float32))
     for region in ("sphere", "orthant"):
         expected = d2ke.random_sets(30, 16, size=3, region=region, seed=4, dtype=np.float32)
         parameters = {"size": 3, "region": region}

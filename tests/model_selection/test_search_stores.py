@@ -206,7 +206,7 @@ def test_the_same_as_in_memory_with_any_numbers(n, R, gamma, n_folds, seed, tmp_
         "seed": seed,
         "n_threads": 1,
     }
-    X = d2ke.pack(list(x.astype(rng.choice(["f4", "f8"]))))
+    X = d2ke.pack(list(x.astype(rng.choice(["f4", "f8"]))), channels_first=False)
     folder = tmp_path_factory.mktemp("search")
     assert search(X, y, folder=folder, **how) == search(X, y, **how)
 
