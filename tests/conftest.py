@@ -4,6 +4,7 @@
 import os
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,19 @@ def session_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("D2KE_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Make slow tests of all but every k-th case of a test that is marked ``sample(k)``."""
+    counts = Counter()
+    for item in items:
+        marker = item.get_closest_marker("sample")
+        if marker is not None:
+            test = item.nodeid.partition("[")[0]
+            if counts[test] % marker.args[0]:
+                item.add_marker(pytest.mark.slow)
+            counts[test] += 1
 
 
 def pytest_generate_tests(metafunc):

@@ -167,6 +167,7 @@ MODELS = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", MODELS)
 def test_models_claim_no_memory(name, tmp_path):
     model_file(tmp_path / "m", MODELS[name])
@@ -449,6 +450,7 @@ def test_searches_are_one_file(tmp_path):
     assert "is a link to elsewhere" in refused("d2ke.load_search(sys.argv[1])", path)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("deep", ["[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000])
 def test_nested_searches_are_refused(deep, tmp_path):
     (tmp_path / "s.json").write_text(deep)
@@ -521,6 +523,7 @@ MAT_FILES = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory as Linux does")
 @pytest.mark.parametrize("name", MAT_FILES)
 def test_mat_files_claim_no_memory(name, tmp_path):
@@ -563,6 +566,7 @@ def mat_sparse(file):
     group["data"] = h5py.ExternalLink("other.h5", "/x")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "change", [mat_external, mat_virtual, mat_link, mat_soft, mat_field, mat_sparse]
 )

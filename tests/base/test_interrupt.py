@@ -154,6 +154,7 @@ QUICK = (
 )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 @pytest.mark.parametrize(
     "case",

@@ -1033,6 +1033,7 @@ def test_training_that_cannot_fit_is_refused_first(trained):
         same_model(model, wanted)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("solver", ["block", "liblinear"])
 def test_training_stays_within_the_limit(file, solver):
     script = (

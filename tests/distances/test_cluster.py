@@ -161,6 +161,7 @@ CASES = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("case", CASES)
 def test_same_bits(client, file, small_blocks, case):
     function, given, how = CASES[case]

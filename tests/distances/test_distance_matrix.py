@@ -48,6 +48,7 @@ def with_reference(name, dtype):
     return X, Y, reference.matrix(reference.DISTANCES[name], X, Y, **reference.given(name))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_reference(isa, name, dtype):
     X, Y, wanted = with_reference(name, dtype)
@@ -57,6 +58,7 @@ def test_reference(isa, name, dtype):
     np.testing.assert_allclose(D, wanted, rtol=1e-12 if dtype == np.float64 else 1e-5)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_same_bits_for_any_threads_and_chunks(isa, name, dtype):
     X, Y = case(name, dtype, 70, 130, seed=1)
@@ -79,6 +81,7 @@ def test_same_bits_for_any_threads_and_chunks(isa, name, dtype):
         )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_same_bits_when_there_is_work_for_many_threads(name, dtype):
     # Small matrices may be left to fewer threads than asked for; this one is not. Of earth

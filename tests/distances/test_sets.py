@@ -148,6 +148,7 @@ def ragged(rng, n, most, d, dtype):
     return [rng.standard_normal((int(m), d)).astype(dtype) for m in rng.integers(1, most, n)]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("d", [2, 9, 128])
 @pytest.mark.parametrize("name", NAMES)
@@ -167,6 +168,7 @@ def test_same_bits_for_threads_and_chunks(instruction_set, name, d, dtype):
     )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("d", "m"), [(1, 1100), (3, 1100), (130, 150), (700, 50)])
 @pytest.mark.parametrize("name", NAMES)

@@ -568,6 +568,7 @@ def corrupted(dataset, seed):
     return Dataset(dataset.name, objects, labels, dataset.source)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["digits-str8", "digits-points", "signs"])
 def test_the_search_does_not_see_the_test_part(digits, name, method):
@@ -580,6 +581,7 @@ def test_the_search_does_not_see_the_test_part(digits, name, method):
         assert blind.accuracy < honest.accuracy - 20
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_permuted_labels_give_chance(digits, method):
     found, searched = [], []

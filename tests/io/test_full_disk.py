@@ -50,6 +50,7 @@ WRITERS = {
 }
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("free", [0, 5_000, 100_000, 1_500_000])
 @pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.parametrize("reserves", [True, False])

@@ -60,6 +60,7 @@ def test_fourier_series_keep_their_promise(pair, eps):
             raise
 
 
+@pytest.mark.sample(2)
 def test_fourier_series_of_all_shapes(isa):
     rng = np.random.default_rng(3)
     for d, sigma, channels in itertools.product((1, 2, 3, 4), (0.1, 0.4, 3.0), (1, 2, 3)):
@@ -138,6 +139,7 @@ def test_pairs_that_tie_and_boxes_without_extent():
     assert dual_tree.Tree(close, np.ones((80, 1)), 1).n_nodes == 3
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("d", [1, 2, 3, 5, 10, 100])
 @pytest.mark.parametrize("eps", EPS)
 def test_random_features_keep_their_promise(d, eps):

@@ -21,6 +21,7 @@ from d2ke.measures import (
 )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("d", [2, 3])
 @pytest.mark.parametrize("shape", cases.SHAPES)
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
@@ -77,6 +78,7 @@ def test_any_unit(scale):
     assert (one.translation * scale == other.translation).all()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
 )
@@ -106,6 +108,7 @@ def test_translation(d):
     assert (found.rotation == np.eye(d)).all()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("far", [0.0, pytest.param(3.0, marks=pytest.mark.slow), 50.0])
 @pytest.mark.parametrize("d", [2, 3])
 def test_rotation_about_the_origin(d, far):
@@ -127,6 +130,7 @@ def test_rigid_in_more_dimensions(d):
     assert np.abs(found((P - T) @ R) - P).max() < 1e-4
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("oriented", [True, False])
 @pytest.mark.parametrize("d", [2, 3])
 @pytest.mark.parametrize("motion", ["translation", "rotation", "rigid"])

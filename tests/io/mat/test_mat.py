@@ -135,6 +135,7 @@ def test_round_trip_v73(tmp_path_factory, data):
     assert same({name: loaded[name] for name in data}, data)  # HDF5 sorts the names
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_class_keeps_extreme_values(file, version, dtype):
