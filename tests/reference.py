@@ -32,8 +32,10 @@ def dtw(x, y, window=None, ground="euclidean"):
     """Least sum of ground distances along a warping path."""
     # Division by a power of two loses nothing and keeps squares and sums in range.
     largest = max(np.abs(x).max(), np.abs(y).max())
-    unit = 2.0 ** min(int(np.frexp(float(largest))[1]), 1023) if largest else 1.0
-    x, y = (np.asarray(v, dtype=np.float64) / unit for v in (x, y))
+    exponent = min(int(np.frexp(float(largest))[1]), 1023) if largest else 0
+    unit = 2.0**exponent
+    # No quotient, which some versions of numpy report as an overflow for the smallest numbers.
+    x, y = (np.ldexp(np.asarray(v, dtype=np.float64), -exponent) for v in (x, y))
     n, m = len(x), len(y)
     radius = window_radius(window, n, m)
     cost = cdist(x, y, ground).tolist()

@@ -76,10 +76,18 @@ def save_model(file: str | os.PathLike | BinaryIO, model: LinearModel | SVMModel
             header[name] = list(value) if isinstance(value, tuple) else value
     entries = {"header": np.array(json.dumps(header)), **arrays}
     if hasattr(file, "write"):
-        np.savez(file, **entries)
+        _write(file, entries)
     else:
         with atomic_write(file_path("file", file)) as handle:
-            np.savez(handle, **entries)
+            _write(handle, entries)
+
+
+def _write(stream: BinaryIO, entries: dict[str, np.ndarray]) -> None:
+    """Write arrays as `numpy.savez` does, whose archive some versions leave open on a full disk."""
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, values in entries.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as part:
+                np.lib.format.write_array(part, np.asanyarray(values), allow_pickle=False)
 
 
 needs("load_model", "F")

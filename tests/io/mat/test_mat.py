@@ -434,6 +434,9 @@ def test_real_objects(data_dir):
 # Writing.
 
 
+LINE = scipy.sparse.coo_array(np.ones(3))
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize(
     ("data", "error", "message"),
@@ -458,7 +461,11 @@ def test_real_objects(data_dir):
             TypeError,
             "sparse of float32",
         ),
-        ({"a": scipy.sparse.coo_array(np.ones(3))}, ValueError, "of 1 dimensions"),
+        pytest.param(
+            {"a": LINE},
+            *(ValueError, "of 1 dimensions"),
+            marks=pytest.mark.skipif(LINE.ndim > 1, reason="SciPy has no such arrays before 1.13"),
+        ),
         ({"_a": 1}, ValueError, "data has a variable '_a', which MATLAB does not accept"),
         ({"1a": 1}, ValueError, "'1a'"),
         ({"a-b": 1}, ValueError, "'a-b'"),
