@@ -41,6 +41,7 @@ const d2ke_table ISA_(table) = {
     {ISA_(dtw_f64), ISA_(dtw_f32)},
     {ISA_(dtw_scratch_f64), ISA_(dtw_scratch_f32)},
     levenshtein,
+    levenshtein_part,
     levenshtein_scratch,
     {sets_f64, sets_f32},
     {sets_scratch_f64, sets_scratch_f32},

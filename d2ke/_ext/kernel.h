@@ -99,6 +99,7 @@ typedef struct {
     d2ke_kernel dtw[2];
     d2ke_scratch dtw_scratch[2];
     d2ke_kernel levenshtein;
+    d2ke_kernel levenshtein_part;
     d2ke_scratch levenshtein_scratch;
     d2ke_kernel sets[2];
     d2ke_scratch sets_scratch[2];

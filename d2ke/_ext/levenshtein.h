@@ -17,6 +17,14 @@
  * No score is kept: when the text of length n is over, the distance is n plus
  * the sum of the pattern's own vertical differences.
  *
+ * For the distance to the nearest prefix or substring of the text (LEV_PREFIX,
+ * LEV_INFIX) the least score of any column is wanted.  It is the last column's
+ * score less its excess above the least one, and the excess is counted in bytes:
+ * it gains what enters the guard bit above the pattern, but never falls below 0.
+ * Every pattern has a guard then, and no two of them are in one byte; a tile is
+ * so short that a byte suffices.  For substrings row 0 of the table is all
+ * zeros: the first bit of each pattern is handed the difference 0.
+ *
  * Words are the outer loop and letters the inner one; the horizontal differences
  * that leave a word wait, for LEV_TILE letters of text, until the next word is
  * computed.
@@ -26,12 +34,14 @@
  * of the alphabet.  Tables are kept for as many words as fit in LEV_TABLES
  * bytes, at least one; the others are made again when they are needed.  The
  * carries take 2 * LEV_GROUPS vectors for each letter of a tile; state and guards
- * take 3 bits for each bit of the lanes.
+ * take 3 bits for each bit of the lanes, and 3 more where the least score is wanted.
  */
 enum {
     LEV_GROUPS = 4, /* independent vectors that hide each other's latency */
     LEV_LANES = LEV_GROUPS * D2KE_BYTES / 8,
     LEV_TILE = 1024,
+    LEV_PART_TILE = 255, /* where an excess is counted, in bytes */
+    LEV_PART_SIZE = 8, /* and least bits of a pattern with its guard */
     LEV_TABLES = 4 << 20,
 };
 
@@ -58,24 +68,42 @@ typedef struct {
     uint32_t *rows;
 } lev_table;
 
+/* What a word has beside the state where the least score of any column is wanted. */
+typedef struct {
+    lev_vectors begins; /* one where row 0's difference 0 enters */
+    lev_vectors guards; /* one at the bit above each pattern */
+    lev_vectors excess; /* a byte for each guard, counted from LEV_NO_EXCESS */
+    int64_t any; /* whether there are begins or guards */
+} lev_border;
+
+enum { LEV_NO_EXCESS = 0x80 }; /* the least signed byte: sums saturate there */
+
 typedef struct {
     d2ke_cache cache;
     size_t bytes;
     int64_t words; /* of the current block */
+    int64_t longest; /* its longest pattern */
     int64_t most_words; /* of any block */
     int64_t n_tables;
     lev_table *tables;
     lev_place *places;
     lev_piece *pieces; /* of all patterns, in packing order */
     lev_vectors *keep; /* per word: zero at the guards, one elsewhere */
+    lev_border *borders; /* per word, or none */
     lev_vectors (*state)[2]; /* per word: where the vertical difference is +1, is -1 */
     lev_vectors (*carry)[2]; /* per letter: horizontal difference is not +1, is -1 */
 } lev_scratch;
+
+static int64_t lev_mode(const d2ke_problem *problem)
+{
+    return ((const levenshtein_options *)problem->options)->mode;
+}
 
 /* Lays the block's patterns into lanes in packing order, each into the current
  * lane if it fits, in the fewest words for which the lanes suffice. */
 static int64_t lev_pack(const d2ke_problem *problem, int64_t block, lev_place *places)
 {
+    int64_t part = lev_mode(problem) != LEV_GLOBAL, least = part ? LEV_PART_SIZE : 1;
     int64_t first = problem->blocks[block], n = problem->blocks[block + 1] - first;
     int64_t longest = 1, total = 0;
     for (int64_t k = 0; k < n; k++) {
@@ -83,19 +111,21 @@ static int64_t lev_pack(const d2ke_problem *problem, int64_t block, lev_place *p
         longest = length > longest ? length : longest;
         total += length;
     }
-    int64_t size = total / LEV_LANES > longest ? total / LEV_LANES : longest;
-    for (int64_t words = (size + 63) / 64;; words++) {
+    longest += part;
+    int64_t most = total / LEV_LANES > longest ? total / LEV_LANES : longest;
+    for (int64_t words = (most + 63) / 64;; words++) {
         int64_t k = 0, lane = 0, bit = 0;
         for (; k < n; k++) {
             int64_t length = d2ke_length(&problem->y, problem->order[first + k]);
-            if (bit + length > 64 * words) {
+            int64_t size = length + 1 < least ? least : length + 1;
+            if (bit + size - 1 + part > 64 * words) {
                 bit = 0;
                 if (++lane == LEV_LANES)
                     break;
             }
             if (places)
-                places[k] = (lev_place){lane, bit, bit + length};
-            bit += length + 1;
+                places[k] = (lev_place){lane, bit + size - 1 - length, bit + size - 1};
+            bit += size;
         }
         if (k == n)
             return words;
@@ -129,6 +159,8 @@ static lev_scratch lev_layout(const d2ke_problem *problem, char *base)
     s.places = lev_take(&s, base, patterns * sizeof *s.places);
     s.pieces = lev_take(&s, base, (patterns + s.most_words * LEV_LANES) * sizeof *s.pieces);
     s.keep = lev_take(&s, base, s.most_words * sizeof *s.keep);
+    if (lev_mode(problem) != LEV_GLOBAL)
+        s.borders = lev_take(&s, base, s.most_words * sizeof *s.borders);
     s.state = lev_take(&s, base, s.most_words * sizeof *s.state);
     s.carry = lev_take(&s, base, s.most_words > 1 ? LEV_TILE * sizeof *s.carry : 0);
     for (int64_t t = 0; t < s.n_tables; t++) {
@@ -149,6 +181,37 @@ static size_t levenshtein_scratch(const d2ke_problem *problem)
     return lev_layout(problem, NULL).bytes;
 }
 
+/* Turns bit `bit` of a lane whose words are `stride` bytes apart, the first of them in `word`. */
+static void lev_flip(lev_vectors *word, size_t stride, int64_t lane, int64_t bit)
+{
+    uint64_t *words = (uint64_t *)((char *)word + bit / 64 * stride);
+    words[lane] ^= UINT64_C(1) << bit % 64;
+}
+
+/* The block's guards and where its patterns begin, for the least score of any column. */
+static void lev_prepare_borders(const d2ke_problem *problem, int64_t n, lev_scratch *s)
+{
+    lev_border *borders = s->borders;
+    memset(borders, 0, s->words * sizeof *borders);
+    s->longest = 0;
+    for (int64_t k = 0; k < n; k++) {
+        int64_t lane = s->places[k].lane, begin = s->places[k].begin, end = s->places[k].end;
+        s->longest = end - begin > s->longest ? end - begin : s->longest;
+        lev_flip(s->keep, sizeof *s->keep, lane, end);
+        /* Bits below, up to the least size, are guards too, but are not counted. */
+        for (int64_t bit = end + 1 - LEV_PART_SIZE; bit < begin; bit++)
+            lev_flip(s->keep, sizeof *s->keep, lane, bit);
+        if (begin == end)
+            continue;
+        lev_flip(&borders->guards, sizeof *borders, lane, end);
+        borders[end / 64].any = 1;
+        if (lev_mode(problem) == LEV_INFIX) {
+            lev_flip(&borders->begins, sizeof *borders, lane, begin);
+            borders[begin / 64].any = 1;
+        }
+    }
+}
+
 static void lev_prepare(const d2ke_problem *problem, int64_t block, lev_scratch *s)
 {
     s->cache.block = block;
@@ -167,9 +230,11 @@ static void lev_prepare(const d2ke_problem *problem, int64_t block, lev_scratch 
                 own &= ~(~UINT64_C(0) << end % 64);
             *piece++ = (lev_piece){own, (int32_t)(bit / 64 * 2 * LEV_LANES + lane), next >= end};
         }
-        if (k + 1 < n && s->places[k + 1].lane == lane)
-            ((uint64_t *)s->keep[end / 64])[lane] ^= UINT64_C(1) << end % 64;
+        if (!s->borders && k + 1 < n && s->places[k + 1].lane == lane)
+            lev_flip(s->keep, sizeof *s->keep, lane, end);
     }
+    if (s->borders)
+        lev_prepare_borders(problem, n, s);
 }
 
 /* The current block's match masks for a word, as left by an earlier call or made anew. */
@@ -224,12 +289,37 @@ D2KE_INLINE v_u64 lev_except(v_u64 a, v_u64 b, v_u64 c) { return a & ~(b ^ c); }
 #endif
 #endif
 
-/* One word of every lane along n letters of text. */
+/* The excess after a column, in bytes of one guard each; bytes without a guard hold anything. */
+D2KE_INLINE v_u64 lev_exceed(v_u64 excess, v_u64 flat, v_u64 negative, v_u64 guards)
+{
+#if D2KE_BYTES == 64
+    const __m512i one = _mm512_set1_epi8(1);
+    __m512i e = (__m512i)excess;
+    e = _mm512_mask_add_epi8(e, _mm512_testn_epi8_mask((__m512i)flat, (__m512i)guards), e, one);
+    e = _mm512_mask_subs_epi8(e, _mm512_test_epi8_mask((__m512i)negative, (__m512i)guards), e, one);
+    return (v_u64)e;
+#else
+    v_u8 e = (v_u8)excess - (v_u8)((v_u8)(flat & guards) == 0);
+    v_u8 less = (v_u8)((v_u8)(negative & guards) == (v_u8)guards); /* all ones: -1 */
+#if D2KE_BYTES == 32
+    return (v_u64)_mm256_adds_epi8((__m256i)e, (__m256i)less);
+#elif defined(__SSE2__)
+    return (v_u64)_mm_adds_epi8((__m128i)e, (__m128i)less);
+#else
+    return (v_u64)(e + (less & (v_u8)(e != LEV_NO_EXCESS)));
+#endif
+#endif
+}
+
+/* One word of every lane along n letters of text; `border` is a constant NULL for whole texts. */
 D2KE_INLINE void lev_word(const uint32_t *text, int64_t n, const lev_table *table,
                           const lev_vectors keep, lev_vectors state[2], lev_vectors (*carry)[2],
-                          const int guarded, const int from_below, const int to_above)
+                          lev_border *border, const int guarded, const int from_below,
+                          const int to_above)
 {
-    lev_vectors plus, minus;
+    lev_vectors plus, minus, excess;
+    if (border)
+        memset(excess, LEV_NO_EXCESS, sizeof excess);
     const uint32_t *rows = table->rows;
     const char *masks = (const char *)table->masks;
     D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
@@ -253,8 +343,12 @@ D2KE_INLINE void lev_word(const uint32_t *text, int64_t n, const lev_table *tabl
                 carry[i][0][g] = leaving >> 63;
                 carry[i][1][g] = (diagonal & plus[g]) >> 63;
             }
+            if (border)
+                excess[g] = lev_exceed(excess[g], flat, negative, border->guards[g]);
             if (guarded)
                 flat &= keep[g];
+            if (border)
+                flat |= border->begins[g];
             minus[g] = diagonal & ~flat;
             plus[g] = lev_except(flat, diagonal, negative);
         }
@@ -262,25 +356,47 @@ D2KE_INLINE void lev_word(const uint32_t *text, int64_t n, const lev_table *tabl
     D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
         state[0][g] = plus[g];
         state[1][g] = minus[g];
+        if (border)
+            border->excess[g] = excess[g];
     }
 }
 
-static void levenshtein(const d2ke_problem *problem, int64_t row, int64_t block, void *scratch,
-                        double *result, const d2ke_poll *poll)
+/* The thread's scratch memory with the block prepared, in the state before any text. */
+static lev_scratch *lev_start(const d2ke_problem *problem, int64_t block, void *scratch)
 {
     lev_scratch *s = scratch;
     if (s->cache.block < 0)
         *s = lev_layout(problem, scratch);
     if (s->cache.block != block)
         lev_prepare(problem, block, s);
-
-    int64_t n = d2ke_length(&problem->x, row), words = s->words, steps = 0;
-    const uint32_t *text = (const uint32_t *)problem->x.values + problem->x.offsets[row];
-    for (int64_t w = 0; w < words; w++)
+    for (int64_t w = 0; w < s->words; w++)
         for (int g = 0; g < LEV_GROUPS; g++) {
             s->state[w][0][g] = s->keep[w][g];
             s->state[w][1][g] = ~s->keep[w][g];
         }
+    return s;
+}
+
+/* The sum of a pattern's vertical differences; moves `piece` to the next pattern. */
+D2KE_INLINE int64_t lev_rise(const lev_scratch *s, const lev_piece **piece)
+{
+    const uint64_t *plus = (const uint64_t *)s->state, *minus = plus + LEV_LANES;
+    const lev_piece *p = *piece;
+    int64_t rise = 0;
+    do {
+        rise += __builtin_popcountll(plus[p->at] & p->own);
+        rise -= __builtin_popcountll(minus[p->at] & p->own);
+    } while (!p++->last);
+    *piece = p;
+    return rise;
+}
+
+static void levenshtein(const d2ke_problem *problem, int64_t row, int64_t block, void *scratch,
+                        double *result, const d2ke_poll *poll)
+{
+    lev_scratch *s = lev_start(problem, block, scratch);
+    int64_t n = d2ke_length(&problem->x, row), words = s->words, steps = 0;
+    const uint32_t *text = (const uint32_t *)problem->x.values + problem->x.offsets[row];
     int64_t n_items = problem->blocks[block + 1] - problem->blocks[block];
     int guarded = s->places[n_items - 1].lane + 1 < n_items;
     for (int64_t begin = 0; begin < n; begin += LEV_TILE) {
@@ -288,8 +404,8 @@ static void levenshtein(const d2ke_problem *problem, int64_t row, int64_t block,
         for (int64_t w = 0; w < words; w++) {
             const lev_table *table = lev_masks(problem, s, w);
 #define LEV_WORD(guarded, from_below, to_above)                                                   \
-    lev_word(text + begin, m, table, s->keep[w], s->state[w], s->carry, guarded, from_below,      \
-             to_above)
+    lev_word(text + begin, m, table, s->keep[w], s->state[w], s->carry, NULL, guarded,            \
+             from_below, to_above)
             if (words == 1 && !guarded)
                 LEV_WORD(0, 0, 0);
             else if (words == 1)
@@ -311,13 +427,60 @@ static void levenshtein(const d2ke_problem *problem, int64_t row, int64_t block,
     }
 
     const lev_piece *piece = s->pieces;
-    const uint64_t *plus = (const uint64_t *)s->state, *minus = plus + LEV_LANES;
-    for (int64_t k = 0; k < n_items; k++) {
-        int64_t distance = n;
-        do {
-            distance += __builtin_popcountll(plus[piece->at] & piece->own);
-            distance -= __builtin_popcountll(minus[piece->at] & piece->own);
-        } while (!piece++->last);
-        result[k] = (double)distance;
+    for (int64_t k = 0; k < n_items; k++)
+        result[k] = (double)(n + lev_rise(s, &piece));
+}
+
+/* The distances of the patterns to the nearest prefix or substring of the text. */
+static void levenshtein_part(const d2ke_problem *problem, int64_t row, int64_t block,
+                             void *scratch, double *result, const d2ke_poll *poll)
+{
+    lev_scratch *s = lev_start(problem, block, scratch);
+    int64_t n = d2ke_length(&problem->x, row), words = s->words, steps = 0;
+    const uint32_t *text = (const uint32_t *)problem->x.values + problem->x.offsets[row];
+    int64_t n_items = problem->blocks[block + 1] - problem->blocks[block];
+    int prefix = lev_mode(problem) == LEV_PREFIX;
+    /* No prefix of more than twice the pattern's letters is nearer than the empty one. */
+    if (prefix && n > 2 * s->longest)
+        n = 2 * s->longest;
+    for (int64_t k = 0; k < n_items; k++)
+        result[k] = (double)(s->places[k].end - s->places[k].begin);
+    for (int64_t begin = 0; begin < n; begin += LEV_PART_TILE) {
+        int64_t m = n - begin < LEV_PART_TILE ? n - begin : LEV_PART_TILE;
+        for (int64_t w = 0; w < words; w++) {
+            const lev_table *table = lev_masks(problem, s, w);
+#define LEV_WORD(border, from_below, to_above)                                                    \
+    lev_word(text + begin, m, table, s->keep[w], s->state[w], s->carry, border, 1, from_below,    \
+             to_above)
+            if (words == 1)
+                LEV_WORD(s->borders + w, 0, 0);
+            else if (w == words - 1)
+                LEV_WORD(s->borders + w, 1, 0);
+            else if (!s->borders[w].any && w == 0)
+                LEV_WORD(NULL, 0, 1);
+            else if (!s->borders[w].any)
+                LEV_WORD(NULL, 1, 1);
+            else if (w == 0)
+                LEV_WORD(s->borders + w, 0, 1);
+            else
+                LEV_WORD(s->borders + w, 1, 1);
+#undef LEV_WORD
+            steps += m * LEV_GROUPS;
+            if (steps >= 1000000) {
+                steps = 0;
+                if (d2ke_stopped(poll))
+                    return;
+            }
+        }
+        const lev_piece *piece = s->pieces;
+        for (int64_t k = 0; k < n_items; k++) {
+            int64_t end = s->places[k].end, score = lev_rise(s, &piece);
+            if (result[k] == 0) /* empty, maybe; or already as small as can be */
+                continue;
+            uint64_t bytes = ((const uint64_t *)s->borders[end / 64].excess)[s->places[k].lane];
+            score -= (int64_t)((bytes >> (end % 64 & ~7) & 0xff) ^ LEV_NO_EXCESS);
+            score += prefix ? begin + m : 0;
+            result[k] = (double)score < result[k] ? (double)score : result[k];
+        }
     }
 }

@@ -23,8 +23,12 @@ typedef struct {
     int64_t window; /* a radius >= 0, widened to the difference of the lengths, or a rule */
 } dtw_options;
 
+/* What of the text the pattern is compared with. */
+enum { LEV_GLOBAL, LEV_PREFIX, LEV_INFIX };
+
 typedef struct {
     int64_t n_letters; /* letters are 0 .. n_letters-1 */
+    int64_t mode;
 } levenshtein_options;
 
 enum { SETS_MHD, SETS_DIRECTED_MHD, SETS_HAUSDORFF, SETS_DIRECTED_HAUSDORFF, SETS_CHAMFER };

@@ -12,39 +12,57 @@ from d2ke._ext.isa cimport current
 cdef extern from "options.h":
     ctypedef struct levenshtein_options:
         int64_t n_letters
+        int64_t mode
+    cdef enum:
+        LEV_GLOBAL
+        LEV_PREFIX
+        LEV_INFIX
+
+# What of x the whole y is compared with.
+GLOBAL = LEV_GLOBAL
+PREFIX = LEV_PREFIX
+INFIX = LEV_INFIX
 
 cdef enum:
     GROUPS = 4      # LEV_GROUPS of levenshtein.h
     STEP = 13       # instructions of the kernel for one word and letter,
+    PART_STEP = 20  # the same where the least score of any column is wanted,
     CARRY = 6       # and for handing on what passes between two words of a lane
     MORE_WORDS = 7  # lanes are at most so many words longer than the longest pattern,
     BLOCKS = 16     # and then leave about so many blocks to divide among the threads
+    PART_SIZE = 8   # LEV_PART_SIZE of levenshtein.h
 
 
 def levenshtein(const uint32_t[::1] x, const int64_t[::1] x_offsets,
                 const uint32_t[::1] y, const int64_t[::1] y_offsets,
-                int64_t n_letters, bint same):
-    """Prepare Levenshtein's distance of letters 0 .. n_letters - 1; `same`: y is x."""
+                int64_t n_letters, bint same, int64_t mode=LEV_GLOBAL):
+    """Prepare Levenshtein's distance of letters 0 .. n_letters - 1; `same`: y is x.
+
+    `mode`: the whole of x is compared with y, or the prefix or the substring of x that is nearest.
+    """
     cdef PairwiseKernel pairs = PairwiseKernel()
     cdef levenshtein_options options
     pairs.set_items(&x[0], x_offsets, &y[0], y_offsets, 1, (x, y))
-    columns, blocks = pack(y_offsets, GROUPS * current().vector_bytes // 8)
+    columns, blocks = pack(y_offsets, GROUPS * current().vector_bytes // 8,
+                           mode != LEV_GLOBAL)
     pairs.set_order(columns if same else by_length(x_offsets, True), columns, blocks)
     options.n_letters = n_letters
+    options.mode = mode
     pairs.set_options(&options, sizeof(options))
-    pairs.kernel = current().levenshtein
+    pairs.kernel = current().levenshtein if mode == LEV_GLOBAL else current().levenshtein_part
     pairs.scratch_bytes = current().levenshtein_scratch(&pairs.problem)
     pairs.block_outer = True
     return pairs
 
 
-def pack(offsets, int64_t n_lanes):
+def pack(offsets, int64_t n_lanes, bint part=False):
     """Put the patterns into lanes and the lanes into blocks.
 
     Each lane of a block takes the longest pattern that is left, then the longest
     that fits above it, and so on.  Lanes that are longer than they must be waste
     less at their ends but hand more carries from word to word: for each block,
     the number of words is taken that costs the fewest instructions for a letter.
+    `part`: every pattern has a guard bit above it, and at least PART_SIZE bits with it.
 
     Returns the patterns in packing order, lane by lane, and the edges of the
     blocks; from these the kernel finds the lanes again.
@@ -64,46 +82,48 @@ def pack(offsets, int64_t n_lanes):
     blocks = [0]
     while done < n:
         order = packed[done:]
-        least = max(1, (lengths[left > 0].max() + 63) // 64)
+        least = max(1, (lengths[left > 0].max() + part + 63) // 64)
         best = np.inf
         best_words = least
         for words in range(least, least + MORE_WORDS + 1):
             trial[:] = left
-            taken = fill(words, n_lanes, length, items, end, trial, order, &bits)
+            taken = fill(words, n_lanes, part, length, items, end, trial, order, &bits)
             if words > least and taken * BLOCKS > n:
                 break
-            cost = price(words) / bits
+            cost = price(words, part) / bits
             if cost < best:
                 best = cost
                 best_words = words
             # Not even full lanes of one word more would be cheaper.
-            if taken == n - done or best <= price(words + 1) / (64 * words + 65) / n_lanes:
+            if taken == n - done or best <= price(words + 1, part) / (64 * words + 65) / n_lanes:
                 break
-        done += fill(best_words, n_lanes, length, items, end, left, order, &bits)
+        done += fill(best_words, n_lanes, part, length, items, end, left, order, &bits)
         blocks.append(done)
     return packed, np.array(blocks, dtype=np.int64)
 
 
-cdef double price(int64_t words) noexcept:
-    return STEP * words + CARRY * (words - 1)
+cdef double price(int64_t words, bint part) noexcept:
+    return (PART_STEP if part else STEP) * words + CARRY * (words - 1)
 
 
-cdef int64_t fill(int64_t words, int64_t n_lanes, const int64_t[::1] length,
+cdef int64_t fill(int64_t words, int64_t n_lanes, bint part, const int64_t[::1] length,
                   const int64_t[::1] items, const int64_t[::1] end, int64_t[::1] left,
                   int64_t[::1] order, int64_t *bits) noexcept:
     """Fill one block; how many patterns it takes, and the bits that they take, into `bits`.
 
     `left[s]` patterns of length[s] are to be had, the last of items[:end[s]].
     """
-    cdef int64_t taken = 0, _lane, room, s
+    cdef int64_t taken = 0, _lane, room, size, s
     bits[0] = 0
     for _lane in range(n_lanes):
-        room = 64 * words + 1  # a pattern and its guard bit; the last one needs no guard
+        # A pattern and its guard bit; the last one of whole strings needs no guard.
+        room = 64 * words if part else 64 * words + 1
         for s in range(length.shape[0] - 1, -1, -1):
-            while left[s] > 0 and length[s] < room:
+            size = max(length[s] + 1, PART_SIZE) if part else length[s] + 1
+            while left[s] > 0 and size <= room:
                 order[taken] = items[end[s] - left[s]]
                 left[s] -= 1
                 taken += 1
-                room -= length[s] + 1
-                bits[0] += length[s] + 1
+                room -= size
+                bits[0] += size
     return taken

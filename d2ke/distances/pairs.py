@@ -41,7 +41,7 @@ def check_pairs(
     if row.kind == "vectors":
         dtype = np.promote_types(x.dtype, y.dtype)
     compile_ = partial(_named_pairs, row.name, checked)
-    same = Y is None and row.symmetric
+    same = Y is None and row.is_symmetric(checked)
     return PairwiseProblem(x, y, dtype, same, compile_, row.name, dict(params), caller)
 
 

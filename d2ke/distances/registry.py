@@ -34,7 +34,10 @@ class Distance:
     kind : {"vectors", "strings"}
         The kind of objects it compares.
     symmetric, metric : bool
-        Whether d(x, y) = d(y, x), and whether it is a metric.
+        Whether d(x, y) = d(y, x), and whether it is a metric, with the default parameters.
+    directed : callable, optional
+        ``directed(**parameters)``: whether these checked parameters make a symmetric distance
+        one that is not.
     shortest : int
         The shortest object for which it is defined.
     parameters : mapping of str to callable
@@ -62,6 +65,11 @@ class Distance:
     required: tuple[str, ...] = ()
     weighted: bool = False
     check: Callable[..., None] | None = None
+    directed: Callable[..., bool] | None = None
+
+    def is_symmetric(self, parameters: Mapping[str, Any]) -> bool:
+        """Whether d(x, y) = d(y, x) with these checked parameters."""
+        return self.symmetric and not (self.directed and self.directed(**parameters))
 
 
 def _dtw_window(name: str, value: Any) -> int:
@@ -83,9 +91,16 @@ def _prepare_dtw(x, y, same, window=elastic.NO_WINDOW, ground=False):
     return elastic.dtw(x_values, x.offsets, y_values, y.offsets, window, ground, same)
 
 
-def _prepare_levenshtein(x, y, same):
+_MODES = {"global": strings.GLOBAL, "prefix": strings.PREFIX, "infix": strings.INFIX}
+
+
+def _mode(name: str, value: Any) -> int:
+    return _MODES[choice(name, value, list(_MODES))]
+
+
+def _prepare_levenshtein(x, y, same, mode=strings.GLOBAL):
     x_codes, y_codes, n_letters = _letters(x, y)
-    return strings.levenshtein(x_codes, x.offsets, y_codes, y.offsets, n_letters, same)
+    return strings.levenshtein(x_codes, x.offsets, y_codes, y.offsets, n_letters, same, mode)
 
 
 def _prepare_sets(mode, x, y, same):
@@ -145,7 +160,10 @@ DISTANCES = (
         metric=True,
         shortest=0,
         prepare=_prepare_levenshtein,
-        summary="least number of insertions, deletions and substitutions of letters",
+        parameters={"mode": _mode},
+        directed=lambda mode=strings.GLOBAL: mode != strings.GLOBAL,
+        summary="least number of insertions, deletions and substitutions of letters, "
+        "between whole strings or from y to a prefix or a substring of x",
         source="Levenshtein 1966; bit-vectors of Myers 1999 and Hyyro 2003",
     ),
     Distance(

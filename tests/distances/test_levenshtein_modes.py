@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Levenshtein distances to prefixes and substrings, against the table's least last value."""
+
+import functools
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from reference import examples
+
+import d2ke
+from d2ke._ext import isa, strings
+
+MODES = ("prefix", "infix")
+# Around the ends of bytes, of words and of the texts between two sums of an excess.
+EDGES = [0, 1, 2, 6, 7, 8, 9, 20, 55, 56, 57, 62, 63, 64, 65, 126, 127, 128, 129, 191, 192, 200]
+TEXTS = [0, 1, 30, 63, 64, 65, 254, 255, 256, 510, 511, 700]
+
+each_isa = settings(
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+@pytest.fixture(params=isa.supported(), autouse=True)
+def instructions(request):
+    """Run the test with each instruction set that this processor has."""
+    before = isa.selected()
+    isa.select(request.param)
+    yield request.param
+    isa.select(before)
+
+
+def nearest_part(text, pattern, mode):
+    """The least edit distance of the pattern to a prefix or a substring of the text."""
+    left = list(range(len(pattern) + 1))  # a column of the table, of edits for the pattern's rows
+    least = left[-1]
+    for j, letter in enumerate(text, 1):
+        column = [0 if mode == "infix" else j]
+        for i, own in enumerate(pattern, 1):
+            column.append(min(left[i - 1] + (letter != own), left[i] + 1, column[i - 1] + 1))
+        left = column
+        least = min(least, left[-1])
+    return least
+
+
+def reference(X, Y, mode):
+    values = [[nearest_part(x, y, mode) for y in Y] for x in X]
+    return np.array(values, dtype=float).reshape(len(X), len(Y))
+
+
+def edited(rng, string, n_edits, n_letters):
+    """The string after some random edits."""
+    string = list(string)
+    for kind in rng.integers(0, 3, n_edits):
+        at = int(rng.integers(0, len(string) + 1))
+        string[at : at + (kind > 0)] = [int(rng.integers(0, n_letters))] * int(kind < 2)
+    return np.array(string, dtype=np.int64)
+
+
+def matrix(X, Y, mode, **options):
+    return d2ke.distance_matrix(X, Y, "levenshtein", mode=mode, **options)
+
+
+def texts(alphabet, max_size, most=12):
+    return st.lists(st.text(alphabet, max_size=max_size), min_size=1, max_size=most)
+
+
+modes = pytest.mark.parametrize("mode", MODES)
+
+
+def test_definition_by_hand():
+    X, Y = ["xxkittenxx", "kitten", "", "mit"], ["sitting", "kit", "ten", ""]
+    np.testing.assert_array_equal(
+        matrix(X, Y, "infix"), [[3, 0, 0, 0], [3, 0, 0, 0], [7, 3, 3, 0], [5, 1, 2, 0]]
+    )
+    np.testing.assert_array_equal(
+        matrix(X, Y, "prefix"), [[5, 2, 3, 0], [3, 0, 3, 0], [7, 3, 3, 0], [5, 1, 3, 0]]
+    )
+
+
+@modes
+def test_every_substring_and_prefix(mode):
+    """The definition itself: the least of the whole strings' distances to all parts."""
+    rng = np.random.default_rng(0)
+    X = ["".join(rng.choice(list("abc"), n)) for n in (0, 1, 5, 9, 14)]
+    Y = ["".join(rng.choice(list("abc"), n)) for n in (0, 1, 2, 4, 7, 11, 20)]
+    for x, row in zip(X, matrix(X, Y, mode), strict=True):
+        first = range(len(x) + 1) if mode == "infix" else [0]
+        parts = [x[i:j] for i in first for j in range(i, len(x) + 1)]
+        wanted = d2ke.distance_matrix(parts, Y, "levenshtein").min(axis=0)
+        np.testing.assert_array_equal(row, wanted)
+
+
+@each_isa
+@given(X=texts("ab", 30), Y=texts("abc", 90), mode=st.sampled_from(MODES))
+def test_small_alphabets(X, Y, mode):
+    np.testing.assert_array_equal(matrix(X, Y, mode), reference(X, Y, mode))
+
+
+@each_isa
+@given(X=texts("a", 300, 4), Y=texts("a", 200, 20), mode=st.sampled_from(MODES))
+def test_one_letter(X, Y, mode):
+    wanted = [[max(len(y) - len(x), 0) for y in Y] for x in X]
+    np.testing.assert_array_equal(matrix(X, Y, mode), wanted)
+
+
+@each_isa
+@given(seed=st.integers(0, 2**32), mode=st.sampled_from(MODES))
+def test_patterns_of_every_length(seed, mode):
+    rng = np.random.default_rng(seed)
+    n_letters = int(rng.choice([1, 2, 4, 300, 3000]))
+    X = [rng.integers(0, n_letters, n) for n in rng.integers(0, 320, 3)]
+    longest = int(rng.choice([5, 20, 70, 200]))
+    Y = [rng.integers(0, n_letters, n) for n in rng.integers(0, longest + 1, 12)]
+    for x in X:  # near to a part of the text
+        begin, end = sorted(rng.integers(0, len(x) + 1, 2)) if mode == "infix" else (0, len(x) // 2)
+        Y.append(edited(rng, x[begin : min(end, begin + 200)], 4, n_letters))
+    x, y = (d2ke.pack(Z, kind="strings") for Z in (X, Y))
+    wanted = reference([v.tolist() for v in X], [v.tolist() for v in Y], mode)
+    np.testing.assert_array_equal(matrix(x, y, mode, n_threads=int(rng.integers(1, 5))), wanted)
+
+
+@functools.cache
+def around_words(n_letters):
+    rng = np.random.default_rng(n_letters)
+    Y = [rng.integers(0, n_letters, n) for n in EDGES]
+    X = [rng.integers(0, n_letters, n) for n in TEXTS]
+    X += [np.concatenate([X[3], edited(rng, Y[-1], 6, n_letters), X[4]]), edited(rng, Y[-2], 5, 4)]
+    values = {mode: reference(*([z.tolist() for z in Z] for Z in (X, Y)), mode) for mode in MODES}
+    return *(d2ke.pack(Z, kind="strings") for Z in (X, Y)), values
+
+
+@modes
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("n_letters", [1, 4, 3000])
+def test_lengths_around_words(n_letters, mode):
+    X, Y, wanted = around_words(n_letters)
+    for n_threads in (1, 4):
+        np.testing.assert_array_equal(matrix(X, Y, mode, n_threads=n_threads), wanted[mode])
+    # Each pattern alone in its lanes.
+    alone = np.hstack([matrix(X, Y[j : j + 1], mode) for j in range(len(Y))])
+    np.testing.assert_array_equal(alone, wanted[mode])
+
+
+@modes
+def test_any_rows_columns_and_threads(mode):
+    rng = np.random.default_rng(5)
+    X = d2ke.pack([rng.integers(0, 4, n) for n in rng.integers(0, 400, 60)], kind="strings")
+    Y = d2ke.pack([rng.integers(0, 4, n) for n in rng.integers(0, 150, 300)], kind="strings")
+    D = matrix(X, Y, mode, n_threads=1)
+    assert (D <= Y.lengths).all()
+    assert (D <= d2ke.distance_matrix(X, Y, "levenshtein")).all()
+    np.testing.assert_array_equal(matrix(X, Y, mode, n_threads=4), D)
+    for _ in range(4):
+        rows = rng.permutation(len(X))[: rng.integers(1, len(X))]
+        columns = rng.permutation(len(Y))[: rng.integers(1, len(Y))]
+        part = matrix(X[rows], Y[columns], mode, n_threads=2)
+        np.testing.assert_array_equal(part, D[np.ix_(rows, columns)])
+
+
+@modes
+def test_among_themselves_both_ways(mode):
+    rng = np.random.default_rng(1)
+    X = ["".join(rng.choice(list("ab"), n)) for n in rng.integers(0, 90, 40)]
+    D = matrix(X, None, mode)
+    np.testing.assert_array_equal(D, matrix(X, X, mode))
+    np.testing.assert_array_equal(D, reference(X, X, mode))
+    assert not np.array_equal(D, D.T)
+
+
+def test_a_far_longer_text_and_a_long_pattern():
+    rng = np.random.default_rng(2)
+    text = rng.integers(0, 4, 20_000)
+    near = edited(rng, text[9_000:12_000], 30, 4)
+    X = d2ke.pack([text, text[::-1]], kind="strings")
+    Y = d2ke.pack([near, text[:2_000], text[15_000:15_020], text, []], kind="strings")
+    infix, prefix = matrix(X, Y, "infix"), matrix(X, Y, "prefix")
+    assert 15 <= infix[0, 0] <= 30
+    assert infix[1, 0] > 500
+    np.testing.assert_array_equal(infix[0, 1:], [0, 0, 0, 0])
+    assert prefix[0, 1] == prefix[0, 3] == 0
+    assert prefix[0, 0] > 500
+    assert (infix <= prefix).all()
+    np.testing.assert_array_equal(
+        prefix[0, 2], nearest_part(text[:100].tolist(), text[15_000:15_020].tolist(), "prefix")
+    )
+
+
+def test_global_is_the_default():
+    X, Y = ["kitten", "sitting", ""], ["mitten", "", "it"]
+    D = d2ke.distance_matrix(X, Y, "levenshtein")
+    np.testing.assert_array_equal(matrix(X, Y, "global"), D)
+    D = d2ke.distance_matrix(X, None, "levenshtein", mode="global")
+    np.testing.assert_array_equal(D, D.T)
+
+
+@modes
+def test_features(mode):
+    X, omega = ["ACGTACGT", "AC", ""], ["CGT", "TTT", "A"]
+    Z = d2ke.d2ke_embed(X, omega, distance="levenshtein", mode=mode, gamma=0.5)
+    np.testing.assert_allclose(Z, np.exp(-0.5 * reference(X, omega, mode)) / np.sqrt(3))
+
+
+@modes
+def test_resumed_file_has_the_mode(tmp_path, mode):
+    rng = np.random.default_rng(3)
+    X = ["".join(rng.choice(list("abc"), n)) for n in rng.integers(0, 60, 30)]
+    path = tmp_path / "distances.h5"
+    for Y in (None, X[:7]):
+        with matrix(X, Y, mode, out=path) as D:
+            np.testing.assert_array_equal(D.read(), reference(X, X if Y is None else Y, mode))
+        with matrix(X, Y, mode, out=path, resume=True) as D:
+            np.testing.assert_array_equal(D.read(), matrix(X, Y, mode))
+        for other in ({}, {"mode": "global"}, {"mode": MODES[mode == "prefix"]}):
+            with pytest.raises(ValueError, match="mode"):
+                d2ke.distance_matrix(X, Y, "levenshtein", out=path, resume=True, **other)
+        path.unlink()
+
+
+def test_unknown_mode():
+    with pytest.raises(ValueError, match="mode must be .*global.*prefix.*infix.*'local'"):
+        matrix(["a"], ["b"], "local")
+
+
+@given(
+    lengths=st.lists(st.integers(0, 300), max_size=120),
+    n_lanes=st.sampled_from([8, 16, 32]),
+)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_packing(lengths, n_lanes):
+    offsets = np.cumsum([0, *lengths], dtype=np.int64)
+    order, blocks = strings.pack(offsets, n_lanes, True)
+    assert sorted(order) == list(range(len(lengths)))
+    assert blocks[0] == 0
+    assert blocks[-1] == len(lengths)
+    for first, last in itertools.pairwise(blocks):
+        block = np.take(lengths, order[first:last])
+        assert block.max() == max(np.take(lengths, order[first:]))
+        if last < len(lengths):
+            assert len(block) >= n_lanes
