@@ -5,9 +5,8 @@ Give it a dissimilarity between structured objects (time series, strings, sets
 of vectors) and it gives back vector embeddings, positive-definite kernels and
 the models on top of them::
 
-    omega = d2ke.random_strings(1024, "ACGT", length=(2, 50), seed=0)
-    Z = d2ke.d2ke_embed(train, omega, distance="levenshtein", gamma=0.1)
-    model = d2ke.train(labels, Z, "-s 2 -c 10 -q")
+    model = d2ke.d2ke_train(y, X)
+    labels, accuracy, decisions = d2ke.d2ke_predict(None, X_new, model)
 """
 
 from d2ke import datasets, io
@@ -55,7 +54,6 @@ from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.linear_model import LinearModel, predict
 from d2ke.learners.losses import train_classifier
 from d2ke.learners.neighbors import knn_predict
-from d2ke.learners.persistence import load_model, save_model
 from d2ke.learners.svm_model import SVMModel, svmpredict
 from d2ke.measures.coreset import KernelCoreset, kernel_coreset
 from d2ke.measures.distance import KernelDistanceInfo, kernel_distance, kernel_norm
@@ -66,6 +64,13 @@ from d2ke.measures.registration import KernelAlignment, kernel_align
 from d2ke.measures.shapes import curve, mesh
 from d2ke.model_selection.result import Search, load_search
 from d2ke.model_selection.search import search
+from d2ke.models import samplers, views
+from d2ke.models.blocks import Block
+from d2ke.models.explain import Explanation, d2ke_explain
+from d2ke.models.model import D2KEModel
+from d2ke.models.persistence import load_model, save_model
+from d2ke.models.predict import d2ke_predict, d2ke_transform
+from d2ke.models.train import d2ke_train
 from d2ke.objects.container import Objects, concatenate
 from d2ke.objects.fitted_objects import (
     markov_strings,
@@ -77,7 +82,10 @@ from d2ke.objects.packing import pack
 from d2ke.objects.random_objects import random_series, random_sets, random_strings
 
 __all__ = [
+    "Block",
     "Clustering",
+    "D2KEModel",
+    "Explanation",
     "FeatureSelection",
     "KernelAlignment",
     "KernelClassifier",
@@ -103,8 +111,12 @@ __all__ = [
     "concatenate",
     "curve",
     "d2ke_embed",
+    "d2ke_explain",
     "d2ke_features",
     "d2ke_gram",
+    "d2ke_predict",
+    "d2ke_train",
+    "d2ke_transform",
     "datasets",
     "density_error_bound",
     "distance_matrix",
@@ -146,6 +158,7 @@ __all__ = [
     "representatives",
     "resampled_sets",
     "rsm_embed",
+    "samplers",
     "save_model",
     "search",
     "select_features",
@@ -159,4 +172,5 @@ __all__ = [
     "train",
     "train_classifier",
     "train_least_squares",
+    "views",
 ]

@@ -47,7 +47,11 @@ def public(module):
 
 NAMES = {
     "d2ke": """
+    Block(name, distance, sampler, R, views=(), parameters=<factory>, from_omega=False)
     Clustering(labels, alpha, objectives, best, lam)
+    D2KEModel(blocks, scaling, linear, kind, channels, alphabet, letters, C, accuracy,
+        accuracy_error, largest_class, confusion, left_out, n_train, seconds)
+    Explanation(label, decision, offset, blocks, omegas, training_objects)
     FeatureSelection(indices, weights, q, alignment)
     KernelAlignment(rotation, translation, distance_before, distance, kappa, bound, method,
         motion, sigma, eps, counts=<factory>)
@@ -80,8 +84,15 @@ NAMES = {
     curve(points, *, closed=False, oriented=True, gap=None, n_samples=None, seed=0)
     d2ke_embed(X, omega, *, distance, gamma=None, link='exp', n_threads=None, out=None,
         dtype=None, max_memory=None, resume=False, progress=False, client=None, **params)
+    d2ke_explain(x, model, *, most=10)
     d2ke_features(D, gamma=None, link='exp', *, out=None, n_threads=None)
     d2ke_gram(X, Y=None, *, omega, distance, gamma, n_threads=None, progress=False, **params)
+    d2ke_predict(y, X, model, *, unseen_letters='refuse', n_threads=None, max_memory=None,
+        progress=False, client=None)
+    d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, n_threads=None,
+        max_memory=None, progress=False, client=None, **params)
+    d2ke_transform(X, model, *, unseen_letters='refuse', n_threads=None, max_memory=None,
+        progress=False, client=None)
     datasets
     density_error_bound(X, y, alpha, *, h, delta=0.05)
     distance_matrix(X, Y=None, distance=None, *, n_threads=None, out=None, dtype=None,
@@ -138,6 +149,7 @@ NAMES = {
     resampled_sets(R, X, *, size, seed)
     rsm_embed(X, reps, *, distance, gamma=None, link='exp', n_threads=None, out=None,
         dtype=None, max_memory=None, resume=False, progress=False, client=None, **params)
+    samplers
     save_model(file, model)
     search(X, y, method='d2ke', *, distance, sampler=None, grid=None, within=None, folder=None,
         max_memory=None, n_folds=10, seed=0, n_threads=None, progress=False, **params)
@@ -153,6 +165,7 @@ NAMES = {
         n_threads=None, seed=0, max_memory=None)
     train_classifier(y, Z, *, loss, C, n_threads=None)
     train_least_squares(y, Z, C=1.0, *, bias=1.0, n_threads=None)
+    views
     """,
     "d2ke.datasets": """
     Dataset(name, objects, labels, source)

@@ -664,6 +664,44 @@ def model_files(n, function):
     return call, (function, "", {"F": n * 20000 * 8})
 
 
+@at({"n": 4000, "R": 3000}, {"n": 1200, "R": 8000}, tiny={"n": 20, "R": 20})
+def d2ke_train(n, R):
+    blocks = [d2ke.Block("noise", "dtw", d2ke.samplers.noise, R // 4)] * 4
+    return partial(d2ke.d2ke_train, labels(n, 3), series(n, 8), blocks=blocks, **ONE)
+
+
+@variants("function", "d2ke_predict", "d2ke_transform")({"n": 12000, "R": 2000},
+                                                        tiny={"n": 20, "R": 20})  # fmt: skip
+def models_of_objects(n, R, function):
+    block = d2ke.Block("noise", "dtw", d2ke.samplers.noise, R)
+    model = d2ke.d2ke_train(labels(40, 3), series(40, 8), blocks=[block])
+    first = (None, series(n, 8)) if function == "d2ke_predict" else (series(n, 8),)
+    return partial(getattr(d2ke, function), *first, model, **ONE)
+
+
+@at({"n": 100}, tiny={"n": 20})
+def d2ke_explain(n):
+    block = d2ke.Block("noise", "dtw", d2ke.samplers.noise, n)
+    model = d2ke.d2ke_train(labels(40, 3), series(40, 8), blocks=[block])
+    call = partial(d2ke.d2ke_explain, series(1, 8), model)
+    return call, ("d2ke_explain", "", {"R": n, "W": 100})
+
+
+@variants("function", "save_model", "load_model")({"n": 20}, tiny={"n": 2})
+def files_of_objects(n, function):
+    block = d2ke.Block(
+        "noise", "dtw", partial(d2ke.samplers.noise, lengths=[(n * 1e3, n * 1e3)]), 64
+    )
+    model = d2ke.d2ke_train(labels(8, 2), d2ke.random_series(8, 1, length=n * 1000, sigma=1.0,
+                                                             seed=0), blocks=[block])  # fmt: skip
+    path = Path(FOLDER, f"objects-{n}.h5")
+    d2ke.save_model(path, model)
+    call = partial(d2ke.save_model, path, model)
+    if function == "load_model":
+        call = partial(d2ke.load_model, path)
+    return call, (function, "a D2KEModel", {"F": path.stat().st_size})
+
+
 @at({"n": 100_000}, tiny={"n": 4})
 def load_search(n):
     tried = [({"gamma": 0.1 + i, "R": 512, "C": 10.0, "loss": "squared"}, 50.0) for i in range(n)]

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Blocks: features of objects seen through views, by distances to random objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.checks import flag, integer
+from d2ke.distances.matrix import distance_matrix
+from d2ke.distances.registry import BY_NAME
+from d2ke.embedding.features import d2ke_features
+from d2ke.models.views import View, apply_views, fit_view
+from d2ke.objects.container import Objects
+
+
+@dataclass(frozen=True)
+class Block:
+    """One D2KE kernel of a model: views, a distance, and a law of the random objects.
+
+    Its features are exp(-gamma_j d(v(x), omega_j)) for R random objects omega_j; gamma_j is 1 over
+    the median distance of the training objects to omega_j. Blocks side by side are a sum of
+    positive definite kernels.
+
+    Attributes
+    ----------
+    name : str
+        For reports.
+    distance : str or callable
+        As for `distance_matrix`.
+    sampler : callable
+        ``sampler(R, X, seed=seed)`` returns up to R random objects; X are the training objects as
+        the views show them. `segments`, `noise`, `resampled` and `training_objects` of
+        `d2ke.models.samplers`, or a function of the user's.
+    R : int
+        Number of random objects, at least 1.
+    views : tuple of callables
+        Functions Objects -> Objects, applied one after another; see `d2ke.models.views`.
+    parameters : mapping
+        Of the distance.
+    from_omega : bool
+        Whether the distance goes from omega to x, for distances that are not symmetric.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> import d2ke
+    >>> from d2ke.models.samplers import segments
+    >>> start = partial(d2ke.views.part, start=0.0, stop=0.5)
+    >>> block = d2ke.Block("first half", "levenshtein", segments, 64, (start,))
+    >>> y, X = ["a", "a", "b", "b"], ["aaaabb", "aaabbb", "bbbbaa", "bbaaaa"]
+    >>> model = d2ke.d2ke_train(y, X, blocks=[block], seed=0)
+    >>> d2ke.d2ke_predict(None, ["aaaaab"], model)[0].tolist()
+    ['a']
+    """
+
+    name: str
+    distance: str | Callable[..., float]
+    sampler: Callable[..., Any]
+    R: int
+    views: tuple[View, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    from_omega: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise TypeError(f"name of a block must be a string, got {self.name!r}")
+        if not callable(self.sampler):
+            raise TypeError(f"sampler of block {self.name!r} must be callable: {self.sampler!r}")
+        integer(f"R of block {self.name!r}", self.R, 1)
+        flag("from_omega", self.from_omega)
+        object.__setattr__(self, "views", tuple(self.views))
+        for view in self.views:
+            if not callable(view):
+                raise TypeError(f"a view of block {self.name!r} must be callable, got {view!r}")
+
+    def fit(self, X: Any, seed: Any) -> FittedBlock:
+        """Draw the random objects; gamma is still missing."""
+        views = []
+        for view in self.views:
+            views.append(fit_view(view, X))
+            X = views[-1](X)
+        omega = self.sampler(self.R, X, seed=seed)
+        sources = None
+        if isinstance(omega, tuple):
+            omega, sources = omega
+        row = BY_NAME.get(self.distance) if isinstance(self.distance, str) else None
+        if row is not None and isinstance(omega, Objects) and row.shortest:
+            kept = omega.lengths >= row.shortest
+            if not kept.all():
+                omega = omega[kept]
+                sources = None if sources is None else sources[kept]
+        return FittedBlock(
+            self.name, self.distance, omega, np.ones(len(omega)), tuple(views),
+            dict(self.parameters), self.from_omega, sources,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class FittedBlock:
+    """A block with its random objects and gammas.
+
+    Attributes
+    ----------
+    name, distance, views, parameters, from_omega
+        Of the `Block`; the views have their arguments.
+    omega : Objects or list
+        R random objects.
+    gamma : ndarray of float64, shape (R,)
+        One for each of them.
+    sources : ndarray of int64, shape (R,), or None
+        The training object that each random object is, where they are training objects.
+    """
+
+    name: str
+    distance: str | Callable[..., float]
+    omega: Any
+    gamma: np.ndarray
+    views: tuple[View, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    from_omega: bool = False
+    sources: np.ndarray | None = None
+
+    @property
+    def R(self) -> int:
+        """Number of features."""
+        return len(self.omega)
+
+    def distances(self, X: Any, options: Mapping[str, Any]) -> np.ndarray:
+        """Compute the distances of objects to the random ones, float32."""
+        seen = apply_views(self.views, X)
+        x, y = (self.omega, seen) if self.from_omega else (seen, self.omega)
+        options = {"dtype": np.float32, **options, **self.parameters}
+        D = distance_matrix(x, y, self.distance, **options)
+        return np.ascontiguousarray(D.T) if self.from_omega else D
+
+    def with_gamma(self, D: np.ndarray) -> FittedBlock:
+        """Return the block with gammas from the distances of the training objects."""
+        middle = np.median(D, axis=0).astype(np.float64)
+        low = middle <= 0
+        if low.any():
+            # Most training objects are at distance 0: the mean over the others sets the scale.
+            count = np.maximum((D[:, low] > 0).sum(axis=0), 1)
+            middle[low] = D[:, low].sum(axis=0, dtype=np.float64) / count
+        return replace(self, gamma=1 / np.where(middle > 0, middle, 1.0))
+
+    def features(self, D: np.ndarray, n_threads: int | None) -> np.ndarray:
+        """Turn distances into features, in place."""
+        np.multiply(D, self.gamma, out=D, casting="same_kind")
+        return d2ke_features(D, 1.0, out=D, n_threads=n_threads)

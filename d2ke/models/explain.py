@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What speaks for a prediction: blocks, random objects, and the training objects among these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.checks import integer
+from d2ke._base.memory import needs
+from d2ke.learners.linear_model import winners
+from d2ke.models.model import D2KEModel
+from d2ke.objects.container import Objects
+from d2ke.objects.packing import pack
+
+needs("d2ke_explain", "40 R + W + MiB")
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Why a model predicts what it predicts for one object.
+
+    Attributes
+    ----------
+    label : object
+        The predicted label; a number for a regression.
+    decision : float
+        The decision value for it; for two classes, positive in favour of the label.
+    offset : float
+        The part of it that every object has.
+    blocks : dict of str to float
+        What each block adds to the decision; with `offset` they sum to it.
+    omegas : tuple of dict
+        The random objects that add most, the largest first: ``block``, ``index`` in its omega,
+        ``object`` itself, ``distance``, ``share`` (what it adds) and ``training_object``, its
+        place among the training objects or None.
+    training_objects : tuple of (int, float)
+        The training objects among the random ones that add most, and what they add in all blocks.
+    """
+
+    label: Any
+    decision: float
+    offset: float
+    blocks: dict[str, float]
+    omegas: tuple[dict[str, Any], ...]
+    training_objects: tuple[tuple[int, float], ...]
+
+    def __str__(self) -> str:
+        lines = [f"{self.label}: {self.decision:+.3f}, of which {self.offset:+.3f} always"]
+        lines += [f"  {value:+.3f} {name}" for name, value in self.blocks.items()]
+        lines.append("random objects that add most:")
+        for one in self.omegas:
+            place = one["training_object"]
+            origin = "" if place is None else f", training object {place}"
+            lines.append(
+                f"  {one['share']:+.4f} {one['block']}[{one['index']}]{origin}, at distance "
+                f"{one['distance']:.4g}"
+            )
+        return "\n".join(lines)
+
+
+def d2ke_explain(x: Any, model: D2KEModel, *, most: int = 10) -> Explanation:
+    """Name the blocks, random objects and training objects that speak most for a prediction.
+
+    The decision value is a sum over features, weight times standardised feature. So each random
+    object has a share, and each block the sum of its shares.
+
+    Parameters
+    ----------
+    x : one object
+        Such as ``X[i]``: a string, a series or a set; or Objects that hold one.
+    model : D2KEModel
+        What `d2ke_train` or `load_model` returned.
+    most : int, default 10
+        How many random objects, and training objects, are named.
+
+    Returns
+    -------
+    Explanation
+        ``print(explanation)`` shows it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `d2ke_predict`; Objects of more than one object.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> model = d2ke.d2ke_train(["x", "y"] * 9, ["aab", "bba"] * 9, R=32)
+    >>> why = d2ke.d2ke_explain("aaab", model)
+    >>> print(why.label)
+    x
+    >>> abs(why.offset + sum(why.blocks.values()) - why.decision) < 1e-9
+    True
+    """
+    if not isinstance(model, D2KEModel):
+        raise TypeError(
+            f"model must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
+        )
+    integer("most", most, 1)
+    if isinstance(x, Objects):
+        if len(x) != 1:
+            raise ValueError(f"x must be one object, got {len(x)}; take X[i]")
+        objects = x
+    elif model.kind == "any":
+        objects = [x]
+    else:
+        objects = pack([x], channels_first=False) if model.kind == "vectors" else pack([x])
+    objects = model.check_objects(objects, "allow")
+    options = {"n_threads": 1, "client": None}
+    distances = [block.distances(objects, options)[0].copy() for block in model.blocks]
+    row = model.features(objects, options)[0].astype(np.float64)
+    linear = model.linear
+    decision = linear.weights @ row + linear.bias
+    regression = linear.classes is None
+    place = 0 if regression else int(winners(decision[None])[0])
+    single = len(linear.weights) == 1
+    sign = -1.0 if single and not regression and place == 0 else 1.0
+    weights = linear.weights[0 if single else place]
+    terms = sign * weights * row
+    edges = np.cumsum([0, *(block.R for block in model.blocks)])
+    by_block = {
+        block.name: float(terms[a:b].sum())
+        for block, a, b in zip(model.blocks, edges[:-1], edges[1:], strict=True)
+    }
+    omegas = []
+    for j in np.argsort(-terms, kind="stable")[:most].tolist():
+        number = int(np.searchsorted(edges, j, side="right")) - 1
+        block, index = model.blocks[number], j - int(edges[number])
+        source = None if block.sources is None else int(block.sources[index])
+        omegas.append({
+            "block": block.name, "index": index, "object": block.omega[index],
+            "distance": float(distances[number][index]), "share": float(terms[j]),
+            "training_object": source,
+        })  # fmt: skip
+    sums = np.zeros(model.n_train)
+    for block, a, b in zip(model.blocks, edges[:-1], edges[1:], strict=True):
+        if block.sources is not None:
+            np.add.at(sums, block.sources, terms[a:b])
+    first = [i for i in np.argsort(-sums, kind="stable")[:most].tolist() if sums[i] > 0]
+    value = float(decision[0 if single else place])
+    offset = float(linear.bias[0 if single else place])
+    return Explanation(
+        value if regression else linear.classes[place],
+        sign * value, sign * offset, by_block, tuple(omegas),
+        tuple((i, float(sums[i])) for i in first),
+    )  # fmt: skip

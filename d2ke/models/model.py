@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A trained model of objects: its blocks, the scaling of their features, a linear model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.threads import team_size
+from d2ke.distances.registry import BY_NAME
+from d2ke.embedding.scaling import Scaling
+from d2ke.learners.linear_model import LinearModel
+from d2ke.models.blocks import FittedBlock
+from d2ke.objects.container import Objects
+from d2ke.objects.packing import as_objects, list_of
+
+
+@dataclass(frozen=True, eq=False)
+class D2KEModel:
+    """What `d2ke_train` returns; for `d2ke_predict`, `d2ke_transform` and `d2ke_explain`.
+
+    Attributes
+    ----------
+    blocks : tuple of FittedBlock
+        Views, distances, random objects and gammas, side by side.
+    scaling : Scaling
+        Of the features.
+    linear : LinearModel
+        On the scaled features.
+    kind : {"vectors", "strings", "any"}
+        What the objects are; "any" for Python functions as distances.
+    channels : int
+        Of vectors; else 0.
+    alphabet : ndarray or None
+        The letters of the training strings.
+    letters : {"str", "bytes", "int"} or None
+        What the letters are.
+    C : float
+        Of the linear model.
+    accuracy, accuracy_error : float
+        Percent of the training objects that are classified correctly when each in turn is left
+        out (of a regression: 100 times R^2), and its standard error. It was the largest over the
+        values of C, so it is a little too good.
+    largest_class : float
+        Percent of the training objects in the largest class; nan for a regression.
+    confusion : ndarray of int64, shape (k, k), or None
+        Left-out training objects by true class (rows) and predicted class.
+    left_out : tuple of str
+        Blocks that were tried and left out.
+    n_train : int
+        Number of training objects.
+    seconds : mapping of str to float
+        Time by stage.
+    """
+
+    blocks: tuple[FittedBlock, ...]
+    scaling: Scaling = field(repr=False)
+    linear: LinearModel = field(repr=False)
+    kind: str
+    channels: int
+    alphabet: np.ndarray | None
+    letters: str | None
+    C: float
+    accuracy: float
+    accuracy_error: float
+    largest_class: float
+    confusion: np.ndarray | None
+    left_out: tuple[str, ...]
+    n_train: int
+    seconds: Mapping[str, float]
+
+    @property
+    def classes(self) -> np.ndarray | None:
+        """The classes in sorted order; None for a regression."""
+        return self.linear.classes
+
+    @property
+    def R(self) -> int:
+        """Number of features, of all blocks together."""
+        return sum(block.R for block in self.blocks)
+
+    def feature_names(self) -> list[str]:
+        """Return a name for each feature: the block's and a number."""
+        return [f"{block.name}.{j}" for block in self.blocks for j in range(block.R)]
+
+    def __str__(self) -> str:
+        lines = [f"D2KE of {len(self.blocks)} blocks, {self.R} features, C = {self.C:g}"]
+        for block in self.blocks:
+            name = block.distance if isinstance(block.distance, str) else "a function"
+            options = ", ".join(f"{key}={value}" for key, value in block.parameters.items())
+            lines.append(
+                f"  {block.name:28} {block.R:5} x {name}" + (f" ({options})" if options else "")
+            )
+        if self.left_out:
+            lines.append(f"  left out, as they hurt: {', '.join(self.left_out)}")
+        if self.classes is None:
+            lines.append(
+                f"trained on {self.n_train} objects; cross-validated R^2 {self.accuracy / 100:.3f}"
+            )
+        else:
+            lines.append(
+                f"trained on {self.n_train} objects of {len(self.classes)} classes; cross-validated"
+                f" accuracy {self.accuracy:.1f} +- {self.accuracy_error:.1f} %, largest class "
+                f"{self.largest_class:.1f} %"
+            )
+        times = ", ".join(f"{stage} {value:.2f}" for stage, value in self.seconds.items())
+        lines.append(f"seconds: {times}")
+        return "\n".join(lines)
+
+    def check_objects(self, X: Any, unseen_letters: str = "refuse") -> Any:
+        """Return packed objects that the model knows how to look at, or raise."""
+        if self.kind == "any":
+            return list_of("X", X)
+        objects = as_objects("X", X)
+        if objects.kind != self.kind:
+            raise TypeError(f"X holds {objects.kind}, but the model was trained on {self.kind}")
+        if self.kind == "vectors":
+            if objects.dim != self.channels and len(objects.values):
+                raise ValueError(
+                    f"X has vectors of {objects.dim} dimensions (channels), but the model was "
+                    f"trained on {self.channels}"
+                )
+            shortest = max(_shortest(block.distance) for block in self.blocks)
+            short = np.flatnonzero(objects.lengths < shortest)
+            if short.size:
+                raise ValueError(f"X[{short[0]}] is empty; the model's distances need a vector")
+            return objects
+        if objects.letters != self.letters and len(objects.values):
+            raise TypeError(
+                f"X holds strings of {objects.letters}, but the model was trained on strings of "
+                f"{self.letters}"
+            )
+        if unseen_letters == "refuse":
+            _check_letters(objects, self.alphabet)
+        return objects
+
+    def features(self, X: Any, options: Mapping[str, Any]) -> np.ndarray:
+        """Return scaled features of checked objects, float32."""
+        Z = np.empty((len(X), self.R), np.float32)
+        first = 0
+        for block in self.blocks:
+            D = block.distances(X, options)
+            Z[:, first : first + block.R] = block.features(D, team_size(options["n_threads"]))
+            first += block.R
+        return self.scaling.apply(Z)
+
+
+def _shortest(distance: Any) -> int:
+    return BY_NAME[distance].shortest if isinstance(distance, str) else 0
+
+
+def _check_letters(objects: Objects, alphabet: np.ndarray) -> None:
+    unseen = ~np.isin(objects.alphabet, alphabet)
+    if not unseen.any():
+        return
+    places = np.flatnonzero(unseen[objects.values])
+    if places.size:
+        place = int(places[0])
+        item = int(np.searchsorted(objects.offsets, place, side="right")) - 1
+        letter = objects.alphabet[objects.values[place]]
+        shown = repr(chr(letter)) if objects.letters == "str" else str(letter)
+        raise ValueError(
+            f"X[{item}] has the letter {shown}, which no training object has; with "
+            'unseen_letters="allow" it differs from every letter of the model'
+        )

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Models to files and back: those of objects as sealed HDF5, linear ones and SVMs as archives.
+
+Loading reads numbers and text only: it never runs code that a file brings along.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from functools import partial
+from typing import Any, BinaryIO
+
+import h5py
+import numpy as np
+
+from d2ke._base import arrays
+from d2ke._base.checks import file_path
+from d2ke._base.files import atomic_write, lists_to_tuples, open_file
+from d2ke._base.memory import needs
+from d2ke.distances.registry import check_parameters, find_distance
+from d2ke.embedding.scaling import Scaling
+from d2ke.io.store.hdf5 import (
+    HEADER_BYTES,
+    get_objects,
+    get_text,
+    group_of,
+    header,
+    part_of,
+    put_objects,
+    put_text,
+)
+from d2ke.learners import persistence as linear_models
+from d2ke.learners.linear_model import LinearModel
+from d2ke.learners.svm_model import SVMModel
+from d2ke.models.blocks import FittedBlock
+from d2ke.models.model import D2KEModel
+from d2ke.models.views import VIEWS, View, view_name
+
+_NAME = "d2ke model of objects"
+_VERSION = 1
+_SEAL = (f"{_NAME} {_VERSION}",)
+_FIELDS = ("kind", "channels", "letters", "C", "accuracy", "accuracy_error", "largest_class",
+           "n_train")  # fmt: skip
+_WIDEST = 4096
+
+needs("save_model", {"a D2KEModel": "2 F + MiB"})
+
+
+def save_model(
+    file: str | os.PathLike | BinaryIO, model: D2KEModel | LinearModel | SVMModel
+) -> None:
+    """Write a model to a file.
+
+    Parameters
+    ----------
+    file : path or binary file object
+        Written as it is named; no suffix is added. A file of that name is replaced, when the new
+        one is complete.
+    model : D2KEModel, LinearModel or SVMModel
+        What `d2ke_train`, `train` or `svmtrain` returned.
+
+    Raises
+    ------
+    TypeError
+        If `model` is not a model, or has a distance or a view that is a user's own function: files
+        hold no code.
+
+    See Also
+    --------
+    load_model
+
+    Examples
+    --------
+    >>> import io
+    >>> import d2ke
+    >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
+    >>> file = io.BytesIO()
+    >>> d2ke.save_model(file, model)
+    >>> d2ke.load_model(io.BytesIO(file.getvalue())).R == model.R
+    True
+    """
+    if not isinstance(model, D2KEModel):
+        linear_models.save_model(file, model)
+        return
+    content = io.BytesIO()
+    with h5py.File(content, "w", userblock_size=HEADER_BYTES) as store:
+        _write(store, model)
+    front = header(_SEAL, content)
+    with content.getbuffer() as whole:
+        whole[:HEADER_BYTES] = front
+        if hasattr(file, "write"):
+            file.write(whole)
+        else:
+            with atomic_write(file_path("file", file)) as stream:
+                stream.write(whole)
+
+
+def _write(store: h5py.File, model: D2KEModel) -> None:
+    for name in _FIELDS:
+        value = getattr(model, name)
+        store.attrs[name] = "" if value is None else value
+    store.attrs["left_out"] = json.dumps(model.left_out)
+    store.attrs["seconds"] = json.dumps(dict(model.seconds))
+    if model.alphabet is not None:
+        store["alphabet"] = model.alphabet
+    if model.confusion is not None:
+        store["confusion"] = model.confusion
+    store["mean"], store["sd"] = model.scaling.mean, model.scaling.sd
+    linear = store.create_group("linear")
+    linear["weights"] = model.linear.weights
+    linear.attrs["options"] = model.linear.options
+    if model.linear.bias is not None:
+        linear["bias"] = model.linear.bias
+    classes = model.linear.classes
+    if classes is not None and classes.dtype.kind == "U":
+        put_text(linear, "classes", classes)
+        linear["classes"].attrs["width"] = classes.dtype.itemsize
+    elif classes is not None and classes.dtype.kind == "S":
+        linear["classes"] = classes.view(np.uint8).reshape(len(classes), -1)
+        linear["classes"].attrs["bytes"] = 1
+    elif classes is not None:
+        linear["classes"] = classes
+    store.attrs["blocks"] = len(model.blocks)
+    for number, block in enumerate(model.blocks):
+        _write_block(store.create_group(f"block{number}"), block)
+
+
+def _write_block(group: h5py.Group, block: FittedBlock) -> None:
+    if not isinstance(block.distance, str):
+        raise TypeError(
+            f"the distance of block {block.name!r} is a function of your own, and files hold no "
+            "code; pickle the model instead, if you must"
+        )
+    group.attrs["name"], group.attrs["distance"] = block.name, block.distance
+    group.attrs["from_omega"] = bool(block.from_omega)
+    group.attrs["parameters"] = json.dumps(dict(block.parameters))
+    views = []
+    for position, view in enumerate(block.views):
+        name, arguments = view_name(view)
+        for key, value in arguments.items():
+            if isinstance(value, np.ndarray):
+                group[f"view{position}.{key}"] = value
+                arguments[key] = None
+        views.append([name, arguments])
+    group.attrs["views"] = json.dumps(views)
+    group["gamma"] = block.gamma
+    if block.sources is not None:
+        group["sources"] = block.sources
+    put_objects(group.create_group("omega"), block.omega)
+
+
+needs("load_model", {"a D2KEModel": "3 F"})
+
+
+def load_model(file: str | os.PathLike | BinaryIO) -> D2KEModel | LinearModel | SVMModel:
+    """Read a model that `save_model` wrote, of this version or an earlier one.
+
+    Parameters
+    ----------
+    file : path or binary file object
+        The file.
+
+    Returns
+    -------
+    D2KEModel, LinearModel or SVMModel
+        The same arrays bit for bit.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    ValueError
+        If it is not a model's file, is damaged, or its parts do not fit together.
+
+    See Also
+    --------
+    save_model
+
+    Examples
+    --------
+    >>> import io
+    >>> import d2ke
+    >>> d2ke.load_model(io.BytesIO(b"something else"))
+    Traceback (most recent call last):
+        ...
+    ValueError: file is not a model saved by d2ke: it is not a zip archive
+    """
+    if hasattr(file, "read"):
+        return _read("file", file)
+    path = file_path("file", file)
+    with open_file(path) as stream:
+        return _read(str(path), stream)
+
+
+def _read(name: str, stream: BinaryIO) -> D2KEModel | LinearModel | SVMModel:
+    start = stream.tell()
+    front = stream.read(HEADER_BYTES)
+    stream.seek(start)
+    if not front.startswith(_NAME.encode()):
+        return (
+            linear_models.load_model(stream) if name == "file" else linear_models.load_model(name)
+        )
+    if not front.startswith(f"{_SEAL[0]}\n".encode()):
+        version = front[len(_NAME) : 64].split(b"\n")[0].decode("ascii", "replace").strip()
+        raise ValueError(f"{name} has version {version} of the format; this reads {_VERSION}")
+    try:
+        content = io.BytesIO(stream.read())
+        if front != header(_SEAL, content):
+            raise ValueError("it was changed after it was saved")
+        with h5py.File(content, "r") as store:
+            return _model(store)
+    except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
+        raise ValueError(f"{name} is damaged: {error}") from error
+
+
+def _model(store: h5py.File) -> D2KEModel:
+    values: dict[str, Any] = {}
+    for name in _FIELDS:
+        value = store.attrs[name]
+        values[name] = value.item() if isinstance(value, np.generic) else value
+    values["letters"] = values["letters"] or None
+    count = int(store.attrs["blocks"])
+    blocks = tuple(_block(group_of(store, f"block{number}")) for number in range(count))
+    R = sum(block.R for block in blocks)
+    mean, sd = part_of(store, "mean")[()], part_of(store, "sd")[()]
+    arrays.check_array("mean", mean, np.float64, (R,))
+    arrays.check_array("sd", sd, np.float64, (R,))
+    linear = _linear(group_of(store, "linear"))
+    if linear.n_features != R:
+        raise ValueError(f"the linear model has {linear.n_features} features, the blocks {R}")
+    alphabet = part_of(store, "alphabet")[()] if "alphabet" in store else None
+    if (alphabet is None) != (values["kind"] != "strings"):
+        raise ValueError("an alphabet goes with strings")
+    return D2KEModel(
+        blocks=blocks,
+        scaling=Scaling(mean, sd),
+        linear=linear,
+        alphabet=alphabet,
+        confusion=part_of(store, "confusion")[()] if "confusion" in store else None,
+        left_out=lists_to_tuples(json.loads(store.attrs["left_out"])),
+        seconds=json.loads(store.attrs["seconds"]),
+        **values,
+    )
+
+
+def _linear(group: h5py.Group) -> LinearModel:
+    classes = None
+    if "classes" in group:
+        dataset = part_of(group, "classes")
+        if "width" in dataset.attrs:
+            width = int(dataset.attrs["width"])
+            if not 4 <= width <= max(_WIDEST, 4 * dataset.dtype.itemsize):
+                raise ValueError(f"labels are said to have {width} bytes")
+            classes = get_text(dataset).astype(f"U{width // 4}")
+        elif "bytes" in dataset.attrs:
+            raw = np.ascontiguousarray(dataset[()])
+            classes = raw.view(f"S{raw.shape[1]}").ravel()
+        else:
+            classes = dataset[()]
+    bias = part_of(group, "bias")[()] if "bias" in group else None
+    options = group.attrs["options"]
+    return LinearModel(part_of(group, "weights")[()], bias, classes, 11, options)
+
+
+def _block(group: h5py.Group) -> FittedBlock:
+    row = find_distance(group.attrs["distance"])
+    parameters = json.loads(group.attrs["parameters"])
+    check_parameters(row, parameters)
+    omega = get_objects(group_of(group, "omega"))
+    if omega.kind != row.kind or not len(omega) or (omega.lengths < row.shortest).any():
+        raise ValueError(f"{group.name} has random objects that {row.name!r} cannot compare")
+    gamma = part_of(group, "gamma")[()]
+    arrays.check_array("gamma", gamma, np.float64, (len(omega),))
+    sources = part_of(group, "sources")[()] if "sources" in group else None
+    if sources is not None:
+        arrays.check_array("sources", sources, np.int64, (len(omega),))
+    views = tuple(
+        _view(group, position, *view)
+        for position, view in enumerate(json.loads(group.attrs["views"]))
+    )
+    return FittedBlock(
+        group.attrs["name"], row.name, omega, gamma, views, parameters,
+        bool(group.attrs["from_omega"]), sources,
+    )  # fmt: skip
+
+
+def _view(group: h5py.Group, position: int, name: str, arguments: dict[str, Any]) -> View:
+
+    if name not in VIEWS:
+        raise ValueError(f"{group.name} has an unknown view {name!r}")
+    for key in arguments:
+        place = f"view{position}.{key}"
+        if place in group:
+            arguments[key] = part_of(group, place)[()]
+    return partial(VIEWS[name], **arguments) if arguments else VIEWS[name]

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""New objects through a trained model: predictions and features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.checks import byte_count, choice, flag, integer
+from d2ke._base.memory import check_limit, needs, require_memory
+from d2ke._base.progress import stages
+from d2ke.learners import scores
+from d2ke.learners.linear_model import predict
+from d2ke.models.model import D2KEModel
+from d2ke.objects.container import Objects
+
+needs("d2ke_predict", "8 n k + 32 n + 2 B + W", "give X in parts")
+needs("d2ke_transform", "4 n R + 2 B + W", "give X in parts")
+
+_BLOCK = 1 << 26  # bytes of a block of rows, where max_memory does not say less
+_PER_FEATURE = 24  # bytes of distances, features and scaled features together
+_LEAST_ROWS = 16
+
+
+def d2ke_predict(
+    y: Sequence | np.ndarray | None,
+    X: Any,
+    model: D2KEModel,
+    *,
+    unseen_letters: str = "refuse",
+    n_threads: int | None = None,
+    max_memory: int | str | None = None,
+    progress: bool = False,
+    client: Any = None,
+) -> tuple[np.ndarray, float, np.ndarray]:
+    """Predict the labels of objects.
+
+    Parameters
+    ----------
+    y : sequence of length n, or None
+        The true labels, for the accuracy only; None if they are not known.
+    X : Objects or what `pack` takes
+        n objects of the kind that the model was trained on.
+    model : D2KEModel
+        What `d2ke_train` or `load_model` returned.
+    unseen_letters : {"refuse", "allow"}
+        What to do with a letter that no training string has: raise an error that names it, or let
+        it differ from every letter of the model.
+    n_threads : int, optional
+        Threads to use; None for all that this process may use.
+    max_memory : int or str, optional
+        Bytes that the call may take; objects are predicted by blocks, which it makes smaller.
+    progress : bool
+        Show a progress bar (on a terminal only).
+    client : dask.distributed.Client, optional
+        Have the workers of a cluster compute the distances.
+
+    Returns
+    -------
+    labels : ndarray of shape (n,)
+        Predicted labels in the type of ``model.classes``; predicted values of a regression.
+    accuracy : float
+        Percent of correct labels; of a regression 100 times R^2; nan if y is None.
+    decisions : ndarray of float64, shape (n, k)
+        One column for two classes, where a value above 0 means ``classes[1]``; one for each class
+        for more, of which the largest wins; the predicted values of a regression.
+
+    Raises
+    ------
+    TypeError, ValueError
+        X of another kind, with other channels or an unseen letter; y of another kind or length;
+        too small a `max_memory`.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
+    >>> labels, accuracy, decisions = d2ke.d2ke_predict([0, 1], ["aaab", "bbba"], model)
+    >>> labels.tolist(), accuracy, decisions.shape
+    ([0, 1], 100.0, (2, 1))
+    """
+    run = _Run(n_threads, max_memory, progress, client)
+    objects = _checked(X, model, unseen_letters)
+    true = scores.truth(y, model.classes, "X", len(objects))
+    sizes = {"n": len(objects), "k": len(model.linear.weights), "B": _BLOCK, "W": 0}
+    require_memory("d2ke_predict", **sizes)
+    decisions = np.empty((sizes["n"], sizes["k"]))
+    extra = 8 * decisions.size + 32 * len(objects)
+    for rows, Z in run.blocks(objects, model, extra):
+        decisions[rows] = predict(None, Z, model.linear)[2]
+    linear = model.linear
+    # The labels by the rule of `predict`: through features that are the decisions themselves.
+    identity = type(linear)(
+        np.eye(len(linear.weights)), None, linear.classes, linear.solver, linear.options
+    )
+    predicted, accuracy, _ = predict(y, decisions, identity)
+    if model.classes is None and true is not None and len(true):
+        spread = np.mean((true - true.mean()) ** 2)
+        error = np.mean((true - predicted) ** 2)
+        return predicted, 100.0 * float(1 - error / spread) if spread else float("nan"), decisions
+    return predicted, accuracy[0], decisions
+
+
+def d2ke_transform(
+    X: Any,
+    model: D2KEModel,
+    *,
+    unseen_letters: str = "refuse",
+    n_threads: int | None = None,
+    max_memory: int | str | None = None,
+    progress: bool = False,
+    client: Any = None,
+) -> np.ndarray:
+    """Return the features of objects that a model's linear part sees.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        n objects of the kind that the model was trained on.
+    model : D2KEModel
+        What `d2ke_train` or `load_model` returned.
+    unseen_letters, n_threads, max_memory, progress, client
+        As for `d2ke_predict`.
+
+    Returns
+    -------
+    ndarray of float32, shape (n, R)
+        Standardised features, divided by sqrt(R); their inner products are the model's kernel.
+        Column j is called ``model.feature_names()[j]``.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As `d2ke_predict`.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
+    >>> Z = d2ke.d2ke_transform(["aaab", "bbba"], model)
+    >>> Z.shape[0], Z.shape[1] == model.R == len(model.feature_names())
+    (2, True)
+    """
+    run = _Run(n_threads, max_memory, progress, client)
+    objects = _checked(X, model, unseen_letters)
+    require_memory("d2ke_transform", n=len(objects), R=model.R, B=_BLOCK, W=0)
+    Z = np.empty((len(objects), model.R), np.float32)
+    for rows, part in run.blocks(objects, model, Z.nbytes):
+        Z[rows] = part
+    return Z
+
+
+def _checked(X: Any, model: Any, unseen_letters: str) -> Any:
+    if not isinstance(model, D2KEModel):
+        raise TypeError(
+            f"model must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
+        )
+    choice("unseen_letters", unseen_letters, ("refuse", "allow"))
+    return model.check_objects(X, unseen_letters)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """How rows are computed: the options of both functions, checked when it is made."""
+
+    n_threads: int | None
+    max_memory: Any
+    progress: bool
+    client: Any
+
+    def __post_init__(self) -> None:
+        flag("progress", self.progress)
+        if self.n_threads is not None:
+            integer("n_threads", self.n_threads, 1)
+        if self.max_memory is not None:
+            object.__setattr__(self, "max_memory", byte_count("max_memory", self.max_memory))
+
+    def blocks(
+        self, objects: Any, model: D2KEModel, extra: int
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """Give blocks of rows and their features; the result takes `extra` bytes."""
+        packed = isinstance(objects, Objects)
+        per_row = _PER_FEATURE * model.R + 64
+        if packed and len(objects):
+            longest = int(objects.lengths.max()) * max(1, objects.dim)
+            per_row += 32 + 24 * longest * len(model.blocks)
+        budget = _BLOCK
+        if self.max_memory is not None:
+            check_limit(self.max_memory, extra + per_row * _LEAST_ROWS, f"{len(objects)} objects",
+                        "give X in parts")  # fmt: skip
+            budget = min(budget, self.max_memory - extra)
+        step = max(_LEAST_ROWS, budget // per_row)
+        options = {"n_threads": self.n_threads, "client": self.client}
+        for first in stages(range(0, len(objects), step), "objects", self.progress):
+            rows = slice(first, min(first + step, len(objects)))
+            part = objects.span(rows.start, rows.stop) if packed else objects[rows]
+            yield rows, model.features(part, options)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The default blocks of each kind of objects: one fixed recipe for all data of a kind."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from d2ke.distances.registry import find_distance
+from d2ke.models import views
+from d2ke.models.blocks import Block
+from d2ke.models.samplers import noise, resampled, segments, shares, training_objects
+from d2ke.objects.container import Objects
+
+# Features of all blocks together, unless the user says otherwise.
+DEFAULT_R = {"series": 4000, "strings": 1152, "sets": 4096}
+_SETS = ("mhd", "hausdorff", "chamfer", "emd", "kernel")
+_DIRECTED = {"mhd": "directed_mhd", "hausdorff": "directed_hausdorff"}
+_LONG = 300  # letters: of longer strings, what is anywhere in them says nearly all
+
+
+def default_blocks(
+    X: Any, distance: Any, parameters: dict[str, Any], R: int | None
+) -> tuple[Block, ...]:
+    """Return the blocks for objects and a distance, or the usual distance of their kind."""
+    if distance is not None and not isinstance(distance, str):
+        return (Block("training objects", distance, training_objects, R or 512, (), parameters),)
+    if distance is None:
+        distance = "levenshtein" if X.kind == "strings" else "dtw"
+    row = find_distance(distance)
+    if row.kind == "strings":
+        if parameters:
+            return (
+                Block("training objects", row.name, training_objects, R or 512, (), parameters),
+            )
+        return _strings(X, R or DEFAULT_R["strings"])
+    if row.name == "dtw":
+        return _series(X, parameters, R or DEFAULT_R["series"])
+    return _sets(X, row.name, parameters, R or DEFAULT_R["sets"])
+
+
+def _series(X: Objects, parameters: dict[str, Any], R: int) -> tuple[Block, ...]:
+    level = (views.standardize,)
+    slope = (views.standardize, views.difference, views.standardize)
+    laws = (
+        ("noise", noise, level),
+        ("segments", segments, level),
+        ("training series", training_objects, level),
+        ("segments of differences", segments, slope),
+        ("training differences", training_objects, slope),
+    )
+    sizes = shares(R, len(laws))
+    return tuple(
+        Block(name, "dtw", sampler, size, seen, parameters)
+        for (name, sampler, seen), size in zip(laws, sizes, strict=True)
+        if size
+    )
+
+
+def _strings(X: Objects, R: int) -> tuple[Block, ...]:
+    long = float(np.median(X.lengths)) > _LONG
+    infix = partial(segments, lengths=((0.05, 0.12), (0.1, 0.25), (0.2, 0.5)), longest=60)
+    whole = partial(segments, lengths=((0.3, 0.6), (0.5, 1.0)))
+    anywhere = {"mode": "infix"}
+    half, other = partial(views.part, stop=0.5), partial(views.part, start=0.5)
+    middle = partial(views.part, start=1 / 3, stop=2 / 3)
+    # Shares of R: 1 is a ninth.
+    laws = (
+        ("training strings", training_objects, (), {}, 0.5 if long else 2),
+        ("segments", whole, (), {}, 0.5 if long else 2),
+        ("anywhere", infix, (), anywhere, 4 if long else 1),
+        ("anywhere, with ends", infix, (views.mark_ends,), anywhere, 2.5 if long else 1),
+        ("first halves", training_objects, (half,), {}, 0.5 if long else 1),
+        ("second halves", training_objects, (other,), {}, 0.5 if long else 1),
+        ("middles", training_objects, (middle,), {}, 0.5 if long else 1),
+    )
+    total = sum(law[-1] for law in laws)
+    return tuple(
+        Block(name, "levenshtein", sampler, max(1, int(R * share / total)), seen, options)
+        for name, sampler, seen, options, share in laws
+    )
+
+
+def _sets(X: Objects, distance: str, parameters: dict[str, Any], R: int) -> tuple[Block, ...]:
+    laws = [("resampled", resampled), ("training sets", training_objects)]
+    seen = [("", ())]
+    if X.dim >= 16 and distance in _SETS and (X.values >= 0).all():
+        seen.append((", roots", (views.square_root,)))
+    if distance in _DIRECTED:
+        directed = _DIRECTED[distance]
+        ways = [(", to omega", directed, False), (", from omega", directed, True)]
+    else:
+        ways = [("", distance, False)]
+    laws = [(*law, *view, *way) for law in laws for view in seen for way in ways]
+    sizes = shares(R, len(laws))
+    return tuple(
+        Block(law + view + way, kind, sampler, size, through, parameters, turned)
+        for (law, sampler, view, through, way, kind, turned), size in zip(laws, sizes, strict=True)
+        if size
+    )

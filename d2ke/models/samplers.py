@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Laws of random objects for blocks: functions ``sampler(R, X, seed=seed)`` of training objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.checks import generator
+from d2ke.objects.container import Objects, adopt, concatenate
+from d2ke.objects.fitted_objects import random_segments, resampled_sets
+from d2ke.objects.random_objects import random_series
+
+# Ranges of lengths, as parts of the median length of the training objects.
+MIXED = ((0.05, 0.2), (0.1, 0.4), (0.2, 0.6), (0.4, 1.0))
+SIZES = ((0.02, 0.1), (0.1, 0.3))
+
+
+def training_objects(R: int, X: Any, *, seed: Any) -> tuple[Any, np.ndarray]:
+    """Draw up to R of the training objects, and say which.
+
+    Parameters
+    ----------
+    R : int
+        At most so many; all of them if there are fewer.
+    X : Objects or sequence
+        The training objects.
+    seed : int, SeedSequence or Generator
+        Where the randomness comes from.
+
+    Returns
+    -------
+    tuple of Objects or list, and ndarray of int64
+        The objects, and their places in X.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> from d2ke.models.samplers import training_objects
+    >>> omega, places = training_objects(9, d2ke.pack(["a", "b"]), seed=0)
+    >>> sorted(omega)
+    ['a', 'b']
+    """
+    places = generator(seed).permutation(len(X))[:R]
+    return (X[places] if isinstance(X, Objects) else [X[i] for i in places]), places
+
+
+def segments(
+    R: int,
+    X: Objects,
+    *,
+    lengths: Sequence[tuple[float, float]] = MIXED,
+    longest: int | None = None,
+    seed: Any,
+) -> Objects:
+    """Draw R segments of training objects of mixed lengths.
+
+    Parameters
+    ----------
+    R : int
+        Number of segments.
+    X : Objects
+        The training series or strings.
+    lengths : sequence of (float, float)
+        Ranges of lengths as parts of the median length of X; each has an equal share of R.
+    longest : int, optional
+        No segment is longer.
+    seed : int, SeedSequence or Generator
+        Where the randomness comes from.
+
+    Returns
+    -------
+    Objects
+        Of the kind of X; none if all objects of X are empty.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> from d2ke.models.samplers import segments
+    >>> segments(4, d2ke.pack(["abcdefgh"]), lengths=[(0.25, 0.5)], seed=0)
+    <4 strings over 8 letters, lengths 2 to 4>
+    """
+    if not X.lengths.any():
+        return X[:0]
+    seeds = generator(seed).spawn(len(lengths))
+    parts = [
+        random_segments(size, X, length=span, seed=own)
+        for size, span, own in zip(
+            shares(R, len(lengths)), _spans(X, lengths, longest), seeds, strict=True
+        )
+        if size
+    ]
+    return concatenate(parts)
+
+
+def noise(
+    R: int,
+    X: Objects,
+    *,
+    lengths: Sequence[tuple[float, float]] = MIXED,
+    sigmas: Sequence[float] = (1.0, 2.0, 4.0),
+    seed: Any,
+) -> Objects:
+    """Draw R random series: independent normal values, as in the paper.
+
+    Parameters
+    ----------
+    R : int
+        Number of series.
+    X : Objects
+        The training series, for the number of channels, the element type and the lengths.
+    lengths : sequence of (float, float)
+        Ranges of lengths as parts of the median length of X.
+    sigmas : sequence of float
+        Standard deviations; each range of lengths has each of them in turn.
+    seed : int, SeedSequence or Generator
+        Where the randomness comes from.
+
+    Returns
+    -------
+    Objects
+        Series.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> from d2ke.models.samplers import noise
+    >>> noise(3, d2ke.pack([[0.0] * 20]), seed=0).dim
+    1
+    """
+    laws = [(span, sigma) for span in _spans(X, lengths, None) for sigma in sigmas]
+    seeds = generator(seed).spawn(len(laws))
+    parts = [
+        random_series(size, X.dim, length=span, sigma=sigma, seed=own, dtype=X.dtype)
+        for size, (span, sigma), own in zip(shares(R, len(laws)), laws, seeds, strict=True)
+        if size
+    ]
+    return concatenate(parts)
+
+
+def resampled(
+    R: int, X: Objects, *, sizes: Sequence[tuple[float, float]] = SIZES, seed: Any
+) -> Objects:
+    """Draw R sets of vectors of the training sets.
+
+    Parameters
+    ----------
+    R : int
+        Number of sets.
+    X : Objects
+        The training sets; their weights are not looked at.
+    sizes : sequence of (float, float)
+        Ranges of sizes as parts of the median size of X; each has an equal share of R.
+    seed : int, SeedSequence or Generator
+        Where the randomness comes from.
+
+    Returns
+    -------
+    Objects
+        Sets of vectors.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> from d2ke.models.samplers import resampled
+    >>> len(resampled(5, d2ke.pack([[[0.0, 1.0], [2.0, 3.0]]]), seed=0))
+    5
+    """
+    plain = X if X.weights is None else adopt("vectors", X.values, X.offsets)
+    seeds = generator(seed).spawn(len(sizes))
+    parts = [
+        resampled_sets(size, plain, size=span, seed=own)
+        for size, span, own in zip(
+            shares(R, len(sizes)), _spans(X, sizes, None), seeds, strict=True
+        )
+        if size
+    ]
+    return concatenate(parts)
+
+
+def shares(R: int, n: int) -> list[int]:
+    """Divide R into n nearly equal shares."""
+    return [(R * (i + 1)) // n - (R * i) // n for i in range(n)]
+
+
+def _spans(
+    X: Objects, lengths: Sequence[tuple[float, float]], longest: int | None
+) -> list[tuple[int, int]]:
+    """Turn ranges relative to the median length into ranges of whole lengths."""
+    middle = float(np.median(X.lengths))
+    most = int(X.lengths.max())
+    if longest is not None:
+        most = min(most, longest)
+    spans = []
+    for low, high in lengths:
+        stop = min(max(round(high * middle), 1), most)
+        spans.append((min(max(round(low * middle), 1), stop), stop))
+    return spans

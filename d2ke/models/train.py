@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Training: labelled objects in, one model out."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from d2ke._base import labels
+from d2ke._base.checks import byte_count, choice, flag, integer
+from d2ke._base.memory import bytes_needed, check_limit, needs, require_memory
+from d2ke._base.progress import stages
+from d2ke._base.threads import team_size
+from d2ke.distances.registry import find_distance
+from d2ke.embedding.scaling import Scaling
+from d2ke.learners.linear_model import LinearModel, one_vs_rest_signs, winners
+from d2ke.model_selection.leave_one_out import RidgePath
+from d2ke.models.blocks import Block
+from d2ke.models.model import D2KEModel
+from d2ke.models.recipes import default_blocks
+from d2ke.objects.container import Objects
+from d2ke.objects.packing import as_objects, list_of
+
+COSTS = tuple(10.0 ** (np.arange(-2, 13) / 2))
+
+needs(
+    "d2ke_train",
+    "20 n R + 56 M^2 + 32 n k + W + 16 MiB",
+    "take fewer training objects, or a smaller R",
+)
+
+
+def d2ke_train(
+    y: Sequence | np.ndarray,
+    X: Any,
+    *,
+    blocks: Sequence[Block] | None = None,
+    distance: str | Callable[..., float] | None = None,
+    R: int | None = None,
+    task: str | None = None,
+    seed: Any = 0,
+    n_threads: int | None = None,
+    max_memory: int | str | None = None,
+    progress: bool = False,
+    client: Any = None,
+    **params: Any,
+) -> D2KEModel:
+    """Train a model that predicts the labels of objects from their distances to random objects.
+
+    Every block of the model is a D2KE kernel: a view of the objects, a distance, random objects
+    drawn from the training objects. Features of all blocks side by side, standardised, go to a
+    linear model with the squared loss. Nothing needs to be chosen: each kind of objects has one
+    recipe of blocks, gamma is 1 over the median distance to each random object, and C is chosen by
+    leaving out each training object in turn.
+
+    Parameters
+    ----------
+    y : sequence of length n
+        Class labels of any one type; floats that are not whole numbers are the targets of a
+        regression.
+    X : Objects or what `pack` takes
+        n labelled objects: series, strings, or sets of vectors.
+    blocks : sequence of Block, optional
+        The blocks; by default those of the recipe for the kind of objects.
+    distance : str or callable, optional
+        By default ``"levenshtein"`` for strings and ``"dtw"`` for vectors, which are then series.
+        ``"mhd"`` and other distances of sets say that they are sets. For a Python function, X may
+        be a sequence of anything, and random objects are training objects.
+    R : int, optional
+        Number of random objects of all blocks together; by default 4000 for series, 1152 for
+        strings, 4096 for sets, and 512 for a Python function.
+    task : {"classification", "regression"}, optional
+        What y is, where it can be either.
+    seed : int, SeedSequence or Generator, default 0
+        Where the randomness comes from. Equal seeds give equal models, up to rounding.
+    n_threads : int, optional
+        Threads to use; None for all that this process may use.
+    max_memory : int or str, optional
+        Bytes that the call may take; a call that takes more is refused before it starts.
+    progress : bool
+        Show progress bars (on a terminal only).
+    client : dask.distributed.Client, optional
+        Have the workers of a cluster compute the distances.
+    **params
+        Parameters of the distance.
+
+    Returns
+    -------
+    D2KEModel
+        ``print(model)`` says what was done.
+
+    Warns
+    -----
+    UserWarning
+        If the cross-validated accuracy is not above the share of the largest class: nothing was
+        learned.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Labels or objects of a wrong kind, of different numbers, one class only, an unknown
+        distance or parameter.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+    KeyboardInterrupt
+        On Ctrl-C, within a second.
+
+    References
+    ----------
+    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and Embedding", 2018,
+    Algorithm 1, for each block.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> y = ["odd", "even", "odd", "even"] * 5
+    >>> X = ["abab", "aabb", "ababab", "aaabbb"] * 5
+    >>> model = d2ke.d2ke_train(y, X, R=64)
+    >>> labels, accuracy, decisions = d2ke.d2ke_predict(None, ["ababa", "aabbb"], model)
+    >>> labels.tolist()
+    ['odd', 'even']
+    """
+    n_threads = None if n_threads is None else integer("n_threads", n_threads, 1)
+    flag("progress", progress)
+    if max_memory is not None:
+        max_memory = byte_count("max_memory", max_memory)
+    if blocks is not None:
+        if distance is not None or R is not None or params:
+            raise TypeError("blocks have distances, parameters and sizes of their own")
+        blocks = _checked(blocks)
+    objects = _objects(X, blocks, distance)
+    target = Target.of(y, task)
+    labels.same_length("y", target.values, "X", len(objects))
+    timer = Timer()
+    if blocks is None:
+        if R is not None:
+            integer("R", R, 1)
+        blocks = default_blocks(objects, distance, params, R)
+    n, total = len(objects), sum(block.R for block in blocks)
+    sizes = {"n": n, "R": total, "M": min(n, total), "k": target.signs.shape[1]}
+    sizes["W"] = _work_bytes(objects)
+    needed = bytes_needed("d2ke_train", **sizes)
+    check_limit(max_memory, needed, f"{n} training objects and {total} features",
+                "take fewer training objects, or a smaller R")  # fmt: skip
+    require_memory("d2ke_train", **sizes)
+    options = {"n_threads": n_threads, "progress": progress, "client": client}
+    seeds = np.random.SeedSequence(_entropy(seed)).spawn(len(blocks))
+    fitted, parts = [], []
+    with timer.stage("distances"):
+        for block, own in stages(list(zip(blocks, seeds, strict=True)), "blocks", progress):
+            ready = block.fit(objects, own)
+            if not ready.R:
+                continue
+            D = ready.distances(objects, options)
+            ready = ready.with_gamma(D)
+            parts.append(ready.features(D, team_size(n_threads)))
+            fitted.append(ready)
+    if not fitted:
+        raise ValueError("no block has random objects")
+    with timer.stage("model"):
+        Z = np.hstack(parts)
+        del parts
+        scaling = Scaling.fit(Z)
+        path = RidgePath.of(scaling.apply(Z), target.signs, n_threads)
+        C, left_out = _choose(path, target)
+        linear = target.linear(path, C)
+    accuracy, error, confusion = target.score(left_out)
+    model = D2KEModel(
+        tuple(fitted), scaling, linear, *_kind(objects), C, accuracy, error,
+        target.largest, confusion, (), n, timer.seconds,
+    )  # fmt: skip
+    _warn_if_nothing_learned(model)
+    return model
+
+
+def _objects(X: Any, blocks: Any, distance: Any) -> Any:
+    """Pack what can be packed; for Python functions anything may be an object."""
+    own = [distance] if blocks is None else [block.distance for block in blocks]
+    if all(callable(one) for one in own):
+        return X if isinstance(X, Objects) else list_of("X", X)
+    objects = as_objects("X", X)
+    if not len(objects):
+        raise ValueError("X is empty; at least two labelled objects are needed")
+    for one in own:
+        if isinstance(one, str):
+            row = find_distance(one)
+            if row.kind != objects.kind:
+                raise TypeError(f"distance {one!r} is for {row.kind}, but X holds {objects.kind}")
+            short = np.flatnonzero(objects.lengths < row.shortest)
+            if short.size:
+                raise ValueError(f"X[{short[0]}] is empty; {one!r} needs at least one vector")
+    if own == [None] and objects.kind == "vectors" and (objects.lengths == 0).any():
+        raise ValueError(f"X[{int(objects.lengths.argmin())}] is empty; 'dtw' needs a vector")
+    return objects
+
+
+def _checked(blocks: Sequence[Block]) -> list[Block]:
+    blocks = list(blocks)
+    if not blocks:
+        raise ValueError("blocks is empty; at least one is needed")
+    for i, block in enumerate(blocks):
+        if not isinstance(block, Block):
+            raise TypeError(f"blocks[{i}] must be a Block, got {type(block).__name__}")
+    return blocks
+
+
+def _entropy(seed: Any) -> Any:
+    if isinstance(seed, np.random.Generator):
+        return seed.integers(2**63)
+    return seed.entropy if isinstance(seed, np.random.SeedSequence) else integer("seed", seed, 0)
+
+
+def _work_bytes(objects: Any) -> int:
+    if not isinstance(objects, Objects):
+        return 0
+    return 32 * len(objects) + 12 * len(objects.values) * max(1, objects.dim)
+
+
+def _kind(objects: Any) -> tuple[str, int, np.ndarray | None, str | None]:
+    if not isinstance(objects, Objects):
+        return "any", 0, None, None
+    channels = objects.dim if objects.kind == "vectors" else 0
+    return objects.kind, channels, objects.alphabet, objects.letters
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The labels as a linear model with the squared loss sees them.
+
+    Attributes
+    ----------
+    values : ndarray
+        Codes of the classes, or real targets.
+    signs : ndarray of float64, shape (n, k)
+        What the model fits.
+    classes : ndarray or None
+        None for a regression.
+    """
+
+    values: np.ndarray
+    signs: np.ndarray
+    classes: np.ndarray | None
+
+    @classmethod
+    def of(cls, y: Any, task: str | None) -> Target:
+        """Check labels, and see what they are."""
+        if y is None:
+            raise TypeError("y must be the labels of X, got None")
+        if task is not None:
+            choice("task", task, ("classification", "regression"))
+        known = labels.label_array("y", y)
+        if task is None:
+            real = known.dtype.kind == "f" and (known != np.round(known)).any()
+            task = "regression" if real else "classification"
+        if task == "regression":
+            values = labels.targets("y", known)
+            if len(values) < 2 or (values == values[0]).all():
+                raise ValueError("y holds one value only; a regression needs at least two")
+            return cls(values, values[:, None], None)
+        classes, codes = labels.encode_classes("y", known)
+        return cls(codes, one_vs_rest_signs(codes, len(classes)), classes)
+
+    @property
+    def largest(self) -> float:
+        """Percent of the objects in the largest class."""
+        if self.classes is None:
+            return float("nan")
+        return 100.0 * float(np.bincount(self.values).max()) / len(self.values)
+
+    def right(self, decision: np.ndarray) -> np.ndarray:
+        """Return which objects are classified correctly."""
+        # Rounded, so that ties up to rounding go to the first class.
+        return winners(np.round(decision, 9)) == self.values
+
+    def score(self, decision: np.ndarray) -> tuple[float, float, np.ndarray | None]:
+        """Return the accuracy in percent, its standard error, and the confusion matrix."""
+        n = len(self.values)
+        if self.classes is None:
+            squares = (decision[:, 0] - self.values) ** 2
+            spread = np.var(self.values)
+            return (
+                100.0 * (1 - squares.mean() / spread),
+                100.0 * float(squares.std() / spread / np.sqrt(n)),
+                None,
+            )
+        share = float(self.right(decision).mean())
+        confusion = np.zeros((len(self.classes),) * 2, np.int64)
+        np.add.at(confusion, (self.values, winners(np.round(decision, 9))), 1)
+        return 100.0 * share, 100.0 * float(np.sqrt(share * (1 - share) / n)), confusion
+
+    def linear(self, path: RidgePath, C: float) -> LinearModel:
+        """Return the linear model of all rows."""
+        weights, offsets = path.weights(C)
+        return LinearModel(weights, offsets, self.classes, 11, f"-s 11 -p 0 -c {C!r} -B 1")
+
+
+def _choose(path: RidgePath, target: Target) -> tuple[float, np.ndarray]:
+    """Return the C whose left-out predictions are best, and these."""
+    best = None
+    for C in COSTS:
+        decision = path.left_out(C)
+        error = float(((decision - target.signs) ** 2).mean())
+        right = 0 if target.classes is None else int(target.right(decision).sum())
+        if best is None or (right, -error) > best[0]:
+            best = (right, -error), C, decision
+    return float(best[1]), best[2]
+
+
+@dataclass
+class Timer:
+    """Seconds by stage."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Add the time of a block of code to a stage."""
+        started = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
+
+
+def _warn_if_nothing_learned(model: D2KEModel) -> None:
+    floor = 0.0 if model.classes is None else model.largest_class
+    # Two standard errors: the best of many C looks better than it is.
+    if model.accuracy > floor + 2 * model.accuracy_error:
+        return
+    reached = (
+        f"R^2 is {model.accuracy / 100:.2f}"
+        if model.classes is None
+        else f"accuracy is {model.accuracy:.1f} %, and the largest class has {floor:.1f} %"
+    )
+    warnings.warn(
+        f"little or nothing was learned: the cross-validated {reached}. Does the distance see "
+        "what the labels are about? Try another distance=, blocks= of your own, or a larger R.",
+        stacklevel=3,
+    )

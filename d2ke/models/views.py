@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Views: functions Objects -> Objects, through which a block of a model sees the objects.
+
+They compose: a block applies its views one after another. A model records each by its name and
+keyword arguments, so that it can be saved; write ``partial(part, start=0.0, stop=0.5)`` to give
+these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from d2ke.objects.container import Objects, adopt, code_dtype, offsets_of
+from d2ke.objects.packing import as_objects
+
+_LAST = {"str": 0x10FFFF, "bytes": 0xFF, "int": 2**62}
+
+
+def difference(X: Any) -> Objects:
+    """Return the first difference of series, x[t + 1] - x[t]: what changes, whatever the level.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        Series.
+
+    Returns
+    -------
+    Objects
+        Series that are one step shorter; those of one step become one step of zeros.
+
+    Raises
+    ------
+    TypeError
+        If X does not hold vectors.
+
+    Examples
+    --------
+    >>> from d2ke.models.views import difference
+    >>> difference([[1.0, 4.0, 2.0]])[0].ravel()
+    array([ 3., -2.])
+    """
+    objects = _vectors("difference", X)
+    lengths = np.maximum(objects.lengths - 1, np.minimum(objects.lengths, 1))
+    offsets = offsets_of(lengths)
+    source = np.repeat(objects.offsets[:-1] - offsets[:-1], lengths) + np.arange(offsets[-1])
+    after = np.minimum(source + 1, np.repeat(objects.offsets[1:] - 1, lengths))
+    return adopt("vectors", objects.values[after] - objects.values[source], offsets)
+
+
+def standardize(X: Any, mean: Any = None, sd: Any = None) -> Objects:
+    """Subtract a mean from every channel and divide by a deviation.
+
+    In a block without `mean` and `sd`, they are those of the training objects.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        Series or sets.
+    mean, sd : array_like of float, shape (dim,), optional
+        By default those of all vectors of X; a constant channel is only centred.
+
+    Returns
+    -------
+    Objects
+        Of float32: seven digits are enough for a distance between standardised channels, and take
+        half of the time.
+
+    Raises
+    ------
+    TypeError
+        If X does not hold vectors.
+    ValueError
+        If X has other than dim channels, a channel beyond the range of float32, or no vectors.
+
+    Examples
+    --------
+    >>> from d2ke.models.views import standardize
+    >>> standardize([[1.0, 3.0]])[0].ravel()
+    array([-1.,  1.], dtype=float32)
+    """
+    objects = _vectors("standardize", X)
+    if mean is None or sd is None:
+        fitted = _moments(objects)
+        mean = fitted["mean"] if mean is None else mean
+        sd = fitted["sd"] if sd is None else sd
+    mean, sd = np.asarray(mean, np.float64), np.asarray(sd, np.float64)
+    if mean.shape != (objects.dim,) or sd.shape != mean.shape:
+        raise ValueError(
+            f"X has vectors of {objects.dim} dimensions (channels), but mean and sd have "
+            f"{mean.size} and {sd.size}"
+        )
+    with np.errstate(over="ignore"):
+        values = ((objects.values - mean) / sd).astype(np.float32)
+    if not np.isfinite(values).all():
+        place = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+        item = int(np.searchsorted(objects.offsets, place, side="right")) - 1
+        raise ValueError(f"X[{item}] is beyond the range of float32 once it is standardised")
+    return adopt("vectors", values, objects.offsets, weights=objects.weights)
+
+
+def _moments(objects: Objects) -> dict[str, Any]:
+    if not len(objects.values):
+        raise ValueError("X has no vectors; at least one is needed to standardise channels")
+    constant = objects.values.min(axis=0) == objects.values.max(axis=0)
+    mean = np.where(constant, objects.values[0], objects.values.mean(axis=0, dtype=np.float64))
+    sd = np.where(constant, 1.0, objects.values.std(axis=0, dtype=np.float64))
+    return {"mean": mean, "sd": sd}
+
+
+def square_root(X: Any) -> Objects:
+    """Return the square roots of the values, with their signs.
+
+    For descriptors that are histograms, such as SIFT, distances between square roots are those
+    of Hellinger.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        Series or sets.
+
+    Returns
+    -------
+    Objects
+        Of the same element type.
+
+    Raises
+    ------
+    TypeError
+        If X does not hold vectors.
+
+    References
+    ----------
+    Arandjelovic, Zisserman, "Three things everyone should know to improve object retrieval",
+    CVPR 2012.
+
+    Examples
+    --------
+    >>> from d2ke.models.views import square_root
+    >>> square_root([[4.0, -9.0]])[0].ravel()
+    array([ 2., -3.])
+    """
+    objects = _vectors("square_root", X)
+    values = np.copysign(np.sqrt(np.abs(objects.values)), objects.values)
+    return adopt("vectors", values, objects.offsets, weights=objects.weights)
+
+
+def part(X: Any, start: float = 0.0, stop: float = 1.0) -> Objects:
+    """Return a part of each object, by its relative position.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        Series or strings of lengths n.
+    start, stop : float
+        From element floor(start n) to before element ceil(stop n); 0 <= start < stop <= 1.
+
+    Returns
+    -------
+    Objects
+        The parts; of an object that is not empty, at least one element.
+
+    Raises
+    ------
+    ValueError
+        Unless 0 <= start < stop <= 1.
+
+    Examples
+    --------
+    >>> from d2ke.models.views import part
+    >>> list(part(["abcdef", "abc"], 0.0, 0.5))
+    ['abc', 'ab']
+    """
+    if not 0 <= start < stop <= 1:
+        raise ValueError(f"start and stop must be 0 <= start < stop <= 1, got {start} and {stop}")
+    objects = as_objects("X", X)
+    n = objects.lengths
+    first = np.floor(start * n).astype(np.int64)
+    lengths = np.ceil(stop * n).astype(np.int64) - first
+    offsets = offsets_of(lengths)
+    source = np.repeat(objects.offsets[:-1] + first - offsets[:-1], lengths)
+    source += np.arange(offsets[-1])
+    weights = None if objects.weights is None else objects.weights[source]
+    return adopt(objects.kind, objects.values[source], offsets, objects.alphabet, objects.letters,
+                 weights)  # fmt: skip
+
+
+def mark_ends(X: Any, begin: int | None = None, end: int | None = None) -> Objects:
+    """Put a mark before and after each string, so that a pattern can say "at the end".
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        Strings.
+    begin, end : int, optional
+        The marks, as entries of the alphabet; by default letters that X does not have.
+
+    Returns
+    -------
+    Objects
+        Strings that are two letters longer.
+
+    Raises
+    ------
+    TypeError
+        If X does not hold strings.
+    ValueError
+        If X has the marks as letters, or bytes leave no two values for them.
+
+    Examples
+    --------
+    >>> from d2ke.models.views import mark_ends
+    >>> list(mark_ends(["abc"], ord("^"), ord("$")))
+    ['^abc$']
+    """
+    objects = as_objects("X", X)
+    if objects.kind != "strings":
+        raise TypeError(f"mark_ends is for strings, got {objects!r}")
+    if begin is None or end is None:
+        marks = _marks(objects)
+        begin, end = marks["begin"], marks["end"]
+    taken = np.isin([begin, end], objects.alphabet)
+    if taken.any():
+        raise ValueError(f"X has the letter {[begin, end][taken.argmax()]}, which is a mark")
+    alphabet = np.sort(np.append(objects.alphabet.astype(np.int64), [begin, end]))
+    codes = np.searchsorted(alphabet, objects.alphabet)[objects.values]
+    offsets = offsets_of(objects.lengths + 2)
+    values = np.empty(offsets[-1], code_dtype(len(alphabet)))
+    values[offsets[:-1]] = np.searchsorted(alphabet, begin)
+    values[offsets[1:] - 1] = np.searchsorted(alphabet, end)
+    inner = np.ones(len(values), bool)
+    inner[offsets[:-1]] = inner[offsets[1:] - 1] = False
+    values[inner] = codes
+    return adopt("strings", values, offsets, alphabet, objects.letters)
+
+
+def _marks(objects: Objects) -> dict[str, int]:
+    """Return the two largest letters that the strings do not have."""
+    free, letter = [], _LAST[objects.letters]
+    known = set(objects.alphabet.tolist())
+    while len(free) < 2 and letter >= 0:
+        if letter not in known:
+            free.append(letter)
+        letter -= 1
+    if len(free) < 2:
+        raise ValueError("X has all values of a byte as letters: there are none left for marks")
+    return {"begin": free[1], "end": free[0]}
+
+
+def _vectors(name: str, X: Any) -> Objects:
+    objects = as_objects("X", X)
+    if objects.kind != "vectors":
+        raise TypeError(f"{name} is for series and sets of vectors, got {objects!r}")
+    return objects
+
+
+View = Callable[[Objects], Objects]
+VIEWS = {view.__name__: view for view in (difference, standardize, square_root, part, mark_ends)}
+# Views whose arguments come from the training objects where the user gives none.
+_FITTED = {standardize: _moments, mark_ends: _marks}
+
+
+def fit_view(view: View, objects: Objects) -> View:
+    """Return a view with the arguments that it takes from training objects."""
+    if view in _FITTED:
+        return partial(view, **_FITTED[view](objects))
+    return view
+
+
+def apply_views(views: tuple[View, ...], objects: Any) -> Any:
+    """Return what the views, one after another, make of objects."""
+    for view in views:
+        objects = view(objects)
+    return objects
+
+
+def view_name(view: View) -> tuple[str, dict[str, Any]]:
+    """Return a view's name in `VIEWS` and its keyword arguments.
+
+    Raises
+    ------
+    TypeError
+        If it is a user's own function, which a file cannot hold.
+    """
+    function, arguments = (view.func, view.keywords) if isinstance(view, partial) else (view, {})
+    name = getattr(function, "__name__", repr(function))
+    if VIEWS.get(name) is not function or (isinstance(view, partial) and view.args):
+        raise TypeError(f"the view {name} is not one of {', '.join(VIEWS)}: no file can hold it")
+    return name, dict(arguments)

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Models of objects to files and back."""
+
+import io
+import json
+from functools import partial
+
+import h5py
+import numpy as np
+import pytest
+
+import d2ke
+from d2ke.io.store.hdf5 import HEADER_BYTES
+from tests.sealed import seal
+
+LINES = ["d2ke model of objects 1"]
+X_STRINGS = ["abab", "aabb", "ababab", "aaabbb", "b"] * 4
+LABELS = {
+    "str": ["x", "ä", "x", "ä", "x"] * 4,
+    "int": [3, 1, 3, 1, 2] * 4,
+    "bool": [True, False, True, False, True] * 4,
+    "bytes": np.array([b"x", b"yy", b"x", b"yy", b"x"] * 4),
+    "float": [0.5, 1.0, 0.5, 1.0, 0.75] * 4,
+}
+
+
+def through_a_file(model, path):
+    d2ke.save_model(path, model)
+    return d2ke.load_model(path)
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_strings_with_labels_of_every_type(kind, tmp_path):
+    model = d2ke.d2ke_train(LABELS[kind], X_STRINGS, R=40)
+    again = through_a_file(model, tmp_path / "m.h5")
+    assert str(again) == str(model)
+    for x in (X_STRINGS, ["ba"]):
+        one, other = (d2ke.d2ke_predict(None, x, m) for m in (model, again))
+        assert (one[0] == other[0]).all()
+        assert one[0].dtype == other[0].dtype
+        assert one[2].tobytes() == other[2].tobytes()
+    assert again.feature_names() == model.feature_names()
+    if model.confusion is not None:
+        assert (again.confusion == model.confusion).all()
+
+
+@pytest.mark.parametrize("distance", [None, "mhd", "emd", "kernel"])
+def test_vectors(distance, tmp_path):
+    rng = np.random.default_rng(0)
+    X = [rng.random((rng.integers(2, 6), 17)) + i % 2 for i in range(20)]
+    options = {} if distance is None else {"distance": distance}
+    if distance == "kernel":
+        options["sigma"] = 2.0
+    model = d2ke.d2ke_train([0, 1] * 10, X, R=80, **options)
+    again = through_a_file(model, tmp_path / "m.h5")
+    for one, other in zip(model.blocks, again.blocks, strict=True):
+        assert one.omega == other.omega
+        assert (one.gamma == other.gamma).all()
+        assert one.parameters == other.parameters
+        assert one.from_omega == other.from_omega
+    one, other = (d2ke.d2ke_predict(None, X, m)[2] for m in (model, again))
+    assert one.tobytes() == other.tobytes()
+
+
+def test_file_objects_and_other_models(tmp_path):
+    model = d2ke.d2ke_train(LABELS["int"], X_STRINGS, R=40)
+    stream = io.BytesIO()
+    d2ke.save_model(stream, model)
+    stream.seek(0)
+    assert d2ke.load_model(stream).R == model.R
+    d2ke.save_model(tmp_path / "linear", model.linear)
+    linear = d2ke.load_model(tmp_path / "linear")
+    assert (linear.weights == model.linear.weights).all()
+
+
+def test_functions_of_the_user_are_refused(tmp_path):
+    model = d2ke.d2ke_train([0] * 9 + [1] * 9, list(range(18)), distance=lambda a, b: abs(a - b))
+    with pytest.raises(TypeError, match="files hold no code"):
+        d2ke.save_model(tmp_path / "m.h5", model)
+    own = d2ke.Block("own", "levenshtein", d2ke.samplers.segments, 9, (lambda X: X,))
+    model = d2ke.d2ke_train(LABELS["int"], X_STRINGS, blocks=[own])
+    with pytest.raises(TypeError, match="no file can hold it"):
+        d2ke.save_model(tmp_path / "m.h5", model)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def content():
+    half = partial(d2ke.views.part, stop=0.5)
+    blocks = [d2ke.Block("half", "levenshtein", d2ke.samplers.training_objects, 5, (half,))]
+    stream = io.BytesIO()
+    d2ke.save_model(stream, d2ke.d2ke_train(LABELS["str"], X_STRINGS, blocks=blocks))
+    return stream.getvalue()
+
+
+def test_every_changed_byte_is_noticed(content):
+    rng = np.random.default_rng(0)
+    for place in [*rng.integers(0, len(content), 60), *range(0, 100, 7)]:
+        changed = bytearray(content)
+        changed[place] ^= 1 << rng.integers(8)
+        with pytest.raises(ValueError, match="file"):
+            d2ke.load_model(io.BytesIO(changed))
+    for size in (0, 10, HEADER_BYTES, len(content) - 1):
+        with pytest.raises(ValueError, match="file"):
+            d2ke.load_model(io.BytesIO(content[:size]))
+
+
+def test_another_version_is_named(content):
+    newer = content.replace(b"d2ke model of objects 1\n", b"d2ke model of objects 7\n", 1)
+    with pytest.raises(ValueError, match="version 7 of the format; this reads 1"):
+        d2ke.load_model(io.BytesIO(newer))
+
+
+def _set(store, name, value):
+    del store[name]
+    store[name] = value
+
+
+DAMAGE = {
+    "no block": lambda s: s.__delitem__("block0"),
+    "more blocks": lambda s: s.attrs.__setitem__("blocks", 2),
+    "mean too short": lambda s: _set(s, "mean", np.zeros(2)),
+    "mean NaN": lambda s: s["mean"].__setitem__(0, np.nan),
+    "weights too narrow": lambda s: _set(s, "linear/weights", np.zeros((1, 2))),
+    "gamma of float32": lambda s: _set(s, "block0/gamma", np.ones(5, np.float32)),
+    "unknown distance": lambda s: s["block0"].attrs.__setitem__("distance", "dwt"),
+    "distance of vectors": lambda s: s["block0"].attrs.__setitem__("distance", "dtw"),
+    "unknown parameter": lambda s: s["block0"].attrs.__setitem__("parameters", '{"a": 1}'),
+    "unknown view": lambda s: s["block0"].attrs.__setitem__("views", '[["system", {}]]'),
+    "view of no arguments": lambda s: s["block0"].attrs.__setitem__("views", "[3]"),
+    "offsets beyond": lambda s: s["block0/omega/offsets"].__setitem__(-1, 10**9),
+    "no alphabet": lambda s: s.__delitem__("alphabet"),
+    "a group for an array": lambda s: (s.__delitem__("sd"), s.create_group("sd")),
+    "wide labels": lambda s: s["linear/classes"].attrs.__setitem__("width", 2**40),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_hostile_files_are_refused(name, content, tmp_path):
+    path = tmp_path / "m.h5"
+    path.write_bytes(content)
+    with h5py.File(path, "r+") as store:
+        DAMAGE[name](store)
+    seal(path, LINES)
+    with pytest.raises(ValueError, match=r"m\.h5 is damaged"):
+        d2ke.load_model(path)
+
+
+def test_the_file_is_plain_hdf5(content):
+    with h5py.File(io.BytesIO(content), "r") as store:
+        assert json.loads(store["block0"].attrs["views"]) == [["part", {"stop": 0.5}]]
+        assert store["block0/omega/offsets"].shape == (6,)

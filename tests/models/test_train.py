@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One trained model: strings, series, sets, functions; classes and numbers; wrong input."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import d2ke
+from d2ke.models.samplers import noise, resampled, segments, training_objects
+
+
+def strings(n, rng):
+    y = rng.integers(0, 3, n)
+    motifs = ["GATTACA", "CCCGGG", "TATATA"]
+    X = []
+    for label in y:
+        x = "".join(rng.choice(list("ACGT"), rng.integers(20, 40)))
+        at = rng.integers(0, len(x))
+        X.append(x[:at] + motifs[label] + x[at:])
+    return np.array(["x", "y", "z"])[y], X
+
+
+def series(n, rng):
+    y = rng.integers(0, 2, n)
+    X = []
+    for label in y:
+        t = np.arange(rng.integers(20, 40))
+        wave = np.sin(t / (2 + 2 * label))[:, None] * [1.0, -2.0]
+        X.append(wave + 0.2 * rng.normal(size=wave.shape))
+    return y, X
+
+
+def sets(n, rng):
+    y = rng.integers(0, 2, n)
+    return y, [rng.normal(size=(rng.integers(3, 12), 3)) * [1, 1 + 2 * label, 1] for label in y]
+
+
+KINDS = {"strings": (strings, {}), "series": (series, {}), "sets": (sets, {"distance": "mhd"})}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def case(request):
+    make, options = KINDS[request.param]
+    rng = np.random.default_rng(0)
+    y, X = make(90, rng)
+    y_test, X_test = make(60, rng)
+    model = d2ke.d2ke_train(y, X, R=300, **options)
+    return model, y, X, y_test, X_test, options
+
+
+def test_predictions(case):
+    model, _, _, y_test, X_test, _ = case
+    labels, accuracy, decisions = d2ke.d2ke_predict(y_test, X_test, model)
+    assert accuracy == 100 * np.mean(labels == y_test) > 80
+    k = len(model.classes)
+    assert decisions.shape == (60, k if k > 2 else 1)
+    assert abs(model.accuracy - accuracy) < 12
+    assert model.R == sum(block.R for block in model.blocks) <= 300
+    assert model.confusion.sum() == 90
+    assert np.trace(model.confusion) == round(0.9 * model.accuracy)
+    again, nothing, _ = d2ke.d2ke_predict(None, X_test, model)
+    assert (again == labels).all()
+    assert np.isnan(nothing)
+
+
+def test_blocks_of_rows_and_threads_change_nothing_but_rounding(case):
+    model, _, _, _, X_test, _ = case
+    whole = d2ke.d2ke_predict(None, X_test, model)[2]
+    few = d2ke.d2ke_predict(None, X_test, model, max_memory="1MB", n_threads=1)[2]
+    np.testing.assert_allclose(few, whole, rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match="max_memory is 1000 bytes"):
+        d2ke.d2ke_predict(None, X_test, model, max_memory=1000)
+
+
+def test_transform_is_what_the_linear_model_sees(case):
+    model, _, X, _, X_test, _ = case
+    Z = d2ke.d2ke_transform(X_test, model)
+    assert Z.shape == (60, model.R)
+    assert len(model.feature_names()) == model.R
+    decisions = d2ke.predict(None, Z, model.linear)[2]
+    np.testing.assert_allclose(decisions, d2ke.d2ke_predict(None, X_test, model)[2], atol=1e-6)
+    F = d2ke.d2ke_transform(X, model) * np.sqrt(model.R)
+    np.testing.assert_allclose(F.mean(axis=0), 0, atol=1e-4)
+    sd = F.std(axis=0)
+    np.testing.assert_allclose(sd[sd > 0.5], 1, atol=1e-3)
+
+
+def test_a_seed_gives_a_model(case):
+    model, y, X, _, X_test, options = case
+    again = d2ke.d2ke_train(y, X, R=300, n_threads=1, **options)
+    for one, other in zip(model.blocks, again.blocks, strict=True):
+        assert one.omega == other.omega
+        assert (one.gamma == other.gamma).all()
+    decisions = [d2ke.d2ke_predict(None, X_test, m)[2] for m in (model, again)]
+    np.testing.assert_allclose(*decisions, rtol=1e-4, atol=1e-5)
+    other = d2ke.d2ke_train(y, X, R=300, seed=1, **options)
+    assert other.blocks[0].omega != model.blocks[0].omega
+
+
+def test_features_by_their_definition(case):
+    model, _, X, _, _, _ = case
+    block = model.blocks[-1]
+    seen = d2ke.pack(X)
+    for view in block.views:
+        seen = view(seen)
+    sides = (block.omega, seen) if block.from_omega else (seen, block.omega)
+    D = d2ke.distance_matrix(*sides, block.distance, **block.parameters)
+    D = D.T if block.from_omega else D
+    np.testing.assert_allclose(block.gamma, 1 / np.median(D, axis=0), rtol=1e-6)
+    Z = d2ke.d2ke_transform(X, model)[:, -block.R :]
+    F = np.exp(-D * block.gamma)
+    sd = F.std(axis=0)
+    want = (F - F.mean(axis=0)) / np.where(sd > 1e-7, sd, np.inf) / np.sqrt(model.R)
+    np.testing.assert_allclose(Z[:, sd > 1e-4], want[:, sd > 1e-4], atol=2e-3 / np.sqrt(model.R))
+
+
+def test_it_says_what_it_did(case):
+    text = str(case[0])
+    for words in ("features", "cross-validated accuracy", "largest class", "C = ", "seconds"):
+        assert words in text
+    for block in case[0].blocks:
+        assert block.name in text
+
+
+def test_explanation_adds_up(case):
+    model, _, X, _, _, _ = case
+    decisions = d2ke.d2ke_predict(None, X[:8], model)[2]
+    for i in range(8):
+        why = d2ke.d2ke_explain(X[i], model, most=5)
+        column = 0 if decisions.shape[1] == 1 else model.classes.tolist().index(why.label)
+        assert abs(abs(decisions[i, column]) - abs(why.decision)) < 1e-5
+        assert abs(why.offset + sum(why.blocks.values()) - why.decision) < 1e-9
+        assert len(why.omegas) == 5
+        shares = [one["share"] for one in why.omegas]
+        assert shares == sorted(shares, reverse=True)
+        assert str(why.label) in str(why)
+    places = [one["training_object"] for one in why.omegas]
+    assert all(place is None or 0 <= place < 90 for place in places)
+
+
+def test_regression():
+    rng = np.random.default_rng(0)
+    slopes = rng.uniform(0.5, 2.0, 80)
+    X = [slope * np.linspace(0, 1, rng.integers(10, 20)) for slope in slopes]
+    model = d2ke.d2ke_train(slopes[:60], X[:60], R=200)
+    predicted, accuracy, decisions = d2ke.d2ke_predict(slopes[60:], X[60:], model)
+    assert accuracy > 95
+    assert model.accuracy > 95
+    assert model.classes is None
+    assert (predicted == decisions[:, 0]).all()
+    assert "R^2" in str(model)
+    whole = d2ke.d2ke_train(np.round(20 * slopes), X, R=50, task="regression")
+    assert whole.classes is None
+    assert "decision" not in str(d2ke.d2ke_explain(X[0], model).label)
+
+
+def test_a_python_function_as_distance():
+    y = ["small", "large"] * 10
+    X = [{"size": 1 + i % 2 * 10 + i / 40} for i in range(20)]
+    model = d2ke.d2ke_train(y, X, distance=lambda a, b: abs(a["size"] - b["size"]))
+    labels, accuracy, _ = d2ke.d2ke_predict(["small"], [{"size": 1.3}], model)
+    assert labels.tolist() == ["small"]
+    assert accuracy == 100
+    assert d2ke.d2ke_explain({"size": 1.3}, model).label == "small"
+
+
+def test_blocks_of_the_users():
+    rng = np.random.default_rng(0)
+    y, X = series(40, rng)
+    own = [
+        d2ke.Block("noise", "dtw", noise, 20, (d2ke.views.standardize,), {"window": 5}),
+        d2ke.Block("first half", "dtw", segments, 20, (partial(d2ke.views.part, stop=0.5),)),
+        d2ke.Block("set", "chamfer", resampled, 20),
+        d2ke.Block("all", "mhd", training_objects, 99),
+    ]
+    model = d2ke.d2ke_train(y, X, blocks=own)
+    assert [block.R for block in model.blocks] == [20, 20, 20, 40]
+    assert sorted(model.blocks[-1].sources) == list(range(40))
+    assert d2ke.d2ke_predict(y, X, model)[1] > 90
+    with pytest.raises(TypeError, match="of their own"):
+        d2ke.d2ke_train(y, X, blocks=own, R=3)
+    with pytest.raises(TypeError, match=r"blocks\[0\] must be a Block"):
+        d2ke.d2ke_train(y, X, blocks=["dtw"])
+
+
+def test_nothing_learned_is_said():
+    rng = np.random.default_rng(0)
+    X = ["".join(rng.choice(list("ab"), 12)) for _ in range(200)]
+    with pytest.warns(UserWarning, match="nothing was learned"):
+        d2ke.d2ke_train(rng.integers(0, 2, 200), X, R=40)
+
+
+def test_an_empty_string_and_objects_that_are_all_equal():
+    with pytest.warns(UserWarning, match="nothing was learned"):
+        model = d2ke.d2ke_train([0, 1] * 4, ["", ""] * 4, R=20)
+    assert np.isfinite(d2ke.d2ke_predict(None, ["", "a"], model, unseen_letters="allow")[2]).all()
+    with pytest.warns(UserWarning, match="nothing was learned"):
+        d2ke.d2ke_train([0, 1] * 4, [[1.0, 1.0]] * 8, R=20)
+
+
+WRONG = {
+    "y is None": (lambda y, X, m: d2ke.d2ke_train(None, X), TypeError, "y must be the labels"),
+    "y too short": (lambda y, X, m: d2ke.d2ke_train(y[1:], X), ValueError, "y has"),
+    "one class": (lambda y, X, m: d2ke.d2ke_train(["a"] * len(X), X), ValueError, "one class only"),
+    "mixed labels": (
+        lambda y, X, m: d2ke.d2ke_train([1, "a"] * (len(X) // 2), X), TypeError, r"y\[0\]"),
+    "NaN": (lambda y, X, m: d2ke.d2ke_train([np.nan] * len(X), X), ValueError, r"y\[0\] is nan"),
+    "one value": (lambda y, X, m: d2ke.d2ke_train([1.0] * len(X), X, task="regression"),
+                  ValueError, "one value only"),
+    "unknown task": (lambda y, X, m: d2ke.d2ke_train(y, X, task="rank"), ValueError, "task"),
+    "strings to dtw": (lambda y, X, m: d2ke.d2ke_train(y, X, distance="dtw"), TypeError,
+                       "'dtw' is for vectors, but X holds strings"),
+    "unknown distance": (lambda y, X, m: d2ke.d2ke_train(y, X, distance="dwt"), ValueError,
+                         "distance must be one of"),
+    "parameter": (lambda y, X, m: d2ke.d2ke_train(y, X, window=3), TypeError, "window"),
+    "R": (lambda y, X, m: d2ke.d2ke_train(y, X, R=0), ValueError, "R must be"),
+    "memory": (lambda y, X, m: d2ke.d2ke_train(y, X, max_memory=1000), ValueError, "max_memory"),
+    "X empty": (lambda y, X, m: d2ke.d2ke_train([], []), (ValueError, TypeError), "empty"),
+    "an empty series": (lambda y, X, m: d2ke.d2ke_train([0, 1], [[1.0], []]), ValueError,
+                        r"X\[1\] is empty"),
+    "unseen letter": (lambda y, X, m: d2ke.d2ke_predict(None, ["ACGT", "ACNT"], m), ValueError,
+                      r"X\[1\] has the letter 'N'"),
+    "other kind": (lambda y, X, m: d2ke.d2ke_predict(None, [[1.0]], m), TypeError,
+                   "X holds vectors, but the model was trained on strings"),
+    "bytes": (lambda y, X, m: d2ke.d2ke_predict(None, [b"ACGT"], m), TypeError, "strings of bytes"),
+    "y of numbers": (lambda y, X, m: d2ke.d2ke_predict([1], ["ACGT"], m), TypeError, "y holds"),
+    "no model": (lambda y, X, m: d2ke.d2ke_predict(None, ["A"], m.linear), TypeError,
+                 "must be a D2KEModel"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def of_strings():
+    y, X = strings(40, np.random.default_rng(0))
+    return y, X, d2ke.d2ke_train(y, X, R=60)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_input_is_named(name, of_strings):
+    call, kind, message = WRONG[name]
+    with pytest.raises(kind, match=message):
+        call(*of_strings)
+
+
+def test_a_channel_more_is_named():
+    model = d2ke.d2ke_train([0, 1] * 5, [[1.0, 2.0], [2.0, 1.0]] * 5, R=20)
+    with pytest.raises(ValueError, match=r"2 dimensions .* trained on 1"):
+        d2ke.d2ke_predict(None, [np.ones((3, 2))], model)
+    with pytest.raises(ValueError, match=r"X\[1\] is empty"):
+        d2ke.d2ke_predict(None, [[1.0], []], model)
+
+
+def test_unseen_letters_can_be_allowed(of_strings):
+    labels = d2ke.d2ke_predict(None, ["ACNT"], of_strings[2], unseen_letters="allow")[0]
+    assert labels[0] in of_strings[2].classes
