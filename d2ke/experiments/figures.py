@@ -14,6 +14,7 @@ from d2ke.experiments.paper import METHOD_NAMES
 # Okabe and Ito's colours, which are distinct with any kind of colour blindness; dashes and markers
 # are for print.
 _STYLES = {
+    "d2ke_views": {"color": "#56B4E9", "marker": "*", "linestyle": "-"},
     "d2ke": {"color": "#0072B2", "marker": "o", "linestyle": "-"},
     "rsm": {"color": "#D55E00", "marker": "s", "linestyle": "-"},
     "knn": {"color": "#009E73", "marker": "^", "linestyle": "--"},

@@ -27,6 +27,9 @@ from d2ke.learners.losses import train_classifier
 from d2ke.learners.neighbors import knn_predict
 from d2ke.learners.svm_model import svmpredict
 from d2ke.model_selection.search import search
+from d2ke.models.predict import d2ke_predict
+from d2ke.models.recipes import DEFAULT_R
+from d2ke.models.train import d2ke_train
 from d2ke.objects.container import Objects
 from d2ke.objects.fitted_objects import representatives
 from d2ke.objects.packing import pack
@@ -147,7 +150,7 @@ def evaluate(method: str, division: Division, *, sizes: Sequence[int] = ()) -> O
 
     Parameters
     ----------
-    method : {"d2ke", "rsm", "knn", "dsk_rbf", "dsk_nd", "gdk_led"}
+    method : {"d2ke_views", "d2ke", "rsm", "knn", "dsk_rbf", "dsk_nd", "gdk_led"}
         The method.
     division : Division
         Training and test part.
@@ -353,7 +356,35 @@ def _landmarks(division: Division, outcome: Outcome, use: str) -> int:
     return n
 
 
+def _views(division: Division, sizes: Sequence[int]) -> Outcome:
+    """D2KE of views, by the recipe for the kind of objects: there is nothing to set."""
+    outcome, domain = Outcome(), division.dataset.domain
+    with outcome.timed("model"):
+        model = d2ke_train(
+            division.y_train,
+            division.train,
+            distance=division.dataset.distance,
+            R=min(division.setting.R, DEFAULT_R[domain]),
+            seed=division.seed,
+            n_threads=division.n_threads,
+            progress=division.progress,
+        )
+    outcome.parameters = {"R": model.R, "C": model.C}
+    outcome.search_accuracy = model.accuracy
+    with outcome.timed("prediction"):
+        _, outcome.accuracy, _ = d2ke_predict(
+            division.y_test,
+            division.test,
+            model,
+            unseen_letters="allow",
+            n_threads=division.n_threads,
+            progress=division.progress,
+        )
+    return outcome
+
+
 METHODS = {
+    "d2ke_views": _views,
     "d2ke": _d2ke,
     "rsm": _rsm,
     "knn": _knn,

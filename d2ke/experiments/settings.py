@@ -144,9 +144,11 @@ SETTINGS = {
 }
 
 # The values that a method's result depends on, besides those of all methods.
-_SHARED = ("distance_parameters", "search_n", "scale_channels", "single")
+_SHARED = ("scale_channels", "single")
+_SEARCHED = ("distance_parameters", "search_n")
 _FEATURES = ("R", "search_R", "gammas", "scalings", "costs", "losses")
 _USED = {
+    "d2ke_views": ("R",),
     "d2ke": ("omega", *_FEATURES),
     "rsm": _FEATURES,
     "knn": (),
@@ -158,7 +160,8 @@ _USED = {
 
 def used(setting: Setting, method: str) -> dict[str, Any]:
     """Return the values of a setting that a method's result depends on."""
-    return {name: getattr(setting, name) for name in (*_SHARED, *_USED[method])}
+    searched = () if method == "d2ke_views" else _SEARCHED
+    return {name: getattr(setting, name) for name in (*_SHARED, *searched, *_USED[method])}
 
 
 # Methods without randomness: they have one result on a published division.

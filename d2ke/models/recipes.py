@@ -15,7 +15,7 @@ from d2ke.models.samplers import noise, resampled, segments, shares, training_ob
 from d2ke.objects.container import Objects
 
 # Features of all blocks together, unless the user says otherwise.
-DEFAULT_R = {"series": 4000, "strings": 1152, "sets": 4096}
+DEFAULT_R = {"series": 4000, "strings": 1536, "sets": 4096}
 _SETS = ("mhd", "hausdorff", "chamfer", "emd", "kernel")
 _DIRECTED = {"mhd": "directed_mhd", "hausdorff": "directed_hausdorff"}
 _LONG = 300  # letters: of longer strings, what is anywhere in them says nearly all
@@ -66,15 +66,19 @@ def _strings(X: Objects, R: int) -> tuple[Block, ...]:
     anywhere = {"mode": "infix"}
     half, other = partial(views.part, stop=0.5), partial(views.part, start=0.5)
     middle = partial(views.part, start=1 / 3, stop=2 / 3)
-    # Shares of R: 1 is a ninth.
+    before = partial(views.part, start=0.4, stop=0.5)
+    after = partial(views.part, start=0.5, stop=0.6)
+    # Shares of R, of 24.
     laws = (
-        ("training strings", training_objects, (), {}, 0.5 if long else 2),
-        ("segments", whole, (), {}, 0.5 if long else 2),
-        ("anywhere", infix, (), anywhere, 4 if long else 1),
-        ("anywhere, with ends", infix, (views.mark_ends,), anywhere, 2.5 if long else 1),
-        ("first halves", training_objects, (half,), {}, 0.5 if long else 1),
-        ("second halves", training_objects, (other,), {}, 0.5 if long else 1),
-        ("middles", training_objects, (middle,), {}, 0.5 if long else 1),
+        ("training strings", training_objects, (), {}, 2 if long else 4),
+        ("segments", whole, (), {}, 1 if long else 4),
+        ("anywhere", infix, (), anywhere, 10 if long else 4),
+        ("anywhere, with ends", infix, (views.mark_ends,), anywhere, 5 if long else 4),
+        ("first halves", training_objects, (half,), {}, 1 if long else 2),
+        ("second halves", training_objects, (other,), {}, 1 if long else 2),
+        ("middles", training_objects, (middle,), {}, 2),
+        ("before the middle", training_objects, (before,), {}, 1),
+        ("after the middle", training_objects, (after,), {}, 1),
     )
     total = sum(law[-1] for law in laws)
     return tuple(

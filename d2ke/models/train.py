@@ -73,7 +73,7 @@ def d2ke_train(
         ``"mhd"`` and other distances of sets say that they are sets. For a Python function, X may
         be a sequence of anything, and random objects are training objects.
     R : int, optional
-        Number of random objects of all blocks together; by default 4000 for series, 1152 for
+        Number of random objects of all blocks together; by default 4000 for series, 1536 for
         strings, 4096 for sets, and 512 for a Python function.
     task : {"classification", "regression"}, optional
         What y is, where it can be either.
