@@ -7,6 +7,10 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
+# Workers of pytest-xdist and other jobs need the processors: threads of OpenMP wait asleep, as
+# libgomp must be told before it is loaded.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 import numpy as np
 import pytest
 import reference

@@ -593,6 +593,7 @@ def test_a_kill_before_any_call_of_the_system(file):
     assert int(done.stdout) > 20
 
 
+@pytest.mark.slow
 def test_kills_at_random_moments(tmp_path):
     memory = Path("/dev/shm")  # where fsync takes no time
     folder = memory if os.access(memory, os.W_OK) else tmp_path
@@ -1033,7 +1034,7 @@ def test_training_that_cannot_fit_is_refused_first(trained):
         same_model(model, wanted)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["block", "liblinear"])
 def test_training_stays_within_the_limit(file, solver):
     script = (

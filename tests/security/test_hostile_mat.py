@@ -52,7 +52,7 @@ MAT_FILES = {
     "5, char": level_5(matrix((2**15, 2**15), 16, kind=4)),
     "5, sparse": level_5(matrix((2, 2**31 - 2), 16, kind=5)),
     "5, compressed": level_5(squeezed(bytes(64), 2**32 - 16)),
-    "5, a bomb": level_5(squeezed(bytes(2**28), 64)),
+    "5, a bomb": lambda path: level_5(squeezed(bytes(2**28), 64))(path),
     "7.3, shape": level_73((2**30, 2**30), (1, 1)),
     "7.3, contiguous": level_73((2**28, 2**28), None),
     "7.3, chunk": level_73((2**28, 4), (2**26, 4)),

@@ -8,7 +8,7 @@ import pytest
 from d2ke.io import Unreadable, load_mat, save_mat
 
 
-@pytest.mark.parametrize("n", [4000, 4001, 5000])
+@pytest.mark.parametrize("n", [4000, 4001, pytest.param(5000, marks=pytest.mark.slow)])
 def test_many_fields(tmp_path, n):
     values = {f"f{i:05}": float(i) for i in reversed(range(n))}
     save_mat(tmp_path / "a.mat", {"s": values}, version="7.3")
