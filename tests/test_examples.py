@@ -19,6 +19,7 @@ def run(monkeypatch, capsys, name, *options):
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_regression(monkeypatch, capsys):
     pytest.importorskip("sklearn")
     printed = run(monkeypatch, capsys, "regression.py", "--small")

@@ -409,6 +409,7 @@ def test_the_fields_that_a_method_uses_are_those_that_it_reads(digits, method):
         assert read == set(used(SMALL["digits-str8"], method))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_fields_that_a_method_does_not_use_do_not_matter(digits, method):
     division = division_of(digits["digits-str8"], seed=1)
@@ -426,6 +427,7 @@ def limited(division, **limits):
     return replace(division, setting=replace(division.setting, **limits))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_searches_look_at_a_part_of_the_training_objects(digits, method, monkeypatch):
     division = division_of(digits["digits-str8"])
@@ -447,6 +449,7 @@ def test_searches_look_at_a_part_of_the_training_objects(digits, method, monkeyp
     assert evaluate(method, limited(division, search_n=10_000)).note == ""
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_that_need_all_distances_may_get_a_part(digits, method, monkeypatch):
     division = division_of(digits["digits-str8"])
@@ -529,6 +532,7 @@ def test_unknown_method(digits):
         evaluate("svm", division_of(digits["digits-str8"]))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_same_result_for_1_and_4_threads(digits, method):
     for dataset in (digits["digits-str8"], signs()):
