@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from reference import examples
+from reference import examples, same
 from scipy import LowLevelCallable
 
 import d2ke
@@ -78,12 +78,6 @@ def no_waiting(monkeypatch):
 def small_blocks(monkeypatch):
     """Blocks of a few rows, so that few rows make many of them."""
     monkeypatch.setattr(layout, "_BLOCK_ROWS", ROWS)
-
-
-def same(a, b):
-    assert a.dtype == b.dtype
-    assert a.shape == b.shape
-    assert a.tobytes() == b.tobytes()
 
 
 def turned(x, y):
