@@ -7,6 +7,11 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
+# Workers of pytest-xdist and other jobs need the processors: threads of OpenMP and OpenBLAS wait
+# asleep, as both libraries must be told before they are loaded.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # 2**4 cycles, the least
+
 import numpy as np
 import pytest
 import reference

@@ -18,6 +18,13 @@ def examples(count):
     return max(1, count * settings.default.max_examples // EXAMPLES)
 
 
+def same(a, b):
+    """Check that two arrays are the same bit for bit."""
+    assert a.dtype == b.dtype
+    assert a.shape == b.shape
+    assert a.tobytes() == b.tobytes()
+
+
 def window_radius(window, n, m):
     """Return the Sakoe-Chiba radius of d2ke's `window` for lengths n and m."""
     longer, difference = max(n, m), abs(n - m)

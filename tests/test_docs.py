@@ -53,6 +53,7 @@ def test_stores_guide(capsys):
     assert names["accuracy"] == 100
 
 
+@pytest.mark.slow
 def test_distributed_guide(capsys):
     pytest.importorskip("distributed")
     names = {}

@@ -19,6 +19,7 @@ def run(monkeypatch, capsys, name, *options):
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_regression(monkeypatch, capsys):
     pytest.importorskip("sklearn")
     printed = run(monkeypatch, capsys, "regression.py", "--small")
@@ -41,6 +42,7 @@ def test_slant_is_that_of_a_line():
     np.testing.assert_allclose(slant(np.stack([upright, rising, rising[::-1]])), [0, 45, -45])
 
 
+@pytest.mark.slow
 def test_clustering(monkeypatch, capsys, tmp_path):
     pytest.importorskip("sklearn")
     image = pytest.importorskip("matplotlib.image")

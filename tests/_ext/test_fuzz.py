@@ -108,6 +108,7 @@ def test_all_compiled_functions_get_random_inputs():
     assert set(json.loads(done.stdout)) - NO_KERNELS == set()
 
 
+@pytest.mark.slow
 def test_crashes_are_kept(tmp_path):
     done = fuzz("crash", "--count", 2, "--seed", 7, "--jobs", 1, "--findings", tmp_path)
     assert done.returncode == 1

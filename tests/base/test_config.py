@@ -23,6 +23,7 @@ def run(code, **environment):
     )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", instruction_sets.supported())
 def test_environment_variable_selects(name):
     done = run("from d2ke._ext import isa; print(isa.selected())", D2KE_ISA=name)

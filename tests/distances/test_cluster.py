@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from reference import examples, same
 from scipy import LowLevelCallable
 
 import d2ke
@@ -77,12 +78,6 @@ def no_waiting(monkeypatch):
 def small_blocks(monkeypatch):
     """Blocks of a few rows, so that few rows make many of them."""
     monkeypatch.setattr(layout, "_BLOCK_ROWS", ROWS)
-
-
-def same(a, b):
-    assert a.dtype == b.dtype
-    assert a.shape == b.shape
-    assert a.tobytes() == b.tobytes()
 
 
 def turned(x, y):
@@ -365,7 +360,7 @@ def test_interrupts_at_any_moment(monkeypatch):
     monkeypatch.setattr(cluster_module, "_BLOCK_SECONDS", 0.0)
     rng = np.random.default_rng(0)
     out = np.empty((100, 40))
-    outcomes = []
+    outcomes, times = [], examples(25)
     with one_process() as client:
 
         def call():
@@ -375,7 +370,7 @@ def test_interrupts_at_any_moment(monkeypatch):
         started = time.monotonic()
         call()
         seconds = time.monotonic() - started
-        for _ in range(25):
+        for _ in range(times):
             press = threading.Timer(seconds * rng.random(), os.kill, (os.getpid(), signal.SIGINT))
             try:
                 press.start()
@@ -388,7 +383,7 @@ def test_interrupts_at_any_moment(monkeypatch):
                 outcomes.append("lost")
             press.join()
         call()
-    assert outcomes == ["interrupted"] * 25
+    assert outcomes == ["interrupted"] * times
 
 
 def test_an_interrupt_during_a_transfer(monkeypatch):

@@ -92,6 +92,7 @@ def test_linear_program(ground, problem, seed):
     assert abs(emd(x, y, a, b, ground=ground) - wanted) <= tolerance(x, y, wanted, ground) + 1e-10
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("style", ["normal", "grid", "weights"])
 @pytest.mark.parametrize(("n", "m", "d"), [(40, 40, 3), (40, 33, 20), (2, 40, 2), (40, 3, 300)])
 def test_larger_ones(isa, n, m, d, style):
@@ -202,6 +203,7 @@ def same_bits(a, b):
     return a.dtype == b.dtype and a.tobytes() == b.tobytes()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("d", [1, 3, 300])
 def test_same_bits_for_threads_and_chunks(isa, d, dtype):

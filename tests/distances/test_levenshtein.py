@@ -114,7 +114,7 @@ def around_words(n_letters):
     return *(d2ke.pack(Z, kind="strings") for Z in (X, Y)), reference(X, Y)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("n_letters", [1, 4, 3000])
 def test_lengths_around_words(n_letters):
     X, Y, wanted = around_words(n_letters)

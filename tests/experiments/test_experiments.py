@@ -1,87 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Methods on divisions of data sets: nothing of the test part leaks, records are complete."""
+"""Methods on divisions of data sets: nothing of the test part leaks."""
 
-import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from experiment_cases import SMALL, division_of, signs, subset
 from threadpoolctl import threadpool_info
 
 import d2ke
-from d2ke._base import progress
-from d2ke.datasets import REGISTRY, load
+from d2ke.datasets import REGISTRY
 from d2ke.datasets._dataset import Dataset
 from d2ke.experiments import methods
-from d2ke.experiments import run as run_module
 from d2ke.experiments.methods import METHODS, Division, evaluate
-from d2ke.experiments.run import run, summary, write_json
-from d2ke.experiments.session import Session
 from d2ke.experiments.settings import DETERMINISTIC, SETTINGS, Setting, quick, sample, used
 from d2ke.learners.losses import train_classifier
 from d2ke.objects.container import concatenate
 from d2ke.objects.packing import pack
 
-GRAM = {"gram_gammas": (1.0, 10.0), "gram_costs": (1.0, 10.0)}
-SMALL = {
-    "digits-str8": Setting(
-        omega={"length": ((2, 20), (20, 40))},
-        R=64,
-        search_R=32,
-        costs=(1.0, 100.0),
-        **GRAM,
-    ),
-    "digits-points": Setting(
-        omega={"size": ((3, 15), (10, 30))}, R=64, search_R=32, costs=(1.0, 100.0), **GRAM
-    ),
-    "splice": Setting(omega={"length": ((60, 100),)}, R=64, search_R=64, costs=(0.1, 1.0), **GRAM),
-    "auslan": Setting(
-        omega={"length": ((2, 25),), "sigma": (2.0,)},
-        R=32,
-        search_R=32,
-        gammas=(1.0,),
-        costs=(10.0, 100.0),
-        scale_channels=True,
-        single=True,
-        **GRAM,
-    ),
-}
-
-
-def signs(n=160, seed=0):
-    """Make series of 2 channels, of unequal length: slow or quick waves, one class each."""
-    rng = np.random.default_rng(seed)
-    labels = np.array(["slow", "quick"])[rng.integers(2, size=n)]
-    series = []
-    for label in labels:
-        t = np.arange(rng.integers(15, 30))[:, None] / (5.0 if label == "slow" else 2.0)
-        wave = np.sin(t + rng.uniform(0, 6, 2)) * [3.0, 0.1] + [7.0, -2.0]
-        series.append(wave + 0.02 * rng.standard_normal(wave.shape))
-    return Dataset("signs", pack(series), labels, replace(REGISTRY["auslan"], counts={}))
-
-
-def subset(name, n=400):
-    pytest.importorskip("sklearn")
-    whole = load(name)
-    return Dataset(whole.name, whole.objects[:n], whole.labels[:n], whole.source)
-
 
 @pytest.fixture(scope="module")
 def digits():
     return {name: subset(name) for name in ("digits-str8", "digits-points")}
-
-
-def division_of(dataset, seed=0, **options):
-    setting = SMALL["auslan"] if dataset.name == "signs" else SMALL[dataset.name]
-    return Division.of(dataset, setting, seed, **{"n_threads": 2} | options)
-
-
-# ---------------------------------------------------------------- Division
 
 
 def test_division_follows_the_rule_of_the_data_set(digits):
@@ -416,6 +356,7 @@ def test_the_fields_that_a_method_uses_are_those_that_it_reads(digits, method):
         assert read == set(used(SMALL["digits-str8"], method))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_fields_that_a_method_does_not_use_do_not_matter(digits, method):
     division = division_of(digits["digits-str8"], seed=1)
@@ -433,6 +374,7 @@ def limited(division, **limits):
     return replace(division, setting=replace(division.setting, **limits))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_searches_look_at_a_part_of_the_training_objects(digits, method, monkeypatch):
     if method == "d2ke_views":
@@ -456,6 +398,7 @@ def test_searches_look_at_a_part_of_the_training_objects(digits, method, monkeyp
     assert evaluate(method, limited(division, search_n=10_000)).note == ""
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_that_need_all_distances_may_get_a_part(digits, method, monkeypatch):
     division = division_of(digits["digits-str8"])
@@ -539,6 +482,7 @@ def test_unknown_method(digits):
         evaluate("svm", division_of(digits["digits-str8"]))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_same_result_for_1_and_4_threads(digits, method):
     for dataset in (digits["digits-str8"], signs()):
@@ -641,255 +585,3 @@ def test_limits_of_blas_threads_are_restored_after_errors(monkeypatch, error):
     with pytest.raises(error):
         evaluate("knn", division_of(signs(40)))
     assert blas_threads() == before
-
-
-# ---------------------------------------------------------------- run
-
-FIELDS = {
-    "dataset": str,
-    "method": str,
-    "accuracy_mean": float,
-    "accuracy_sd": float,
-    "seconds": float,
-    "seconds_by_stage": dict,
-    "parameters": list,
-    "n_train": int,
-    "n_test": int,
-    "version": str,
-}
-
-
-@pytest.fixture
-def small(monkeypatch):
-    for name, setting in SMALL.items():
-        monkeypatch.setitem(SETTINGS, name, setting)
-
-
-@pytest.fixture
-def toy(small, monkeypatch):
-    """A data set of which a division takes a few milliseconds."""
-    monkeypatch.setattr(run_module, "load", lambda name, data_dir: signs(60))
-    return "auslan"
-
-
-@pytest.mark.parametrize(
-    ("name", "method", "n_train", "n_test", "least"),
-    [
-        ("splice", "d2ke", 2233, 957, 60),
-        ("splice", "rsm", 2233, 957, 60),
-        ("splice", "knn", 2233, 957, 70),
-        pytest.param("auslan", "d2ke", 1795, 770, 60, marks=pytest.mark.slow),
-        pytest.param("auslan", "rsm", 1795, 770, 60, marks=pytest.mark.slow),
-    ],
-)
-def test_real_data(data_dir, small, tmp_path, name, method, n_train, n_test, least):
-    file = tmp_path / "record.json"
-    record = run(
-        name, method=method, seeds=1, json_file=file,
-        session=Session(data_dir, n_threads=2),
-    )  # fmt: skip
-    written = json.loads(file.read_text())
-    assert written == json.loads(json.dumps(record))
-    for field, kind in FIELDS.items():
-        assert type(written[field]) is kind, field
-    assert (written["dataset"], written["method"]) == (name, method)
-    assert (written["n_train"], written["n_test"]) == (n_train, n_test)
-    assert least < written["accuracy_mean"] <= 100  # percent
-    # A whole number of test objects.
-    assert written["accuracy_mean"] * n_test / 100 == pytest.approx(
-        round(written["accuracy_mean"] * n_test / 100)
-    )
-    assert written["accuracy_sd"] == 0
-    assert {"search", "distances", "prediction"} <= set(written["seconds_by_stage"])
-    assert written["version"] == d2ke.__version__
-    assert os.listdir(tmp_path) == ["record.json"]
-
-
-def test_record_of_several_divisions(toy, tmp_path):
-    lines, file = [], tmp_path / "r.json"
-    record = run(
-        toy, seeds=3, R=5, json_file=file, session=Session(n_threads=1, report=lines.append)
-    )
-    each = [evaluate("d2ke", division_of(signs(60), seed)) for seed in range(3)]
-    assert record["accuracy_mean"] == pytest.approx(np.mean(record["accuracies"]))
-    assert record["accuracy_sd"] == pytest.approx(np.std(record["accuracies"], ddof=1))
-    assert [one["R"] for one in record["parameters"]] == [5, 5, 5]
-    assert record["seeds"] == [0, 1, 2]
-    assert len(lines) == 3
-    assert all(f"seed {seed}: " in line for seed, line in enumerate(lines))
-    assert set(record["seconds_by_stage"]) == set(each[0].seconds)
-    assert record["seconds"] == pytest.approx(sum(record["seconds_by_stage"].values()))
-    assert record["paper"] == 92.6
-    text = summary(record)
-    assert text.startswith(f"auslan d2ke: {record['accuracy_mean']:.2f} +- ")
-    assert "(paper: 92.60)" in text
-    assert "3 divisions of 42/18" in text
-
-
-def test_accuracies_are_those_of_evaluate(toy):
-    record = run(toy, method="rsm", seeds=2, session=Session(n_threads=1))
-    each = [evaluate("rsm", division_of(signs(60), seed)) for seed in range(2)]
-    assert record["accuracies"] == [one.accuracy for one in each]
-    assert record["parameters"] == [one.parameters for one in each]
-
-
-def test_record_is_written_after_every_division(toy, tmp_path, monkeypatch):
-    file, calls = tmp_path / "r.json", []
-
-    def stopped(method, division):
-        calls.append(json.loads(file.read_text())["seeds"] if file.exists() else None)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return evaluate(method, division)
-
-    monkeypatch.setattr(run_module, "evaluate", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        run(toy, seeds=5, json_file=file, session=Session(n_threads=1))
-    assert calls == [None, [0], [0, 1]]
-    record = json.loads(file.read_text())
-    assert record["seeds"] == [0, 1]
-    assert len(record["accuracies"]) == len(record["parameters"]) == 2
-
-
-def test_record_is_written_before_it_is_reported(toy, tmp_path):
-    file = tmp_path / "r.json"
-
-    def report(line):
-        assert line.startswith(f"seed {json.loads(file.read_text())['seeds'][-1]}:")
-
-    run(toy, seeds=2, json_file=file, session=Session(n_threads=1, report=report))
-
-
-@pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
-def test_killed_between_divisions(tmp_path):
-    pytest.importorskip("sklearn")
-    file = tmp_path / "r.json"
-    with subprocess.Popen(
-        [
-            *[sys.executable, "-m", "d2ke", "run", "digits-points", "--method", "rsm"],
-            *["--R", "16", "--seeds", "1000", "--threads", "2", "--json", str(file)],
-        ],
-        stdout=subprocess.DEVNULL,
-    ) as child:
-        deadline = time.monotonic() + 60
-        while not file.exists() and child.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.02)
-        time.sleep(0.2)
-        child.send_signal(signal.SIGKILL)
-    record = json.loads(file.read_text())
-    assert record["seeds"] == list(range(len(record["accuracies"])))
-    assert record["accuracies"]
-
-
-def test_earlier_record_is_replaced(toy, tmp_path):
-    file = tmp_path / "r.json"
-    file.write_text("something else")
-    run(toy, seeds=1, json_file=str(file), session=Session(n_threads=1))
-    assert json.loads(file.read_text())["seeds"] == [0]
-    assert os.listdir(tmp_path) == ["r.json"]
-
-
-def test_a_record_that_cannot_be_written_leaves_the_old_one(tmp_path):
-    file = tmp_path / "r.json"
-    write_json(file, {"a": 1})
-    with pytest.raises(TypeError):
-        write_json(file, {"a": object()})
-    assert json.loads(file.read_text()) == {"a": 1}
-    assert os.listdir(tmp_path) == ["r.json"]
-
-
-@pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
-def test_record_can_be_read_by_whom_the_umask_allows(tmp_path):
-    before = os.umask(0o022)
-    try:
-        write_json(tmp_path / "r.json", {})
-    finally:
-        os.umask(before)
-    assert (tmp_path / "r.json").stat().st_mode & 0o777 == 0o644
-
-
-@pytest.fixture
-def no_work(monkeypatch):
-    def fail(*arguments, **options):
-        pytest.fail("work has begun")
-
-    monkeypatch.setattr(run_module, "load", fail)
-    monkeypatch.setattr(methods, "distance_matrix", fail)
-
-
-def test_missing_folder_is_noticed_before_any_work(no_work, tmp_path):
-    with pytest.raises(OSError, match="missing"):
-        run("splice", json_file=tmp_path / "missing" / "r.json")
-
-
-@pytest.mark.parametrize("place", ["folder", "/proc/r.json"])
-def test_unwritable_place_is_noticed_before_any_work(no_work, tmp_path, place):
-    (tmp_path / "folder").mkdir()
-    if place.startswith("/") and not os.path.isdir("/proc"):
-        pytest.skip("needs a folder in which even root can make no file")
-    with pytest.raises(OSError, match=r"folder|proc"):
-        run("splice", json_file=tmp_path / place)
-    assert os.listdir(tmp_path) == ["folder"]
-
-
-def test_wrong_arguments_are_noticed_before_any_work(no_work):
-    with pytest.raises(ValueError, match=r"dataset must be one of auslan, .*; got 'x'"):
-        run("x")
-    with pytest.raises(ValueError, match="seeds must be at least 1, got 0"):
-        run("splice", seeds=0)
-    with pytest.raises(ValueError, match="R must be at least 1, got -4"):
-        run("splice", R=-4)
-    with pytest.raises(TypeError, match=r"R must be an integer, got 2\.5"):
-        run("splice", R=2.5)
-
-
-def test_unknown_method_is_noticed_before_any_work(no_work):
-    with pytest.raises(
-        ValueError,
-        match="method must be one of d2ke_views, d2ke, rsm, knn, dsk_rbf, dsk_nd, gdk_led; got",
-    ):
-        run("splice", method="svm")
-
-
-def test_settings_fit_the_data_sets():
-    for name, setting in SETTINGS.items():
-        assert name in REGISTRY
-        assert 0 < setting.search_R <= setting.R
-        key = "size" if REGISTRY[name].domain == "sets" else "length"
-        assert key in setting.omega
-        assert all(values for values in setting.omega.values())
-
-
-# ---------------------------------------------------------------- progress bars
-
-
-class Terminal:
-    def __init__(self):
-        self.text = ""
-
-    def isatty(self):
-        return True
-
-    def write(self, text):
-        self.text += text
-
-    def flush(self):
-        pass
-
-
-def test_progress_is_shown_on_a_terminal_only(monkeypatch, capsys):
-    with progress.progress_bar(True, "pairs") as report:
-        assert report is None
-    items = [1, 2]
-    assert progress.stages(items, "search", True) is items
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    with progress.progress_bar(False, "pairs") as report:
-        assert report is None
-    assert list(progress.stages(items, "search", True)) == items
-    assert "search" in terminal.text
-    with progress.progress_bar(True, "pairs") as report:
-        time.sleep(0.6)
-        report(5, 10)
-        report(10, 10)
-    assert "pairs" in terminal.text

@@ -554,7 +554,9 @@ console()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)]
+)
 def test_signals(tmp_path, number):
     """The data set is the whole one, so that long calls are met."""
     pytest.importorskip("sklearn")

@@ -50,7 +50,7 @@ WRITERS = {
 }
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("free", [0, 5_000, 100_000, 1_500_000])
 @pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.parametrize("reserves", [True, False])
@@ -69,6 +69,7 @@ def test_every_writer(small_disk, monkeypatch, name, free, reserves):
     assert path.read_bytes() == b"earlier"
 
 
+@pytest.mark.slow
 def test_the_same_writers_where_there_is_room(tmp_path):
     for name, write in WRITERS.items():
         write(tmp_path / name)

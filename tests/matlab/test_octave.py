@@ -69,6 +69,7 @@ def test_failures_are_told(octave):
         octave("", x=["\u00e9"])
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("ground", ["euclidean", "sqeuclidean"])
 @pytest.mark.parametrize("dim", [1, 3])
 @pytest.mark.parametrize("window", [None, 0, 3, "rws"])
@@ -185,6 +186,7 @@ def test_gdk_led_of_points_in_the_plane(octave):
     assert_allclose(apart, D, rtol=0, atol=1e-12)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("repair", [None, "clip", "flip", "shift"])
 @pytest.mark.parametrize(("kind", "gamma"), [("rbf", 0.4), ("nd", None)])
 @pytest.mark.parametrize("beta", [2.0, 0.7])

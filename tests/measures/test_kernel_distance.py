@@ -160,10 +160,10 @@ print("usable" if d2ke.kernel_norm(P[:1], sigma=1.0) == 1 else "broken")
     ("n", "call"),
     [
         (10**6, "sigma=0.1, method='exact', n_threads=2"),
-        (300_000, "sigma=10.0, method='dualtree', eps=1e-9, n_threads=2"),
         *(
             pytest.param(*case, marks=pytest.mark.slow)
             for case in [
+                (300_000, "sigma=10.0, method='dualtree', eps=1e-9, n_threads=2"),
                 (10**6, "sigma=0.1, method='exact', n_threads=1, kernel='laplace'"),
                 (100_000, "sigma=10.0, method='wspd', eps=1e-6, n_threads=1"),
                 (10**6, "sigma=0.01, method='rff', eps=1e-4, n_threads=2"),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Damaged MAT-files are read or refused: no crash, no hang, no memory.
 
-D2KE_MAT_FUZZ=5000 reads that many instead of 300; with D2KE_DATA they are damaged files
-of MATLAB's, else of our own.
+D2KE_MAT_FUZZ=5000 reads that many instead of 300, or of 100 in a quick run; with D2KE_DATA
+they are damaged files of MATLAB's, else of our own.
 """
 
 import json
@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from reference import examples
 
 SCRIPT = Path(__file__).with_name("mat_fuzz.py")
 SECONDS_PER_CASE = 3  # of a clock on the wall, on a busy machine
@@ -19,7 +20,7 @@ SECONDS_PER_CASE = 3  # of a clock on the wall, on a busy machine
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory as Linux does")
 def test_damaged_files_are_read_or_refused():
-    count = int(os.environ.get("D2KE_MAT_FUZZ", "300"))
+    count = int(os.environ.get("D2KE_MAT_FUZZ", examples(300)))
     folder = os.environ.get("D2KE_DATA")
     fixtures = [str(Path(folder, "mat_fixtures"))] if folder else []
     done = subprocess.run(

@@ -8,7 +8,9 @@ import pytest
 from d2ke.io import Unreadable, load_mat, save_mat
 
 
-@pytest.mark.parametrize("n", [4000, 4001, 5000])
+@pytest.mark.parametrize(
+    "n", [4001, *(pytest.param(n, marks=pytest.mark.slow) for n in (4000, 5000))]
+)
 def test_many_fields(tmp_path, n):
     values = {f"f{i:05}": float(i) for i in reversed(range(n))}
     save_mat(tmp_path / "a.mat", {"s": values}, version="7.3")

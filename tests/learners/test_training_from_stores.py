@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Learners trained on a feature store: the models of the array, within the limit of memory."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import same
+
+import d2ke
+from d2ke.io import open_features, save_features
+from d2ke.io.store import layout
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="locks and writes as POSIX has them")
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "features.h5"
+
+
+@pytest.fixture(scope="module", params=[None, "gzip"])
+def trained(request, tmp_path_factory):
+    """Features of three classes, in an array and in a store."""
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((1500, 40))
+    y = (Z[:, :3] + 0.3 * rng.standard_normal((1500, 3))).argmax(axis=1)
+    path = tmp_path_factory.mktemp("store") / "features.h5"
+    save_features(path, Z, compression=request.param)
+    return y, Z, path
+
+
+def same_model(a, b):
+    same(a.weights, b.weights)
+    assert (a.bias is None) == (b.bias is None)
+    if a.bias is not None:
+        same(a.bias, b.bias)
+
+
+@pytest.mark.parametrize(
+    ("solver", "options"),
+    [
+        ("liblinear", "-s 2 -B 1 -c 1"),
+        ("liblinear", "-s 1 -c 0.1"),
+        ("block", "-s 2 -B 1 -c 1"),
+        ("block", "-s 2 -c 10"),
+    ],
+)
+def test_models_are_those_of_the_array(trained, solver, options):
+    y, Z, path = trained
+    wanted = d2ke.train(y, Z, options, solver=solver, n_threads=2)
+    same_model(d2ke.train(y, path, options, solver=solver, n_threads=2), wanted)
+    with open_features(path) as store:
+        same_model(d2ke.train(y, store, options, solver=solver, n_threads=2), wanted)
+        for (labels, accuracy, decision), source in (
+            (d2ke.predict(y, store, wanted), "open"),
+            (d2ke.predict(y, str(path), wanted), "name"),
+        ):
+            labels_, accuracy_, decision_ = d2ke.predict(y, Z, wanted)
+            assert (labels == labels_).all(), source
+            assert accuracy == accuracy_
+            same(decision, decision_)
+
+
+@pytest.mark.parametrize("loss", ["squared", "squared_hinge"])
+def test_classifiers_are_those_of_the_array(trained, loss):
+    y, Z, path = trained
+    wanted = d2ke.train_classifier(y, Z, loss=loss, C=1.0)
+    same_model(d2ke.train_classifier(y, path, loss=loss, C=1.0), wanted)
+
+
+def test_least_squares_with_more_columns_than_rows(file):
+    Z = np.random.default_rng(0).standard_normal((20, 50))
+    y = np.arange(20) % 3
+    save_features(file, Z)
+    same_model(d2ke.train_least_squares(y, file), d2ke.train_least_squares(y, Z))
+
+
+@pytest.mark.parametrize("kind", ["standard", "center", "none"])
+def test_scaling_of_a_store(trained, kind):
+    y, Z, path = trained
+    wanted, ours = d2ke.Scaling.fit(Z, kind), d2ke.Scaling.fit(path, kind)
+    np.testing.assert_allclose(ours.mean, wanted.mean, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(ours.sd, wanted.sd, rtol=1e-12)
+    scaled = wanted.apply(path)
+    assert (scaled.shape, scaled.dtype, len(scaled)) == (Z.shape, Z.dtype, 1500)
+    same(scaled[100:200], wanted.apply(Z)[100:200])
+    same_model(
+        d2ke.train(y, scaled, solver="block"), d2ke.train(y, wanted.apply(Z), solver="block")
+    )
+
+
+@settings(max_examples=reference.examples(60))
+@given(data=st.data())
+def test_rows_for_solvers(tmp_path, data):
+    from d2ke.io.store.rows import StoredRows
+
+    n, m = data.draw(st.integers(1, 300)), data.draw(st.integers(1, 200))
+    Z = np.random.default_rng(0).random((n, m), dtype=data.draw(st.sampled_from(["f4", "f8"])))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layout, "_BLOCK_ROWS", data.draw(st.integers(1, 64)))
+        save_features(tmp_path / "x", Z)
+    rows = StoredRows("Z", tmp_path / "x")
+    for _ in range(5):
+        part = slice(data.draw(st.integers(0, n)), data.draw(st.integers(0, n + 5)))
+        same(rows[part], Z[part])
+    same(rows[:], Z)
+    with pytest.raises(ValueError, match="without a step"):
+        rows[::2]
+
+
+def test_stores_that_cannot_be_trained_on(file):
+    Z = np.ones((300, 5))
+    Z[260, 3] = np.inf
+    save_features(file, Z)
+    with pytest.raises(ValueError, match=r"Z has inf at position \(260, 3\); every value must"):
+        d2ke.train([0, 1] * 150, file)
+    save_features(file, np.ones((300, 5)))
+    with pytest.raises(ValueError, match="y has 4 labels, but Z has 300 rows"):
+        d2ke.train([0, 1] * 2, file)
+    content = bytearray(file.read_bytes())
+    content[-100] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match="is damaged: Z cannot be read"):
+        d2ke.train([0, 1] * 150, file, solver="block")
+    with pytest.raises(FileNotFoundError):
+        d2ke.train([0, 1], file.parent / "none.h5")
+
+
+def test_training_that_cannot_fit_is_refused_first(trained):
+    y, Z, path = trained
+    for source in (Z, path):
+        with pytest.raises(ValueError, match=r"max_memory is 900000 bytes, but LIBLINEAR's copy"):
+            d2ke.train(y, source, max_memory=900_000)
+        with pytest.raises(ValueError, match=r"but 3 problems of 1500 rows and 41 weights take"):
+            d2ke.train(y, source, solver="block", max_memory=900_000)
+        wanted = d2ke.train(y, Z, "-s 2", solver="block")
+        model = d2ke.train(y, source, "-s 2", solver="block", max_memory="100MB")
+        same_model(model, wanted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["block", "liblinear"])
+def test_training_stays_within_the_limit(file, solver):
+    script = (
+        "import sys, re, numpy as np, d2ke\n"
+        "from benchmarks.measure import resident_peak\n"
+        "rng = np.random.default_rng(0)\n"
+        "Z = rng.standard_normal((40000, 300))\n"
+        "y = Z[:, :4].argmax(axis=1)\n"
+        "path, solver = sys.argv[1:]\n"
+        "d2ke.io.save_features(path, Z)\n"
+        "how = {'solver': solver, 'n_threads': 2}\n"
+        "d2ke.train(y[:500], Z[:500], '-s 2', **how)\n"
+        "del Z\n"
+        "try:\n"
+        "    d2ke.train(y, path, '-s 2', **how, max_memory=1)\n"
+        "except ValueError as error:\n"
+        "    needed = int(str(error).split()[-1])\n"
+        "def call():\n"
+        "    d2ke.train(y, path, '-s 2', **how, max_memory=needed)\n"
+        "    return np.zeros(1)\n"
+        "print(resident_peak(call)['peak'] * 2**20, needed)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(file), solver],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    peak, needed = map(float, done.stdout.split())
+    assert peak < needed, (peak, needed)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Models and searches: what a file claims is not believed before it is checked."""
+
+import io
+import json
+import shutil
+import zipfile
+
+import h5py
+import numpy as np
+import pytest
+from hostile_files import HUGE, model_file, npy
+from sealed import seal
+
+import d2ke
+from d2ke.model_selection.result import _FORMAT, _SEAL
+
+MODELS = {
+    "weights": {"weights.npy": npy((HUGE,))},
+    "a product beyond 64 bits": {"weights.npy": npy((2**40, 2**40))},
+    "header": {"header.npy": npy((), f"<U{2**28}")},
+    "objects": {"weights.npy": npy((1,), "|O")},
+    "negative": {"weights.npy": npy((-1, 4))},
+    "another part": {"more.npy": npy((2**33,))},
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_claim_no_memory(name, tmp_path, refused):
+    model_file(tmp_path / "m", MODELS[name])
+    assert "not a model" in refused("d2ke.load_model(sys.argv[1])", tmp_path / "m")
+
+
+def test_models_are_no_bombs(tmp_path, refused):
+    zeros = npy((2**25,)) + bytes(2**28)
+    model_file(tmp_path / "m", {"weights.npy": zeros}, zipfile.ZIP_DEFLATED)
+    assert (tmp_path / "m").stat().st_size < 2**20
+    assert "larger than the file" in refused("d2ke.load_model(sys.argv[1])", tmp_path / "m")
+
+
+def test_models_with_pickles_are_refused(tmp_path, refused):
+    class Evil:
+        def __reduce__(self):
+            return open, (str(tmp_path / "owned"), "w")
+
+    entries = io.BytesIO()
+    np.savez(entries, header=np.array([Evil()], dtype=object))
+    (tmp_path / "m").write_bytes(entries.getvalue())
+    refused("d2ke.load_model(sys.argv[1])", tmp_path / "m")
+    assert not (tmp_path / "owned").exists()
+
+
+def test_searches_claim_no_memory(tmp_path, refused):
+    path = tmp_path / "s.h5"
+    d2ke.Search.best_of([({"k": 1}, 70.0)]).save(path)
+    with h5py.File(path, "r+") as file:
+        del file["tried/accuracy"]
+        file["tried"].create_dataset("accuracy", (2**55,), "f8", chunks=(4,))
+    assert "does not hold" in refused("d2ke.load_search(sys.argv[1])", path)
+
+
+def test_searches_are_one_file(tmp_path, refused):
+    path = tmp_path / "s.h5"
+    d2ke.Search.best_of([({"k": 1}, 70.0)]).save(path)
+    shutil.copy(path, tmp_path / "other.h5")
+    with h5py.File(path, "r+") as file:
+        del file["tried"]
+        file["tried"] = h5py.ExternalLink("other.h5", "/tried")
+    seal(path, _SEAL)
+    assert "is a link to elsewhere" in refused("d2ke.load_search(sys.argv[1])", path)
+
+
+@pytest.mark.parametrize("deep", ["[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000])
+def test_nested_searches_are_refused(deep, tmp_path, refused):
+    (tmp_path / "s.json").write_text(deep)
+    assert "does not hold" in refused("d2ke.load_search(sys.argv[1])", tmp_path / "s.json")
+    record = {"format": _FORMAT, "accuracy": 1.0, "tried": [], "info": {}, "parameters": {"k": 0}}
+    (tmp_path / "s.json").write_text(json.dumps(record).replace('{"k": 0}', deep))
+    assert "does not hold" in refused("d2ke.load_search(sys.argv[1])", tmp_path / "s.json")
+
+
+def test_nested_models_are_refused(tmp_path, refused):
+    header = np.array("[" * 100_000 + "]" * 100_000)
+    content = io.BytesIO()
+    np.save(content, header)
+    model_file(tmp_path / "m", {"header.npy": content.getvalue()})
+    assert "not a model" in refused("d2ke.load_model(sys.argv[1])", tmp_path / "m")
