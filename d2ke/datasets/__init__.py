@@ -52,7 +52,7 @@ from d2ke.datasets._contour import boundary_code, chain_code
 from d2ke.datasets._dataset import Dataset, Source, check_counts
 from d2ke.datasets._files import find_files
 from d2ke.datasets.split import standardize, train_test_split
-from d2ke.datasets.ts import read_ts
+from d2ke.io.ts import read_ts
 
 __all__ = [
     "REGISTRY",

@@ -12,8 +12,8 @@ import numpy as np
 
 from d2ke.datasets._box import read_box
 from d2ke.datasets._dataset import SERIES, Source, published
-from d2ke.datasets._text import finite_numbers, lines_of
-from d2ke.datasets.ts import read_ts
+from d2ke.io.text import finite_numbers, lines_of
+from d2ke.io.ts import read_ts
 from d2ke.objects.container import Objects, concatenate
 from d2ke.objects.packing import pack
 
