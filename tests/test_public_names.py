@@ -189,6 +189,7 @@ NAMES = {
     load_mat(file, names=None, *, squeeze=False)
     load_objects(file, name, *, channels_first=None, kind=None)
     open_features(file)
+    read_objects(file, *, objects=None, labels=None, ids=None, time=None, channels_first=None)
     save_features(file, Z, *, labels=None, omega=None, parameters=None, compression=None)
     save_mat(file, data, *, version='5', compress=True)
     whos_mat(file)

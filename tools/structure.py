@@ -35,7 +35,7 @@ ORDER = (
 RANK = {room: rank for rank, rooms in enumerate(ORDER) for room in rooms}
 COMPAT = PACKAGE.parent / "matlab_compat"
 # Private modules that matlab_compat may import: checks and files as in d2ke, with its messages.
-COMPAT_MAY = ("_base.checks", "_base.files", "_base.progress", "_base.threads", "datasets._text")
+COMPAT_MAY = ("_base.checks", "_base.files", "_base.progress", "_base.threads")
 _HOUSES = ("io",)  # packages whose packages are rooms of their own
 
 

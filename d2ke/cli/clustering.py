@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,18 +12,17 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator, integer
-from d2ke._base.files import check_writable, write_file
+from d2ke._base.files import check_writable
 from d2ke.cli.map_picture import Panel, check_picture_file, coordinates, draw, matched
-from d2ke.cli.matrix_files import HDF5, InputError
+from d2ke.cli.matrix_files import InputError
+from d2ke.cli.result_files import check_result_file, input_errors, write_columns
 from d2ke.cli.similarities import Input, Similarities, read_similarities
 from d2ke.discriminative.cdsk import Clustering, cdsk
 from d2ke.discriminative.lpdsk import Propagation, lpdsk
 from d2ke.discriminative.metrics import clustering_accuracy, normalized_mutual_information
 from d2ke.experiments.session import SILENT, Session
-from d2ke.io.store.hdf5 import put_text, write_hdf5
 
 _LABELED = 3
-_ENDINGS = (".csv", *HDF5)  # of result files
 _SHOWN = 12  # sizes in one line
 
 
@@ -63,7 +59,7 @@ class Job:
         if self.picture is not None:
             check_picture_file(Path(self.picture))
         if self.out is not None:
-            _check_result_file(Path(self.out))
+            check_result_file(Path(self.out))
         for file in (self.picture, self.out, self.input.save_features):
             if file is not None:
                 check_writable(Path(file))
@@ -74,7 +70,7 @@ class Job:
     ) -> None:
         """Write the result, then draw."""
         if self.out is not None:
-            _write_assignments(Path(self.out), columns)
+            write_columns(Path(self.out), columns)
             self.session.report(f"result: {os.fspath(self.out)}")
         if self.picture is not None:
             places = self.session.long("map", coordinates, K=data.K, features=data.features)
@@ -82,18 +78,7 @@ class Job:
             self.session.report(f"picture: {os.fspath(self.picture)}")
 
 
-@contextmanager
-def _input_errors() -> Iterator[None]:
-    """Values that are refused in here, or in a function with this decorator, are InputErrors."""
-    try:
-        yield
-    except InputError:
-        raise
-    except (TypeError, ValueError) as error:
-        raise InputError(str(error)) from error
-
-
-@_input_errors()
+@input_errors()
 def cluster(job: Job, n_clusters: int | None = None) -> Clustering:
     """Cluster the objects of a data set or a file by `d2ke.cdsk`.
 
@@ -155,7 +140,7 @@ def cluster(job: Job, n_clusters: int | None = None) -> Clustering:
     return result
 
 
-@_input_errors()
+@input_errors()
 def propagate(job: Job, labeled: int | None = None) -> Propagation:
     """Propagate labels from some objects of a data set or a file to all, by `d2ke.lpdsk`.
 
@@ -231,29 +216,6 @@ def propagate(job: Job, labeled: int | None = None) -> Propagation:
         data,
     )
     return result
-
-
-def _check_result_file(file: Path) -> None:
-    """Refuse a name whose ending is not that of a format we write."""
-    if file.suffix not in _ENDINGS:
-        raise InputError(f"out must end in {', '.join(_ENDINGS)}, got {str(file)!r}")
-
-
-def _write_assignments(file: Path, columns: Mapping[str, np.ndarray]) -> None:
-    """Write columns of equal length, whole or not at all; in HDF5, a dataset for each."""
-    if file.suffix in HDF5:
-        with write_hdf5(file) as store:
-            for name, values in columns.items():
-                if values.dtype.kind == "U":
-                    put_text(store, name, values)
-                else:
-                    store[name] = values
-        return
-    content = io.StringIO()
-    writer = csv.writer(content, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
-    write_file(file, content.getvalue().encode())
 
 
 def _named(classes: np.ndarray, codes: np.ndarray, unknown: str | None) -> np.ndarray:

@@ -11,6 +11,7 @@ import sys
 from d2ke._base.config import show_config
 from d2ke._version import __version__
 from d2ke.cli.clustering_parser import add_clustering_commands
+from d2ke.cli.models_parser import add_model_commands
 from d2ke.cli.options import add_data, add_seed, positive, session_of, threads_parser
 
 
@@ -93,6 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     add_data(tables)
     tables.set_defaults(run=_tables)
 
+    add_model_commands(commands, common)
     add_clustering_commands(commands, common)
 
     config = commands.add_parser("config", help="version, OpenMP, instruction set, threads")

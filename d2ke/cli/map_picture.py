@@ -107,14 +107,19 @@ def matched(labels: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 def draw(file: Path, title: str, places: np.ndarray, panels: Sequence[Panel]) -> None:
     """Draw the panels side by side; write the picture whole or not at all."""
+    write_file(file, picture(title, places, panels, file.suffix[1:]))
+
+
+def picture(title: str, places: np.ndarray, panels: Sequence[Panel], form: str = "png") -> bytes:
+    """Draw the panels side by side, and return the picture."""
     from matplotlib.figure import Figure
 
     legend = max(len(panel.names) for panel in panels) <= len(_COLOURS)
     width = 5.2 if legend else 4.4
-    picture = Figure(figsize=(width * len(panels), 4.2), layout="constrained")
+    figure = Figure(figsize=(width * len(panels), 4.2), layout="constrained")
     size = float(np.clip(15000 / len(places), 6, 40))
     n_colours = max(1 + _places(panel).max(initial=0) for panel in panels)
-    for axes, panel in zip(np.atleast_1d(picture.subplots(1, len(panels))), panels, strict=True):
+    for axes, panel in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels, strict=True):
         colours = [_colour(place, n_colours) for place in _places(panel)]
         _scatter(axes, places, panel, colours, size)
         axes.set_title(panel.title, fontsize=10)
@@ -125,10 +130,10 @@ def draw(file: Path, title: str, places: np.ndarray, panels: Sequence[Panel]) ->
                 fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5), frameon=False,
                 markerscale=float(np.sqrt(36 / size)),
             )  # fmt: skip
-    picture.suptitle(title)
+    figure.suptitle(title)
     content = io.BytesIO()
-    picture.savefig(content, format=file.suffix[1:], dpi=150)
-    write_file(file, content.getvalue())
+    figure.savefig(content, format=form, dpi=150)
+    return content.getvalue()
 
 
 def _places(panel: Panel) -> np.ndarray:

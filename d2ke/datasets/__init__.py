@@ -5,7 +5,7 @@
 name            domain    n     classes distance            file in the data folder
 =============== ========= ===== ======= =================== =====================================
 auslan          series    2565  95      ``"dtw"``           ``auslan/tctodd.tar.gz``
-splice          strings   3190  3       ``"levenshtein"``   ``splice/splice.data``
+splice          strings   3190  3       ``"levenshtein"``   none (in the package)
 pentip          series    2858  20      ``"dtw"``           ``pentip/mixoutALL_shifted.mat``
 pentip-trimmed  series    2858  20      ``"dtw"``           ``pentip/mixoutALL_shifted.mat``
 actrecog        series    2624  7       ``"dtw"``           ``actrecog/Activity Recogni...zip``
@@ -19,12 +19,14 @@ digits-str8     strings   1797  10      ``"levenshtein"``   none (scikit-learn)
 digits-str4     strings   1797  10      ``"levenshtein"``   none (scikit-learn)
 digits-points   sets      1797  10      ``"mhd"``           none (scikit-learn)
 gun-point       series    200   2       ``"dtw"``           ``gunpoint/Gun_Point_TRAIN``, ...
-japanese-vowels series    640   9       ``"dtw"``           ``uea/JapaneseVowels/...ts``
+japanese-vowels series    640   9       ``"dtw"``           none (in the package)
 basic-motions   series    80    4       ``"dtw"``           ``uea/BasicMotions/...ts``
 =============== ========= ===== ======= =================== =====================================
 
-The data folder is an argument of `load`, or the environment variable ``D2KE_DATA``. The digits
-are not in the papers; they need no download, and ``"digits"`` is short for ``"digits-str8"``. The
+The data folder is an argument of `load`, or the environment variable ``D2KE_DATA``. Splice and the
+Japanese vowels are installed with the package (UCI, CC BY 4.0; `data/README.md` names the authors).
+The digits are not in the papers; they need no download either, and ``"digits"`` is short for
+``"digits-str8"``. The
 three of the UCR and UEA archives, which have divisions of their own, are not in the papers either;
 `read_ts` reads any other file of the UEA archive.
 
@@ -50,7 +52,7 @@ from d2ke.datasets._contour import boundary_code, chain_code
 from d2ke.datasets._dataset import Dataset, Source, check_counts
 from d2ke.datasets._files import find_files
 from d2ke.datasets.split import standardize, train_test_split
-from d2ke.datasets.ts import read_ts
+from d2ke.io.ts import read_ts
 
 __all__ = [
     "REGISTRY",
@@ -91,7 +93,8 @@ def load(name: str, data_dir: Any = None, **options: str) -> Dataset:
         ``"digits"`` for ``"digits-str8"``.
     data_dir : path-like, optional
         The folder of the files, which are in the subfolders of that table, or in the folder
-        itself. Default: the environment variable ``D2KE_DATA``. The digits need none.
+        itself. Default: the environment variable ``D2KE_DATA``. The digits, splice and the
+        Japanese vowels need none.
     **options : str
         For ``"splice"``: ``ambiguous="keep"`` (default) makes each of the letters D, N, R, S in 15
         of the sequences a symbol of its own; ``ambiguous="drop"`` leaves these sequences out.
@@ -127,6 +130,8 @@ def load(name: str, data_dir: Any = None, **options: str) -> Dataset:
     Dataset('digits-str8', 1797 strings of length 45 to 135, 10 classes, distance 'levenshtein')
     >>> digits.labels[:3]
     array([0, 1, 2])
+    >>> load("japanese-vowels")
+    Dataset('japanese-vowels', 640 series of length 7 to 29, 9 classes, distance 'dtw')
 
     With the file ``/home/me/data/auslan/tctodd.tar.gz``:
 

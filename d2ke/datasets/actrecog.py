@@ -14,7 +14,7 @@ import numpy as np
 
 from d2ke.datasets._dataset import SERIES, Source, published
 from d2ke.datasets._files import is_hidden
-from d2ke.datasets._text import finite_numbers
+from d2ke.io.text import finite_numbers
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 

@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from d2ke.datasets._box import read_box
 from d2ke.datasets._dataset import SERIES, Source, published
-from d2ke.datasets._text import finite_numbers, lines_of
-from d2ke.datasets.ts import read_ts
+from d2ke.io.text import finite_numbers, lines_of
+from d2ke.io.ts import read_ts
 from d2ke.objects.container import Objects, concatenate
 from d2ke.objects.packing import pack
 
@@ -169,7 +171,9 @@ SOURCES = (
         270,
         lengths=(7, 29),
         n_channels=12,
-        **_uea("JapaneseVowels"),
+        loader=partial(read_box, "japanese_vowels"),
+        title="Japanese Vowels",
+        page="https://archive.ics.uci.edu/dataset/128/japanese+vowels",
     ),
     _source(
         "basic-motions", (20,) * 4, 40, lengths=(100, 100), n_channels=6, **_uea("BasicMotions")

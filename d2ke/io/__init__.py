@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files that MATLAB and Octave read too: MAT-files of every version, and features in HDF5."""
+"""Files: MAT-files of every version, features in HDF5, and labelled objects of many formats."""
 
+from d2ke.io.labelled import read_objects
 from d2ke.io.mat.api import load_mat, load_objects, save_mat, whos_mat
 from d2ke.io.mat.errors import MatFileError, Unreadable
 from d2ke.io.store.api import FeatureStore, load_features, save_features
@@ -15,6 +16,7 @@ __all__ = [
     "load_mat",
     "load_objects",
     "open_features",
+    "read_objects",
     "save_features",
     "save_mat",
     "whos_mat",

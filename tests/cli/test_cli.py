@@ -173,10 +173,10 @@ def test_missing_data(capsys, monkeypatch, tmp_path, name, given):
 
 
 def test_missing_data_in_a_process(tmp_path):
-    done = command("run", "splice", "--data", str(tmp_path))
+    done = command("run", "auslan", "--data", str(tmp_path))
     assert (done.returncode, done.stdout) == (1, "")
-    assert REGISTRY["splice"].page in done.stderr
-    assert f"put it at {tmp_path.as_posix()}/splice/splice.data" in done.stderr
+    assert REGISTRY["auslan"].page in done.stderr
+    assert f"put it at {tmp_path.as_posix()}/auslan/tctodd.tar.gz" in done.stderr
     assert "Traceback" not in done.stderr
 
 

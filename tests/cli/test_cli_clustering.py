@@ -276,8 +276,8 @@ def test_real_mat_file(capsys, folder, data_dir):
 
 
 def test_missing_data(capsys, folder):
-    assert main(["cluster", "splice", "--data", str(folder)]) == 1
-    assert "splice" in capsys.readouterr().err
+    assert main(["cluster", "auslan", "--data", str(folder)]) == 1
+    assert "auslan" in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------- pictures

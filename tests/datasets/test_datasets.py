@@ -17,10 +17,12 @@ from reference import examples
 from scipy import ndimage
 
 from d2ke.datasets import REGISTRY, chain_code, load, standardize, train_test_split
+from d2ke.datasets._box import BOX as BOX_FOLDER
 from d2ke.datasets._dataset import Dataset, check_counts
 from d2ke.datasets.auslan import load_auslan
-from d2ke.datasets.splice import load_splice
 from d2ke.datasets.split import train_size
+from d2ke.datasets.ucr import load_ts
+from d2ke.io import load_mat
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
@@ -65,8 +67,43 @@ def test_auslan_content(data_dir):
     np.testing.assert_array_equal(auslan.objects[2564], last)
 
 
-def test_splice_content(data_dir):
-    splice = load("splice", data_dir)
+BOX = ("splice", "japanese-vowels")
+
+
+@pytest.mark.parametrize("name", BOX)
+def test_data_in_the_package(monkeypatch, name):
+    monkeypatch.delenv("D2KE_DATA", raising=False)
+    dataset = load(name)
+    assert {key: dataset.summary[key] for key in REGISTRY[name].counts} == REGISTRY[name].counts
+    assert not dataset.labels.flags.writeable
+
+
+def test_splice_is_as_published(data_dir):
+    text = (data_dir / "splice" / "splice.data").read_text()
+    rows = [[field.strip() for field in line.split(",")] for line in text.splitlines()]
+    splice = load("splice")
+    assert list(splice.objects) == [sequence for _, _, sequence in rows]
+    assert splice.labels.tolist() == [label for label, *_ in rows]
+
+
+def test_vowels_are_as_published(data_dir):
+    folder = data_dir / "uea" / "JapaneseVowels"
+    objects, labels = load_ts(*(folder / f"JapaneseVowels_{part}.ts" for part in ("TRAIN", "TEST")))
+    vowels = load("japanese-vowels")
+    assert vowels.objects == objects
+    assert vowels.labels.tolist() == labels.tolist()
+    train = load_mat(BOX_FOLDER / "japanese_vowels.mat", "train")["train"].ravel()
+    assert sorted(vowels.split(seed=0)[0]) == np.flatnonzero(train).tolist()
+
+
+def test_size_of_the_package_data():
+    sizes = [file.stat().st_size for file in BOX_FOLDER.glob("*.mat")]
+    assert len(sizes) == len(BOX)
+    assert sum(sizes) < 10**6
+
+
+def test_splice_content():
+    splice = load("splice")
     assert (splice.domain, splice.distance, splice.alphabet) == ("strings", "levenshtein", "ACGT")
     first = "CCAGCTGCATCACAGGAGGCCAGCGAGCAGGTCTGTTCCAAGGGCCTTCGAGCCAGTCTG"
     assert (splice.objects[0], splice.labels[0]) == (first, "EI")
@@ -76,35 +113,39 @@ def test_splice_content(data_dir):
     assert set(letters) == set("ACGTDNRS")
 
 
-def test_splice_without_ambiguous_sequences(data_dir):
-    splice = load("splice", data_dir, ambiguous="drop")
+def test_splice_without_ambiguous_sequences():
+    splice = load("splice", ambiguous="drop")
     assert len(splice.objects) == len(splice.labels) == 3175
     assert set("".join(splice.objects)) == set("ACGT")
-    kept = [text for text in load("splice", data_dir).objects if set(text) <= set("ACGT")]
+    kept = [text for text in load("splice").objects if set(text) <= set("ACGT")]
     assert list(splice.objects) == kept
 
 
 def test_data_folder_from_environment_and_flat_folder(data_dir, tmp_path, monkeypatch):
-    flat = tmp_path / "splice.data"
-    flat.write_bytes((data_dir / "splice" / "splice.data").read_bytes())
+    for part in ("TRAIN", "TEST"):
+        file = f"Gun_Point_{part}"
+        (tmp_path / file).write_bytes((data_dir / "gunpoint" / file).read_bytes())
     monkeypatch.setenv("D2KE_DATA", str(tmp_path))
-    assert len(load("splice").objects) == 3190
+    assert len(load("gun-point").objects) == 200
     monkeypatch.setenv("D2KE_DATA", str(tmp_path / "elsewhere"))
-    assert len(load("splice", tmp_path).objects) == 3190
+    assert len(load("gun-point", tmp_path).objects) == 200
 
 
 # ---------------------------------------------------------------- arguments and missing files
 
 
-@pytest.mark.parametrize(("name", "file"), [("auslan", "tctodd.tar.gz"), ("splice", "splice.data")])
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [("auslan", "auslan/tctodd.tar.gz"), ("gun-point", "gunpoint/Gun_Point_TEST")],
+)
 def test_missing_file_says_what_to_do(tmp_path, name, file):
     with pytest.raises(FileNotFoundError) as caught:
         load(name, tmp_path)
     message = str(caught.value)
-    assert f"{file} not found in {tmp_path}" in message
+    assert f"{file.rpartition('/')[2]} not found in {tmp_path}" in message
     assert REGISTRY[name].title in message
     assert REGISTRY[name].page in message
-    assert str(tmp_path / name / file) in message
+    assert str(tmp_path / file) in message
 
 
 def test_no_data_folder_at_all(monkeypatch, tmp_path):
@@ -116,9 +157,9 @@ def test_no_data_folder_at_all(monkeypatch, tmp_path):
         with pytest.raises(
             FileNotFoundError, match=r"neither as data_dir \(--data\) nor as D2KE_DATA.*Down"
         ):
-            load("splice")
+            load("auslan")
     with pytest.raises(FileNotFoundError, match="missing is not a folder"):
-        load("splice", tmp_path / "missing")
+        load("auslan", tmp_path / "missing")
 
 
 def test_wrong_arguments(tmp_path):
@@ -127,60 +168,21 @@ def test_wrong_arguments(tmp_path):
     with pytest.raises(TypeError, match="name must be a string"):
         load(3)
     with pytest.raises(TypeError, match="data_dir must be a path or None, got 3"):
-        load("splice", 3)
+        load("auslan", 3)
     with pytest.raises(TypeError, match="auslan has no option 'ambiguous'; its options: none"):
         load("auslan", tmp_path, ambiguous="keep")
     with pytest.raises(ValueError, match="ambiguous must be one of keep, drop; got 'mask'"):
         load("splice", tmp_path, ambiguous="mask")
 
 
-# ---------------------------------------------------------------- synthetic splice files
-
-GOOD = "EI,   NAME-1,   " + "ACGT" * 15
+# ---------------------------------------------------------------- counts
 
 
-def splice_file(tmp_path, *lines):
-    path = tmp_path / "splice.data"
-    path.write_text("".join(line + "\n" for line in lines), encoding="latin-1")
-    return path
-
-
-def test_splice_small_file(tmp_path):
-    path = splice_file(tmp_path, GOOD, "", "N,X," + "ACGN" * 15 + " ", GOOD.replace("EI", "IE"))
-    objects, labels = load_splice(path)
-    assert list(objects) == ["ACGT" * 15, "ACGN" * 15, "ACGT" * 15]
-    assert labels.tolist() == ["EI", "N", "IE"]
-    objects, labels = load_splice(path, ambiguous="drop")
-    assert list(objects) == ["ACGT" * 15] * 2
-    assert labels.tolist() == ["EI", "IE"]
-
-
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ("EI," + "ACGT" * 15, "2 fields instead of 3"),
-        (GOOD + ",", "4 fields instead of 3"),
-        ("XI,N," + "ACGT" * 15, "the class is 'XI', not one of EI, IE, N"),
-        ("EI,N,AC" + "T" * 57, "the sequence has 59 letters instead of 60"),
-        ("EI,N,", "the sequence has 0 letters instead of 60"),
-        ("EI,N,ACZT" + "ACYT" * 14, "'Z' at position 2"),
-        ("EI,N,acgt" + "ACGT" * 14, "'a' at position 0"),
-        ("EI,N,AC\xe9T" + "ACGT" * 14, "'é' at position 2"),
-    ],
-)
-def test_splice_malformed_line(tmp_path, line, problem):
-    path = splice_file(tmp_path, GOOD, line)
-    with pytest.raises(ValueError, match=f"splice.data, line 2: .*{problem}"):
-        load_splice(path)
-
-
-def test_wrong_counts(tmp_path):
-    splice_file(tmp_path, GOOD, GOOD)
+def test_wrong_counts(monkeypatch):
+    source = replace(REGISTRY["splice"], loader=lambda: (pack(["ACGT"] * 2), np.array(["EI"] * 2)))
+    monkeypatch.setitem(REGISTRY, "splice", source)
     with pytest.raises(ValueError, match=r"n_objects is 2 instead of 3190; n_classes is 1 inst"):
-        load("splice", tmp_path)
-    splice_file(tmp_path)
-    with pytest.raises(ValueError, match="holds no sequences"):
-        load("splice", tmp_path)
+        load("splice")
 
 
 def test_wrong_counts_name_the_class():

@@ -18,10 +18,10 @@ from scipy.io import loadmat, savemat
 from d2ke import distance_matrix
 from d2ke.datasets import REGISTRY, load, read_ts
 from d2ke.datasets._files import find_files
-from d2ke.datasets._text import finite_numbers
 from d2ke.datasets.actrecog import load_actrecog
 from d2ke.datasets.pentip import load_pentip
 from d2ke.datasets.ucr import load_ts, load_ucr
+from d2ke.io.text import finite_numbers
 
 # ---------------------------------------------------------------- numbers in text
 

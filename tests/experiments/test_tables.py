@@ -617,22 +617,22 @@ def test_missing_data_by_name(monkeypatch, tmp_path, capsys):
     out, empty = tmp_path / "out", tmp_path / "empty"
     empty.mkdir()
     with pytest.raises(FileNotFoundError) as error:
-        tables(Selection(["splice", "auslan"]), out=out, session=Session(data_dir=empty))
+        tables(Selection(["pentip", "auslan"]), out=out, session=Session(data_dir=empty))
     assert str(error.value).count("not found in") == 2
-    assert all(REGISTRY[name].page in str(error.value) for name in ("splice", "auslan"))
-    assert main(["tables", "--out", str(out), "--data", str(empty), "--datasets", "splice"]) == 1
-    assert capsys.readouterr().err.startswith("d2ke: splice: splice.data not found")
+    assert all(REGISTRY[name].page in str(error.value) for name in ("pentip", "auslan"))
+    assert main(["tables", "--out", str(out), "--data", str(empty), "--datasets", "auslan"]) == 1
+    assert capsys.readouterr().err.startswith("d2ke: auslan: tctodd.tar.gz not found")
     assert not out.exists()
 
 
 def test_nothing_can_be_run(monkeypatch, tmp_path, capsys):
     monkeypatch.delenv("D2KE_DATA", raising=False)
-    monkeypatch.setattr(paper, "ORDER", {"splice": "strings", "iq-radio": "series"})
+    monkeypatch.setattr(paper, "ORDER", {"auslan": "series", "iq-radio": "series"})
     assert main(["tables", "--out", str(tmp_path / "out")]) == 1
     err = capsys.readouterr().err
     assert err.startswith("d2ke: no data set can be run:")
     assert "iq-radio: the data were never published" in err
-    assert "splice: no data folder is given" in err
+    assert "auslan: no data folder is given" in err
     assert not (tmp_path / "out").exists()
 
 
@@ -643,7 +643,7 @@ def test_what_is_missing_of_the_paper_is_listed(small, monkeypatch, tmp_path):
         return small.load(name, data_dir)
 
     monkeypatch.delenv("D2KE_DATA", raising=False)
-    order = {"iq-radio": "series", "splice": "strings", "digits-str8": "strings"}
+    order = {"iq-radio": "series", "auslan": "series", "digits-str8": "strings"}
     monkeypatch.setattr(paper, "ORDER", order | {"digits-points": "images"})
     monkeypatch.setattr(plan, "load", without_opencv)
     for name in NAMES:
@@ -652,14 +652,14 @@ def test_what_is_missing_of_the_paper_is_listed(small, monkeypatch, tmp_path):
     lines = []
     results = start(tmp_path, None, methods=["knn"], report=lines.append)
     reasons = {one["dataset"]: one["reason"] for one in results["not_run"]}
-    assert list(reasons) == ["iq-radio", "splice", "digits-points"]
+    assert list(reasons) == ["iq-radio", "auslan", "digits-points"]
     assert [one["dataset"] for one in results["results"]] == ["digits-str8"]
     assert reasons["digits-points"] == "digits-points needs an <extra>"
     assert lines[:3] == [f"not run: {name}: {reason}" for name, reason in reasons.items()]
     text = (tmp_path / "report.md").read_text()
     assert "- iq-radio: the data were never published" in text
     assert "- digits-points: digits-points needs an \\<extra>" in text
-    assert REGISTRY["splice"].page in text
+    assert REGISTRY["auslan"].page in text
     with pytest.raises(ImportError, match="needs an <extra>"):
         start(tmp_path, ["digits-points"], methods=["rsm"])
 

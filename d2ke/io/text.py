@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers in the lines of text files, and errors about other text."""
+"""Numbers and labels in the lines of text files, and errors about other text."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
+
 MISSING = "?"
+_WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})")
+_CODE = re.compile(r"-?0\d")
 
 
 def lines_of(path: Path) -> Iterator[tuple[str, str]]:
@@ -46,3 +51,12 @@ def _problem(field: str) -> str | None:
     except ValueError:
         return f"{field!r}, not a number"
     return None if math.isfinite(value) else f"{field!r}; every value must be finite"
+
+
+def labels_of_text(labels: Sequence[str]) -> np.ndarray:
+    """Return labels as int64 if all are whole numbers, float64 if all are numbers, else str."""
+    if all(_WHOLE.fullmatch(label) for label in labels):
+        return np.array([int(label) for label in labels], np.int64)
+    if not any(_problem(label) or _CODE.match(label) for label in labels):
+        return np.array([float(label) for label in labels])
+    return np.array(labels, dtype=str)

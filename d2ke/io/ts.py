@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke.datasets._text import finite_numbers, lines_of
+from d2ke.io.text import finite_numbers, lines_of
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 

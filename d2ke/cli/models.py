@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Models of the objects in files: `d2ke train`, `d2ke predict`, `d2ke embed`."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.files import check_writable
+from d2ke.cli.matrix_files import HDF5, InputError
+from d2ke.cli.result_files import check_result_file, input_errors, write_columns
+from d2ke.experiments.session import SILENT, Session
+from d2ke.io import read_objects, save_features
+from d2ke.models.model import D2KEModel
+from d2ke.models.persistence import load_model, save_model
+from d2ke.models.predict import d2ke_predict, d2ke_transform
+from d2ke.models.train import d2ke_train
+from d2ke.objects.container import Objects
+
+_MOST_PRINTED = 20  # classes of a confusion matrix
+
+
+@dataclass(frozen=True)
+class Job:
+    """What the three commands take.
+
+    Attributes
+    ----------
+    file : path
+        The objects.
+    out : path
+        Where the result goes.
+    columns : mapping
+        Arguments of `d2ke.io.read_objects`: objects, labels, ids, time, channels_first.
+    max_memory : int or str, optional
+        Bytes that the computation may take.
+    session : Session
+        How to run.
+    """
+
+    file: str | os.PathLike
+    out: str | os.PathLike
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    max_memory: int | str | None = None
+    session: Session = SILENT
+
+    @property
+    def computing(self) -> dict[str, Any]:
+        """The options of functions that compute."""
+        return {**self.session.computing, "max_memory": self.max_memory}
+
+    def read(self) -> tuple[Objects, np.ndarray | None]:
+        """Read the objects, and say what they are."""
+        with _reported_warnings(self.session):
+            objects, labels = read_objects(self.file, **self.columns)
+        known = "no labels"
+        if labels is not None:
+            known = f"labels of {len(np.unique(labels))} different values"
+        self.session.report(f"{Path(self.file).name}: {str(objects).strip('<>')}; {known}")
+        return objects, labels
+
+
+@input_errors()
+def train(
+    job: Job, settings: Mapping[str, Any], report: str | os.PathLike | None = None
+) -> D2KEModel:
+    """Train a model on the labelled objects of a file, and write it.
+
+    Parameters
+    ----------
+    job : Job
+        The objects, and the file of the model, .h5 or .hdf5.
+    settings : mapping
+        Arguments of `d2ke_train`: distance, R, seed.
+    report : path, optional
+        Where to write a page with pictures, .html.
+
+    Returns
+    -------
+    D2KEModel
+        The model.
+
+    Raises
+    ------
+    InputError
+        A file or an argument is unusable.
+    ImportError
+        Without matplotlib, if a report is wanted.
+    """
+    _check_hdf5(job.out)
+    if report is not None:
+        from d2ke.cli.model_report import check_report_file
+
+        check_report_file(Path(report))
+    for file in (job.out, report):
+        if file is not None:
+            check_writable(Path(file))
+    objects, labels = job.read()
+    if labels is None:
+        raise InputError(f"labels are needed (--labels): {job.file} has none")
+    with _reported_warnings(job.session):
+        model = d2ke_train(labels, objects, **settings, **job.computing)
+    save_model(job.out, model)
+    job.session.report(str(model))
+    job.session.report(f"model: {os.fspath(job.out)}")
+    if report is not None:
+        from d2ke.cli.model_report import write_report
+
+        write_report(Path(report), Path(job.file).name, model, (objects, labels), job.session)
+        job.session.report(f"report: {os.fspath(report)}")
+    return model
+
+
+@input_errors()
+def predict(job: Job, model_file: str | os.PathLike) -> np.ndarray:
+    """Predict the labels of the objects of a file; with known labels, measure the accuracy.
+
+    Parameters
+    ----------
+    job : Job
+        The objects, and the file of the result: columns item, predicted, true if labels are
+        known, and the decision values.
+    model_file : path
+        What `train` wrote.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The predicted labels.
+
+    Raises
+    ------
+    InputError
+        A file or an argument is unusable.
+    """
+    check_result_file(Path(job.out))
+    check_writable(Path(job.out))
+    model = _load(model_file)
+    objects, labels = job.read()
+    true = None if labels is None else _as_classes(labels, model)
+    predicted, accuracy, decisions = d2ke_predict(true, objects, model, **job.computing)
+    columns = {"item": np.arange(len(predicted)), "predicted": predicted}
+    if true is not None:
+        columns["true"] = true
+    names = ["decision"]
+    if decisions.shape[1] > 1:
+        names = [f"decision {label}" for label in model.classes.tolist()]
+    columns.update(zip(names, decisions.T, strict=True))
+    write_columns(Path(job.out), columns)
+    if true is not None and model.classes is None:
+        job.session.report(f"R^2 {accuracy / 100:.3f} on {len(true)} objects")
+    elif true is not None:
+        job.session.report(f"accuracy {accuracy:.2f} % on {len(true)} objects")
+        _print_confusion(true, predicted, job.session)
+    job.session.report(f"labels: {os.fspath(job.out)}")
+    return predicted
+
+
+@input_errors()
+def embed(job: Job, model_file: str | os.PathLike) -> np.ndarray:
+    """Compute the features of the objects of a file, and write them with their labels.
+
+    Parameters
+    ----------
+    job : Job
+        The objects, and the file of the features, .h5 or .hdf5.
+    model_file : path
+        What `train` wrote.
+
+    Returns
+    -------
+    ndarray of float32, shape (n, R)
+        The features.
+
+    Raises
+    ------
+    InputError
+        A file or an argument is unusable.
+    """
+    _check_hdf5(job.out)
+    check_writable(Path(job.out))
+    model = _load(model_file)
+    objects, labels = job.read()
+    Z = d2ke_transform(objects, model, **job.computing)
+    names = tuple(block.name for block in model.blocks)
+    blocks = {"blocks": names, "sizes": tuple(block.R for block in model.blocks)}
+    save_features(job.out, Z, labels=labels, parameters=blocks)
+    job.session.report(f"features: {Z.shape[0]} x {Z.shape[1]}, {os.fspath(job.out)}")
+    return Z
+
+
+@contextmanager
+def _reported_warnings(session: Session) -> Iterator[None]:
+    """Report warnings as lines of the command."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for text in dict.fromkeys(str(one.message) for one in caught):
+        session.report(f"warning: {text}")
+
+
+def _check_hdf5(out: str | os.PathLike) -> None:
+    """Refuse a name that is not that of an HDF5 file."""
+    if Path(out).suffix not in HDF5:
+        raise InputError(f"out must end in {', '.join(HDF5)}, got {os.fspath(out)!r}")
+
+
+def _load(file: str | os.PathLike) -> D2KEModel:
+    """Return a model of objects."""
+    if not Path(file).is_file():
+        raise InputError(f"model: there is no file {os.fspath(file)}")
+    model = load_model(file)
+    if not isinstance(model, D2KEModel):
+        raise InputError(
+            f"{os.fspath(file)} is a {type(model).__name__} of features; a model that d2ke train "
+            "wrote is needed"
+        )
+    return model
+
+
+def _as_classes(labels: np.ndarray, model: D2KEModel) -> np.ndarray:
+    """Return labels of the type of the model's: numbers as text where the classes are text."""
+    numbers = labels.dtype.kind in "biuf"
+    if model.classes is not None and model.classes.dtype.kind == "U" and numbers:
+        return labels.astype(str)
+    if not numbers and (model.classes is None or model.classes.dtype.kind in "biuf"):
+        kind = "a regression" if model.classes is None else "classes that are numbers"
+        raise InputError(f"labels are text, such as {str(labels[0])!r}, but the model has {kind}")
+    return labels
+
+
+def confusion_counts(true: np.ndarray, predicted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels that occur, and how often each pair of true and predicted ones does."""
+    names, codes = np.unique(np.concatenate([true, predicted]), return_inverse=True)
+    counts = np.zeros((len(names),) * 2, np.int64)
+    np.add.at(counts, (codes[: len(true)], codes[len(true) :]), 1)
+    return names, counts
+
+
+def _print_confusion(true: np.ndarray, predicted: np.ndarray, session: Session) -> None:
+    """Report the confusion matrix; of many classes, the pairs that are confused most."""
+    names, counts = confusion_counts(true, predicted)
+    if len(names) > _MOST_PRINTED:
+        wrong = counts * (1 - np.eye(len(names), dtype=np.int64))
+        for place in np.argsort(-wrong, axis=None, kind="stable")[:_MOST_PRINTED]:
+            i, j = np.unravel_index(place, wrong.shape)
+            if wrong[i, j]:
+                session.report(f"  {names[i]} taken for {names[j]}: {wrong[i, j]}")
+        return
+    words = [str(name) for name in names]
+    width = max(len("true"), *map(len, words))
+    cell = max(*map(len, words), len(str(counts.max())))
+    session.report("confusion (rows true, columns predicted):")
+    session.report(" " * width + "".join(f"  {word:>{cell}}" for word in words))
+    for word, row in zip(words, counts, strict=True):
+        session.report(f"{word:>{width}}" + "".join(f"  {count:>{cell}}" for count in row))

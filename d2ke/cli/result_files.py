@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of results, with a row for each object; and errors about what a command was told."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from d2ke._base.files import write_file
+from d2ke.cli.matrix_files import HDF5, InputError
+from d2ke.io.store.hdf5 import put_text, write_hdf5
+
+_ENDINGS = (".csv", *HDF5)
+
+
+@contextmanager
+def input_errors() -> Iterator[None]:
+    """Values that are refused in here, or in a function with this decorator, are InputErrors."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (MemoryError, TypeError, ValueError) as error:
+        raise InputError(str(error)) from error
+
+
+def check_result_file(file: Path) -> None:
+    """Refuse a name whose ending is not that of a format we write."""
+    if file.suffix not in _ENDINGS:
+        raise InputError(f"out must end in {', '.join(_ENDINGS)}, got {str(file)!r}")
+
+
+def write_columns(file: Path, columns: Mapping[str, np.ndarray]) -> None:
+    """Write columns of equal length, whole or not at all; in HDF5, a dataset for each."""
+    if file.suffix in HDF5:
+        with write_hdf5(file) as store:
+            for name, values in columns.items():
+                if values.dtype.kind == "U":
+                    put_text(store, name, values)
+                else:
+                    store[name] = values
+        return
+    content = io.StringIO()
+    writer = csv.writer(content, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
+    write_file(file, content.getvalue().encode())

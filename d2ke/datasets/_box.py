@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Data sets that are installed with the package: the MAT-files of the folder `box`.
+
+In a checkout, `box` is a link to the folder ``data`` at the top, which says where they come from.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from d2ke.io.mat.api import load_mat, load_objects
+from d2ke.objects.container import Objects
+
+BOX = Path(__file__).with_name("box")
+
+
+def read_box(name: str) -> tuple[Objects, np.ndarray]:
+    """Return the objects and the labels of a data set that is installed with the package."""
+    file = BOX / f"{name}.mat"
+    labels = load_mat(file, "y")["y"].ravel()
+    return load_objects(file, "X", channels_first=True), labels.astype(str)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sequences of FASTA files, with labels from their headers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from d2ke.io.text import labels_of_text, lines_of
+from d2ke.objects.container import Objects
+from d2ke.objects.packing import pack
+
+_NO_LETTER = re.compile(r"[^A-Za-z*.-]")
+
+
+def read_fasta(path: Path, pattern: str | None = None) -> tuple[Objects, np.ndarray | None]:
+    """Read a FASTA file: a header after ``>``, then lines of a sequence, as often as there are.
+
+    The label is the group of the regular expression `pattern` where it first matches the header;
+    without one, the last field of the header between ``|``. If no header has a ``|``, there are no
+    labels.
+    """
+    search = _search(pattern)
+    wheres: list[str] = []
+    headers: list[str] = []
+    parts: list[list[str]] = []
+    for where, line in lines_of(path):
+        if line.startswith(">"):
+            wheres.append(where)
+            headers.append(line[1:].strip())
+            parts.append([])
+        elif line:
+            if not headers:
+                raise ValueError(f"{where}: {line[:40]!r} comes before the first header (>)")
+            bad = _NO_LETTER.search(line)
+            if bad:
+                raise ValueError(
+                    f"{where}: {bad[0]!r} at position {bad.start()} is no letter of a sequence"
+                )
+            parts[-1].append(line)
+    if not headers:
+        raise ValueError(f"{path} holds no sequences")
+    for where, header, part in zip(wheres, headers, parts, strict=True):
+        if not part:
+            raise ValueError(f"{where}: the sequence {header[:40]!r} has no letters")
+    objects = pack(["".join(part) for part in parts], name=str(path))
+    if pattern is None and not any("|" in header for header in headers):
+        return objects, None
+    labels = [search(header) for header in headers]
+    for where, header, label in zip(wheres, headers, labels, strict=True):
+        if not label:
+            rule = "no field after |" if pattern is None else f"no label by labels={pattern!r}"
+            raise ValueError(f"{where}: the header {header[:60]!r} has {rule}")
+    return objects, labels_of_text([str(label) for label in labels])
+
+
+def _search(pattern: str | None):
+    """Return a function from a header to its label, or to None."""
+    if pattern is None:
+        return lambda header: header.rpartition("|")[2].strip() if "|" in header else None
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"labels={pattern!r} is not a regular expression: {error}") from None
+    if compiled.groups != 1:
+        raise ValueError(
+            f"labels={pattern!r} must have one group, the label, as in 'family=(\\w+)'; it has "
+            f"{compiled.groups}"
+        )
+
+    def search(header: str) -> str | None:
+        match = compiled.search(header)
+        return match[1] if match else None
+
+    return search

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Labelled objects from files of several formats, by one call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.checks import file_path
+from d2ke.io.delimited import Columns, read_delimited
+from d2ke.io.fasta import read_fasta
+from d2ke.io.text import labels_of_text
+from d2ke.io.ts import read_ts
+from d2ke.io.variables import read_hdf5, read_mat, read_npz
+from d2ke.objects.container import Objects
+
+_VARIABLES = {".mat": read_mat, ".npz": read_npz, ".h5": read_hdf5, ".hdf5": read_hdf5}
+_TABLES = (".csv", ".tsv")
+_FASTA = (".fasta", ".fa")
+ENDINGS = (".ts", *_TABLES, ".mat", *_FASTA, ".npz", ".h5", ".hdf5")
+
+
+def read_objects(
+    file: str | os.PathLike,
+    *,
+    objects: str | Sequence[str] | None = None,
+    labels: str | None = None,
+    ids: str | None = None,
+    time: str | None = None,
+    channels_first: bool | None = None,
+) -> tuple[Objects, np.ndarray | None]:
+    r"""Read labelled objects from a file; its ending says of which format.
+
+    ================  ==========================================================================
+    ending            objects and labels
+    ================  ==========================================================================
+    .ts               series and classes, see `d2ke.datasets.read_ts`
+    .csv, .tsv        a table with a header: a string on each row; or, where a column says which
+                      series a row is of, a vector of a series on each row
+    .mat              a cell of strings or matrices, or an n x L matrix of n series; labels in a
+                      row, a column or a cell
+    .fasta, .fa       sequences; the label is the last field of the header between ``|``
+    .npz, .h5, .hdf5  arrays `values` and `offsets` (object i has the rows offsets[i] to
+                      offsets[i + 1]), an array of n series (n, length[, channels]), or n strings
+    ================  ==========================================================================
+
+    Parameters
+    ----------
+    file : str or path
+        The file.
+    objects : str or sequence of str, optional
+        The variable of a .mat, .npz or .h5 file; the column of strings of a table, or the columns
+        of values of series. Default: the only one that can be; where there are several, one called
+        X, objects, sequence, ...; for series all columns that have no other meaning.
+    labels : str, optional
+        The variable or the column. Default: one called label, labels, class, y or target (in
+        any case), or else, for variables, the only one with an entry for each object. For FASTA a
+        regular expression with one group, which is searched in each header.
+    ids : str, optional
+        The column of a long table that says which series a row is of. Default: one called id,
+        series or series_id, if its values repeat.
+    time : str, optional
+        The column by which the rows of a series are put in order. Default: one called time, t or
+        step; without one, the order of the file.
+    channels_first : bool, optional
+        As for `d2ke.pack` and `load_objects`, for .mat and three-dimensional arrays.
+
+    Returns
+    -------
+    objects : Objects
+        The n objects. Series of a long table are in the order in which they first appear.
+    labels : ndarray of int64, float64, bool or str, shape (n,), or None
+        The labels; int64 where all are whole numbers, also where they are written as text. None if
+        the file has none.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    TypeError
+        An argument that has no meaning for this format.
+    ValueError
+        An unknown ending, column or variable; several that may be meant; a value that is missing
+        or not finite; labels that differ within a series, or are not as many as the objects. The
+        message names the file, and the line and the column, or the variable.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from d2ke.io import read_objects
+    >>> file = os.path.join(tempfile.mkdtemp(), "genes.csv")
+    >>> with open(file, "w") as stream:
+    ...     _ = stream.write("sequence,label\nACGT,coding\nTTTTA,other\n")
+    >>> objects, labels = read_objects(file)
+    >>> objects, labels.tolist()
+    (<2 strings over 4 letters, lengths 4 to 5>, ['coding', 'other'])
+    """
+    path = file_path("file", file)
+    suffix = path.suffix.lower()
+    if suffix not in ENDINGS:
+        raise ValueError(f"{path} must end in {', '.join(ENDINGS)}")
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    options = {"objects": objects, "labels": labels, "ids": ids, "time": time}
+    options["channels_first"] = channels_first
+    if suffix == ".ts":
+        _refuse(suffix, options, ())
+        series, classes, _ = read_ts(path)
+        return series, None if classes is None else labels_of_text(classes.tolist())
+    if suffix in _TABLES:
+        _refuse(suffix, options, ("objects", "labels", "ids", "time"))
+        names = [objects] if isinstance(objects, str) else objects
+        return read_delimited(path, Columns(names, labels, ids, time))
+    if suffix in _FASTA:
+        _refuse(suffix, options, ("labels",))
+        return read_fasta(path, labels)
+    _refuse(suffix, options, ("objects", "labels", "channels_first"))
+    if objects is not None and not isinstance(objects, str):
+        raise TypeError(f"objects must name one variable of a {suffix} file, got {objects!r}")
+    return _VARIABLES[suffix](path, objects, labels, channels_first)
+
+
+def _refuse(suffix: str, options: dict[str, Any], known: Sequence[str]) -> None:
+    """Refuse arguments that have no meaning for a format."""
+    for name, value in options.items():
+        if value is not None and name not in known:
+            raise TypeError(f"{name} has no meaning for a {suffix} file; got {value!r}")

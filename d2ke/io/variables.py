@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Objects and labels among the named variables of MAT-, NumPy and HDF5 files."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from d2ke._base.files import open_file
+from d2ke._base.labels import label_array
+from d2ke.io.delimited import LABELS
+from d2ke.io.mat.api import load_mat, load_objects
+from d2ke.io.store.hdf5 import get_objects, get_text, group_of, part_of
+from d2ke.io.text import labels_of_text
+from d2ke.objects.container import Objects
+from d2ke.objects.packing import pack
+
+_STORE = b"d2ke features "  # the first bytes of our feature stores
+_OBJECTS = ("x", "objects", "series", "strings", "sequences")
+
+
+def read_mat(
+    path: Path, objects: str | None, labels: str | None, channels_first: bool | None
+) -> tuple[Objects, np.ndarray | None]:
+    """Read a cell of strings, matrices or series, or a matrix of series of one length."""
+    values = load_mat(path)
+
+    def loaded(name: str) -> Objects:
+        return load_objects(path, name, channels_first=channels_first)
+
+    return _chosen(path, values, objects, labels, loaded)
+
+
+def read_npz(
+    path: Path, objects: str | None, labels: str | None, channels_first: bool | None
+) -> tuple[Objects, np.ndarray | None]:
+    """Read values and offsets, an array of series of one length, or an array of strings."""
+    try:
+        with open_file(path) as stream, np.load(stream, allow_pickle=False) as archive:
+            values = {name: archive[name] for name in archive.files}
+    except (ValueError, EOFError, zipfile.BadZipFile, AttributeError, TypeError) as error:
+        raise ValueError(f"{path} is not a .npz file of arrays without pickles: {error}") from None
+    return _arrays(path, values, objects, labels, channels_first)
+
+
+def read_hdf5(
+    path: Path, objects: str | None, labels: str | None, channels_first: bool | None
+) -> tuple[Objects, np.ndarray | None]:
+    """Read what `read_npz` reads, from datasets; or a group of objects that d2ke wrote."""
+    with open_file(path) as stream:
+        if stream.read(len(_STORE)) == _STORE:
+            raise ValueError(f"{path} holds features, not objects; d2ke.io.load_features reads it")
+    try:
+        with h5py.File(path, "r") as store:
+            values = {name: _hdf5_value(store, name) for name in store}
+    except OSError as error:
+        raise ValueError(f"{path} is not an HDF5 file, or is damaged: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return _arrays(path, values, objects, labels, channels_first)
+
+
+def _hdf5_value(store: h5py.File, name: str) -> Any:
+    if store.get(name, getclass=True) is h5py.Group:
+        group = group_of(store, name)
+        return get_objects(group) if {"values", "offsets"} <= set(group) else None
+    dataset = part_of(store, name)
+    if h5py.check_string_dtype(dataset.dtype) and dataset.dtype.kind == "O":
+        return dataset.asstr()[()].astype(str)
+    return get_text(dataset) if dataset.dtype.kind == "S" else dataset[()]
+
+
+def _arrays(
+    path: Path,
+    values: dict[str, Any],
+    objects: str | None,
+    labels: str | None,
+    channels_first: bool | None,
+) -> tuple[Objects, np.ndarray | None]:
+    if objects is None and {"values", "offsets"} <= set(values):
+        parts = values.pop("values"), values.pop("offsets")
+        values["values"] = _ragged(path, *parts)
+        objects = "values"
+
+    def loaded(name: str) -> Objects:
+        value = values[name]
+        if isinstance(value, Objects):
+            return value
+        own = f"{path}: {name}"
+        if value.dtype.kind == "U":
+            return pack(value.ravel().tolist(), name=own)
+        return pack(value, name=own, channels_first=channels_first if value.ndim == 3 else None)
+
+    return _chosen(path, values, objects, labels, loaded)
+
+
+def _ragged(path: Path, values: np.ndarray, offsets: np.ndarray) -> Objects:
+    """Return objects of consecutive rows of one array."""
+    whole = offsets.ndim == 1 and offsets.dtype.kind in "iu" and len(offsets) > 1
+    if not whole or offsets[0] != 0 or offsets[-1] != len(values) or (np.diff(offsets) < 0).any():
+        raise ValueError(
+            f"{path}: offsets must be integers from 0 to {len(values)}, the rows of values, in "
+            f"ascending order; got {offsets.dtype} of shape {offsets.shape}"
+        )
+    parts = [values[start:stop] for start, stop in pairwise(offsets)]
+    return pack(parts, channels_first=False, name=f"{path}: values")
+
+
+def _chosen(
+    path: Path,
+    values: Mapping[str, Any],
+    objects: str | None,
+    labels: str | None,
+    loaded: Callable[[str], Objects],
+) -> tuple[Objects, np.ndarray | None]:
+    """Choose the variables by their names, else by their types where only one is of that type."""
+    for argument, name in (("objects", objects), ("labels", labels)):
+        if name is not None and name not in values:
+            raise ValueError(
+                f"{path} has no variable {name!r} ({argument}); it has "
+                f"{', '.join(values) or 'none'}"
+            )
+    if labels is None:
+        labels = next((name for name in values if name.lower() in LABELS and name != objects), None)
+    if objects is None:
+        objects = _objects_name(path, {n: v for n, v in values.items() if n != labels})
+    result = loaded(objects)
+    n = len(result)
+    if labels is None:
+        others = [k for k, v in values.items() if k != objects and _could_be_labels(v, n)]
+        if len(others) > 1:
+            raise ValueError(f"{path}: labels must be one of {', '.join(others)}")
+        if not others:
+            return result, None
+        labels = others[0]
+    return result, _label_values(path, labels, values[labels], n)
+
+
+def _objects_name(path: Path, values: Mapping[str, Any]) -> str:
+    """Return the name of the variable that holds the objects."""
+    ragged = [name for name, value in values.items() if _is_ragged(value)]
+    plain = [name for name, value in values.items() if _is_plain(value)]
+    for names in (ragged, plain):
+        usual = [name for name in names if name.lower() in _OBJECTS]
+        if len(names) == 1 or len(usual) == 1:
+            return names[0] if len(names) == 1 else usual[0]
+        if names:
+            raise ValueError(f"{path}: objects must be one of {', '.join(names)}")
+    raise ValueError(
+        f"{path} has no objects: neither a cell, nor an array of strings or of numbers of 2 or 3 "
+        f"dimensions; it has {', '.join(values) or 'no variable'}"
+    )
+
+
+def _is_ragged(value: Any) -> bool:
+    """Tell whether it may be objects of unequal sizes: a cell, strings, packed objects."""
+    return isinstance(value, Objects) or (
+        isinstance(value, np.ndarray) and value.dtype.kind in "OU" and value.size > 1
+    )
+
+
+def _is_plain(value: Any) -> bool:
+    """Tell whether it may be series of equal length."""
+    return isinstance(value, np.ndarray) and (
+        value.dtype.kind in "iuf" and value.ndim in (2, 3) and min(value.shape) > 1
+    )
+
+
+def _could_be_labels(value: Any, n: int) -> bool:
+    return isinstance(value, np.ndarray) and value.size == n and max(value.shape, default=0) == n
+
+
+def _label_values(path: Path, name: str, value: Any, n: int) -> np.ndarray:
+    """Return a row, a column or a cell of labels; whole numbers as int64."""
+    place = f"{path}: {name}"
+    if not isinstance(value, np.ndarray) or value.size != max(value.shape, default=0):
+        shape = f" of shape {value.shape}" if isinstance(value, np.ndarray) else ""
+        raise ValueError(
+            f"{place} must be a row or a column of labels; it is {type(value).__name__}{shape}"
+        )
+    if value.size != n:
+        raise ValueError(f"{place} has {value.size} labels, but there are {n} objects")
+    items: Sequence[Any] = value.ravel()
+    if value.dtype.kind == "O":
+        items = [one.item() if getattr(one, "size", 0) == 1 else one for one in items]
+    array = label_array(place, items)
+    if array.dtype.kind == "U":
+        return labels_of_text(array.tolist())
+    if array.dtype.kind == "f" and (array % 1 == 0).all() and (np.abs(array) < 2**53).all():
+        return array.astype(np.int64)
+    return array

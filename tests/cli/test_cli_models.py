@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`d2ke train`, `d2ke predict`, `d2ke embed`, on files of every format."""
+
+import base64
+import csv
+import re
+
+import h5py
+import numpy as np
+import pytest
+
+from d2ke.cli.main import main
+from d2ke.datasets import load
+from d2ke.io import load_features, save_mat
+from d2ke.learners.liblinear import train
+from d2ke.models.persistence import load_model, save_model
+
+N = 180
+
+
+def splice(part):
+    data = load("splice")
+    order = np.random.default_rng(0).permutation(len(data.objects))
+    some = order[:N] if part == "train" else order[N : N + 90]
+    return [data.objects[i] for i in some], data.labels[some].tolist()
+
+
+def vowels(part):
+    data = load("japanese-vowels")
+    some = np.arange(0, 270, 2) if part == "train" else np.arange(270, 640, 4)
+    return [data.objects[i] for i in some], data.labels[some].tolist()
+
+
+def put(file, lines):
+    file.write_text("\n".join(lines) + "\n")
+
+
+def cell(items):
+    column = np.empty((len(items), 1), dtype=object)
+    column[:, 0] = items
+    return column
+
+
+def strings_csv(file, X, y):
+    put(file, ["sequence,label", *(f"{x},{label}" for x, label in zip(X, y, strict=True))])
+
+
+def strings_fasta(file, X, y):
+    lines = [f">s{i}|{y[i]}\n{x[:30]}\n{x[30:]}" for i, x in enumerate(X)]
+    put(file, lines)
+
+
+def strings_mat(file, X, y):
+    save_mat(file, {"X": cell(X), "y": cell(y)})
+
+
+def series_ts(file, X, y):
+    head = ["@univariate false", f"@classLabel true {' '.join(sorted(set(y)))}", "@data"]
+    rows = [":".join(",".join(map(repr, row)) for row in x.T.tolist()) for x in X]
+    put(file, [*head, *(f"{row}:{label}" for row, label in zip(rows, y, strict=True))])
+
+
+def series_csv(file, X, y):
+    lines = [
+        f"{i},{t}," + ",".join(map(repr, values)) + f",{y[i]}"
+        for i, x in enumerate(X)
+        for t, values in enumerate(x.tolist())
+    ]
+    put(file, ["id,time," + ",".join(f"c{j}" for j in range(12)) + ",label", *lines])
+
+
+def series_mat(file, X, y):
+    save_mat(file, {"X": cell([x.T for x in X]), "y": np.array(y, float)[:, None]})
+
+
+def series_npz(file, X, y):
+    offsets = np.cumsum([0, *map(len, X)])
+    np.savez(file, values=np.concatenate(X), offsets=offsets, y=np.array(y))
+
+
+def series_h5(file, X, y):
+    with h5py.File(file, "w") as store:
+        store["values"], store["offsets"] = np.concatenate(X), np.cumsum([0, *map(len, X)])
+        store["labels"] = np.array(y, np.int64)
+
+
+FORMATS = [
+    (splice, strings_csv, ".csv", 70),
+    (splice, strings_fasta, ".fasta", 70),
+    (splice, strings_mat, ".mat", 70),
+    (vowels, series_ts, ".ts", 90),
+    (vowels, series_csv, ".csv", 90),
+    (vowels, series_mat, ".mat", 90),
+    (vowels, series_npz, ".npz", 90),
+    (vowels, series_h5, ".h5", 90),
+]
+
+
+@pytest.mark.parametrize(("data", "write", "suffix", "least"), FORMATS)
+def test_train_predict_embed(tmp_path, capsys, data, write, suffix, least):
+    old, new = tmp_path / f"old{suffix}", tmp_path / f"new{suffix}"
+    write(old, *data("train"))
+    X, y = data("test")
+    write(new, X, y)
+    model, labels, features = (tmp_path / name for name in ("m.h5", "labels.csv", "z.h5"))
+    words = ["--R", "256", "--threads", "2"]
+    assert main(["train", str(old), "--out", str(model), *words]) == 0
+    out, err = capsys.readouterr()
+    assert f"{old.name}: {len(data('train')[0])} " in out
+    assert "cross-validated accuracy" in out
+    assert (out.splitlines()[-1], err) == (f"model: {model}", "")
+
+    assert main(["predict", str(model), str(new), "--out", str(labels), "--threads", "2"]) == 0
+    out = capsys.readouterr().out
+    accuracy = float(re.search(r"accuracy (\d+\.\d\d) % on", out)[1])
+    assert accuracy > least
+    assert "confusion (rows true, columns predicted):" in out
+    with open(labels) as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["true"] for row in rows] == y
+    assert np.mean([row["predicted"] == row["true"] for row in rows]) * 100 == pytest.approx(
+        accuracy, abs=0.006
+    )
+    counts = [list(map(int, line.split()[1:])) for line in out.splitlines()[-len(set(y)) - 1 : -1]]
+    assert np.trace(counts) == round(accuracy * len(y) / 100)
+    assert np.sum(counts) == len(y)
+
+    assert main(["embed", str(model), str(new), "--out", str(features), "--threads", "2"]) == 0
+    store = load_features(features)
+    assert store.Z.shape == (len(X), load_model(model).R)
+    assert store.labels.astype(str).tolist() == y
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Make a model of splice, and files beside it."""
+    folder = tmp_path_factory.mktemp("models")
+    strings_csv(folder / "old.csv", *splice("train"))
+    words = ["--R", "128", "--threads", "2", "--out", str(folder / "m.h5")]
+    assert main(["train", str(folder / "old.csv"), *words]) == 0
+    series_npz(folder / "series.npz", *vowels("test"))
+    return folder
+
+
+def test_report(tmp_path, capsys, folder):
+    pytest.importorskip("matplotlib")
+    report = tmp_path / "report.html"
+    out = str(tmp_path / "m.h5")
+    words = ["--R", "128", "--threads", "2", "--report", str(report)]
+    assert main(["train", str(folder / "old.csv"), "--out", out, *words]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"report: {report}"
+    page = report.read_text()
+    pictures = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
+    assert len(pictures) == 3
+    assert all(base64.b64decode(one).startswith(b"\x89PNG\r\n\x1a\n") for one in pictures)
+    assert "http" not in page
+    for title in ("Map of the objects", "Confusion", "Accuracy against R", "What speaks for"):
+        assert f">{title}" in page
+
+
+def test_report_of_a_regression(tmp_path):
+    pytest.importorskip("matplotlib")
+    X, _ = splice("train")
+    y = [x.count("A") + 0.5 * x.count("G") for x in X]
+    strings_csv(tmp_path / "a.csv", X, y)
+    model, report, out = (str(tmp_path / name) for name in ("m.h5", "r.html", "l.csv"))
+    words = ["--R", "128", "--threads", "2"]
+    assert main(["train", str(tmp_path / "a.csv"), "--out", model, "--report", report, *words]) == 0
+    assert main(["predict", model, str(tmp_path / "a.csv"), "--out", out]) == 0
+
+
+def test_unlabelled_objects(tmp_path, capsys, folder):
+    put(tmp_path / "new.fasta", [f">{i}\n{x}" for i, x in enumerate(splice("test")[0])])
+    out = tmp_path / "labels.csv"
+    words = [str(folder / "m.h5"), str(tmp_path / "new.fasta"), "--out", str(out)]
+    assert main(["predict", *words]) == 0
+    assert "accuracy" not in capsys.readouterr().out
+    assert out.read_text().startswith("item,predicted,decision EI,")
+
+
+def refused(capsys, *words):
+    """Return the one line that a refused command prints."""
+    assert main(list(map(str, words))) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("d2ke: ")
+    assert error.count("\n") == 1
+    return error
+
+
+def test_refused_files(tmp_path, capsys, folder):
+    old, model, out = folder / "old.csv", folder / "m.h5", tmp_path / "o.csv"
+    assert "out must end in .h5" in refused(capsys, "train", old, "--out", out)
+    assert "must end in .html" in refused(
+        capsys, "train", old, "--out", tmp_path / "m.h5", "--report", tmp_path / "r.pdf"
+    )
+    assert "there is no file" in refused(capsys, "predict", tmp_path / "x.h5", old, "--out", out)
+    put(tmp_path / "a.csv", ["sequence", "ACGT", "AC"])
+    error = refused(capsys, "train", tmp_path / "a.csv", "--out", tmp_path / "m.h5")
+    assert "labels are needed (--labels)" in error
+    error = refused(capsys, "predict", model, folder / "series.npz", "--out", out)
+    assert "X holds vectors, but the model was trained on strings" in error
+    error = refused(capsys, "train", old, "--out", tmp_path / "m.h5", "--labels", "z")
+    assert f"{old} has no column 'z'" in error
+    error = refused(capsys, "train", old, "--out", tmp_path / "m.h5", "--distance", "dtw")
+    assert "'dtw'" in error
+    put(tmp_path / "b.csv", ["sequence,label", "ACXT,EI"])
+    error = refused(capsys, "predict", model, tmp_path / "b.csv", "--out", out)
+    assert "X[0] has the letter 'X'" in error
+    assert "max_memory" in refused(
+        capsys, "train", old, "--out", tmp_path / "m.h5", "--max-memory", "1000"
+    )
+    save_model(tmp_path / "linear.h5", train([0, 1] * 5, np.eye(10), "-q"))
+    error = refused(capsys, "predict", tmp_path / "linear.h5", old, "--out", out)
+    assert "is a LinearModel of features" in error
+    assert not out.exists()
+
+
+def test_labels_of_another_type(tmp_path, capsys):
+    X, y = splice("train")
+    strings_csv(tmp_path / "a.csv", X, [int(label == "N") for label in y])
+    strings_csv(tmp_path / "b.csv", X, y)
+    words = ["--R", "64", "--threads", "2", "--out", str(tmp_path / "m.h5")]
+    assert main(["train", str(tmp_path / "a.csv"), *words]) == 0
+    capsys.readouterr()
+    error = refused(
+        capsys, "predict", tmp_path / "m.h5", tmp_path / "b.csv", "--out", tmp_path / "o.csv"
+    )
+    assert "the model has classes that are numbers" in error
+
+
+def test_nothing_learned_is_said(tmp_path, capsys):
+    X, y = splice("train")
+    strings_csv(tmp_path / "a.csv", X, np.random.default_rng(0).permutation(y))
+    words = ["--R", "64", "--threads", "2", "--out", str(tmp_path / "m.h5")]
+    assert main(["train", str(tmp_path / "a.csv"), *words]) == 0
+    assert "warning: little or nothing was learned" in capsys.readouterr().out

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Labelled objects from files: every format has the same, every bad input is named."""
+
+import re
+
+import h5py
+import numpy as np
+import pytest
+
+from d2ke.datasets import load
+from d2ke.io import read_objects, save_features, save_mat
+from d2ke.io.store.hdf5 import put_objects
+from d2ke.objects.packing import pack
+
+SERIES = [np.array([[1.0, 4.0], [2.0, 5.0], [3.0, 6.5]]), np.array([[-1.0, 0.5]])]
+STRINGS = ["ACGT", "AAT"]
+
+
+def put(path, text):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+# ---------------------------------------------------------------- formats of strings
+
+
+def strings_csv(folder):
+    return put(folder / "s.csv", 'Name,Label,sequence\nx,a,ACGT\n\n"y,1",b,AAT\n')
+
+
+def strings_semicolons(folder):
+    return put(folder / "s.csv", "\ufefflabel;whatever\r\na;ACGT\r\nb;AAT\r\n")
+
+
+def strings_tsv(folder):
+    return put(folder / "s.tsv", "id\tclass\ttext\n1\ta\tACGT\n2\tb\tAAT\n")
+
+
+def strings_fasta(folder):
+    return put(folder / "s.fasta", ">one|2|a\nAC\nGT\n\n>two| b \nAAT")
+
+
+def strings_mat(folder):
+    cell = np.array([["ACGT"], ["AAT"]], dtype=object)
+    save_mat(folder / "s.mat", {"genes": cell, "y": np.array([["a"], ["b"]], dtype=object)})
+    return folder / "s.mat"
+
+
+def strings_npz(folder):
+    np.savez(folder / "s.npz", X=np.array(STRINGS), y=np.array(["a", "b"]))
+    return folder / "s.npz"
+
+
+def strings_h5(folder):
+    with h5py.File(folder / "s.h5", "w") as store:
+        store["X"] = STRINGS
+        store["labels"] = np.array([b"a", b"b"])
+    return folder / "s.h5"
+
+
+def strings_group(folder):
+    with h5py.File(folder / "s.hdf5", "w") as store:
+        put_objects(store.create_group("objects"), pack(STRINGS))
+        store["labels"] = np.array([b"a", b"b"])
+    return folder / "s.hdf5"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        strings_csv,
+        strings_semicolons,
+        strings_tsv,
+        strings_fasta,
+        strings_mat,
+        strings_npz,
+        strings_h5,
+        strings_group,
+    ],
+)
+def test_strings(tmp_path, make):
+    objects, labels = read_objects(make(tmp_path))
+    assert list(objects) == STRINGS
+    assert labels.tolist() == ["a", "b"]
+
+
+# ---------------------------------------------------------------- formats of series
+
+
+def series_ts(folder):
+    head = "@univariate false\n@classLabel true 7 8\n@data\n"
+    return put(folder / "s.ts", head + "1,2,3:4,5,6.5:7\n-1:0.5:8\n")
+
+
+def series_csv(folder):
+    rows = ["p,2,2,5,7", "q,0,-1,0.5,8", "p,3,3,6.5,7", "p,1,1,4,7"]
+    return put(folder / "s.csv", "\n".join(["id,time,u,v,y", *rows]))
+
+
+def series_mat(folder):
+    save_mat(folder / "s.mat", {"X": pack(SERIES), "y": [7, 8], "n": 3.0})
+    return folder / "s.mat"
+
+
+def series_npz(folder):
+    values = np.concatenate(SERIES)
+    np.savez(folder / "s.npz", values=values, offsets=[0, 3, 4], y=np.array([7.0, 8.0]))
+    return folder / "s.npz"
+
+
+def series_h5(folder):
+    with h5py.File(folder / "s.h5", "w") as store:
+        store["values"], store["offsets"] = np.concatenate(SERIES), [0, 3, 4]
+        store["speaker"] = [7, 8]
+    return folder / "s.h5"
+
+
+@pytest.mark.parametrize("make", [series_ts, series_csv, series_mat, series_npz, series_h5])
+def test_series(tmp_path, make):
+    objects, labels = read_objects(make(tmp_path))
+    assert [item.tolist() for item in objects] == [item.tolist() for item in SERIES]
+    assert labels.dtype == np.int64
+    assert labels.tolist() == [7, 8]
+
+
+def test_named_columns(tmp_path):
+    text = "who,when,a,b,group,other\n1,1,5,6,x,z\n1,0,7,8,x,z\n2,0,1,2,y,z\n"
+    file = put(tmp_path / "s.csv", text)
+    objects, labels = read_objects(file, ids="who", time="when", objects=["b", "a"], labels="group")
+    assert [item.tolist() for item in objects] == [[[8, 7], [6, 5]], [[2, 1]]]
+    assert labels.tolist() == ["x", "y"]
+
+
+def test_labels_that_are_not_there(tmp_path):
+    for name, text in (
+        ("a.csv", "sequence\nAC\n"),
+        ("b.csv", "x,y\nAC,\n"),
+        ("c.fa", ">one\nAC\n"),
+    ):
+        objects, labels = read_objects(put(tmp_path / name, text))
+        assert (list(objects), labels) == (["AC"], None)
+
+
+def test_kinds_of_labels(tmp_path):
+    for values, dtype in ((["1", "-2"], "i"), (["1", "2.5"], "f"), (["01", "1"], "U")):
+        text = "x,y\n" + "".join(f"AC,{value}\n" for value in values)
+        assert read_objects(put(tmp_path / "a.csv", text))[1].dtype.kind == dtype
+
+
+def test_labels_by_regular_expression(tmp_path):
+    file = put(tmp_path / "a.fa", ">x family=kin len=3\nAC\n>y family=pho\nGT\n")
+    assert read_objects(file, labels=r"family=(\w+)")[1].tolist() == ["kin", "pho"]
+    with pytest.raises(ValueError, match="line 3: the header 'y family=pho' has no label by"):
+        read_objects(file, labels=r"len=(\d)")
+    with pytest.raises(ValueError, match="must have one group"):
+        read_objects(file, labels="family")
+    with pytest.raises(ValueError, match="is not a regular expression"):
+        read_objects(file, labels="(")
+
+
+def test_arrays_of_equal_length(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.arange(12.0).reshape(3, 4), y=[1, 0, 1])
+    objects, labels = read_objects(tmp_path / "a.npz")
+    assert (len(objects), objects.dim, labels.tolist()) == (3, 1, [1, 0, 1])
+    np.savez(tmp_path / "b.npz", X=np.arange(24.0).reshape(3, 2, 4))
+    assert read_objects(tmp_path / "b.npz", channels_first=True)[0].dim == 2
+
+
+def test_data_in_the_package():
+    from d2ke.datasets._box import BOX
+
+    for name, file in (("splice", "splice.mat"), ("japanese-vowels", "japanese_vowels.mat")):
+        objects, labels = read_objects(BOX / file)
+        assert objects == load(name).objects
+        assert labels.astype(str).tolist() == load(name).labels.tolist()
+
+
+# ---------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("a.csv", "x,y\nAC,1\nGT\n", "line 3: 1 fields, but the header has 2"),
+        ("a.csv", "x,y\nAC,1\nGT,\n", "line 3, column 'y': the label is empty"),
+        ("a.csv", "x,y\n,1\n", "line 2, column 'x': the string is empty"),
+        ("a.csv", "x,x\nAC,1\n", "the header names the column 'x' twice"),
+        ("a.csv", "x,y\n", "has no rows after its header"),
+        ("a.csv", "", "has no rows after its header"),
+        ("a.csv", "a,b,y\nAC,GT,1\n", "objects must name the column of strings, one of 'a', 'b'"),
+        ("a.csv", b"x,y\nAC,1\n\xff,2\n", "line 3 is not UTF-8 text"),
+        ("a.csv", 'x,y\n"AC"x,1\n', "line 2: "),
+        ("a.csv", "id,v,y\n1,2,a\n1,x,a\n", "line 3, column 'v': the value is 'x', not a number"),
+        ("a.csv", "id,v,y\n1,2,a\n1,nan,a\n", "line 3, column 'v': the value is 'nan'; every"),
+        ("a.csv", "id,v,y\n1,2,a\n1,,a\n", "line 3, column 'v': the value is '', not a number"),
+        ("a.csv", "id,v,y\n1,2,a\n1,3,b\n", "line 3, column 'y': the label is 'b', but 'a' before"),
+        (
+            "a.csv",
+            "id,t,v\n1,2,3\n1,2,4\n",
+            "line 3, column 't': the series '1' has the time 2 twice",
+        ),
+        ("a.csv", "id,y\n1,2\n1,2\n", "has no column of values"),
+        ("a.fa", "ACGT\n", "line 1: 'ACGT' comes before the first header"),
+        ("a.fa", ">x|1\nAC1\n", "line 2: '1' at position 2 is no letter"),
+        ("a.fa", ">x|1\n>y|2\nAC\n", "line 1: the sequence 'x|1' has no letters"),
+        ("a.fa", ">x|1\nAC\n>y\nAC\n", "line 3: the header 'y' has no field after |"),
+        ("a.fa", "\n", "holds no sequences"),
+        ("a.ts", "@classLabel false\n@data\n1,x\n", "line 3, dimension 0: the value at position 1"),
+        ("a.npz", "text", "is not a .npz file"),
+        ("a.h5", "text", "is not an HDF5 file"),
+        ("a.mat", "text", "cannot be read"),
+        ("a.txt", "text", "must end in .ts, .csv"),
+    ],
+)
+def test_bad_text(tmp_path, name, text, problem):
+    file = put(tmp_path / name, text)
+    with pytest.raises(ValueError, match=re.escape(str(file)) + ".*" + re.escape(problem)):
+        read_objects(file)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "problem"),
+    [
+        ({"y": [1, 2]}, {}, "has no objects: neither"),
+        ({"A": ["AC", "G"], "B": ["T", "T"]}, {}, "objects must be one of A, B"),
+        ({"X": ["AC", "G"], "y": [1, 2, 3]}, {}, "y has 3 labels, but there are 2 objects"),
+        ({"X": ["AC", "G"], "u": [1, 2], "v": [1, 2]}, {}, "labels must be one of u, v"),
+        ({"X": ["AC", "G"]}, {"labels": "z"}, "has no variable 'z' (labels); it has X"),
+        ({"X": ["AC", "G"]}, {"objects": "z"}, "has no variable 'z' (objects); it has X"),
+        (
+            {"values": np.ones((3, 2)), "offsets": [0, 2]},
+            {},
+            "offsets must be integers from 0",
+        ),
+        ({"X": np.ones((2, 3)), "y": [np.nan, 1]}, {}, "y[0] is nan"),
+        ({"X": np.array([[1, np.inf], [1, 2]])}, {}, "X[0] has inf at position (1, 0)"),
+        ({"X": ["AC", "G"], "y": np.array([1, None])}, {}, "without pickles"),
+    ],
+)
+def test_bad_variables(tmp_path, values, options, problem):
+    file = tmp_path / "a.npz"
+    np.savez(file, **values)
+    with pytest.raises(ValueError, match=re.escape(problem)) as error:
+        read_objects(file, **options)
+    assert str(file) in str(error.value)
+
+
+def test_arguments_without_meaning(tmp_path):
+    for name, option in (("a.fa", "objects"), ("a.ts", "labels"), ("a.npz", "time")):
+        file = put(tmp_path / name, ">x\nAC\n")
+        with pytest.raises(TypeError, match=f"{option} has no meaning for a {file.suffix} file"):
+            read_objects(file, **{option: "x"})
+    with pytest.raises(FileNotFoundError, match=r"there is no file .*none.csv"):
+        read_objects(tmp_path / "none.csv")
+    save_features(tmp_path / "f.h5", np.ones((2, 3)))
+    with pytest.raises(ValueError, match="holds features, not objects"):
+        read_objects(tmp_path / "f.h5")
+    with pytest.raises(ValueError, match="has no column 'z'"):
+        read_objects(put(tmp_path / "a.csv", "x,y\nAC,1\n"), labels="z")
