@@ -1,29 +1,49 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""D2KE, RSM and KNN side by side on handwritten digits: `d2ke demo`."""
+"""D2KE of views beside plain D2KE and its baselines, on three kinds of objects: `d2ke demo`."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from d2ke.datasets import load
+from d2ke.experiments.figures import STYLES
 from d2ke.experiments.methods import Division, Outcome, evaluate
+from d2ke.experiments.paper import METHOD_NAMES
 from d2ke.experiments.run import check_writable
 from d2ke.experiments.session import SILENT, Session
-from d2ke.experiments.settings import SETTINGS
+from d2ke.experiments.settings import SETTINGS, Setting, quick
 
 DATASETS = {
-    "digits-str8": "chain-code strings, Levenshtein",
-    "digits-points": "point sets, modified Hausdorff",
+    "splice": "DNA strings, splice sites",
+    "japanese-vowels": "series of 12 channels, nine speakers",
+    "digits-str8": "strings, outlines of digits",
 }
-SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
-NAMES = {"d2ke": "D2KE", "rsm": "RSM", "knn": "KNN"}
+# For plain D2KE and the baselines; D2KE of views has nothing to set.
+DEMO_SETTINGS = {
+    "splice": replace(
+        quick(SETTINGS["splice"]), R=1024, omega={"order": (3,), "length": ((40, 80),)}
+    ),
+    "japanese-vowels": Setting(
+        omega={"source": ("noise", "segments"), "length": ((1, 10), (5, 25)), "sigma": (1.0, 3.0)},
+        R=1024,
+        search_R=256,
+        scale_channels=True,
+        single=True,
+    ),
+    "digits-str8": replace(quick(SETTINGS["digits-str8"]), R=1024),
+}
+METHODS = ("d2ke_views", "d2ke", "rsm", "knn", "dsk_rbf")
+_PARTS = (0.125, 0.25, 0.5, 1.0)  # of the training objects
 
 
 def demo(
     figure: str | os.PathLike, *, seed: int = 0, session: Session = SILENT
 ) -> dict[tuple[str, str], Outcome]:
-    """Run the three methods on two views of scikit-learn's digits, and draw accuracy against R.
+    """Run the methods on three data sets, and draw accuracy against seconds and against N.
 
     Parameters
     ----------
@@ -49,37 +69,62 @@ def demo(
         raise ImportError('the demo draws with matplotlib: pip install "d2ke[demo]"') from None
     check_writable(Path(figure))
     outcomes = {}
-    header = (
-        f"{'data':34} {'method':6} {'accuracy %':>10} {'seconds':>8}  chosen on the training part"
-    )
+    header = f"{'data':38} {'method':14} {'accuracy %':>10} {'seconds':>8}  chosen on training part"
     session.report(header)
     session.report("-" * len(header))
-    for name, description in DATASETS.items():
-        division = Division.of(load(name), SETTINGS[name], seed, **session.computing)
-        for method in NAMES:
-            outcome = evaluate(method, division, sizes=SIZES)
+    picture = Figure(figsize=(12, 7), layout="constrained")
+    panels = picture.subplots(2, len(DATASETS))
+    for (name, description), (upper, lower) in zip(DATASETS.items(), panels.T, strict=True):
+        division = Division.of(load(name), DEMO_SETTINGS[name], seed, **session.computing)
+        for method in METHODS:
+            outcome = evaluate(method, division)
             outcomes[name, method] = outcome
-            chosen = ", ".join(
-                f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}"
-                for key, value in outcome.parameters.items()
-            )
-            session.report(
-                f"{description:34} {NAMES[method]:6} {outcome.accuracy:10.2f} "
-                f"{sum(outcome.seconds.values()):8.2f}  {chosen}"
-            )
-    picture = Figure(figsize=(10, 4.2), layout="constrained")
-    for axes, (name, description) in zip(
-        picture.subplots(1, len(DATASETS)), DATASETS.items(), strict=True
-    ):
-        for method, marker in (("d2ke", "o"), ("rsm", "s")):
-            curve = outcomes[name, method].by_R
-            axes.plot(curve.keys(), curve.values(), marker=marker, label=NAMES[method])
-        axes.axhline(outcomes[name, "knn"].accuracy, color="0.5", linestyle="--", label="KNN")
-        axes.set_xscale("log", base=2)
-        axes.set(xlabel="R, random objects or representatives", ylabel="test accuracy, %")
-        axes.set_title(f"digits as {description}", fontsize=10)
-        axes.grid(alpha=0.3)
-        axes.legend()
+            session.report(_row(description, method, outcome))
+            look = STYLES[method] | {"linestyle": "none"}
+            upper.plot(_seconds(outcome), outcome.accuracy, label=METHOD_NAMES[method], **look)
+        upper.set_xscale("log")
+        upper.set(xlabel="seconds, choice of parameters included", ylabel="test accuracy, %")
+        upper.set_title(description, fontsize=10)
+        upper.grid(alpha=0.3)
+        _draw_sizes(lower, division, outcomes[name, "d2ke_views"])
+    panels[0, 0].legend(fontsize=8)
     picture.savefig(figure, dpi=150)
-    session.report(f"accuracy against R: {os.fspath(figure)}")
+    session.report(f"accuracy against seconds, and against training objects: {os.fspath(figure)}")
     return outcomes
+
+
+def _row(description: str, method: str, outcome: Outcome) -> str:
+    chosen = ", ".join(
+        f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}"
+        for key, value in outcome.parameters.items()
+    )
+    return (
+        f"{description:38} {METHOD_NAMES[method]:14} {outcome.accuracy:10.2f} "
+        f"{_seconds(outcome):8.2f}  {chosen}"
+    )
+
+
+def _seconds(outcome: Outcome) -> float:
+    return sum(outcome.seconds.values())
+
+
+def _draw_sizes(axes, division: Division, whole: Outcome) -> None:
+    """Draw accuracy and seconds of D2KE of views against the number of training objects."""
+    order = np.random.default_rng(division.seed).permutation(len(division.train))
+    sizes, accuracies, seconds = [], [], []
+    for share in _PARTS:
+        rows = order[: round(share * len(order))]
+        part = replace(division, train=division.train[rows], y_train=division.y_train[rows])
+        outcome = whole if share == 1.0 else evaluate("d2ke_views", part)
+        sizes.append(len(rows))
+        accuracies.append(outcome.accuracy)
+        seconds.append(_seconds(outcome))
+    look = STYLES["d2ke_views"]
+    axes.plot(sizes, accuracies, **look)
+    axes.set(xlabel="training objects", ylabel="D2KE of views: test accuracy, %")
+    axes.set_xscale("log", base=2)
+    axes.grid(alpha=0.3)
+    right = axes.twinx()
+    right.plot(sizes, seconds, color="0.5", marker=".", linestyle=":")
+    right.set_ylabel("seconds (dotted)", color="0.5")
+    right.set_ylim(bottom=0)

@@ -13,7 +13,7 @@ from d2ke.experiments.paper import METHOD_NAMES
 
 # Okabe and Ito's colours, which are distinct with any kind of colour blindness; dashes and markers
 # are for print.
-_STYLES = {
+STYLES = {
     "d2ke_views": {"color": "#56B4E9", "marker": "*", "linestyle": "-"},
     "d2ke": {"color": "#0072B2", "marker": "o", "linestyle": "-"},
     "rsm": {"color": "#D55E00", "marker": "s", "linestyle": "-"},
@@ -75,7 +75,7 @@ def _bars(axes: Any, places: Any, values: np.ndarray, **style: Any) -> None:
 
 def _accuracy_by_R(axes: Any, records: Sequence[Mapping[str, Any]]) -> None:
     for record in records:
-        style, name = _STYLES[record["method"]], METHOD_NAMES[record["method"]]
+        style, name = STYLES[record["method"]], METHOD_NAMES[record["method"]]
         sizes, values = _curve(record, "by_R")
         if sizes:
             _bars(axes, sizes, values, label=name, **style)
@@ -111,7 +111,7 @@ def _kernel_errors(axes: Any, kernel: Mapping[str, Any]) -> None:
 
 def _accuracy_by_seconds(axes: Any, records: Sequence[Mapping[str, Any]]) -> None:
     for record in records:
-        style, name = _STYLES[record["method"]], METHOD_NAMES[record["method"]]
+        style, name = STYLES[record["method"]], METHOD_NAMES[record["method"]]
         sizes, seconds = _curve(record, "seconds_by_R")
         if sizes:
             accuracies = np.array([record["by_R"][R] for R in sizes])
