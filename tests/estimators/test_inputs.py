@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("sklearn", minversion="1.6")
 
+import sklearn
 from scipy.sparse import csr_matrix
 
 import d2ke
@@ -50,6 +51,8 @@ def test_columns_are_split(kind):
     for made in frames(kind):
         column = made(WORDS * 3)
         labels = np.array(Y * 3)
+        if kind == "pyarrow" and sklearn.__version__.startswith("1.6"):
+            pytest.skip("scikit-learn 1.6 cannot split columns of pyarrow")
         train, test, y_train, y_test = train_test_split(column, labels, random_state=0)
         model = DistanceKNeighborsClassifier(n_threads=1).fit(train, y_train)
         assert (model.predict(test) == y_test).all()

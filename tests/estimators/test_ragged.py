@@ -147,7 +147,7 @@ def test_outputs_are_frames(name):
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     X, _ = drawn("strings")
     transformer = made(name, "strings").set_output(transform="pandas")
-    column = pd.Series(X, index=np.arange(N) + 100)
+    column = pd.DataFrame({"word": X}, index=np.arange(N) + 100)
     frame = transformer.fit_transform(column)
     assert list(frame.columns) == list(transformer.get_feature_names_out())
     assert list(frame.index) == list(column.index)
