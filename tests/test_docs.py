@@ -63,6 +63,15 @@ def test_distributed_guide(capsys):
     assert names["products"].shape == (64, 64)
 
 
+def test_estimators_guide(capsys):
+    pytest.importorskip("sklearn", minversion="1.6")
+    names = {}
+    for code in blocks("docs/estimators.md"):
+        exec(code, names)
+        promised = re.findall(r"^print\(.*  # (.*)$", code, re.M)
+        assert capsys.readouterr().out.splitlines() == promised
+
+
 def test_matlab_guide_draws(capsys):
     exec(blocks("docs/matlab.md")[0], {})
 

@@ -263,6 +263,11 @@ def find_distance(distance: Any) -> Distance:
     return BY_NAME[distance]
 
 
+def usual_distance(kind: str) -> str:
+    """Return the distance of a kind of objects where the user names none; vectors are series."""
+    return "levenshtein" if kind == "strings" else "dtw"
+
+
 def check_parameters(row: Distance, params: Mapping[str, Any]) -> dict[str, Any]:
     """Check the parameters of a named distance."""
     for name in params:

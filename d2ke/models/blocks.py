@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from d2ke._base.checks import flag, integer
+from d2ke._base.progress import stages
+from d2ke._base.threads import team_size
 from d2ke.distances.matrix import distance_matrix
 from d2ke.distances.registry import BY_NAME
 from d2ke.embedding.features import d2ke_features
@@ -151,3 +153,45 @@ class FittedBlock:
         """Turn distances into features, in place."""
         np.multiply(D, self.gamma, out=D, casting="same_kind")
         return d2ke_features(D, 1.0, out=D, n_threads=n_threads)
+
+
+def fit_blocks(
+    blocks: Sequence[Block], X: Any, seed: Any, options: Mapping[str, Any]
+) -> tuple[tuple[FittedBlock, ...], np.ndarray]:
+    """Draw the random objects of all blocks; return these and the features, side by side."""
+    fitted, parts = [], []
+    seeds = np.random.SeedSequence(_entropy(seed)).spawn(len(blocks))
+    shown = stages(list(zip(blocks, seeds, strict=True)), "blocks", options.get("progress", False))
+    for block, own in shown:
+        ready = block.fit(X, own)
+        if not ready.R:
+            continue
+        D = ready.distances(X, options)
+        ready = ready.with_gamma(D)
+        parts.append(ready.features(D, team_size(options["n_threads"])))
+        fitted.append(ready)
+    if not fitted:
+        raise ValueError("no block has random objects")
+    return tuple(fitted), np.hstack(parts)
+
+
+def features_of(blocks: Sequence[FittedBlock], X: Any, options: Mapping[str, Any]) -> np.ndarray:
+    """Return the features of all blocks side by side, float32."""
+    Z = np.empty((len(X), sum(block.R for block in blocks)), np.float32)
+    first = 0
+    for block in blocks:
+        D = block.distances(X, options)
+        Z[:, first : first + block.R] = block.features(D, team_size(options["n_threads"]))
+        first += block.R
+    return Z
+
+
+def feature_names(blocks: Sequence[FittedBlock]) -> list[str]:
+    """Return a name for each feature: the block's and a number."""
+    return [f"{block.name}.{j}" for block in blocks for j in range(block.R)]
+
+
+def _entropy(seed: Any) -> Any:
+    if isinstance(seed, np.random.Generator):
+        return seed.integers(2**63)
+    return seed.entropy if isinstance(seed, np.random.SeedSequence) else integer("seed", seed, 0)

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.threads import team_size
 from d2ke.distances.registry import BY_NAME
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
-from d2ke.models.blocks import FittedBlock
+from d2ke.models.blocks import FittedBlock, feature_names, features_of
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects, list_of
 
@@ -84,7 +83,7 @@ class D2KEModel:
 
     def feature_names(self) -> list[str]:
         """Return a name for each feature: the block's and a number."""
-        return [f"{block.name}.{j}" for block in self.blocks for j in range(block.R)]
+        return feature_names(self.blocks)
 
     def __str__(self) -> str:
         lines = [f"D2KE of {len(self.blocks)} blocks, {self.R} features, C = {self.C:g}"]
@@ -139,13 +138,7 @@ class D2KEModel:
 
     def features(self, X: Any, options: Mapping[str, Any]) -> np.ndarray:
         """Return scaled features of checked objects, float32."""
-        Z = np.empty((len(X), self.R), np.float32)
-        first = 0
-        for block in self.blocks:
-            D = block.distances(X, options)
-            Z[:, first : first + block.R] = block.features(D, team_size(options["n_threads"]))
-            first += block.R
-        return self.scaling.apply(Z)
+        return self.scaling.apply(features_of(self.blocks, X, options))
 
 
 def _shortest(distance: Any) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke.distances.registry import find_distance
+from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.models import views
 from d2ke.models.blocks import Block
 from d2ke.models.samplers import noise, resampled, segments, shares, training_objects
@@ -28,7 +28,7 @@ def default_blocks(
     if distance is not None and not isinstance(distance, str):
         return (Block("training objects", distance, training_objects, R or 512, (), parameters),)
     if distance is None:
-        distance = "levenshtein" if X.kind == "strings" else "dtw"
+        distance = usual_distance(X.kind)
     row = find_distance(distance)
     if row.kind == "strings":
         if parameters:

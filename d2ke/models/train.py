@@ -15,13 +15,11 @@ import numpy as np
 from d2ke._base import labels
 from d2ke._base.checks import byte_count, choice, flag, integer
 from d2ke._base.memory import bytes_needed, check_limit, needs, require_memory
-from d2ke._base.progress import stages
-from d2ke._base.threads import team_size
 from d2ke.distances.registry import find_distance
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel, one_vs_rest_signs, winners
 from d2ke.model_selection.leave_one_out import RidgePath
-from d2ke.models.blocks import Block
+from d2ke.models.blocks import Block, fit_blocks
 from d2ke.models.model import D2KEModel
 from d2ke.models.recipes import default_blocks
 from d2ke.objects.container import Objects
@@ -150,29 +148,16 @@ def d2ke_train(
                 "take fewer training objects, or a smaller R")  # fmt: skip
     require_memory("d2ke_train", **sizes)
     options = {"n_threads": n_threads, "progress": progress, "client": client}
-    seeds = np.random.SeedSequence(_entropy(seed)).spawn(len(blocks))
-    fitted, parts = [], []
     with timer.stage("distances"):
-        for block, own in stages(list(zip(blocks, seeds, strict=True)), "blocks", progress):
-            ready = block.fit(objects, own)
-            if not ready.R:
-                continue
-            D = ready.distances(objects, options)
-            ready = ready.with_gamma(D)
-            parts.append(ready.features(D, team_size(n_threads)))
-            fitted.append(ready)
-    if not fitted:
-        raise ValueError("no block has random objects")
+        fitted, Z = fit_blocks(blocks, objects, seed, options)
     with timer.stage("model"):
-        Z = np.hstack(parts)
-        del parts
         scaling = Scaling.fit(Z)
         path = RidgePath.of(scaling.apply(Z), target.signs, n_threads)
         C, left_out = _choose(path, target)
         linear = target.linear(path, C)
     accuracy, error, confusion = target.score(left_out)
     model = D2KEModel(
-        tuple(fitted), scaling, linear, *_kind(objects), C, accuracy, error,
+        fitted, scaling, linear, *_kind(objects), C, accuracy, error,
         target.largest, confusion, (), n, timer.seconds,
     )  # fmt: skip
     _warn_if_nothing_learned(model)
@@ -208,12 +193,6 @@ def _checked(blocks: Sequence[Block]) -> list[Block]:
         if not isinstance(block, Block):
             raise TypeError(f"blocks[{i}] must be a Block, got {type(block).__name__}")
     return blocks
-
-
-def _entropy(seed: Any) -> Any:
-    if isinstance(seed, np.random.Generator):
-        return seed.integers(2**63)
-    return seed.entropy if isinstance(seed, np.random.SeedSequence) else integer("seed", seed, 0)
 
 
 def _work_bytes(objects: Any) -> int:

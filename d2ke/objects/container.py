@@ -12,6 +12,7 @@ import numpy as np
 from d2ke._base.checks import choice
 from d2ke._base.memory import needs
 from d2ke._ext.frozen import freeze, is_frozen
+from d2ke.objects.weighted_vectors import WeightedVectors
 
 OBJECT_KINDS = ("vectors", "strings")
 LETTER_TYPES = ("str", "bytes", "int")
@@ -43,8 +44,9 @@ class Objects:
         What the letters are. None for vectors.
     weights : ndarray of float64, shape (total,), or None
         One weight for each vector, read-only; None for vectors of equal weight.
-        Slices and `concatenate` keep them. A single object ``X[i]`` is its
-        vectors alone; its weights are ``X.weights[X.offsets[i]:X.offsets[i + 1]]``.
+        Slices and `concatenate` keep them. A single object ``X[i]`` has them as
+        ``X[i].weights``, and `pack` reads them there; what is computed from it
+        has none.
 
     Examples
     --------
@@ -142,6 +144,11 @@ class Objects:
         return np.diff(self.offsets)
 
     @property
+    def shape(self) -> tuple[int]:
+        """The number of objects: for others, a collection is a one-dimensional array."""
+        return (len(self),)
+
+    @property
     def dim(self) -> int:
         """Dimension (channels) of the vectors; 1 for strings."""
         return self.values.shape[1] if self.values.ndim == 2 else 1
@@ -166,7 +173,10 @@ class Objects:
     def _item(self, i: int) -> Any:
         values = self.values[self.offsets[i] : self.offsets[i + 1]]
         if self.kind == "vectors":
-            return values
+            if self.weights is None:
+                return values
+            own = self.weights[self.offsets[i] : self.offsets[i + 1]]
+            return WeightedVectors.of(values, own)
         symbols = self.alphabet[values]
         if self.letters == "str":
             return symbols.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
@@ -175,7 +185,12 @@ class Objects:
         return symbols
 
     def __getitem__(self, index: Any) -> Any:
-        """One object for an integer; Objects for a slice, an index array or a boolean mask."""
+        """One object for an integer; Objects for a slice, an index array or a boolean mask.
+
+        ``X[index, ...]`` is ``X[index]``, as for a one-dimensional array.
+        """
+        if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:
+            index = index[0]
         if not isinstance(index, slice) and np.ndim(index) == 0:
             try:
                 i = operator.index(index)

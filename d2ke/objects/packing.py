@@ -13,6 +13,7 @@ from d2ke._base.checks import choice, flag
 from d2ke._base.memory import needs
 from d2ke.objects.container import OBJECT_KINDS, Objects, adopt, code_dtype, offsets_of
 from d2ke.objects.readings import Layout
+from d2ke.objects.weighted_vectors import weights_of_items
 
 _LARGEST_EXACT_INTEGER = 2**53
 _RUN = 1 << 18  # strings,
@@ -45,7 +46,8 @@ def pack(
     items : Objects, sequence or ndarray
         - `Objects`: returned as they are, or with `weights`;
         - a sequence of (length, dim) arrays, or of 1-D arrays (dim = 1):
-          series or sets of vectors;
+          series or sets of vectors; single objects of a weighted collection
+          bring their weights;
         - a sequence of `str`, or of `bytes`, or (with ``kind="strings"``) of
           1-D integer arrays: strings;
         - an object array such as `scipy.io.loadmat` gives for a cell: as the
@@ -127,12 +129,19 @@ def pack_items(
     weights: Any = None,
 ) -> Objects:
     """Pack checked arguments of `pack`."""
-    if weights is not None:
-        if lengths is not None and _is_padded(weights):
-            weights = _trim(np.asarray(weights), lengths, False, "weights")
-        else:
-            layout = replace(layout, said=True)  # weights fit one reading only
-        return _weighted(pack_items(items, layout, name, kind, lengths), weights, name)
+    if weights is None:
+        weights = weights_of_items(items, name)
+    if weights is None:
+        return _unweighted(items, layout, name, kind, lengths)
+    if lengths is not None and _is_padded(weights):
+        weights = _trim(np.asarray(weights), lengths, False, "weights")
+    else:
+        layout = replace(layout, said=True)  # weights fit one reading only
+    return _weighted(_unweighted(items, layout, name, kind, lengths), weights, name)
+
+
+def _unweighted(items: Any, layout: Layout, name: str, kind: str | None, lengths: Any) -> Objects:
+    """Pack items as they are."""
     if isinstance(items, Objects):
         if lengths is not None or layout.channels_first:
             raise TypeError(f"{name} is packed already: lengths and channels_first do not apply")

@@ -66,6 +66,49 @@ def test_given_arrays_are_copied():
     assert X.weights.tolist() == [1]
 
 
+def test_single_objects_bring_their_weights():
+    X = weighted()
+    for items in (list(X), tuple(X), cell(list(X), (3,))):
+        assert d2ke.pack(items) == X
+    assert d2ke.pack([X[2], X[0], X[1]]) == X[[2, 0, 1]]
+    assert X[1].weights.tolist() == WEIGHTS[1]
+    assert not X[1].flags.writeable
+    assert not X[1].weights.flags.writeable
+    copy = pickle.loads(pickle.dumps(X[0]))
+    assert np.array_equal(copy, ITEMS[0])
+    assert copy.weights.tolist() == WEIGHTS[0]
+    # What is computed from an object has other vectors, or fewer.
+    for other in (X[0][1:], X[0] * 2, X[0].copy()):
+        assert other.weights is None
+        assert d2ke.pack([other]).weights is None
+    assert type(pickle.loads(pickle.dumps(X[0][1:]))) is np.ndarray
+    assert d2ke.pack(list(X), weights=[[1, 1, 1], [1], [1, 1]]).weights.tolist() == [1] * 6
+    assert type(d2ke.pack(ITEMS)[0]) is np.ndarray
+    # No warning of wide objects: their weights say what the vectors are.
+    wide = d2ke.pack([np.zeros((2, 3)), np.ones((2, 3))], weights=[[1, 2], [3, 4]])
+    assert d2ke.pack(list(wide)) == wide
+
+
+def test_some_objects_without_weights():
+    X = weighted()
+    with pytest.raises(TypeError, match=r"items\[1\] has no weights, items\[0\] has some"):
+        d2ke.pack([X[0], ITEMS[1]])
+    with pytest.raises(TypeError, match=r"items\[1\] has weights, items\[0\] has none"):
+        d2ke.pack([ITEMS[1], X[0]])
+
+
+def test_as_a_one_dimensional_array():
+    X = weighted()
+    assert X.shape == np.shape(X) == (3,)
+    assert X[[2, 0], ...] == X[[2, 0]]
+    assert X[np.array([True, False, True]), ...] == X[[0, 2]]
+    assert X[1:, ...] == X[1:]
+    assert np.array_equal(X[1, ...], X[1])
+    for wrong in ((..., 1), (1, 1, ...), ([0], None)):
+        with pytest.raises((IndexError, TypeError, ValueError)):
+            X[wrong]
+
+
 def test_carried_along():
     X = weighted()
     assert [weights_of(X[[2, 0, 2]], i) for i in range(3)] == [WEIGHTS[i] for i in (2, 0, 2)]

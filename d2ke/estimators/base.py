@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What estimators have in common: objects in, and distances to the training objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_non_negative
+
+from d2ke.distances.matrix import distance_matrix
+from d2ke.distances.registry import usual_distance
+from d2ke.estimators.inputs import read_objects, read_table
+
+PRECOMPUTED = "precomputed"
+
+
+class ObjectsEstimator(BaseEstimator):
+    """An estimator of objects: strings, series and sets of vectors."""
+
+    def __sklearn_tags__(self):
+        """Say which X the estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.three_d_array = True
+        return tags
+
+
+class DistanceEstimator(ObjectsEstimator):
+    """An estimator of distances to its training objects; or of rows of a matrix of distances.
+
+    It has the parameters `distance`, `distance_params` and `n_threads`.
+    """
+
+    def __sklearn_tags__(self):
+        """Say that a matrix of distances is cut by rows and columns."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed()
+        tags.input_tags.positive_only = self._precomputed()
+        return tags
+
+    def _precomputed(self) -> bool:
+        return isinstance(self.distance, str) and self.distance == PRECOMPUTED
+
+    def _fit_objects(self, X: Any) -> Any:
+        """Keep the training objects; None for a matrix of distances."""
+        if self._precomputed():
+            self.objects_, self.distance_ = None, PRECOMPUTED
+            return None
+        self.objects_ = read_objects(self, X, self.distance, reset=True)
+        self.distance_ = chosen_distance(self.distance, self.objects_)
+        return self.objects_
+
+    def _fit_distances(self, X: Any) -> np.ndarray:
+        """Return the distances among the training objects, and keep these."""
+        objects = self._fit_objects(X)
+        return self._square("distances", X) if objects is None else self._distances(objects)
+
+    def _square(self, what: str, X: Any) -> np.ndarray:
+        """Return a square matrix."""
+        rows = read_table(self, X, reset=True)
+        if rows.shape[0] != rows.shape[1]:
+            raise ValueError(f"X must be a square matrix of {what}, got shape {rows.shape}")
+        if what == "distances":
+            check_non_negative(rows, type(self).__name__)
+        return rows
+
+    def _new_distances(self, X: Any) -> np.ndarray:
+        """Return the distances of new objects to the training objects."""
+        if self.objects_ is None:
+            rows = read_table(self, X, reset=False)
+            check_non_negative(rows, type(self).__name__)
+            return rows
+        objects = read_objects(self, X, self.distance_, reset=False)
+        return self._distances(objects, self.objects_)
+
+    def _distances(self, X: Any, Y: Any = None) -> np.ndarray:
+        options = self.distance_params or {}
+        return distance_matrix(X, Y, self.distance_, n_threads=self.n_threads, **options)
+
+
+def chosen_distance(distance: Any, objects: Any) -> Any:
+    """Return a distance, or the usual one for the kind of objects."""
+    if distance is None:
+        return usual_distance(objects.kind)
+    return distance
+
+
+def inverse_scale(gamma: float | None, D: np.ndarray) -> float:
+    """Return gamma, by default 1 over the median distance."""
+    if gamma is not None:
+        return gamma
+    middle = float(np.median(D))
+    if middle <= 0:  # most are 0: the mean over the others sets the scale
+        others = D[D > 0]
+        middle = float(others.mean()) if others.size else 1.0
+    return 1.0 / middle

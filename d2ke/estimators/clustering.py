@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Clustering by discriminative similarity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import ClusterMixin
+
+from d2ke.discriminative.cdsk import cdsk
+from d2ke.estimators.inputs import seed_of
+from d2ke.estimators.similarities import SimilarityEstimator
+
+
+class CDSK(ClusterMixin, SimilarityEstimator):
+    """Clusters by discriminative similarity: `cdsk`.
+
+    Parameters
+    ----------
+    n_clusters : int, default 2
+        Number of clusters.
+    affinity : {"distance", "features", "precomputed"}
+        ``"distance"``: similarities are exp(-gamma d(x, y)). ``"features"``: X is a matrix Z of
+        features, such as `D2KETransformer` makes, and similarities are Z Z', which is never
+        formed. ``"precomputed"``: X is the matrix of similarities.
+    distance : str or callable, optional
+        As for `distance_matrix`; by default ``"levenshtein"`` for strings and ``"dtw"`` for
+        vectors.
+    gamma : float, optional
+        Inverse scale of the distance, > 0; by default 1 over the median distance.
+    distance_params : dict, optional
+        Parameters of the distance.
+    variant, lam, smoothing, max_iter
+        As for `cdsk`.
+    n_threads : int, optional
+        Threads of the distances; None for all that this process may use.
+    random_state : int, RandomState or None
+        Of k-means.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64, shape (n,)
+        Clusters 0, 1, ..., numbered by their first objects.
+    clustering_ : Clustering
+        What `cdsk` returned.
+    n_iter_ : int
+        Number of rounds.
+
+    Examples
+    --------
+    >>> from d2ke.estimators import CDSK
+    >>> CDSK(n_clusters=2, random_state=0).fit_predict(
+    ...     ["aabab", "abaab", "aaba", "bcbcc", "ccbcb", "cbbcc"]).tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+
+    def __init__(
+        self,
+        n_clusters=2,
+        *,
+        affinity="distance",
+        distance=None,
+        gamma=None,
+        distance_params=None,
+        variant="hard",
+        lam=None,
+        smoothing=None,
+        max_iter=10,
+        n_threads=None,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.distance = distance
+        self.gamma = gamma
+        self.distance_params = distance_params
+        self.variant = variant
+        self.lam = lam
+        self.smoothing = smoothing
+        self.max_iter = max_iter
+        self.n_threads = n_threads
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> CDSK:
+        """Cluster objects; y is not used."""
+        self.clustering_ = cdsk(
+            n_clusters=self.n_clusters,
+            variant=self.variant,
+            lam=self.lam,
+            smoothing=self.smoothing,
+            max_iter=self.max_iter,
+            seed=seed_of(self.random_state),
+            **self._fit_similarities(X),
+        )
+        self.labels_ = self.clustering_.labels
+        self.n_iter_ = len(self.clustering_.objectives)
+        return self

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Objects as vectors: features of distances to random objects, or to representatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from d2ke._base.checks import integer, positive_number
+from d2ke.distances.matrix import distance_matrix
+from d2ke.embedding.features import d2ke_features, rsm_embed
+from d2ke.embedding.scaling import Scaling
+from d2ke.estimators.base import ObjectsEstimator, chosen_distance, inverse_scale
+from d2ke.estimators.inputs import read_objects, seed_of
+from d2ke.estimators.supervised import distance_of_blocks
+from d2ke.models.blocks import feature_names, features_of, fit_blocks
+from d2ke.models.recipes import default_blocks
+from d2ke.models.samplers import training_objects
+
+
+class D2KETransformer(TransformerMixin, ObjectsEstimator):
+    """D2KE of views: the features that `d2ke_train` gives to its linear model. They need no labels.
+
+    Parameters
+    ----------
+    R : int, optional
+        Number of random objects; by default that of the recipe for the kind of objects.
+    distance, distance_params, blocks
+        As for `D2KEClassifier`.
+    n_threads : int, optional
+        Threads to use; None for all that this process may use.
+    random_state : int, RandomState or None
+        Where the randomness comes from; an integer gives the features of `d2ke_train` with that
+        seed.
+
+    Attributes
+    ----------
+    blocks_ : tuple of FittedBlock
+        Views, distances, random objects and gammas.
+    scaling_ : Scaling
+        Of the features.
+
+    Examples
+    --------
+    >>> from d2ke.estimators import D2KETransformer
+    >>> features = D2KETransformer(R=64, random_state=0).fit(["abab", "aabb", "abba"])
+    >>> features.transform(["abab", "aaab"]).shape == (2, len(features.get_feature_names_out()))
+    True
+    """
+
+    def __init__(
+        self,
+        R=None,
+        *,
+        distance=None,
+        distance_params=None,
+        blocks=None,
+        n_threads=None,
+        random_state=None,
+    ):
+        self.R = R
+        self.distance = distance
+        self.distance_params = distance_params
+        self.blocks = blocks
+        self.n_threads = n_threads
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        """Say that features are float32, whatever the objects are."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> D2KETransformer:
+        """Draw random objects; y is not used."""
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Draw random objects and return the features of the training objects."""
+        objects = read_objects(self, X, distance_of_blocks(self), reset=True)
+        blocks = self.blocks
+        if blocks is None:
+            blocks = default_blocks(objects, self.distance, self.distance_params or {}, self.R)
+        self.blocks_, Z = fit_blocks(blocks, objects, seed_of(self.random_state), self._options())
+        self.scaling_ = Scaling.fit(Z)
+        return self.scaling_.apply(Z)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the features of objects, float32 of shape (n, R)."""
+        check_is_fitted(self)
+        objects = read_objects(self, X, distance_of_blocks(self), reset=False)
+        return self.scaling_.apply(features_of(self.blocks_, objects, self._options()))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the features: the block's and a number."""
+        check_is_fitted(self)
+        return np.array(feature_names(self.blocks_), dtype=object)
+
+    def _options(self) -> dict[str, Any]:
+        return {"n_threads": self.n_threads}
+
+
+class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsEstimator):
+    """Features of distances to training objects: `representatives` and `rsm_embed`.
+
+    Parameters
+    ----------
+    R : int, default 256
+        Number of representatives; fewer if there are fewer training objects.
+    distance : str or callable, optional
+        As for `distance_matrix`; by default ``"levenshtein"`` for strings and ``"dtw"`` for
+        vectors.
+    gamma : float, optional
+        Inverse scale of the distance, > 0; by default 1 over the median distance of the training
+        objects to the representatives.
+    distance_params : dict, optional
+        Parameters of the distance.
+    n_threads : int, optional
+        Threads to use; None for all that this process may use.
+    random_state : int, RandomState or None
+        Which objects are drawn; an integer is the `seed` of `representatives`.
+
+    Attributes
+    ----------
+    representatives_ : Objects or list
+        The training objects that were drawn.
+    gamma_ : float
+        Inverse scale of the distance.
+    distance_ : str or callable
+        The distance.
+
+    Examples
+    --------
+    >>> from d2ke.estimators import RSMTransformer
+    >>> RSMTransformer(R=2, random_state=0).fit_transform(["ACGT", "AGGT", "TTTT"]).shape
+    (3, 2)
+    """
+
+    def __init__(
+        self,
+        R=256,
+        *,
+        distance=None,
+        gamma=None,
+        distance_params=None,
+        n_threads=None,
+        random_state=None,
+    ):
+        self.R = R
+        self.distance = distance
+        self.gamma = gamma
+        self.distance_params = distance_params
+        self.n_threads = n_threads
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> RSMTransformer:
+        """Draw representatives; y is not used."""
+        self._fit_distances(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Draw representatives and return the features of the training objects."""
+        D = self._fit_distances(X)
+        return d2ke_features(D, self.gamma_, out=D, n_threads=self.n_threads)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the features of objects."""
+        check_is_fitted(self)
+        objects = read_objects(self, X, self.distance_, reset=False)
+        return rsm_embed(
+            objects,
+            self.representatives_,
+            distance=self.distance_,
+            gamma=self.gamma_,
+            n_threads=self.n_threads,
+            **(self.distance_params or {}),
+        )
+
+    def _fit_distances(self, X: Any) -> np.ndarray:
+        """Draw representatives and return the distances of the training objects to them."""
+        integer("R", self.R, 1)
+        if self.gamma is not None:
+            positive_number("gamma", self.gamma)
+        objects = read_objects(self, X, self.distance, reset=True)
+        self.distance_ = chosen_distance(self.distance, objects)
+        seed = seed_of(self.random_state)
+        self.representatives_, _ = training_objects(self.R, objects, seed=seed)
+        options = {"n_threads": self.n_threads, **(self.distance_params or {})}
+        D = distance_matrix(objects, self.representatives_, self.distance_, **options)
+        self.gamma_ = inverse_scale(self.gamma, D)
+        return D
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.representatives_)

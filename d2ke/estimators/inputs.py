@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What users give to estimators, as objects and labels of d2ke."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import (
+    assert_all_finite,
+    check_consistent_length,
+    check_random_state,
+    column_or_1d,
+)
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from d2ke.distances.registry import find_distance
+from d2ke.objects.container import Objects
+from d2ke.objects.packing import as_objects
+
+_CELLS = "OUST"  # dtypes of arrays whose elements may be objects
+_FLOATS = (np.float64, np.float32)
+
+
+def read_objects(estimator: BaseEstimator, X: Any, distance: Any, *, reset: bool) -> Any:
+    """Return packed objects; for a Python function as the distance, a list of anything.
+
+    Tables of numbers are checked by scikit-learn, which keeps the number of columns where `reset`
+    says that the estimator is being fitted, and else compares it.
+    """
+    anything = distance is not None and not isinstance(distance, str)
+    kind = None if distance is None or anything else find_distance(distance).kind
+    X = _column(X, anything)
+    if isinstance(X, Objects) or not _is_table(X, anything):
+        if reset:
+            _keep_columns(estimator, X)
+        if not isinstance(X, Objects):
+            X = list(X) if anything else as_objects("X", X, kind)
+        return _enough(estimator, X) if reset else X
+    if kind == "strings" and getattr(getattr(X, "dtype", None), "kind", "") in ("i", "u"):
+        rows = validate_data(estimator, X, dtype=None, reset=reset)
+        return as_objects("X", list(rows), kind)
+    rows = read_table(estimator, X, reset=reset)
+    return list(rows) if anything else as_objects("X", rows, kind)
+
+
+def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
+    """Return a matrix of finite numbers."""
+    least = least_samples(estimator) if reset else 1
+    return validate_data(
+        estimator, X, dtype=_FLOATS, order="C", reset=reset, ensure_min_samples=least
+    )
+
+
+def least_samples(estimator: BaseEstimator) -> int:
+    """Return how many training objects an estimator needs."""
+    return getattr(estimator, "_least_samples", 1)
+
+
+def _enough(estimator: BaseEstimator, X: Any) -> Any:
+    if len(X) < least_samples(estimator):
+        raise ValueError(
+            f"X has n_samples = {len(X)} objects; {type(estimator).__name__} needs at least "
+            f"{least_samples(estimator)}"
+        )
+    return X
+
+
+def read_classes(X: Any, y: Any) -> np.ndarray:
+    """Return class labels, one for each object."""
+    y = _labels(X, y)
+    check_classification_targets(y)
+    return y
+
+
+def read_targets(X: Any, y: Any) -> np.ndarray:
+    """Return the real targets of a regression as float64."""
+    return _labels(X, y).astype(np.float64)
+
+
+def seed_of(random_state: Any) -> int:
+    """Return a seed; an integer is its own, so that plain functions give the same."""
+    generator = check_random_state(random_state)
+    if isinstance(random_state, numbers.Integral):
+        return int(random_state)
+    return int(generator.randint(np.iinfo(np.int32).max))
+
+
+def _labels(X: Any, y: Any) -> np.ndarray:
+    if y is None:
+        raise ValueError("this estimator requires y to be passed, but the target y is None")
+    y = column_or_1d(np.asarray(y), warn=True)
+    assert_all_finite(y, input_name="y")
+    check_consistent_length(X, y)
+    return y
+
+
+def _column(X: Any, anything: bool) -> Any:
+    """Return a column of objects, of a data frame with no other column too, as a list."""
+    if isinstance(X, (Objects, np.ndarray, list, tuple)) or issparse(X):
+        return X
+    column = X
+    if hasattr(X, "columns"):
+        if len(X.columns) != 1:
+            return X
+        column = _only_column(X)
+    name = next((n for n in ("to_pylist", "to_list", "tolist") if hasattr(column, n)), None)
+    if name is None:
+        return X
+    items = getattr(column, name)()
+    if hasattr(X, "columns") and (not items or _is_number(items[0])) and not anything:
+        return X
+    for i, item in enumerate(items):
+        if not (anything or _is_number(item) or isinstance(item, (str, Sequence, np.ndarray))):
+            raise TypeError(f"X[{i}] is {item!r}; it must be a string or a sequence of numbers")
+        if not anything and _is_number(item) and not _is_number(items[0]):
+            raise TypeError(f"X[{i}] is {item!r}; it must be an object, as X[0] is")
+    return items
+
+
+def _only_column(frame: Any) -> Any:
+    if hasattr(frame, "iloc"):
+        return frame.iloc[:, 0]
+    return frame.to_series(0) if hasattr(frame, "to_series") else frame.column(0)
+
+
+def _is_table(X: Any, anything: bool) -> bool:
+    """Tell whether X is a table of numbers, or wrong in a way that scikit-learn's checks name."""
+    if isinstance(X, Objects):
+        return False
+    if isinstance(X, (list, tuple)):
+        return not anything and (not X or _is_number(X[0]))
+    if issparse(X) or not isinstance(X, np.ndarray):
+        return True
+    if X.dtype.kind in _CELLS and X.size and X.size == max(X.shape):
+        return not anything and _is_number(X.ravel()[0])
+    return not (X.ndim == 3 and X.dtype.kind in "biuf")
+
+
+def _is_number(item: Any) -> bool:
+    return isinstance(item, (numbers.Number, np.generic)) and not isinstance(item, (str, bytes))
+
+
+def _keep_columns(estimator: BaseEstimator, X: Any) -> None:
+    """Keep the number of columns of nested lists that are a table; else remove an earlier fit's."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(estimator, name):
+            delattr(estimator, name)
+    if _is_nested(X) and all(len(item) == len(X[0]) for item in X):
+        estimator.n_features_in_ = len(X[0])
+
+
+def _is_nested(X: Any) -> bool:
+    """Tell whether X is a list of lists of numbers."""
+    if not (isinstance(X, list) and all(isinstance(item, list) for item in X)):
+        return False
+    return bool(X[0]) and _is_number(X[0][0])

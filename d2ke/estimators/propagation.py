@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Labels from a few objects to all, by discriminative similarity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from d2ke.discriminative.lpdsk import lpdsk
+from d2ke.estimators.inputs import read_classes
+from d2ke.estimators.similarities import SimilarityEstimator
+
+
+class LPDSK(ClassifierMixin, SimilarityEstimator):
+    """Propagation of labels by discriminative similarity: `lpdsk`. Objects of label -1 have none.
+
+    Parameters
+    ----------
+    affinity, distance, gamma, distance_params
+        As for `CDSK`.
+    unknown : label, default -1
+        What marks an unknown label; among strings, ``""`` does.
+    variant, lam, balance, max_iter
+        As for `lpdsk`.
+    n_threads : int, optional
+        Threads of the distances; None for all that this process may use.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The distinct known labels in sorted order.
+    transduction_ : ndarray of shape (n,)
+        The labels of the training objects, known and computed. Where no labelled object was
+        reached, the mark of an unknown label stays.
+    label_distributions_ : ndarray of float64, shape (n, n_classes)
+        The scores of `lpdsk`.
+    propagation_ : Propagation
+        What `lpdsk` returned, for the positions of labels in `classes_`.
+    n_iter_ : int
+        Number of rounds.
+
+    Notes
+    -----
+    `predict` gives new objects the class whose training objects they are most similar to: by the
+    mean over the objects of the class in `transduction_`, or without `balance` by the sum.
+
+    Examples
+    --------
+    >>> from d2ke.estimators import LPDSK
+    >>> X = ["aabab", "abaab", "aaba", "bcbcc", "ccbcb", "cbbcc"]
+    >>> model = LPDSK().fit(X, [0, -1, -1, -1, -1, 1])
+    >>> model.transduction_.tolist(), model.predict(["aab", "cbb"]).tolist()
+    ([0, 0, 0, 1, 1, 1], [0, 1])
+    """
+
+    def __init__(
+        self,
+        *,
+        affinity="distance",
+        distance=None,
+        gamma=None,
+        distance_params=None,
+        unknown=-1,
+        variant="relaxed",
+        lam=None,
+        balance=True,
+        max_iter=10,
+        n_threads=None,
+    ):
+        self.affinity = affinity
+        self.distance = distance
+        self.gamma = gamma
+        self.distance_params = distance_params
+        self.unknown = unknown
+        self.variant = variant
+        self.lam = lam
+        self.balance = balance
+        self.max_iter = max_iter
+        self.n_threads = n_threads
+
+    def fit(self, X: Any, y: Any) -> LPDSK:
+        """Propagate the known labels among the objects."""
+        similarities = self._fit_similarities(X)
+        y = read_classes(next(iter(similarities.values())), y)
+        known = np.array([label != self.unknown and label != "" for label in y.tolist()])
+        if not known.any():
+            raise ValueError(f"y has no label: every entry is the mark unknown={self.unknown!r}")
+        self.classes_, codes = np.unique(y[known], return_inverse=True)
+        marks = np.full(len(y), -1)
+        marks[known] = codes
+        self.propagation_ = lpdsk(
+            y=marks,
+            variant=self.variant,
+            lam=self.lam,
+            balance=self.balance,
+            max_iter=self.max_iter,
+            **similarities,
+        )
+        self._codes = self.propagation_.labels
+        self.transduction_ = y.copy()
+        reached = self._codes >= 0
+        self.transduction_[reached] = self.classes_[self._codes[reached]]
+        self.label_distributions_ = self.propagation_.scores
+        self.n_iter_ = max(len(self.propagation_.objectives), 1)
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the similarities to the objects of each class, divided by their sum."""
+        check_is_fitted(self)
+        votes = np.eye(len(self.classes_))[self._codes] * (self._codes >= 0)[:, None]
+        if self.balance:
+            votes /= np.maximum(votes.sum(axis=0), 1)
+        scores = np.maximum(self._new_similarities(X) @ votes, 0.0)
+        total = scores.sum(axis=1, keepdims=True)
+        return np.where(total > 0, scores / np.where(total > 0, total, 1), 1 / len(self.classes_))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the labels of objects."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""D2KE of views as a classifier and as a regressor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from d2ke.estimators.base import ObjectsEstimator
+from d2ke.estimators.inputs import read_classes, read_objects, read_targets, seed_of
+from d2ke.models.model import D2KEModel
+from d2ke.models.predict import d2ke_predict
+from d2ke.models.train import d2ke_train
+
+
+class D2KEEstimator(ObjectsEstimator):
+    """What the classifier and the regressor have in common."""
+
+    _least_samples = 2
+
+    def __init__(
+        self,
+        R=None,
+        *,
+        distance=None,
+        distance_params=None,
+        blocks=None,
+        unseen_letters="allow",
+        max_memory=None,
+        n_threads=None,
+        random_state=None,
+    ):
+        self.R = R
+        self.distance = distance
+        self.distance_params = distance_params
+        self.blocks = blocks
+        self.unseen_letters = unseen_letters
+        self.max_memory = max_memory
+        self.n_threads = n_threads
+        self.random_state = random_state
+
+    def _train(self, objects: Any, y: np.ndarray, task: str) -> D2KEModel:
+        return d2ke_train(
+            y,
+            objects,
+            blocks=self.blocks,
+            distance=self.distance,
+            R=self.R,
+            task=task,
+            seed=seed_of(self.random_state),
+            n_threads=self.n_threads,
+            max_memory=self.max_memory,
+            **(self.distance_params or {}),
+        )
+
+    def _predict(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return labels and decisions."""
+        check_is_fitted(self)
+        objects = read_objects(self, X, distance_of_blocks(self), reset=False)
+        labels, _, decisions = d2ke_predict(
+            None,
+            objects,
+            self.model_,
+            unseen_letters=self.unseen_letters,
+            n_threads=self.n_threads,
+            max_memory=self.max_memory,
+        )
+        return labels, decisions
+
+
+class D2KEClassifier(ClassifierMixin, D2KEEstimator):
+    """D2KE of views and a linear classifier: `d2ke_train` and `d2ke_predict`.
+
+    Parameters
+    ----------
+    R : int, optional
+        Number of random objects; by default that of the recipe for the kind of objects.
+    distance : str or callable, optional
+        By default ``"levenshtein"`` for strings and ``"dtw"`` for vectors; ``"mhd"`` and other
+        distances of sets say that the objects are sets.
+    distance_params : dict, optional
+        Parameters of the distance.
+    blocks : sequence of Block, optional
+        The blocks in the place of the recipe's.
+    unseen_letters : {"allow", "refuse"}
+        What to do with a letter that no training string has; in cross-validation there may be some.
+    max_memory : int or str, optional
+        Bytes that a call may take.
+    n_threads : int, optional
+        Threads to use; None for all that this process may use.
+    random_state : int, RandomState or None
+        Where the randomness comes from; an integer gives the model of `d2ke_train` with that
+        seed.
+
+    Attributes
+    ----------
+    model_ : D2KEModel
+        What `d2ke_train` returned, for `d2ke_explain` and `save_model`.
+    classes_ : ndarray
+        The distinct labels in sorted order.
+
+    Examples
+    --------
+    >>> from d2ke.estimators import D2KEClassifier
+    >>> X = ["abab", "aabb", "ababab", "aaabbb"] * 5
+    >>> model = D2KEClassifier(R=64, random_state=0).fit(X, ["odd", "even"] * 10)
+    >>> model.predict(["ababa", "aabbb"]).tolist()
+    ['odd', 'even']
+    """
+
+    def fit(self, X: Any, y: Any) -> D2KEClassifier:
+        """Train a model of objects and their labels."""
+        objects = read_objects(self, X, distance_of_blocks(self), reset=True)
+        self.model_ = self._train(objects, read_classes(objects, y), "classification")
+        self.classes_ = self.model_.classes
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return a value for each object and class; for two classes, one for the second class."""
+        decisions = self._predict(X)[1]
+        return decisions[:, 0] if decisions.shape[1] == 1 else decisions
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the labels of objects."""
+        return self._predict(X)[0]
+
+
+class D2KERegressor(RegressorMixin, D2KEEstimator):
+    """D2KE of views and a linear regression: `d2ke_train` and `d2ke_predict`.
+
+    Parameters
+    ----------
+    R, distance, distance_params, blocks, unseen_letters, max_memory, n_threads, random_state
+        As for `D2KEClassifier`.
+
+    Attributes
+    ----------
+    model_ : D2KEModel
+        What `d2ke_train` returned.
+
+    Examples
+    --------
+    >>> from d2ke.estimators import D2KERegressor
+    >>> X = ["a" * i + "b" * (12 - i) for i in range(12)]
+    >>> model = D2KERegressor(R=64, random_state=0).fit(X, range(12))
+    >>> model.score(X, range(12)) > 0.9
+    True
+    """
+
+    def fit(self, X: Any, y: Any) -> D2KERegressor:
+        """Train a model of objects and real targets."""
+        objects = read_objects(self, X, distance_of_blocks(self), reset=True)
+        self.model_ = self._train(objects, read_targets(objects, y), "regression")
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the values of objects."""
+        return self._predict(X)[0]
+
+
+def distance_of_blocks(estimator: Any) -> Any:
+    """Return a distance that says which kind of objects the estimator takes."""
+    if estimator.blocks is None:
+        return estimator.distance
+    distances = [getattr(block, "distance", None) for block in estimator.blocks]
+    return next((one for one in distances if isinstance(one, str)), (*distances, None)[0])

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The forms in which objects come to estimators, and what is refused."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", minversion="1.6")
+
+import sklearn
+from scipy.sparse import csr_matrix
+
+import d2ke
+from d2ke.estimators import D2KEClassifier, DistanceKNeighborsClassifier, RSMTransformer
+
+WORDS = ["aab", "aba", "bcc", "ccb", "abab", "cbcb"]
+SERIES = [[0.0, 1, 2], [0.0, 1], [5.0, 6, 7, 8], [5.0, 7], [1.0], [6.0]]
+Y = [0, 0, 1, 1, 0, 1]
+
+
+def predicted(X, y=Y):
+    model = DistanceKNeighborsClassifier(n_threads=1).fit(X, y)
+    assert model.predict(X).tolist() == list(y)
+    return model
+
+
+def frames(kind):
+    module = pytest.importorskip(kind)
+    if kind == "pandas":
+        return lambda v: module.Series(v), lambda v: module.DataFrame({"x": v})
+    if kind == "polars":
+        return lambda v: module.Series("x", v), lambda v: module.DataFrame({"x": v})
+    return lambda v: module.chunked_array([v]), lambda v: module.table({"x": v})
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("items", [WORDS, SERIES], ids=["strings", "series"])
+def test_columns(kind, items):
+    for made in frames(kind):
+        model = predicted(made(items))
+        assert model.objects_ == d2ke.pack(items)
+        assert not hasattr(model, "n_features_in_")
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_columns_are_split(kind):
+    from sklearn.model_selection import cross_val_score, train_test_split
+
+    for made in frames(kind):
+        column = made(WORDS * 3)
+        labels = np.array(Y * 3)
+        if kind == "pyarrow" and sklearn.__version__.startswith("1.6"):
+            pytest.skip("scikit-learn 1.6 cannot split columns of pyarrow")
+        train, test, y_train, y_test = train_test_split(column, labels, random_state=0)
+        model = DistanceKNeighborsClassifier(n_threads=1).fit(train, y_train)
+        assert (model.predict(test) == y_test).all()
+        scores = cross_val_score(model, column, labels, cv=3, error_score="raise")
+        assert scores.tolist() == [1.0] * 3
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_columns_of_labels(kind):
+    made = frames(kind)[0]
+    model = DistanceKNeighborsClassifier().fit(WORDS, made(["p", "p", "q", "q", "p", "q"]))
+    assert model.predict(["aa"]).tolist() == ["p"]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_missing_objects(kind):
+    for made in frames(kind):
+        with pytest.raises(TypeError, match=r"X\[1\] is (None|nan|<NA>); it must be"):
+            DistanceKNeighborsClassifier().fit(made(["aab", None, "b"]), [0, 1, 1])
+
+
+def test_numeric_frames_are_tables():
+    pd = pytest.importorskip("pandas")
+    table = np.array([[0.0, 1], [0.5, 1], [5, 6], [5, 7]])
+    frame = pd.DataFrame(table, columns=["t0", "t1"])
+    model = DistanceKNeighborsClassifier().fit(frame, [0, 0, 1, 1])
+    assert model.feature_names_in_.tolist() == ["t0", "t1"]
+    assert model.objects_ == d2ke.pack(table)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame.rename(columns={"t1": "other"}))
+
+
+def test_arrays():
+    cell = np.empty(6, dtype=object)
+    cell[:] = [np.array(x) for x in SERIES]
+    assert predicted(cell).objects_ == d2ke.pack(SERIES)
+    assert predicted(cell[:, None]).objects_ == d2ke.pack(SERIES)
+    assert predicted(np.array(WORDS)).objects_ == d2ke.pack(WORDS)
+    assert predicted(np.array(WORDS, dtype=object)[:, None]).objects_ == d2ke.pack(WORDS)
+    cube = np.random.default_rng(0).random((6, 5, 2))
+    assert predicted(cube).objects_ == d2ke.pack(cube)
+    integers = np.arange(24).reshape(6, 4) % 5
+    model = DistanceKNeighborsClassifier(distance="levenshtein").fit(integers, Y)
+    assert model.objects_ == d2ke.pack(list(integers), kind="strings")
+
+
+def test_a_table_fixes_the_columns_and_a_list_does_not():
+    table = np.array([[0.0, 1, 2], [0, 1, 1], [5, 6, 7], [5, 7, 7]])
+    y = [0, 0, 1, 1]
+    model = DistanceKNeighborsClassifier().fit(table, y)
+    with pytest.raises(ValueError, match=r"X has 2 features, but .* is expecting 3"):
+        model.predict(table[:, :2])
+    assert model.predict([[0.0, 1], [5.0, 6, 7, 8]]).tolist() == [0, 1]
+    assert model.predict(list(table[:, :2])).tolist() == y
+    # Fitted again, to objects of other lengths.
+    model.fit(SERIES, Y)
+    assert not hasattr(model, "n_features_in_")
+    assert model.predict(table[:, :2]).tolist() == y
+
+
+def test_refused():
+    model = DistanceKNeighborsClassifier()
+    for X, error, match in (
+        ([1.0, 2.0], ValueError, "2D array"),
+        (np.arange(3), ValueError, "2D array"),
+        (csr_matrix(np.eye(3)), TypeError, "[Ss]parse"),
+        (["a", 1, "b"], TypeError, r"X\[1\]"),
+        (np.array([[1.0, np.nan]] * 3), ValueError, "NaN"),
+        ([[1.0], [np.nan], [2.0]], ValueError, r"X\[1\] has nan"),
+        ([], ValueError, "2D array"),
+    ):
+        with pytest.raises(error, match=match):
+            model.fit(X, [0, 1, 1])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.fit(WORDS, Y[:3])
+    with pytest.raises(ValueError, match="Unknown label type"):
+        model.fit(WORDS, [0.5] * 6)
+    with pytest.raises(ValueError, match="n_neighbors must be between 1 and 6, got 7"):
+        DistanceKNeighborsClassifier(7).fit(WORDS, Y)
+    with pytest.raises(TypeError, match=r"X\[0\] is str; arrays of numbers"):
+        predicted(SERIES).predict(WORDS)
+    with pytest.raises(ValueError, match="one class only"):
+        D2KEClassifier().fit(WORDS, [1] * 6)
+    with pytest.raises(ValueError, match="n_samples = 1"):
+        D2KEClassifier().fit(WORDS[:1], [1])
+    with pytest.raises(ValueError, match="gamma"):
+        RSMTransformer(gamma=-1.0).fit(WORDS)
+    with pytest.raises(ValueError, match="distance must be one of"):
+        RSMTransformer(distance="other").fit(WORDS)
+
+
+def test_scikit_learn_is_not_needed_elsewhere():
+    code = (
+        "import sys; sys.modules['sklearn'] = None\n"
+        "import d2ke\n"
+        "assert 'd2ke.estimators' not in sys.modules\n"
+        "try:\n    import d2ke.estimators\n"
+        "except ImportError as error:\n    print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert "needs scikit-learn 1.6 or later: pip install 'd2ke[sklearn]'" in done.stdout

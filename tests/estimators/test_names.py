@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The estimators' parameters, as users have learned them, and their documentation."""
+
+import inspect
+import re
+
+import pytest
+
+pytest.importorskip("sklearn", minversion="1.6")
+
+from d2ke import estimators
+
+PARAMETERS = {
+    "CDSK": "n_clusters=2 affinity='distance' distance=None gamma=None distance_params=None "
+    "variant='hard' lam=None smoothing=None max_iter=10 n_threads=None random_state=None",
+    "D2KEClassifier": "R=None distance=None distance_params=None blocks=None "
+    "unseen_letters='allow' max_memory=None n_threads=None random_state=None",
+    "D2KERegressor": "R=None distance=None distance_params=None blocks=None "
+    "unseen_letters='allow' max_memory=None n_threads=None random_state=None",
+    "D2KETransformer": "R=None distance=None distance_params=None blocks=None n_threads=None "
+    "random_state=None",
+    "DistanceKNeighborsClassifier": "n_neighbors=1 distance=None distance_params=None "
+    "n_threads=None",
+    "LPDSK": "affinity='distance' distance=None gamma=None distance_params=None unknown=-1 "
+    "variant='relaxed' lam=None balance=True max_iter=10 n_threads=None",
+    "PseudoEuclidean": "R=64 distance=None distance_params=None n_threads=None",
+    "RSMTransformer": "R=256 distance=None gamma=None distance_params=None n_threads=None "
+    "random_state=None",
+    "SimilarityMachineClassifier": "C=1.0 lam_plus=1.0 lam_minus=1.0 tol=0.001 "
+    "affinity='distance' distance=None gamma=None distance_params=None n_threads=None",
+}
+
+
+def test_all_estimators_are_here():
+    assert sorted(estimators.__all__) == sorted(PARAMETERS)
+
+
+@pytest.mark.parametrize("name", sorted(PARAMETERS))
+def test_parameters_and_documentation(name):
+    cls = getattr(estimators, name)
+    parameters = inspect.signature(cls).parameters.values()
+    assert " ".join(f"{one.name}={one.default!r}" for one in parameters) == PARAMETERS[name]
+    doc = inspect.getdoc(cls)
+    described = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-+\n)", doc, re.M | re.S)[1]
+    documented = []
+    for line in described.splitlines():
+        if re.match(r"\S", line):
+            documented += [one.strip() for one in line.split(" : ")[0].split(",")]
+    assert documented == [one.name for one in parameters]
+    for title in ("Attributes", "Examples"):
+        assert re.search(rf"^{title}\n-+$", doc, re.M)
+    for key, value in vars(cls).items():
+        if inspect.isfunction(value) and not key.startswith("_"):
+            assert value.__doc__, key

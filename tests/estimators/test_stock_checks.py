@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""scikit-learn's own checks; they see 2-D arrays, whose rows are series of one channel."""
+
+import pytest
+
+pytest.importorskip("sklearn", minversion="1.6")
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from d2ke import estimators as est
+
+ESTIMATORS = [
+    est.D2KEClassifier(R=64, n_threads=1),
+    est.D2KERegressor(R=256, n_threads=1),
+    est.D2KETransformer(R=32, n_threads=1),
+    est.RSMTransformer(R=32, n_threads=1),
+    est.PseudoEuclidean(R=8, n_threads=1),
+    est.DistanceKNeighborsClassifier(n_threads=1),
+    est.CDSK(n_clusters=3, n_threads=1),
+    est.LPDSK(n_threads=1),
+    est.SimilarityMachineClassifier(n_threads=1),
+    est.DistanceKNeighborsClassifier(distance="precomputed"),
+    est.PseudoEuclidean(R=8, distance="precomputed"),
+    est.LPDSK(affinity="precomputed"),
+    est.SimilarityMachineClassifier(affinity="precomputed"),
+]
+
+_ONE_CLUSTER = "the check sets n_clusters=1, and CDSK finds two clusters or more"
+
+
+def expected_failures(estimator):
+    if isinstance(estimator, est.CDSK):
+        return dict.fromkeys(
+            (
+                "check_dont_overwrite_parameters",
+                "check_fit2d_1feature",
+                "check_fit2d_predict1d",
+                "check_methods_subset_invariance",
+            ),
+            _ONE_CLUSTER,
+        )
+    if isinstance(estimator, est.LPDSK):
+        reason = "the check has a class -1, which marks unknown labels, as in LabelPropagation"
+        return {"check_classifiers_classes": reason}
+    if isinstance(estimator, est.DistanceKNeighborsClassifier) and estimator.distance is not None:
+        reason = "the check gives products of vectors where distances are needed"
+        return {"check_classifiers_train": reason}
+    return {}
+
+
+@pytest.mark.sample(3)
+@pytest.mark.filterwarnings("ignore:.*nothing was learned")
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+def test_stock_checks(estimator, check):
+    check(estimator)
