@@ -55,15 +55,17 @@ def dtw(x, y, window=None, ground="euclidean"):
     return table[n][m] * unit * (unit if ground == "sqeuclidean" else 1.0)
 
 
-def levenshtein(x, y):
-    """Least number of insertions, deletions and substitutions."""
+def levenshtein(x, y, mode="global"):
+    """Least number of insertions, deletions and substitutions; of y to a part of x, in a mode."""
     previous = list(range(len(y) + 1))
+    ends = [len(y)]  # distances of y to the parts of x that end after 0, 1, ... letters
     for i, a in enumerate(x, 1):
-        row = [i]
+        row = [0 if mode == "infix" else i]
         for j, b in enumerate(y, 1):
             row.append(min(previous[j] + 1, row[-1] + 1, previous[j - 1] + (a != b)))
         previous = row
-    return float(previous[-1])
+        ends.append(row[-1])
+    return float(ends[-1] if mode == "global" else min(ends))
 
 
 def _nearest(x, y):

@@ -101,6 +101,7 @@ def fuzz_distances(seed):
         )  # fmt: skip
         if X.letters != Y.letters:
             Y = X
+        params["mode"] = str(rng.choice(["global", "prefix", "infix"]))
     else:
         style = str(rng.choice(STYLES))
         X, Y = (

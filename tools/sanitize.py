@@ -32,6 +32,7 @@ KERNEL_TESTS = (
     "test_shapes",
     "test_kernel_row",
     "test_levenshtein",
+    "test_levenshtein_modes",
     "test_sets",
     "test_simplex_qp",
     "test_user_distances",

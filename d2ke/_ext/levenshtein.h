@@ -76,6 +76,11 @@ typedef struct {
     int64_t any; /* whether there are begins or guards */
 } lev_border;
 
+/* Where a pattern's excess is: `at` counts the uint64_t of lev_scratch.borders. */
+typedef struct {
+    int32_t at, shift;
+} lev_byte;
+
 enum { LEV_NO_EXCESS = 0x80 }; /* the least signed byte: sums saturate there */
 
 typedef struct {
@@ -90,6 +95,7 @@ typedef struct {
     lev_piece *pieces; /* of all patterns, in packing order */
     lev_vectors *keep; /* per word: zero at the guards, one elsewhere */
     lev_border *borders; /* per word, or none */
+    lev_byte *counts; /* per pattern, in packing order */
     lev_vectors (*state)[2]; /* per word: where the vertical difference is +1, is -1 */
     lev_vectors (*carry)[2]; /* per letter: horizontal difference is not +1, is -1 */
 } lev_scratch;
@@ -159,8 +165,10 @@ static lev_scratch lev_layout(const d2ke_problem *problem, char *base)
     s.places = lev_take(&s, base, patterns * sizeof *s.places);
     s.pieces = lev_take(&s, base, (patterns + s.most_words * LEV_LANES) * sizeof *s.pieces);
     s.keep = lev_take(&s, base, s.most_words * sizeof *s.keep);
-    if (lev_mode(problem) != LEV_GLOBAL)
+    if (lev_mode(problem) != LEV_GLOBAL) {
         s.borders = lev_take(&s, base, s.most_words * sizeof *s.borders);
+        s.counts = lev_take(&s, base, patterns * sizeof *s.counts);
+    }
     s.state = lev_take(&s, base, s.most_words * sizeof *s.state);
     s.carry = lev_take(&s, base, s.most_words > 1 ? LEV_TILE * sizeof *s.carry : 0);
     for (int64_t t = 0; t < s.n_tables; t++) {
@@ -201,8 +209,11 @@ static void lev_prepare_borders(const d2ke_problem *problem, int64_t n, lev_scra
         /* Bits below, up to the least size, are guards too, but are not counted. */
         for (int64_t bit = end + 1 - LEV_PART_SIZE; bit < begin; bit++)
             lev_flip(s->keep, sizeof *s->keep, lane, bit);
+        s->counts[k] = (lev_byte){0, 0};
         if (begin == end)
             continue;
+        uint64_t *word = (uint64_t *)borders[end / 64].excess + lane;
+        s->counts[k] = (lev_byte){(int32_t)(word - (uint64_t *)borders), (int32_t)(end % 64 & ~7)};
         lev_flip(&borders->guards, sizeof *borders, lane, end);
         borders[end / 64].any = 1;
         if (lev_mode(problem) == LEV_INFIX) {
@@ -311,15 +322,20 @@ D2KE_INLINE v_u64 lev_exceed(v_u64 excess, v_u64 flat, v_u64 negative, v_u64 gua
 #endif
 }
 
-/* One word of every lane along n letters of text; `border` is a constant NULL for whole texts. */
+/* One word of every lane along n letters of text; `part`: the excess is counted, in `border`. */
 D2KE_INLINE void lev_word(const uint32_t *text, int64_t n, const lev_table *table,
                           const lev_vectors keep, lev_vectors state[2], lev_vectors (*carry)[2],
-                          lev_border *border, const int guarded, const int from_below,
-                          const int to_above)
+                          lev_border *border, const int part, const int guarded,
+                          const int from_below, const int to_above)
 {
-    lev_vectors plus, minus, excess;
-    if (border)
-        memset(excess, LEV_NO_EXCESS, sizeof excess);
+    lev_vectors plus, minus, excess, guards, begins;
+    if (part) {
+        D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
+            guards[g] = border->guards[g];
+            begins[g] = border->begins[g];
+            excess[g] = (v_u64)((v_u8){0} + (uint8_t)LEV_NO_EXCESS);
+        }
+    }
     const uint32_t *rows = table->rows;
     const char *masks = (const char *)table->masks;
     D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
@@ -343,12 +359,12 @@ D2KE_INLINE void lev_word(const uint32_t *text, int64_t n, const lev_table *tabl
                 carry[i][0][g] = leaving >> 63;
                 carry[i][1][g] = (diagonal & plus[g]) >> 63;
             }
-            if (border)
-                excess[g] = lev_exceed(excess[g], flat, negative, border->guards[g]);
+            if (part)
+                excess[g] = lev_exceed(excess[g], flat, negative, guards[g]);
             if (guarded)
                 flat &= keep[g];
-            if (border)
-                flat |= border->begins[g];
+            if (part)
+                flat |= begins[g];
             minus[g] = diagonal & ~flat;
             plus[g] = lev_except(flat, diagonal, negative);
         }
@@ -356,7 +372,7 @@ D2KE_INLINE void lev_word(const uint32_t *text, int64_t n, const lev_table *tabl
     D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
         state[0][g] = plus[g];
         state[1][g] = minus[g];
-        if (border)
+        if (part)
             border->excess[g] = excess[g];
     }
 }
@@ -404,7 +420,7 @@ static void levenshtein(const d2ke_problem *problem, int64_t row, int64_t block,
         for (int64_t w = 0; w < words; w++) {
             const lev_table *table = lev_masks(problem, s, w);
 #define LEV_WORD(guarded, from_below, to_above)                                                   \
-    lev_word(text + begin, m, table, s->keep[w], s->state[w], s->carry, NULL, guarded,            \
+    lev_word(text + begin, m, table, s->keep[w], s->state[w], s->carry, NULL, 0, guarded,         \
              from_below, to_above)
             if (words == 1 && !guarded)
                 LEV_WORD(0, 0, 0);
@@ -449,21 +465,21 @@ static void levenshtein_part(const d2ke_problem *problem, int64_t row, int64_t b
         int64_t m = n - begin < LEV_PART_TILE ? n - begin : LEV_PART_TILE;
         for (int64_t w = 0; w < words; w++) {
             const lev_table *table = lev_masks(problem, s, w);
-#define LEV_WORD(border, from_below, to_above)                                                    \
-    lev_word(text + begin, m, table, s->keep[w], s->state[w], s->carry, border, 1, from_below,    \
-             to_above)
+#define LEV_WORD(part, from_below, to_above)                                                      \
+    lev_word(text + begin, m, table, s->keep[w], s->state[w], s->carry, s->borders + w, part, 1,  \
+             from_below, to_above)
             if (words == 1)
-                LEV_WORD(s->borders + w, 0, 0);
+                LEV_WORD(1, 0, 0);
             else if (w == words - 1)
-                LEV_WORD(s->borders + w, 1, 0);
+                LEV_WORD(1, 1, 0);
             else if (!s->borders[w].any && w == 0)
-                LEV_WORD(NULL, 0, 1);
+                LEV_WORD(0, 0, 1);
             else if (!s->borders[w].any)
-                LEV_WORD(NULL, 1, 1);
+                LEV_WORD(0, 1, 1);
             else if (w == 0)
-                LEV_WORD(s->borders + w, 0, 1);
+                LEV_WORD(1, 0, 1);
             else
-                LEV_WORD(s->borders + w, 1, 1);
+                LEV_WORD(1, 1, 1);
 #undef LEV_WORD
             steps += m * LEV_GROUPS;
             if (steps >= 1000000) {
@@ -473,13 +489,12 @@ static void levenshtein_part(const d2ke_problem *problem, int64_t row, int64_t b
             }
         }
         const lev_piece *piece = s->pieces;
+        const uint64_t *excess = (const uint64_t *)s->borders;
         for (int64_t k = 0; k < n_items; k++) {
-            int64_t end = s->places[k].end, score = lev_rise(s, &piece);
-            if (result[k] == 0) /* empty, maybe; or already as small as can be */
-                continue;
-            uint64_t bytes = ((const uint64_t *)s->borders[end / 64].excess)[s->places[k].lane];
-            score -= (int64_t)((bytes >> (end % 64 & ~7) & 0xff) ^ LEV_NO_EXCESS);
-            score += prefix ? begin + m : 0;
+            int64_t score = (prefix ? begin + m : 0) + lev_rise(s, &piece);
+            lev_byte byte = s->counts[k];
+            score -= (int64_t)((excess[byte.at] >> byte.shift & 0xff) ^ LEV_NO_EXCESS);
+            score = score < 0 ? 0 : score; /* of an empty pattern */
             result[k] = (double)score < result[k] ? (double)score : result[k];
         }
     }

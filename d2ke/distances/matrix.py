@@ -61,7 +61,8 @@ def distance_matrix(
         n objects.
     Y : Objects or what `pack` takes, optional
         m objects; None stands for X itself, and then d(x, y) = d(y, x) is used
-        to compute each pair once (not for the directed distances).
+        to compute each pair once (not for the directed distances, nor for
+        ``"levenshtein"`` with another mode than "global").
     distance : str, callable or scipy.LowLevelCallable
         - ``"dtw"``, ``"levenshtein"``, ``"mhd"``, ``"hausdorff"``, ``"chamfer"``,
           ``"directed_mhd"``, ``"directed_hausdorff"``, ``"emd"``, ``"kernel"``;
@@ -99,7 +100,8 @@ def distance_matrix(
         Parameters of the distance. For ``"dtw"``: ``window`` (None; an integer
         >= 0, the Sakoe-Chiba radius; or ``"rws"``, max(min(40, ceil(longer /
         10)), difference), the rule of the Random Warping Series code) and
-        ``ground`` (``"euclidean"`` or ``"sqeuclidean"``). For ``"emd"``:
+        ``ground`` (``"euclidean"`` or ``"sqeuclidean"``). For ``"levenshtein"``:
+        ``mode`` (``"global"``; ``"prefix"`` or ``"infix"``). For ``"emd"``:
         ``ground``. For ``"kernel"``: ``sigma`` (positive, needed), ``kernel``
         (``"gaussian"`` or ``"laplace"``) and ``normalize`` (False; True: the
         weights of each object are first divided by their sum, which compares sets
@@ -136,7 +138,10 @@ def distance_matrix(
     -----
     ``"dtw"``: least sum of |x_i - y_j| (Euclidean, not squared, no
     normalisation) over warping paths; a window narrower than the difference of
-    the lengths is widened to it. ``"levenshtein"``: unit costs. ``"mhd"``:
+    the lengths is widened to it. ``"levenshtein"``: unit costs; with
+    ``mode="infix"`` the least distance of y to any substring of x, with
+    ``mode="prefix"`` to any prefix of x, the empty one included, so that it is at
+    most the length of y; these are not symmetric. ``"mhd"``:
     max(mean_j min_i |u_i - v_j|, mean_i min_j |u_i - v_j|) [1]_, eq. (2);
     ``"chamfer"`` is the sum of the two means, ``"hausdorff"`` has maxima instead
     of the means. ``"emd"``: the least sum_ij f_ij |u_i - v_j| over flows f >= 0
@@ -173,6 +178,9 @@ def distance_matrix(
     >>> d2ke.distance_matrix(["kitten", "sitting"], ["mitten", ""], "levenshtein")
     array([[1., 6.],
            [3., 7.]])
+    >>> d2ke.distance_matrix(["kitten", "sitting"], ["mit", "sit"], "levenshtein", mode="infix")
+    array([[1., 1.],
+           [1., 0.]])
     >>> d2ke.distance_matrix([[0.0, 1, 2], [0.0, 2]], distance="dtw")
     array([[0., 1.],
            [1., 0.]])

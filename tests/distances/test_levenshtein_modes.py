@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from reference import examples
+from reference import examples, levenshtein
 
 import d2ke
 from d2ke._ext import isa, strings
@@ -34,21 +34,8 @@ def instructions(request):
     isa.select(before)
 
 
-def nearest_part(text, pattern, mode):
-    """The least edit distance of the pattern to a prefix or a substring of the text."""
-    left = list(range(len(pattern) + 1))  # a column of the table, of edits for the pattern's rows
-    least = left[-1]
-    for j, letter in enumerate(text, 1):
-        column = [0 if mode == "infix" else j]
-        for i, own in enumerate(pattern, 1):
-            column.append(min(left[i - 1] + (letter != own), left[i] + 1, column[i - 1] + 1))
-        left = column
-        least = min(least, left[-1])
-    return least
-
-
 def reference(X, Y, mode):
-    values = [[nearest_part(x, y, mode) for y in Y] for x in X]
+    values = [[levenshtein(x, y, mode) for y in Y] for x in X]
     return np.array(values, dtype=float).reshape(len(X), len(Y))
 
 
@@ -186,7 +173,7 @@ def test_a_far_longer_text_and_a_long_pattern():
     assert prefix[0, 0] > 500
     assert (infix <= prefix).all()
     np.testing.assert_array_equal(
-        prefix[0, 2], nearest_part(text[:100].tolist(), text[15_000:15_020].tolist(), "prefix")
+        prefix[0, 2], levenshtein(text[:100].tolist(), text[15_000:15_020].tolist(), "prefix")
     )
 
 
