@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import file_path
+from d2ke._base.memory import needs
 from d2ke.io.delimited import Columns, read_delimited
 from d2ke.io.fasta import read_fasta
 from d2ke.io.text import labels_of_text
@@ -21,6 +22,9 @@ _VARIABLES = {".mat": read_mat, ".npz": read_npz, ".h5": read_hdf5, ".hdf5": rea
 _TABLES = (".csv", ".tsv")
 _FASTA = (".fasta", ".fa")
 ENDINGS = (".ts", *_TABLES, ".mat", *_FASTA, ".npz", ".h5", ".hdf5")
+
+
+needs("read_objects", "40 F + MiB", "give the objects in several files")
 
 
 def read_objects(

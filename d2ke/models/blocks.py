@@ -53,7 +53,7 @@ class Block:
     >>> from d2ke.models.samplers import segments
     >>> start = partial(d2ke.views.part, start=0.0, stop=0.5)
     >>> block = d2ke.Block("first half", "levenshtein", segments, 64, (start,))
-    >>> y, X = ["a", "a", "b", "b"], ["aaaabb", "aaabbb", "bbbbaa", "bbaaaa"]
+    >>> y, X = ["a", "b"] * 9, ["aaaabb", "bbbbaa", "aaabbb", "bbaaaa"] * 4 + ["ab", "ba"]
     >>> model = d2ke.d2ke_train(y, X, blocks=[block], seed=0)
     >>> d2ke.d2ke_predict(None, ["aaaaab"], model)[0].tolist()
     ['a']

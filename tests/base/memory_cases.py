@@ -703,6 +703,16 @@ def files_of_objects(n, function):
 
 
 @at({"n": 100_000}, tiny={"n": 4})
+def read_objects(n):
+    path = Path(FOLDER, f"objects-{n}.tsv")
+    path.write_text(
+        "label\tstring\n" + "".join(f"{i % 3}\t{x}\n" for i, x in enumerate(words(n, 30)))
+    )
+    call = partial(d2ke.io.read_objects, path)
+    return call, ("read_objects", "", {"F": path.stat().st_size})
+
+
+@at({"n": 100_000}, tiny={"n": 4})
 def load_search(n):
     tried = [({"gamma": 0.1 + i, "R": 512, "C": 10.0, "loss": "squared"}, 50.0) for i in range(n)]
     path = Path(FOLDER, f"search-{n}.json")
