@@ -18,6 +18,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from d2ke._base.blas import one_blas_thread
+from d2ke._base.eigen import symmetric_eigen
 from d2ke.discriminative.simplex_qp import solve_dense, solve_product
 
 # A little of the kernel itself, in units of 4/n, which is what 2 (alpha_i + alpha_j) is for equal
@@ -130,7 +131,7 @@ def _compressed(Z: np.ndarray) -> np.ndarray:
     if Z.shape[1] >= len(Z):
         return Z
     with one_blas_thread():
-        values, vectors = np.linalg.eigh(Z.T @ Z)
+        values, vectors = symmetric_eigen(Z.T @ Z)
         kept = values > _RANK * values[-1]
         return Z @ vectors[:, kept]
 
@@ -185,7 +186,7 @@ class DenseGraph:
         if self.n <= max(_LARGE, 16 * (c + _SPARE)):
             vectors = eigh(M, subset_by_index=[self.n - c, self.n - 1], check_finite=False)[1]
             if vectors.shape[1] < c:  # LAPACK misses some of a multiple eigenvalue's vectors
-                vectors = np.linalg.eigh(M)[1]
+                vectors = symmetric_eigen(M)[1]
             return vectors[:, : -c - 1 : -1]
         return _iterated(M.__matmul__, c, roots)
 
@@ -245,7 +246,7 @@ class FeatureGraph:
             return self.product(V / roots) / roots
 
         if self.n <= max(2 * _KRYLOV, 16 * (c + _SPARE)):
-            vectors = np.linalg.eigh(normalised(np.eye(self.n)))[1]
+            vectors = symmetric_eigen(normalised(np.eye(self.n)))[1]
             return vectors[:, : -c - 1 : -1]
         return _iterated(normalised, c, roots[:, 0])
 

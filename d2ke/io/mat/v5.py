@@ -8,6 +8,7 @@ it, so that a damaged file ends in `Damaged`, whatever its damage.
 from __future__ import annotations
 
 import math
+import struct
 import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -15,25 +16,20 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from d2ke.io.mat.errors import Damaged
-from d2ke.io.mat.values import CLASSES, MAX_DEPTH
+from d2ke.io.mat.v5_plain import CLASSES, STORED, plain_matrices
+from d2ke.io.mat.values import CLASSES as CLASS_NAMES
+from d2ke.io.mat.values import MAX_DEPTH
 
 _HEADER = 128
 _INT8, _UINT16, _INT32, _UINT32, _MATRIX, _COMPRESSED = 1, 4, 5, 6, 14, 15
-_STORED = {
-    1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8",
-    16: "u1", 17: "u2", 18: "u4",
-}  # fmt: skip
 _UTF8, _UTF32 = 16, 18
 _CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE = 1, 2, 3, 4, 5
 _FUNCTION, _OPAQUE = 16, 17
-_CLASSES = {
-    6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8",
-}  # fmt: skip
 _NAMES = {_CELL: "cell", _STRUCT: "struct", _CHAR: "char", _SPARSE: "sparse",
           _FUNCTION: "function_handle"}  # fmt: skip
 _REFERENCE = 0xDD000000  # begins what stands for an object of MATLAB's
-_CODE_OF_CLASS = {np.dtype(code): number for number, code in _CLASSES.items()}
-_CODE_OF_STORED = {np.dtype(code): number for number, code in _STORED.items() if number < 16}
+_CODE_OF_CLASS = {np.dtype(code): number for number, code in CLASSES.items()}
+_CODE_OF_STORED = {np.dtype(code): number for number, code in STORED.items() if number < 16}
 _LOGICAL, _COMPLEX = 0x0200, 0x0800
 _BLANKS = 2**16  # characters that old files declare and do not store
 _DEFLATE_RATIO = 1040  # deflate cannot make more than 1032 bytes of one
@@ -80,7 +76,9 @@ def described(file: BinaryIO, place: tuple) -> tuple[tuple[int, ...], str]:
         return shape if matlab_class == _OBJECT else reader.object_shape(system, at, end), name
     if flags & _LOGICAL:
         return shape, "logical"
-    name = _NAMES.get(matlab_class) or CLASSES.get(np.dtype(_CLASSES.get(matlab_class, "O")).name)
+    name = _NAMES.get(matlab_class) or CLASS_NAMES.get(
+        np.dtype(CLASSES.get(matlab_class, "O")).name
+    )
     if name is None:
         raise Damaged(f"a matrix has the class {matlab_class}, which MATLAB does not have")
     return shape, name
@@ -193,22 +191,18 @@ class _Reader:
         self.narrow = narrow  # 16-bit units may be bytes of UTF-8
         self.order = order
         self.foreign = np.dtype(f"{order}u4") != np.dtype("u4")
-        self.byteorder = "little" if order == "<" else "big"
-
-    def word(self, at: int) -> int:
-        return int.from_bytes(self.buffer[at : at + 4].tobytes(), self.byteorder)
+        self.tag = struct.Struct(f"{order}II").unpack_from
 
     def element(self, at: int, end: int) -> tuple[int, int, int, int]:
         """Return type, first byte and number of bytes of an element, and where the next begins."""
         if at + 8 > end:
             raise Damaged("an element is cut off")
-        kind = self.word(at)
+        kind, size = self.tag(self.buffer, at)
         if kind >> 16:
             kind, size = kind & 0xFFFF, kind >> 16
             if size > 4:
                 raise Damaged(f"a short element has {size} bytes")
             return kind, at + 4, size, at + 8
-        size = self.word(at + 4)
         if at + 8 + size > end:
             raise Damaged(f"an element of {size} bytes has only {end - at - 8}")
         after = at + 8 + size
@@ -218,9 +212,9 @@ class _Reader:
     def numbers(self, at: int, end: int) -> tuple[np.ndarray, int, int]:
         """Return the stored numbers of an element (a view), its type, and where the next begins."""
         kind, start, size, after = self.element(at, end)
-        if kind not in _STORED:
+        if kind not in STORED:
             raise Damaged(f"an element of numbers has the type {kind}")
-        dtype = np.dtype(self.order + _STORED[kind])
+        dtype = np.dtype(self.order + STORED[kind])
         if size % dtype.itemsize:
             raise Damaged(f"an element of {dtype.name} has {size} bytes")
         return np.frombuffer(self.buffer, dtype, size // dtype.itemsize, start), kind, after
@@ -251,7 +245,7 @@ class _Reader:
             kind, start, size, _ = self.element(at, end)
         except Damaged:
             return ()  # behind the first bytes, or an enumeration
-        numbers = [self.word(start + 4 * i) for i in range(size // 4)]
+        numbers = np.frombuffer(self.buffer, f"{self.order}u4", size // 4, start).tolist()
         if system != "MCOS" or kind != _UINT32 or numbers[:1] != [_REFERENCE]:
             return ()
         n = numbers[1] if len(numbers) > 1 else 0
@@ -279,7 +273,7 @@ class _Reader:
         if depth > MAX_DEPTH:
             raise Damaged(f"cells and structs are nested deeper than {MAX_DEPTH} levels")
         flags, matlab_class, shape, _, at = self.header(at, end)
-        if matlab_class in _CLASSES:
+        if matlab_class in CLASSES:
             return self.full(at, end, flags, shape), after
         if matlab_class == _CHAR:
             return ("char", self.text(at, end, shape)), after
@@ -302,6 +296,18 @@ class _Reader:
             return ("unreadable", name, f"an object of MATLAB's own format {system}"), after
         raise Damaged(f"a matrix has the class {matlab_class}, which MATLAB does not have")
 
+    def matrices(self, at: int, end: int, count: int, depth: int) -> tuple[list[tuple], int]:
+        """Return the nodes of `count` matrices, and where the next element begins."""
+        nodes: list[tuple] = []
+        while len(nodes) < count:
+            if not self.foreign and depth <= MAX_DEPTH:
+                plain, at = plain_matrices(self.buffer, at, end, count - len(nodes), self.narrow)
+                nodes += plain
+            if len(nodes) < count:
+                node, at = self.matrix(at, end, depth)
+                nodes.append(node)
+        return nodes, at
+
     def values(self, at: int, end: int, count: int, dtype: np.dtype) -> tuple[np.ndarray, int]:
         """Return `count` numbers as the class's dtype; files keep integers in small types."""
         stored, _, after = self.numbers(at, end)
@@ -318,7 +324,7 @@ class _Reader:
         return values, after
 
     def full(self, at: int, end: int, flags: int, shape: tuple[int, ...]) -> tuple:
-        dtype = np.dtype(_CLASSES[flags & 0xFF])
+        dtype = np.dtype(CLASSES[flags & 0xFF])
         count = math.prod(shape)
         values, at = self.values(at, end, count, dtype)
         if flags & _COMPLEX:
@@ -360,11 +366,7 @@ class _Reader:
         count = math.prod(shape)
         if count > (end - at) // 8:
             raise Damaged(f"a cell of {count} items has {end - at} bytes")
-        items = []
-        for _ in range(count):
-            node, at = self.matrix(at, end, depth + 1)
-            items.append(node)
-        return "cell", shape, items
+        return "cell", shape, self.matrices(at, end, count, depth + 1)[0]
 
     def struct(self, at: int, end: int, shape: tuple[int, ...], depth: int) -> tuple:
         width, _, at = self.numbers(at, end)
@@ -378,12 +380,8 @@ class _Reader:
         count = math.prod(shape)
         if count * len(names) > (end - at) // 8 or count > max(end - at, _BLANKS):
             raise Damaged(f"a struct of {count} times {len(names)} fields has {end - at} bytes")
-        columns = {name: [] for name in names}
-        for _ in range(count):
-            for column in columns.values():
-                node, at = self.matrix(at, end, depth + 1)
-                column.append(node)
-        return "struct", shape, columns
+        values, _ = self.matrices(at, end, count * len(names), depth + 1)
+        return "struct", shape, {name: values[i :: len(names)] for i, name in enumerate(names)}
 
     def sparse(self, at: int, end: int, flags: int, shape: tuple[int, ...]) -> tuple:
         if len(shape) != 2:

@@ -70,7 +70,7 @@ def to_python(node: tuple, name: str, squeeze: bool, system: Subsystem | None = 
         return _text(node[1], name, squeeze)
     if kind == "cell":
         _, shape, items = node
-        values = (
+        values = _arrays(items, squeeze) or (
             to_python(item, f"{name}{{{place}}}", squeeze, system)
             for place, item in zip(_places(shape), items, strict=True)
         )
@@ -86,6 +86,13 @@ def to_python(node: tuple, name: str, squeeze: bool, system: Subsystem | None = 
         return system.value(node, name, squeeze)
     _, matlab_class, reason = node
     return Unreadable(name, matlab_class, reason)
+
+
+def _arrays(items: list[tuple], squeeze: bool) -> list[Any] | None:
+    """Return the values of items that are all numbers, None of others: they need no names."""
+    if not all(item[0] == "array" for item in items):
+        return None
+    return [_squeezed(item[1]) if squeeze else item[1] for item in items]
 
 
 def _squeezed(array: np.ndarray) -> Any:
@@ -106,7 +113,7 @@ def _struct(node: tuple, name: str, squeeze: bool, system: Subsystem | None) -> 
         }
     result = np.empty(shape, dtype=[(field, object) for field in columns])
     for field, column in columns.items():
-        values = (
+        values = _arrays(column, squeeze) or (
             to_python(item, f"{name}({place}).{field}", squeeze, system)
             for place, item in zip(_places(shape), column, strict=True)
         )
