@@ -28,7 +28,7 @@ from d2ke.learners.neighbors import knn_predict
 from d2ke.learners.svm_model import svmpredict
 from d2ke.model_selection.search import search
 from d2ke.models.predict import d2ke_predict
-from d2ke.models.recipes import DEFAULT_R
+from d2ke.models.recipes import default_size
 from d2ke.models.train import d2ke_train
 from d2ke.objects.container import Objects
 from d2ke.objects.fitted_objects import representatives
@@ -364,7 +364,7 @@ def _views(division: Division, sizes: Sequence[int]) -> Outcome:
             division.y_train,
             division.train,
             distance=division.dataset.distance,
-            R=min(division.setting.R, DEFAULT_R[domain]),
+            R=min(division.setting.R, default_size(domain, len(division.train))),
             seed=division.seed,
             n_threads=division.n_threads,
             progress=division.progress,

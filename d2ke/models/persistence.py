@@ -110,7 +110,7 @@ def _write(store: h5py.File, model: D2KEModel) -> None:
     store["mean"], store["sd"] = model.scaling.mean, model.scaling.sd
     linear = store.create_group("linear")
     linear["weights"] = model.linear.weights
-    linear.attrs["options"] = model.linear.options
+    linear.attrs["options"], linear.attrs["solver"] = model.linear.options, model.linear.solver
     if model.linear.bias is not None:
         linear["bias"] = model.linear.bias
     classes = model.linear.classes
@@ -260,8 +260,8 @@ def _linear(group: h5py.Group) -> LinearModel:
         else:
             classes = dataset[()]
     bias = part_of(group, "bias")[()] if "bias" in group else None
-    options = group.attrs["options"]
-    return LinearModel(part_of(group, "weights")[()], bias, classes, 11, options)
+    solver, options = int(group.attrs["solver"]), group.attrs["options"]
+    return LinearModel(part_of(group, "weights")[()], bias, classes, solver, options)
 
 
 def _block(group: h5py.Group) -> FittedBlock:

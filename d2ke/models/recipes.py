@@ -15,10 +15,16 @@ from d2ke.models.samplers import noise, resampled, segments, shares, training_ob
 from d2ke.objects.container import Objects
 
 # Features of all blocks together, unless the user says otherwise.
-DEFAULT_R = {"series": 4000, "strings": 1536, "sets": 4096}
+_DEFAULT_R = {"series": (4000, 4000), "strings": (1536, 4096), "sets": (4096, 4096)}
 _SETS = ("mhd", "hausdorff", "chamfer", "emd", "kernel")
 _DIRECTED = {"mhd": "directed_mhd", "hausdorff": "directed_hausdorff"}
 _LONG = 300  # letters: of longer strings, what is anywhere in them says nearly all
+
+
+def default_size(kind: str, n: int) -> int:
+    """Return the number of features for n objects: a tenth of n, within the limits of the kind."""
+    low, high = _DEFAULT_R[kind]
+    return min(max(low, n // 10), high)
 
 
 def default_blocks(
@@ -35,10 +41,10 @@ def default_blocks(
             return (
                 Block("training objects", row.name, training_objects, R or 512, (), parameters),
             )
-        return _strings(X, R or DEFAULT_R["strings"])
+        return _strings(X, R or default_size("strings", len(X)))
     if row.name == "dtw":
-        return _series(X, parameters, R or DEFAULT_R["series"])
-    return _sets(X, row.name, parameters, R or DEFAULT_R["sets"])
+        return _series(X, parameters, R or default_size("series", len(X)))
+    return _sets(X, row.name, parameters, R or default_size("sets", len(X)))
 
 
 def _series(X: Objects, parameters: dict[str, Any], R: int) -> tuple[Block, ...]:

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One trained model: strings, series, sets, functions; classes and numbers; wrong input."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 
 import d2ke
+from d2ke.models.hinge import better_by_hinge
 from d2ke.models.samplers import noise, resampled, segments, training_objects
 
 
@@ -153,6 +155,28 @@ def test_regression():
     whole = d2ke.d2ke_train(np.round(20 * slopes), X, R=50, task="regression")
     assert whole.classes is None
     assert "decision" not in str(d2ke.d2ke_explain(X[0], model).label)
+
+
+def test_the_squared_hinge_loss_is_taken_where_it_is_better(tmp_path):
+    # The squared loss draws the threshold towards points that lie far behind it.
+    rng = np.random.default_rng(0)
+    level = np.concatenate([rng.uniform(-1, 1, 1200), rng.uniform(8, 9, 400)])
+    codes = (level > 0.2).astype(np.int64)
+    Z = rng.permutation(np.column_stack([level, codes]))
+    linear, C, held, decision = better_by_hinge(Z[:, :1], Z[:, 1].astype(np.int64), 10.0, 1)
+    assert linear.solver == 2
+    assert C < 10
+    assert held.tolist() == list(range(0, 1600, 5))
+    assert np.mean((decision[:, 0] > 0) == Z[held, 1]) > 0.95
+    # Where both are as good it is not taken.
+    assert better_by_hinge(codes[:, None] - 0.5, codes, 10.0, 1) is None
+    # A model with it goes to a file and back.
+    block = d2ke.Block("points", "dtw", training_objects, 1)
+    X = [[float(value)] for value in level[:1200]]
+    model = d2ke.d2ke_train(codes[:1200], X, blocks=[block])
+    model = replace(model, linear=linear)
+    d2ke.save_model(tmp_path / "m.h5", model)
+    assert d2ke.load_model(tmp_path / "m.h5").linear.solver == 2
 
 
 def test_a_python_function_as_distance():
