@@ -277,7 +277,7 @@ def test_demo(tmp_path):
     assert os.listdir(tmp_path) == ["picture.png"]
     assert figure.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
     pixels = image.imread(figure)
-    assert pixels.shape[:2] == (630, 1500)
+    assert pixels.shape[:2] == (1050, 1800)
     assert pixels[..., :3].std() > 0.05  # something is drawn
 
 

@@ -8,14 +8,15 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+import d2ke
 from d2ke._base.resume import Journal
-from d2ke.cli.clustering import _write_assignments
+from d2ke.cli.result_files import write_columns
 from d2ke.datasets import _cache
 from d2ke.experiments.records import write_json
 from d2ke.io import load_mat, save_features, save_mat
 from d2ke.learners.least_squares import train_least_squares
-from d2ke.learners.persistence import load_model, save_model
 from d2ke.model_selection.result import Search, load_search
+from d2ke.models.persistence import load_model, save_model
 from d2ke.objects.packing import pack
 from matlab_compat import libsvmwrite
 
@@ -33,19 +34,27 @@ def mat(version, compress):
     )
 
 
+def long_series(R, X, seed):
+    return d2ke.random_series(R, 1, length=5000, sigma=1.0, seed=seed)
+
+
+OF_OBJECTS = d2ke.d2ke_train(
+    [0, 1] * 9, [[0.0, 0.1], [9.0, 8.0]] * 9, blocks=[d2ke.Block("long", "dtw", long_series, 64)]
+)
 WRITERS = {
     "features.h5": lambda path: save_features(path, X),
     "compressed.h5": lambda path: save_features(path, X, compression="gzip"),
     "search.h5": SEARCH.save,
     "search.json": SEARCH.save,
     "model.npz": lambda path: save_model(path, MODEL),
+    "objects.h5": lambda path: save_model(path, OF_OBJECTS),
     "v7.mat": mat("5", True),
     "v6.mat": mat("5", False),
     "v73.mat": mat("7.3", True),
     "v73_plain.mat": mat("7.3", False),
     "rows.libsvm": lambda path: libsvmwrite(path, np.ones(600), X),
-    "assignments.csv": lambda path: _write_assignments(path, COLUMNS),
-    "assignments.h5": lambda path: _write_assignments(path, COLUMNS),
+    "assignments.csv": lambda path: write_columns(path, COLUMNS),
+    "assignments.h5": lambda path: write_columns(path, COLUMNS),
     "results.json": lambda path: write_json(path, {"values": X.ravel().tolist()}),
 }
 
