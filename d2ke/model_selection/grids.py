@@ -101,8 +101,20 @@ def merged_grid(
             raise ValueError(
                 f"grid has {name!r}, unknown for method {method!r}; known: {', '.join(known)}"
             )
+        if name in _RANGES and isinstance(values, tuple) and _two_integers(values):
+            raise ValueError(
+                f"grid[{name!r}] is {values!r}: one range, or two values? Write [{values!r}] for "
+                f"the range, {list(values)!r} for the two"
+            )
         merged[name] = tuple(tuple(v) if isinstance(v, list) else v for v in values)
     return merged
+
+
+_RANGES = ("length", "size")  # whose single values may be ranges (low, high)
+
+
+def _two_integers(values: tuple) -> bool:
+    return len(values) == 2 and all(type(value) is int for value in values)
 
 
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {

@@ -135,8 +135,13 @@ class FittedBlock:
         """Compute the distances of objects to the random ones, float32."""
         seen = apply_views(self.views, X)
         x, y = (self.omega, seen) if self.from_omega else (seen, self.omega)
-        options = {"dtype": np.float32, **options, **self.parameters}
-        D = distance_matrix(x, y, self.distance, **options)
+        D = np.empty((len(x), len(y)), np.float32)
+        with np.errstate(over="ignore"):
+            distance_matrix(x, y, self.distance, out=D, **options, **self.parameters)
+        if not np.isfinite(D).all():
+            raise ValueError(
+                f"distances of block {self.name!r} are beyond the range of float32: scale X"
+            )
         return np.ascontiguousarray(D.T) if self.from_omega else D
 
     def with_gamma(self, D: np.ndarray) -> FittedBlock:

@@ -431,6 +431,9 @@ BAD = [
     ("d2ke", {"y": ["a", "b"] * 20}, ValueError, "y has 40 labels, but X has 48 objects"),
     ("rsm", {"y": [["a", "b"]] * 48}, ValueError, "y must be one-dimensional"),
     ("knn", {"y": [0.0, np.nan] * 24}, ValueError, r"y\[1\] is nan"),
+    # a range or two values
+    ("d2ke", {"grid": {"length": (1, 10)}}, ValueError, r"\[\(1, 10\)\] for the range, \[1, 10\]"),
+    ("d2ke", {"grid": {"size": (3, 5)}}, ValueError, "one range, or two values"),
     # n_folds, seed, n_threads
     *(
         ("knn", {"n_folds": n}, ValueError, f"n_folds must be between 2 and 48, got {n}")
