@@ -106,8 +106,10 @@ def _dense_nodes(values: np.ndarray | StoredRows, head: int, tail: int) -> np.nd
     n_rows, n_columns = values.shape
     nodes = np.empty((n_rows, head + n_columns + tail), NODE)
     columns = slice(head, head + n_columns)
-    nodes["index"][:, columns] = np.arange(1, n_columns + 1, dtype=np.intc)
-    # By blocks of rows, so that a column-major matrix is read through the cache.
+    indices = np.arange(1, n_columns + 1, dtype=np.intc)
+    # By blocks of rows, so that a column-major matrix is read through the cache, and Ctrl-C need
+    # not wait for all.
     for rows in row_blocks(values.shape):
+        nodes["index"][rows, columns] = indices
         nodes["value"][rows, columns] = values[rows]
     return nodes

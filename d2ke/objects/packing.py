@@ -374,7 +374,10 @@ def _pack_strings(items: list[Any], name: str) -> Objects:
     if letters == "int":
         offsets = offsets_of(np.fromiter(map(np.size, items), dtype=np.int64, count=len(items)))
         sequences = [_integers(item, i, name) for i, item in enumerate(items)]
-        symbols = np.concatenate([np.empty(0, dtype=np.int64), *sequences])
+        symbols = np.empty(offsets[-1], dtype=np.int64)
+        for run in runs:
+            stop = min(run.stop, len(items))
+            np.concatenate(sequences[run], out=symbols[offsets[run.start] : offsets[stop]])
     else:
         lengths = np.empty(len(items), dtype=np.int64)
         for run in runs:
