@@ -167,7 +167,9 @@ class MotionSearch:
             t = np.zeros((len(R), self.dim))
         self.candidates += len(R)
         motions = Motions(R, t)
-        gap = _APART * plan.sigma
+        # Turns about a middle are few where they hardly move the points: none is left out.
+        near = not self.shifting and len(R) * core.n_pairs <= _LEVEL_PAIRS // _STARTS
+        gap = 0.0 if near else _APART * plan.sigma
         which = grid_correlation.apart(motions, values, self.radius, gap, most)
         return motions[which], plan.sigma
 
