@@ -14,6 +14,7 @@ from d2ke.cli.matrix_files import InputError
 from d2ke.cli.model_pictures import accuracy_by_R, confusion_picture, curve_picture, map_picture
 from d2ke.experiments.document import Block, as_html, heading, image, paragraph, table
 from d2ke.experiments.session import Session
+from d2ke.models.blocks import hide_self
 from d2ke.models.explain import d2ke_explain
 from d2ke.models.model import D2KEModel
 from d2ke.models.predict import d2ke_transform
@@ -40,6 +41,7 @@ def write_report(
     """Write the page about a model and the objects and labels that it was trained on."""
     objects, labels = data
     Z = d2ke_transform(objects, model, **session.computing)
+    hide_self(Z, model.blocks)
     measure = "accuracy" if model.classes is not None else "100 R^2"
     blocks = [
         heading(1, f"D2KE of {title}"),

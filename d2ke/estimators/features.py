@@ -24,6 +24,10 @@ from d2ke.models.samplers import training_objects
 class D2KETransformer(TransformerMixin, ObjectsEstimator):
     """D2KE of views: the features that `d2ke_train` gives to its linear model. They need no labels.
 
+    For training objects that are random objects themselves, `d2ke_train` replaces distance 0, which
+    no new object has. ``fit_transform`` is ``fit`` and ``transform``, and does not: to classify,
+    `D2KEClassifier` is better than a classifier behind this.
+
     Parameters
     ----------
     R : int, optional
@@ -76,18 +80,13 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
 
     def fit(self, X: Any, y: Any = None) -> D2KETransformer:
         """Draw random objects; y is not used."""
-        self.fit_transform(X)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Draw random objects and return the features of the training objects."""
         objects = read_objects(self, X, distance_of_blocks(self), reset=True)
         blocks = self.blocks
         if blocks is None:
             blocks = default_blocks(objects, self.distance, self.distance_params or {}, self.R)
         self.blocks_, Z = fit_blocks(blocks, objects, seed_of(self.random_state), self._options())
         self.scaling_ = Scaling.fit(Z)
-        return self.scaling_.apply(Z)
+        return self
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the features of objects, float32 of shape (n, R)."""

@@ -11,7 +11,7 @@ import numpy as np
 from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.models import views
 from d2ke.models.blocks import Block
-from d2ke.models.samplers import noise, resampled, segments, shares, training_objects
+from d2ke.models.samplers import MIXED, noise, resampled, segments, shares, training_objects
 from d2ke.objects.container import Objects
 
 # Features of all blocks together, unless the user says otherwise.
@@ -50,11 +50,14 @@ def default_blocks(
 def _series(X: Objects, parameters: dict[str, Any], R: int) -> tuple[Block, ...]:
     level = (views.standardize,)
     slope = (views.standardize, views.difference, views.standardize)
+    # Of a few steps: how often a series is near which level, whatever the order.
+    short = (0.0, 0.07)
     laws = (
-        ("noise", noise, level),
+        ("noise", partial(noise, lengths=(short, MIXED[0])), level),
+        ("short segments", partial(segments, lengths=(short,)), level),
         ("segments", segments, level),
         ("training series", training_objects, level),
-        ("segments of differences", segments, slope),
+        ("segments of differences", partial(segments, lengths=(short, *MIXED)), slope),
         ("training differences", training_objects, slope),
     )
     sizes = shares(R, len(laws))
