@@ -39,6 +39,9 @@ def local_calls(rng: np.random.Generator) -> dict[str, Callable[[], Any]]:
     sets = list(rng.standard_normal((1000, 3, 3)))
     words = ["abc", "defg"] * 2_000_000
     points = rng.random((6000, 20))
+    reads = ["".join(one) for one in rng.choice(list("ACGT"), (3000, 60))]
+    classes = [word.count("A") > 15 for word in reads]
+    model = d2ke.d2ke_train(classes[:300], reads[:300], R=300)
     return {
         "distance_matrix, DTW": lambda: d2ke.distance_matrix(X, distance="dtw"),
         "distance_matrix, strings": lambda: d2ke.distance_matrix(strings, distance="levenshtein"),
@@ -53,6 +56,8 @@ def local_calls(rng: np.random.Generator) -> dict[str, Callable[[], Any]]:
         "svmtrain": lambda: d2ke.svmtrain(y[:1500], Z[:1500], "-t 2 -c 10"),
         "kernel_features": lambda: d2ke.kernel_features(sets, sigma=1.0, n_features=20_000),
         "pack": lambda: d2ke.pack(words),
+        "d2ke_train": lambda: d2ke.d2ke_train(classes, reads, R=1600),
+        "d2ke_predict": lambda: d2ke.d2ke_predict(None, reads, model),
         "gaussian_gram": lambda: d2ke.gaussian_gram(points, h=1.0),
     }
 

@@ -41,6 +41,8 @@ class Panel:
         The number of each group's colour; by default its own number.
     marked : ndarray of bool, shape (n,), optional
         Objects to draw as stars.
+    ordered : bool
+        Whether the groups have an order, which the colours show.
     """
 
     title: str
@@ -48,6 +50,7 @@ class Panel:
     names: Sequence[str]
     colours: np.ndarray | None = None
     marked: np.ndarray | None = None
+    ordered: bool = False
 
 
 def check_picture_file(file: Path) -> None:
@@ -120,7 +123,7 @@ def picture(title: str, places: np.ndarray, panels: Sequence[Panel], form: str =
     size = float(np.clip(15000 / len(places), 6, 40))
     n_colours = max(1 + _places(panel).max(initial=0) for panel in panels)
     for axes, panel in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels, strict=True):
-        colours = [_colour(place, n_colours) for place in _places(panel)]
+        colours = [_colour(place, n_colours, panel.ordered) for place in _places(panel)]
         _scatter(axes, places, panel, colours, size)
         axes.set_title(panel.title, fontsize=10)
         axes.set_aspect("equal", adjustable="datalim")
@@ -140,12 +143,12 @@ def _places(panel: Panel) -> np.ndarray:
     return np.arange(len(panel.names)) if panel.colours is None else panel.colours
 
 
-def _colour(place: int, n_colours: int):
-    if n_colours <= len(_COLOURS):
+def _colour(place: int, n_colours: int, ordered: bool):
+    if n_colours <= len(_COLOURS) and not ordered:
         return _COLOURS[place]
     from matplotlib import colormaps
 
-    return colormaps["turbo"](place / (n_colours - 1))
+    return colormaps["viridis" if ordered else "turbo"](place / max(1, n_colours - 1))
 
 
 def _scatter(axes, places: np.ndarray, panel: Panel, colours: Sequence, size: float) -> None:

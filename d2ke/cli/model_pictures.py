@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of a trained model: the map of its objects, confusion, accuracy against R."""
+"""Pictures of a trained model: map of its objects, confusion, accuracy against R, true values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def map_picture(Z: np.ndarray, labels: np.ndarray) -> bytes:
     if len(Z) > _MOST_POINTS:
         some = np.random.default_rng(0).choice(len(Z), _MOST_POINTS, replace=False)
         Z, labels = Z[some], labels[some]
-    if labels.dtype.kind == "f":
+    ordered = labels.dtype.kind == "f"
+    if ordered:
         edges = np.unique(np.quantile(labels, np.linspace(0, 1, _GROUPS + 1)))
         codes = np.clip(np.searchsorted(edges, labels, side="right") - 1, 0, len(edges) - 2)
         names = [f"{a:.3g} to {b:.3g}" for a, b in pairwise(edges)]
@@ -34,7 +35,7 @@ def map_picture(Z: np.ndarray, labels: np.ndarray) -> bytes:
         classes, codes = np.unique(labels, return_inverse=True)
         names = [str(name) for name in classes]
     places = coordinates(None, Z.astype(np.float64))
-    return picture("", places, [Panel("training objects", codes, names)])
+    return picture("", places, [Panel("training objects", codes, names, ordered=ordered)])
 
 
 def confusion_picture(names: Sequence[str], counts: np.ndarray) -> bytes:
@@ -48,7 +49,8 @@ def confusion_picture(names: Sequence[str], counts: np.ndarray) -> bytes:
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
     if k <= 60:
-        axes.set_xticks(range(k), names, rotation=90, fontsize=8)
+        long = max(map(len, names)) > 4
+        axes.set_xticks(range(k), names, rotation=90 if long else 0, fontsize=8)
         axes.set_yticks(range(k), names, fontsize=8)
     if k <= _MOST_NUMBERS:
         for i, j in zip(*np.nonzero(counts), strict=True):
@@ -103,6 +105,21 @@ def curve_picture(points: Sequence[tuple[int, float]], floor: float) -> bytes:
         xlabel="R, random objects of all blocks",
         ylabel="cross-validated accuracy (%)" if np.isfinite(floor) else "100 R^2",
     )
+    return _png(figure)
+
+
+def values_picture(true: np.ndarray, predicted: np.ndarray) -> bytes:
+    """Draw predicted values of a regression against the true ones."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.5, 4.2), layout="constrained")
+    axes = figure.subplots()
+    ends = [min(true.min(), predicted.min()), max(true.max(), predicted.max())]
+    axes.plot(ends, ends, color="#999999", linestyle=":", label="equal")
+    size = float(np.clip(15000 / len(true), 4, 30))
+    axes.scatter(true, predicted, s=size, c="#0072B2", linewidths=0, alpha=0.6)
+    axes.legend(frameon=False, fontsize=8)
+    axes.set(xlabel="true value", ylabel="predicted value")
     return _png(figure)
 
 

@@ -18,6 +18,7 @@ from d2ke.cli.matrix_files import HDF5, InputError
 from d2ke.cli.result_files import check_result_file, input_errors, write_columns
 from d2ke.experiments.session import SILENT, Session
 from d2ke.io import read_objects, save_features
+from d2ke.learners.scores import confusion
 from d2ke.models.model import D2KEModel
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict, d2ke_transform
@@ -95,13 +96,7 @@ def train(
         Without matplotlib, if a report is wanted.
     """
     _check_hdf5(job.out)
-    if report is not None:
-        from d2ke.cli.model_report import check_report_file
-
-        check_report_file(Path(report))
-    for file in (job.out, report):
-        if file is not None:
-            check_writable(Path(file))
+    _check_places(job.out, report)
     objects, labels = job.read()
     if labels is None:
         raise InputError(f"labels are needed (--labels): {job.file} has none")
@@ -119,7 +114,9 @@ def train(
 
 
 @input_errors()
-def predict(job: Job, model_file: str | os.PathLike) -> np.ndarray:
+def predict(
+    job: Job, model_file: str | os.PathLike, report: str | os.PathLike | None = None
+) -> np.ndarray:
     """Predict the labels of the objects of a file; with known labels, measure the accuracy.
 
     Parameters
@@ -129,6 +126,8 @@ def predict(job: Job, model_file: str | os.PathLike) -> np.ndarray:
         known, and the decision values.
     model_file : path
         What `train` wrote.
+    report : path, optional
+        Where to write a page about predictions for labelled objects, .html.
 
     Returns
     -------
@@ -138,12 +137,16 @@ def predict(job: Job, model_file: str | os.PathLike) -> np.ndarray:
     Raises
     ------
     InputError
-        A file or an argument is unusable.
+        A file or an argument is unusable; a report of objects without labels.
+    ImportError
+        Without matplotlib, if a report is wanted.
     """
     check_result_file(Path(job.out))
-    check_writable(Path(job.out))
+    _check_places(job.out, report)
     model = _load(model_file)
     objects, labels = job.read()
+    if report is not None and (labels is None or not len(objects)):
+        raise InputError(f"a report needs labelled objects (--labels): {job.file} has none")
     true = None if labels is None else _as_classes(labels, model)
     predicted, accuracy, decisions = d2ke_predict(true, objects, model, **job.computing)
     columns = {"item": np.arange(len(predicted)), "predicted": predicted}
@@ -160,6 +163,12 @@ def predict(job: Job, model_file: str | os.PathLike) -> np.ndarray:
         job.session.report(f"accuracy {accuracy:.2f} % on {len(true)} objects")
         _print_confusion(true, predicted, job.session)
     job.session.report(f"labels: {os.fspath(job.out)}")
+    if report is not None:
+        from d2ke.cli.prediction_report import write_prediction_report
+
+        outcome = true, predicted, accuracy, decisions
+        write_prediction_report(Path(report), Path(job.file).name, model, objects, outcome)
+        job.session.report(f"report: {os.fspath(report)}")
     return predicted
 
 
@@ -206,6 +215,17 @@ def _reported_warnings(session: Session) -> Iterator[None]:
         session.report(f"warning: {text}")
 
 
+def _check_places(out: str | os.PathLike, report: str | os.PathLike | None) -> None:
+    """Refuse, before the work, files that cannot be written."""
+    if report is not None:
+        from d2ke.cli.report_parts import check_report_file
+
+        check_report_file(Path(report))
+    for file in (out, report):
+        if file is not None:
+            check_writable(Path(file))
+
+
 def _check_hdf5(out: str | os.PathLike) -> None:
     """Refuse a name that is not that of an HDF5 file."""
     if Path(out).suffix not in HDF5:
@@ -236,17 +256,9 @@ def _as_classes(labels: np.ndarray, model: D2KEModel) -> np.ndarray:
     return labels
 
 
-def confusion_counts(true: np.ndarray, predicted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels that occur, and how often each pair of true and predicted ones does."""
-    names, codes = np.unique(np.concatenate([true, predicted]), return_inverse=True)
-    counts = np.zeros((len(names),) * 2, np.int64)
-    np.add.at(counts, (codes[: len(true)], codes[len(true) :]), 1)
-    return names, counts
-
-
 def _print_confusion(true: np.ndarray, predicted: np.ndarray, session: Session) -> None:
     """Report the confusion matrix; of many classes, the pairs that are confused most."""
-    names, counts = confusion_counts(true, predicted)
+    names, counts = confusion(true, predicted)
     if len(names) > _MOST_PRINTED:
         wrong = counts * (1 - np.eye(len(names), dtype=np.int64))
         for place in np.argsort(-wrong, axis=None, kind="stable")[:_MOST_PRINTED]:

@@ -28,7 +28,7 @@ examples:
 """,
     "predict": """\
 example:
-  d2ke predict model.h5 new.fasta --out labels.csv
+  d2ke predict model.h5 new.fasta --out labels.csv --report report.html
 """,
     "embed": """\
 example:
@@ -55,6 +55,11 @@ def add_model_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     train.set_defaults(run=_train)
     predict = _command(
         commands, common, "predict", "predict the labels of a file by a model", "labels.csv"
+    )
+    predict.add_argument(
+        "--report",
+        metavar="FILE",
+        help="of labelled objects: write a page with pictures here, .html",
     )
     predict.set_defaults(run=_predict)
     embed = _command(
@@ -130,7 +135,7 @@ def _train(options: argparse.Namespace) -> None:
 def _predict(options: argparse.Namespace) -> None:
     from d2ke.cli.models import predict
 
-    predict(_job(options), options.model)
+    predict(_job(options), options.model, options.report)
 
 
 def _embed(options: argparse.Namespace) -> None:

@@ -184,6 +184,8 @@ class DenseGraph:
         roots = np.sqrt(self.degrees)
         M = self.S / roots[:, None] / roots
         if self.n <= max(_LARGE, 16 * (c + _SPARE)):
+            if self.n > _LARGE:  # Ctrl-C interrupts it
+                return symmetric_eigen(M)[1][:, : -c - 1 : -1]
             vectors = eigh(M, subset_by_index=[self.n - c, self.n - 1], check_finite=False)[1]
             if vectors.shape[1] < c:  # LAPACK misses some of a multiple eigenvalue's vectors
                 vectors = symmetric_eigen(M)[1]
@@ -314,7 +316,7 @@ def _iterated(product: Callable[[np.ndarray], np.ndarray], c: int, start: np.nda
             # Twice, since rounding leaves parts of earlier vectors where little is new.
             X = np.linalg.qr(X - earlier @ (earlier.T @ X))[0]
         ritz = basis.T @ image
-        values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
+        values, vectors = symmetric_eigen((ritz + ritz.T) / 2)
         vectors = vectors[:, : -width - 1 : -1]
         X = basis @ vectors
         gaps = image @ vectors[:, :c] - X[:, :c] * values[: -c - 1 : -1]

@@ -30,7 +30,7 @@ class ObjectsEstimator(BaseEstimator):
 class DistanceEstimator(ObjectsEstimator):
     """An estimator of distances to its training objects; or of rows of a matrix of distances.
 
-    It has the parameters `distance`, `distance_params` and `n_threads`.
+    It has the parameters `distance`, `distance_params`, `n_threads` and `progress`.
     """
 
     def __sklearn_tags__(self):
@@ -76,8 +76,9 @@ class DistanceEstimator(ObjectsEstimator):
         return self._distances(objects, self.objects_)
 
     def _distances(self, X: Any, Y: Any = None) -> np.ndarray:
-        options = self.distance_params or {}
-        return distance_matrix(X, Y, self.distance_, n_threads=self.n_threads, **options)
+        options = {"n_threads": self.n_threads, "progress": self.progress}
+        options |= self.distance_params or {}
+        return distance_matrix(X, Y, self.distance_, **options)
 
 
 def chosen_distance(distance: Any, objects: Any) -> Any:

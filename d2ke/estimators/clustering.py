@@ -34,6 +34,8 @@ class CDSK(ClusterMixin, SimilarityEstimator):
         As for `cdsk`.
     n_threads : int, optional
         Threads of the distances; None for all that this process may use.
+    progress : bool
+        Show a progress bar of the distances (on a terminal only).
     random_state : int, RandomState or None
         Of k-means.
 
@@ -67,6 +69,7 @@ class CDSK(ClusterMixin, SimilarityEstimator):
         smoothing=None,
         max_iter=10,
         n_threads=None,
+        progress=False,
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -79,6 +82,7 @@ class CDSK(ClusterMixin, SimilarityEstimator):
         self.smoothing = smoothing
         self.max_iter = max_iter
         self.n_threads = n_threads
+        self.progress = progress
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> CDSK:

@@ -36,6 +36,8 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         As for `D2KEClassifier`.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
+    progress : bool
+        Show progress bars (on a terminal only).
     random_state : int, RandomState or None
         Where the randomness comes from; an integer gives the features of `d2ke_train` with that
         seed.
@@ -63,6 +65,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         distance_params=None,
         blocks=None,
         n_threads=None,
+        progress=False,
         random_state=None,
     ):
         self.R = R
@@ -70,6 +73,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         self.distance_params = distance_params
         self.blocks = blocks
         self.n_threads = n_threads
+        self.progress = progress
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -100,7 +104,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         return np.array(feature_names(self.blocks_), dtype=object)
 
     def _options(self) -> dict[str, Any]:
-        return {"n_threads": self.n_threads}
+        return {"n_threads": self.n_threads, "progress": self.progress}
 
 
 class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsEstimator):
@@ -120,6 +124,8 @@ class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsE
         Parameters of the distance.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
+    progress : bool
+        Show progress bars (on a terminal only).
     random_state : int, RandomState or None
         Which objects are drawn; an integer is the `seed` of `representatives`.
 
@@ -147,6 +153,7 @@ class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsE
         gamma=None,
         distance_params=None,
         n_threads=None,
+        progress=False,
         random_state=None,
     ):
         self.R = R
@@ -154,6 +161,7 @@ class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsE
         self.gamma = gamma
         self.distance_params = distance_params
         self.n_threads = n_threads
+        self.progress = progress
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> RSMTransformer:
@@ -176,6 +184,7 @@ class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsE
             distance=self.distance_,
             gamma=self.gamma_,
             n_threads=self.n_threads,
+            progress=self.progress,
             **(self.distance_params or {}),
         )
 
@@ -188,7 +197,8 @@ class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsE
         self.distance_ = chosen_distance(self.distance, objects)
         seed = seed_of(self.random_state)
         self.representatives_, _ = training_objects(self.R, objects, seed=seed)
-        options = {"n_threads": self.n_threads, **(self.distance_params or {})}
+        options = {"n_threads": self.n_threads, "progress": self.progress}
+        options |= self.distance_params or {}
         D = distance_matrix(objects, self.representatives_, self.distance_, **options)
         self.gamma_ = inverse_scale(self.gamma, D)
         return D

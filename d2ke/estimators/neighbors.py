@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from d2ke._base.checks import integer
 from d2ke.estimators.base import DistanceEstimator
 from d2ke.estimators.inputs import read_classes
-from d2ke.learners.neighbors import knn_predict
+from d2ke.learners.neighbors import knn_predict, knn_shares
 
 
 class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
@@ -29,6 +29,8 @@ class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
         Parameters of the distance, such as ``{"window": 5}``.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
+    progress : bool
+        Show progress bars (on a terminal only).
 
     Attributes
     ----------
@@ -47,11 +49,14 @@ class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
     ['cat']
     """
 
-    def __init__(self, n_neighbors=1, *, distance=None, distance_params=None, n_threads=None):
+    def __init__(
+        self, n_neighbors=1, *, distance=None, distance_params=None, n_threads=None, progress=False
+    ):
         self.n_neighbors = n_neighbors
         self.distance = distance
         self.distance_params = distance_params
         self.n_threads = n_threads
+        self.progress = progress
 
     def fit(self, X: Any, y: Any) -> DistanceKNeighborsClassifier:
         """Keep the training objects and their labels."""
@@ -67,3 +72,11 @@ class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
         """Return the labels of objects."""
         check_is_fitted(self)
         return self.classes_[knn_predict(self._new_distances(X), self._codes, self.n_neighbors)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return each class's share of the votes, shape (n, classes).
+
+        Of classes with equal shares, `predict` takes the one with the nearest neighbour.
+        """
+        check_is_fitted(self)
+        return knn_shares(self._new_distances(X), self._codes, self.n_neighbors)

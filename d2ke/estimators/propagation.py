@@ -27,6 +27,8 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
         As for `lpdsk`.
     n_threads : int, optional
         Threads of the distances; None for all that this process may use.
+    progress : bool
+        Show a progress bar of the distances (on a terminal only).
 
     Attributes
     ----------
@@ -69,6 +71,7 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
         balance=True,
         max_iter=10,
         n_threads=None,
+        progress=False,
     ):
         self.affinity = affinity
         self.distance = distance
@@ -80,6 +83,7 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
         self.balance = balance
         self.max_iter = max_iter
         self.n_threads = n_threads
+        self.progress = progress
 
     def fit(self, X: Any, y: Any) -> LPDSK:
         """Propagate the known labels among the objects."""

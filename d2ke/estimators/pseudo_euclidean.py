@@ -29,6 +29,8 @@ class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Distanc
         Parameters of the distance.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
+    progress : bool
+        Show progress bars (on a terminal only).
 
     Attributes
     ----------
@@ -46,11 +48,14 @@ class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Distanc
     (3, 2)
     """
 
-    def __init__(self, R=64, *, distance=None, distance_params=None, n_threads=None):
+    def __init__(
+        self, R=64, *, distance=None, distance_params=None, n_threads=None, progress=False
+    ):
         self.R = R
         self.distance = distance
         self.distance_params = distance_params
         self.n_threads = n_threads
+        self.progress = progress
 
     def fit(self, X: Any, y: Any = None) -> PseudoEuclidean:
         """Embed the training objects; y is not used."""

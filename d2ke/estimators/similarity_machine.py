@@ -35,6 +35,8 @@ class SimilarityMachineClassifier(ClassifierMixin, SimilarityEstimator):
         As for `CDSK`.
     n_threads : int, optional
         Threads of the distances; None for all that this process may use.
+    progress : bool
+        Show a progress bar of the distances (on a terminal only).
 
     Attributes
     ----------
@@ -67,6 +69,7 @@ class SimilarityMachineClassifier(ClassifierMixin, SimilarityEstimator):
         gamma=None,
         distance_params=None,
         n_threads=None,
+        progress=False,
     ):
         self.C = C
         self.lam_plus = lam_plus
@@ -77,6 +80,7 @@ class SimilarityMachineClassifier(ClassifierMixin, SimilarityEstimator):
         self.gamma = gamma
         self.distance_params = distance_params
         self.n_threads = n_threads
+        self.progress = progress
 
     def fit(self, X: Any, y: Any) -> SimilarityMachineClassifier:
         """Train with the similarities among the objects."""

@@ -31,6 +31,7 @@ class D2KEEstimator(ObjectsEstimator):
         unseen_letters="allow",
         max_memory=None,
         n_threads=None,
+        progress=False,
         random_state=None,
     ):
         self.R = R
@@ -40,6 +41,7 @@ class D2KEEstimator(ObjectsEstimator):
         self.unseen_letters = unseen_letters
         self.max_memory = max_memory
         self.n_threads = n_threads
+        self.progress = progress
         self.random_state = random_state
 
     def _train(self, objects: Any, y: np.ndarray, task: str) -> D2KEModel:
@@ -52,6 +54,7 @@ class D2KEEstimator(ObjectsEstimator):
             task=task,
             seed=seed_of(self.random_state),
             n_threads=self.n_threads,
+            progress=self.progress,
             max_memory=self.max_memory,
             **(self.distance_params or {}),
         )
@@ -66,6 +69,7 @@ class D2KEEstimator(ObjectsEstimator):
             self.model_,
             unseen_letters=self.unseen_letters,
             n_threads=self.n_threads,
+            progress=self.progress,
             max_memory=self.max_memory,
         )
         return labels, decisions
@@ -91,6 +95,8 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
         Bytes that a call may take.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
+    progress : bool
+        Show progress bars (on a terminal only).
     random_state : int, RandomState or None
         Where the randomness comes from; an integer gives the model of `d2ke_train` with that
         seed.
@@ -133,7 +139,9 @@ class D2KERegressor(RegressorMixin, D2KEEstimator):
 
     Parameters
     ----------
-    R, distance, distance_params, blocks, unseen_letters, max_memory, n_threads, random_state
+    R, distance, distance_params, blocks, unseen_letters, max_memory, n_threads
+        As for `D2KEClassifier`.
+    progress, random_state
         As for `D2KEClassifier`.
 
     Attributes

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from d2ke.experiments.paper import METHOD_NAMES
 from d2ke.experiments.run import check_writable
 from d2ke.experiments.session import SILENT, Session
 from d2ke.experiments.settings import SETTINGS, Setting, quick
+from d2ke.models.persistence import load_model, save_model
+from d2ke.models.predict import d2ke_predict
+from d2ke.models.train import d2ke_train
 
 DATASETS = {
     "splice": "DNA strings, splice sites",
@@ -37,6 +41,7 @@ DEMO_SETTINGS = {
     "digits-str8": replace(quick(SETTINGS["digits-str8"]), R=1024),
 }
 METHODS = ("d2ke_views", "d2ke", "rsm", "knn", "dsk_rbf")
+_SAVED, _SAVED_OBJECTS, _SAVED_R = "splice", 300, 256  # the model that is saved and loaded
 _PARTS = (0.125, 0.25, 0.5, 1.0)  # of the training objects
 
 
@@ -87,8 +92,11 @@ def demo(
         upper.set_title(description, fontsize=10)
         upper.grid(alpha=0.3)
         _draw_sizes(lower, division, outcomes[name, "d2ke_views"])
+        if name == _SAVED:
+            saved = _saved_and_loaded(division, session)
     panels[0, 0].legend(fontsize=8)
     picture.savefig(figure, dpi=150)
+    session.report(saved)
     session.report(f"accuracy against seconds, and against training objects: {os.fspath(figure)}")
     return outcomes
 
@@ -108,9 +116,35 @@ def _seconds(outcome: Outcome) -> float:
     return sum(outcome.seconds.values())
 
 
+def _saved_and_loaded(division: Division, session: Session) -> str:
+    """Save and load a model of a part of the training objects; say whether it predicts the same."""
+    rows = _order(division)[:_SAVED_OBJECTS]
+    options = session.computing
+    train, y, distance = division.train[rows], division.y_train[rows], division.dataset.distance
+    model = d2ke_train(y, train, distance=distance, R=_SAVED_R, seed=division.seed, **options)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.h5"
+        save_model(file, model)
+        n_bytes = file.stat().st_size
+        loaded = load_model(file)
+    before, after = (
+        d2ke_predict(None, division.test, one, unseen_letters="allow", **options)[0]
+        for one in (model, loaded)
+    )
+    same = int((before == after).sum())
+    return (
+        f"a model of {len(train)} objects, saved ({n_bytes / 1e6:.1f} MB) and loaded: "
+        f"{same} of {len(after)} predicted labels are the same"
+    )
+
+
+def _order(division: Division) -> np.ndarray:
+    return np.random.default_rng(division.seed).permutation(len(division.train))
+
+
 def _draw_sizes(axes, division: Division, whole: Outcome) -> None:
     """Draw accuracy and seconds of D2KE of views against the number of training objects."""
-    order = np.random.default_rng(division.seed).permutation(len(division.train))
+    order = _order(division)
     sizes, accuracies, seconds = [], [], []
     for share in _PARTS:
         rows = order[: round(share * len(order))]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -62,10 +62,42 @@ def knn_predict(D: np.ndarray, y: Sequence | np.ndarray, k: int = 1) -> np.ndarr
         raise ValueError(f"y has {len(codes)} labels, but D has {n_columns} columns")
     k = integer("k", k, 1, n_columns)
     winners = np.empty(n_rows, np.intp)
-    for rows in arrays.row_blocks(distances.shape):
-        nearest = codes[nearest_columns(distances[rows], k)]
+    for rows, nearest in _nearest_classes(distances, codes, k):
         winners[rows] = vote(nearest, len(classes))
     return classes[winners]
+
+
+def knn_shares(D: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
+    """Return each class's share of the votes of the k nearest training objects.
+
+    Parameters
+    ----------
+    D : ndarray of shape (m, n)
+        Distances, as for `knn_predict`.
+    codes : ndarray of int, shape (n,)
+        Classes 0, 1, ... of the training objects.
+    k : int
+        Number of neighbours, 1 to n.
+
+    Returns
+    -------
+    ndarray of shape (m, n_classes)
+        Shares, which sum to 1 in each row.
+    """
+    distances = arrays.matrix("D", D, infinite=True)
+    n_classes = int(codes.max()) + 1
+    shares = np.empty((len(distances), n_classes))
+    for rows, nearest in _nearest_classes(distances, codes, k):
+        shares[rows] = _votes(nearest, n_classes) / k
+    return shares
+
+
+def _nearest_classes(
+    distances: np.ndarray, codes: np.ndarray, k: int
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Give blocks of rows and the classes of their neighbours, sorted by distance."""
+    for rows in arrays.row_blocks(distances.shape):
+        yield rows, codes[nearest_columns(distances[rows], k)]
 
 
 def nearest_columns(distances: np.ndarray, k: int) -> np.ndarray:
@@ -84,7 +116,13 @@ def nearest_columns(distances: np.ndarray, k: int) -> np.ndarray:
 def vote(nearest: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the winning class of each row of neighbours' classes, sorted by distance."""
     row = np.arange(len(nearest))[:, None]
-    votes = np.bincount((row * n_classes + nearest).ravel(), minlength=len(nearest) * n_classes)
-    of_each = votes.reshape(-1, n_classes)[row, nearest]
+    of_each = _votes(nearest, n_classes)[row, nearest]
     first_best = of_each.argmax(axis=1)
     return nearest[row[:, 0], first_best]
+
+
+def _votes(nearest: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return how many neighbours of each class each row has."""
+    cells = np.arange(len(nearest))[:, None] * n_classes + nearest
+    votes = np.bincount(cells.ravel(), minlength=len(nearest) * n_classes)
+    return votes.reshape(-1, n_classes)

@@ -84,3 +84,11 @@ def _direction(values: np.ndarray) -> np.ndarray:
     centred = values - values.mean()
     centred /= np.abs(centred).max()
     return centred / np.linalg.norm(centred)
+
+
+def confusion(true: np.ndarray, predicted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels that occur, and how often each pair of true and predicted ones does."""
+    names, codes = np.unique(np.concatenate([true, predicted]), return_inverse=True)
+    counts = np.zeros((len(names),) * 2, np.int64)
+    np.add.at(counts, (codes[: len(true)], codes[len(true) :]), 1)
+    return names, counts

@@ -21,12 +21,17 @@ from d2ke.objects.container import Objects
 
 @dataclass(frozen=True)
 class SearchCall:
-    """The arguments of `search`; `grid` holds all values, `limit` is max_memory in bytes."""
+    """The arguments of `search`.
+
+    `grid` holds all values, `force_hinge` says whether the losses are the user's, `limit` is
+    max_memory in bytes.
+    """
 
     method: str
     X: Any
     problem: SearchProblem
     grid: Mapping[str, tuple]
+    force_hinge: bool
     distance: Any
     params: Mapping[str, Any]
     sampler: Callable[..., Any] | None = None
@@ -55,6 +60,7 @@ class SearchCall:
             len(C),
             len(self.grid.get("scaling", ())) * len(self.grid.get("R", ())),
             hinge="squared_hinge" in loss,
+            force_hinge=self.force_hinge,
             distances=distances,
             kernels=0 if known else prepared_bytes(self.distance, self.X),
             inputs=inputs + (0 if known else packed_bytes(self.X)),

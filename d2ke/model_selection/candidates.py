@@ -45,7 +45,8 @@ from d2ke.model_selection.squared_loss import cross_validate
 # squared loss.
 _NEARBY = 1
 
-Scored = tuple[dict[str, Any], list[float], Callable[[], np.ndarray | RowSource]]
+# Parameters, the accuracy for each C, the features and their number.
+Scored = tuple[dict[str, Any], list[float], Callable[[], np.ndarray | RowSource], int]
 
 
 def median_unit(D: np.ndarray | RowSource) -> float:
@@ -103,7 +104,8 @@ def search_features(
     One distance matrix gives every gamma, R and scaling. One factorisation gives every C and
     fold, see `cross_validate`, or one for each fold, see `cross_validate_by_products`: whichever
     takes fewer operations. Settings are compared by the squared loss; the best of them is tried
-    with the squared hinge loss too, with its C and the next smaller and larger ones.
+    with the squared hinge loss too (see `FeatureGrid`), with its C and the next smaller and larger
+    ones.
 
     Parameters
     ----------
@@ -165,6 +167,7 @@ class _FeatureSearch:
                     {**parameters, **setting},
                     by_cost,
                     lambda D=D, setting=setting: self.scaled(D, setting),
+                    setting["R"],
                 )
             del D, source  # before the next candidate's distances are computed
 
@@ -256,13 +259,13 @@ def _best_by_both_losses(
     """Choose by the squared loss, and try the best setting with the squared hinge loss."""
     tried: list[tuple[dict[str, Any], float]] = []
     leader = None
-    for setting, by_cost, features in scored:
+    for setting, by_cost, features, R in scored:
         if leader is None or max(by_cost) > max(leader[1]):
-            leader = setting, by_cost, features
+            leader = setting, by_cost, features, R
         tried += _with_costs(setting, grid.costs, by_cost, loss="squared")
         del features  # and the distances with them, unless they lead
-    if leader is not None and "squared_hinge" in grid.losses:
-        setting, by_cost, features = leader
+    if leader is not None and grid.tries_hinge(problem.n, leader[3]):
+        setting, by_cost, features, _ = leader
         order = sorted(grid.costs)
         best = order.index(grid.costs[int(np.argmax(by_cost))])
         nearby = order[max(0, best - _NEARBY) : best + _NEARBY + 1]
@@ -284,6 +287,8 @@ def search_vectors(
     problem: SearchProblem,
     costs: Sequence[float],
     losses: Sequence[str] = LOSSES,
+    *,
+    force_hinge: bool = True,
 ) -> Search:
     """Choose among ready vectors, and C and the loss of a linear model on them.
 
@@ -295,7 +300,7 @@ def search_vectors(
         The labels and folds.
     costs : sequence of float
         Values of C.
-    losses : sequence of str
+    losses, force_hinge
         As for `FeatureGrid`.
 
     Returns
@@ -313,7 +318,7 @@ def search_vectors(
     >>> search_vectors([({"power": p}, Z**p) for p in (2, 1)], problem, [10.0]).parameters
     {'power': 1, 'C': 10.0, 'loss': 'squared'}
     """
-    grid = FeatureGrid((), costs, losses=losses)
+    grid = FeatureGrid((), costs, losses=losses, force_hinge=force_hinge)
 
     def scored() -> Iterator[Scored]:
         for parameters, F in candidates:
@@ -322,7 +327,7 @@ def search_vectors(
                 (by_cost,) = _by_products(RowSource(F), problem, costs, [FeatureView(F.shape[1])])
             else:
                 by_cost = cross_validate(with_bias(F), problem.codes, costs, problem.folds)
-            yield dict(parameters), by_cost, lambda F=F: F
+            yield dict(parameters), by_cost, lambda F=F: F, F.shape[1]
 
     return _best_by_both_losses(scored(), problem, grid, {})
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from d2ke._base.memory import SPARE, bytes_needed, check_limit, needs, require_memory
 from d2ke._base.threads import thread_count
 from d2ke.learners.libsvm import cache_bytes
+from d2ke.learners.losses import hinge_can_pay
 from d2ke.learners.newton import block_newton_sizes
 from d2ke.model_selection.fold_sums import block_bytes, fewer_operations
 from d2ke.model_selection.folds import SearchProblem
@@ -55,6 +56,8 @@ class SearchCost:
         Values of C; settings that there may be with the same gamma.
     hinge : bool
         Whether the squared hinge loss is tried.
+    force_hinge : bool
+        Whether it is tried where it cannot pay, too.
     distances : int
         Bytes of distances that are held in memory; 0 if they are in a file.
     kernels, inputs : int
@@ -68,6 +71,7 @@ class SearchCost:
     n_costs: int = 0
     n_views: int = 0
     hinge: bool = False
+    force_hinge: bool = True
     distances: int = 0
     kernels: int = 0
     inputs: int = 0
@@ -144,7 +148,7 @@ class SearchCost:
         for R in self.sizes:
             way = case or (PRODUCTS if self.by_products(R) else HAT)
             steps.append((way, R, self._least(way)))
-            if self.hinge and not case:
+            if self.hinge and not case and (self.force_hinge or hinge_can_pay(self.problem.n, R)):
                 steps.append((HINGE, R, {}))
         step, R, changes = max(steps, key=lambda one: self.needed(one[0], one[1], **one[2]))
         require_memory("search", step, **self.symbols(R) | changes)

@@ -12,7 +12,7 @@ import numpy as np
 
 from d2ke._base.checks import choice, integer, positive_number
 from d2ke.embedding.scaling import SCALINGS
-from d2ke.learners.losses import LOSSES
+from d2ke.learners.losses import LOSSES, hinge_can_pay
 
 COSTS = (0.1, 0.3, 1.0, 3.0, 10.0, 1e2, 1e3, 1e4)
 
@@ -45,6 +45,8 @@ class FeatureGrid:
         Kinds of `Scaling`.
     losses : sequence of str
         Losses of the final model, see `train_classifier`.
+    force_hinge : bool
+        Whether the squared hinge loss is tried where it cannot pay, too.
     """
 
     gammas: Sequence[float]
@@ -53,6 +55,7 @@ class FeatureGrid:
     sizes: Sequence[int] | None = None
     scalings: Sequence[str] = ("standard",)
     losses: Sequence[str] = LOSSES
+    force_hinge: bool = True
 
     def __post_init__(self) -> None:
         if not len(self.losses):
@@ -61,11 +64,15 @@ class FeatureGrid:
             choice("losses", loss, LOSSES)
 
     @classmethod
-    def of(cls, values: Mapping[str, tuple]) -> FeatureGrid:
+    def of(cls, values: Mapping[str, tuple], force_hinge: bool) -> FeatureGrid:
         """Make one of the values of a merged grid."""
         relative = "gamma_scale" in values
         rest = (values[name] for name in ("R", "scaling", "loss"))
-        return cls(either(values, "gamma"), values["C"], relative, *rest)
+        return cls(either(values, "gamma"), values["C"], relative, *rest, force_hinge)
+
+    def tries_hinge(self, n: int, R: int) -> bool:
+        """Whether the squared hinge loss is tried with n objects and R features."""
+        return "squared_hinge" in self.losses and (self.force_hinge or hinge_can_pay(n, R))
 
     def settings(self, R: int, unit: float) -> list[dict[str, Any]]:
         """Return the settings with R features that differ in scaling and gamma."""

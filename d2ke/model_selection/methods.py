@@ -124,7 +124,8 @@ def _led(D: np.ndarray, call: SearchCall) -> Search:
     costs = [C / unit if "C_scale" in call.grid else C for C in either(call.grid, "C")]
     sizes = sorted({min(R, Z.shape[1]) for R in call.grid["R"]})
     candidates = (({"R": R}, Z[:, :R]) for R in sizes)
-    return search_vectors(candidates, call.problem, costs, call.grid["loss"])
+    losses = {"losses": call.grid["loss"], "force_hinge": call.force_hinge}
+    return search_vectors(candidates, call.problem, costs, **losses)
 
 
 def _rbf(D: np.ndarray, call: SearchCall) -> Search:

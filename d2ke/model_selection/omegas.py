@@ -89,7 +89,7 @@ def search_omegas(call: SearchCall, omegas: Sequence[Omega]) -> Search:
     cost = call.cost(in_memory, inputs=drawn)
     what = f"the objects and the search for {R} features of {n} objects"
     cost.require(what if call.folder else f"{what} (less with a folder for their distances)")
-    grid = FeatureGrid.of(call.grid)
+    grid = FeatureGrid.of(call.grid, call.force_hinge)
     shown = stages(omegas, "search", call.progress)
     if call.folder is None:
         in_turn = ((one.parameters, call.distances(_drawn(call, one))) for one in shown)

@@ -80,8 +80,10 @@ def search(
         - ``"gdk_led"``: ``R``, ``C``, ``loss``
 
         Settings are compared by the squared loss, for which all C and folds follow from one
-        eigendecomposition; the best one is then tried with the squared hinge loss and a few C on
-        either side of its own. With both losses, the default, the better one is chosen.
+        eigendecomposition. The best one is then tried with the squared hinge loss and a few C on
+        either side of its own, and the better loss is chosen; by default only where that can pay,
+        with 4 training objects or more for each feature. ``grid={"loss": ["squared",
+        "squared_hinge"]}`` tries both in any case.
 
         ``gamma_scale`` instead of ``gamma`` is in units of 1 / (median distance), for
         ``"dsk_rbf"`` of 1 / (median distance)^2. ``C_scale`` instead of ``C``, for ``"dsk_nd"``
@@ -171,8 +173,9 @@ def search(
     problem = SearchProblem(codes, n_folds, seed, thread_count(n_threads))
     values = row.adapted(values, grid or (), problem)
     call = SearchCall(
-        method, X, problem, values, distance, params, sampler, within, folder, limit, progress
-    )
+        method, X, problem, values, "loss" in (grid or ()), distance, params,
+        sampler, within, folder, limit, progress,
+    )  # fmt: skip
     started = time.perf_counter()
     with one_blas_thread():
         result = row.run(call)

@@ -8,7 +8,6 @@ import numpy as np
 from d2ke.learners.linear_model import LinearModel, predict
 from d2ke.learners.losses import train_classifier
 
-MANY = 4  # training objects for each feature, from which on it is tried
 _FOLDS = 5
 # The squared loss also pays for points that are far on the right side, so its C is larger.
 _FACTORS = (0.003, 0.03)

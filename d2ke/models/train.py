@@ -18,9 +18,10 @@ from d2ke._base.memory import bytes_needed, check_limit, needs, require_memory
 from d2ke.distances.registry import find_distance
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel, one_vs_rest_signs, winners
+from d2ke.learners.losses import hinge_can_pay
 from d2ke.model_selection.leave_one_out import RidgePath
 from d2ke.models.blocks import Block, fit_blocks
-from d2ke.models.hinge import MANY, better_by_hinge
+from d2ke.models.hinge import better_by_hinge
 from d2ke.models.model import D2KEModel
 from d2ke.models.recipes import default_blocks
 from d2ke.objects.container import Objects
@@ -159,7 +160,7 @@ def d2ke_train(
         C, left_out = _choose(path, target)
         scores = target.score(left_out)
         linear = target.linear(path, C)
-        if target.classes is not None and n >= MANY * Z.shape[1]:
+        if target.classes is not None and hinge_can_pay(*Z.shape):
             del path
             found = better_by_hinge(Z, target.values, C, n_threads)
             if found is not None:

@@ -118,6 +118,12 @@ D = rng.random(({n}, {n}))
 D += D.T
 np.fill_diagonal(D, 0)
 """
+MODEL = """
+rng = np.random.default_rng(0)
+words = ["".join(one) for one in rng.choice(list("ACGT"), (4000, 60))]
+y = np.array([word.count("A") > 15 for word in words])
+model = d2ke.d2ke_train(y[:200], words[:200], R=300)
+"""
 SOLVED = """
 rng = np.random.default_rng(0)
 Z, y = rng.standard_normal((4000, 300)), rng.integers(0, 2, 4000)
@@ -140,17 +146,44 @@ CASES |= {
         "sets = [np.zeros((2, 3))] * 2000",
         "while True: d2ke.kernel_features(sets, sigma=1.0, n_features=40_000)",
     ),
+    "training": (MODEL, "while True: d2ke.d2ke_train(y, words, R=300)"),
+    "training, decomposition": (
+        "from d2ke.model_selection.leave_one_out import RidgePath\n"
+        "Z = np.random.default_rng(0).standard_normal((2000, 2200))",
+        "while True: RidgePath.of(Z, np.ones((2000, 3)), 2)",
+    ),
+    "predicting": (MODEL, "while True: d2ke.d2ke_predict(None, words, model)"),
+    "features of a model": (MODEL, "while True: d2ke.d2ke_transform(words, model)"),
+    "many clusters": (
+        "from d2ke.discriminative.similarity_graph import DenseGraph\n"
+        + DENSE.format(n=3000)
+        + "graph = DenseGraph(D)",
+        "graph.eigenvectors(300)",
+    ),
+    "clusters of features": (
+        "from d2ke.discriminative.similarity_graph import FeatureKernel\n"
+        "Z = np.random.default_rng(0).random((12_000, 300))\n"
+        "graph = FeatureKernel(Z).graph(np.full(12_000, 1 / 12_000), 6_000)",
+        "while True: graph.eigenvectors(40)",
+    ),
+    "squared loss": (
+        "from d2ke.model_selection.squared_loss import cross_validate\n"
+        "Z = np.random.default_rng(0).standard_normal((1800, 1700))\n"
+        "y = folds = np.arange(1800) % 7",
+        "while True: cross_validate(Z, y, [1.0, 10.0], folds)",
+    ),
     "many strings": ("items = ['abc', 'defg'] * 10_000_000", "while True: d2ke.pack(items)"),
     "Gaussian kernel": (
         "X = np.random.default_rng(0).random((8000, 20))",
         "while True: d2ke.gaussian_gram(X, h=1.0)",
     ),
 }
-TIMES = {"one long pair among short ones": 4}
+TIMES = {"training": 3, "one long pair among short ones": 4}
 # A kind of computation each; the others are interrupted elsewhere in the same code.
 QUICK = (
     *("many short pairs", "one long pair", "long strings", "transportation", "coreset, herding"),
     *("search with a folder, products", "Python callable", "eigenvectors", "LIBLINEAR, random"),
+    *("training", "predicting"),
 )
 
 

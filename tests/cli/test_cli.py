@@ -261,7 +261,7 @@ def test_demo(tmp_path):
         timeout=120,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    header, rule, *rows, last = done.stdout.splitlines()
+    header, rule, *rows, saved, last = done.stdout.splitlines()
     assert "accuracy" in header
     assert "seconds" in header
     assert set(rule) == {"-"}
@@ -272,6 +272,10 @@ def test_demo(tmp_path):
     assert [row[1] for row in found] == names * 3
     assert all(60 < float(row[2]) <= 100 for row in found)
     assert all(re.search(r"\bk \d+", row[4]) for row in found if row[1] == "KNN")
+    n_test = re.fullmatch(
+        r"a model of 300 objects, saved \(0\.\d MB\) and loaded: (\d+) of (\d+) .*", saved
+    )
+    assert n_test[1] == n_test[2] == "957"
     assert str(figure) in last
     assert not BAR.search(done.stdout)
     assert os.listdir(tmp_path) == ["picture.png"]

@@ -16,7 +16,7 @@ import d2ke
 from d2ke.estimators import D2KEClassifier, DistanceKNeighborsClassifier, RSMTransformer
 
 WORDS = ["aab", "aba", "bcc", "ccb", "abab", "cbcb"]
-SERIES = [[0.0, 1, 2], [0.0, 1], [5.0, 6, 7, 8], [5.0, 7], [1.0], [6.0]]
+SERIES = [[0.0, 1.0, 2.0], [0.0, 1.0], [5.0, 6.0, 7.0, 8.0], [5.0, 7.0], [1.0], [6.0]]
 Y = [0, 0, 1, 1, 0, 1]
 
 

@@ -12,22 +12,24 @@ from d2ke import estimators
 
 PARAMETERS = {
     "CDSK": "n_clusters=2 affinity='distance' distance=None gamma=None distance_params=None "
-    "variant='hard' lam=None smoothing=None max_iter=10 n_threads=None random_state=None",
+    "variant='hard' lam=None smoothing=None max_iter=10 n_threads=None progress=False "
+    "random_state=None",
     "D2KEClassifier": "R=None distance=None distance_params=None blocks=None "
-    "unseen_letters='allow' max_memory=None n_threads=None random_state=None",
+    "unseen_letters='allow' max_memory=None n_threads=None progress=False random_state=None",
     "D2KERegressor": "R=None distance=None distance_params=None blocks=None "
-    "unseen_letters='allow' max_memory=None n_threads=None random_state=None",
+    "unseen_letters='allow' max_memory=None n_threads=None progress=False random_state=None",
     "D2KETransformer": "R=None distance=None distance_params=None blocks=None n_threads=None "
-    "random_state=None",
+    "progress=False random_state=None",
     "DistanceKNeighborsClassifier": "n_neighbors=1 distance=None distance_params=None "
-    "n_threads=None",
+    "n_threads=None progress=False",
     "LPDSK": "affinity='distance' distance=None gamma=None distance_params=None unknown=-1 "
-    "variant='relaxed' lam=None balance=True max_iter=10 n_threads=None",
-    "PseudoEuclidean": "R=64 distance=None distance_params=None n_threads=None",
+    "variant='relaxed' lam=None balance=True max_iter=10 n_threads=None progress=False",
+    "PseudoEuclidean": "R=64 distance=None distance_params=None n_threads=None progress=False",
     "RSMTransformer": "R=256 distance=None gamma=None distance_params=None n_threads=None "
-    "random_state=None",
+    "progress=False random_state=None",
     "SimilarityMachineClassifier": "C=1.0 lam_plus=1.0 lam_minus=1.0 tol=0.001 "
-    "affinity='distance' distance=None gamma=None distance_params=None n_threads=None",
+    "affinity='distance' distance=None gamma=None distance_params=None n_threads=None "
+    "progress=False",
 }
 
 

@@ -2,9 +2,11 @@
 """What scikit-learn's checks ask for, of objects that no table of numbers holds."""
 
 import pickle
+import sys
 
 import numpy as np
 import pytest
+import tqdm
 
 pytest.importorskip("sklearn", minversion="1.6")
 
@@ -140,6 +142,33 @@ def test_pipelines_and_grids(name, kind):
     search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, y)
     assert search.best_score_ > 0.8
     assert search.predict(X[:3]).shape == (3,)
+
+
+def test_shares_of_votes():
+    X, y = ["aab", "aba", "abb", "ccb", "cbc"], ["p", "p", "q", "r", "r"]
+    model = est.DistanceKNeighborsClassifier(3).fit(X, y)
+    shares = model.predict_proba(["aab", "ccc"])
+    assert shares.tolist() == [[2 / 3, 1 / 3, 0.0], [1 / 3, 0.0, 2 / 3]]
+    assert model.classes_[shares.argmax(axis=1)].tolist() == model.predict(["aab", "ccc"]).tolist()
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_progress(name, monkeypatch):
+    X, y = drawn("strings")
+    bars = []
+
+    class Bar(tqdm.tqdm):
+        def __init__(self, *arguments, **options):
+            bars.append(options["desc"])
+            super().__init__(*arguments, **options, disable=True)
+
+    monkeypatch.setattr(tqdm, "tqdm", Bar)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    for progress in (False, True):
+        model = clone(made(name, "strings").set_params(progress=progress))
+        model = pickle.loads(pickle.dumps(model)).fit(X, y)
+        outputs(model, X)
+        assert bool(bars) == progress
 
 
 @pytest.mark.parametrize("name", TRANSFORMERS)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from reference import examples
 
 from d2ke._base import arrays
-from d2ke.learners.neighbors import knn_predict
+from d2ke.learners.neighbors import knn_predict, knn_shares
 
 
 def naive(D, y, k):
@@ -33,6 +33,13 @@ def test_against_the_naive_loop(data):
     k = data.draw(st.integers(1, n))
     dtype = data.draw(st.sampled_from([np.float64, np.float32]))
     assert knn_predict(D.astype(dtype), y, k).tolist() == naive(D, y, k)
+    classes, codes = np.unique(y, return_inverse=True)
+    shares = knn_shares(D.astype(dtype), codes, k)
+    assert shares.shape == (m, len(classes))
+    for row, of_row in zip(D, shares, strict=True):
+        nearest = sorted(range(n), key=lambda j: (row[j], j))[:k]
+        votes = [sum(y[j] == name for j in nearest) for name in classes]
+        assert of_row.tolist() == [count / k for count in votes]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint16, np.int64])

@@ -59,3 +59,16 @@ def test_the_largest_step_is_required():
     cost_of(30_000, 100, hinge=True, inputs=1000, limit=limit).require("it")
     with pytest.raises(ValueError, match=f"max_memory is {limit - 1} bytes, but it take about"):
         cost_of(30_000, 100, hinge=True, inputs=1000, limit=limit - 1).require("it")
+
+
+def test_the_hinge_counts_where_it_is_tried():
+    R = 100
+    for n, forced, counts in ((399, True, True), (399, False, False), (400, False, True)):
+        limit = cost_of(n, R).needed(HINGE, R) + memory.SPARE
+        options = {"hinge": True, "force_hinge": forced}
+        cost_of(n, R, **options, limit=limit).require("it")
+        if counts:
+            with pytest.raises(ValueError, match="max_memory"):
+                cost_of(n, R, **options, limit=limit - 1).require("it")
+        else:
+            cost_of(n, R, **options, limit=limit - 1).require("it")

@@ -55,8 +55,9 @@ def test_d2ke_with_a_planted_optimum():
     }
     assert found.accuracy > 90
     assert len(found.tried) == 3 * 2 * 2 * 2
-    # Both losses by default.
-    both = search(X, y, sampler=points, grid=grid, **euclidean)
+    # By default the hinge is tried where it can pay: 150 objects are too few for 60 features.
+    assert search(X, y, sampler=points, grid=grid, **euclidean) == found
+    both = search(X, y, sampler=points, grid=grid | {"loss": LOSSES}, **euclidean)
     assert both.tried[:24] == found.tried
     hinge = found.parameters | {"loss": "squared_hinge"}
     assert [setting for setting, _ in both.tried[24:]] == [hinge | {"C": 1e-8}, hinge]
@@ -266,8 +267,6 @@ def test_the_chosen_setting_was_tried(method):
 @pytest.mark.parametrize("method", LINEAR)
 def test_the_model_has_a_loss_of_the_grid(method, monkeypatch):
     both = small_search(method, grid=grid_of(method, LOSSES))
-    default = {name: values for name, values in SMALL_GRIDS[method].items() if name != "loss"}
-    assert small_search(method, grid=default) == both
     hinge = small_search(method, grid=grid_of(method, ["squared_hinge"]))
     assert hinge.tried == both.tried
     by_hinge = [one for one in hinge.tried if one[0]["loss"] == "squared_hinge"]
@@ -279,6 +278,20 @@ def test_the_model_has_a_loss_of_the_grid(method, monkeypatch):
     assert squared.parameters["loss"] == "squared"
     assert squared.tried == both.tried[: -len(by_hinge)]
     assert both.accuracy == max(squared.accuracy, hinge.accuracy)
+
+
+@pytest.mark.parametrize(("method", "R"), [("d2ke", 12), ("rsm", 12), ("gdk_led", 2)])
+def test_by_default_the_hinge_is_tried_where_it_can_pay(method, R, tmp_path):
+    grid = {name: values for name, values in SMALL_GRIDS[method].items() if name != "loss"}
+    grid["R"] = [R]
+    for n, tried in ((4 * R, True), (4 * R - 1, False)):
+        X, y = ring(n, 0)
+        losses = LOSSES if tried else ["squared"]
+        found = small_search(method, X=X, y=y, grid=grid)
+        assert found == small_search(method, X=X, y=y, grid=grid | {"loss": losses})
+        assert {setting["loss"] for setting, _ in found.tried} == set(losses)
+        if method != "gdk_led":
+            assert small_search(method, X=X, y=y, grid=grid, folder=tmp_path / str(n)) == found
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ctrl-C during `d2ke train`, `d2ke predict` and `d2ke embed`: at once, and no file is changed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from model_file_cases import strings_csv
+
+from d2ke.cli.main import main
+from d2ke.models import persistence
+from d2ke.models.persistence import load_model
+
+LAUNCHER = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from d2ke.cli.main import console
+import d2ke.cli.models
+print("ready", flush=True)
+console()
+"""
+
+
+def words_csv(file, n):
+    words = ["".join(one) for one in np.random.default_rng(0).choice(list("ACGT"), (n, 60))]
+    strings_csv(file, words, ["many" if word.count("A") > 15 else "few" for word in words])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Write a small table and a model of it, and a table that takes long."""
+    folder = tmp_path_factory.mktemp("long")
+    words_csv(folder / "small.csv", 200)
+    words_csv(folder / "large.csv", 60_000)
+    words = ["--R", "200", "--threads", "2", "--out", str(folder / "m.h5")]
+    assert main(["train", str(folder / "small.csv"), *words]) == 0
+    return folder
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+@pytest.mark.parametrize(
+    ("command", "out", "after"),
+    [
+        ("train", "m.h5", 0.7),
+        pytest.param("train", "m.h5", 0.2, marks=pytest.mark.slow),
+        pytest.param("train", "m.h5", 3.0, marks=pytest.mark.slow),
+        ("predict", "labels.csv", 0.7),
+        pytest.param("predict", "labels.csv", 1.2, marks=pytest.mark.slow),
+        pytest.param("embed", "features.h5", 0.8, marks=pytest.mark.slow),
+    ],
+)
+def test_interrupt(folder, tmp_path, command, out, after):
+    out = tmp_path / out
+    content = (folder / "m.h5").read_bytes() if command == "train" else b"what was here before"
+    out.write_bytes(content)
+    files = [str(folder / "large.csv")]
+    if command != "train":
+        files.insert(0, str(folder / "m.h5"))
+    with subprocess.Popen(
+        [sys.executable, "-c", LAUNCHER, command, *files, "--out", str(out), "--threads", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert child.stdout.readline() == "ready\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(after)
+        sent = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=60)
+        delay = time.monotonic() - sent
+    assert child.returncode == 130, err
+    assert err == "d2ke: interrupted\n"
+    assert delay < 1.5
+    assert out.read_bytes() == content
+    assert os.listdir(tmp_path) == [out.name]
+
+
+def test_an_interrupt_while_the_model_is_written(folder, tmp_path, monkeypatch):
+    model = load_model(folder / "m.h5")
+    out = tmp_path / "m.h5"
+    out.write_bytes((folder / "m.h5").read_bytes())
+
+    original = persistence.atomic_write
+
+    class HalfWritten:
+        def __init__(self, path):
+            self.whole = original(path)
+
+        def __enter__(self):
+            self.stream = self.whole.__enter__()
+            return self
+
+        def __exit__(self, *error):
+            return self.whole.__exit__(*error)
+
+        def write(self, content):
+            self.stream.write(content[: len(content) // 2])
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(persistence, "atomic_write", HalfWritten)
+    with pytest.raises(KeyboardInterrupt):
+        persistence.save_model(out, model)
+    assert out.read_bytes() == (folder / "m.h5").read_bytes()
+    assert os.listdir(tmp_path) == [out.name]

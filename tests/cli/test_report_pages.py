@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The pages of `--report` in a browser without a window."""
+
+import json
+import re
+import shutil
+import subprocess
+from html import unescape
+
+import pytest
+from model_file_cases import put, splice, strings_csv
+
+from d2ke.cli.main import main
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+WIDTHS = (400, 1200)
+# The page in frames of the given widths; what is measured goes to an attribute of the body.
+FRAMES = """\
+<!DOCTYPE html>
+<html><body><script>
+const page = {page};
+const frames = {widths}.map(width => {{
+  const frame = document.createElement("iframe");
+  frame.srcdoc = page;
+  frame.style = `width: ${{width}}px; height: 900px; border: 0`;
+  document.body.append(frame);
+  return frame;
+}});
+window.onload = () => {{
+  const measured = frames.map(frame => {{
+    const root = frame.contentDocument.documentElement;
+    const pictures = [...frame.contentDocument.images];
+    return {{
+      width: root.clientWidth,
+      content: root.scrollWidth,
+      title: frame.contentDocument.title,
+      pictures: pictures.map(one => [one.complete ? one.naturalWidth : 0, one.clientWidth]),
+    }};
+  }});
+  document.body.setAttribute("data-measured", JSON.stringify(measured));
+}};
+</script></body></html>
+"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Return the path of a browser; skip without one."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip(f"needs a browser: none of {', '.join(BROWSERS)} is installed")
+    return path
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Write pages about models and predictions, with classes and with values."""
+    pytest.importorskip("matplotlib")
+    folder = tmp_path_factory.mktemp("pages")
+    X, y = splice("train")
+    strings_csv(folder / "classes.csv", X, y)
+    strings_csv(folder / "values.csv", X, [x.count("A") + 0.5 * x.count("G") for x in X])
+    for name in ("classes", "values"):
+        data, model, out = (str(folder / f"{name}{end}") for end in (".csv", ".h5", "-out.csv"))
+        words = ["--R", "64", "--threads", "2", "--report"]
+        assert main(["train", data, "--out", model, *words, str(folder / f"{name}.html")]) == 0
+        page = str(folder / f"{name}-predicted.html")
+        assert main(["predict", model, data, "--out", out, "--report", page]) == 0
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "n_pictures"),
+    [
+        ("classes", "D2KE of classes.csv", 3),
+        ("values", "D2KE of values.csv", 2),
+        ("classes-predicted", "Predictions for classes.csv", 1),
+        ("values-predicted", "Predictions for values.csv", 1),
+    ],
+)
+def test_pages_in_a_browser(browser, pages, tmp_path, name, title, n_pictures):
+    page = (pages / f"{name}.html").read_text()
+    assert "<script" not in page
+    quoted = json.dumps(page).replace("</", "<\\/")
+    put(tmp_path / "frames.html", [FRAMES.format(page=quoted, widths=list(WIDTHS))])
+    words = ["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"]
+    words += [f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1300,900", "--dump-dom"]
+    run = subprocess.run(
+        [browser, *words, (tmp_path / "frames.html").as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert run.returncode == 0, run.stderr
+    assert "CONSOLE" not in run.stderr
+    measured = json.loads(unescape(re.search(r'data-measured="([^"]*)"', run.stdout)[1]))
+    for frame, width in zip(measured, WIDTHS, strict=True):
+        assert frame["title"] == title
+        # A scroll bar of the page may take some of the width; nothing is wider than what is left.
+        assert width - 20 <= frame["width"] <= width
+        assert frame["content"] == frame["width"]
+        assert len(frame["pictures"]) == n_pictures
+        assert all(natural > 0 and shown > 200 for natural, shown in frame["pictures"])
+
+
+def test_what_the_pages_of_predictions_say(pages):
+    page = (pages / "classes-predicted.html").read_text()
+    accuracy = float(re.search(r"<b>Accuracy: ([\d.]+) ±", page)[1])
+    rows = re.findall(r"<tr><td>(EI|IE|N)</td><td>(\d+)</td><td>(\d+)</td>", page)
+    assert [name for name, _, _ in rows] == ["EI", "IE", "N"]
+    counts = [(int(total), int(right)) for _, total, right in rows]
+    assert sum(total for total, _ in counts) == 180
+    assert accuracy == pytest.approx(sum(right for _, right in counts) / 1.8, abs=0.06)
+    assert "<b>100 R^2: " in (pages / "values-predicted.html").read_text()
+
+
+def test_a_report_needs_labels(pages, tmp_path, capsys):
+    put(tmp_path / "new.fasta", [f">{i}\n{x}" for i, x in enumerate(splice("test")[0])])
+    files = [str(pages / "classes.h5"), str(tmp_path / "new.fasta")]
+    out = ["--out", str(tmp_path / "o.csv"), "--report"]
+    assert main(["predict", *files, *out, str(tmp_path / "r.html")]) == 2
+    assert "a report needs labelled objects (--labels)" in capsys.readouterr().err
+    assert main(["predict", *files, *out, str(tmp_path / "r.pdf")]) == 2
+    assert "report must end in .html" in capsys.readouterr().err
+    assert not (tmp_path / "o.csv").exists()
