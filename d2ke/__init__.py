@@ -16,6 +16,7 @@ from d2ke.discriminative.bounds import (
     density_error_bound,
     kernel_risk_bound,
     kernel_similarity_bound,
+    similarity_machine_bound,
     similarity_risk_bound,
 )
 from d2ke.discriminative.cdsk import Clustering, cdsk
@@ -163,6 +164,7 @@ __all__ = [
     "search",
     "select_features",
     "show_config",
+    "similarity_machine_bound",
     "similarity_machine_fit",
     "similarity_machine_predict",
     "similarity_risk_bound",

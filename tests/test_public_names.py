@@ -155,6 +155,7 @@ NAMES = {
         max_memory=None, n_folds=10, seed=0, n_threads=None, progress=False, **params)
     select_features(Z, y, R, *, rho=1.0, keep='best', centre=True, seed=None)
     show_config()
+    similarity_machine_bound(model, S, y, *, margin=1.0, delta=0.05)
     similarity_machine_fit(S, y, *, C=1.0, lam_plus=1.0, lam_minus=1.0, tol=0.001)
     similarity_machine_predict(model, S_new)
     similarity_risk_bound(S, y, alpha, *, margin=1.0, delta=0.05)

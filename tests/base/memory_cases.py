@@ -288,6 +288,13 @@ def similarity_machine_fit(n):
     return partial(d2ke.similarity_machine_fit, symmetric(n), labels(n, 2), tol=0.1)
 
 
+@at({"n": 1500}, tiny={"n": 30})
+def similarity_machine_bound(n):
+    S, y = symmetric(n), labels(n, 2)
+    model = d2ke.SimilarityMachine(np.arange(2), np.full((n, 1), 1 / n), np.zeros(1))
+    return partial(d2ke.similarity_machine_bound, model, S, y)
+
+
 @at({"n": 12000, "m": 1000}, tiny={"n": 30, "m": 20})
 def similarity_machine_predict(n, m):
     model = d2ke.similarity_machine_fit(kernel(m), labels(m, 2), tol=0.1)
