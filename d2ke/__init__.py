@@ -39,16 +39,18 @@ from d2ke.distances.registry import distance_names
 from d2ke.embedding.feature_selection import FeatureSelection, select_features
 from d2ke.embedding.features import d2ke_embed, d2ke_features, rsm_embed
 from d2ke.embedding.gram import d2ke_gram, dsk_gram
-from d2ke.embedding.kernel_error import (
-    KernelError,
-    effective_dimension,
-    features_needed,
-    kernel_error,
-    kernel_standard_error,
-)
+from d2ke.embedding.kernel_bootstrap import KernelBootstrap, bootstrap_kernel_error
+from d2ke.embedding.kernel_error import KernelError, kernel_error, kernel_standard_error
 from d2ke.embedding.pseudo_euclidean import PseudoEuclidean, gdk_led
 from d2ke.embedding.scaling import Scaling
 from d2ke.embedding.spectrum import SpectrumRepair, psd_split
+from d2ke.embedding.theory import (
+    effective_dimension,
+    features_needed,
+    features_needed_for_risk,
+    lipschitz_constant,
+    soft_min_distance,
+)
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
 from d2ke.learners.libsvm import svmtrain
@@ -89,6 +91,7 @@ __all__ = [
     "Explanation",
     "FeatureSelection",
     "KernelAlignment",
+    "KernelBootstrap",
     "KernelClassifier",
     "KernelCoreset",
     "KernelDistanceInfo",
@@ -107,6 +110,7 @@ __all__ = [
     "SpectrumRepair",
     "__version__",
     "bandwidth",
+    "bootstrap_kernel_error",
     "cdsk",
     "clustering_accuracy",
     "concatenate",
@@ -125,6 +129,7 @@ __all__ = [
     "dsk_gram",
     "effective_dimension",
     "features_needed",
+    "features_needed_for_risk",
     "gaussian_gram",
     "gdk_led",
     "io",
@@ -143,6 +148,7 @@ __all__ = [
     "kernel_similarity_bound",
     "kernel_standard_error",
     "knn_predict",
+    "lipschitz_constant",
     "load_model",
     "load_search",
     "lpdsk",
@@ -169,6 +175,7 @@ __all__ = [
     "similarity_machine_predict",
     "similarity_risk_bound",
     "simplex_qp",
+    "soft_min_distance",
     "svmpredict",
     "svmtrain",
     "train",

@@ -55,12 +55,14 @@ NAMES = {
     FeatureSelection(indices, weights, q, alignment)
     KernelAlignment(rotation, translation, distance_before, distance, kappa, bound, method,
         motion, sigma, eps, counts=<factory>)
+    KernelBootstrap(max, rms, relative, centred, delta, n_features, n_objects)
     KernelClassifier(classes, alpha, codes, objective, lam, coef, from_features)
     KernelCoreset(indices, weights, measure, distance, distance_method, standard_error, bound,
         delta, total, method, kernel, sigma)
     KernelDistanceInfo(value, squared, method, reason, kernel, sigma, eps, delta, total, bound,
         standard_error, discretisation, counts)
-    KernelError(sizes, n_blocks, max_mean, max_sd, rms_mean, rms_sd, expected_rms)
+    KernelError(sizes, n_blocks, max_mean, max_sd, rms_mean, rms_sd, expected_rms,
+        relative_mean, relative_sd, centred_mean=None, centred_sd=None)
     KernelFeatureMap(method, kernel, sigma, centre, kind, channels, omega, degree, radius, eps)
     LinearModel(weights, bias, classes, solver, options)
     Measure(points, vectors, kind='points', gap=0.0, n_samples=None)
@@ -76,6 +78,8 @@ NAMES = {
     SpectrumRepair(kind, gram, least, negative)
     __version__
     bandwidth(X, *, n_neighbors=7)
+    bootstrap_kernel_error(Z, *, delta=0.05, n_resamples=200, max_objects=256, seed=0,
+        n_threads=None)
     cdsk(K=None, n_clusters=None, *, points=None, features=None, h=None, lam=None,
         variant='hard', trace_weight=0.1, smoothing=None, similarity='psd', risk='margin',
         max_iter=10, seed=0)
@@ -99,8 +103,10 @@ NAMES = {
         max_memory=None, resume=False, progress=False, client=None, **params)
     distance_names()
     dsk_gram(D, *, kind='rbf', gamma=None, beta=2.0, repair=None)
-    effective_dimension(kind, *, length=None, alphabet_size=None, n_elements=None)
+    effective_dimension(kind, *, length=None, alphabet_size=None, n_elements=None,
+        n_dimensions=None)
     features_needed(eps, delta, p, gamma)
+    features_needed_for_risk(eps, delta, p, gamma, *, lipschitz=1.0, coefficients=1.0)
     gaussian_gram(X, Y=None, *, h=None)
     gdk_led(D, R)
     io
@@ -116,7 +122,8 @@ NAMES = {
     kernel_distance_matrix(X, Y=None, *, sigma=None, weights_x=None, weights_y=None,
         kernel='gaussian', method='exact', n_features=None, eps=None, delta=None, seed=0,
         n_threads=None)
-    kernel_error(Z, *, gram=None, features=None, sizes=None, max_blocks=20, n_threads=None)
+    kernel_error(Z, *, gram=None, features=None, sizes=None, max_blocks=20, centred=False,
+        n_threads=None)
     kernel_feature_map(sets, *, sigma, weights=None, kernel='gaussian', method='auto',
         n_features=None, eps=None, delta=None, uniform=False, seed=0)
     kernel_features(sets, *, sigma, weights=None, kernel='gaussian', method='auto',
@@ -130,6 +137,7 @@ NAMES = {
     kernel_similarity_bound(K, y, alpha, *, margin=1.0, delta=0.05)
     kernel_standard_error(Z, Y=None)
     knn_predict(D, y, k=1)
+    lipschitz_constant(w, gamma)
     load_model(file)
     load_search(path)
     lpdsk(K=None, y=None, *, points=None, features=None, h=None, unknown=-1, lam=None,
@@ -160,6 +168,7 @@ NAMES = {
     similarity_machine_predict(model, S_new)
     similarity_risk_bound(S, y, alpha, *, margin=1.0, delta=0.05)
     simplex_qp(H, f, *, start=None, tol=1e-06, max_steps=None)
+    soft_min_distance(D, E=None, *, gamma)
     svmpredict(y, K, model)
     svmtrain(y, K, options='-t 4 -c 1 -q', *, class_weight=None)
     train(y, Z, options='-s 2 -e 0.0001 -c 1 -q', *, solver='liblinear', class_weight=None,

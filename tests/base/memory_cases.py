@@ -206,6 +206,31 @@ def kernel_error(n, t):
     return partial(d2ke.kernel_error, Z, features=Z, n_threads=2, sizes=[8, 64])
 
 
+@at({"n": 20000, "t": "f8"}, {"n": 20000, "t": "f4"}, tiny={"n": 30})
+def kernel_error_centred(n, t):
+    Z = np.abs(points(min(n, 2000), 64)).astype(t)
+    call = partial(d2ke.kernel_error, Z, features=Z, n_threads=2, sizes=[8, 64], centred=True)
+    return call, ("kernel_error", "centred", {"n": len(Z), "L": 64, "T": 2})
+
+
+@at({"n": 1000}, tiny={"n": 30})
+def bootstrap_kernel_error(n):
+    Z = points(n, 2000 if n > 30 else 5)
+    call = partial(d2ke.bootstrap_kernel_error, Z, max_objects=n, n_resamples=20, n_threads=2)
+    return call, ("bootstrap_kernel_error", "", {"n": n, "R": Z.shape[1], "T": 2})
+
+
+@at({"n": 5000, "m": 2000}, tiny={"n": 30, "m": 20})
+def soft_min_distance(n, m):
+    return partial(d2ke.soft_min_distance, points(n, 50), points(m, 50), gamma=1.0)
+
+
+@at({"n": 2000, "R": 1000}, tiny={"n": 30, "R": 5})
+def lipschitz_constant(n, R):
+    call = partial(d2ke.lipschitz_constant, points(n, R), 1.0)
+    return call, ("lipschitz_constant", "", {"k": n, "R": R})
+
+
 @at({"n": 4000, "m": 2000}, tiny={"n": 30, "m": 20})
 def kernel_standard_error(n, m):
     return partial(d2ke.kernel_standard_error, points(n, 50), points(m, 50))
