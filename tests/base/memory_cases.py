@@ -534,6 +534,13 @@ def kernel_coreset(n, d, method):
     return call, ("kernel_coreset", "", {"N": n * d, "V": n})
 
 
+@at({"n": 200_000, "d": 2}, tiny={"n": 2000})
+def kernel_coreset_by_eps(n, d):
+    P = np.random.default_rng(0).random((n, d))
+    call = partial(d2ke.kernel_coreset, P, sigma=1.0, eps=0.2, **ONE)
+    return call, ("kernel_coreset", "", {"N": n * d, "V": n})
+
+
 @at({"n": 100, "d": 3}, tiny={"n": 10})
 def kernel_align(n, d):
     P = 6 * np.random.default_rng(0).random((n, d))
