@@ -60,11 +60,18 @@ from d2ke.learners.neighbors import knn_predict
 from d2ke.learners.svm_model import SVMModel, svmpredict
 from d2ke.measures.coreset import KernelCoreset, kernel_coreset
 from d2ke.measures.distance import KernelDistanceInfo, kernel_distance, kernel_norm
+from d2ke.measures.ellipses import kernel_coordinates
 from d2ke.measures.feature_map import KernelFeatureMap, kernel_feature_map, kernel_features
 from d2ke.measures.measure import Measure
 from d2ke.measures.pairwise import kernel_distance_matrix, kernel_neighbors
 from d2ke.measures.registration import KernelAlignment, kernel_align
 from d2ke.measures.shapes import curve, mesh
+from d2ke.measures.two_sample import (
+    TwoSampleTest,
+    features_two_sample_test,
+    gram_two_sample_test,
+    kernel_two_sample_test,
+)
 from d2ke.model_selection.result import Search, load_search
 from d2ke.model_selection.search import search
 from d2ke.models import samplers, views
@@ -108,6 +115,7 @@ __all__ = [
     "SimilarityMachine",
     "SimplexSolution",
     "SpectrumRepair",
+    "TwoSampleTest",
     "__version__",
     "bandwidth",
     "bootstrap_kernel_error",
@@ -130,12 +138,15 @@ __all__ = [
     "effective_dimension",
     "features_needed",
     "features_needed_for_risk",
+    "features_two_sample_test",
     "gaussian_gram",
     "gdk_led",
+    "gram_two_sample_test",
     "io",
     "kernel_align",
     "kernel_classifier_fit",
     "kernel_classifier_predict",
+    "kernel_coordinates",
     "kernel_coreset",
     "kernel_distance",
     "kernel_distance_matrix",
@@ -147,6 +158,7 @@ __all__ = [
     "kernel_risk_bound",
     "kernel_similarity_bound",
     "kernel_standard_error",
+    "kernel_two_sample_test",
     "knn_predict",
     "lipschitz_constant",
     "load_model",

@@ -76,6 +76,7 @@ NAMES = {
     SimilarityMachine(classes, coef, bias)
     SimplexSolution(alpha, objective, gap, n_steps, converged)
     SpectrumRepair(kind, gram, least, negative)
+    TwoSampleTest(distance, p_value, exact, null, sigma=None)
     __version__
     bandwidth(X, *, n_neighbors=7)
     bootstrap_kernel_error(Z, *, delta=0.05, n_resamples=200, max_objects=256, seed=0,
@@ -107,14 +108,17 @@ NAMES = {
         n_dimensions=None)
     features_needed(eps, delta, p, gamma)
     features_needed_for_risk(eps, delta, p, gamma, *, lipschitz=1.0, coefficients=1.0)
+    features_two_sample_test(Z, n, *, n_permutations=999, seed=0)
     gaussian_gram(X, Y=None, *, h=None)
     gdk_led(D, R)
+    gram_two_sample_test(K, n, *, n_permutations=999, seed=0)
     io
     kernel_align(P, Q, *, sigma, motion='rigid', weights_p=None, weights_q=None, method='auto',
         eps=None, seed=0, n_threads=None)
     kernel_classifier_fit(K=None, y=None, *, features=None, lam=None, similarity='psd',
         risk='margin')
     kernel_classifier_predict(model, K_new=None, *, features=None)
+    kernel_coordinates(P, covariance)
     kernel_coreset(P, m=None, *, sigma=None, weights_p=None, kernel='gaussian', method='auto',
         eps=None, delta=None, seed=0, n_threads=None, evaluate=True)
     kernel_distance(P, Q, *, sigma=None, weights_p=None, weights_q=None, kernel='gaussian',
@@ -136,6 +140,8 @@ NAMES = {
     kernel_risk_bound(K, y, alpha, *, margin=1.0, delta=0.05)
     kernel_similarity_bound(K, y, alpha, *, margin=1.0, delta=0.05)
     kernel_standard_error(Z, Y=None)
+    kernel_two_sample_test(P, Q, *, sigma='median', kernel='gaussian', n_permutations=999,
+        seed=0)
     knn_predict(D, y, k=1)
     lipschitz_constant(w, gamma)
     load_model(file)

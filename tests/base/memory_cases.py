@@ -564,6 +564,36 @@ def mesh(n, gap):
     return partial(d2ke.mesh, np.random.default_rng(0).random((30, 3)), faces, gap=gap)
 
 
+@variants("oriented", True, False)({"n": 200_000}, tiny={"n": 3})
+def mesh_in_five_dimensions(n, oriented):
+    vertices = np.random.default_rng(0).random((30, 5))
+    call = partial(d2ke.mesh, vertices, labels(3 * n, 30).reshape(n, 3), oriented=oriented)
+    return call, ("mesh", "", {"S": n, "d": 5, "r": 10 if oriented else 55})
+
+
+@at({"n": 1_000_000}, tiny={"n": 30})
+def kernel_coordinates(n):
+    call = partial(d2ke.kernel_coordinates, points(n, 3), np.eye(3))
+    return call, ("kernel_coordinates", "", {"N": 3 * n, "V": n})
+
+
+@at({"n": 1500}, tiny={"n": 30})
+def kernel_two_sample_test(n):
+    call = partial(d2ke.kernel_two_sample_test, points(n, 3), points(n, 3))
+    return call, ("kernel_two_sample_test", "", {"n": 2 * n, "N": 6 * n})
+
+
+@at({"n": 3000}, tiny={"n": 30})
+def gram_two_sample_test(n):
+    return partial(d2ke.gram_two_sample_test, kernel(n), n // 2, n_permutations=100)
+
+
+@at({"n": 40_000, "t": "f8"}, {"n": 40_000, "t": "f4"}, tiny={"n": 30})
+def features_two_sample_test(n, t):
+    Z = points(n, 64).astype(t)
+    return partial(d2ke.features_two_sample_test, Z, n // 2, n_permutations=100)
+
+
 @at({"n": 800_000}, tiny={"n": 30})
 def mesh_of_samples(n):
     vertices = np.random.default_rng(0).random((30, 3))
