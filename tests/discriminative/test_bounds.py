@@ -136,6 +136,30 @@ def test_eq_7_bounds_the_loss_of_theorem_1(seed):
     assert d2ke.kernel_risk_bound(K, y, alpha) <= d2ke.kernel_similarity_bound(K, y, alpha) + 1e-12
 
 
+@given(SEEDS, st.floats(0.3, 2.0), st.integers(1, 3))
+def test_theorem_2_by_its_formula(seed, h, d):
+    rng = np.random.default_rng(seed)
+    n, delta = 7, 0.1
+    X, alpha = rng.normal(size=(n, d)), rng.dirichlet(np.ones(n))
+    y = rng.permutation(np.r_[0, 1, rng.integers(0, 2, n - 2)])
+    s = 1 - 2 * y
+
+    def density(i, j, width):
+        return np.exp(-((X[i] - X[j]) ** 2).sum() / (2 * width**2)) / (2 * np.pi * width**2) ** (
+            d / 2
+        )
+
+    square = sum(alpha[i] * alpha[j] * s[i] * s[j] * density(i, j, np.sqrt(2) * h)
+                 for i in range(n) for j in range(n))  # fmt: skip
+    overlap = sum(alpha[i] * s[i] * s[j] * density(i, j, h)
+                  for i in range(n) for j in range(n) if i != j)  # fmt: skip
+    eps = density(0, 0, h) * np.sqrt(2 * np.log(2 * n / delta) / (n - 1))
+    wanted = square - 2 * overlap / (n - 1) + 2 * eps
+    assert d2ke.density_error_bound(X, y, alpha, h=h, delta=delta) == pytest.approx(
+        wanted, abs=1e-10
+    )
+
+
 def test_density_bound_holds():
     """Two normal densities, where the error is known: it exceeds the bound in none of 50 draws."""
     grid = np.linspace(-9, 9, 3601)
