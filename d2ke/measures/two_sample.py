@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -21,7 +21,8 @@ from d2ke.measures.kernels import SCALED_KERNELS, Kernel
 from d2ke.measures.measure import Measure, coordinates
 
 _COLUMNS = 64  # permutations at a time
-_TIES = 1e-10  # statistics that differ by less, relative to the largest, are equal
+# Statistics are equal that differ by less, relative to the largest and to kernel values.
+_TIES, _ROUNDING = 1e-10, 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +157,8 @@ def kernel_two_sample_test(
             K = cdist(points, points, "sqeuclidean")
             K *= -0.5
         np.exp(K, out=K)
-    return _tested(lambda W: _quadratic(K, W), len(first), len(K), n_permutations, seed, scale)
+    divided = _Pooled(lambda W: _quadratic(K, W), len(first), len(K), _largest(K))
+    return _tested(divided, n_permutations, seed, scale)
 
 
 needs("gram_two_sample_test", "c n^2 + 1536 n", "take fewer objects")
@@ -203,7 +205,9 @@ def gram_two_sample_test(
     """
     K = symmetric_matrix("K", K, "gram_two_sample_test")
     n = integer("n", n, 1, len(K) - 1)
-    return _tested(lambda W: _quadratic(K, W), n, len(K), n_permutations, seed)
+    return _tested(
+        _Pooled(lambda W: _quadratic(K, W), n, len(K), _largest(K)), n_permutations, seed
+    )
 
 
 needs("features_two_sample_test", "1024 n + 2048 R + c n R", "take fewer objects")
@@ -268,7 +272,21 @@ def features_two_sample_test(
         sums -= means[:, None] * W.sum(axis=0)
         return np.square(sums).sum(axis=0)
 
-    return _tested(squares, n, len(Z), n_permutations, seed)
+    largest = float(np.einsum("ij,ij->i", Z, Z).max())
+    return _tested(_Pooled(squares, n, len(Z), largest), n_permutations, seed)
+
+
+class _Pooled(NamedTuple):
+    """D_K^2 of columns of weights, sizes of the first sample and of both, the largest K(x, x)."""
+
+    squares: Callable[[np.ndarray], np.ndarray]
+    n: int
+    total: int
+    largest: float
+
+
+def _largest(K: np.ndarray) -> float:
+    return float(np.abs(K.diagonal()).max())
 
 
 def _quadratic(K: np.ndarray, W: np.ndarray) -> np.ndarray:
@@ -277,14 +295,10 @@ def _quadratic(K: np.ndarray, W: np.ndarray) -> np.ndarray:
 
 
 def _tested(
-    squares: Callable[[np.ndarray], np.ndarray],
-    n: int,
-    total: int,
-    n_permutations: int,
-    seed: Any,
-    sigma: float | None = None,
+    pooled: _Pooled, n_permutations: int, seed: Any, sigma: float | None = None
 ) -> TwoSampleTest:
-    """Return the test of the first n of all objects; `squares` is D_K^2 of columns of weights."""
+    """Return the test of the first objects against the others."""
+    squares, n, total, largest = pooled
     n_permutations = integer("n_permutations", n_permutations, 1)
     rng = generator(seed)
     first = np.zeros(total, dtype=bool)
@@ -297,7 +311,7 @@ def _tested(
     if exact:
         # The division at hand is the first of all; the others' rounding must not differ.
         observed = float(drawn[0])
-    least = observed - _TIES * max(float(np.abs(drawn).max()), abs(observed))
+    least = observed - _TIES * max(float(np.abs(drawn).max()), abs(observed)) - _ROUNDING * largest
     as_large = int((drawn >= least).sum())
     p_value = as_large / len(drawn) if exact else (1 + as_large) / (1 + len(drawn))
     null = np.sqrt(np.maximum(np.sort(drawn), 0.0))

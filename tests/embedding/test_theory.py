@@ -89,7 +89,7 @@ def test_balls_cover_unit_ball_sets(metric):
 )
 def test_corollary_1(eps, delta, M, A):
     R = d2ke.features_needed_for_risk(eps, delta, 3.0, 0.5, lipschitz=M, coefficients=A)
-    error = eps / (M * A)
+    error = eps / M / A
     if error >= 1:
         assert R == 1
     else:

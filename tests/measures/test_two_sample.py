@@ -103,6 +103,17 @@ def test_no_p_value_is_zero():
     assert d2ke.kernel_two_sample_test(P, P).sigma == 1.0
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 30])
+def test_equal_objects_tell_nothing(n):
+    """All statistics are rounding, and the p-value is 1."""
+    P = np.full((n, 3), 0.1)
+    for Q in (P[:1], P):
+        Z = np.full((n + len(Q), 5), 0.3)
+        assert d2ke.kernel_two_sample_test(P, Q, sigma=0.7).p_value == 1
+        assert d2ke.gram_two_sample_test(Z @ Z.T, n).p_value == 1
+        assert d2ke.features_two_sample_test(Z, n).p_value == 1
+
+
 def test_strings():
     """Objects that are no points: a Gram matrix of features, or a function."""
     X = ["ACGT", "ACGA", "ACCT", "ACG", "TTTA", "TTAA", "TATA", "TTA"]
