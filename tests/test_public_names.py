@@ -141,7 +141,7 @@ NAMES = {
     kernel_similarity_bound(K, y, alpha, *, margin=1.0, delta=0.05)
     kernel_standard_error(Z, Y=None)
     kernel_two_sample_test(P, Q, *, sigma='median', kernel='gaussian', n_permutations=999,
-        seed=0)
+        n_groups=None, seed=0, n_threads=None)
     knn_predict(D, y, k=1)
     lipschitz_constant(w, gamma)
     load_model(file)

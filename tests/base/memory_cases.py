@@ -583,6 +583,13 @@ def kernel_two_sample_test(n):
     return call, ("kernel_two_sample_test", "", {"n": 2 * n, "N": 6 * n})
 
 
+@at({"n": 20_000}, tiny={"n": 30})
+def two_sample_test_of_groups(n):
+    P, Q = np.random.default_rng(0).standard_normal((2, n, 20))
+    call = partial(d2ke.kernel_two_sample_test, P, Q, sigma=1.0, n_groups=16, **ONE)
+    return call, ("kernel_two_sample_test", "n_groups", {"n": 2 * n, "N": 40 * n})
+
+
 @at({"n": 3000}, tiny={"n": 30})
 def gram_two_sample_test(n):
     return partial(d2ke.gram_two_sample_test, kernel(n), n // 2, n_permutations=100)

@@ -479,6 +479,7 @@ CASES = [
     (ValueError, ("Q", "nan"), d2ke.kernel_two_sample_test, Z, [[NAN, 0.0]]),
     (ValueError, ("P", "empty"), d2ke.kernel_two_sample_test, [], Z, given(kernel=max)),
     (ValueError, ("n_permutations", "0"), d2ke.gram_two_sample_test, K, 2, given(n_permutations=0)),
+    (ValueError, ("n_groups", "1"), d2ke.kernel_two_sample_test, Z, Z, given(n_groups=1)),
     (ValueError, ("n", "4"), d2ke.gram_two_sample_test, K, 4),
     (ValueError, ("K", "nan"), d2ke.gram_two_sample_test, BAD_K, 2),
     (ValueError, ("n", "0"), d2ke.features_two_sample_test, Z, 0),
