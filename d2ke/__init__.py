@@ -16,6 +16,7 @@ from d2ke.discriminative.bounds import (
     density_error_bound,
     kernel_risk_bound,
     kernel_similarity_bound,
+    similarity_machine_bound,
     similarity_risk_bound,
 )
 from d2ke.discriminative.cdsk import Clustering, cdsk
@@ -38,16 +39,18 @@ from d2ke.distances.registry import distance_names
 from d2ke.embedding.feature_selection import FeatureSelection, select_features
 from d2ke.embedding.features import d2ke_embed, d2ke_features, rsm_embed
 from d2ke.embedding.gram import d2ke_gram, dsk_gram
-from d2ke.embedding.kernel_error import (
-    KernelError,
-    effective_dimension,
-    features_needed,
-    kernel_error,
-    kernel_standard_error,
-)
+from d2ke.embedding.kernel_bootstrap import KernelBootstrap, bootstrap_kernel_error
+from d2ke.embedding.kernel_error import KernelError, kernel_error, kernel_standard_error
 from d2ke.embedding.pseudo_euclidean import PseudoEuclidean, gdk_led
 from d2ke.embedding.scaling import Scaling
 from d2ke.embedding.spectrum import SpectrumRepair, psd_split
+from d2ke.embedding.theory import (
+    effective_dimension,
+    features_needed,
+    features_needed_for_risk,
+    lipschitz_constant,
+    soft_min_distance,
+)
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
 from d2ke.learners.libsvm import svmtrain
@@ -57,11 +60,18 @@ from d2ke.learners.neighbors import knn_predict
 from d2ke.learners.svm_model import SVMModel, svmpredict
 from d2ke.measures.coreset import KernelCoreset, kernel_coreset
 from d2ke.measures.distance import KernelDistanceInfo, kernel_distance, kernel_norm
+from d2ke.measures.ellipses import kernel_coordinates
 from d2ke.measures.feature_map import KernelFeatureMap, kernel_feature_map, kernel_features
 from d2ke.measures.measure import Measure
 from d2ke.measures.pairwise import kernel_distance_matrix, kernel_neighbors
 from d2ke.measures.registration import KernelAlignment, kernel_align
 from d2ke.measures.shapes import curve, mesh
+from d2ke.measures.two_sample import (
+    TwoSampleTest,
+    features_two_sample_test,
+    gram_two_sample_test,
+    kernel_two_sample_test,
+)
 from d2ke.model_selection.result import Search, load_search
 from d2ke.model_selection.search import search
 from d2ke.models import samplers, views
@@ -88,6 +98,7 @@ __all__ = [
     "Explanation",
     "FeatureSelection",
     "KernelAlignment",
+    "KernelBootstrap",
     "KernelClassifier",
     "KernelCoreset",
     "KernelDistanceInfo",
@@ -104,8 +115,10 @@ __all__ = [
     "SimilarityMachine",
     "SimplexSolution",
     "SpectrumRepair",
+    "TwoSampleTest",
     "__version__",
     "bandwidth",
+    "bootstrap_kernel_error",
     "cdsk",
     "clustering_accuracy",
     "concatenate",
@@ -124,12 +137,16 @@ __all__ = [
     "dsk_gram",
     "effective_dimension",
     "features_needed",
+    "features_needed_for_risk",
+    "features_two_sample_test",
     "gaussian_gram",
     "gdk_led",
+    "gram_two_sample_test",
     "io",
     "kernel_align",
     "kernel_classifier_fit",
     "kernel_classifier_predict",
+    "kernel_coordinates",
     "kernel_coreset",
     "kernel_distance",
     "kernel_distance_matrix",
@@ -141,7 +158,9 @@ __all__ = [
     "kernel_risk_bound",
     "kernel_similarity_bound",
     "kernel_standard_error",
+    "kernel_two_sample_test",
     "knn_predict",
+    "lipschitz_constant",
     "load_model",
     "load_search",
     "lpdsk",
@@ -163,10 +182,12 @@ __all__ = [
     "search",
     "select_features",
     "show_config",
+    "similarity_machine_bound",
     "similarity_machine_fit",
     "similarity_machine_predict",
     "similarity_risk_bound",
     "simplex_qp",
+    "soft_min_distance",
     "svmpredict",
     "svmtrain",
     "train",

@@ -45,6 +45,14 @@ def test_distances_guide():
     assert names["D"][0, 1] == pytest.approx(2**0.5)
 
 
+def test_theory_guide():
+    names = {}
+    for code in blocks("docs/theory.md"):
+        exec(code, names)
+    assert names["enough"] == pytest.approx(1500, rel=0.1)
+    assert names["proven"] == 119463
+
+
 def test_stores_guide(capsys):
     names = {}
     for code in blocks("docs/stores.md"):

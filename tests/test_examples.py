@@ -55,3 +55,57 @@ def test_clustering(monkeypatch, capsys, tmp_path):
         assert accuracy[data, "CDSK, D2KE Gram matrix"] > 50
         assert accuracy[data, "LPDSK, Gaussian of kernel distance"] > 65
         assert image.imread(tmp_path / f"clustering-{data}.png").shape[1] > 2000  # three panels
+
+
+@pytest.mark.slow
+def test_retrieval(monkeypatch, capsys, tmp_path):
+    pytest.importorskip("sklearn")
+    image = pytest.importorskip("matplotlib.image")
+    picture = tmp_path / "retrieval.png"
+    printed = run(monkeypatch, capsys, "retrieval.py", "--small", "--picture", str(picture))
+    rows = re.findall(r"^(\w.*?) +[\d.]+ +([\d.]+) +([\d.]+)% +([\d.]+)%", printed, re.M)
+    correlation = {name: float(value) for name, value, _, _ in rows}
+    at_ten = {name: float(value) for name, _, _, value in rows}
+    assert list(correlation) == ["EMD", "kernel distance", "kernel distance, features"]
+    assert correlation["EMD"] == 1
+    assert correlation["kernel distance"] > 0.8
+    assert correlation["kernel distance, features"] > 0.8
+    assert at_ten["kernel distance"] > at_ten["EMD"] > 70
+    assert image.imread(picture).shape[1] == 1300
+
+
+def test_ranks_of_retrieval():
+    pytest.importorskip("matplotlib")
+    example = runpy.run_path(str(EXAMPLES / "retrieval.py"))
+    D = np.abs(np.subtract.outer([0.0, 1.0, 3.0, 7.0], [0.0, 1.0, 3.0, 7.0]))
+    assert example["rank_correlation"](D, D**2) == pytest.approx(1)
+    assert example["nearest"](D, 1)[:, 0].tolist() == [1, 0, 1, 2]
+    assert example["precision"](D, np.array([0, 0, 0, 1]), 1) == 0.75
+
+
+@pytest.mark.slow
+def test_hypothetical_labels(monkeypatch, capsys):
+    pytest.importorskip("sklearn")
+    printed = run(monkeypatch, capsys, "hypothetical_labels.py", "--small")
+    accuracy = {name: float(value) for name, value in
+                re.findall(r"^(\w.*?) +([\d.]+)%$", printed, re.M)}  # fmt: skip
+    assert len(accuracy) == 5
+    assert min(accuracy.values()) > 85
+
+
+def test_hypothetical_labels_of_two_clusters():
+    """Two clusters far apart: every classifier finds them; the few labels give the names."""
+    example = runpy.run_path(str(EXAMPLES / "hypothetical_labels.py"))
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 15)
+    x = rng.normal(size=30) + 6 * y
+    K = np.exp(-(np.subtract.outer(x, x) ** 2) / 8)
+    for found in (
+        example["by_plug_in"](K),
+        example["by_neighbour"](K),
+        example["by_margin"](K, rng.permutation(y)),
+    ):
+        assert (found == y).all() or (found == 1 - y).all()
+    few = np.array([0, 15])
+    assert (example["inductive"](K, y, few) == y).all()
+    assert (example["transductive"](K, y, few) == y).all()

@@ -55,12 +55,14 @@ NAMES = {
     FeatureSelection(indices, weights, q, alignment)
     KernelAlignment(rotation, translation, distance_before, distance, kappa, bound, method,
         motion, sigma, eps, counts=<factory>)
+    KernelBootstrap(max, rms, relative, centred, delta, n_features, n_objects)
     KernelClassifier(classes, alpha, codes, objective, lam, coef, from_features)
     KernelCoreset(indices, weights, measure, distance, distance_method, standard_error, bound,
         delta, total, method, kernel, sigma)
     KernelDistanceInfo(value, squared, method, reason, kernel, sigma, eps, delta, total, bound,
         standard_error, discretisation, counts)
-    KernelError(sizes, n_blocks, max_mean, max_sd, rms_mean, rms_sd, expected_rms)
+    KernelError(sizes, n_blocks, max_mean, max_sd, rms_mean, rms_sd, expected_rms,
+        relative_mean, relative_sd, centred_mean=None, centred_sd=None)
     KernelFeatureMap(method, kernel, sigma, centre, kind, channels, omega, degree, radius, eps)
     LinearModel(weights, bias, classes, solver, options)
     Measure(points, vectors, kind='points', gap=0.0, n_samples=None)
@@ -74,8 +76,11 @@ NAMES = {
     SimilarityMachine(classes, coef, bias)
     SimplexSolution(alpha, objective, gap, n_steps, converged)
     SpectrumRepair(kind, gram, least, negative)
+    TwoSampleTest(distance, p_value, exact, null, sigma=None)
     __version__
     bandwidth(X, *, n_neighbors=7)
+    bootstrap_kernel_error(Z, *, delta=0.05, n_resamples=200, max_objects=256, seed=0,
+        n_threads=None)
     cdsk(K=None, n_clusters=None, *, points=None, features=None, h=None, lam=None,
         variant='hard', trace_weight=0.1, smoothing=None, similarity='psd', risk='margin',
         max_iter=10, seed=0)
@@ -99,16 +104,21 @@ NAMES = {
         max_memory=None, resume=False, progress=False, client=None, **params)
     distance_names()
     dsk_gram(D, *, kind='rbf', gamma=None, beta=2.0, repair=None)
-    effective_dimension(kind, *, length=None, alphabet_size=None, n_elements=None)
+    effective_dimension(kind, *, length=None, alphabet_size=None, n_elements=None,
+        n_dimensions=None)
     features_needed(eps, delta, p, gamma)
+    features_needed_for_risk(eps, delta, p, gamma, *, lipschitz=1.0, coefficients=1.0)
+    features_two_sample_test(Z, n, *, n_permutations=999, seed=0)
     gaussian_gram(X, Y=None, *, h=None)
     gdk_led(D, R)
+    gram_two_sample_test(K, n, *, n_permutations=999, seed=0)
     io
     kernel_align(P, Q, *, sigma, motion='rigid', weights_p=None, weights_q=None, method='auto',
         eps=None, seed=0, n_threads=None)
     kernel_classifier_fit(K=None, y=None, *, features=None, lam=None, similarity='psd',
         risk='margin')
     kernel_classifier_predict(model, K_new=None, *, features=None)
+    kernel_coordinates(P, covariance)
     kernel_coreset(P, m=None, *, sigma=None, weights_p=None, kernel='gaussian', method='auto',
         eps=None, delta=None, seed=0, n_threads=None, evaluate=True)
     kernel_distance(P, Q, *, sigma=None, weights_p=None, weights_q=None, kernel='gaussian',
@@ -116,7 +126,8 @@ NAMES = {
     kernel_distance_matrix(X, Y=None, *, sigma=None, weights_x=None, weights_y=None,
         kernel='gaussian', method='exact', n_features=None, eps=None, delta=None, seed=0,
         n_threads=None)
-    kernel_error(Z, *, gram=None, features=None, sizes=None, max_blocks=20, n_threads=None)
+    kernel_error(Z, *, gram=None, features=None, sizes=None, max_blocks=20, centred=False,
+        n_threads=None)
     kernel_feature_map(sets, *, sigma, weights=None, kernel='gaussian', method='auto',
         n_features=None, eps=None, delta=None, uniform=False, seed=0)
     kernel_features(sets, *, sigma, weights=None, kernel='gaussian', method='auto',
@@ -129,7 +140,10 @@ NAMES = {
     kernel_risk_bound(K, y, alpha, *, margin=1.0, delta=0.05)
     kernel_similarity_bound(K, y, alpha, *, margin=1.0, delta=0.05)
     kernel_standard_error(Z, Y=None)
+    kernel_two_sample_test(P, Q, *, sigma='median', kernel='gaussian', n_permutations=999,
+        n_groups=None, seed=0, n_threads=None)
     knn_predict(D, y, k=1)
+    lipschitz_constant(w, gamma)
     load_model(file)
     load_search(path)
     lpdsk(K=None, y=None, *, points=None, features=None, h=None, unknown=-1, lam=None,
@@ -155,10 +169,12 @@ NAMES = {
         max_memory=None, n_folds=10, seed=0, n_threads=None, progress=False, **params)
     select_features(Z, y, R, *, rho=1.0, keep='best', centre=True, seed=None)
     show_config()
+    similarity_machine_bound(model, S, y, *, margin=1.0, delta=0.05)
     similarity_machine_fit(S, y, *, C=1.0, lam_plus=1.0, lam_minus=1.0, tol=0.001)
     similarity_machine_predict(model, S_new)
     similarity_risk_bound(S, y, alpha, *, margin=1.0, delta=0.05)
     simplex_qp(H, f, *, start=None, tol=1e-06, max_steps=None)
+    soft_min_distance(D, E=None, *, gamma)
     svmpredict(y, K, model)
     svmtrain(y, K, options='-t 4 -c 1 -q', *, class_weight=None)
     train(y, Z, options='-s 2 -e 0.0001 -c 1 -q', *, solver='liblinear', class_weight=None,

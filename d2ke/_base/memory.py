@@ -75,7 +75,8 @@ SYMBOLS = {
     "E": "entries that are stored of a sparse matrix",
     "M": "`search`: the smaller of n and R; `markov_strings`: letters of X (N: those drawn)",
     "q": "negative eigenvalues",
-    "r": "oriented=False: d (d + 1) / 2, else 0",
+    "r": "oriented=False: d (d + 1) / 2, else 0; `mesh`: with d (d - 1) / 2 in place of d, and "
+    "oriented=True in more than 3 dimensions: d (d - 1) / 2",
     "s": "support vectors; bytes of a label",
     "S": "samples of a curve or a surface",
     "F": "bytes of the file, or of the values that it holds if these are more",

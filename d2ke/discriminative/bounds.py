@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bounds of the kernel classifier's error, which usually exceed 1 and then say nothing."""
+"""Bounds of the error of classifiers by similarities; above 1, as is usual, they say nothing.
+
+Numbers are those of Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative Similarity for Clustering
+and Semi-Supervised Learning", 2017.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ from d2ke._base.checks import below_one, positive_number
 from d2ke._base.memory import needs
 from d2ke.discriminative.gaussian import gaussian
 from d2ke.discriminative.similarity_graph import indicators
+from d2ke.discriminative.similarity_machine import SimilarityMachine
 from d2ke.discriminative.simplex_qp import simplex_point
 from d2ke.embedding.spectrum import split
 
@@ -24,7 +29,7 @@ needs("kernel_risk_bound, kernel_similarity_bound", "c n^2 + 32 n k", "take fewe
 def kernel_risk_bound(
     K: Any, y: Sequence | np.ndarray, alpha: Any, *, margin: float = 1.0, delta: float = 0.05
 ) -> float:
-    """Bound the error probability of a kernel classifier: Theorem 1.
+    """Bound the error probability of a kernel classifier: what Theorem 1 starts from.
 
     With probability 1 - delta over n labelled objects it is at most
 
@@ -62,12 +67,14 @@ def kernel_risk_bound(
 
     Notes
     -----
-    The theorem is for kernels with K(x, x) = 1; for others, B is multiplied by max K(x, x)^(1/2).
+    Theorem 1 states it with eq. (7) in place of the loss, see `kernel_similarity_bound`; this
+    bound is never larger. It is for kernels with K(x, x) = 1; for others, B is multiplied by
+    max K(x, x)^(1/2).
 
     References
     ----------
     Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative Similarity for Clustering and
-    Semi-Supervised Learning", 2017, Theorem 1.
+    Semi-Supervised Learning", 2017, proof of Theorem 1.
 
     Examples
     --------
@@ -82,13 +89,13 @@ def kernel_risk_bound(
     _refuse_negative(K)
     margin = positive_number("margin", margin)
     loss = float(np.clip(1 - _margins(K, codes, alpha) / margin, 0.0, 1.0).mean())
-    return loss + _complexity(_norm(K, codes, alpha), K, codes, margin, delta, math.sqrt(2))
+    return loss + _complexity(_size(K, codes, alpha), codes, margin, delta, math.sqrt(2))
 
 
 def kernel_similarity_bound(
     K: Any, y: Sequence | np.ndarray, alpha: Any, *, margin: float = 1.0, delta: float = 0.05
 ) -> float:
-    """Bound the error probability by discriminative similarity: Theorem 2, with eq. (7).
+    """Bound the error probability by discriminative similarity: Theorem 1, eq. (7).
 
     As `kernel_risk_bound`, with an upper bound in place of the loss,
 
@@ -126,7 +133,7 @@ def kernel_similarity_bound(
     References
     ----------
     Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative Similarity for Clustering and
-    Semi-Supervised Learning", 2017, Theorem 2, eq. (7).
+    Semi-Supervised Learning", 2017, Theorem 1, eq. (7).
 
     Examples
     --------
@@ -147,7 +154,7 @@ def kernel_similarity_bound(
         )
     own = _scores(K, codes, alpha)[np.arange(len(K)), codes]
     loss = 1 - float(2 * own.sum() - (K @ alpha).sum()) / (len(K) * margin)
-    return loss + _complexity(_norm(K, codes, alpha), K, codes, margin, delta, math.sqrt(2))
+    return loss + _complexity(_size(K, codes, alpha), codes, margin, delta, math.sqrt(2))
 
 
 needs("density_error_bound", "16 n^2 + 32 n d", "take fewer points")
@@ -156,7 +163,7 @@ needs("density_error_bound", "16 n^2 + 32 n d", "take fewer points")
 def density_error_bound(
     X: Any, y: Sequence | np.ndarray, alpha: Any, *, h: float, delta: float = 0.05
 ) -> float:
-    """Bound the integrated squared error of kernel density classification: Theorem 3.
+    """Bound the integrated squared error of kernel density classification: Theorem 2.
 
     For two classes, r^(x) = sum_i alpha_i s_i k_h(x - x_i), with s_i = 1 and -1 and the Gaussian
     density k_h, estimates r = pi_1 p_1 - pi_2 p_2. With probability 1 - delta,
@@ -201,7 +208,7 @@ def density_error_bound(
     References
     ----------
     Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative Similarity for Clustering and
-    Semi-Supervised Learning", 2017, Theorem 3. Kim, Scott, "L2 kernel classification", IEEE TPAMI
+    Semi-Supervised Learning", 2017, Theorem 2. Kim, Scott, "L2 kernel classification", IEEE TPAMI
     32(10), 2010.
 
     Examples
@@ -234,11 +241,16 @@ needs("similarity_risk_bound", "32 n^2 + c n^2 + 32 n k", "take fewer objects")
 def similarity_risk_bound(
     S: Any, y: Sequence | np.ndarray, alpha: Any, *, margin: float = 1.0, delta: float = 0.05
 ) -> float:
-    """Bound the error probability of a classifier with a general similarity: Theorem 6.
+    """Bound the error probability of a classifier with a general similarity: Theorem 3, eq. (20).
 
-    As `kernel_risk_bound` with B = (B+ + B-) R, from the parts S = S+ - S- of `psd_split`:
-    B+^2 = sum_y alpha^(y)' S+ alpha^(y), B- likewise, R^2 the largest value on the diagonals of the
-    two; and 16 in place of 8 sqrt(2), as values may be negative.
+    With probability 1 - delta over n labelled objects it is at most
+
+        loss + 8 (2c - 1) c R B / (margin sqrt(n))
+             + (16 c (2c - 1) R^2 B / margin + 1) sqrt(ln(4 / delta) / (2n))
+
+    with the loss of `kernel_risk_bound` and B = B+ + B-, from the parts S = S+ - S- of `psd_split`:
+    B+^2 = sum_y alpha^(y)' S+ alpha^(y), B- likewise; R^2 is the largest value on the diagonals of
+    the two.
 
     Parameters
     ----------
@@ -266,10 +278,16 @@ def similarity_risk_bound(
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 
+    Notes
+    -----
+    R^2 in the last term is the paper's. A bound cannot depend on the unit of S, so with S and
+    `margin` in another unit this one changes: where R < 1, divide both by R^2 first. With R = 1
+    both terms agree.
+
     References
     ----------
     Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative Similarity for Clustering and
-    Semi-Supervised Learning", 2017, Theorem 6.
+    Semi-Supervised Learning", 2017, Theorem 3, eq. (20).
 
     Examples
     --------
@@ -286,8 +304,106 @@ def similarity_risk_bound(
     parts = split("S", S)
     positive, negative = parts.combined(1.0, 0.0), parts.combined(0.0, 1.0)
     B = _norm(positive, codes, alpha) + _norm(negative, codes, alpha)
-    largest = np.diag([max(positive.diagonal().max(), negative.diagonal().max())])
-    return loss + _complexity(B, largest, codes, margin, delta, 2.0)
+    R = _radius(positive, negative)
+    return loss + _complexity(B * R, codes, margin, delta, 2.0 * R)
+
+
+needs("similarity_machine_bound", "32 n^2 + c n^2 + 32 n k", "take fewer objects")
+
+
+def similarity_machine_bound(
+    model: SimilarityMachine,
+    S: Any,
+    y: Sequence | np.ndarray,
+    *,
+    margin: float = 1.0,
+    delta: float = 0.05,
+) -> np.ndarray:
+    """Bound the error probability of a Similarity Machine: the subject of Theorem 6, eq. (56).
+
+    For each machine, with f = S coef + bias and y = 1 and -1, it is at most
+
+        mean min(1, max(0, 1 - y_i f_i / margin)) + 2 (R B + |bias|) / (margin sqrt(n))
+            + sqrt(ln(1 / delta) / (2n))
+
+    with probability 1 - delta over the n training objects, where B = B+ + B-,
+    B+^2 = coef' S+ coef, B-^2 = coef' S- coef with the parts of `psd_split`, and R^2 is the largest
+    value on the diagonals of the two.
+
+    Parameters
+    ----------
+    model : SimilarityMachine
+        From `similarity_machine_fit`.
+    S : array_like, shape (n, n)
+        Similarities among the training objects.
+    y : sequence of length n
+        Their labels.
+    margin : float
+        Scale of the loss, > 0.
+    delta : float
+        Probability allowed for a larger error, between 0 and 1.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_machines,)
+        A bound for each machine: of two classes one; of more, for each class against the rest.
+
+    Raises
+    ------
+    TypeError, ValueError
+        `model` not a SimilarityMachine, S not symmetric or of another size, labels that the
+        model does not know, or a number out of range.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    Notes
+    -----
+    The constants follow from the margin bound of Mohri, Rostamizadeh and
+    Talwalkar: the loss is 1/margin-Lipschitz, functions of norms B+ and B- in the feature spaces
+    of the two parts have a Rademacher complexity of at most R B / sqrt(n), and constants up to
+    |bias| one of |bias| / sqrt(n). As in the paper, the norms count as if they were chosen before
+    the objects are seen. The bound does not depend on the unit of S.
+
+    References
+    ----------
+    Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative Similarity for Clustering and
+    Semi-Supervised Learning", 2017, section 8.6, Theorem 6. Mohri, Rostamizadeh, Talwalkar,
+    "Foundations of Machine Learning", 2018, Theorem 5.8.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import d2ke
+    >>> S = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.ones((500, 500)))
+    >>> y = np.repeat([0, 1], 500)
+    >>> model = d2ke.similarity_machine_fit(S, y, C=100.0)
+    >>> d2ke.similarity_machine_bound(model, S, y).round(2).tolist()
+    [0.1]
+    """
+    if not isinstance(model, SimilarityMachine):
+        raise TypeError(f"model must be a SimilarityMachine, got {type(model).__name__}")
+    margin, delta = positive_number("margin", margin), below_one("delta", delta)
+    classes, codes = labels.encode_classes("y", y)
+    unknown = np.flatnonzero(~np.isin(classes, model.classes))
+    if unknown.size:
+        raise ValueError(f"y has the label {classes[unknown[0]]!r}, which the model does not know")
+    parts = split("S", S, "similarity_machine_bound", k=len(model.bias))
+    n = len(parts.values)
+    labels.same_length("y", codes, "S", n)
+    if n != len(model.coef):
+        raise ValueError(f"S has {n} rows, but the model has {len(model.coef)} training objects")
+    codes = np.searchsorted(model.classes, classes)[codes]
+    targets = [1] if len(model.classes) == 2 else range(len(model.classes))
+    signs = np.stack([np.where(codes == target, 1.0, -1.0) for target in targets], axis=1)
+    S = np.asarray(S, dtype=np.float64)
+    loss = np.clip(1 - signs * (S @ model.coef + model.bias) / margin, 0.0, 1.0).mean(axis=0)
+    positive, negative = parts.combined(1.0, 0.0), parts.combined(0.0, 1.0)
+    B = sum(
+        np.sqrt(np.maximum(np.einsum("ij,ij->j", model.coef, part @ model.coef), 0.0))
+        for part in (positive, negative)
+    )
+    size = _radius(positive, negative) * B + np.abs(model.bias)
+    return loss + 2 * size / (margin * math.sqrt(n)) + math.sqrt(math.log(1 / delta) / (2 * n))
 
 
 def _checked(
@@ -325,10 +441,18 @@ def _norm(K: np.ndarray, codes: np.ndarray, alpha: np.ndarray) -> float:
     return math.sqrt(max(float(np.einsum("ij,ij->", weights, K @ weights)), 0.0))
 
 
-def _complexity(
-    B: float, K: np.ndarray, codes: np.ndarray, margin: float, delta: float, spread: float
-) -> float:
+def _size(K: np.ndarray, codes: np.ndarray, alpha: np.ndarray) -> float:
+    return _norm(K, codes, alpha) * _radius(K)
+
+
+def _radius(*parts: np.ndarray) -> float:
+    """Return R: the root of the largest value on the parts' diagonals."""
+    return math.sqrt(max(*(float(part.diagonal().max()) for part in parts), 0.0))
+
+
+def _complexity(B: float, codes: np.ndarray, margin: float, delta: float, spread: float) -> float:
+    """Return the bound less the loss; B is already multiplied by R."""
     n, c = len(codes), int(codes.max()) + 1
-    size = 8 * (2 * c - 1) * c * B * math.sqrt(max(K.diagonal().max(), 0.0)) / margin
+    size = 8 * (2 * c - 1) * c * B / margin
     tail = math.sqrt(math.log(4 / below_one("delta", delta)) / (2 * n))
     return size / math.sqrt(n) + (spread * size + 1) * tail

@@ -1,153 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How near random features come to their kernel: in theory, and measured."""
+"""How near random features come to their kernel, measured."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from typing import Any
 
 import numpy as np
 
 from d2ke._base import arrays
 from d2ke._base.blas import product_pool
-from d2ke._base.checks import below_one, choice, integer, positive_number
+from d2ke._base.checks import flag, integer
 from d2ke._base.memory import copied_bytes, needs, require_memory
 from d2ke._base.threads import thread_count
 
-# The number of choices for each element of an object, which its kind needs beside `length`.
-_CHOICES_OF_KIND = {"strings": "alphabet_size", "multisets": "n_elements"}
 _TILE_ROWS = 256
 _TILE_VALUES = 1 << 20
 _CHUNK = 1024  # columns taken to float64 at a time
-
-
-def features_needed(eps: float, delta: float, p: float, gamma: float) -> int:
-    """Compute how many random features guarantee an accuracy of the kernel.
-
-    The smallest R for which the bound of the paper's Proposition 2,
-
-        P{max |k~ - k| > 2t} <= 2 max(1, 12 gamma / t)^(2p) exp(-R t^2 / 2),
-
-    is at most delta with 2t = eps: eps is the error of the kernel itself, over
-    all pairs of objects at once.
-
-    Parameters
-    ----------
-    eps : float
-        Error allowed, max |k~(x, y) - k(x, y)|; between 0 and 1, as kernel values are.
-    delta : float
-        Probability allowed for a larger one, between 0 and 1.
-    p : float
-        Effective dimension of the objects, > 0; see `effective_dimension`.
-    gamma : float
-        Inverse scale of the distance, > 0.
-
-    Returns
-    -------
-    int
-        R, exact however large.
-
-    Raises
-    ------
-    TypeError, ValueError
-        An argument that is not a number in its range.
-
-    Notes
-    -----
-    The proposition is for a metric d. Its factor (12 gamma / t)^(2p) counts the
-    pairs of a net that covers the objects; there is always one, hence the 1
-    where 12 gamma < t. The bound is a worst case: `kernel_error` usually
-    measures far less, and classifiers do well with fewer features still.
-
-    References
-    ----------
-    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
-    Embedding", 2018, Proposition 2.
-
-    Examples
-    --------
-    >>> import d2ke
-    >>> p = d2ke.effective_dimension("strings", length=60, alphabet_size=4)
-    >>> d2ke.features_needed(0.1, 0.05, p, gamma=0.1)
-    425901
-    """
-    eps, delta = below_one("eps", eps), below_one("delta", delta)
-    p, gamma = positive_number("p", p), positive_number("gamma", gamma)
-    # Digits for the integer part of R, of the size p / eps^2, and some 40 after the point.
-    digits = 60 - 2 * math.floor(math.log10(eps)) + abs(math.floor(math.log10(p)))
-    with localcontext(Context(prec=digits, traps=[])):
-        t = Decimal(eps) / 2
-        net = max(Decimal(1), 12 * Decimal(gamma) / t)
-        exponent = (2 / Decimal(delta)).ln() + 2 * Decimal(p) * net.ln()
-        return int((2 * exponent / (t * t)).to_integral_value(ROUND_CEILING))
-
-
-needs("effective_dimension, features_needed", "MiB")
-
-
-def effective_dimension(
-    kind: str,
-    *,
-    length: int | None = None,
-    alphabet_size: int | None = None,
-    n_elements: int | None = None,
-) -> float:
-    """Compute the effective dimension of a space of objects, for `features_needed`.
-
-    The paper's examples: L log|Sigma| for strings of at most L letters of the
-    alphabet Sigma, L log N for multisets of at most L out of N elements.
-
-    Parameters
-    ----------
-    kind : {"strings", "multisets"}
-        What the objects are.
-    length : int
-        The largest number L of letters or elements of an object, >= 1.
-    alphabet_size : int
-        Strings: the number of letters, >= 2.
-    n_elements : int
-        Multisets: the number N of elements to choose from, >= 2.
-
-    Returns
-    -------
-    float
-        p, natural logarithm.
-
-    Raises
-    ------
-    TypeError
-        A number that the kind needs is missing, or there is one that it does not use.
-    ValueError
-        An unknown kind, a number out of range.
-
-    References
-    ----------
-    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
-    Embedding", 2018, section 4.
-
-    Examples
-    --------
-    >>> import d2ke
-    >>> round(d2ke.effective_dimension("strings", length=60, alphabet_size=4), 2)
-    83.18
-    >>> round(d2ke.effective_dimension("multisets", length=10, n_elements=1000), 2)
-    69.08
-    """
-    needed = _CHOICES_OF_KIND[choice("kind", kind, _CHOICES_OF_KIND)]
-    numbers = {"length": length, "alphabet_size": alphabet_size, "n_elements": n_elements}
-    for name, value in numbers.items():
-        if name in ("length", needed):
-            if value is None:
-                raise TypeError(f'kind="{kind}" needs length and {needed}; {name} is missing')
-        elif value is not None:
-            raise TypeError(
-                f'{name} has no meaning for kind="{kind}", which needs length and {needed}; '
-                f"got {value!r}"
-            )
-    return integer("length", length, 1) * math.log(integer(needed, numbers[needed], 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +44,13 @@ class KernelError:
         estimated from all of them: what theory expects without knowing the kernel.
         It is the root of an expected square, so that ``rms_mean`` lies below it, the
         more the further ``rms_sd`` is from 0.
+    relative_mean, relative_sd : ndarray of float64, shape (m,)
+        The root mean square error in units of that of the kernel's values.
+    centred_mean, centred_sd : ndarray of float64, shape (m,), or None
+        With centred=True: the same once row and column means are subtracted from both
+        matrices, which is all that a model with a bias sees. Where gamma is small, all kernel
+        values are near 1, and a small error may yet hide all that tells objects apart. nan
+        where no two objects differ.
     """
 
     sizes: np.ndarray
@@ -183,9 +60,17 @@ class KernelError:
     rms_mean: np.ndarray
     rms_sd: np.ndarray
     expected_rms: np.ndarray
+    relative_mean: np.ndarray
+    relative_sd: np.ndarray
+    centred_mean: np.ndarray | None = None
+    centred_sd: np.ndarray | None = None
 
 
-needs("kernel_error", "24 MiB T + c n L T", "use fewer threads")
+needs(
+    "kernel_error",
+    {"": "24 MiB T + c n L T", "centred": "32 MiB T + 16 n L T"},
+    "use fewer threads",
+)
 
 
 def kernel_error(
@@ -195,6 +80,7 @@ def kernel_error(
     features: np.ndarray | None = None,
     sizes: Sequence[int] | None = None,
     max_blocks: int = 20,
+    centred: bool = False,
     n_threads: int | None = None,
 ) -> KernelError:
     """Measure how far random features are from a reference kernel, for several R.
@@ -219,6 +105,8 @@ def kernel_error(
         that of Z.
     max_blocks : int
         Most blocks to take for one R, the first ones.
+    centred : bool
+        True: measure the error of the centred kernel too, in twice the time.
     n_threads : int, optional
         Threads; None for all that this process may use. The result does not
         depend on it.
@@ -267,16 +155,19 @@ def kernel_error(
         for block in range(counts[at])
     ]
 
-    def measure(rows: slice) -> tuple[np.ndarray, np.ndarray, float]:
+    def measure(rows: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, np.ndarray]:
         """Return maxima and sums of squares of each block's errors, and of the kernel's squares.
 
-        Of the symmetric matrix, these rows' part on and to the right of the diagonal.
+        The latter of the estimate by all features, and of the references. Of the symmetric
+        matrix, these rows' part on and to the right of the diagonal.
         """
         after = slice(rows.start, n)
         times = np.full(n - rows.start, 2.0)
         times[: rows.stop - rows.start] = 1.0
         known = reference(rows, after)
         maxima, sums = np.empty(len(blocks)), np.empty(len(blocks))
+        centred_sums, known_sums = np.zeros(len(blocks)), np.zeros(2)
+        known_sums[0] = np.square(known, dtype=np.float64).sum(axis=0) @ times
         for index, (at, columns) in enumerate(blocks):
             error = _product(Z[rows, columns], Z[after, columns])
             error *= R / lengths[at]
@@ -285,28 +176,54 @@ def kernel_error(
             maxima[index] = error.max()
             np.square(error, out=error)
             sums[index] = error.sum(axis=0) @ times
+        if centred:
+            known = centred_reference(rows, after)
+            known_sums[1] = np.square(known).sum(axis=0) @ times
+            for index, (at, columns) in enumerate(blocks):
+                error = _product(Z[rows, columns], Z[after, columns], means[columns])
+                error *= R / lengths[at]
+                error -= known
+                np.square(error, out=error)
+                centred_sums[index] = error.sum(axis=0) @ times
         estimate = _product(Z[rows], Z[after])
-        return maxima, sums, float(np.square(estimate).sum(axis=0) @ times)
+        full = float(np.square(estimate).sum(axis=0) @ times)
+        return maxima, sums, centred_sums, full, known_sums
 
     matrices = [Z] if features is None else [Z, np.asarray(features)]
     c = max(copied_bytes(matrix.dtype) for matrix in matrices)
     L = min(max(matrix.shape[1] for matrix in matrices), _CHUNK)
-    require_memory("kernel_error", n=n, L=L, c=c, T=thread_count(n_threads))
+    centred = flag("centred", centred)
+    sizes_of_need = {"n": n, "L": L, "T": thread_count(n_threads)}
+    if centred:
+        require_memory("kernel_error", "centred", **sizes_of_need)
+        means = Z.mean(axis=0, dtype=np.float64)
+        centred_reference = _centred_reference(gram, features)
+    else:
+        require_memory("kernel_error", c=c, **sizes_of_need)
     step = max(1, min(_TILE_ROWS, _TILE_VALUES // n))
     tiles = [slice(low, min(low + step, n)) for low in range(0, n, step)]
     with product_pool(n_threads) as pool:
         measured = list(pool.map(measure, tiles))
     maxima = np.max([tile[0] for tile in measured], axis=0)
-    rms = np.sqrt(np.sum([tile[1] for tile in measured], axis=0)) / n
+    squares, centred_squares, known = (
+        np.sum([tile[at] for tile in measured], axis=0) for at in (1, 2, 4)
+    )
+    rms = np.sqrt(squares) / n
     # The mean over all pairs of E[(phi(x) phi(y))^2] needs the columns' norms only.
     norms = np.einsum("ij,ij->j", Z, Z, dtype=np.float64)
-    variance = (R * float(norms @ norms) - sum(tile[2] for tile in measured)) / n**2
+    variance = (R * float(norms @ norms) - sum(tile[3] for tile in measured)) / n**2
     variance = max(variance, 0.0) * R / (R - 1)
     which = np.array([at for at, _ in blocks])
     max_mean, max_sd = _mean_and_sd(maxima, which, counts)
     rms_mean, rms_sd = _mean_and_sd(rms, which, counts)
     expected = np.sqrt(variance / lengths)
-    return KernelError(lengths, counts, max_mean, max_sd, rms_mean, rms_sd, expected)
+    relative = _mean_and_sd(_ratio(squares, known[0], n), which, counts)
+    of_centred = (None, None)
+    if centred:
+        of_centred = _mean_and_sd(_ratio(centred_squares, known[1], n), which, counts)
+    return KernelError(
+        lengths, counts, max_mean, max_sd, rms_mean, rms_sd, expected, *relative, *of_centred
+    )
 
 
 needs("kernel_standard_error", "24 n m + 8 n L + 8 m L", "take fewer rows")
@@ -396,6 +313,31 @@ def _reference(gram: Any, features: Any, n: int):
     return lambda rows, others: _product(F[rows], F[others])
 
 
+def _centred_reference(gram: Any, features: Any) -> Callable[[slice, slice], np.ndarray]:
+    """Return the function that gives the checked reference less its row and column means."""
+    if gram is None:
+        F = np.asarray(features)
+        columns = F.mean(axis=0, dtype=np.float64)
+        return lambda rows, others: _product(F[rows], F[others], columns)
+    K = np.asarray(gram)
+    means = K.mean(axis=1, dtype=np.float64)
+    grand = means.mean()
+
+    def part(rows: slice, others: slice) -> np.ndarray:
+        result = K[rows, others] - means[others]
+        result -= (means[rows] - grand)[:, None]
+        return result
+
+    return part
+
+
+def _ratio(squares: np.ndarray, known: float, n: int) -> np.ndarray:
+    """Return the roots of sums of squares in units of another; nan where that is rounding."""
+    if known <= (n * n * np.finfo(np.float64).eps) ** 2:
+        return np.full(len(squares), np.nan)
+    return np.sqrt(squares / known)
+
+
 def _sizes(sizes: Sequence[int] | None, R: int) -> np.ndarray:
     if sizes is None:
         return np.unique([1 << k for k in range(R.bit_length())] + [R]).astype(np.int64)
@@ -411,13 +353,20 @@ def _chunks(R: int) -> list[slice]:
     return [slice(low, min(low + _CHUNK, R)) for low in range(0, R, _CHUNK)]
 
 
-def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Return A B' in float64; of other types, some columns at a time are copied."""
-    if A.dtype == B.dtype == np.float64:
+def _product(A: np.ndarray, B: np.ndarray, less: np.ndarray | None = None) -> np.ndarray:
+    """Return A B' in float64, from both of which a row is subtracted.
+
+    Of other types, or with a row, some columns at a time are copied.
+    """
+    if less is None and A.dtype == B.dtype == np.float64:
         return A @ B.T
     result = np.zeros((len(A), len(B)))
     for columns in _chunks(A.shape[1]):
-        result += A[:, columns].astype(np.float64) @ B[:, columns].astype(np.float64).T
+        a, b = (matrix[:, columns].astype(np.float64) for matrix in (A, B))
+        if less is not None:
+            a -= less[columns]
+            b -= less[columns]
+        result += a @ b.T
     return result
 
 

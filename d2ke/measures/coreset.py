@@ -14,12 +14,10 @@ from d2ke._base.memory import needs
 from d2ke._base.threads import team_size
 from d2ke.measures import pair_sums
 from d2ke.measures.coreset_methods import CORESET_METHODS, Atoms, choose_method
+from d2ke.measures.coreset_search import EXACT, FREQUENCIES, smallest
 from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel
 from d2ke.measures.measure import Measure, as_measure, lengths, merged
 from d2ke.measures.random_fourier import centred, frequencies, transforms
-
-_EXACT = 30_000  # points of which all pairs are evaluated to tell the distance
-_FREQUENCIES = 4096  # ... and of more points so many random ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,10 +116,12 @@ def kernel_coreset(
         of points that make the distance smaller. "auto": "sorted" for d = 1, else
         "thinning" up to m min(n, 16 m) = 1e9 (m = 8000), and "halving" beyond.
     eps : float, optional
-        Instead of m: as many points as "random" needs for D_K <= eps W with
-        probability 1 - delta, (1 + sqrt(ln(1/delta)))^2 / eps^2 in any dimension,
-        or with weights of both signs and for shapes (1 + sqrt(2 ln(1/delta)))^2 /
-        eps^2; for "sorted", as many as its own bound needs if they are fewer.
+        Instead of m: D_K <= eps W is measured, and the size is the smallest for which it
+        holds, by doubling and bisection. "random", and any method with evaluate=False, take
+        what is proven without measuring: as many points as random ones need with
+        probability 1 - delta, (1 + sqrt(ln(1/delta)))^2 / eps^2 in any dimension, or with
+        weights of both signs and for shapes (1 + sqrt(2 ln(1/delta)))^2 / eps^2; for
+        "sorted", as many as its own bound needs if they are fewer.
     delta : float, optional
         Probability with which `eps` and `bound` may be missed; 0.01 by default.
     seed : int or numpy.random.Generator
@@ -131,7 +131,7 @@ def kernel_coreset(
         depend on it.
     evaluate : bool
         False: do not compute the distance, which for many points takes longer than
-        the choice.
+        the choice. With `eps`, the size is then the proven one.
 
     Returns
     -------
@@ -168,6 +168,9 @@ def kernel_coreset(
     >>> S = d2ke.kernel_coreset(P, 50, sigma=0.3)
     >>> len(S), float(S.weights[0]), S.method
     (50, 20.0, 'thinning')
+    >>> small = d2ke.kernel_coreset(P, sigma=0.3, eps=0.05)
+    >>> len(small) < 20, small.distance <= 0.05 * 1000
+    (True, True)
     >>> random = d2ke.kernel_coreset(P, 50, sigma=0.3, method="random")
     >>> S.distance < random.distance / 10
     True
@@ -187,23 +190,24 @@ def kernel_coreset(
         raise ValueError(f"the total weight of P must be positive and not too large, got {total}")
     checked = Kernel.checked(kernel, sigma, [p], SCALED_KERNELS)
     atoms = Atoms.of(p, checked, team_size(n_threads))
-    random_size = m if accuracy.eps is None else atoms.size(accuracy)
-    if method == "auto":
-        method = choose_method(len(atoms), random_size, dim)
-    m = random_size
-    if method == "sorted" and accuracy.eps is not None:
-        m = min(m, atoms.line_size(accuracy.eps))
-    if m >= len(atoms):
-        chosen, bound = np.arange(len(atoms)), 0.0
-        vectors = p.vectors[atoms.index]
-    else:
-        chosen, bound = CORESET_METHODS[method](atoms, m, accuracy)
-        vectors = atoms.units[chosen] * (total / m)
-    indices = atoms.index[chosen]
-    coreset = replace(p, points=p.points[indices], vectors=vectors)
-    distance = distance_method = error = None
-    if evaluate:
-        distance, distance_method, error = _evaluated(p, coreset, checked, accuracy, n_threads)
+    searched = accuracy.eps is not None and evaluate and method != "random"
+    least = 1
+    while True:
+        if searched:
+            chosen, bound, chosen_by = smallest(atoms, accuracy, method, least)
+        else:
+            chosen, bound, chosen_by = _of_proven_size(atoms, m, method, accuracy)
+        indices = atoms.index[chosen]
+        whole = len(chosen) >= len(atoms)
+        vectors = p.vectors[indices] if whole else atoms.units[chosen] * (total / len(chosen))
+        coreset = replace(p, points=p.points[indices], vectors=vectors)
+        distance = distance_method = error = None
+        if evaluate:
+            distance, distance_method, error = _evaluated(p, coreset, checked, accuracy, n_threads)
+        if not searched or whole or distance <= accuracy.eps * total:
+            break
+        # Other random frequencies than those of the search say that it is not within eps.
+        least = math.ceil(1.1 * len(chosen))
     return KernelCoreset(
         indices=indices,
         weights=vectors[:, 0].copy() if p.kind == "points" else lengths(vectors),
@@ -214,10 +218,25 @@ def kernel_coreset(
         bound=None if bound is None else bound * total,
         delta=accuracy.risk,
         total=total,
-        method=method,
+        method=chosen_by,
         kernel=checked.name,
         sigma=checked.sigma,
     )
+
+
+def _of_proven_size(
+    atoms: Atoms, m: int | None, method: str, accuracy: Accuracy
+) -> tuple[np.ndarray, float | None, str]:
+    """Return m atoms, or as many as are proven to be enough for eps; a bound and the method."""
+    if accuracy.eps is not None:
+        m = atoms.size(accuracy)
+    if method == "auto":
+        method = choose_method(len(atoms), m, atoms.points.shape[1])
+    if method == "sorted" and accuracy.eps is not None:
+        m = min(m, atoms.line_size(accuracy.eps))
+    if m >= len(atoms):
+        return np.arange(len(atoms)), 0.0, method
+    return *CORESET_METHODS[method](atoms, m, accuracy), method
 
 
 def _evaluated(
@@ -229,14 +248,14 @@ def _evaluated(
     )
     if len(points) == 0:
         return 0.0, "exact", None
-    if len(points) <= _EXACT:
+    if len(points) <= EXACT:
         squared = pair_sums.norm(points, vectors, kernel, n_threads)
         return math.sqrt(max(squared, 0.0)), "exact", None
     points, kernel = kernel.scaled(points)
     points = centred(points)
-    omega = frequencies(accuracy.rng, points.shape[1], _FREQUENCIES, kernel)
+    omega = frequencies(accuracy.rng, points.shape[1], FREQUENCIES, kernel)
     values = np.square(transforms(points, vectors, np.array([0, len(points)]), omega, n_threads)[0])
     values = values.sum(axis=(0, 1))
     distance = math.sqrt(values.mean())
-    error = float(values.std(ddof=1)) / math.sqrt(_FREQUENCIES) / (2 * distance)
+    error = float(values.std(ddof=1)) / math.sqrt(FREQUENCIES) / (2 * distance)
     return distance, "rff", error

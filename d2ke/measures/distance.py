@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from d2ke._base.checks import flag
 from d2ke._base.memory import needs
+from d2ke.measures import user_kernel
 from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate, NormProblem
 from d2ke.measures.measure import Measure, as_measure, check_comparable, lengths, merged
 from d2ke.measures.norm_methods import NORM_METHODS, check_method, choose
@@ -78,7 +80,7 @@ def kernel_distance(
     sigma: float | str | None = None,
     weights_p: Any = None,
     weights_q: Any = None,
-    kernel: str = "gaussian",
+    kernel: str | Callable[[Any, Any], Any] = "gaussian",
     method: str = "auto",
     eps: float | None = None,
     delta: float | None = None,
@@ -102,17 +104,22 @@ def kernel_distance(
     weights_p, weights_q : array_like of shape (n,), optional
         Weights, of any sign; they need not sum to 1. Default: 1 each, so that a
         repeated point counts twice; pass ``np.full(n, 1 / n)`` for distributions.
-    kernel : {"gaussian", "laplace", "linear", "trivial"}
+    kernel : {"gaussian", "laplace", "linear", "trivial"} or callable
         exp(-|p-q|^2 / (2 sigma^2)); exp(-|p-q| / sigma); <p, q>, with which the
-        distance is that of the weighted sums; 1 for equal points and else 0.
+        distance is that of the weighted sums; 1 for equal points and else 0. Or a function
+        ``kernel(X, Y)`` that returns the (n, m) values of a positive semidefinite kernel for
+        points (n, d) and (m, d); all pairs are evaluated. For ellipses in place of balls see
+        `kernel_coordinates`.
     method : {"auto", "exact", "dualtree", "wspd", "fourier", "rff", "ifgt"}
         "exact": all pairs. "dualtree": boxes of points, adaptive; good for narrow
         kernels in up to 3 dimensions. "wspd": well-separated pairs, the paper's
-        Theorem 3.1 (Gaussian only). "fourier": Fourier series of the repeated kernel
-        (Gaussian only); all but narrow kernels in up to 4 dimensions. "rff": random
+        Theorem 3.1 (Gaussian only), for study: at sizes that can be computed its pairs
+        are almost all pairs of points, and it is slower than "exact" (see Notes).
+        "fourier": Fourier series of the repeated kernel (Gaussian only); all but narrow
+        kernels in up to 4 dimensions. "rff": random
         Fourier features; any dimension, any size. "ifgt": Taylor features (Gaussian
         only); wide kernels in more dimensions.
-        "auto": the cheapest by an estimate; exact without `eps`.
+        "auto": the cheapest by an estimate, never "wspd"; exact without `eps`.
     eps : float, optional
         Accuracy: the error of D_K^2 is at most eps W^2, where W is the mean of the
         total measures (sums of absolute weights) of P and Q. Needed by all methods
@@ -144,6 +151,10 @@ def kernel_distance(
     both have in common cancels exactly, and the distance of a set to itself is 0
     whatever the method.
 
+    "wspd" has the paper's literal constants, with which its pairs of boxes grow as the pairs
+    of points until n is about (4 sqrt(ln 1/eps) / eps)^d: 740 000 points of the plane at
+    eps = 0.01. Of 16 000 uniform points, sigma = 0.1, it took 7.8 s where "exact" took 0.17 s.
+
     References
     ----------
     Joshi, Kommaraju, Phillips, Venkatasubramanian, "Comparing Distributions and
@@ -160,12 +171,14 @@ def kernel_distance(
     1.0864
     >>> d2ke.kernel_distance(P, P + [1.0, 0.0], kernel="trivial", info=True).squared
     2.0
+    >>> round(d2ke.kernel_distance(P, P + 0.5, kernel=lambda X, Y: (1 + X @ Y.T) ** 2), 4)
+    2.9155
     """
     info = flag("info", info)
     p = as_measure("P", P, "weights_p", weights_p)
     q = as_measure("Q", Q, "weights_q", weights_q)
     check_comparable("P", p, "Q", q)
-    checked = Kernel.checked(kernel, sigma, [p, q])
+    checked = _kernel_of(kernel, sigma, [p, q])
     result = _norm_of([p, q], checked, Accuracy.checked(eps, delta, seed), method, n_threads)
     return result if info else result.value
 
@@ -178,7 +191,7 @@ def kernel_norm(
     *,
     sigma: float | str | None = None,
     weights_p: Any = None,
-    kernel: str = "gaussian",
+    kernel: str | Callable[[Any, Any], Any] = "gaussian",
     method: str = "auto",
     eps: float | None = None,
     delta: float | None = None,
@@ -219,9 +232,15 @@ def kernel_norm(
     """
     info = flag("info", info)
     p = as_measure("P", P, "weights_p", weights_p)
-    checked = Kernel.checked(kernel, sigma, [p])
+    checked = _kernel_of(kernel, sigma, [p])
     result = _norm_of([p], checked, Accuracy.checked(eps, delta, seed), method, n_threads)
     return result if info else result.value
+
+
+def _kernel_of(kernel: Any, sigma: Any, measures: list[Measure]) -> Kernel:
+    if callable(kernel):
+        return Kernel.of_function(kernel, sigma)
+    return Kernel.checked(kernel, sigma, measures)
 
 
 def _norm_of(
@@ -242,7 +261,11 @@ def _norm_of(
     signed = float(lengths(vectors).sum())
     rounding = (8 + points.shape[1]) * np.finfo(float).eps * signed**2
     reason = "asked for"
-    if kernel.sigma is None:
+    if kernel.function is not None:
+        method, reason = "exact", "of a user's kernel nothing else is known"
+        value = user_kernel.norm(kernel.function, points, vectors) if len(points) else 0.0
+        estimate = NormEstimate(value, 0.0, {"point_pairs": len(points) ** 2})
+    elif kernel.sigma is None:
         method, reason = "closed form", f"the {kernel.name} kernel's sum needs no pairs"
         estimate = NormEstimate(_closed_form(points, vectors, kernel), 0.0, {})
     elif len(points) == 0:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -22,10 +22,11 @@ DELTA = 0.01
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel by its name, and its scale: None for the linear and the trivial kernel."""
+    """A kernel by its name, and its scale: None for the linear, the trivial and users' kernels."""
 
     name: str
     sigma: float | None
+    function: Callable[[Any, Any], Any] | None = None
 
     @classmethod
     def checked(
@@ -40,6 +41,13 @@ class Kernel:
         if sigma is not None:
             raise TypeError(f"the {name} kernel has no scale; got sigma={sigma!r}")
         return cls(name, None)
+
+    @classmethod
+    def of_function(cls, function: Callable[[Any, Any], Any], sigma: Any) -> Kernel:
+        """Return a user's kernel, which has no scale."""
+        if sigma is not None:
+            raise TypeError(f"a function as kernel has its own scale; got sigma={sigma!r}")
+        return cls(getattr(function, "__name__", type(function).__name__), None, function)
 
     @property
     def laplace(self) -> bool:

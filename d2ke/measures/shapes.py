@@ -98,8 +98,8 @@ def curve(
     return _shape(centres, share, "curve", oriented, reach, None)
 
 
-needs("mesh", "288 S + 40 r S", "a larger gap")
-needs("mesh", {"n_samples": "320 n + 128 S + 40 r S"}, "fewer n_samples")
+needs("mesh", "96 d S + 40 r S", "a larger gap")
+needs("mesh", {"n_samples": "108 d n + 44 d S + 40 r S + 40 r n"}, "fewer n_samples")
 
 
 def mesh(
@@ -114,12 +114,15 @@ def mesh(
     """Make a triangle mesh an oriented measure, for the current distance of surfaces.
 
     Each triangle (a, b, c) becomes its centroid with the vector (b-a) x (c-a) / 2,
-    its normal times its area.
+    its normal times its area. In other dimensions than 3 there is no normal: the vector
+    holds the d(d-1)/2 numbers (u_i v_j - u_j v_i) / 2, i < j, of u = b-a and v = c-a
+    (a bivector); it is as long as the triangle is large, and inner products are those of
+    the planes.
 
     Parameters
     ----------
-    vertices : array_like of shape (n, 3)
-        Corners.
+    vertices : array_like of shape (n, d)
+        Corners, d >= 2.
     faces : array_like of int, shape (m, 3)
         Each triangle's three indices into `vertices`, counter-clockwise seen from
         outside.
@@ -160,8 +163,9 @@ def mesh(
     """
     oriented = flag("oriented", oriented)
     corners = coordinates("vertices", vertices)
-    if corners.shape[1] != 3:
-        raise ValueError(f"vertices must have shape (n, 3), got {corners.shape}")
+    d = corners.shape[1]
+    if d < 2:
+        raise ValueError(f"vertices must have shape (n, d) with d >= 2, got {corners.shape}")
     triangles = np.asarray(faces)
     if triangles.ndim != 2 or triangles.shape[1] != 3 or len(triangles) == 0:
         raise ValueError(f"faces must have shape (m, 3) with m >= 1, got {triangles.shape}")
@@ -174,9 +178,11 @@ def mesh(
             f"faces[{i}, {j}] is {triangles[i, j]}; there are vertices 0 to {len(corners) - 1}"
         )
     a, b, c = (corners[triangles[:, k]] for k in range(3))
-    vectors = np.cross(b - a, c - a) / 2
+    vectors = _areas(b - a, c - a)
     case = "" if n_samples is None else "n_samples"
-    require = partial(require_memory, "mesh", case, n=len(a), r=0 if oriented else 6)
+    planes = d * (d - 1) // 2
+    r = planes * (planes + 1) // 2 if not oriented else planes if d > 3 else 0
+    require = partial(require_memory, "mesh", case, n=len(a), d=d, r=r)
     if n_samples is not None:
         size = np.linalg.norm(vectors, axis=1)
         face, rng = _sampled(require, size, gap, n_samples, seed)
@@ -196,12 +202,20 @@ def mesh(
         grid = np.array(up + down) / k
         edges = (b - a)[which], (c - a)[which]
         place = a[which][:, None] + sum(grid[:, i, None] * edges[i][:, None] for i in range(2))
-        centres.append(place.reshape(-1, 3))
+        centres.append(place.reshape(-1, d))
         shares.append(np.repeat(vectors[which] / k**2, k**2, axis=0))
     farthest = float((reach / cuts).max())
     return _shape(
         np.concatenate(centres), np.concatenate(shares), "surface", oriented, farthest, None
     )
+
+
+def _areas(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Return each triangle's area with its normal, or where d is not 3 with its plane."""
+    if u.shape[1] == 3:
+        return np.cross(u, v) / 2
+    i, j = np.triu_indices(u.shape[1], 1)
+    return (u[:, i] * v[:, j] - u[:, j] * v[:, i]) / 2
 
 
 def _shape(centres, vectors, kind, oriented, gap, n_samples) -> Measure:

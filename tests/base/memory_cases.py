@@ -206,6 +206,31 @@ def kernel_error(n, t):
     return partial(d2ke.kernel_error, Z, features=Z, n_threads=2, sizes=[8, 64])
 
 
+@at({"n": 20000, "t": "f8"}, {"n": 20000, "t": "f4"}, tiny={"n": 30})
+def kernel_error_centred(n, t):
+    Z = np.abs(points(min(n, 2000), 64)).astype(t)
+    call = partial(d2ke.kernel_error, Z, features=Z, n_threads=2, sizes=[8, 64], centred=True)
+    return call, ("kernel_error", "centred", {"n": len(Z), "L": 64, "T": 2})
+
+
+@at({"n": 1000}, tiny={"n": 30})
+def bootstrap_kernel_error(n):
+    Z = points(n, 2000 if n > 30 else 5)
+    call = partial(d2ke.bootstrap_kernel_error, Z, max_objects=n, n_resamples=20, n_threads=2)
+    return call, ("bootstrap_kernel_error", "", {"n": n, "R": Z.shape[1], "T": 2})
+
+
+@at({"n": 5000, "m": 2000}, tiny={"n": 30, "m": 20})
+def soft_min_distance(n, m):
+    return partial(d2ke.soft_min_distance, points(n, 50), points(m, 50), gamma=1.0)
+
+
+@at({"n": 2000, "R": 1000}, tiny={"n": 30, "R": 5})
+def lipschitz_constant(n, R):
+    call = partial(d2ke.lipschitz_constant, points(n, R), 1.0)
+    return call, ("lipschitz_constant", "", {"k": n, "R": R})
+
+
 @at({"n": 4000, "m": 2000}, tiny={"n": 30, "m": 20})
 def kernel_standard_error(n, m):
     return partial(d2ke.kernel_standard_error, points(n, 50), points(m, 50))
@@ -286,6 +311,13 @@ def kernel_classifier_predict(n, m):
 @at({"n": 1500}, tiny={"n": 30})
 def similarity_machine_fit(n):
     return partial(d2ke.similarity_machine_fit, symmetric(n), labels(n, 2), tol=0.1)
+
+
+@at({"n": 1500}, tiny={"n": 30})
+def similarity_machine_bound(n):
+    S, y = symmetric(n), labels(n, 2)
+    model = d2ke.SimilarityMachine(np.arange(2), np.full((n, 1), 1 / n), np.zeros(1))
+    return partial(d2ke.similarity_machine_bound, model, S, y)
 
 
 @at({"n": 12000, "m": 1000}, tiny={"n": 30, "m": 20})
@@ -502,6 +534,13 @@ def kernel_coreset(n, d, method):
     return call, ("kernel_coreset", "", {"N": n * d, "V": n})
 
 
+@at({"n": 200_000, "d": 2}, tiny={"n": 2000})
+def kernel_coreset_by_eps(n, d):
+    P = np.random.default_rng(0).random((n, d))
+    call = partial(d2ke.kernel_coreset, P, sigma=1.0, eps=0.2, **ONE)
+    return call, ("kernel_coreset", "", {"N": n * d, "V": n})
+
+
 @at({"n": 100, "d": 3}, tiny={"n": 10})
 def kernel_align(n, d):
     P = 6 * np.random.default_rng(0).random((n, d))
@@ -523,6 +562,43 @@ def curve_of_samples(n):
 def mesh(n, gap):
     faces = labels(3 * n, 30).reshape(n, 3)
     return partial(d2ke.mesh, np.random.default_rng(0).random((30, 3)), faces, gap=gap)
+
+
+@variants("oriented", True, False)({"n": 200_000}, tiny={"n": 3})
+def mesh_in_five_dimensions(n, oriented):
+    vertices = np.random.default_rng(0).random((30, 5))
+    call = partial(d2ke.mesh, vertices, labels(3 * n, 30).reshape(n, 3), oriented=oriented)
+    return call, ("mesh", "", {"S": n, "d": 5, "r": 10 if oriented else 55})
+
+
+@at({"n": 1_000_000}, tiny={"n": 30})
+def kernel_coordinates(n):
+    call = partial(d2ke.kernel_coordinates, points(n, 3), np.eye(3))
+    return call, ("kernel_coordinates", "", {"N": 3 * n, "V": n})
+
+
+@at({"n": 1500}, tiny={"n": 30})
+def kernel_two_sample_test(n):
+    call = partial(d2ke.kernel_two_sample_test, points(n, 3), points(n, 3))
+    return call, ("kernel_two_sample_test", "", {"n": 2 * n, "N": 6 * n})
+
+
+@at({"n": 20_000}, tiny={"n": 30})
+def two_sample_test_of_groups(n):
+    P, Q = np.random.default_rng(0).standard_normal((2, n, 20))
+    call = partial(d2ke.kernel_two_sample_test, P, Q, sigma=1.0, n_groups=16, **ONE)
+    return call, ("kernel_two_sample_test", "n_groups", {"n": 2 * n, "N": 40 * n})
+
+
+@at({"n": 3000}, tiny={"n": 30})
+def gram_two_sample_test(n):
+    return partial(d2ke.gram_two_sample_test, kernel(n), n // 2, n_permutations=100)
+
+
+@at({"n": 40_000, "t": "f8"}, {"n": 40_000, "t": "f4"}, tiny={"n": 30})
+def features_two_sample_test(n, t):
+    Z = points(n, 64).astype(t)
+    return partial(d2ke.features_two_sample_test, Z, n // 2, n_permutations=100)
 
 
 @at({"n": 800_000}, tiny={"n": 30})

@@ -81,13 +81,83 @@ def test_risk_bounds_by_their_formula():
     assert d2ke.kernel_risk_bound(K, y, alpha, margin=margin, delta=delta) == pytest.approx(
         expected
     )
+    # Theorem 3, eq. (20).
     positive, negative = d2ke.psd_split(S)
-    B = (norm(positive) + norm(negative)) * np.sqrt(
-        max(np.diag(positive).max(), np.diag(negative).max())
-    )
-    expected = loss(S) + 8 * 5 * 3 * B / (margin * np.sqrt(n)) + (16 * B * 15 / margin + 1) * tail
+    B = norm(positive) + norm(negative)
+    R = np.sqrt(max(np.diag(positive).max(), np.diag(negative).max()))
+    expected = loss(S) + 8 * 5 * 3 * R * B / (margin * np.sqrt(n))
+    expected += (16 * 15 * R**2 * B / margin + 1) * tail
     found = d2ke.similarity_risk_bound(S, y, alpha, margin=margin, delta=delta)
     assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("c", [2, 3])
+def test_similarity_machine_bound_by_its_formula(c):
+    _, S, y, _, _ = case(7, n=14, c=c)
+    n, margin, delta = 14, 0.6, 0.2
+    model = d2ke.similarity_machine_fit(S, y, C=2.0)
+    values, Q = np.linalg.eigh(S)
+    parts = [(Q * np.maximum(sign * values, 0)) @ Q.T for sign in (1, -1)]
+    R = np.sqrt(max(part[i, i] for part in parts for i in range(n)))
+    expected = []
+    for column, positive in enumerate([1] if c == 2 else range(c)):
+        a, b = model.coef[:, column], model.bias[column]
+        B = sum(np.sqrt(sum(a[i] * a[j] * part[i, j] for i in range(n) for j in range(n)))
+                for part in parts)  # fmt: skip
+        losses = []
+        for i in range(n):
+            f = sum(S[i, j] * a[j] for j in range(n)) + b
+            losses.append(min(1, max(0, 1 - (f if y[i] == positive else -f) / margin)))
+        expected.append(np.mean(losses) + 2 * (R * B + abs(b)) / (margin * np.sqrt(n))
+                        + np.sqrt(np.log(1 / delta) / (2 * n)))  # fmt: skip
+    found = d2ke.similarity_machine_bound(model, S, y, margin=margin, delta=delta)
+    assert found == pytest.approx(expected)
+    # In another unit of the similarities, with the machine of equal predictions, it is the same.
+    model = d2ke.SimilarityMachine(model.classes, model.coef / 100, model.bias)
+    again = d2ke.similarity_machine_bound(model, 100 * S, y, margin=margin, delta=delta)
+    assert again == pytest.approx(expected)
+
+
+def test_similarity_machine_bound_holds():
+    """Two blobs, 400 objects: the bound is below 1, and above the error of new objects."""
+    X, y = blobs(800, c=2, spread=1.0)
+    S = np.tanh(X @ X.T / 9)
+    train, new = np.arange(400), np.arange(400, 800)
+    model = d2ke.similarity_machine_fit(S[:400, :400], y[train], C=0.01)
+    bound = d2ke.similarity_machine_bound(model, S[:400, :400], y[train], margin=0.3)[0]
+    predicted, _ = d2ke.similarity_machine_predict(model, S[400:, :400])
+    assert (predicted != y[new]).mean() < bound < 1
+
+
+@given(SEEDS)
+def test_eq_7_bounds_the_loss_of_theorem_1(seed):
+    """The bound with the loss is never above that of Theorem 1."""
+    K, _, y, alpha, _ = case(seed)
+    assert d2ke.kernel_risk_bound(K, y, alpha) <= d2ke.kernel_similarity_bound(K, y, alpha) + 1e-12
+
+
+@given(SEEDS, st.floats(0.3, 2.0), st.integers(1, 3))
+def test_theorem_2_by_its_formula(seed, h, d):
+    rng = np.random.default_rng(seed)
+    n, delta = 7, 0.1
+    X, alpha = rng.normal(size=(n, d)), rng.dirichlet(np.ones(n))
+    y = rng.permutation(np.r_[0, 1, rng.integers(0, 2, n - 2)])
+    s = 1 - 2 * y
+
+    def density(i, j, width):
+        return np.exp(-((X[i] - X[j]) ** 2).sum() / (2 * width**2)) / (2 * np.pi * width**2) ** (
+            d / 2
+        )
+
+    square = sum(alpha[i] * alpha[j] * s[i] * s[j] * density(i, j, np.sqrt(2) * h)
+                 for i in range(n) for j in range(n))  # fmt: skip
+    overlap = sum(alpha[i] * s[i] * s[j] * density(i, j, h)
+                  for i in range(n) for j in range(n) if i != j)  # fmt: skip
+    eps = density(0, 0, h) * np.sqrt(2 * np.log(2 * n / delta) / (n - 1))
+    wanted = square - 2 * overlap / (n - 1) + 2 * eps
+    assert d2ke.density_error_bound(X, y, alpha, h=h, delta=delta) == pytest.approx(
+        wanted, abs=1e-10
+    )
 
 
 def test_density_bound_holds():

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bound on random features, and measured errors where the kernel is known exactly."""
+"""Measured errors of random features where the kernel is known exactly."""
 
-import math
-from decimal import Decimal, localcontext
 from itertools import product
 
 import numpy as np
@@ -27,43 +25,6 @@ def drawn(R, seed):
     return PHI[:, chosen] / np.sqrt(R)
 
 
-def log_bound(R, eps, p, gamma):
-    t = eps / 2
-    return math.log(2) + max(0, 2 * p * math.log(12 * gamma / t)) - R * t**2 / 2
-
-
-@given(
-    eps=st.floats(0.01, 0.99),
-    delta=st.floats(1e-12, 0.99),
-    p=st.floats(0.1, 1e3),
-    gamma=st.floats(1e-4, 1e2),
-)
-def test_features_needed_are_the_fewest(eps, delta, p, gamma):
-    R = d2ke.features_needed(eps, delta, p, gamma)
-    assert isinstance(R, int)
-    assert R >= 1
-    assert log_bound(R, eps, p, gamma) <= math.log(delta) + 1e-7 * R * eps**2
-    assert log_bound(R - 1, eps, p, gamma) > math.log(delta) - 1e-7 * R * eps**2
-
-
-def test_features_needed_are_exact_however_large():
-    eps, delta, p, gamma = 2.0**-300, 2.0**-1000, 2.0**80, 2.0**200
-    with localcontext() as context:
-        context.prec = 600
-        # (2 / t^2) (log 2^1001 + 2^81 log(12 * 2^200 * 2^301))
-        two = Decimal(2)
-        wanted = 2 * two**602 * (1001 * two.ln() + two**81 * (12 * two**501).ln())
-        below = int(wanted)
-    assert d2ke.features_needed(eps, delta, p, gamma) == below + 1
-    assert d2ke.features_needed(1e-308, 1e-308, 1e308, 1e308) > 10**900
-
-
-def test_a_net_has_at_least_one_pair():
-    # 12 gamma < t: what is left is the bound for a single pair.
-    R = d2ke.features_needed(0.5, 0.1, 100.0, 1e-6)
-    assert math.ceil(2 / 0.25**2 * math.log(2 / 0.1)) == R
-
-
 def test_measured_error_keeps_the_promise():
     eps, delta = 0.2, 0.1
     p = d2ke.effective_dimension("strings", length=4, alphabet_size=2)
@@ -74,11 +35,6 @@ def test_measured_error_keeps_the_promise():
         error = d2ke.kernel_error(drawn(R, seed), gram=KERNEL, sizes=[R], n_threads=1)
         kept += error.max_mean[0] <= eps
     assert kept >= 100 * (1 - delta)
-
-
-def test_effective_dimension():
-    assert d2ke.effective_dimension("strings", length=5, alphabet_size=4) == 5 * math.log(4)
-    assert d2ke.effective_dimension("multisets", length=7, n_elements=50) == 7 * math.log(50)
 
 
 @pytest.mark.parametrize("with_features", [False, True])
@@ -97,7 +53,9 @@ def test_kernel_error_matches_a_direct_computation(with_features, n, R, seed, si
     K = many @ many.T
     reference = {"features": many} if with_features else {"gram": K}
     sizes = sorted({1, min(3, R), (R + 1) // 2, R})
-    got = d2ke.kernel_error(Z, sizes=sizes, max_blocks=max_blocks, n_threads=1, **reference)
+    options = {"max_blocks": max_blocks, "n_threads": 1, **reference}
+    got = d2ke.kernel_error(Z, sizes=sizes, centred=True, **options)
+    assert d2ke.kernel_error(Z, sizes=sizes, **options).centred_mean is None
     assert got.sizes.tolist() == sizes
     phi = Z.astype(np.float64) * np.sqrt(R)
     products = np.einsum("ir,jr->ijr", phi, phi)
@@ -115,6 +73,18 @@ def test_kernel_error_matches_a_direct_computation(with_features, n, R, seed, si
         else:
             assert_allclose(got.max_sd[i], largest.std(ddof=1), rtol=1e-7, atol=1e-12)
             assert_allclose(got.rms_sd[i], rms.std(ddof=1), rtol=1e-7, atol=1e-12)
+        relative = rms / np.sqrt((K**2).mean())
+        assert_allclose(got.relative_mean[i], relative.mean(), rtol=1e-9)
+        C = np.eye(n) - 1 / n
+        if n > 1:
+            centred = [np.linalg.norm(C @ error @ C) / np.linalg.norm(C @ K @ C)
+                       for error in errors]  # fmt: skip
+            assert_allclose(got.centred_mean[i], np.mean(centred), rtol=1e-9)
+            if len(parts) > 1:
+                assert_allclose(got.relative_sd[i], relative.std(ddof=1), rtol=1e-7, atol=1e-12)
+                assert_allclose(got.centred_sd[i], np.std(centred, ddof=1), rtol=1e-6, atol=1e-9)
+        else:
+            assert np.isnan(got.centred_mean[i])
     variance = products.var(axis=2, ddof=1).mean()
     assert_allclose(got.expected_rms, np.sqrt(variance / np.array(sizes)), rtol=1e-6)
 
@@ -124,8 +94,8 @@ def test_kernel_error_by_tiles_and_threads():
     rng = np.random.default_rng(3)
     Z = rng.uniform(0, 1, (600, 1100)) / np.sqrt(1100)
     K = np.full((600, 600), 0.25)
-    one = d2ke.kernel_error(Z, gram=K, sizes=[1100, 300], n_threads=1)
-    three = d2ke.kernel_error(Z, gram=K, sizes=[1100, 300], n_threads=3)
+    one = d2ke.kernel_error(Z, gram=K, sizes=[1100, 300], centred=True, n_threads=1)
+    three = d2ke.kernel_error(Z, gram=K, sizes=[1100, 300], centred=True, n_threads=3)
     for name, values in vars(one).items():
         np.testing.assert_array_equal(values, getattr(three, name))
     whole = Z @ Z.T - K
@@ -149,6 +119,22 @@ def test_error_falls_as_one_over_root_R():
     assert_allclose(np.sqrt(square[many]), error.expected_rms[many], rtol=0.12)
     exact = np.sqrt((PHI**2 @ PHI.T**2 / len(OMEGAS) - KERNEL**2).mean())
     assert_allclose(error.expected_rms * np.sqrt(error.sizes), exact, rtol=0.02)
+
+
+def test_centred_error_of_a_kernel_that_hardly_varies():
+    """With a tiny gamma all values are near 1, and the centred error is that of a wide one's."""
+    gamma = 1e-6
+    phi = np.expm1(-gamma / GAMMA * -np.log(PHI))  # phi - 1, without rounding
+    K = phi @ phi.T / len(OMEGAS)
+    chosen = np.random.default_rng(0).integers(len(OMEGAS), size=64)
+    error = phi[:, chosen] @ phi[:, chosen].T / 64 - K
+    C = np.eye(len(K)) - 1 / len(K)
+    wanted = np.linalg.norm(C @ error @ C) / np.linalg.norm(C @ K @ C)
+    Z = (1 + phi[:, chosen]) / 8
+    many = (1 + phi) / np.sqrt(len(OMEGAS))
+    got = d2ke.kernel_error(Z, features=many, sizes=[64], centred=True)
+    assert got.centred_mean[0] == pytest.approx(wanted, rel=1e-4)
+    assert got.relative_mean[0] < 1e-5 < 0.05 < wanted
 
 
 @given(n=st.integers(1, 5), m=st.integers(1, 5), R=st.integers(2, 50), seed=st.integers(0, 99))
@@ -182,25 +168,6 @@ def test_equal_products_have_no_error():
 
 
 def test_wrong_input():
-    with pytest.raises(ValueError, match=r"eps must be between 0 and 1, got 1.5"):
-        d2ke.features_needed(1.5, 0.1, 1.0, 1.0)
-    with pytest.raises(ValueError, match=r"delta must be between 0 and 1, got 1.0"):
-        d2ke.features_needed(0.5, 1, 1.0, 1.0)
-    with pytest.raises(ValueError, match=r"p must be a positive finite number, got inf"):
-        d2ke.features_needed(0.5, 0.1, math.inf, 1.0)
-    with pytest.raises(TypeError, match=r"gamma must be a positive number, got None"):
-        d2ke.features_needed(0.5, 0.1, 1.0, None)
-    with pytest.raises(ValueError, match=r"kind must be one of strings, multisets; got 'series'"):
-        d2ke.effective_dimension("series", length=3)
-    with pytest.raises(
-        TypeError, match=r'"strings" needs length and alphabet_size; alphabet_size is missing'
-    ):
-        d2ke.effective_dimension("strings", length=3)
-    with pytest.raises(TypeError, match=r'n_elements has no meaning for kind="strings"'):
-        d2ke.effective_dimension("strings", length=3, alphabet_size=4, n_elements=2)
-    with pytest.raises(ValueError, match="n_elements must be at least 2, got 1"):
-        d2ke.effective_dimension("multisets", length=3, n_elements=1)
-
     Z, K = np.ones((3, 4)), np.eye(3)
     with pytest.raises(TypeError, match="give the reference as gram or as features"):
         d2ke.kernel_error(Z)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import d2ke
 from d2ke._ext import coresets, pair_sums
-from d2ke.measures import clouds, coreset, coreset_methods
+from d2ke.measures import clouds, coreset, coreset_methods, coreset_search
 from d2ke.measures.kernels import Kernel
 from d2ke.measures.measure import as_measure
 
@@ -184,7 +184,7 @@ def test_reduced_judges(monkeypatch, weighted):
     P = np.random.default_rng(0).random((3000, 2))
     monkeypatch.setattr(coreset_methods, "_FEW", 200)
     monkeypatch.setattr(coreset_methods, "_PAIRS", 200_000)
-    monkeypatch.setattr(coreset, "_EXACT", 1000)
+    monkeypatch.setattr(coreset, "EXACT", 1000)
     monkeypatch.setattr(coreset_methods, "_BLOCK", 64)
     monkeypatch.setattr(coreset_methods, "_LAST_BLOCK", 64)
     weights = np.random.default_rng(1).random(3000) if weighted else None
@@ -441,9 +441,77 @@ def test_bad_arguments(arguments, error, message):
         d2ke.kernel_coreset(given.pop("P"), **given)
 
 
+# ---- the size that is verified
+
+
+@given(
+    drawn=weighted_points(),
+    method=st.sampled_from(("auto", "zorder", "halving", "herding", "thinning")),
+    kernel=st.sampled_from(["gaussian", "laplace"]),
+    eps=st.sampled_from([0.02, 0.1, 0.4]),
+)
+def test_eps_is_verified(drawn, method, kernel, eps):
+    P, w, _, sigma = drawn
+    given = {"sigma": sigma, "weights_p": w, "kernel": kernel}
+    S = d2ke.kernel_coreset(P, eps=eps, method=method, **given)
+    W = len(P) if w is None else np.abs(w).sum()
+    assert S.distance <= eps * W
+    # The square cancels: its error is relative to W^2.
+    assert distance(P, S, sigma, kernel, w) ** 2 <= (eps * W) ** 2 + 1e-12 * W**2
+    random = d2ke.kernel_coreset(P, eps=eps, method="random", evaluate=False, **given)
+    proven = d2ke.kernel_coreset(P, eps=eps, method=method, evaluate=False, **given)
+    assert len(proven) == len(random)
+    assert proven.distance is None
+
+
+@given(seed=st.integers(0, 10**6), eps=st.sampled_from([0.03, 0.1, 0.3]))
+def test_no_smaller_sorted_coreset_is_within_eps(seed, eps):
+    """Points on a line, whose coresets are not random: the next smaller one is not within eps."""
+    P = np.random.default_rng(seed).standard_normal(80)
+    S = d2ke.kernel_coreset(P, eps=eps, sigma=0.5)
+    assert S.method == "sorted"
+    if len(S) > 1:
+        smaller = d2ke.kernel_coreset(P, len(S) - 1, sigma=0.5)
+        assert distance(P, smaller, 0.5) > eps * 80 - 1e-6
+
+
+def test_verified_coresets_are_small():
+    P = np.random.default_rng(0).random((2000, 2))
+    sizes = {}
+    for method in ("random", "halving", "thinning"):
+        S = d2ke.kernel_coreset(P, eps=0.05, sigma="median", method=method)
+        assert S.distance <= 0.05 * 2000
+        sizes[method] = len(S)
+    assert sizes["random"] == 2000  # 3959 would be proven
+    assert sizes["thinning"] <= sizes["halving"] < 40
+
+
+def test_verified_by_random_frequencies(monkeypatch):
+    monkeypatch.setattr(coreset, "EXACT", 500)
+    monkeypatch.setattr(coreset_search, "EXACT", 500)
+    P = np.random.default_rng(1).random((800, 3))
+    for eps in (0.03, 0.2):
+        S = d2ke.kernel_coreset(P, eps=eps, sigma=0.4)
+        assert S.distance_method == "rff"
+        assert S.distance <= eps * 800
+        assert distance(P, S, 0.4) <= 1.1 * eps * 800
+        assert len(S) < 100
+
+
+def test_estimate_above_eps_means_a_larger_coreset(monkeypatch):
+    """Where the search's random frequencies say yes and others no, more points are taken."""
+    P = np.random.default_rng(1).random((300, 2))
+    exact = d2ke.kernel_coreset(P, eps=0.05, sigma=0.4)
+    monkeypatch.setattr(coreset_search.Verifier, "squared", lambda self, chosen: 0.0)
+    S = d2ke.kernel_coreset(P, eps=0.05, sigma=0.4)
+    assert S.distance <= 0.05 * 300
+    assert len(S) <= 2 * len(exact)
+
+
 def test_small_eps_keeps_everything():
     P = np.random.default_rng(0).random((30, 2))
-    S = d2ke.kernel_coreset(P, eps=0.01, sigma=1.0)
-    assert S.indices.tolist() == list(range(30))
-    assert S.distance == 0
+    for options in ({"eps": 0.01, "method": "random"}, {"eps": 1e-8}):
+        S = d2ke.kernel_coreset(P, sigma=1.0, **options)
+        assert S.indices.tolist() == list(range(30))
+        assert S.distance == 0
     assert dataclasses.is_dataclass(S)

@@ -182,6 +182,17 @@ def test_interrupt(n, call):
 # ---- auto, information
 
 
+@pytest.mark.parametrize("sigma", [0.01, 0.1, 1.0])
+@pytest.mark.parametrize("eps", [0.3, 0.01, 1e-4])
+def test_auto_never_picks_well_separated_pairs(sigma, eps):
+    rng = np.random.default_rng(0)
+    for d in (1, 2, 3):
+        P, Q = rng.random((2, 1500, d))
+        info = d2ke.kernel_distance(P, Q, sigma=sigma, eps=eps, info=True)
+        assert info.method != "wspd"
+        assert "wspd" not in info.reason  # not even its cost is asked
+
+
 def test_auto_says_what_it_picks():
     rng = np.random.default_rng(0)
     few = d2ke.kernel_distance(

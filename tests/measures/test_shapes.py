@@ -6,6 +6,8 @@ import math
 import numpy as np
 import pytest
 import reference
+from hypothesis import given
+from hypothesis import strategies as st
 
 import d2ke
 
@@ -99,6 +101,42 @@ def test_mesh():
     assert np.linalg.norm(sampled.points, axis=1).max() <= 1 + 1e-12
 
 
+@given(seed=st.integers(0, 10**6), d=st.sampled_from([2, 3, 4, 6]), oriented=st.booleans())
+def test_meshes_in_any_dimension(seed, d, oriented):
+    """Pairs of triangles count by the inner product of their planes, a determinant."""
+    rng = np.random.default_rng(seed)
+    corners, faces = rng.normal(size=(7, d)), np.array([[0, 1, 2], [3, 4, 5], [1, 6, 2]])
+    m = d2ke.mesh(corners, faces, oriented=oriented)
+    assert m.kind == ("surface" if oriented else "unoriented surface")
+    edges = [(corners[b] - corners[a], corners[c] - corners[a]) for a, b, c in faces]
+    kappa = 0.0
+    for i in range(3):
+        for j in range(3):
+            gap = corners[faces[i]].mean(axis=0) - corners[faces[j]].mean(axis=0)
+            (u, v), (s, t) = edges[i], edges[j]
+            inner = np.linalg.det([[u @ s, u @ t], [v @ s, v @ t]]) / 4
+            if not oriented:
+                areas = [np.sqrt(max((a @ a) * (b @ b) - (a @ b) ** 2, 0)) / 2
+                         for a, b in ((u, v), (s, t))]  # fmt: skip
+                inner = inner**2 / (areas[0] * areas[1])
+            kappa += np.exp(-(gap @ gap) / 2) * inner
+    assert d2ke.kernel_norm(m, sigma=1.0) == pytest.approx(math.sqrt(kappa), rel=1e-6)
+    # A plane turned into more dimensions is the same surface.
+    wide = np.linalg.qr(rng.normal(size=(d + 2, d)))[0]
+    turned = d2ke.mesh(corners @ wide.T, faces, oriented=oriented, gap=0.5)
+    cut = d2ke.mesh(corners, faces, oriented=oriented, gap=0.5)
+    norms = [d2ke.kernel_norm(one, sigma=1.0) for one in (turned, cut)]
+    assert norms[0] == pytest.approx(norms[1], rel=1e-6)
+    sampled = d2ke.mesh(corners, faces, oriented=oriented, n_samples=9)
+    assert sampled.total == pytest.approx(m.total)
+
+
+def test_surfaces_of_other_dimensions_do_not_turn():
+    m = d2ke.mesh(np.eye(4), [[0, 1, 2], [1, 2, 3]])
+    with pytest.raises(ValueError, match="how they turn is not known"):
+        d2ke.kernel_align(m, m, sigma=1.0)
+
+
 def test_subdivided_triangle():
     m = d2ke.mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]], gap=0.3)
     k = math.isqrt(len(m))
@@ -127,7 +165,7 @@ def test_bad_shapes():
         (lambda: d2ke.mesh(square, [[0, 1, -1]]), ValueError, r"faces\[0, 2\] is -1"),
         (lambda: d2ke.mesh(square, [[0.0, 1, 2]]), TypeError, "faces must hold integers"),
         (lambda: d2ke.mesh(square, [[0, 1]]), ValueError, "faces must have shape"),
-        (lambda: d2ke.mesh([[0, 0]], [[0, 0, 0]]), ValueError, r"vertices must have shape \(n, 3"),
+        (lambda: d2ke.mesh([[0]], [[0, 0, 0]]), ValueError, r"vertices must have shape \(n, d"),
         (lambda: d2ke.curve([[0, 0]]), ValueError, "at least 2 vertices"),
         (lambda: d2ke.curve([[0, 0], [1, 1]], gap=0.0), ValueError, "gap must be a positive"),
         (lambda: d2ke.curve([[0, 0], [1, 1]], gap=1e-12), ValueError, "would need"),

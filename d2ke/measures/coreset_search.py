@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The smallest coreset whose distance, measured, is within eps."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from d2ke.measures.coreset_methods import CORESET_METHODS, Atoms, choose_method
+from d2ke.measures.kernels import Accuracy
+from d2ke.measures.random_fourier import centred, frequencies, transforms
+
+EXACT = 30_000  # points of which all pairs are evaluated to tell the distance
+FREQUENCIES = 4096  # ... and of more points so many random ones
+_SPARE = 3.0  # standard errors by which an estimate must be below eps
+
+
+class Verifier:
+    """The distance of a measure to its coresets: what needs all of the measure, computed once."""
+
+    def __init__(self, atoms: Atoms, accuracy: Accuracy) -> None:
+        self.atoms = atoms
+        self.exact = len(atoms) <= EXACT
+        if self.exact:
+            everything = np.arange(len(atoms))
+            self.field = atoms.field(everything, everything, atoms.masses)
+            self.kappa = float(self.field @ atoms.masses)
+        else:
+            self.points = centred(atoms.points)
+            dim = self.points.shape[1]
+            self.omega = frequencies(accuracy.rng, dim, FREQUENCIES, atoms.kernel)
+            self.sums = self._sums(np.arange(len(atoms)), atoms.masses)
+
+    def squared(self, chosen: np.ndarray) -> float:
+        """Return D_K^2 of equal masses at some atoms; of an estimate, an upper limit."""
+        masses = np.full(len(chosen), 1 / len(chosen))
+        if self.exact:
+            own = float(self.atoms.field(chosen, chosen, masses) @ masses)
+            return self.kappa - 2 * float(self.field[chosen] @ masses) + own
+        values = np.square(self.sums - self._sums(chosen, masses)).sum(axis=(0, 1))
+        return float(values.mean() + _SPARE * values.std(ddof=1) / math.sqrt(FREQUENCIES))
+
+    def _sums(self, which: np.ndarray, masses: np.ndarray) -> np.ndarray:
+        vectors = self.atoms.units[which] * masses[:, None]
+        ends = np.array([0, len(which)])
+        threads = self.atoms.n_threads
+        return transforms(self.points[which], vectors, ends, self.omega, threads)[0]
+
+
+def smallest(
+    atoms: Atoms, accuracy: Accuracy, method: str, least: int = 1
+) -> tuple[np.ndarray, float | None, str]:
+    """Return the atoms of a coreset within eps, a bound of its distance, and its method.
+
+    Its size is doubled until the distance is within eps, and then bisected; no size below
+    `least` is tried. All atoms are returned where no fewer are enough.
+    """
+    n, dim = atoms.points.shape
+    verifier = Verifier(atoms, accuracy)
+    limit = accuracy.eps**2 - 1e-13  # of rounding, in units of the squared total measure
+
+    def attempt(m: int) -> tuple[np.ndarray, float | None, str] | None:
+        name = choose_method(n, m, dim) if method == "auto" else method
+        chosen, bound = CORESET_METHODS[name](atoms, m, accuracy)
+        return (chosen, bound, name) if verifier.squared(chosen) <= limit else None
+
+    low, m = least - 1, least
+    while m < n and (found := attempt(m)) is None:
+        low, m = m, 2 * m
+    if m >= n:
+        found, m = (np.arange(n), 0.0, "auto" if method == "auto" else method), n
+    while m - low > 1:
+        middle = (low + m) // 2
+        result = attempt(middle)
+        if result is None:
+            low = middle
+        else:
+            found, m = result, middle
+    return found
