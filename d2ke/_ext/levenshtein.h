@@ -22,7 +22,8 @@
  * score less its excess above the least one, and the excess is counted in bytes:
  * it gains what enters the guard bit above the pattern, but never falls below 0.
  * Every pattern has a guard then, and no two of them are in one byte; a tile is
- * so short, or the patterns are, that a byte suffices.  For substrings row 0 of
+ * so short, or the patterns are, that a byte suffices.  Where no two are in the
+ * same 16 bits, the guards of two vectors are counted in one (lev_pair).  For substrings row 0 of
  * the table is all zeros: the first bit of each pattern is handed the difference 0.
  * Where each lane holds one pattern in one word, it ends at the lane's top: its
  * last differences are the signs of the lanes, those of LEV_GROUPS vectors are
@@ -37,7 +38,7 @@
  * of the alphabet.  Tables are kept for as many words as fit in LEV_TABLES
  * bytes, at least one; the others are made again when they are needed.  The
  * carries take 2 * LEV_GROUPS vectors for each letter of a tile; state and guards
- * take 3 bits for each bit of the lanes, and 3 more where the least score is wanted.
+ * take 3 bits for each bit of the lanes, and 4 more where the least score is wanted.
  */
 enum {
     LEV_GROUPS = 4, /* independent vectors that hide each other's latency */
@@ -76,6 +77,8 @@ typedef struct {
     lev_vectors begins; /* one where row 0's difference 0 enters */
     lev_vectors guards; /* one at the bit above each pattern */
     lev_vectors excess; /* a byte for each guard, counted from LEV_NO_EXCESS */
+    v_u64 pairs[LEV_GROUPS / 2]; /* with LEV_PAIRS, see lev_pair */
+    uint64_t moved[LEV_GROUPS / 2];
     int64_t any; /* whether there are begins or guards */
 } lev_border;
 
@@ -85,6 +88,9 @@ typedef struct {
 } lev_byte;
 
 enum { LEV_NO_EXCESS = 0x80 }; /* the least signed byte: sums saturate there */
+
+/* Whose excess is counted in a word: nobody's, each vector's, or two vectors' in one. */
+enum { LEV_NONE, LEV_EACH, LEV_PAIRS };
 
 typedef D2KE_VECTOR(int16_t) v_i16;
 
@@ -98,6 +104,7 @@ typedef struct {
     size_t bytes;
     int64_t words; /* of the current block */
     int64_t tops; /* its patterns are at the tops of the lanes */
+    int64_t part; /* else how their excesses are counted */
     lev_scores scores;
     int64_t longest; /* its longest pattern */
     int64_t most_words; /* of any block */
@@ -208,12 +215,55 @@ static void lev_flip(lev_vectors *word, size_t stride, int64_t lane, int64_t bit
     words[lane] ^= UINT64_C(1) << bit % 64;
 }
 
+/* Where the excess of a pattern that ends at `bit` of a word is counted with LEV_PAIRS; adds its
+ * guard, and what brings the guards of two vectors into one.
+ *
+ * No two guards of a lane are in the same 16 bits.  With AVX-512 the odd vector's bytes with guards
+ * are moved into the even one, each into one of the two bytes that the even one's guard leaves:
+ * `pairs` says from where, and `moved` where to.  Else both are masked, and 16 bits are packed into
+ * a byte; `pairs` are the guards packed. */
+static lev_byte lev_pair(lev_border *border, int64_t lane, int64_t bit)
+{
+    const int64_t lanes = D2KE_BYTES / 8;
+    int64_t group = lane / lanes, pair = group / 2, at = lane % lanes, byte = bit / 8;
+    uint64_t *guards = (uint64_t *)&border->guards[group] + at;
+#if D2KE_BYTES == 64
+    if (group % 2) {
+        guards -= lanes;
+        byte ^= (*guards >> 8 * byte & 0xff) != 0;
+        border->moved[pair] |= UINT64_C(1) << (8 * at + byte);
+        ((uint8_t *)&border->pairs[pair])[8 * at + byte] = (uint8_t)(at % 2 * 8 + bit / 8);
+    }
+    byte += 8 * at;
+    *guards |= UINT64_C(1) << (byte % 8 * 8 + bit % 8);
+#else
+    *guards |= UINT64_C(1) << bit;
+    byte = at / 2 * 16 + group % 2 * 8 + at % 2 * 4 + byte / 2;
+#if D2KE_BYTES == 32
+    border->pairs[pair] = (v_u64)_mm256_packs_epi16((__m256i)border->guards[2 * pair],
+                                                    (__m256i)border->guards[2 * pair + 1]);
+#elif defined(__SSE2__)
+    border->pairs[pair] = (v_u64)_mm_packs_epi16((__m128i)border->guards[2 * pair],
+                                                 (__m128i)border->guards[2 * pair + 1]);
+#endif
+#endif
+    return (lev_byte){(int32_t)(lanes * pair + byte / 8), (int32_t)(byte % 8 * 8)};
+}
+
 /* The block's guards and where its patterns begin, for the least score of any column. */
 static void lev_prepare_borders(const d2ke_problem *problem, int64_t n, lev_scratch *s)
 {
     lev_border *borders = s->borders;
     memset(borders, 0, s->words * sizeof *borders);
     s->longest = 0;
+    s->part = LEV_EACH;
+#if defined(__SSE2__)
+    s->part = LEV_PAIRS;
+    for (int64_t k = 1; k < n; k++)
+        if (s->places[k - 1].lane == s->places[k].lane
+            && s->places[k - 1].end / 16 == s->places[k].end / 16)
+            s->part = LEV_EACH;
+#endif
     for (int64_t k = 0; k < n; k++) {
         int64_t lane = s->places[k].lane, begin = s->places[k].begin, end = s->places[k].end;
         s->longest = end - begin > s->longest ? end - begin : s->longest;
@@ -224,9 +274,14 @@ static void lev_prepare_borders(const d2ke_problem *problem, int64_t n, lev_scra
         s->counts[k] = (lev_byte){0, 0};
         if (begin == end)
             continue;
-        uint64_t *word = (uint64_t *)borders[end / 64].excess + lane;
-        s->counts[k] = (lev_byte){(int32_t)(word - (uint64_t *)borders), (int32_t)(end % 64 & ~7)};
-        lev_flip(&borders->guards, sizeof *borders, lane, end);
+        lev_byte *count = &s->counts[k];
+        if (s->part == LEV_PAIRS) {
+            *count = lev_pair(&borders[end / 64], lane, end % 64);
+        } else {
+            *count = (lev_byte){(int32_t)lane, (int32_t)(end % 64 & ~7)};
+            lev_flip(&borders->guards, sizeof *borders, lane, end);
+        }
+        count->at += (int32_t)((uint64_t *)borders[end / 64].excess - (uint64_t *)borders);
         borders[end / 64].any = 1;
         if (lev_mode(problem) == LEV_INFIX) {
             lev_flip(&borders->begins, sizeof *borders, lane, begin);
@@ -357,6 +412,18 @@ D2KE_INLINE void lev_step(lev_column c, v_u64 flat, v_u64 *plus, v_u64 *minus)
     *plus = lev_except(flat, c.diagonal, c.negative);
 }
 
+/* One less, but not below 0, where `less` is all ones. */
+D2KE_INLINE v_u64 lev_lessen(v_u8 excess, v_u8 less)
+{
+#if D2KE_BYTES == 32
+    return (v_u64)_mm256_adds_epi8((__m256i)excess, (__m256i)less);
+#elif D2KE_BYTES == 16 && defined(__SSE2__)
+    return (v_u64)_mm_adds_epi8((__m128i)excess, (__m128i)less);
+#else
+    return (v_u64)(excess + (less & (v_u8)(excess != LEV_NO_EXCESS)));
+#endif
+}
+
 /* The excess after a column, in bytes of one guard each; bytes without a guard hold anything. */
 D2KE_INLINE v_u64 lev_exceed(v_u64 excess, v_u64 flat, v_u64 negative, v_u64 guards)
 {
@@ -368,14 +435,31 @@ D2KE_INLINE v_u64 lev_exceed(v_u64 excess, v_u64 flat, v_u64 negative, v_u64 gua
     return (v_u64)e;
 #else
     v_u8 e = (v_u8)excess - (v_u8)((v_u8)(flat & guards) == 0);
-    v_u8 less = (v_u8)((v_u8)(negative & guards) == (v_u8)guards); /* all ones: -1 */
-#if D2KE_BYTES == 32
-    return (v_u64)_mm256_adds_epi8((__m256i)e, (__m256i)less);
-#elif defined(__SSE2__)
-    return (v_u64)_mm_adds_epi8((__m128i)e, (__m128i)less);
-#else
-    return (v_u64)(e + (less & (v_u8)(e != LEV_NO_EXCESS)));
+    return lev_lessen(e, (v_u8)((v_u8)(negative & guards) == (v_u8)guards));
 #endif
+}
+
+/* The same of two vectors, whose guards are brought into one. */
+D2KE_INLINE v_u64 lev_exceed_pair(v_u64 excess, const v_u64 flat[2], const v_u64 negative[2],
+                                  const v_u64 guards[2], v_u64 pairs, uint64_t moved)
+{
+#if D2KE_BYTES == 64
+#define LEV_BOTH(a)                                                                                \
+    (v_u64)_mm512_mask_shuffle_epi8((__m512i)a[0], moved, (__m512i)a[1], (__m512i)pairs)
+    return lev_exceed(excess, LEV_BOTH(flat), LEV_BOTH(negative), guards[0]);
+#elif defined(__SSE2__)
+#if D2KE_BYTES == 32
+#define LEV_BOTH(a)                                                                                \
+    (v_u8)_mm256_packs_epi16((__m256i)(a[0] & guards[0]), (__m256i)(a[1] & guards[1]))
+#else
+#define LEV_BOTH(a)                                                                                \
+    (v_u8)_mm_packs_epi16((__m128i)(a[0] & guards[0]), (__m128i)(a[1] & guards[1]))
+#endif
+    v_u8 e = (v_u8)excess - (v_u8)(LEV_BOTH(flat) == 0);
+    v_u8 less = (v_u8)(LEV_BOTH(negative) == (v_u8)pairs);
+    return lev_lessen(e, less);
+#else
+    return excess;
 #endif
 }
 
@@ -452,8 +536,8 @@ D2KE_INLINE void lev_word(const uint32_t *text, int64_t n, const lev_table *tabl
                           lev_border *border, const int part, const int guarded,
                           const int from_below, const int to_above)
 {
-    lev_vectors plus, minus, excess, guards, begins;
-    if (part) {
+    lev_vectors plus, minus, excess, guards, begins, entering, falling;
+    if (part != LEV_NONE) {
         D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
             guards[g] = border->guards[g];
             begins[g] = border->begins[g];
@@ -481,8 +565,14 @@ D2KE_INLINE void lev_word(const uint32_t *text, int64_t n, const lev_table *tabl
                 carry[i][0][g] = c.leaving >> 63;
                 carry[i][1][g] = (c.diagonal & plus[g]) >> 63;
             }
-            if (part)
+            entering[g] = flat;
+            falling[g] = c.negative;
+            if (part == LEV_EACH)
                 excess[g] = lev_exceed(excess[g], flat, c.negative, guards[g]);
+            else if (part == LEV_PAIRS && g % 2)
+                excess[g / 2] = lev_exceed_pair(excess[g / 2], &entering[g - 1], &falling[g - 1],
+                                                &guards[g - 1], border->pairs[g / 2],
+                                                border->moved[g / 2]);
             if (guarded)
                 flat &= keep[g];
             if (part)
@@ -597,7 +687,7 @@ static void levenshtein(const d2ke_problem *problem, int64_t row, int64_t block,
         for (int64_t w = 0; w < words; w++) {
             const lev_table *table = lev_masks(problem, s, w);
 #define LEV_WORD(guarded, from_below, to_above)                                                   \
-    lev_word(text + begin, m, table, s->keep[w], s->state[w], s->carry, NULL, 0, guarded,         \
+    lev_word(text + begin, m, table, s->keep[w], s->state[w], s->carry, NULL, LEV_NONE, guarded,  \
              from_below, to_above)
             if (words == 1 && !guarded)
                 LEV_WORD(0, 0, 0);
@@ -661,29 +751,35 @@ static void levenshtein_part(const d2ke_problem *problem, int64_t row, int64_t b
         lev_part_tops(problem, s, text, n, result, n_items, poll);
         return;
     }
-    for (int64_t k = 0; k < n_items; k++)
-        result[k] = (double)(s->places[k].end - s->places[k].begin);
     /* No excess is above the highest score. */
     int64_t tile = (prefix ? 2 : 1) * s->longest <= LEV_PART_TILE ? LEV_TILE : LEV_PART_TILE;
-    for (int64_t begin = 0; begin < n; begin += tile) {
+    for (int64_t begin = 0; begin < n || begin == 0; begin += tile) {
         int64_t m = n - begin < tile ? n - begin : tile;
         for (int64_t w = 0; w < words; w++) {
             const lev_table *table = lev_masks(problem, s, w);
 #define LEV_WORD(part, from_below, to_above)                                                      \
     lev_word(text + begin, m, table, s->keep[w], s->state[w], s->carry, s->borders + w, part, 1,  \
              from_below, to_above)
+#define LEV_PART(from_below, to_above)                                                            \
+    do {                                                                                          \
+        if (s->part == LEV_PAIRS)                                                                 \
+            LEV_WORD(LEV_PAIRS, from_below, to_above);                                            \
+        else                                                                                      \
+            LEV_WORD(LEV_EACH, from_below, to_above);                                             \
+    } while (0)
             if (words == 1)
-                LEV_WORD(1, 0, 0);
+                LEV_PART(0, 0);
             else if (w == words - 1)
-                LEV_WORD(1, 1, 0);
+                LEV_PART(1, 0);
             else if (!s->borders[w].any && w == 0)
-                LEV_WORD(0, 0, 1);
+                LEV_WORD(LEV_NONE, 0, 1);
             else if (!s->borders[w].any)
-                LEV_WORD(0, 1, 1);
+                LEV_WORD(LEV_NONE, 1, 1);
             else if (w == 0)
-                LEV_WORD(1, 0, 1);
+                LEV_PART(0, 1);
             else
-                LEV_WORD(1, 1, 1);
+                LEV_PART(1, 1);
+#undef LEV_PART
 #undef LEV_WORD
             steps += m * LEV_GROUPS;
             if (steps >= 1000000) {
@@ -693,13 +789,15 @@ static void levenshtein_part(const d2ke_problem *problem, int64_t row, int64_t b
             }
         }
         const lev_piece *piece = s->pieces;
+        int64_t letters = prefix ? begin + m : 0;
         const uint64_t *excess = (const uint64_t *)s->borders;
         for (int64_t k = 0; k < n_items; k++) {
-            int64_t score = (prefix ? begin + m : 0) + lev_rise(s, &piece);
+            int64_t score = letters + lev_rise(s, &piece);
             lev_byte byte = s->counts[k];
             score -= (int64_t)((excess[byte.at] >> byte.shift & 0xff) ^ LEV_NO_EXCESS);
             score = score < 0 ? 0 : score; /* of an empty pattern */
-            result[k] = (double)score < result[k] ? (double)score : result[k];
+            double least = begin ? result[k] : (double)(s->places[k].end - s->places[k].begin);
+            result[k] = (double)score < least ? (double)score : least;
         }
     }
 }
