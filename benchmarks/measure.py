@@ -58,15 +58,18 @@ CHAINS = 12
 
 
 def interleaved(
-    calls: Sequence[Callable[[], Any]], rounds: int, progress: Callable[[str], None] | None = None
+    calls: Sequence[Callable[[], Any]],
+    rounds: int,
+    progress: Callable[[str], None] | None = None,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> list[list[float]]:
     """Seconds of each call in each round; the calls take turns, so that all see the same noise."""
     seconds: list[list[float]] = [[] for _ in calls]
     for r in range(rounds):
         for call, times in zip(calls, seconds, strict=True):
-            start = time.perf_counter()
+            start = clock()
             result = call()
-            times.append(time.perf_counter() - start)
+            times.append(clock() - start)
             del result
         if progress:
             progress(f"round {r + 1} of {rounds}")

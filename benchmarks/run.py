@@ -317,6 +317,33 @@ def _comparison(what: str, name: str, calls: list[Callable], settings) -> dict:
     }
 
 
+def levenshtein_modes(settings, _peak) -> list[dict]:
+    """Time Levenshtein's modes over whole strings, by processor time on one thread."""
+    rows = []
+    for text, pattern in workloads.LEV_MODES:
+        progress(f"lev-modes: {text} x {pattern}")
+        cells = small(3_000_000_000, settings.quick)
+        x, y = map(d2ke.pack, workloads.lev_modes(text, pattern, cells))
+        calls = [
+            partial(d2ke.distance_matrix, x, y, "levenshtein", mode=mode, n_threads=1)
+            for mode in ("global", "infix", "prefix")
+        ]
+        times = measure.interleaved(calls, 4 * settings.rounds, clock=time.process_time)
+        best = list(map(min, times))
+        for mode, seconds, every in zip(("infix", "prefix"), best[1:], times[1:], strict=True):
+            rows.append(
+                {
+                    "comparison": f"{mode} / global",
+                    "workload": f"texts of {text}, patterns of {pattern} letters",
+                    "seconds": best[0],
+                    "other_seconds": seconds,
+                    "ratio": seconds / best[0],
+                    "all_seconds": [times[0], every],
+                }
+            )
+    return rows
+
+
 def linear_solvers(settings, _peak) -> list[dict]:
     """Time LIBLINEAR (its one-vs-rest problems in threads) over the block solver."""
     Z, classes = workloads.features(small(60000, settings.quick))
@@ -484,6 +511,7 @@ WORKLOADS: dict[str, Callable[[argparse.Namespace, dict], list[dict]]] = {
     "features": features_against_distances,
     "threads": one_thread_against_many,
     "sizes": sizes_doubled,
+    "lev-modes": levenshtein_modes,
     "linear": linear_solvers,
     "memory": memory,
     "instructions": instructions,

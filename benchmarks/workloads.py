@@ -67,6 +67,19 @@ def lev_mnist(n=1500):
     return letters(np.random.default_rng(32), n, (34, 198))
 
 
+LEV_MODES = ((60, 60), (300, 20), (20, 300), (200, 200), (1000, 1000))
+
+
+def lev_modes(text, pattern, cells=3e9):
+    """Draw texts and patterns over four letters, of about these lengths (5 % more or fewer)."""
+    rng = np.random.default_rng(34)
+    n = max(2, round((cells / (text * pattern)) ** 0.5))
+    return tuple(
+        letters(rng, n, (length - length // 20, length + length // 20))
+        for length in (text, pattern)
+    )
+
+
 def mhd_short(n=500, r=512, dtype=np.float64):
     """Draw sets of SIFT-like vectors and small random sets of unit vectors, 128 dimensions."""
     rng = np.random.default_rng(41)

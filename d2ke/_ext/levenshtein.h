@@ -22,8 +22,12 @@
  * score less its excess above the least one, and the excess is counted in bytes:
  * it gains what enters the guard bit above the pattern, but never falls below 0.
  * Every pattern has a guard then, and no two of them are in one byte; a tile is
- * so short that a byte suffices.  For substrings row 0 of the table is all
- * zeros: the first bit of each pattern is handed the difference 0.
+ * so short, or the patterns are, that a byte suffices.  Where no two are in the
+ * same 16 bits, the guards of two vectors are counted in one (lev_pair).  For substrings row 0 of
+ * the table is all zeros: the first bit of each pattern is handed the difference 0.
+ * Where each lane holds one pattern in one word, it ends at the lane's top: its
+ * last differences are the signs of the lanes, those of LEV_GROUPS vectors are
+ * packed into one, and the scores and their least are kept in 16 bits.
  *
  * Words are the outer loop and letters the inner one; the horizontal differences
  * that leave a word wait, for LEV_TILE letters of text, until the next word is
@@ -34,7 +38,7 @@
  * of the alphabet.  Tables are kept for as many words as fit in LEV_TABLES
  * bytes, at least one; the others are made again when they are needed.  The
  * carries take 2 * LEV_GROUPS vectors for each letter of a tile; state and guards
- * take 3 bits for each bit of the lanes, and 3 more where the least score is wanted.
+ * take 3 bits for each bit of the lanes, and 4 more where the least score is wanted.
  */
 enum {
     LEV_GROUPS = 4, /* independent vectors that hide each other's latency */
@@ -73,6 +77,8 @@ typedef struct {
     lev_vectors begins; /* one where row 0's difference 0 enters */
     lev_vectors guards; /* one at the bit above each pattern */
     lev_vectors excess; /* a byte for each guard, counted from LEV_NO_EXCESS */
+    v_u64 pairs[LEV_GROUPS / 2]; /* with LEV_PAIRS, see lev_pair */
+    uint64_t moved[LEV_GROUPS / 2];
     int64_t any; /* whether there are begins or guards */
 } lev_border;
 
@@ -83,10 +89,23 @@ typedef struct {
 
 enum { LEV_NO_EXCESS = 0x80 }; /* the least signed byte: sums saturate there */
 
+/* Whose excess is counted in a word: nobody's, each vector's, or two vectors' in one. */
+enum { LEV_NONE, LEV_EACH, LEV_PAIRS };
+
+typedef D2KE_VECTOR(int16_t) v_i16;
+
+/* The scores of patterns at the tops of their lanes, less the patterns' lengths, in 16 bits. */
+typedef struct {
+    v_i16 now, least;
+} lev_scores;
+
 typedef struct {
     d2ke_cache cache;
     size_t bytes;
     int64_t words; /* of the current block */
+    int64_t tops; /* its patterns are at the tops of the lanes */
+    int64_t part; /* else how their excesses are counted */
+    lev_scores scores;
     int64_t longest; /* its longest pattern */
     int64_t most_words; /* of any block */
     int64_t n_tables;
@@ -196,12 +215,55 @@ static void lev_flip(lev_vectors *word, size_t stride, int64_t lane, int64_t bit
     words[lane] ^= UINT64_C(1) << bit % 64;
 }
 
+/* Where the excess of a pattern that ends at `bit` of a word is counted with LEV_PAIRS; adds its
+ * guard, and what brings the guards of two vectors into one.
+ *
+ * No two guards of a lane are in the same 16 bits.  With AVX-512 the odd vector's bytes with guards
+ * are moved into the even one, each into one of the two bytes that the even one's guard leaves:
+ * `pairs` says from where, and `moved` where to.  Else both are masked, and 16 bits are packed into
+ * a byte; `pairs` are the guards packed. */
+static lev_byte lev_pair(lev_border *border, int64_t lane, int64_t bit)
+{
+    const int64_t lanes = D2KE_BYTES / 8;
+    int64_t group = lane / lanes, pair = group / 2, at = lane % lanes, byte = bit / 8;
+    uint64_t *guards = (uint64_t *)&border->guards[group] + at;
+#if D2KE_BYTES == 64
+    if (group % 2) {
+        guards -= lanes;
+        byte ^= (*guards >> 8 * byte & 0xff) != 0;
+        border->moved[pair] |= UINT64_C(1) << (8 * at + byte);
+        ((uint8_t *)&border->pairs[pair])[8 * at + byte] = (uint8_t)(at % 2 * 8 + bit / 8);
+    }
+    byte += 8 * at;
+    *guards |= UINT64_C(1) << (byte % 8 * 8 + bit % 8);
+#else
+    *guards |= UINT64_C(1) << bit;
+    byte = at / 2 * 16 + group % 2 * 8 + at % 2 * 4 + byte / 2;
+#if D2KE_BYTES == 32
+    border->pairs[pair] = (v_u64)_mm256_packs_epi16((__m256i)border->guards[2 * pair],
+                                                    (__m256i)border->guards[2 * pair + 1]);
+#elif defined(__SSE2__)
+    border->pairs[pair] = (v_u64)_mm_packs_epi16((__m128i)border->guards[2 * pair],
+                                                 (__m128i)border->guards[2 * pair + 1]);
+#endif
+#endif
+    return (lev_byte){(int32_t)(lanes * pair + byte / 8), (int32_t)(byte % 8 * 8)};
+}
+
 /* The block's guards and where its patterns begin, for the least score of any column. */
 static void lev_prepare_borders(const d2ke_problem *problem, int64_t n, lev_scratch *s)
 {
     lev_border *borders = s->borders;
     memset(borders, 0, s->words * sizeof *borders);
     s->longest = 0;
+    s->part = LEV_EACH;
+#if defined(__SSE2__)
+    s->part = LEV_PAIRS;
+    for (int64_t k = 1; k < n; k++)
+        if (s->places[k - 1].lane == s->places[k].lane
+            && s->places[k - 1].end / 16 == s->places[k].end / 16)
+            s->part = LEV_EACH;
+#endif
     for (int64_t k = 0; k < n; k++) {
         int64_t lane = s->places[k].lane, begin = s->places[k].begin, end = s->places[k].end;
         s->longest = end - begin > s->longest ? end - begin : s->longest;
@@ -212,14 +274,36 @@ static void lev_prepare_borders(const d2ke_problem *problem, int64_t n, lev_scra
         s->counts[k] = (lev_byte){0, 0};
         if (begin == end)
             continue;
-        uint64_t *word = (uint64_t *)borders[end / 64].excess + lane;
-        s->counts[k] = (lev_byte){(int32_t)(word - (uint64_t *)borders), (int32_t)(end % 64 & ~7)};
-        lev_flip(&borders->guards, sizeof *borders, lane, end);
+        lev_byte *count = &s->counts[k];
+        if (s->part == LEV_PAIRS) {
+            *count = lev_pair(&borders[end / 64], lane, end % 64);
+        } else {
+            *count = (lev_byte){(int32_t)lane, (int32_t)(end % 64 & ~7)};
+            lev_flip(&borders->guards, sizeof *borders, lane, end);
+        }
+        count->at += (int32_t)((uint64_t *)borders[end / 64].excess - (uint64_t *)borders);
         borders[end / 64].any = 1;
         if (lev_mode(problem) == LEV_INFIX) {
             lev_flip(&borders->begins, sizeof *borders, lane, begin);
             borders[begin / 64].any = 1;
         }
+    }
+}
+
+/* Moves the patterns, one to a lane of one word, up to the last bit, which is the guard.  The rows
+ * below hand on what enters them: no letter of theirs matches, and in a column they rise where
+ * that is 0 (substrings), or fall where it is +1 (prefixes). */
+static void lev_prepare_tops(const d2ke_problem *problem, int64_t n, lev_scratch *s)
+{
+    s->longest = 0;
+    for (int64_t k = 0; k < n; k++) {
+        lev_place *place = &s->places[k];
+        int64_t length = place->end - place->begin;
+        s->longest = length > s->longest ? length : s->longest;
+        place->end = 63;
+        place->begin = 63 - length;
+        if (lev_mode(problem) == LEV_PREFIX)
+            ((uint64_t *)s->keep)[place->lane] = ~UINT64_C(0) << place->begin;
     }
 }
 
@@ -229,6 +313,11 @@ static void lev_prepare(const d2ke_problem *problem, int64_t block, lev_scratch 
     s->words = lev_pack(problem, block, s->places);
     memset(s->keep, 0xff, s->words * sizeof *s->keep);
     int64_t first = problem->blocks[block], n = problem->blocks[block + 1] - first;
+    s->tops = s->borders && s->words == 1 && s->places[n - 1].lane + 1 == n;
+    if (s->tops) {
+        lev_prepare_tops(problem, n, s);
+        return;
+    }
     lev_piece *piece = s->pieces;
     for (int64_t k = 0; k < n; k++) {
         int64_t lane = s->places[k].lane, bit = s->places[k].begin, end = s->places[k].end;
@@ -300,6 +389,41 @@ D2KE_INLINE v_u64 lev_except(v_u64 a, v_u64 b, v_u64 c) { return a & ~(b ^ c); }
 #endif
 #endif
 
+/* A word of a column without what enters from the words below, but with the carries in `sum`. */
+typedef struct {
+    v_u64 negative; /* horizontal difference -1 enters the row */
+    v_u64 diagonal; /* diagonal difference 0 */
+    v_u64 leaving; /* horizontal difference of the row is not +1 */
+} lev_column;
+
+D2KE_INLINE lev_column lev_across(v_u64 match, v_u64 plus, v_u64 minus, v_u64 sum)
+{
+    lev_column c;
+    c.negative = sum ^ (plus & ~match);
+    c.diagonal = lev_any(match, minus, c.negative);
+    c.leaving = (c.diagonal | plus) & ~minus;
+    return c;
+}
+
+/* The vertical differences after the column; `flat`: the difference entering the row is not +1. */
+D2KE_INLINE void lev_step(lev_column c, v_u64 flat, v_u64 *plus, v_u64 *minus)
+{
+    *minus = c.diagonal & ~flat;
+    *plus = lev_except(flat, c.diagonal, c.negative);
+}
+
+/* One less, but not below 0, where `less` is all ones. */
+D2KE_INLINE v_u64 lev_lessen(v_u8 excess, v_u8 less)
+{
+#if D2KE_BYTES == 32
+    return (v_u64)_mm256_adds_epi8((__m256i)excess, (__m256i)less);
+#elif D2KE_BYTES == 16 && defined(__SSE2__)
+    return (v_u64)_mm_adds_epi8((__m128i)excess, (__m128i)less);
+#else
+    return (v_u64)(excess + (less & (v_u8)(excess != LEV_NO_EXCESS)));
+#endif
+}
+
 /* The excess after a column, in bytes of one guard each; bytes without a guard hold anything. */
 D2KE_INLINE v_u64 lev_exceed(v_u64 excess, v_u64 flat, v_u64 negative, v_u64 guards)
 {
@@ -311,15 +435,99 @@ D2KE_INLINE v_u64 lev_exceed(v_u64 excess, v_u64 flat, v_u64 negative, v_u64 gua
     return (v_u64)e;
 #else
     v_u8 e = (v_u8)excess - (v_u8)((v_u8)(flat & guards) == 0);
-    v_u8 less = (v_u8)((v_u8)(negative & guards) == (v_u8)guards); /* all ones: -1 */
-#if D2KE_BYTES == 32
-    return (v_u64)_mm256_adds_epi8((__m256i)e, (__m256i)less);
+    return lev_lessen(e, (v_u8)((v_u8)(negative & guards) == (v_u8)guards));
+#endif
+}
+
+/* The same of two vectors, whose guards are brought into one. */
+D2KE_INLINE v_u64 lev_exceed_pair(v_u64 excess, const v_u64 flat[2], const v_u64 negative[2],
+                                  const v_u64 guards[2], v_u64 pairs, uint64_t moved)
+{
+#if D2KE_BYTES == 64
+#define LEV_BOTH(a)                                                                                \
+    (v_u64)_mm512_mask_shuffle_epi8((__m512i)a[0], moved, (__m512i)a[1], (__m512i)pairs)
+    return lev_exceed(excess, LEV_BOTH(flat), LEV_BOTH(negative), guards[0]);
 #elif defined(__SSE2__)
-    return (v_u64)_mm_adds_epi8((__m128i)e, (__m128i)less);
+#if D2KE_BYTES == 32
+#define LEV_BOTH(a)                                                                                \
+    (v_u8)_mm256_packs_epi16((__m256i)(a[0] & guards[0]), (__m256i)(a[1] & guards[1]))
 #else
-    return (v_u64)(e + (less & (v_u8)(e != LEV_NO_EXCESS)));
+#define LEV_BOTH(a)                                                                                \
+    (v_u8)_mm_packs_epi16((__m128i)(a[0] & guards[0]), (__m128i)(a[1] & guards[1]))
 #endif
+    v_u8 e = (v_u8)excess - (v_u8)(LEV_BOTH(flat) == 0);
+    v_u8 less = (v_u8)(LEV_BOTH(negative) == (v_u8)pairs);
+    return lev_lessen(e, less);
+#else
+    return excess;
 #endif
+}
+
+/* The upper halves of the lanes of two groups, and of those of four their upper halves, as far as
+ * their signs; lev_top says which is where. */
+D2KE_INLINE v_u32 lev_upper(v_u64 a, v_u64 b)
+{
+#if D2KE_BYTES == 64
+    return (v_u32)_mm512_shuffle_ps((__m512)a, (__m512)b, 0xDD);
+#elif D2KE_BYTES == 32
+    return (v_u32)_mm256_shuffle_ps((__m256)a, (__m256)b, 0xDD);
+#elif defined(__SSE2__)
+    return (v_u32)_mm_shuffle_ps((__m128)a, (__m128)b, 0xDD);
+#else
+    return (v_u32){a[0] >> 32, a[1] >> 32, b[0] >> 32, b[1] >> 32};
+#endif
+}
+
+D2KE_INLINE v_i16 lev_tops(v_u32 a, v_u32 b)
+{
+#if D2KE_BYTES == 64
+    return (v_i16)_mm512_packs_epi32((__m512i)a, (__m512i)b);
+#elif D2KE_BYTES == 32
+    return (v_i16)_mm256_packs_epi32((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+    return (v_i16)_mm_packs_epi32((__m128i)a, (__m128i)b);
+#else
+    return (v_i16){a[0] >> 16, a[1] >> 16, a[2] >> 16, a[3] >> 16,
+                   b[0] >> 16, b[1] >> 16, b[2] >> 16, b[3] >> 16};
+#endif
+}
+
+/* Which of lev_tops' numbers is a lane's: of each 128 bits, two from every group. */
+static int64_t lev_top(int64_t lane)
+{
+    int64_t group = lane / (D2KE_BYTES / 8), at = lane % (D2KE_BYTES / 8);
+    return at / 2 * 2 * LEV_GROUPS + 2 * group + at % 2;
+}
+
+/* The scores after a column; negative where the last difference is not +1, and where it is -1. */
+D2KE_INLINE void lev_score(lev_scores *scores, v_i16 level, v_i16 fall)
+{
+    v_i16 now = scores->now;
+#if D2KE_BYTES == 64
+    const __m512i one = _mm512_set1_epi16(1);
+    __mmask32 rises = _mm512_cmpgt_epi16_mask((__m512i)level, _mm512_set1_epi16(-1));
+    __mmask32 falls = _mm512_movepi16_mask((__m512i)fall);
+    now = (v_i16)_mm512_mask_add_epi16((__m512i)now, rises, (__m512i)now, one);
+    now = (v_i16)_mm512_mask_sub_epi16((__m512i)now, falls, (__m512i)now, one);
+    scores->least = (v_i16)_mm512_min_epi16((__m512i)scores->least, (__m512i)now);
+#elif D2KE_BYTES == 32
+    __m256i ones = _mm256_set1_epi16(-1);
+    __asm__("" : "+x"(ones)); /* else two instructions become three */
+    now -= (v_i16)_mm256_cmpgt_epi16((__m256i)level, ones);
+    now += fall >> 15;
+    scores->least = (v_i16)_mm256_min_epi16((__m256i)scores->least, (__m256i)now);
+#elif defined(__SSE2__)
+    __m128i ones = _mm_set1_epi16(-1);
+    __asm__("" : "+x"(ones));
+    now -= (v_i16)_mm_cmpgt_epi16((__m128i)level, ones);
+    now += fall >> 15;
+    scores->least = (v_i16)_mm_min_epi16((__m128i)scores->least, (__m128i)now);
+#else
+    now -= level >= 0;
+    now += fall >> 15;
+    scores->least += (now - scores->least) & (now < scores->least);
+#endif
+    scores->now = now;
 }
 
 /* One word of every lane along n letters of text; `part`: the excess is counted, in `border`. */
@@ -328,8 +536,8 @@ D2KE_INLINE void lev_word(const uint32_t *text, int64_t n, const lev_table *tabl
                           lev_border *border, const int part, const int guarded,
                           const int from_below, const int to_above)
 {
-    lev_vectors plus, minus, excess, guards, begins;
-    if (part) {
+    lev_vectors plus, minus, excess, guards, begins, entering, falling;
+    if (part != LEV_NONE) {
         D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
             guards[g] = border->guards[g];
             begins[g] = border->begins[g];
@@ -349,24 +557,27 @@ D2KE_INLINE void lev_word(const uint32_t *text, int64_t n, const lev_table *tabl
             v_u64 sum = (match & plus[g]) + plus[g];
             if (from_below)
                 sum += carry[i][1][g];
-            v_u64 negative = sum ^ (plus[g] & ~match); /* entering each row from below */
-            v_u64 diagonal = lev_any(match, minus[g], negative);
-            v_u64 leaving = (diagonal | plus[g]) & ~minus[g]; /* each row, not as +1 */
-            v_u64 flat = leaving + leaving; /* entering each row, not as +1 */
+            lev_column c = lev_across(match, plus[g], minus[g], sum);
+            v_u64 flat = c.leaving + c.leaving;
             if (from_below)
                 flat |= carry[i][0][g];
             if (to_above) {
-                carry[i][0][g] = leaving >> 63;
-                carry[i][1][g] = (diagonal & plus[g]) >> 63;
+                carry[i][0][g] = c.leaving >> 63;
+                carry[i][1][g] = (c.diagonal & plus[g]) >> 63;
             }
-            if (part)
-                excess[g] = lev_exceed(excess[g], flat, negative, guards[g]);
+            entering[g] = flat;
+            falling[g] = c.negative;
+            if (part == LEV_EACH)
+                excess[g] = lev_exceed(excess[g], flat, c.negative, guards[g]);
+            else if (part == LEV_PAIRS && g % 2)
+                excess[g / 2] = lev_exceed_pair(excess[g / 2], &entering[g - 1], &falling[g - 1],
+                                                &guards[g - 1], border->pairs[g / 2],
+                                                border->moved[g / 2]);
             if (guarded)
                 flat &= keep[g];
             if (part)
                 flat |= begins[g];
-            minus[g] = diagonal & ~flat;
-            plus[g] = lev_except(flat, diagonal, negative);
+            lev_step(c, flat, &plus[g], &minus[g]);
         }
     }
     D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
@@ -375,6 +586,62 @@ D2KE_INLINE void lev_word(const uint32_t *text, int64_t n, const lev_table *tabl
         if (part)
             border->excess[g] = excess[g];
     }
+}
+
+/* The next column of such a word.  Returns where the difference entering a row is not +1 (is +1,
+ * where LEV_RISING), and into `negative`, where it is -1.  Row 0 hands on 0 if `zero`, else +1. */
+#define LEV_RISING(zero) (D2KE_BYTES == 64 && (zero))
+D2KE_INLINE v_u64 lev_advance(v_u64 match, v_u64 *plus, v_u64 *minus, v_u64 *negative,
+                              const int zero)
+{
+    lev_column c = lev_across(match, *plus, *minus, (match & *plus) + *plus);
+    *negative = c.negative;
+#if D2KE_BYTES == 64
+    if (LEV_RISING(zero)) { /* the shift brings in the right bit */
+        v_u64 rising = LEV_LOGIC(c.diagonal, *plus, *minus, 0xAB);
+        rising += rising;
+        *minus = c.diagonal & rising;
+        *plus = LEV_LOGIC(rising, c.diagonal, c.negative, 0x0B);
+        return rising;
+    }
+#endif
+    v_u64 flat = c.leaving + c.leaving;
+    if (zero)
+        flat |= 1;
+    lev_step(c, flat, plus, minus);
+    return flat;
+}
+
+/* The only word of patterns at the tops of their lanes along n letters of text. */
+D2KE_INLINE void lev_word_tops(const uint32_t *text, int64_t n, const lev_table *table,
+                               lev_vectors state[2], lev_scores *scores, const int zero)
+{
+    const uint32_t *rows = table->rows;
+    const char *masks = (const char *)table->masks;
+    lev_scores s = *scores;
+    lev_vectors plus, minus;
+    D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
+        plus[g] = state[0][g];
+        minus[g] = state[1][g];
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const v_u64 *row = (const v_u64 *)(masks + rows[text[i]]);
+        v_u32 level[2], fall[2];
+        D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g += 2) {
+            v_u64 fall0, fall1;
+            v_u64 level0 = lev_advance(row[g], &plus[g], &minus[g], &fall0, zero);
+            v_u64 level1 = lev_advance(row[g + 1], &plus[g + 1], &minus[g + 1], &fall1, zero);
+            level[g / 2] = lev_upper(level0, level1);
+            fall[g / 2] = lev_upper(fall0, fall1);
+        }
+        v_i16 flat = lev_tops(level[0], level[1]);
+        lev_score(&s, LEV_RISING(zero) ? ~flat : flat, lev_tops(fall[0], fall[1]));
+    }
+    D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
+        state[0][g] = plus[g];
+        state[1][g] = minus[g];
+    }
+    *scores = s;
 }
 
 /* The thread's scratch memory with the block prepared, in the state before any text. */
@@ -420,7 +687,7 @@ static void levenshtein(const d2ke_problem *problem, int64_t row, int64_t block,
         for (int64_t w = 0; w < words; w++) {
             const lev_table *table = lev_masks(problem, s, w);
 #define LEV_WORD(guarded, from_below, to_above)                                                   \
-    lev_word(text + begin, m, table, s->keep[w], s->state[w], s->carry, NULL, 0, guarded,         \
+    lev_word(text + begin, m, table, s->keep[w], s->state[w], s->carry, NULL, LEV_NONE, guarded,  \
              from_below, to_above)
             if (words == 1 && !guarded)
                 LEV_WORD(0, 0, 0);
@@ -447,6 +714,27 @@ static void levenshtein(const d2ke_problem *problem, int64_t row, int64_t block,
         result[k] = (double)(n + lev_rise(s, &piece));
 }
 
+/* The same, of patterns at the tops of their lanes. */
+static void lev_part_tops(const d2ke_problem *problem, lev_scratch *s, const uint32_t *text,
+                          int64_t n, double *result, int64_t n_items, const d2ke_poll *poll)
+{
+    const lev_table *table = lev_masks(problem, s, 0);
+    lev_scores scores = {{0}, {0}};
+    for (int64_t begin = 0; begin < n; begin += LEV_TILE * 64) {
+        int64_t m = n - begin < LEV_TILE * 64 ? n - begin : LEV_TILE * 64;
+        if (lev_mode(problem) == LEV_INFIX)
+            lev_word_tops(text + begin, m, table, *s->state, &scores, 1);
+        else
+            lev_word_tops(text + begin, m, table, *s->state, &scores, 0);
+        if (m < n && d2ke_stopped(poll))
+            return;
+    }
+    for (int64_t k = 0; k < n_items; k++) {
+        int64_t lane = s->places[k].lane;
+        result[k] = (double)(63 - s->places[k].begin + scores.least[lev_top(lane)]);
+    }
+}
+
 /* The distances of the patterns to the nearest prefix or substring of the text. */
 static void levenshtein_part(const d2ke_problem *problem, int64_t row, int64_t block,
                              void *scratch, double *result, const d2ke_poll *poll)
@@ -459,27 +747,39 @@ static void levenshtein_part(const d2ke_problem *problem, int64_t row, int64_t b
     /* No prefix of more than twice the pattern's letters is nearer than the empty one. */
     if (prefix && n > 2 * s->longest)
         n = 2 * s->longest;
-    for (int64_t k = 0; k < n_items; k++)
-        result[k] = (double)(s->places[k].end - s->places[k].begin);
-    for (int64_t begin = 0; begin < n; begin += LEV_PART_TILE) {
-        int64_t m = n - begin < LEV_PART_TILE ? n - begin : LEV_PART_TILE;
+    if (s->tops) {
+        lev_part_tops(problem, s, text, n, result, n_items, poll);
+        return;
+    }
+    /* No excess is above the highest score. */
+    int64_t tile = (prefix ? 2 : 1) * s->longest <= LEV_PART_TILE ? LEV_TILE : LEV_PART_TILE;
+    for (int64_t begin = 0; begin < n || begin == 0; begin += tile) {
+        int64_t m = n - begin < tile ? n - begin : tile;
         for (int64_t w = 0; w < words; w++) {
             const lev_table *table = lev_masks(problem, s, w);
 #define LEV_WORD(part, from_below, to_above)                                                      \
     lev_word(text + begin, m, table, s->keep[w], s->state[w], s->carry, s->borders + w, part, 1,  \
              from_below, to_above)
+#define LEV_PART(from_below, to_above)                                                            \
+    do {                                                                                          \
+        if (s->part == LEV_PAIRS)                                                                 \
+            LEV_WORD(LEV_PAIRS, from_below, to_above);                                            \
+        else                                                                                      \
+            LEV_WORD(LEV_EACH, from_below, to_above);                                             \
+    } while (0)
             if (words == 1)
-                LEV_WORD(1, 0, 0);
+                LEV_PART(0, 0);
             else if (w == words - 1)
-                LEV_WORD(1, 1, 0);
+                LEV_PART(1, 0);
             else if (!s->borders[w].any && w == 0)
-                LEV_WORD(0, 0, 1);
+                LEV_WORD(LEV_NONE, 0, 1);
             else if (!s->borders[w].any)
-                LEV_WORD(0, 1, 1);
+                LEV_WORD(LEV_NONE, 1, 1);
             else if (w == 0)
-                LEV_WORD(1, 0, 1);
+                LEV_PART(0, 1);
             else
-                LEV_WORD(1, 1, 1);
+                LEV_PART(1, 1);
+#undef LEV_PART
 #undef LEV_WORD
             steps += m * LEV_GROUPS;
             if (steps >= 1000000) {
@@ -489,13 +789,15 @@ static void levenshtein_part(const d2ke_problem *problem, int64_t row, int64_t b
             }
         }
         const lev_piece *piece = s->pieces;
+        int64_t letters = prefix ? begin + m : 0;
         const uint64_t *excess = (const uint64_t *)s->borders;
         for (int64_t k = 0; k < n_items; k++) {
-            int64_t score = (prefix ? begin + m : 0) + lev_rise(s, &piece);
+            int64_t score = letters + lev_rise(s, &piece);
             lev_byte byte = s->counts[k];
             score -= (int64_t)((excess[byte.at] >> byte.shift & 0xff) ^ LEV_NO_EXCESS);
             score = score < 0 ? 0 : score; /* of an empty pattern */
-            result[k] = (double)score < result[k] ? (double)score : result[k];
+            double least = begin ? result[k] : (double)(s->places[k].end - s->places[k].begin);
+            result[k] = (double)score < least ? (double)score : least;
         }
     }
 }

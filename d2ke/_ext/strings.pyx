@@ -26,7 +26,7 @@ INFIX = LEV_INFIX
 cdef enum:
     GROUPS = 4      # LEV_GROUPS of levenshtein.h
     STEP = 13       # instructions of the kernel for one word and letter,
-    PART_STEP = 20  # the same where the least score of any column is wanted,
+    PART_STEP = 19  # the same where the least score of any column is wanted,
     CARRY = 6       # and for handing on what passes between two words of a lane
     MORE_WORDS = 7  # lanes are at most so many words longer than the longest pattern,
     BLOCKS = 16     # and then leave about so many blocks to divide among the threads

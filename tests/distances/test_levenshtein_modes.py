@@ -133,6 +133,58 @@ def test_lengths_around_words(n_letters, mode):
     np.testing.assert_array_equal(alone, wanted[mode])
 
 
+@functools.cache
+def one_length(length):
+    """Patterns of one length, which fill all lanes alike, and a few of them with the distances."""
+    rng = np.random.default_rng(length)
+    Y = [rng.integers(0, 4, length) for _ in range(40)]
+    X = [rng.integers(0, 4, n) for n in (0, 1, length + 1)]
+    X.append(np.concatenate([Y[3], edited(rng, Y[30], length // 10, 4)[: length // 2]]))
+    some = [0, 3, 8, 17, 30, 39]
+    x, y = [v.tolist() for v in X], [Y[j].tolist() for j in some]
+    values = {mode: reference(x, y, mode) for mode in MODES}
+    return *(d2ke.pack(Z, kind="strings") for Z in (X, Y)), some, values
+
+
+@modes
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("length", [1, 7, 14, 15, 16, 20, 31, 32, 47, 48, 62, 63, 64, 65, 127])
+def test_lanes_of_one_length(length, mode):
+    X, Y, some, wanted = one_length(length)
+    np.testing.assert_array_equal(matrix(X, Y, mode)[:, some], wanted[mode])
+    X = ["a" * n for n in (0, 1, length, 2 * length, 1200)]
+    wanted = [[max(length - len(x), 0)] * 40 for x in X]
+    np.testing.assert_array_equal(matrix(X, ["a" * length] * 40, mode), wanted)
+
+
+@modes
+def test_every_place_in_a_vector(mode):
+    """Each pattern is near to a text of its own, whichever lanes it shares."""
+    rng = np.random.default_rng(6)
+    for longest in (14, 16, 21, 31, 63):
+        Y = [rng.integers(0, 4, n) for n in rng.integers(longest - 10, longest + 1, 100)]
+        X = [edited(rng, y, 2, 4) for y in Y]
+        D = matrix(*(d2ke.pack(Z, kind="strings") for Z in (X, Y)), mode)
+        wanted = [levenshtein(x.tolist(), y.tolist(), mode) for x, y in zip(X, Y, strict=True)]
+        np.testing.assert_array_equal(np.diag(D), wanted)
+
+
+def test_texts_around_the_tiles():
+    """The only places near to the pattern are on either side of the ends of tiles."""
+    rng = np.random.default_rng(7)
+    for length in (5, 20, 60, 150, 300):
+        y = rng.integers(0, 3, length)
+        Y = [y, y[: length // 2], y[:0]]
+        X, wanted = [], []
+        for end in (254, 255, 256, 1023, 1024, 1025, 2048, 2050):
+            if end >= length:
+                text = np.concatenate([np.full(end - length, 3), y, np.full(900, 3)])
+                X += [text, np.delete(text, end - 1)]
+                wanted += [[0, 0, 0], [1, 0, 0]]
+        x, y = (d2ke.pack(Z, kind="strings") for Z in (X, Y))
+        np.testing.assert_array_equal(matrix(x, y, "infix"), wanted)
+
+
 @modes
 def test_any_rows_columns_and_threads(mode):
     rng = np.random.default_rng(5)
