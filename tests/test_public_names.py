@@ -96,8 +96,8 @@ NAMES = {
         progress=False, client=None)
     d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, n_threads=None,
         max_memory=None, progress=False, client=None, **params)
-    d2ke_transform(X, model, *, unseen_letters='refuse', n_threads=None, max_memory=None,
-        progress=False, client=None)
+    d2ke_transform(X, model, *, unseen_letters='refuse', n_threads=None, out=None,
+        max_memory=None, resume=False, progress=False, client=None)
     datasets
     density_error_bound(X, y, alpha, *, h, delta=0.05)
     distance_matrix(X, Y=None, distance=None, *, n_threads=None, out=None, dtype=None,

@@ -54,7 +54,7 @@ from fuzz_kernels import (  # noqa: E402
 import d2ke  # noqa: E402
 import matlab_compat  # noqa: E402
 from d2ke._base.threads import team_size  # noqa: E402
-from d2ke.io.store.writer import PartialStore  # noqa: E402
+from d2ke.io.store.writer import Content, PartialStore  # noqa: E402
 
 HANG_SECONDS = 120  # for one batch
 
@@ -218,16 +218,11 @@ def fuzz_parts(seed):
     shape = rng.randint(1, 600), rng.randint(1, 300)
     dtype = np.dtype(rng.choice(["f4", "f8"]))
     wanted = np.random.default_rng(seed).random(shape, dtype)
-    how = {
-        "parameters": {"gamma": 0.5},
-        "inputs": {"X": "0" * 64},
-        "omega": None,
-        "resume": True,
-    }
+    made_of = Content({"gamma": 0.5}, {"X": "0" * 64})
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         path = Path(folder, "damaged.h5")
-        store = PartialStore(path, shape, dtype, **how)
+        store = PartialStore(path, shape, dtype, made_of, resume=True)
         fill(store, wanted, rng.randint(0, len(store.done)))
         store.close()
         content = Path(f"{path}.part").read_bytes()
@@ -235,7 +230,7 @@ def fuzz_parts(seed):
             path.unlink(missing_ok=True)
             Path(f"{path}.part").write_bytes(mat_fuzz.damaged(content, rng))
             try:
-                store = PartialStore(path, shape, dtype, **how)
+                store = PartialStore(path, shape, dtype, made_of, resume=True)
             except (FileExistsError, ValueError) as error:
                 expect(str(path) in str(error), f"the message does not name the file: {error}")
                 continue

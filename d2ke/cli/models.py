@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,12 @@ from d2ke._base.files import check_writable
 from d2ke.cli.matrix_files import HDF5, InputError
 from d2ke.cli.result_files import check_result_file, input_errors, write_columns
 from d2ke.experiments.session import SILENT, Session
-from d2ke.io import read_objects, save_features
+from d2ke.io import read_objects
 from d2ke.learners.scores import confusion
 from d2ke.models.model import D2KEModel
 from d2ke.models.persistence import load_model, save_model
-from d2ke.models.predict import d2ke_predict, d2ke_transform
+from d2ke.models.predict import d2ke_predict
+from d2ke.models.rows import Rows, write_features
 from d2ke.models.train import d2ke_train
 from d2ke.objects.container import Objects
 
@@ -173,8 +175,10 @@ def predict(
 
 
 @input_errors()
-def embed(job: Job, model_file: str | os.PathLike) -> np.ndarray:
+def embed(job: Job, model_file: str | os.PathLike, resume: bool = False) -> tuple[int, int]:
     """Compute the features of the objects of a file, and write them with their labels.
+
+    They go to the file by blocks of rows, so that not all of them are held.
 
     Parameters
     ----------
@@ -182,11 +186,14 @@ def embed(job: Job, model_file: str | os.PathLike) -> np.ndarray:
         The objects, and the file of the features, .h5 or .hdf5.
     model_file : path
         What `train` wrote.
+    resume : bool
+        Whether an equal call that was interrupted is resumed; what is interrupted is kept then.
+        Without it, a file that exists is replaced when the new one is complete.
 
     Returns
     -------
-    ndarray of float32, shape (n, R)
-        The features.
+    tuple of int
+        Number of objects and of features.
 
     Raises
     ------
@@ -197,12 +204,18 @@ def embed(job: Job, model_file: str | os.PathLike) -> np.ndarray:
     check_writable(Path(job.out))
     model = _load(model_file)
     objects, labels = job.read()
-    Z = d2ke_transform(objects, model, **job.computing)
-    names = tuple(block.name for block in model.blocks)
-    blocks = {"blocks": names, "sizes": tuple(block.R for block in model.blocks)}
-    save_features(job.out, Z, labels=labels, parameters=blocks)
-    job.session.report(f"features: {Z.shape[0]} x {Z.shape[1]}, {os.fspath(job.out)}")
-    return Z
+    objects, run = model.check_objects(objects), Rows(**job.computing, client=None)
+    out = Path(job.out)
+    if resume:
+        write_features(objects, model, run, out, labels=labels, resume=True).close()
+    else:
+        with TemporaryDirectory(prefix=".d2ke-", dir=out.parent) as folder:
+            file = Path(folder) / out.name
+            write_features(objects, model, run, file, labels=labels).close()
+            file.replace(out)
+    shape = len(objects), model.R
+    job.session.report(f"features: {shape[0]} x {shape[1]}, {os.fspath(out)}")
+    return shape
 
 
 @contextmanager

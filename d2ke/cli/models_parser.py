@@ -65,6 +65,9 @@ def add_model_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     embed = _command(
         commands, common, "embed", "features of the objects of a file by a model", "features.h5"
     )
+    embed.add_argument(
+        "--resume", action="store_true", help="keep what is interrupted, and resume it"
+    )
     embed.set_defaults(run=_embed)
 
 
@@ -141,4 +144,4 @@ def _predict(options: argparse.Namespace) -> None:
 def _embed(options: argparse.Namespace) -> None:
     from d2ke.cli.models import embed
 
-    embed(_job(options), options.model)
+    embed(_job(options), options.model, options.resume)

@@ -23,7 +23,7 @@ from d2ke.distances.pipeline import Background, wait_for_ending
 from d2ke.distances.problem import PairwiseProblem, Quantity
 from d2ke.io.store.layout import plain, tile_shape
 from d2ke.io.store.reader import FeatureFile, open_features
-from d2ke.io.store.writer import PartialStore
+from d2ke.io.store.writer import Content, PartialStore
 from d2ke.objects.container import Objects
 
 _BUFFERS = 3  # one is filled while one is written and one waits: disks take uneven times
@@ -64,9 +64,7 @@ def stream(
         output.out,
         pairs.shape,
         pairs.dtype,
-        parameters=described | dict(quantity.parameters),
-        inputs=inputs,
-        omega=omega,
+        Content(described | dict(quantity.parameters), inputs, omega),
         resume=output.resume,
     )
     if not store.finished:

@@ -3,26 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from d2ke._base.checks import byte_count, choice, flag, integer
-from d2ke._base.memory import check_limit, needs, require_memory
-from d2ke._base.progress import stages
+from d2ke._base.checks import choice, flag
+from d2ke._base.memory import needs, require_memory
+from d2ke.distances.output import output_array
+from d2ke.io.store.reader import FeatureFile
 from d2ke.learners import scores
 from d2ke.learners.linear_model import predict
 from d2ke.models.model import D2KEModel
-from d2ke.objects.container import Objects
+from d2ke.models.rows import BLOCK, Rows, write_features
 
 needs("d2ke_predict", "8 n k + 32 n + 2 B + W", "give X in parts")
-needs("d2ke_transform", "4 n R + 2 B + W", "give X in parts")
-
-_BLOCK = 1 << 26  # bytes of a block of rows, where max_memory does not say less
-_PER_FEATURE = 24  # bytes of distances, features and scaled features together
-_LEAST_ROWS = 16
+needs("d2ke_transform", "4 n R + 2 B + W", "give a path as out, or X in parts")
+needs("d2ke_transform", {"out is an array": "B + W + 16 MiB"}, "give X in parts")
+needs(
+    "d2ke_transform", {"out is a path": "B + W + 16 MiB"}, "max_memory makes the blocks smaller"
+)
 
 
 def d2ke_predict(
@@ -84,10 +86,10 @@ def d2ke_predict(
     >>> labels.tolist(), accuracy, decisions.shape
     ([0, 1], 100.0, (2, 1))
     """
-    run = _Run(n_threads, max_memory, progress, client)
+    run = Rows(n_threads, max_memory, progress, client)
     objects = _checked(X, model, unseen_letters)
     true = scores.truth(y, model.classes, "X", len(objects))
-    sizes = {"n": len(objects), "k": len(model.linear.weights), "B": _BLOCK, "W": 0}
+    sizes = {"n": len(objects), "k": len(model.linear.weights), "B": BLOCK, "W": 0}
     require_memory("d2ke_predict", **sizes)
     decisions = np.empty((sizes["n"], sizes["k"]))
     extra = 8 * decisions.size + 32 * len(objects)
@@ -112,10 +114,12 @@ def d2ke_transform(
     *,
     unseen_letters: str = "refuse",
     n_threads: int | None = None,
+    out: np.ndarray | str | os.PathLike | None = None,
     max_memory: int | str | None = None,
+    resume: bool = False,
     progress: bool = False,
     client: Any = None,
-) -> np.ndarray:
+) -> np.ndarray | FeatureFile:
     """Return the features of objects that a model's linear part sees.
 
     Parameters
@@ -124,19 +128,33 @@ def d2ke_transform(
         n objects of the kind that the model was trained on.
     model : D2KEModel
         What `d2ke_train` or `load_model` returned.
-    unseen_letters, n_threads, max_memory, progress, client
+    unseen_letters, n_threads
+        As for `d2ke_predict`.
+    out : ndarray of float32, shape (n, R), or path, optional
+        C-contiguous array to fill; or the name of a feature store, to which blocks of rows are
+        written as they are ready.
+    max_memory : int or str, optional
+        As for `d2ke_predict`.
+    resume : bool
+        Resume the file of an equal call that was interrupted. Without it a file that exists is
+        refused.
+    progress, client
         As for `d2ke_predict`.
 
     Returns
     -------
-    ndarray of float32, shape (n, R)
+    ndarray of float32, shape (n, R), or FeatureFile
         Standardised features, divided by sqrt(R); their inner products are the model's kernel.
-        Column j is called ``model.feature_names()[j]``.
+        Column j is called ``model.feature_names()[j]``. For a path: the file, opened for reading,
+        to be closed.
 
     Raises
     ------
     TypeError, ValueError, MemoryError
-        As `d2ke_predict`.
+        As `d2ke_predict`; an `out` that does not fit; with `resume`, a file of other objects or
+        of another model.
+    OSError
+        A file that exists, cannot be written, or takes more than what is free on the disk.
 
     Examples
     --------
@@ -146,10 +164,18 @@ def d2ke_transform(
     >>> Z.shape[0], Z.shape[1] == model.R == len(model.feature_names())
     (2, True)
     """
-    run = _Run(n_threads, max_memory, progress, client)
+    run = Rows(n_threads, max_memory, progress, client)
+    to_file = isinstance(out, (str, os.PathLike))
+    if flag("resume", resume) and not to_file:
+        raise TypeError(f"resume goes with a file, a path as out; out is {type(out).__name__}")
     objects = _checked(X, model, unseen_letters)
-    require_memory("d2ke_transform", n=len(objects), R=model.R, B=_BLOCK, W=0)
-    Z = np.empty((len(objects), model.R), np.float32)
+    case = "" if out is None else "out is a path" if to_file else "out is an array"
+    require_memory("d2ke_transform", case, n=len(objects), R=model.R, B=BLOCK, W=0)
+    if to_file:
+        return write_features(objects, model, run, Path(out), resume=resume)
+    Z = output_array(out, (len(objects), model.R), np.dtype(np.float32))
+    if Z.dtype != np.float32:
+        raise TypeError(f"out must be an ndarray of float32, got {Z.dtype}")
     for rows, part in run.blocks(objects, model, Z.nbytes):
         Z[rows] = part
     return Z
@@ -162,41 +188,3 @@ def _checked(X: Any, model: Any, unseen_letters: str) -> Any:
         )
     choice("unseen_letters", unseen_letters, ("refuse", "allow"))
     return model.check_objects(X, unseen_letters)
-
-
-@dataclass(frozen=True)
-class _Run:
-    """How rows are computed: the options of both functions, checked when it is made."""
-
-    n_threads: int | None
-    max_memory: Any
-    progress: bool
-    client: Any
-
-    def __post_init__(self) -> None:
-        flag("progress", self.progress)
-        if self.n_threads is not None:
-            integer("n_threads", self.n_threads, 1)
-        if self.max_memory is not None:
-            object.__setattr__(self, "max_memory", byte_count("max_memory", self.max_memory))
-
-    def blocks(
-        self, objects: Any, model: D2KEModel, extra: int
-    ) -> Iterator[tuple[slice, np.ndarray]]:
-        """Give blocks of rows and their features; the result takes `extra` bytes."""
-        packed = isinstance(objects, Objects)
-        per_row = _PER_FEATURE * model.R + 64
-        if packed and len(objects):
-            longest = int(objects.lengths.max()) * max(1, objects.dim)
-            per_row += 32 + 24 * longest * len(model.blocks)
-        budget = _BLOCK
-        if self.max_memory is not None:
-            check_limit(self.max_memory, extra + per_row * _LEAST_ROWS, f"{len(objects)} objects",
-                        "give X in parts")  # fmt: skip
-            budget = min(budget, self.max_memory - extra)
-        step = max(_LEAST_ROWS, budget // per_row)
-        options = {"n_threads": self.n_threads, "client": self.client}
-        for first in stages(range(0, len(objects), step), "objects", self.progress):
-            rows = slice(first, min(first + step, len(objects)))
-            part = objects.span(rows.start, rows.stop) if packed else objects[rows]
-            yield rows, model.features(part, options)

@@ -755,6 +755,18 @@ def models_of_objects(n, R, function):
     return partial(getattr(d2ke, function), *first, model, **ONE)
 
 
+@variants("out", "array", "path")({"n": 12000, "R": 2000}, tiny={"n": 20, "R": 20})
+def features_of_models(n, R, out):
+    block = d2ke.Block("noise", "dtw", d2ke.samplers.noise, R)
+    model = d2ke.d2ke_train(labels(40, 3), series(40, 8), blocks=[block])
+    X = series(n, 8)
+    if out == "array":
+        where = np.ones((n, R), np.float32)
+        return partial(d2ke.d2ke_transform, X, model, out=where, **ONE)
+    file = Path(FOLDER, f"transformed-{n}.h5")
+    return lambda: d2ke.d2ke_transform(X, model, out=file, **ONE).close()
+
+
 @at({"n": 100}, tiny={"n": 20})
 def d2ke_explain(n):
     block = d2ke.Block("noise", "dtw", d2ke.samplers.noise, n)

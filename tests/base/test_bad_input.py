@@ -46,6 +46,7 @@ SETS = [POINTS[:2], POINTS[2:], POINTS]
 OMEGA = d2ke.random_strings(4, "ACGT", length=(1, 3), seed=0)
 LINEAR = d2ke.train(Y, Z)
 MACHINE = d2ke.svmtrain(Y, K)
+WORDS_MODEL = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=8)
 CLASSIFIER = d2ke.kernel_classifier_fit(K, Y)
 SIMILARITY = d2ke.similarity_machine_fit(K, Y)
 MAP = d2ke.kernel_feature_map(SETS, sigma=1.0, n_features=8)
@@ -313,6 +314,9 @@ CASES = [
     (ValueError, ("y", "3", "4"), d2ke.d2ke_train, Y[:3], ["a", "b", "c", "d"]),
     (TypeError, ("model", "LinearModel"), d2ke.d2ke_predict, None, ["a"], LINEAR),
     (TypeError, ("model", "LinearModel"), d2ke.d2ke_transform, ["a"], LINEAR),
+    (TypeError, ("out", "float64"), d2ke.d2ke_transform, ["a"], WORDS_MODEL,
+     given(out=np.empty((1, WORDS_MODEL.R)))),
+    (TypeError, ("resume", "out"), d2ke.d2ke_transform, ["a"], WORDS_MODEL, given(resume=True)),
     (TypeError, ("model", "LinearModel"), d2ke.d2ke_explain, "a", LINEAR),
     (TypeError, ("model", "int"), d2ke.save_model, "file", 3),
     (FileNotFoundError, ("nowhere",), d2ke.load_model, "nowhere"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,28 @@ from d2ke.io.store.blocks import Blocks
 from d2ke.io.store.hdf5 import part_of
 from d2ke.io.store.reader import FeatureFile
 from d2ke.objects.container import Objects
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """What a store has besides its features.
+
+    Attributes
+    ----------
+    parameters : mapping
+        What the features were made with.
+    inputs : mapping
+        Digests of what they were made from. To be resumed, a store must have equal ones.
+    omega : Objects, optional
+        The random object of each column.
+    labels : ndarray, optional
+        The label of each row.
+    """
+
+    parameters: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+    omega: Objects | None = None
+    labels: np.ndarray | None = None
 
 
 class PartialStore:
@@ -54,16 +77,14 @@ class PartialStore:
         path: Path,
         shape: tuple[int, int],
         dtype: np.dtype,
+        content: Content,
         *,
-        parameters: Mapping[str, Any],
-        inputs: Mapping[str, Any],
-        omega: Objects | None,
         resume: bool,
     ):
         self.path = path
         self.part = path.with_name(f"{path.name}.part")
-        inputs = {**inputs, **made_with()}
-        self._record = _record(shape, dtype, parameters, inputs)
+        content = replace(content, inputs={**content.inputs, **made_with()})
+        self._record = _record(shape, dtype, content.parameters, content.inputs)
         self._fd = -1
         check_place(path)
         if path.is_symlink() and not path.exists():
@@ -84,7 +105,7 @@ class PartialStore:
                     )
                 self._resume()
             else:
-                self._create(shape, dtype, {"parameters": parameters, "inputs": inputs}, omega)
+                self._create(shape, dtype, content)
         except BaseException:
             self.close()
             raise
@@ -114,18 +135,14 @@ class PartialStore:
         with open(self._fd, "rb", closefd=False) as stream:
             return layout.check_part(self.part, stream)
 
-    def _create(
-        self,
-        shape: tuple[int, int],
-        dtype: np.dtype,
-        groups: Mapping[str, Mapping[str, Any]],
-        omega: Objects | None,
-    ) -> None:
+    def _create(self, shape: tuple[int, int], dtype: np.dtype, content: Content) -> None:
+        groups = {"parameters": content.parameters, "inputs": content.inputs}
+        beside = groups, content.omega, content.labels
         try:
             os.ftruncate(self._fd, 0)
             write_all(self._fd, layout.BEGUN, 0)
             os.fsync(self._fd)
-            image, self.blocks = layout.put_blocks(self._fd, shape, dtype, groups, omega)
+            image, self.blocks = layout.put_blocks(self._fd, shape, dtype, *beside)
             reserve(self._fd, image.size, self.path)
             image.write_to_file()
             os.ftruncate(self._fd, image.size)
