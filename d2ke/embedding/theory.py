@@ -62,7 +62,7 @@ def features_needed(eps: float, delta: float, p: float, gamma: float) -> int:
     pairs of a net that covers the objects; there is always one, hence the 1
     where 12 gamma < t. The bound is a worst case over all objects there can be:
     `bootstrap_kernel_error` tells from features how many the objects at hand need for
-    the same eps and delta, often a thousandth, and classifiers do well with fewer still.
+    the same eps and delta, often a hundredth.
 
     References
     ----------
