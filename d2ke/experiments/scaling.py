@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
@@ -27,7 +27,7 @@ from d2ke.experiments.estimate import duration
 from d2ke.experiments.methods import METHODS, Division, evaluate
 from d2ke.experiments.paper import METHOD_NAMES
 from d2ke.experiments.records import machine, versions, write_json
-from d2ke.experiments.scaling_curves import crossing, predicted, slopes
+from d2ke.experiments.scaling_curves import curve, predicted, summary
 from d2ke.experiments.scaling_report import draw, write_page
 from d2ke.experiments.session import SILENT, Session
 from d2ke.experiments.settings import SETTINGS, Setting, quick
@@ -35,7 +35,6 @@ from d2ke.objects.container import Objects, adopt, offsets_of
 
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the objects' length
 STRETCHING = {"series": "resampled", "strings": "cut or repeated", "sets": "cut or repeated"}
-OURS = ("d2ke", "d2ke_views")  # whose crossings with the other methods are reported
 _SEARCH_R = 256
 _FORMAT = 1
 _MOST_AT_LENGTHS = 1000  # training objects where the length varies
@@ -221,7 +220,11 @@ class _Run:
                         self._stop(axis, method, size, reason)
                         continue
                     division = division or self._division(axis, size, n)
-                    point = self._measure(axis, method, size, division)
+                    try:
+                        point = self._measure(axis, method, size, division)
+                    except ValueError as error:  # such as segments longer than the objects
+                        self._stop(axis, method, size, f"is refused: {error}")
+                        continue
                     self.kept[axis, method, size, n] = point
                     self.session.report(_line(axis, point))
                 points[method].append(point)
@@ -265,23 +268,23 @@ class _Run:
         if not points:
             return ""
         key = "n" if axis == "n" else "factor"
-        seconds = predicted(_curve(points, key, "processor_seconds"), size)
+        seconds = predicted(curve(points, key, "processor_seconds"), size)
         if seconds > self.scale.seconds:
             return (
-                f"about {duration(seconds)} of processor time, "
+                f"would take about {duration(seconds)} of processor time, "
                 f"more than {duration(self.scale.seconds)}"
             )
-        memory, free = _curve(points, key, "memory"), available_memory()
+        memory, free = curve(points, key, "memory"), available_memory()
         if memory and free is not None:
             needed = predicted(memory, size)
             if needed > free:
-                return f"about {readable(round(needed))} of memory, more than there is"
+                return f"would take about {readable(round(needed))} of memory, more than there is"
         return ""
 
     def _stop(self, axis: str, method: str, size: float, reason: str) -> None:
         what = f"N = {size:g}" if axis == "n" else f"{size:g} times the length"
         self.stopped.append({"method": method, "axis": axis, "size": size, "reason": reason})
-        self.session.report(f"{METHOD_NAMES[method]} stops: {what} would take {reason}")
+        self.session.report(f"{METHOD_NAMES[method]} without {what}, which {reason}")
 
 
 def _line(axis: str, point: Mapping[str, Any]) -> str:
@@ -326,63 +329,3 @@ def _description(dataset: Dataset, scale: Scale, n: int) -> dict[str, Any]:
         "seconds_limit": scale.seconds,
         "seed": scale.seed,
     }
-
-
-def _curve(points: Sequence[Mapping[str, Any]], key: str, value: str) -> dict[float, float]:
-    """Return a cost by size, of points where it is known."""
-    return {point[key]: point[value] for point in points if point[value]}
-
-
-def summary(
-    by_n: Sequence[Mapping[str, Any]], by_length: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    """Return slopes by method and quantity, and the crossings of D2KE with other methods.
-
-    Parameters
-    ----------
-    by_n, by_length : sequence of mapping
-        The points.
-
-    Returns
-    -------
-    dict
-        ``slopes``: by method, of "seconds" (of the processor), "without_search" and "memory"
-        against N, and of "seconds_by_length"; see
-        `d2ke.experiments.scaling_curves.slopes`. ``crossings``: for "seconds" and
-        "without_search" against N, from which N "method" is faster than "other"; see
-        `d2ke.experiments.scaling_curves.crossing`.
-    """
-    curves: dict[str, dict[str, dict[float, float]]] = {}
-    for method in dict.fromkeys(point["method"] for point in by_n):
-        points = [point | _without_search(point) for point in by_n if point["method"] == method]
-        at_lengths = [point for point in by_length if point["method"] == method]
-        curves[method] = {
-            "seconds": _curve(points, "n", "processor_seconds"),
-            "without_search": _curve(points, "n", "without_search"),
-            "memory": _curve(points, "n", "memory"),
-            "seconds_by_length": _curve(at_lengths, "length", "processor_seconds"),
-        }
-    return {
-        "slopes": {
-            method: {name: slopes(curve) for name, curve in of_method.items()}
-            for method, of_method in curves.items()
-        },
-        "crossings": list(_crossings(curves)),
-    }
-
-
-def _without_search(point: Mapping[str, Any]) -> dict[str, float]:
-    """D2KE of views chooses its parameters while it is trained; that counts."""
-    search = point["processor_by_stage"].get("search", 0.0)
-    return {"without_search": point["processor_seconds"] - search}
-
-
-def _crossings(curves: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    for quantity in ("seconds", "without_search"):
-        for method in OURS:
-            for other in curves:
-                if method not in curves or other in OURS:
-                    continue
-                where = crossing(curves[method][quantity], curves[other][quantity])
-                if where is not None:
-                    yield {"quantity": quantity, "method": method, "other": other, **where}

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 Curve = Mapping[float, float]  # cost by size, both above 0
 
+OURS = ("d2ke", "d2ke_views")  # whose crossings with the other methods are reported
 _FARTHEST = 16  # times the largest size; no crossing is predicted beyond
 _UNKNOWN_SLOPE = 2.0  # of a curve of one size: no method here costs more than the square for long
 
@@ -99,6 +100,64 @@ def crossing(ours: Curve, other: Curve) -> dict[str, Any] | None:
     if ratio[-1] > nearer * math.log(_FARTHEST):
         return {"kind": "never", "size": None}
     return {"kind": "predicted", "size": round(common[-1] * math.exp(ratio[-1] / nearer))}
+
+
+def curve(points: Sequence[Mapping[str, Any]], key: str, value: str) -> dict[float, float]:
+    """Return a cost by size, of points where it is known."""
+    return {point[key]: point[value] for point in points if point[value]}
+
+
+def summary(
+    by_n: Sequence[Mapping[str, Any]], by_length: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return slopes by method and quantity, and the crossings of D2KE with other methods.
+
+    Parameters
+    ----------
+    by_n, by_length : sequence of mapping
+        The points.
+
+    Returns
+    -------
+    dict
+        ``slopes``: by method, of "seconds" (of the processor), "without_search" and "memory"
+        against N, and of "seconds_by_length"; see `slopes`. ``crossings``: for "seconds" and
+        "without_search" against N, from which N "method" is faster than "other"; see `crossing`.
+    """
+    curves: dict[str, dict[str, dict[float, float]]] = {}
+    for method in dict.fromkeys(point["method"] for point in by_n):
+        points = [point | _without_search(point) for point in by_n if point["method"] == method]
+        at_lengths = [point for point in by_length if point["method"] == method]
+        curves[method] = {
+            "seconds": curve(points, "n", "processor_seconds"),
+            "without_search": curve(points, "n", "without_search"),
+            "memory": curve(points, "n", "memory"),
+            "seconds_by_length": curve(at_lengths, "length", "processor_seconds"),
+        }
+    return {
+        "slopes": {
+            method: {name: slopes(costs) for name, costs in of_method.items()}
+            for method, of_method in curves.items()
+        },
+        "crossings": list(_crossings(curves)),
+    }
+
+
+def _without_search(point: Mapping[str, Any]) -> dict[str, float]:
+    """D2KE of views chooses its parameters while it is trained; that counts."""
+    search = point["processor_by_stage"].get("search", 0.0)
+    return {"without_search": point["processor_seconds"] - search}
+
+
+def _crossings(curves: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    for quantity in ("seconds", "without_search"):
+        for method in OURS:
+            for other in curves:
+                if method not in curves or other in OURS:
+                    continue
+                where = crossing(curves[method][quantity], curves[other][quantity])
+                if where is not None:
+                    yield {"quantity": quantity, "method": method, "other": other, **where}
 
 
 def _logarithms(curve: Curve) -> tuple[np.ndarray, np.ndarray]:

@@ -165,7 +165,9 @@ def _section(results: Results, file: Path, picture: bytes) -> Iterator[Block]:
         yield paragraph("From which N on a method (column) takes less time than another (row):")
         yield _crossing_table(results["crossings"])
     if results["stopped"]:
-        yield paragraph("Rows that stopped before the end:")
+        yield paragraph(
+            "Not measured, nor what is larger where the time or the memory is too much:"
+        )
         yield items([_stopped_text(row) for row in results["stopped"]])
     yield _point_table(results["by_n"], "N", "n")
     yield _point_table(results["by_length"], "L", "length")
@@ -218,7 +220,7 @@ def crossing_text(point: Results) -> str:
 
 def _stopped_text(row: Results) -> str:
     axis = "N = {size:g}" if row["axis"] == "n" else "{size:g} times the length"
-    return f"{METHOD_NAMES[row['method']]}: {axis.format(**row)} would take {row['reason']}."
+    return f"{METHOD_NAMES[row['method']]}: {axis.format(**row)} {row['reason']}."
 
 
 def _point_table(points: Sequence[Results], title: str, key: str) -> Block:

@@ -16,8 +16,8 @@ from d2ke.experiments import report, scaling_report
 from d2ke.experiments import scaling as module
 from d2ke.experiments.methods import METHODS, Outcome, evaluate
 from d2ke.experiments.paper import METHOD_NAMES
-from d2ke.experiments.scaling import Scale, scaling, stretched, summary
-from d2ke.experiments.scaling_curves import crossing, predicted, slopes
+from d2ke.experiments.scaling import Scale, scaling, stretched
+from d2ke.experiments.scaling_curves import crossing, predicted, slopes, summary
 from d2ke.experiments.session import Session
 from d2ke.experiments.settings import SETTINGS
 from d2ke.objects.packing import pack
@@ -180,8 +180,8 @@ def test_a_row_stops_at_its_budget(costs, tmp_path):
     assert sizes == {"d2ke": everything, "knn": everything, "dsk_rbf": everything[:3]}
     (stop,) = [row for row in results["stopped"] if row["axis"] == "n"]
     assert (stop["method"], stop["size"]) == ("dsk_rbf", 400)
-    assert stop["reason"] == "about 3 min of processor time, more than 2 min"
-    assert f"DSK_RBF stops: N = 400 would take {stop['reason']}" in lines
+    assert stop["reason"] == "would take about 3 min of processor time, more than 2 min"
+    assert f"DSK_RBF without N = 400, which {stop['reason']}" in lines
     assert results["slopes"]["knn"]["seconds"]["fit"] == pytest.approx(2)
     assert results["crossings"][0]["size"] == 100  # of 0.01 n and 0.0001 n^2
     assert results["crossings"][1]["kind"] == "always" or results["crossings"][1]["size"] == 10
@@ -220,10 +220,24 @@ def test_a_run_that_was_stopped_resumes(costs, tmp_path):
 
 def test_memory_stops_a_row_too(costs, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "available_memory", lambda: 0)
-    monkeypatch.setattr(module, "_curve", lambda points, key, value: {p[key]: 1.0 for p in points})
+    monkeypatch.setattr(module, "curve", lambda points, key, value: {p[key]: 1.0 for p in points})
     results = start(tmp_path, seconds=1e9)
     assert {point["n"] for point in results["by_n"]} == {50}
     assert all("of memory, more than there is" in row["reason"] for row in results["stopped"])
+
+
+def test_a_size_that_a_method_refuses_is_left_out(costs, tmp_path, monkeypatch):
+    def refusing(method, division):
+        if division.train.lengths.mean() < 30 and method == "knn":
+            raise ValueError("too short")
+        return costs(method, division)
+
+    monkeypatch.setattr(module, "evaluate", refusing)
+    results = start(tmp_path, methods=["knn", "d2ke"], seconds=1e6)
+    assert results["stopped"] == [
+        {"method": "knn", "axis": "length", "size": 0.25, "reason": "is refused: too short"}
+    ]
+    assert len([point for point in results["by_length"] if point["method"] == "knn"]) == 4
 
 
 def test_true_methods(monkeypatch, tmp_path):
