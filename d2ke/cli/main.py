@@ -13,6 +13,7 @@ from d2ke._version import __version__
 from d2ke.cli.clustering_parser import add_clustering_commands
 from d2ke.cli.models_parser import add_model_commands
 from d2ke.cli.options import add_data, add_seed, positive, session_of, threads_parser
+from d2ke.cli.scaling import add_scaling_command
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -89,11 +90,18 @@ def _parser() -> argparse.ArgumentParser:
         help="default: all of " + ", ".join(METHODS),
     )
     add("--seeds", type=positive, metavar="N", help="divisions (default 5, with --quick 1)")
-    add("--quick", action="store_true", help="search less and take fewer random objects")
+    kind = tables.add_mutually_exclusive_group().add_argument
+    kind("--quick", action="store_true", help="search less and take fewer random objects")
+    kind(
+        "--paper",
+        action="store_true",
+        help="the paper's own protocol, its printed numbers beside what it gives here",
+    )
     add("--out", default="d2ke-tables", metavar="DIR", help="output folder (default d2ke-tables)")
     add_data(tables)
     tables.set_defaults(run=_tables)
 
+    add_scaling_command(commands, common)
     add_model_commands(commands, common)
     add_clustering_commands(commands, common)
 
@@ -127,7 +135,12 @@ def _tables(options: argparse.Namespace) -> None:
     from d2ke.experiments.tables import tables
 
     selection = Selection(
-        options.datasets, options.domain, options.methods, options.seeds, options.quick
+        options.datasets,
+        options.domain,
+        options.methods,
+        options.seeds,
+        options.quick,
+        options.paper,
     )
     try:
         tables(selection, out=options.out, command=options.command, session=session_of(options))

@@ -38,13 +38,14 @@ def fingerprint(source: Source, values: Mapping[str, Any], **others: Any) -> dic
     """
     return {
         "d2ke": __version__,
-        "setting": _digest(values),
-        "data": _digest([source.domain, source.distance, source.n_train, source.counts]),
+        "setting": digest(values),
+        "data": digest([source.domain, source.distance, source.n_train, source.counts]),
         **others,
     }
 
 
-def _digest(value: Any) -> str:
+def digest(value: Any) -> str:
+    """Return a short hash of values."""
     text = json.dumps(value, sort_keys=True, default=_plain)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

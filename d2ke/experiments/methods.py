@@ -26,6 +26,9 @@ from d2ke.learners.linear_model import predict
 from d2ke.learners.losses import train_classifier
 from d2ke.learners.neighbors import knn_predict
 from d2ke.learners.svm_model import svmpredict
+from d2ke.model_selection.candidates import search_vectors
+from d2ke.model_selection.folds import SearchProblem
+from d2ke.model_selection.methods import LED_SIZES
 from d2ke.model_selection.search import search
 from d2ke.models.predict import d2ke_predict
 from d2ke.models.recipes import default_size
@@ -34,6 +37,7 @@ from d2ke.objects.container import Objects
 from d2ke.objects.fitted_objects import representatives
 from d2ke.objects.packing import pack
 
+_FOLDS = 10
 _BLOCK = 1 << 25  # distances in memory at a time, where they are used by blocks
 
 
@@ -47,6 +51,8 @@ class Outcome:
         Percent of the test objects.
     seconds : dict
         By stage.
+    processor : dict
+        Processor seconds of all threads, by stage.
     parameters : dict
         Chosen on the training part.
     search_accuracy : float
@@ -61,6 +67,7 @@ class Outcome:
 
     accuracy: float = 0.0
     seconds: dict[str, float] = field(default_factory=dict)
+    processor: dict[str, float] = field(default_factory=dict)
     parameters: dict[str, Any] = field(default_factory=dict)
     search_accuracy: float = 0.0
     by_R: dict[int, float] = field(default_factory=dict)
@@ -74,13 +81,19 @@ class Outcome:
     @contextmanager
     def timed(self, stage: str):
         """Add the time of a block of code to a stage."""
-        started = time.perf_counter()
+        started = _clocks()
         yield
-        self.charge(stage, time.perf_counter() - started)
+        self.charge(stage, _clocks() - started)
 
-    def charge(self, stage: str, seconds: float) -> None:
-        """Add time to a stage."""
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
+    def charge(self, stage: str, times: np.ndarray) -> None:
+        """Add seconds and processor seconds to a stage."""
+        for by_stage, seconds in zip((self.seconds, self.processor), times.tolist(), strict=True):
+            by_stage[stage] = by_stage.get(stage, 0.0) + seconds
+
+
+def _clocks() -> np.ndarray:
+    """Return the seconds on the clock and those of the processor."""
+    return np.array([time.perf_counter(), time.process_time()])
 
 
 @dataclass(frozen=True)
@@ -96,7 +109,7 @@ class Division:
     seed: int
     n_threads: int | None = None
     progress: bool = False
-    _kept: dict[tuple[str, int], tuple[np.ndarray, float]] = field(
+    _kept: dict[tuple[str, int], tuple[np.ndarray, np.ndarray]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -120,13 +133,13 @@ class Division:
         Their time is charged to each method that needs them.
         """
         if (part, n) not in self._kept:
-            started = time.perf_counter()
+            started = _clocks()
             first = self.train[:n]
             D = self.distances(first, None) if part == "train" else self.distances(self.test, first)
             D.flags.writeable = False
-            self._kept[part, n] = D, time.perf_counter() - started
-        D, seconds = self._kept[part, n]
-        outcome.charge("distances", seconds)
+            self._kept[part, n] = D, _clocks() - started
+        D, times = self._kept[part, n]
+        outcome.charge("distances", times)
         return D
 
     def distances(self, X: Objects, Y: Objects | None) -> np.ndarray:
@@ -185,7 +198,7 @@ def _d2ke(division: Division, sizes: Sequence[int]) -> Outcome:
 
 def _rsm(division: Division, sizes: Sequence[int]) -> Outcome:
     setting, outcome = division.setting, Outcome()
-    R = min(setting.R, len(division.train))
+    R = min(setting.rsm_R or setting.R, len(division.train))
     _search(division, outcome, "rsm", _features_grid(setting, R))
     omega = representatives(division.train, R, seed=division.seed)
     return _finish(division, outcome, omega, sizes)
@@ -195,7 +208,7 @@ def _features_grid(setting: Setting, R: int) -> dict[str, tuple]:
     return {
         "R": (min(setting.search_R, R),),
         "scaling": setting.scalings,
-        "gamma_scale": setting.gammas,
+        "gamma" if setting.absolute else "gamma_scale": setting.gammas,
         "C": setting.costs,
         "loss": setting.losses,
     }
@@ -326,10 +339,12 @@ def _dsk(kind: str, division: Division, sizes: Sequence[int]) -> Outcome:
 
 
 def _gdk_led(division: Division, sizes: Sequence[int]) -> Outcome:
-    """Embed the training part only; the paper embeds both parts together."""
+    """Embed the training part only, or, as the paper does, both parts together."""
     setting, outcome = division.setting, Outcome()
     n = _landmarks(division, outcome, "embedded by")
     within = division.kept_distances("train", n, outcome)
+    if setting.transductive and n == len(division.train):
+        return _transductive(division, outcome, within)
     grid = {"C_scale": setting.costs, "loss": setting.losses}
     R = _search(division, outcome, "gdk_led", grid, within=within)["R"]
     with outcome.timed("features"):
@@ -344,6 +359,32 @@ def _gdk_led(division: Division, sizes: Sequence[int]) -> Outcome:
     with outcome.timed("features"):
         F_test = embedding.project(D)
     outcome.accuracy = _linear(division, outcome, F_train, F_test)
+    return outcome
+
+
+def _transductive(division: Division, outcome: Outcome, within: np.ndarray) -> Outcome:
+    """Embed both parts together; the folds of the search are embedded with all others, too."""
+    setting, n = division.setting, len(division.train)
+    D = division.kept_distances("test", n, outcome)
+    with outcome.timed("distances"):
+        among_test = division.distances(division.test, None)
+    with outcome.timed("features"):
+        whole = np.block([[within, D.T], [D, among_test]])
+        Z = gdk_led(whole, min(max(LED_SIZES), len(whole))).Z
+        unit = float(np.mean(np.sum(Z**2, axis=1))) or 1.0
+    with outcome.timed("search"):
+        codes = np.unique(division.y_train, return_inverse=True)[1]
+        problem = SearchProblem(codes, min(_FOLDS, n), division.seed, division.n_threads)
+        sizes = sorted({min(R, Z.shape[1]) for R in LED_SIZES})
+        result = search_vectors(
+            (({"R": R}, Z[:n, :R]) for R in sizes),
+            problem,
+            [C / unit for C in setting.costs],
+            setting.losses,
+        )
+    outcome.parameters, outcome.search_accuracy = dict(result.parameters), result.accuracy
+    R = outcome.parameters["R"]
+    outcome.accuracy = _linear(division, outcome, Z[:n, :R], Z[n:, :R])
     return outcome
 
 

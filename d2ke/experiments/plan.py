@@ -38,6 +38,9 @@ class Selection:
         run once where the data set has a published division.
     quick : bool
         Search less and take fewer random objects.
+    paper : bool
+        Run the paper's own protocol: its data sets and methods, with the settings of
+        `d2ke.experiments.settings.published`.
     """
 
     datasets: Sequence[str] | None = None
@@ -45,10 +48,19 @@ class Selection:
     methods: Sequence[str] | None = None
     seeds: int | None = None
     quick: bool = False
+    paper: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The settings of the run, a key of `KINDS`."""
+        if self.quick and self.paper:
+            raise ValueError("quick and paper exclude each other: choose one of them")
+        return "paper" if self.paper else "quick" if self.quick else "full"
 
     def checked_methods(self) -> list[str]:
         """Return the methods in their usual order."""
-        wanted = [choice("method", method, METHODS) for method in self.methods or METHODS]
+        usual = paper.METHODS if self.paper else METHODS
+        wanted = [choice("method", method, METHODS) for method in self.methods or usual]
         return [method for method in METHODS if method in wanted]
 
     def checked_seeds(self) -> int:
@@ -69,6 +81,8 @@ class Selection:
                 for name in wanted
                 if name not in SETTINGS
             }
+            if self.paper:
+                wanted = [name for name in wanted if (name, "d2ke") in paper.ACCURACIES]
             return [name for name in wanted if name in SETTINGS], not_run
         for name in self.datasets:
             choice("dataset", name, SETTINGS)
@@ -76,6 +90,14 @@ class Selection:
                 raise ValueError(f"dataset {name} is not of the domain {domain}")
         order = [*paper.ORDER, *SETTINGS]
         return sorted(set(self.datasets), key=order.index), {}
+
+
+# The setting of a data set by its name, for each kind of run.
+KINDS = {
+    "full": lambda name: SETTINGS[name],
+    "quick": lambda name: settings.quick(SETTINGS[name]),
+    "paper": settings.published,
+}
 
 
 @dataclass
@@ -88,8 +110,8 @@ class Plan:
         The data set.
     setting : Setting
         Its search space.
-    quick : bool
-        Whether the run is a quick one.
+    kind : str
+        Of the run, a key of `KINDS`.
     cells : list of Cell
         All, in the order in which they are computed.
     finished : dict of Cell to dict
@@ -100,16 +122,18 @@ class Plan:
 
     name: str
     setting: Setting
-    quick: bool
+    kind: str
     cells: list[Cell]
     finished: dict[Cell, dict[str, Any]] = field(default_factory=dict)
     stale: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, name: str, methods: Sequence[str], seeds: int, quick: bool, kept: Cells) -> Plan:
+    def of(cls, name: str, methods: Sequence[str], seeds: int, kind: str, kept: Cells) -> Plan:
         """List the cells of a data set and reuse those that an earlier run finished."""
-        setting = settings.quick(SETTINGS[name]) if quick else SETTINGS[name]
-        plan = cls(name, setting, quick, _cells(name, methods, seeds))
+        cells = _cells(name, methods, seeds)
+        if kind == "paper":  # which has no table of the kernel's error
+            cells = [cell for cell in cells if cell.method != KERNEL]
+        plan = cls(name, KINDS[kind](name), kind, cells)
         for cell in plan.cells:
             content, differences = kept.read(cell, plan.expected(cell))
             if content is not None:
@@ -140,7 +164,9 @@ class Plan:
         if method == KERNEL:
             method, others = "d2ke", {"parameters": self.chosen}
         values = settings.used(self.setting, method)
-        return fingerprint(self.source, values, quick=self.quick, **others)
+        if self.kind == "paper":
+            others = others | {"protocol": "paper"}
+        return fingerprint(self.source, values, quick=self.kind == "quick", **others)
 
     def compare(self, summary: dict[str, Any]) -> list[Cell]:
         """Drop finished cells of data with other counts; return them."""

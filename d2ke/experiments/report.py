@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from d2ke._base.files import write_file
 from d2ke._base.text import shown
-from d2ke.experiments import document, paper
+from d2ke.experiments import document, paper, scaling_report
 from d2ke.experiments.document import Block, heading, items, paragraph, table
 from d2ke.experiments.estimate import duration
 from d2ke.experiments.figures import figure
@@ -47,12 +47,12 @@ def write_report(results: Results, pictures: Mapping[str, bytes], folder: Path) 
         path = f"figures/{name}.png"
         write_file(folder / path, pictures[name])
         images.append(document.image(path, f"{name}: accuracy and kernel error", pictures[name]))
-    blocks = list(_report(results, images))
+    blocks = list(_report(results, images, scaling_report.sections(folder)))
     write_file(folder / "report.md", document.as_markdown(blocks).encode())
     write_file(folder / "report.html", document.as_html(TITLE, blocks).encode())
 
 
-def _report(results: Results, images: Sequence[Block]) -> Iterator[Block]:
+def _report(results: Results, images: Sequence[Block], scaling: Iterable[Block]) -> Iterator[Block]:
     yield heading(1, TITLE)
     yield items(_circumstances(results))
     yield heading(2, "Accuracy")
@@ -64,6 +64,8 @@ def _report(results: Results, images: Sequence[Block]) -> Iterator[Block]:
     sentences = list(comparisons(results["results"]))
     if sentences:
         yield items(sentences)
+    if results["protocol"] == "paper":
+        yield from _against_paper(results)
     if results["not_run"]:
         yield heading(2, "Not run")
         yield items([f"{row['dataset']}: {row['reason']}" for row in results["not_run"]])
@@ -86,6 +88,7 @@ def _report(results: Results, images: Sequence[Block]) -> Iterator[Block]:
         "chosen."
     )
     yield from images
+    yield from scaling
     if results["kernel_errors"]:
         yield heading(2, "Error of the kernel")
         yield paragraph("Root mean square and, in parentheses, largest error at R.")
@@ -113,6 +116,8 @@ def _circumstances(results: Results) -> list[str]:
         lines.append(f"Command: {results['command']}")
     if results["quick"]:
         lines.append("A quick run: **smaller searches and fewer random objects than the full one**")
+    if results["protocol"] == "paper":
+        lines.append("The settings are **the paper's protocol**, not ours")
     unfinished = [
         f"{name} ({data['cells_finished']} of {data['cells']})"
         for name, data in results["datasets"].items()
@@ -187,6 +192,45 @@ def comparisons(records: Sequence[Record]) -> Iterator[str]:
             )
 
 
+def _against_paper(results: Results) -> Iterator[Block]:
+    yield heading(2, "Against the paper's numbers")
+    yield paragraph(
+        "Paper: the number that is printed there. Its protocol: what we measure with the paper's "
+        "settings, over our divisions. Difference: the second minus the first, bold if it is "
+        "larger than the spread. Our settings: what the same method reaches with ours, where the "
+        "output folder has it."
+    )
+    yield table(*paper_table(results["results"], results["our_results"]))
+
+
+def paper_table(
+    records: Sequence[Record], ours: Sequence[Record]
+) -> tuple[list[str], list[list[str]]]:
+    """Compare the paper's protocol with the paper row by row, our settings beside it."""
+    known, lines = _rows(ours), []
+    for name, row in _rows(records).items():
+        for method, record in row.items():
+            printed, other = record["paper"], known.get(name, {}).get(method)
+            if printed is None:
+                continue
+            difference = _rounded(record) - printed
+            spread = 2 * record["accuracy_sd"] if len(record["seeds"]) > 1 else None
+            beyond = spread is not None and abs(difference) > spread
+            lines.append(
+                [
+                    name,
+                    METHOD_NAMES[method],
+                    f"{printed:.2f}",
+                    _accuracy(record | {"paper": None}, False),
+                    f"**{difference:+.2f}**" if beyond else f"{difference:+.2f}",
+                    _NONE if spread is None else f"{spread:.2f}",
+                    _NONE if other is None else _accuracy(other | {"paper": None}, False),
+                ]
+            )
+    header = ["data", "method", "paper", "its protocol", "difference", "spread", "our settings"]
+    return header, lines
+
+
 def _and(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
@@ -244,7 +288,7 @@ def _data_table(datasets: Mapping[str, Mapping[str, Any]]) -> Block:
 
 
 def _notes(results: Results) -> Iterator[str]:
-    yield from paper.GENERAL_NOTES
+    yield from (*paper.GENERAL_NOTES, *paper.PROTOCOL_NOTES[results["protocol"]])
     for name in results["datasets"]:
         if name in paper.NOTES:
             yield f"{name}: {paper.NOTES[name]}"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke.datasets import Dataset
+from d2ke.datasets import REGISTRY, Dataset
 from d2ke.learners.losses import LOSSES
 from d2ke.model_selection.grids import COSTS
 from d2ke.objects.container import Objects
@@ -30,7 +30,7 @@ class Setting:
     search_R : int
         Random objects for the choice of p(omega), scaling, gamma and C.
     gammas : tuple of float
-        In units of 1 / (median distance).
+        In units of 1 / (median distance), unless `absolute`.
     scalings : tuple of str
         Kinds of scaling of the features.
     costs : tuple of float
@@ -50,6 +50,12 @@ class Setting:
         Compute in float32, in half of the time and memory.
     losses : tuple of str
         Losses of linear classifiers to choose from.
+    absolute : bool
+        Whether `gammas` are the values themselves.
+    rsm_R : int, optional
+        The most representatives of RSM; by default R.
+    transductive : bool
+        GDK_LED embeds training and test objects together.
     """
 
     omega: Mapping[str, tuple]
@@ -66,6 +72,9 @@ class Setting:
     scale_channels: bool = False
     single: bool = False
     losses: tuple[str, ...] = LOSSES
+    absolute: bool = False
+    rsm_R: int | None = None
+    transductive: bool = False
 
 
 _SOURCES = ("noise", "segments")
@@ -146,15 +155,15 @@ SETTINGS = {
 # The values that a method's result depends on, besides those of all methods.
 _SHARED = ("scale_channels", "single")
 _SEARCHED = ("distance_parameters", "search_n")
-_FEATURES = ("R", "search_R", "gammas", "scalings", "costs", "losses")
+_FEATURES = ("R", "search_R", "gammas", "absolute", "scalings", "costs", "losses")
 _USED = {
     "d2ke_views": ("R",),
     "d2ke": ("omega", *_FEATURES),
-    "rsm": _FEATURES,
+    "rsm": (*_FEATURES, "rsm_R"),
     "knn": (),
     "dsk_rbf": ("gram_n", "gram_gammas", "gram_costs"),
     "dsk_nd": ("gram_n", "gram_costs"),
-    "gdk_led": ("gram_n", "costs", "losses"),
+    "gdk_led": ("gram_n", "costs", "losses", "transductive"),
 }
 
 
@@ -181,6 +190,55 @@ def quick(setting: Setting) -> Setting:
         gram_n=min(setting.gram_n or _QUICK_GRAM_N, _QUICK_GRAM_N),
         gram_gammas=setting.gram_gammas[1::2],
         gram_costs=setting.gram_costs[::2],
+    )
+
+
+# The paper's p(omega) and gamma by domain: section 5.1 and appendix B. The gammas of series are
+# not printed; these are those of strings.
+_DECADES = tuple(10.0**k for k in range(-5, 1))
+_PUBLISHED = {
+    "series": {
+        "omega": {
+            "length": tuple((2, longest) for longest in (5, 10, 25, 50)),
+            "sigma": tuple(10.0**k for k in range(-3, 4)),
+        },
+        "gammas": _DECADES,
+        "distance_parameters": {"window": "rws"},
+    },
+    "strings": {
+        "omega": {"length": tuple((2, longest) for longest in (5, 10, 20, 35, 50))},
+        "gammas": tuple(sorted((*_DECADES, *(3 * gamma for gamma in _DECADES[:-1])))),
+    },
+    "sets": {
+        "omega": {"size": tuple((3, largest) for largest in (5, 10, 15))},
+        "gammas": tuple(10.0**k for k in range(-3, 2)),
+    },
+}
+
+
+def published(name: str) -> Setting:
+    """Return the paper's own protocol for a data set.
+
+    p(omega) ignores the data, the objects and the features are not scaled, the loss is LIBLINEAR's
+    squared hinge loss; D2KE has 4096 random objects, RSM at most 512 representatives, and GDK_LED
+    sees the test objects. What a data set is too large for, and the baselines' grids, are ours.
+    """
+    ours = SETTINGS[name]
+    return Setting(
+        **_PUBLISHED[REGISTRY[name].domain],
+        R=4096,
+        search_R=512,
+        scalings=("none",),
+        costs=tuple(10.0**k for k in range(-5, 6)),
+        gram_gammas=ours.gram_gammas,
+        gram_costs=ours.gram_costs,
+        search_n=ours.search_n,
+        gram_n=ours.gram_n,
+        single=True,
+        losses=("squared_hinge",),
+        absolute=True,
+        rsm_R=512,
+        transductive=True,
     )
 
 

@@ -21,12 +21,14 @@ from d2ke.experiments import paper
 from d2ke.experiments.approximation import kernel_errors
 from d2ke.experiments.cells import Cell, Cells, outcome_of
 from d2ke.experiments.estimate import Estimate, duration
-from d2ke.experiments.methods import Division, evaluate
-from d2ke.experiments.plan import KERNEL, Plan, Selection, missing_things, one_error
+from d2ke.experiments.methods import METHODS, Division, evaluate
+from d2ke.experiments.plan import KERNEL, KINDS, Plan, Selection, missing_things, one_error
 from d2ke.experiments.records import machine, make_record, versions, write_json
 from d2ke.experiments.report import draw, write_report
 from d2ke.experiments.session import SILENT, Session, interruptible
 
+# By the kind of the run.
+JOURNALS = {kind: f"cells-{kind}.journal" for kind in KINDS} | {"full": "cells.journal"}
 _SMALLEST_LOG_R = 2  # of a curve; the next R is twice as large
 
 
@@ -75,7 +77,7 @@ def tables(
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"out must be a folder; {folder} is a file")
-    kept = Cells(folder / ("cells-quick.journal" if selection.quick else "cells.journal"))
+    kept = Cells(folder / JOURNALS[selection.kind])
     with closing(kept):
         return _Run(selection, folder, kept, command, session).results()
 
@@ -90,8 +92,9 @@ class _Run:
         self.methods = selection.checked_methods()
         seeds = selection.checked_seeds()
         names, self.not_run = selection.checked_datasets()
-        self.chosen, self.quick = selection.datasets is not None, selection.quick
-        self.plans = [Plan.of(name, self.methods, seeds, self.quick, kept) for name in names]
+        self.chosen, self.kind = selection.datasets is not None, selection.kind
+        self.plans = [Plan.of(name, self.methods, seeds, self.kind, kept) for name in names]
+        self.ours = self._our_records(seeds) if self.kind == "paper" else []
         self.loaded: dict[str, Dataset] = {}
         self._leave_out(missing_things(self.plans, session.data_dir, self.loaded))
         out.mkdir(parents=True, exist_ok=True)
@@ -110,6 +113,17 @@ class _Run:
         if all(plan.name in problems and not plan.finished for plan in self.plans):
             lines = "".join(f"\n  {name}: {reason}" for name, reason in self.not_run.items())
             raise FileNotFoundError(f"no data set can be run:{lines}")
+
+    def _our_records(self, seeds: int) -> list[dict[str, Any]]:
+        """Return the records of our own settings, of cells that the output folder has."""
+        with closing(Cells(self.out / JOURNALS["full"])) as kept:
+            plans = [Plan.of(plan.name, METHODS, seeds, "full", kept) for plan in self.plans]
+        return [
+            record
+            for plan in plans
+            if plan.finished
+            for record in _records(plan, METHODS, next(iter(plan.finished.values()))["summary"])
+        ]
 
     def results(self) -> dict[str, Any]:
         """Compute what is missing, and write the report after each data set."""
@@ -182,7 +196,9 @@ class _Run:
     def _write(self) -> dict[str, Any]:
         """Write the results and the report of all cells that are finished."""
         results = self._gather() | {
-            "quick": self.quick,
+            "quick": self.kind == "quick",
+            "protocol": "paper" if self.kind == "paper" else "ours",
+            "our_results": self.ours,
             "command": self.command,
             "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "machine": self.machine,
@@ -245,7 +261,7 @@ def _contents(
 
 def _content(cell: Cell, division: Division, plan: Plan) -> dict[str, Any]:
     if cell.method == KERNEL:
-        return {"kernel": kernel_errors(division, plan.chosen, quick=plan.quick)}
+        return {"kernel": kernel_errors(division, plan.chosen, quick=plan.kind == "quick")}
     sizes = []
     # All seeds share a published division; one curve is enough there.
     if cell.seed == 0 or plan.source.n_train is None:

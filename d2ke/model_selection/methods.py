@@ -154,6 +154,7 @@ def _dsk(
 
 
 _MACHINE_COSTS = (0.1, 1.0, 10.0, 1e2, 1e3)
+LED_SIZES = (4, 8, 16, 32, 64, 128, 256, 512)
 
 METHODS = {
     row.name: row
@@ -184,7 +185,7 @@ METHODS = {
         ),
         SearchMethod(
             "gdk_led",
-            {"R": (4, 8, 16, 32, 64, 128, 256, 512), "C_scale": COSTS, "loss": LOSSES},
+            {"R": LED_SIZES, "C_scale": COSTS, "loss": LOSSES},
             choose=_led,
             memory='"gdk_led"',
             adapt={"R": _at_most_n},

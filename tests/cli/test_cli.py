@@ -44,7 +44,7 @@ def test_help(capsys):
     done = command("--help")
     assert done.returncode == 0
     assert done.stderr == ""
-    assert {"demo", "run", "tables", "config"} <= set(done.stdout.split())
+    assert {"demo", "run", "tables", "scaling", "config"} <= set(done.stdout.split())
     with pytest.raises(SystemExit) as stop:
         main(["--help"])
     assert stop.value.code == 0
@@ -57,7 +57,30 @@ def test_help(capsys):
         ("run", ["--method", "--data", "--seeds", "--R", "--json", "--threads", *SETTINGS]),
         (
             "tables",
-            ["--domain", "--datasets", "--methods", "--seeds", "--quick", "--out", "--data"],
+            [
+                "--domain",
+                "--datasets",
+                "--methods",
+                "--seeds",
+                "--quick",
+                "--paper",
+                "--out",
+                "--data",
+            ],
+        ),
+        (
+            "scaling",
+            [
+                "--methods",
+                "--R",
+                "--smallest",
+                "--largest",
+                "--seconds",
+                "--out",
+                "--data",
+                "--seed",
+                "--threads",
+            ],
         ),
         ("demo", ["--figure", "--seed", "--threads"]),
         ("config", []),

@@ -315,6 +315,9 @@ OTHERS = {
     "gram_costs": (1e-3,),
     "gram_n": 80,
     "losses": ("squared",),
+    "absolute": True,
+    "rsm_R": 3,
+    "transductive": True,
 }
 
 

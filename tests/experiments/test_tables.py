@@ -502,6 +502,9 @@ OTHERS = {
     "scale_channels": True,
     "single": True,
     "losses": ("squared",),
+    "absolute": True,
+    "rsm_R": 3,
+    "transductive": True,
 }
 
 
@@ -510,7 +513,7 @@ def test_fingerprints_follow_the_fields_that_a_method_uses(method, tmp_path):
     setting, cell = SMALL["digits-str8"], Cell("digits-str8", method, 0)
 
     def fingerprint(setting):
-        return plan.Plan(cell.dataset, setting, False, [cell]).expected(cell)
+        return plan.Plan(cell.dataset, setting, "full", [cell]).expected(cell)
 
     matters = settings.used(setting, method)
     plain = fingerprint(setting)
@@ -536,7 +539,7 @@ def test_fingerprints_follow_the_fields_that_a_method_uses(method, tmp_path):
 def test_the_kernel_depends_on_what_the_method_does():
     """And on what was chosen, which another test is about."""
     setting, cell = SMALL["digits-str8"], Cell("digits-str8", plan.KERNEL, 0)
-    plain = plan.Plan(cell.dataset, setting, False, [cell]).expected(cell)
+    plain = plan.Plan(cell.dataset, setting, "full", [cell]).expected(cell)
     for name, value in OTHERS.items():
         other = plan.Plan(cell.dataset, replace(setting, **{name: value}), False, [cell])
         same = other.expected(cell) == plain
