@@ -152,6 +152,7 @@ MODULES = [
     extension(SHARED),
     extension("tasks"),
     extension("pairwise"),
+    extension("neighbor_lists"),
     extension("omp"),
     extension("frozen"),
     extension("elastic"),

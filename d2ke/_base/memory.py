@@ -48,7 +48,7 @@ SYMBOLS = {
     "m": "objects of Y (omega, new objects), or rows of a second matrix; columns of a Gram matrix",
     "R": "features: columns of Z, random objects, dimensions",
     "d": "coordinates of a point",
-    "k": "classes or clusters; of `svmpredict` pairs of classes",
+    "k": "classes or clusters; of `svmpredict` pairs of classes; of `nearest` neighbours",
     "b": "bytes of a value of the array that is made: 8 for float64, 4 for float32",
     "C": "values of C times those of R and of scaling",
     "D": "`search`: bytes of the distances that it computes or reads into memory (for features: of "

@@ -43,15 +43,17 @@ class Quantity:
 
 
 class Block(NamedTuple):
-    """Items to compare: some rows of a problem, or all; `first` is the serial number of x[0].
+    """Items to compare: some rows and columns of a problem, or all.
 
-    `same`: y is x, and half of the pairs is enough.
+    `same`: y is x, and half of the pairs is enough. `first` and `first_column` are the serial
+    numbers of x[0] and y[0].
     """
 
     x: Any
     y: Any
     same: bool = False
     first: int = 0
+    first_column: int = 0
 
 
 class CompiledPairs:

@@ -116,6 +116,20 @@ def rsm_embed(n, m):
     return partial(d2ke.rsm_embed, X, X[:m], **given)
 
 
+@at({"n": 100_000, "k": 40}, tiny={"n": 30, "k": 3})
+def nearest(n, k):
+    X = d2ke.pack(points(n, 1)[:, :, None])
+    return partial(d2ke.nearest, X, X[:100], k=k, distance="mhd", **ONE)
+
+
+@at({"n": 3000}, tiny={"n": 30})
+def within(n):
+    X = words(n, 5)
+    call = partial(d2ke.within, X, radius=9, distance="levenshtein", **ONE)
+    sizes = {"E": n * (n - 1), "B": min(2**26, 8 * n * n), "W": 32 * n + 60 * n}
+    return call, ("within", "", sizes)
+
+
 @at({"n": 30000, "m": 1000}, tiny={"n": 30, "m": 20})
 def to_a_file(n, m):
     X = words(n, 5)
