@@ -153,6 +153,7 @@ MODULES = [
     extension("tasks"),
     extension("pairwise"),
     extension("neighbor_lists"),
+    extension("near_strings"),
     extension("omp"),
     extension("frozen"),
     extension("elastic"),

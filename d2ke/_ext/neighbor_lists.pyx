@@ -126,7 +126,7 @@ def keep_within(const Element[:, ::1] values, int64_t first_row, int64_t first_c
     n_threads = worth(n_threads, <double> tile.rows * tile.columns, chunks)
     run(count_task, &tile, chunks, n_threads)
     ends = np.append(0, np.cumsum(counts))
-    total = int(ends[-1])
+    total = int(ends[tile.rows])
     dtype = np.float32 if Element is float else np.float64
     result = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total, dtype)
     if total:

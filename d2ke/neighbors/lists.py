@@ -27,6 +27,11 @@ class NearestLists:
             tile, *corner, skip, mirror, self.distances, self.indices, n_threads
         )
 
+    def clear(self, rows: np.ndarray) -> None:
+        """Forget what some rows have."""
+        self.distances[rows] = np.inf
+        self.indices[rows] = np.iinfo(np.int64).max
+
     def result(self, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
         """Return the sorted indices and distances."""
         for rows in np.array_split(np.arange(len(self.indices)), 1 + self.indices.size // 2**20):
@@ -51,11 +56,10 @@ class WithinLists:
         self.extend(*part, mirror)
 
     def extend(self, rows: Any, columns: Any, values: Any, mirror: bool) -> None:
-        """Keep these entries of the matrix; `mirror`: those above the diagonal also turned."""
+        """Keep these entries of the matrix; `mirror`: also turned."""
         self._keep(rows, columns, values)
         if mirror:
-            above = columns > rows
-            self._keep(columns[above], rows[above], values[above])
+            self._keep(columns, rows, values)
 
     def _keep(self, rows, columns, values):
         self._parts.append((rows, columns, values))

@@ -32,6 +32,8 @@ class Search:
         ``report(done, total)`` follows the pairs that are done with.
     tile_bytes : int
         Most bytes of the distances that are in memory at a time.
+    index_bytes : int
+        Most bytes of an index of the objects.
     """
 
     pairs: PairwiseProblem
@@ -42,6 +44,7 @@ class Search:
     n_threads: int
     report: Callable[[int, int], None] | None
     tile_bytes: int
+    index_bytes: int = 0
 
     @property
     def n_pairs(self) -> int:

@@ -13,20 +13,30 @@ import numpy as np
 from scipy import LowLevelCallable, sparse
 
 from d2ke._base.checks import byte_count, flag, integer
-from d2ke._base.memory import bytes_needed, needs, require_memory
+from d2ke._base.memory import needs, require_memory
 from d2ke._base.progress import progress_bar
 from d2ke._base.threads import team_size
 from d2ke.distances.blocks import all_prepared_bytes
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import Caller, PairwiseProblem
+from d2ke.neighbors import strings
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import Search
 from d2ke.neighbors.tiles import search_tiles
 from d2ke.objects.container import Objects
 
-needs("nearest", "32 n k + B + W", "a smaller max_memory makes the blocks smaller")
-needs("within", "72 E + B + W", "a smaller radius keeps fewer pairs")
+_STRINGS = 'distance="levenshtein"'
+needs(
+    "nearest",
+    {"": "32 n k + B + W", _STRINGS: "48 n k + 160 n + 96 m + 16 N + B + J"},
+    "a smaller max_memory makes the blocks smaller",
+)
+needs(
+    "within",
+    {"": "72 E + B + W", _STRINGS: "72 E + 160 n + 96 m + 16 N + B + J"},
+    "a smaller radius keeps fewer pairs",
+)
 
 _TILE_BYTES = 1 << 26
 
@@ -174,7 +184,7 @@ def within(
     pairs = check_pairs(X, Y, distance, params, Caller("within"))
     request = _Request(pairs, Y is None, include_self, n_threads, progress, max_memory, info)
     radius = _radius(radius)
-    lists = WithinLists(pairs.shape, radius, request.left("within", E=0))
+    lists = WithinLists(pairs.shape, radius, request.left("within", radius, E=0))
     found = _run(request, lists, {"radius": radius})
     graph = lists.result(pairs.dtype)
     return (graph, found) if request.info else graph
@@ -212,20 +222,36 @@ class _Request:
         most = min(_TILE_BYTES, n * m * self.pairs.dtype.itemsize)
         return most if self.max_memory is None else max(8, min(most, self.max_memory // 4))
 
-    def left(self, function: str, **sizes: int) -> int | None:
+    def index_bytes(self, radius: float | None) -> int:
+        """Return the bytes that an index of strings may take."""
+        if not strings.applies(self.pairs):
+            return 0
+        return strings.index_bytes(self.pairs, radius, self.max_memory)
+
+    def left(self, function: str, radius: float | None = None, **sizes: int) -> int | None:
         """Return the bytes that max_memory leaves; refuse what takes more than there is."""
         sizes |= {"B": self.tile_bytes, "W": all_prepared_bytes(self.pairs)}
-        needed = require_memory(function, **sizes)
+        case = ""
+        if strings.applies(self.pairs):
+            case = _STRINGS
+            sizes |= dict(zip("nm", self.pairs.shape, strict=True))
+            sizes |= {"J": self.index_bytes(radius), "N": self._letters()}
+        needed = require_memory(function, case, **sizes)
         if self.max_memory is None:
             return None
-        held = {id(part): part for part in (self.pairs.x, self.pairs.y)}.values()
-        fixed = sum(part.nbytes for part in held if isinstance(part, Objects))
+        fixed = sum(part.nbytes for part in self._collections() if isinstance(part, Objects))
         if fixed + needed > self.max_memory:
             raise ValueError(
                 f"max_memory is {self.max_memory} bytes, but {fixed + needed} are needed at least: "
-                f"{fixed} for the objects, {bytes_needed(function, **sizes)} to search them"
+                f"{fixed} for the objects, {needed} to search them"
             )
         return self.max_memory - fixed - needed
+
+    def _collections(self) -> list[Any]:
+        return [self.pairs.x] if self.same else [self.pairs.x, self.pairs.y]
+
+    def _letters(self) -> int:
+        return sum(len(part.values) for part in self._collections())
 
 
 def _run(
@@ -243,9 +269,11 @@ def _run(
             request.n_threads,
             report,
             request.tile_bytes,
+            request.index_bytes(wanted.get("radius")),
         )
         info = NeighborsInfo(search.n_pairs)
-        search_tiles(search, lists, info)
+        way = strings.search_strings if strings.applies(pairs) else search_tiles
+        way(search, lists, info)
     return info
 
 

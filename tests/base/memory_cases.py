@@ -26,6 +26,7 @@ from d2ke.learners.losses import LOSSES
 CASES = []
 FOLDER = sys.argv[1] if __name__ == "__main__" else ""
 ONE = {"n_threads": 1}
+LEVENSHTEIN = {"distance": "levenshtein", **ONE}
 
 
 def at(*sizes, tiny, **options):
@@ -124,10 +125,20 @@ def nearest(n, k):
 
 @at({"n": 3000}, tiny={"n": 30})
 def within(n):
-    X = words(n, 5)
-    call = partial(d2ke.within, X, radius=9, distance="levenshtein", **ONE)
-    sizes = {"E": n * (n - 1), "B": min(2**26, 8 * n * n), "W": 32 * n + 60 * n}
-    return call, ("within", "", sizes)
+    X = series(n, 5)
+    call = partial(d2ke.within, X, radius=1e9, distance="mhd", **ONE)
+    return call, ("within", "", {"E": n * (n - 1), "B": min(2**26, 8 * n * n), "W": 92 * n})
+
+
+@at({"n": 100_000, "k": 20}, tiny={"n": 30, "k": 3})
+def nearest_strings(n, k):
+    X = words(n // 2, 20)
+    return partial(d2ke.nearest, d2ke.concatenate([X, X]), X[:1000], k=k, **LEVENSHTEIN)
+
+
+@at({"n": 300_000}, tiny={"n": 30})
+def within_strings(n):
+    return partial(d2ke.within, words(n, 40), radius=2, **LEVENSHTEIN)
 
 
 @at({"n": 30000, "m": 1000}, tiny={"n": 30, "m": 20})
