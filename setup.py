@@ -154,6 +154,8 @@ MODULES = [
     extension("pairwise"),
     extension("neighbor_lists"),
     extension("near_strings"),
+    extension("refine"),
+    extension("envelopes"),
     extension("omp"),
     extension("frozen"),
     extension("elastic"),

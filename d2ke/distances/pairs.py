@@ -83,7 +83,7 @@ class _PythonPairs(CompiledPairs):
     """The slow path: one pair at a time."""
 
     def run(self, out, n_threads, report, quantity):
-        distance, (x_items, y, same, first, first_column) = self._kernel, self._block
+        distance, (x_items, y, same, first, first_column) = self.kernel, self._block
         row = np.empty(out.shape[1])
         for r, x in enumerate(x_items):
             i, start = first + r, r if same else 0

@@ -60,11 +60,11 @@ class CompiledPairs:
     """A compiled distance with its items, ready to fill a matrix."""
 
     def __init__(self, kernel: Any, block: Block):
-        self._kernel, self._block = kernel, block
+        self.kernel, self._block = kernel, block
 
     def run(self, out: np.ndarray, n_threads: int, report: Any, quantity: Quantity) -> None:
         """Fill `out` with the quantity; ``report(done, total)`` follows the work."""
-        self._kernel.run(out, n_threads, self._block.same, report, quantity.gamma, quantity.scale)
+        self.kernel.run(out, n_threads, self._block.same, report, quantity.gamma, quantity.scale)
 
 
 @dataclass(frozen=True)

@@ -19,22 +19,30 @@ from d2ke._base.threads import team_size
 from d2ke.distances.blocks import all_prepared_bytes
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import Caller, PairwiseProblem
-from d2ke.neighbors import strings
+from d2ke.neighbors import series, strings
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import Search
 from d2ke.neighbors.tiles import search_tiles
 from d2ke.objects.container import Objects
 
-_STRINGS = 'distance="levenshtein"'
+_STRINGS, _SERIES = 'distance="levenshtein"', 'distance="dtw"'
 needs(
     "nearest",
-    {"": "32 n k + B + W", _STRINGS: "48 n k + 160 n + 96 m + 16 N + B + J"},
+    {
+        "": "32 n k + B + W",
+        _STRINGS: "48 n k + 160 n + 96 m + 16 N + B + J",
+        _SERIES: "48 n k + 48 n + 48 m T + B + W + J",
+    },
     "a smaller max_memory makes the blocks smaller",
 )
 needs(
     "within",
-    {"": "72 E + B + W", _STRINGS: "72 E + 160 n + 96 m + 16 N + B + J"},
+    {
+        "": "72 E + B + W",
+        _STRINGS: "72 E + 160 n + 96 m + 16 N + B + J",
+        _SERIES: "72 E + 48 n + 48 m T + B + W + J",
+    },
     "a smaller radius keeps fewer pairs",
 )
 
@@ -110,7 +118,7 @@ def nearest(
     request = _Request(pairs, Y is None, include_self, n_threads, progress, max_memory, info)
     k = _neighbor_count(pairs, k, Y is None)
     k += request.same and request.include_self
-    request.left("nearest", n=pairs.shape[0], k=k)
+    request.left("nearest", k=k)
     lists = NearestLists(pairs.shape[0], k)
     found = _run(request, lists, {"k": k})
     return (*lists.result(pairs.dtype), found) if request.info else lists.result(pairs.dtype)
@@ -223,19 +231,24 @@ class _Request:
         return most if self.max_memory is None else max(8, min(most, self.max_memory // 4))
 
     def index_bytes(self, radius: float | None) -> int:
-        """Return the bytes that an index of strings may take."""
-        if not strings.applies(self.pairs):
-            return 0
-        return strings.index_bytes(self.pairs, radius, self.max_memory)
+        """Return the bytes that an index of strings, or envelopes of series, may take."""
+        if strings.applies(self.pairs):
+            return strings.index_bytes(self.pairs, radius, self.max_memory)
+        if series.applies(self.pairs, self.max_memory):
+            return series.envelope_bytes(self.pairs)
+        return 0
 
     def left(self, function: str, radius: float | None = None, **sizes: int) -> int | None:
         """Return the bytes that max_memory leaves; refuse what takes more than there is."""
-        sizes |= {"B": self.tile_bytes, "W": all_prepared_bytes(self.pairs)}
         case = ""
         if strings.applies(self.pairs):
             case = _STRINGS
-            sizes |= dict(zip("nm", self.pairs.shape, strict=True))
-            sizes |= {"J": self.index_bytes(radius), "N": self._letters()}
+            sizes["N"] = sum(len(part.values) for part in self._collections())
+        elif series.applies(self.pairs, self.max_memory):
+            case = _SERIES
+        sizes |= dict(zip("nm", self.pairs.shape, strict=True))
+        sizes |= {"B": self.tile_bytes, "W": all_prepared_bytes(self.pairs)}
+        sizes |= {"J": self.index_bytes(radius), "T": self.n_threads}
         needed = require_memory(function, case, **sizes)
         if self.max_memory is None:
             return None
@@ -249,9 +262,6 @@ class _Request:
 
     def _collections(self) -> list[Any]:
         return [self.pairs.x] if self.same else [self.pairs.x, self.pairs.y]
-
-    def _letters(self) -> int:
-        return sum(len(part.values) for part in self._collections())
 
 
 def _run(
@@ -272,8 +282,12 @@ def _run(
             request.index_bytes(wanted.get("radius")),
         )
         info = NeighborsInfo(search.n_pairs)
-        way = strings.search_strings if strings.applies(pairs) else search_tiles
-        way(search, lists, info)
+        if strings.applies(pairs):
+            strings.search_strings(search, lists, info)
+        elif series.applies(pairs, request.max_memory):
+            series.search_series(search, lists, info)
+        else:
+            search_tiles(search, lists, info)
     return info
 
 

@@ -136,6 +136,24 @@ def nearest_strings(n, k):
     return partial(d2ke.nearest, d2ke.concatenate([X, X]), X[:1000], k=k, **LEVENSHTEIN)
 
 
+def walks(n):
+    return d2ke.pack(points(n, 100).cumsum(axis=1)[:, :, None], channels_first=False)
+
+
+@at({"n": 40_000, "k": 100}, tiny={"n": 400, "k": 3})
+def nearest_series(n, k):
+    X = walks(n)
+    return partial(d2ke.nearest, X, X[:1000], k=k, distance="dtw", window=2, **ONE)
+
+
+@at({"n": 1500}, tiny={"n": 400})
+def within_series(n):
+    call = partial(d2ke.within, walks(n), radius=70, distance="dtw", window=2, **ONE)
+    entries = call().nnz
+    sizes = {"n": n, "m": n, "E": entries, "B": 8 * n * n, "W": 32 * n + 1200 * n, "T": 1}
+    return call, ("within", 'distance="dtw"', sizes | {"J": 1600 * n})
+
+
 @at({"n": 300_000}, tiny={"n": 30})
 def within_strings(n):
     return partial(d2ke.within, words(n, 40), radius=2, **LEVENSHTEIN)
