@@ -81,6 +81,8 @@ from d2ke.models.model import D2KEModel
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict, d2ke_transform
 from d2ke.models.train import d2ke_train
+from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.search import nearest, within
 from d2ke.objects.container import Objects, concatenate
 from d2ke.objects.fitted_objects import (
     markov_strings,
@@ -106,6 +108,7 @@ __all__ = [
     "KernelFeatureMap",
     "LinearModel",
     "Measure",
+    "NeighborsInfo",
     "Objects",
     "Propagation",
     "PseudoEuclidean",
@@ -166,6 +169,7 @@ __all__ = [
     "lpdsk",
     "markov_strings",
     "mesh",
+    "nearest",
     "normalized_mutual_information",
     "pack",
     "predict",
@@ -194,4 +198,5 @@ __all__ = [
     "train_classifier",
     "train_least_squares",
     "views",
+    "within",
 ]

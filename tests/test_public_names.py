@@ -66,6 +66,7 @@ NAMES = {
     KernelFeatureMap(method, kernel, sigma, centre, kind, channels, omega, degree, radius, eps)
     LinearModel(weights, bias, classes, solver, options)
     Measure(points, vectors, kind='points', gap=0.0, n_samples=None)
+    NeighborsInfo(pairs, computed=0, ruled_out=<factory>)
     Objects(kind, values, offsets, alphabet=None, letters=None, weights=None)
     Propagation(labels, scores, classes, reached, alpha, objectives, lam)
     PseudoEuclidean(Z, eigenvalues, signature, _column_means, _map)
@@ -151,6 +152,8 @@ NAMES = {
         max_iter=10)
     markov_strings(R, X, *, length, order=1, seed)
     mesh(vertices, faces, *, oriented=True, gap=None, n_samples=None, seed=0)
+    nearest(X, Y=None, *, k, distance=None, include_self=False, n_threads=None, progress=False,
+        max_memory=None, info=False, **params)
     normalized_mutual_information(y, labels)
     pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, name='items')
     predict(y, Z, model, *, probability=False)
@@ -182,6 +185,8 @@ NAMES = {
     train_classifier(y, Z, *, loss, C, n_threads=None)
     train_least_squares(y, Z, C=1.0, *, bias=1.0, n_threads=None)
     views
+    within(X, Y=None, *, radius, distance=None, include_self=False, n_threads=None,
+        progress=False, max_memory=None, info=False, **params)
     """,
     "d2ke.datasets": """
     Dataset(name, objects, labels, source)

@@ -48,7 +48,7 @@ SYMBOLS = {
     "m": "objects of Y (omega, new objects), or rows of a second matrix; columns of a Gram matrix",
     "R": "features: columns of Z, random objects, dimensions",
     "d": "coordinates of a point",
-    "k": "classes or clusters; of `svmpredict` pairs of classes",
+    "k": "classes or clusters; of `svmpredict` pairs of classes; of `nearest` neighbours",
     "b": "bytes of a value of the array that is made: 8 for float64, 4 for float32",
     "C": "values of C times those of R and of scaling",
     "D": "`search`: bytes of the distances that it computes or reads into memory (for features: of "
@@ -68,6 +68,9 @@ SYMBOLS = {
     "f": "folds of the cross-validation",
     "H": "rows of a fold",
     "B": "bytes of a block of rows, at most 64 MiB; `search`: with the scores of its rows",
+    "J": "an index of strings: 120 (radius + 1) m, or 1320 m for `nearest`, but no more than a "
+    "fourth of max_memory, or half of what is available; envelopes of series: 8 (n + m) for each "
+    "number of the longest one and 8 N, or 0 where that is more than a fourth",
     "L": "the smaller of 4096 and the number of rows (`kernel_standard_error`, `kernel_error`: of "
     "1024 and R)",
     "P": "R if it is at most 2500, else 0",

@@ -24,6 +24,7 @@
 #include "pair_sums.h"
 #include "expansions.h"
 #include "series.h"
+#include "envelopes.h"
 
 #define D2KE_STRING_(x) #x
 #define D2KE_STRING(x) D2KE_STRING_(x)
@@ -53,5 +54,7 @@ const d2ke_table ISA_(table) = {
     fourier_sums,
     taylor_sums,
     series_sums,
+    envelope_block,
+    envelope_pair,
 };
 #endif

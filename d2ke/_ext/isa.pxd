@@ -52,6 +52,12 @@ cdef extern from "kernel.h":
                                       int64_t, int64_t, const int64_t *, const double *,
                                       double *, double *) noexcept nogil
 
+    ctypedef void (*d2ke_envelope_block)(const float *, const float *, int64_t, int64_t, int,
+                                         const float *, const float *, const float *,
+                                         float *) noexcept nogil
+    ctypedef float (*d2ke_envelope_pair)(const float *, const float *, int64_t, int64_t, int,
+                                         const float *, const float *) noexcept nogil
+
     ctypedef struct d2ke_table:
         const char *name
         int64_t vector_bytes
@@ -70,6 +76,8 @@ cdef extern from "kernel.h":
         d2ke_fourier_sums fourier_sums
         d2ke_taylor_sums taylor_sums
         d2ke_series_sums series_sums
+        d2ke_envelope_block envelope_block
+        d2ke_envelope_pair envelope_pair
 
     int d2ke_stopped(const d2ke_poll *) noexcept nogil
     int64_t d2ke_length(const d2ke_items *, int64_t) noexcept nogil

@@ -92,6 +92,13 @@ typedef void (*d2ke_series_sums)(const double *points, const double *vectors, in
                                  const int64_t *degrees, const double *steps, double *scratch,
                                  double *sums);
 
+/* See envelopes.h. */
+typedef void (*d2ke_envelope_block)(const float *down, const float *up, int64_t n, int64_t dim,
+                                    int root, const float *low, const float *high,
+                                    const float *last, float *result);
+typedef float (*d2ke_envelope_pair)(const float *down, const float *up, int64_t n, int64_t dim,
+                                    int root, const float *low, const float *high);
+
 /* One instruction set's kernels; element type 0 is float64, 1 is float32. */
 typedef struct {
     const char *name;
@@ -111,6 +118,8 @@ typedef struct {
     d2ke_fourier_sums fourier_sums;
     d2ke_taylor_sums taylor_sums;
     d2ke_series_sums series_sums;
+    d2ke_envelope_block envelope_block;
+    d2ke_envelope_pair envelope_pair;
 } d2ke_table;
 
 extern const d2ke_table d2ke_table_baseline;

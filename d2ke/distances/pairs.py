@@ -47,7 +47,7 @@ def check_pairs(
 
 def _named_pairs(name: str, parameters: Mapping[str, Any], block: Block) -> CompiledPairs:
     """Compile a distance of the registry."""
-    x, y, same, _ = block
+    x, y, same, *_ = block
     return CompiledPairs(BY_NAME[name].prepare(x, y, same, **parameters), block)
 
 
@@ -83,23 +83,24 @@ class _PythonPairs(CompiledPairs):
     """The slow path: one pair at a time."""
 
     def run(self, out, n_threads, report, quantity):
-        distance, (x_items, y, same, first) = self._kernel, self._block
+        distance, (x_items, y, same, first, first_column) = self.kernel, self._block
         row = np.empty(out.shape[1])
-        for i, x in enumerate(x_items, first):
-            start = i if same else 0
-            for j in range(start, len(y)):
+        for r, x in enumerate(x_items):
+            i, start = first + r, r if same else 0
+            for c, item in enumerate(y[start:], start):
+                j = first_column + c
                 turned = distance.y_is_x and j < i
-                row[j] = distance.value(*((y[j], x, j, i) if turned else (x, y[j], i, j)))
+                row[c] = distance.value(*((item, x, j, i) if turned else (x, item, i, j)))
             values = row[start:].astype(out.dtype).astype(np.float64)
             if quantity.gamma is None:
                 values *= quantity.scale
             else:
                 pairwise.exp_features(values[None], values[None], quantity.gamma, quantity.scale, 1)
-            out[i - first, start:] = values
+            out[r, start:] = values
             if same:
-                out[start:, i] = out[i, start:]
+                out[start:, r] = out[r, start:]
             if report is not None:
-                report((i - first + 1) * len(y), out.size)
+                report((r + 1) * len(y), out.size)
 
 
 def _pair(caller: Caller, i: int, j: int) -> str:
@@ -160,7 +161,7 @@ class _UserPairs(CompiledPairs):
 
     def __init__(self, function, caller, block):
         address, data = user.addresses(function)
-        x, y, same, _ = block
+        x, y, same, *_ = block
         if x.kind == "vectors":
             x_values, y_values, compile_ = x.values, y.values, user.vectors
         else:
@@ -174,7 +175,7 @@ class _UserPairs(CompiledPairs):
             super().run(out, n_threads, report, quantity)
         except pairwise.NotADistance as error:
             row, column, value = error.args
-            row += self._block.first
+            row, column = row + self._block.first, column + self._block.first_column
             raise _not_a_distance(self._caller, row, column, value) from None
 
 

@@ -43,26 +43,28 @@ class Quantity:
 
 
 class Block(NamedTuple):
-    """Items to compare: some rows of a problem, or all; `first` is the serial number of x[0].
+    """Items to compare: some rows and columns of a problem, or all.
 
-    `same`: y is x, and half of the pairs is enough.
+    `same`: y is x, and half of the pairs is enough. `first` and `first_column` are the serial
+    numbers of x[0] and y[0].
     """
 
     x: Any
     y: Any
     same: bool = False
     first: int = 0
+    first_column: int = 0
 
 
 class CompiledPairs:
     """A compiled distance with its items, ready to fill a matrix."""
 
     def __init__(self, kernel: Any, block: Block):
-        self._kernel, self._block = kernel, block
+        self.kernel, self._block = kernel, block
 
     def run(self, out: np.ndarray, n_threads: int, report: Any, quantity: Quantity) -> None:
         """Fill `out` with the quantity; ``report(done, total)`` follows the work."""
-        self._kernel.run(out, n_threads, self._block.same, report, quantity.gamma, quantity.scale)
+        self.kernel.run(out, n_threads, self._block.same, report, quantity.gamma, quantity.scale)
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def _mode(name: str, value: Any) -> int:
 
 
 def _prepare_levenshtein(x, y, same, mode=strings.GLOBAL):
-    x_codes, y_codes, n_letters = _letters(x, y)
+    x_codes, y_codes, n_letters = common_letters(x, y)
     return strings.levenshtein(x_codes, x.offsets, y_codes, y.offsets, n_letters, same, mode)
 
 
@@ -285,7 +285,7 @@ def _same_precision(x: Objects, y: Objects) -> tuple[np.ndarray, np.ndarray]:
     return x.values.astype(dtype, copy=False), y.values.astype(dtype, copy=False)
 
 
-def _letters(x: Objects, y: Objects) -> tuple[np.ndarray, np.ndarray, int]:
+def common_letters(x: Objects, y: Objects) -> tuple[np.ndarray, np.ndarray, int]:
     """Letters of x and y as indices into their common alphabet."""
     if x is y:
         codes = not_empty(x.values.astype(np.uint32))

@@ -26,6 +26,7 @@ from d2ke.learners.losses import LOSSES
 CASES = []
 FOLDER = sys.argv[1] if __name__ == "__main__" else ""
 ONE = {"n_threads": 1}
+LEVENSHTEIN = {"distance": "levenshtein", **ONE}
 
 
 def at(*sizes, tiny, **options):
@@ -114,6 +115,48 @@ def rsm_embed(n, m):
     X = words(n, 5)
     given = {"distance": "levenshtein", "gamma": 1.0, **ONE}
     return partial(d2ke.rsm_embed, X, X[:m], **given)
+
+
+@at({"n": 100_000, "k": 40}, tiny={"n": 30, "k": 3})
+def nearest(n, k):
+    X = d2ke.pack(points(n, 1)[:, :, None])
+    return partial(d2ke.nearest, X, X[:100], k=k, distance="mhd", **ONE)
+
+
+@at({"n": 3000}, tiny={"n": 30})
+def within(n):
+    X = series(n, 5)
+    call = partial(d2ke.within, X, radius=1e9, distance="mhd", **ONE)
+    return call, ("within", "", {"E": n * (n - 1), "B": min(2**26, 8 * n * n), "W": 92 * n})
+
+
+@at({"n": 100_000, "k": 20}, tiny={"n": 30, "k": 3})
+def nearest_strings(n, k):
+    X = words(n // 2, 20)
+    return partial(d2ke.nearest, d2ke.concatenate([X, X]), X[:1000], k=k, **LEVENSHTEIN)
+
+
+def walks(n):
+    return d2ke.pack(points(n, 100).cumsum(axis=1)[:, :, None], channels_first=False)
+
+
+@at({"n": 40_000, "k": 100}, tiny={"n": 400, "k": 3})
+def nearest_series(n, k):
+    X = walks(n)
+    return partial(d2ke.nearest, X, X[:1000], k=k, distance="dtw", window=2, **ONE)
+
+
+@at({"n": 1500}, tiny={"n": 400})
+def within_series(n):
+    call = partial(d2ke.within, walks(n), radius=70, distance="dtw", window=2, **ONE)
+    entries = call().nnz
+    sizes = {"n": n, "m": n, "E": entries, "B": 8 * n * n, "W": 32 * n + 1200 * n, "T": 1}
+    return call, ("within", 'distance="dtw"', sizes | {"J": 1600 * n})
+
+
+@at({"n": 300_000}, tiny={"n": 30})
+def within_strings(n):
+    return partial(d2ke.within, words(n, 40), radius=2, **LEVENSHTEIN)
 
 
 @at({"n": 30000, "m": 1000}, tiny={"n": 30, "m": 20})

@@ -45,6 +45,8 @@ CALLS = {
     "mhd": lambda n: d2ke.distance_matrix(SERIES, SERIES[:20], "mhd", n_threads=n),
     "emd": lambda n: d2ke.distance_matrix(SETS, None, "emd", n_threads=n),
     "levenshtein": lambda n: d2ke.distance_matrix(STRINGS, None, "levenshtein", n_threads=n),
+    "nearest strings": lambda n: d2ke.nearest(STRINGS, k=3, distance="levenshtein", n_threads=n)[0],
+    "nearest": lambda n: d2ke.nearest(SERIES, k=3, distance="dtw", n_threads=n)[1],
     "embed": lambda n: d2ke.d2ke_embed(
         STRINGS, OMEGA, distance="levenshtein", gamma=0.1, n_threads=n
     ),

@@ -67,6 +67,14 @@ CASES = {
         "X = d2ke.pack(np.zeros((3000, 400, 2)))",
         'd2ke.distance_matrix(X, distance="dtw", n_threads=2)',
     ),
+    "neighbours": (
+        "X = d2ke.pack(np.zeros((3000, 400, 2)))",
+        'd2ke.nearest(X, k=3, distance="dtw", n_threads=2)',
+    ),
+    "neighbours of strings": (
+        'X = d2ke.random_strings(100_000, "ab", length=(60, 100), seed=0)',
+        'd2ke.within(X, radius=12, distance="levenshtein", n_threads=2)',
+    ),
     "one long pair": (LONG, 'd2ke.distance_matrix(long, long, "dtw", n_threads=4)'),
     "one long pair, one thread": (LONG, 'd2ke.distance_matrix(long, long, "dtw", n_threads=1)'),
     "one long pair among short ones": (

@@ -198,6 +198,7 @@ TOO_LARGE = {
     "markov_strings": lambda: d2ke.markov_strings(10**6, ["abc"], length=10**7, seed=0),
     "resampled_sets": lambda: d2ke.resampled_sets(10**6, [[[1.0]]], size=10**7, seed=0),
     "search": lambda: d2ke.search(objects(MANY), [0, 1] * (MANY // 2), "knn", distance="dtw"),
+    "nearest": lambda: d2ke.nearest(objects(MANY), k=9999, distance="dtw"),
     "kernel_features": lambda: d2ke.kernel_features(
         np.zeros((2000, 1, 1)), sigma=1.0, n_features=10**6
     ),
@@ -225,6 +226,7 @@ SMALL = {
     "kernel_distance_matrix": lambda: d2ke.kernel_distance_matrix(
         np.zeros((3000, 1, 1)), sigma=1.0
     ),
+    "within": lambda: d2ke.within(objects(9000), radius=1, distance="dtw"),
     "bandwidth": lambda: d2ke.bandwidth(POINTS),
     "kernel_feature_map": lambda: d2ke.kernel_feature_map(
         np.zeros((1, 1, 1)), sigma=1.0, n_features=10**7

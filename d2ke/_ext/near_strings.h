@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The strings that are within a radius of one, found by an index of pieces or by their letters.
+ *
+ * Cut into radius + 1 pieces, a string within the radius has a piece that no edit touches: it
+ * occurs in the query, with at most as many edits before it as there are pieces before it, and
+ * likewise behind it.  So piece i starts in the query within i places of where it starts in its own
+ * string, and, counted from the end, within radius - i places (Li, Deng, Wang & Feng 2011,
+ * Pass-Join).  The index maps (length of the string, number of the piece, its letters) to the
+ * strings; only hashes are compared, and every candidate is computed.
+ *
+ * All strings are in the order of their lengths, so that those of one length stand together. */
+#ifndef D2KE_NEAR_STRINGS_H
+#define D2KE_NEAR_STRINGS_H
+
+#include <stdlib.h>
+#include "cutoff.h"
+#include "kernel.h"
+#include "neighbor_heap.h"
+
+typedef struct {
+    const uint32_t *letters;
+    const int64_t *offsets;
+    const uint8_t *bags;
+    int64_t n;
+} near_strings;
+
+typedef struct {
+    uint64_t key;
+    int64_t start; /* -1: the slot is empty */
+} near_slot;
+
+typedef struct {
+    near_strings x, y;
+    int64_t radius;
+    int64_t n_letters;
+    int64_t longest;        /* of x and y */
+    const int64_t *starts;  /* strings of y of length l: starts[l] .. starts[l + 1] */
+    int64_t n_lengths;      /* longest of y, and one */
+    int64_t half;           /* only earlier strings: each pair once */
+    int64_t skip;           /* y is x, and no string is its own neighbour */
+    /* The index; no slots: all strings of a length that may do are candidates. */
+    const near_slot *slots;
+    const uint64_t *filter; /* a bit for each key, by its first bits */
+    int64_t slot_bits, filter_bits;
+    const int32_t *items;   /* of a key, the last of them as its complement */
+    const uint64_t *powers; /* of the hash */
+    /* The nearest k: heaps of all queries, with the numbers that y's strings have for the user. */
+    int64_t k;
+    double *distances;
+    int64_t *indices;
+    const int64_t *names;
+    /* For each query: of allowed lengths, candidates, those with the letters, computed in full. */
+    int64_t *counts;
+    int64_t *work; /* of each query: lookups, and letters times words that were computed */
+} near_search;
+
+/* Pairs within the radius: query, string, distance. */
+typedef struct {
+    int32_t *values;
+    int64_t used, room, failed;
+} near_pairs;
+
+typedef struct {
+    cut_pattern pattern;
+    uint64_t *hashes;
+    int32_t *stamps; /* of each string of y: the last query that had it as a candidate */
+    near_pairs pairs;
+    int64_t since;
+} near_thread;
+
+#define NEAR_BASE UINT64_C(0x9e3779b97f4a7c15)
+
+static inline uint64_t near_key(uint64_t hash, int64_t length, int64_t piece)
+{
+    uint64_t key = hash ^ ((uint64_t)length << 32 ^ (uint64_t)piece) * UINT64_C(0xd6e8feb86659fd93);
+    key = (key ^ key >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    key = (key ^ key >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    return key ^ key >> 32;
+}
+
+/* Hashes of the prefixes: letters a .. b have hashes[b] - hashes[a] * powers[b - a]. */
+static inline void near_hash(const uint32_t *letters, int64_t n, uint64_t *hashes)
+{
+    hashes[0] = 0;
+    for (int64_t i = 0; i < n; i++) hashes[i + 1] = hashes[i] * NEAR_BASE + letters[i] + 1;
+}
+
+/* The piece of number i of a string of this length, cut into `pieces`. */
+static inline void near_piece(int64_t length, int64_t pieces, int64_t i, int64_t *start,
+                              int64_t *size)
+{
+    int64_t least = length / pieces, first_longer = pieces - length % pieces;
+    *start = i * least + (i > first_longer ? i - first_longer : 0);
+    *size = least + (i >= first_longer);
+}
+
+static inline int near_append(near_pairs *pairs, int64_t i, int64_t j, int64_t distance)
+{
+    if (pairs->used == pairs->room) {
+        int64_t room = pairs->room ? 2 * pairs->room : 1024;
+        int32_t *values = realloc(pairs->values, (size_t)room * 3 * sizeof *values);
+        if (!values) {
+            pairs->failed = 1;
+            return 0;
+        }
+        pairs->values = values;
+        pairs->room = room;
+    }
+    int32_t *entry = pairs->values + 3 * pairs->used++;
+    entry[0] = (int32_t)i;
+    entry[1] = (int32_t)j;
+    entry[2] = (int32_t)distance;
+    return 1;
+}
+
+/* Computes a candidate, and keeps it if it is near; 0: stop. */
+static inline int near_verify(const near_search *s, near_thread *t, int64_t i, int64_t j,
+                              int64_t *cut, const d2ke_poll *poll)
+{
+    int64_t n = s->y.offsets[j + 1] - s->y.offsets[j], *counts = s->counts + 4 * i;
+    if (s->skip && i == j) return 1;
+    counts[1]++;
+    if (cut_bag_bound(s->x.bags + CUT_BAG * i, s->y.bags + CUT_BAG * j, n - t->pattern.length)
+        > *cut)
+        return 1;
+    counts[2]++;
+    int64_t d = cut_distance(&t->pattern, s->y.letters + s->y.offsets[j], n, *cut);
+    int64_t work = n * (*cut <= CUT_SMALL ? 1 : 2 + *cut / 32);
+    s->work[2 * i + 1] += work;
+    t->since += work + 4;
+    if (d <= *cut) {
+        counts[3]++;
+        if (!s->k) {
+            if (!near_append(&t->pairs, i, j, d)) return 0;
+        } else {
+            double *distances = s->distances + i * s->k;
+            d2ke_offer(distances, s->indices + i * s->k, s->k, (double)d, s->names[j]);
+            if (distances[0] < (double)*cut) *cut = (int64_t)distances[0];
+        }
+    }
+    if (t->since > 1000000) {
+        t->since = 0;
+        return !d2ke_stopped(poll);
+    }
+    return 1;
+}
+
+/* All candidates of one length that share piece number `piece`, of this start and size. */
+static inline int near_look_up(const near_search *s, near_thread *t, int64_t i, int64_t length,
+                               int64_t piece, int64_t *cut, const d2ke_poll *poll)
+{
+    int64_t m = t->pattern.length, r = s->radius, shift = m - length, start, size;
+    near_piece(length, r + 1, piece, &start, &size);
+    int64_t low = start - piece, high = start + piece;
+    if (low < start + shift - (r - piece)) low = start + shift - (r - piece);
+    if (high > start + shift + (r - piece)) high = start + shift + (r - piece);
+    if (low < 0) low = 0;
+    if (high > m - size) high = m - size;
+    for (int64_t at = low; at <= high; at++) {
+        uint64_t hash = t->hashes[at + size] - t->hashes[at] * s->powers[size];
+        uint64_t key = near_key(hash, length, piece), bit = key >> (64 - s->filter_bits);
+        s->work[2 * i]++;
+        if (!(s->filter[bit >> 6] >> (bit & 63) & 1)) continue;
+        uint64_t last = (UINT64_C(1) << s->slot_bits) - 1, slot = key & last;
+        while (s->slots[slot].start >= 0 && s->slots[slot].key != key) slot = (slot + 1) & last;
+        if (s->slots[slot].start < 0) continue;
+        for (const int32_t *item = s->items + s->slots[slot].start;; item++) {
+            int64_t j = *item < 0 ? ~*item : *item;
+            if (s->half && j >= i) break; /* they ascend */
+            if (t->stamps[j] != (int32_t)i) {
+                t->stamps[j] = (int32_t)i;
+                if (!near_verify(s, t, i, j, cut, poll)) return 0;
+            }
+            t->since++;
+            if (*item < 0) break;
+        }
+    }
+    return 1;
+}
+
+/* Everything near query number i; 0: stop. */
+static inline int near_query(const near_search *s, near_thread *t, int64_t i, const d2ke_poll *poll)
+{
+    const uint32_t *letters = s->x.letters + s->x.offsets[i];
+    int64_t m = s->x.offsets[i + 1] - s->x.offsets[i], r = s->radius, cut = r, more = 1;
+    int64_t shortest = m > r ? m - r : 0, longest = s->half ? m : m + r;
+    if (longest >= s->n_lengths) longest = s->n_lengths - 1;
+    cut_prepare(&t->pattern, letters, m);
+    if (s->slots) near_hash(letters, m, t->hashes);
+    for (int64_t away = 0; more && away <= r; away++) {
+        for (int side = 0; more && side < 1 + (away > 0); side++) {
+            int64_t length = side ? m + away : m - away;
+            if (length < shortest || length > longest || away > cut) continue;
+            int64_t begin = s->starts[length], end = s->starts[length + 1];
+            if (s->half && end > i) end = i;
+            if (begin >= end) continue;
+            s->counts[4 * i] += end - begin - (s->skip && begin <= i && i < end);
+            if (s->slots && length > r) {
+                for (int64_t piece = 0; more && piece <= r; piece++)
+                    more = near_look_up(s, t, i, length, piece, &cut, poll);
+            } else {
+                for (int64_t j = begin; more && j < end; j++)
+                    more = near_verify(s, t, i, j, &cut, poll);
+            }
+            t->since += 100;
+        }
+    }
+    cut_forget(&t->pattern, letters);
+    return more;
+}
+
+#endif

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Strings within a radius of others, or the nearest ones, by cut-off Levenshtein distances."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
+
+from d2ke._ext.isa cimport d2ke_poll
+from d2ke._ext.tasks cimport advance, run, stop
+
+cdef extern from "near_strings.h":
+    enum:
+        CUT_BAG
+        CUT_SMALL
+
+    ctypedef struct near_side "near_strings":
+        const uint32_t *letters
+        const int64_t *offsets
+        const uint8_t *bags
+        int64_t n
+
+    ctypedef struct near_slot:
+        uint64_t key
+        int64_t start
+
+    ctypedef struct near_search:
+        near_side x
+        near_side y
+        int64_t radius
+        int64_t n_letters
+        int64_t longest
+        const int64_t *starts
+        int64_t n_lengths
+        int64_t half
+        int64_t skip
+        const near_slot *slots
+        const uint64_t *filter
+        int64_t slot_bits
+        int64_t filter_bits
+        const int32_t *items
+        const uint64_t *powers
+        int64_t k
+        double *distances
+        int64_t *indices
+        const int64_t *names
+        int64_t *counts
+        int64_t *work
+
+    ctypedef struct cut_pattern:
+        uint32_t *rows
+        uint64_t *masks
+        uint64_t *up
+        uint64_t *down
+
+    ctypedef struct near_pairs:
+        int32_t *values
+        int64_t used
+        int64_t room
+        int64_t failed
+
+    ctypedef struct near_thread:
+        cut_pattern pattern
+        uint64_t *hashes
+        int32_t *stamps
+        near_pairs pairs
+        int64_t since
+
+    uint64_t NEAR_BASE
+    int64_t cut_words(int64_t length) noexcept nogil
+    int64_t cut_mask_words(int64_t length, int64_t n_letters) noexcept nogil
+    void cut_prepare(cut_pattern *, const uint32_t *, int64_t) noexcept nogil
+    void cut_forget(cut_pattern *, const uint32_t *) noexcept nogil
+    int64_t cut_distance(const cut_pattern *, const uint32_t *, int64_t, int64_t) noexcept nogil
+    void cut_bag(const uint32_t *, int64_t, uint8_t *) noexcept nogil
+    int64_t cut_bag_bound(const uint8_t *, const uint8_t *, int64_t) noexcept nogil
+    void near_hash(const uint32_t *, int64_t, uint64_t *) noexcept nogil
+    void near_piece(int64_t, int64_t, int64_t, int64_t *, int64_t *) noexcept nogil
+    uint64_t near_key(uint64_t, int64_t, int64_t) noexcept nogil
+    int near_query(const near_search *, near_thread *, int64_t, const d2ke_poll *) noexcept nogil
+
+cdef enum:
+    ROWS = 16  # queries of a task
+
+# The widest cut for which a column of the band is one word.
+SMALL = CUT_SMALL
+
+
+cdef struct Queries:
+    near_search search
+    const int64_t *rows
+    int64_t n_rows
+    near_thread *threads
+
+
+cdef class Index:
+    """The pieces of all strings for one radius; see near_strings.h."""
+    cdef readonly int64_t radius
+    cdef near_slot[::1] slots
+    cdef uint64_t[::1] filter
+    cdef int32_t[::1] items
+    cdef int64_t slot_bits, filter_bits
+
+    def __init__(self, Strings y, int64_t radius):
+        cdef int64_t n = y.n, i, piece, start, size, length, used = 0, u, bit
+        cdef uint64_t slot, last
+        cdef const uint32_t[::1] letters = y.letters
+        cdef const int64_t[::1] offsets = y.offsets
+        cdef const uint64_t[::1] powers = y.powers
+        cdef int64_t first = int(np.searchsorted(np.diff(y.offsets), radius, side="right"))
+        cdef uint64_t[::1] hashes = np.empty(y.longest + 1, np.uint64)
+        self.radius = radius
+        keys = np.empty((n - first) * (radius + 1), np.uint64)
+        cdef uint64_t[::1] key = keys
+        with nogil:
+            for i in range(first, n):
+                length = offsets[i + 1] - offsets[i]
+                near_hash(&letters[0] + offsets[i], length, &hashes[0])
+                for piece in range(radius + 1):
+                    near_piece(length, radius + 1, piece, &start, &size)
+                    key[used] = near_key(hashes[start + size] - hashes[start] * powers[size],
+                                         length, piece)
+                    used += 1
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        order //= radius + 1
+        order += first
+        cdef int32_t[::1] items = order.astype(np.int32)
+        del order
+        begins = np.flatnonzero(np.append(1, np.diff(keys))) if used else np.empty(0, np.int64)
+        cdef const int64_t[::1] begin = np.append(begins, used).astype(np.int64)
+        cdef int64_t distinct = len(begins)
+        key = keys
+        self.slot_bits = max(6, int(2 * distinct).bit_length())
+        self.filter_bits = max(6, int(16 * distinct).bit_length())
+        table = np.empty(1 << self.slot_bits, [("key", np.uint64), ("start", np.int64)])
+        table["start"] = -1
+        self.slots = table
+        self.filter = np.zeros(1 << (self.filter_bits - 6), np.uint64)
+        self.items = items
+        last = (<uint64_t> 1 << self.slot_bits) - 1
+        with nogil:
+            for u in range(distinct):
+                i = begin[u + 1] - 1
+                items[i] = ~items[i]
+                slot = key[begin[u]] & last
+                while self.slots[slot].start >= 0:
+                    slot = (slot + 1) & last
+                self.slots[slot].key = key[begin[u]]
+                self.slots[slot].start = begin[u]
+                bit = <int64_t> (key[begin[u]] >> (64 - self.filter_bits))
+                self.filter[bit >> 6] |= <uint64_t> 1 << (bit & 63)
+
+
+cdef class Strings:
+    """Strings in the order of their lengths, with what the search reads beside their letters."""
+    cdef readonly object letters, offsets, bags, powers, starts
+    cdef readonly int64_t n, longest, n_letters
+
+    def __init__(self, const uint32_t[::1] letters, const int64_t[::1] offsets, int64_t n_letters,
+                 int64_t longest):
+        cdef int64_t i, n = offsets.shape[0] - 1
+        cdef uint8_t[:, ::1] bags = np.empty((n, CUT_BAG), np.uint8)
+        cdef uint64_t[::1] powers = np.empty(longest + 1, np.uint64)
+        for i in range(n):
+            cut_bag(&letters[0] + offsets[i], offsets[i + 1] - offsets[i], &bags[i, 0])
+        powers[0] = 1
+        for i in range(longest):
+            powers[i + 1] = powers[i] * NEAR_BASE
+        self.letters, self.offsets, self.bags = map(np.asarray, (letters, offsets, bags))
+        self.powers = np.asarray(powers)
+        self.n, self.longest, self.n_letters = n, longest, n_letters
+        lengths = np.diff(self.offsets)
+        self.starts = np.searchsorted(lengths, np.arange(int(lengths[n - 1]) + 2))
+
+    cdef near_side side(self):
+        cdef near_side side
+        cdef const uint32_t[::1] letters = self.letters
+        cdef const int64_t[::1] offsets = self.offsets
+        cdef const uint8_t[:, ::1] bags = self.bags
+        side.letters, side.offsets, side.bags = &letters[0], &offsets[0], &bags[0, 0]
+        side.n = self.n
+        return side
+
+
+def search(Strings x, Strings y, rows, int64_t radius, Index index, bint half, bint skip,
+           heaps, int64_t[:, ::1] counts, int64_t[:, ::1] work, int n_threads, progress=None):
+    """Search what is near the strings `rows` of x, among all of y.
+
+    heaps: None, or (distances, indices, names), of which the rows' heaps are filled. Returns an
+    array of pairs (row, string, distance), which is empty with heaps. The index may be None.
+    """
+    cdef Queries queries
+    cdef const int64_t[::1] row = rows, starts = y.starts, names
+    cdef const uint64_t[::1] powers = y.powers
+    cdef double[:, ::1] distances
+    cdef int64_t[:, ::1] indices
+    cdef int64_t n_tasks, t, total = 0
+    memset(&queries, 0, sizeof(Queries))
+    queries.search.x, queries.search.y = x.side(), y.side()
+    queries.search.radius = radius
+    queries.search.n_letters = x.n_letters
+    queries.search.longest = max(x.longest, y.longest)
+    queries.search.starts = &starts[0]
+    queries.search.n_lengths = starts.shape[0] - 1
+    queries.search.half = half
+    queries.search.skip = skip
+    queries.search.powers = &powers[0]
+    queries.search.counts = &counts[0, 0]
+    queries.search.work = &work[0, 0]
+    queries.rows = &row[0]
+    queries.n_rows = row.shape[0]
+    if index is not None:
+        queries.search.slots = &index.slots[0]
+        queries.search.filter = &index.filter[0]
+        queries.search.slot_bits = index.slot_bits
+        queries.search.filter_bits = index.filter_bits
+        queries.search.items = &index.items[0] if index.items.shape[0] else NULL
+    if heaps is not None:
+        distances, indices, names = heaps
+        queries.search.k = distances.shape[1]
+        queries.search.distances = &distances[0, 0]
+        queries.search.indices = &indices[0, 0]
+        queries.search.names = &names[0]
+    n_tasks = (queries.n_rows + ROWS - 1) / ROWS
+    n_threads = max(1, min(n_threads, n_tasks))
+    queries.threads = <near_thread *> calloc(n_threads, sizeof(near_thread))
+    if queries.threads == NULL:
+        raise MemoryError("scratch memory for the threads")
+    try:
+        for t in range(n_threads):
+            prepare(&queries.threads[t], &queries.search)
+        run(task, &queries, n_tasks, n_threads, progress, queries.n_rows)
+        for t in range(n_threads):
+            if queries.threads[t].pairs.failed:
+                raise MemoryError("memory for the pairs within radius")
+            total += queries.threads[t].pairs.used
+        return collect(queries.threads, n_threads, total)
+    finally:
+        for t in range(n_threads):
+            release(&queries.threads[t])
+        free(queries.threads)
+
+
+cdef prepare(near_thread *thread, const near_search *s):
+    cdef int64_t words = cut_mask_words(s.longest, s.n_letters)
+    thread.pattern.rows = <uint32_t *> calloc(s.n_letters + 1, sizeof(uint32_t))
+    thread.pattern.masks = <uint64_t *> malloc(words * sizeof(uint64_t))
+    thread.pattern.up = <uint64_t *> malloc(cut_words(s.longest) * sizeof(uint64_t))
+    thread.pattern.down = <uint64_t *> malloc(cut_words(s.longest) * sizeof(uint64_t))
+    thread.hashes = <uint64_t *> malloc((s.longest + 1) * sizeof(uint64_t))
+    thread.stamps = <int32_t *> malloc(s.y.n * sizeof(int32_t))
+    if (thread.pattern.rows == NULL or thread.pattern.masks == NULL or thread.pattern.up == NULL
+            or thread.pattern.down == NULL or thread.hashes == NULL or thread.stamps == NULL):
+        raise MemoryError("scratch memory for the threads")
+    memset(thread.stamps, 0xFF, s.y.n * sizeof(int32_t))
+
+
+cdef void release(near_thread *thread) noexcept:
+    free(thread.pattern.rows)
+    free(thread.pattern.masks)
+    free(thread.pattern.up)
+    free(thread.pattern.down)
+    free(thread.hashes)
+    free(thread.stamps)
+    free(thread.pairs.values)
+
+
+cdef collect(const near_thread *threads, int n_threads, int64_t total):
+    cdef int32_t[:, ::1] pairs = np.empty((total, 3), np.int32)
+    cdef int64_t done = 0, used
+    cdef int t
+    for t in range(n_threads):
+        used = threads[t].pairs.used
+        if used:
+            memcpy(&pairs[done, 0], threads[t].pairs.values, used * 3 * sizeof(int32_t))
+        done += used
+    return np.asarray(pairs)
+
+
+cdef void task(void *context, int64_t number, const d2ke_poll *poll) noexcept nogil:
+    cdef Queries *queries = <Queries *> context
+    cdef int64_t begin = number * ROWS, end = min(begin + ROWS, queries.n_rows), i
+    for i in range(begin, end):
+        if not near_query(&queries.search, &queries.threads[poll.thread], queries.rows[i], poll):
+            stop(poll)
+            return
+    advance(poll, end - begin)
+
+
+def bounded(const uint32_t[::1] x, const uint32_t[::1] y, int64_t n_letters, int64_t cut):
+    """For tests: the bound by letters, and the distance or cut + 1."""
+    cdef near_search s
+    cdef near_thread thread
+    cdef uint8_t[::1] bags = np.empty(2 * CUT_BAG, np.uint8)
+    memset(&thread, 0, sizeof(thread))
+    memset(&s, 0, sizeof(s))
+    s.longest, s.n_letters, s.y.n = max(x.shape[0], y.shape[0]), n_letters, 1
+    try:
+        prepare(&thread, &s)
+        cut_bag(&x[0], x.shape[0] - 1, &bags[0])
+        cut_bag(&y[0], y.shape[0] - 1, &bags[CUT_BAG])
+        cut_prepare(&thread.pattern, &x[0], x.shape[0] - 1)
+        return (cut_bag_bound(&bags[0], &bags[CUT_BAG], x.shape[0] - y.shape[0]),
+                cut_distance(&thread.pattern, &y[0], y.shape[0] - 1, cut))
+    finally:
+        release(&thread)

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Neighbours by lower bounds first and distances last, row by row."""
+
+import numpy as np
+
+from libc.stdint cimport int64_t, uintptr_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
+
+from d2ke._ext.isa cimport d2ke_kernel, d2ke_poll, d2ke_problem
+from d2ke._ext.pairwise cimport PairwiseKernel
+from d2ke._ext.tasks cimport advance, run, stop
+
+cdef extern from "refine.h":
+    ctypedef struct refine_item:
+        float bound
+
+    ctypedef struct refine_pair:
+        int64_t row
+        int64_t column
+        double distance
+
+    ctypedef struct refine_search:
+        const d2ke_problem *problem
+        d2ke_kernel kernel
+        size_t scratch_bytes
+        int64_t width
+        int64_t single
+        refine_fill fill
+        refine_begin begin
+        refine_tighten tighten
+        const void *context
+        size_t own_bytes
+        int64_t skip
+        int64_t half
+        double radius
+        int64_t k
+        double *distances
+        int64_t *indices
+        int64_t *counts
+
+    ctypedef struct refine_thread:
+        char *memory
+        void *scratch
+        void *own
+        float *bounds
+        int64_t stride
+        int64_t *order
+        double *results
+        refine_item *items
+        refine_pair *pairs
+        int64_t used
+        int64_t failed
+
+    enum:
+        REFINE_ROWS
+
+    int refine_rows(const refine_search *, refine_thread *, const int64_t *, int64_t,
+                    const d2ke_poll *) noexcept nogil
+
+cdef enum:
+    PADDING = 64    # columns that `fill` may write beyond the last
+
+
+cdef struct Rows:
+    refine_search search
+    const int64_t *rows
+    int64_t n
+    refine_thread *threads
+
+
+cdef class Bounds:
+    pass
+
+
+def search(PairwiseKernel pairs, Bounds bounds, rows, bint half, bint skip, single, heaps,
+           double radius, int64_t[:, ::1] counts, int n_threads, progress=None):
+    """Search the neighbours of some rows.
+
+    heaps: None, or (distances, indices), of which the rows' heaps are filled. Returns rows, columns
+    and distances of the pairs within the radius, none with heaps.
+    """
+    cdef Rows work
+    cdef const int64_t[::1] row = rows
+    cdef double[:, ::1] distances
+    cdef int64_t[:, ::1] indices
+    cdef int64_t n = row.shape[0], n_tasks, b
+    cdef int t
+    memset(&work, 0, sizeof(Rows))
+    work.search.problem = &pairs.problem
+    work.search.kernel = pairs.kernel
+    work.search.scratch_bytes = pairs.scratch_bytes
+    for b in range(pairs.problem.n_blocks):
+        work.search.width = max(work.search.width,
+                                pairs.problem.blocks[b + 1] - pairs.problem.blocks[b])
+    work.search.single = single
+    work.search.fill = bounds.fill
+    work.search.begin = bounds.begin
+    work.search.tighten = bounds.tighten
+    work.search.context = bounds.context
+    work.search.own_bytes = bounds.own_bytes
+    work.search.half, work.search.skip = half, skip
+    work.search.radius = radius
+    work.search.counts = &counts[0, 0]
+    work.rows, work.n = &row[0], n
+    if heaps is not None:
+        distances, indices = heaps
+        work.search.k = distances.shape[1]
+        work.search.distances, work.search.indices = &distances[0, 0], &indices[0, 0]
+    n_tasks = (n + REFINE_ROWS - 1) / REFINE_ROWS
+    n_threads = max(1, min(n_threads, n_tasks))
+    work.threads = <refine_thread *> calloc(n_threads, sizeof(refine_thread))
+    if work.threads == NULL:
+        raise MemoryError("scratch memory for the threads")
+    try:
+        for t in range(n_threads):
+            prepare(&work.threads[t], &work.search)
+        run(task, &work, n_tasks, n_threads, progress, n)
+        return collect(work.threads, n_threads)
+    finally:
+        for t in range(n_threads):
+            free(work.threads[t].memory)
+            free(work.threads[t].pairs)
+        free(work.threads)
+
+
+cdef prepare(refine_thread *thread, const refine_search *s):
+    cdef int64_t m = (s.problem.y.n + PADDING + 15) / 16 * 16
+    cdef size_t[5] sizes
+    cdef size_t total = 64
+    cdef char *place
+    cdef int i
+    sizes[0] = s.scratch_bytes + 64
+    sizes[1] = s.own_bytes
+    sizes[2] = REFINE_ROWS * m * sizeof(float)
+    sizes[3] = s.width * (sizeof(int64_t) + sizeof(double))
+    sizes[4] = m * sizeof(refine_item)
+    for i in range(5):
+        sizes[i] = (sizes[i] + 63) / 64 * 64
+        total += sizes[i]
+    thread.memory = <char *> malloc(total)
+    if thread.memory == NULL:
+        raise MemoryError(f"{total} bytes of scratch memory for a thread")
+    place = <char *> ((<uintptr_t> thread.memory + 63) & ~<uintptr_t> 63)
+    thread.scratch = place
+    memset(place, 0xFF, 64)
+    thread.own = place + sizes[0]
+    thread.bounds = <float *> (place + sizes[0] + sizes[1])
+    thread.stride = m
+    thread.order = <int64_t *> (place + sizes[0] + sizes[1] + sizes[2])
+    thread.results = <double *> (thread.order + s.width)
+    thread.items = <refine_item *> (place + sizes[0] + sizes[1] + sizes[2] + sizes[3])
+
+
+cdef collect(const refine_thread *threads, int n_threads):
+    cdef int64_t total = 0, at = 0, i
+    cdef int t
+    for t in range(n_threads):
+        if threads[t].failed:
+            raise MemoryError("memory for the pairs within radius")
+        total += threads[t].used
+    cdef int64_t[::1] rows = np.empty(total, np.int64), columns = np.empty(total, np.int64)
+    cdef double[::1] distances = np.empty(total)
+    for t in range(n_threads):
+        for i in range(threads[t].used):
+            rows[at], columns[at] = threads[t].pairs[i].row, threads[t].pairs[i].column
+            distances[at] = threads[t].pairs[i].distance
+            at += 1
+    return np.asarray(rows), np.asarray(columns), np.asarray(distances)
+
+
+cdef void task(void *context, int64_t number, const d2ke_poll *poll) noexcept nogil:
+    cdef Rows *work = <Rows *> context
+    cdef int64_t first = number * REFINE_ROWS, count = min(<int64_t> REFINE_ROWS, work.n - first)
+    if refine_rows(&work.search, &work.threads[poll.thread], work.rows + first, count, poll):
+        advance(poll, count)
+    else:
+        stop(poll)
+
+
+def bounds_of(Bounds bounds, int64_t n, int64_t m):
+    """For tests: the bounds of all pairs, and the tighter ones."""
+    cdef float[:, ::1] all_pairs = np.empty((n, m + PADDING), np.float32)
+    cdef float[:, ::1] tighter = np.empty((n, m), np.float32)
+    cdef char[::1] own = np.empty(bounds.own_bytes + 1, np.int8)
+    cdef d2ke_poll poll
+    cdef int64_t i, j
+    memset(&poll, 0, sizeof(poll))
+    poll.check = _never
+    for i in range(n):
+        bounds.fill(bounds.context, &i, 1, &all_pairs[i, 0], m + PADDING, &poll)
+        bounds.begin(bounds.context, i, &own[0])
+        for j in range(m):
+            tighter[i, j] = bounds.tighten(bounds.context, i, &own[0], j)
+    return np.asarray(all_pairs)[:, :m], np.asarray(tighter)
+
+
+cdef int _never(void *state, int thread) noexcept nogil:
+    return 0

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Searches by lower bounds first and distances last, where that pays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from d2ke._ext import refine
+from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.lists import NearestLists, WithinLists
+from d2ke.neighbors.problem import Search
+from d2ke.neighbors.tiles import search_tiles
+
+_FEWEST_PAIRS = 100_000  # fewer are computed in full at once
+_SAMPLE = 32  # rows at most for which the bounds are tried
+_SAMPLED_PART = 200  # and of so many about one
+_ROWS = 1 << 12  # that are searched between two looks at the memory
+# What a pair costs after the bound of all pairs, as a part of its distance among all: the tighter
+# bound, and the distance in a batch of scattered columns. Measured.
+_TIGHTENED, _COMPUTED = 0.3, 1.7
+
+
+class Bounded(NamedTuple):
+    """Bounds of all pairs.
+
+    `bounds`: for `refine.search`. `names`: of the bound of all pairs and of the tighter one.
+    `cost`: of the bound of a pair, as a part of its distance's.
+    """
+
+    bounds: Any
+    names: tuple[str, str]
+    cost: float
+
+
+def search_bounded(
+    search: Search, bounded: Bounded, lists: NearestLists | WithinLists, info: NeighborsInfo
+) -> None:
+    """Search by the bounds if they rule out enough for some rows, else by all distances."""
+    n, m = search.pairs.shape
+    if n * m < _FEWEST_PAIRS or not _pays(search, bounded, lists):
+        search_tiles(search, lists, info)
+        return
+    refined = _Refined(search, bounded, lists)
+    for first in range(0, n, _ROWS):
+        refined.search(np.arange(first, min(first + _ROWS, n)), search.report)
+    pairs = n * m - (n if search.skip else 0)
+    if refined.half:
+        once = (pairs + n) // 2 if not search.skip else pairs // 2
+        info.rule_out("symmetry", pairs - once)
+        pairs = once
+    left, tight, computed = refined.counts.sum(axis=0).tolist()
+    info.rule_out(bounded.names[0], pairs - left + tight - computed)
+    info.rule_out(bounded.names[1], left - tight)
+    info.computed += computed
+
+
+def _pays(search: Search, bounded: Bounded, lists: NearestLists | WithinLists) -> bool:
+    """Whether the bounds leave few enough of the distances of some rows."""
+    n, m = search.pairs.shape
+    some = np.unique(np.linspace(0, n - 1, min(max(n // _SAMPLED_PART, 4), _SAMPLE)).astype(int))
+    trial = (
+        NearestLists(n, search.k) if search.k else WithinLists(search.pairs.shape, search.radius)
+    )
+    refined = _Refined(search, bounded, trial)
+    refined.search(some)
+    tightened, _, computed = refined.counts[some].sum(axis=0) / (len(some) * m)
+    cost = bounded.cost + _TIGHTENED * tightened + _COMPUTED * computed
+    return cost <= (0.5 if search.pairs.same else 1.0)
+
+
+class _Refined:
+    """A search by bounds, and what it counted for each row."""
+
+    def __init__(self, search: Search, bounded: Bounded, lists: NearestLists | WithinLists):
+        self._search, self._bounds, self._lists = search, bounded.bounds, lists
+        self._kernel = search.pairs.compiled().kernel
+        self.half = search.k is None and search.pairs.same
+        self.counts = np.zeros((search.pairs.shape[0], 3), np.int64)
+
+    def search(self, rows: np.ndarray, report: Callable[[int, int], None] | None = None) -> None:
+        """Find the neighbours of some rows."""
+        search, lists = self._search, self._lists
+        n, m = search.pairs.shape
+        nearest = isinstance(lists, NearestLists)
+
+        def visit(done: int, _: int) -> None:
+            report((int(rows[0]) + done) * m, n * m)
+
+        found = refine.search(
+            self._kernel,
+            self._bounds,
+            np.ascontiguousarray(rows, np.int64),
+            self.half,
+            search.skip,
+            search.pairs.dtype == np.float32,
+            (lists.distances, lists.indices) if nearest else None,
+            0.0 if nearest else search.radius,
+            self.counts,
+            search.n_threads,
+            report and visit,
+        )
+        if nearest:
+            return
+        rows, columns, distances = found
+        lists.extend(rows, columns, distances, False)
+        if self.half:
+            above = columns > rows
+            lists.extend(columns[above], rows[above], distances[above], False)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a search keeps of the distances: the k nearest, or those within a radius."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from d2ke._ext import neighbor_lists
+
+_ENTRY_BYTES = 72  # of a pair within the radius: three numbers, their sorted copies, the graph
+
+
+class NearestLists:
+    """The k nearest of each row of so many, by distance and then by index."""
+
+    def __init__(self, n: int, k: int):
+        self.distances = np.full((n, k), np.inf)
+        self.indices = np.full((n, k), np.iinfo(np.int64).max)
+
+    def add(self, tile: np.ndarray, corner: tuple[int, int], skip: bool, mirror: bool,
+            n_threads: int) -> None:  # fmt: skip
+        """Offer a tile of the matrix; `mirror`: also its part above the diagonal, turned."""
+        neighbor_lists.keep_nearest(
+            tile, *corner, skip, mirror, self.distances, self.indices, n_threads
+        )
+
+    def clear(self, rows: np.ndarray) -> None:
+        """Forget what some rows have."""
+        self.distances[rows] = np.inf
+        self.indices[rows] = np.iinfo(np.int64).max
+
+    def result(self, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+        """Return the sorted indices and distances."""
+        for rows in np.array_split(np.arange(len(self.indices)), 1 + self.indices.size // 2**20):
+            order = np.lexsort((self.indices[rows], self.distances[rows]))
+            self.indices[rows] = np.take_along_axis(self.indices[rows], order, axis=1)
+            self.distances[rows] = np.take_along_axis(self.distances[rows], order, axis=1)
+        return self.indices, self.distances.astype(dtype, copy=False)
+
+
+class WithinLists:
+    """All pairs within a radius; no more than fit into so many bytes."""
+
+    def __init__(self, shape: tuple[int, int], radius: float, limit: int | None = None):
+        self._shape, self._radius, self._limit = shape, radius, limit
+        self._parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self._count = 0
+
+    def add(self, tile: np.ndarray, corner: tuple[int, int], skip: bool, mirror: bool,
+            n_threads: int) -> None:  # fmt: skip
+        """Keep what a tile has; `mirror`: also its part above the diagonal, turned."""
+        part = neighbor_lists.keep_within(tile, *corner, skip, self._radius, n_threads)
+        self.extend(*part, mirror)
+
+    def extend(self, rows: Any, columns: Any, values: Any, mirror: bool) -> None:
+        """Keep these entries of the matrix; `mirror`: also turned."""
+        self._keep(rows, columns, values)
+        if mirror:
+            self._keep(columns, rows, values)
+
+    def _keep(self, rows, columns, values):
+        self._parts.append((rows, columns, values))
+        self._count += len(rows)
+        if self._limit is not None and self._count * _ENTRY_BYTES > self._limit:
+            raise ValueError(
+                f"max_memory leaves {self._limit} bytes for the graph, but the {self._count} pairs "
+                f"within radius that are known so far take {self._count * _ENTRY_BYTES}; give a "
+                "smaller radius or more memory"
+            )
+
+    def result(self, dtype: np.dtype) -> sparse.csr_array:
+        """Return the graph; indices are int32 where that suffices, as others want them."""
+        index = np.int32 if max(*self._shape, self._count) < 2**31 else np.int64
+        rows, columns, values = (
+            np.concatenate([np.empty(0, kind), *(part[i] for part in self._parts)], dtype=kind)
+            for i, kind in enumerate((index, index, dtype))
+        )
+        self._parts.clear()
+        graph = sparse.csr_array((values, (rows, columns)), shape=self._shape)
+        graph.sort_indices()
+        return graph

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Neighbours by Levenshtein's distance: an index of pieces, bounds by letters, and cut-offs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from d2ke._base import limits
+from d2ke._ext import isa, near_strings
+from d2ke.distances.problem import Block, PairwiseProblem, Quantity
+from d2ke.distances.registry import common_letters
+from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.lists import NearestLists, WithinLists
+from d2ke.neighbors.problem import Search
+from d2ke.neighbors.tiles import search_tiles
+
+_FEWEST_PAIRS = 1_000_000  # fewer are computed in full at once
+_SAMPLE = 64  # strings at most for which the ways are tried,
+_SAMPLED_PART = 400  # and of so many about one
+_QUERIES = 1 << 15  # that are searched between two looks at the memory
+_INDEX_BYTES = 120  # of the index, for a piece
+_MOST_PIECES = 2**31 - 1
+# Nanoseconds of one thread, measured: a pair in full with its cells, by 512 bits, ...
+_PAIR, _CELL = 2.4, 0.35 / 64
+# ... a look into the index, a candidate of it, one of a scan, a column of the cut-off band, and a
+# piece that is indexed.
+_LOOK, _CANDIDATE, _SCANNED, _COLUMN, _PIECE = 5.0, 30.0, 9.0, 2.2, 150.0
+# A radius is tried for the nearest if it costs at most this part of all distances in full.
+_TRY = 0.1
+
+
+class Side(NamedTuple):
+    """Strings in the order of their lengths; names[i] is the number of string i for the user."""
+
+    strings: near_strings.Strings
+    names: np.ndarray
+
+
+class Work(NamedTuple):
+    """What a search counted for each of its queries; see near_strings.h."""
+
+    counts: np.ndarray
+    columns: np.ndarray
+
+
+def applies(pairs: PairwiseProblem) -> bool:
+    """Whether the distance is Levenshtein's of whole strings, and there are enough of them."""
+    n, m = pairs.shape
+    return (
+        pairs.distance == "levenshtein"
+        and pairs.params.get("mode", "global") == "global"
+        and n * m >= _FEWEST_PAIRS
+        and max(n, m) <= _MOST_PIECES
+    )
+
+
+def index_bytes(pairs: PairwiseProblem, radius: float | None, limit: int | None) -> int:
+    """Return the bytes that an index may take; for the nearest, the radius is not known."""
+    pieces = 11 if radius is None else int(min(radius, _MOST_PIECES)) + 1
+    room = limit // 4 if limit else (limits.available_memory() or 2**63) // 2
+    return min(pieces * _INDEX_BYTES * pairs.shape[1], room)
+
+
+def search_strings(search: Search, lists: NearestLists | WithinLists, info: NeighborsInfo) -> None:
+    """Search by the cheaper of the index, a scan, and all distances in full."""
+    finder = _Finder(search)
+    if isinstance(lists, WithinLists):
+        finder.within(lists, info)
+    else:
+        finder.nearest(lists, info)
+
+
+class _Finder:
+    """The sorted strings of a search, and the costs of the ways to search them."""
+
+    def __init__(self, search: Search):
+        self.search = search
+        self.x, self.y = _sorted(search.pairs)
+
+    def within(self, lists: WithinLists, info: NeighborsInfo) -> None:
+        """Find all pairs within the radius."""
+        search, x, y = self.search, self.x, self.y
+        n, m = search.pairs.shape
+        radius = int(min(search.radius, max(x.strings.longest, y.strings.longest)))
+        index, cost = self._way(np.arange(n), radius, search.same)
+        if cost > self._full_cost(np.arange(n)):
+            search_tiles(search, lists, info)
+            return
+        work = _no_work(n)
+        for rows in _chunks(np.arange(n)):
+            found = self._run(rows, radius, index, work, half=search.same)
+            parts = x.names[found[:, 0]], y.names[found[:, 1]], found[:, 2].astype(np.float64)
+            lists.extend(*parts, search.same)
+        pairs = n * (n - 1) // 2 if search.same else n * m
+        if search.same:
+            info.rule_out("symmetry", pairs)
+            if not search.skip:
+                lists.extend(np.arange(n), np.arange(n), np.zeros(n), False)
+                info.rule_out("identity", n)
+        _count(info, pairs, work.counts)
+
+    def nearest(self, lists: NearestLists, info: NeighborsInfo) -> None:
+        """Find the nearest k within radii that grow, and what is left by all distances."""
+        search, x, y = self.search, self.x, self.y
+        left = np.arange(search.pairs.shape[0])
+        work = _no_work(len(left))
+        heaps = NearestLists(len(left), lists.indices.shape[1])
+        for radius in self._radii():
+            index, cost = self._way(left, radius, False)
+            if cost > _TRY * self._full_cost(left):
+                break
+            for rows in _chunks(left):
+                heaps.clear(rows)
+                work.counts[rows] = 0
+                self._run(rows, radius, index, work, heaps=heaps)
+            ended = np.isfinite(heaps.distances[left, 0])
+            done = left[ended]
+            lists.distances[x.names[done]] = heaps.distances[done]
+            lists.indices[x.names[done]] = heaps.indices[done]
+            _count(info, len(done) * (len(y.names) - search.skip), work.counts[done])
+            left = left[~ended]
+            if not len(left):
+                return
+        self._in_full(np.sort(x.names[left]), lists, info)
+
+    def _radii(self) -> Iterator[int]:
+        """Yield a radius that will do for half of the objects, and larger ones."""
+        search, longest = self.search, max(self.x.strings.longest, self.y.strings.longest)
+        pairs, n = search.pairs, search.pairs.shape[0]
+        k = self.search.k + search.skip
+        rows = _spread(n, _SAMPLE // 4)
+        block = np.empty((len(rows), pairs.shape[1]), pairs.dtype)
+        pairs.compile(Block(pairs.x[rows], pairs.y)).run(block, search.n_threads, None, Quantity())
+        radius = int(np.median(np.partition(block, k - 1, axis=1)[:, k - 1]))
+        while radius < longest:
+            yield radius
+            radius = max(radius + 1, radius * 3 // 2)
+
+    def _way(
+        self, rows: np.ndarray, radius: int, half: bool
+    ) -> tuple[near_strings.Index | None, float]:
+        """Return the index, or None for a scan, whichever is cheaper for the rows, and the cost."""
+        strings = self.y.strings
+        if radius >= max(self.x.strings.longest, strings.longest):
+            return None, np.inf
+        cost, pieces = self._sampled(rows, radius, None, half), strings.n * (radius + 1)
+        if _PIECE * pieces > cost / 2 or pieces > _MOST_PIECES:
+            return None, cost
+        if pieces * _INDEX_BYTES > self.search.index_bytes:
+            return None, cost
+        index = near_strings.Index(strings, radius)
+        with_index = self._sampled(rows, radius, index, half) + _PIECE * pieces
+        return (index, with_index) if with_index < cost else (None, cost)
+
+    def _sampled(self, rows, radius, index, half):
+        """Return the cost of a search, estimated by some of the rows."""
+        some = rows[_spread(len(rows))]
+        work = _no_work(self.search.pairs.shape[0])
+        self._run(some, radius, index, work, half=half, quiet=True)
+        lookups, columns = work.columns[some].sum(axis=0)
+        candidates = work.counts[some, 1].sum()
+        each = _SCANNED if index is None else _CANDIDATE
+        return (_LOOK * lookups + _COLUMN * columns + each * candidates) * len(rows) / len(some)
+
+    def _full_cost(self, rows):
+        """Return the cost of all distances of some rows; each pair once where that is done."""
+        x, y = self.x.strings, self.y.strings
+        letters = (x.offsets[rows + 1] - x.offsets[rows]).sum()
+        cost = _PAIR * len(rows) * y.n + _CELL * letters * (y.offsets[y.n] + y.n)
+        cost *= 64 / isa.vector_bytes()
+        return cost / 2 if self.search.pairs.same and len(rows) == x.n else cost
+
+    def _run(self, rows, radius, index, work, half=False, heaps=None, quiet=False):
+        search, (x, _), (y, names) = self.search, self.x, self.y
+        heap = None if heaps is None else (heaps.distances, heaps.indices, names)
+        visit = None
+        if search.report is not None and not quiet:
+
+            def visit(done: int, _: int) -> None:
+                search.report((int(rows[0]) + done) * y.n, x.n * y.n)
+
+        return near_strings.search(
+            x, y, rows, radius, index, half, search.skip, heap, *work, search.n_threads, visit
+        )
+
+    def _in_full(self, rows: np.ndarray, lists: NearestLists, info: NeighborsInfo) -> None:
+        """Find the nearest of some objects, or of all, by all distances."""
+        search, pairs = self.search, self.search.pairs
+        if len(rows) == pairs.shape[0]:
+            search_tiles(search, lists, info)
+            return
+        # An object is its own neighbour here, and left out afterwards.
+        part = replace(
+            search, pairs=replace(pairs, x=pairs.x[rows], same=False), same=False, skip=False
+        )
+        k, n_pairs = lists.indices.shape[1], len(rows) * (pairs.shape[1] - search.skip)
+        found = NearestLists(len(rows), k + search.skip)
+        search_tiles(part, found, NeighborsInfo(0))
+        info.computed += n_pairs
+        indices, distances = found.result(pairs.dtype)
+        if search.skip:
+            own = indices == rows[:, None]
+            own[~own.any(axis=1), k] = True
+            indices, distances = (part[~own].reshape(-1, k) for part in (indices, distances))
+        lists.indices[rows], lists.distances[rows] = indices, distances
+
+
+def _sorted(pairs: PairwiseProblem) -> tuple[Side, Side]:
+    """Return X and Y in the order of their lengths; the same where Y is X."""
+    sides = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
+    orders = [np.argsort(part.lengths, kind="stable") for part in sides]
+    sides = [part[order] for part, order in zip(sides, orders, strict=True)]
+    *letters, n_letters = common_letters(sides[0], sides[-1])
+    longest = max(int(part.lengths[-1]) for part in sides)
+    made = [
+        Side(near_strings.Strings(codes, part.offsets, n_letters, longest), order)
+        for codes, part, order in zip(letters, sides, orders, strict=False)
+    ]
+    return made[0], made[-1]
+
+
+def _spread(n: int, most: int = _SAMPLE) -> np.ndarray:
+    """Return some of n rows, evenly spread."""
+    count = min(max(n // _SAMPLED_PART, 4), most)
+    return np.unique(np.linspace(0, n - 1, count).astype(np.int64))
+
+
+def _no_work(n: int) -> Work:
+    return Work(np.zeros((n, 4), np.int64), np.zeros((n, 2), np.int64))
+
+
+def _chunks(rows: np.ndarray) -> Iterator[np.ndarray]:
+    for first in range(0, len(rows), _QUERIES):
+        yield np.ascontiguousarray(rows[first : first + _QUERIES])
+
+
+def _count(info: NeighborsInfo, pairs: int, counts: np.ndarray) -> None:
+    """Add up what a search of so many pairs counted."""
+    lengths, candidates, letters, full = counts.sum(axis=0).tolist()
+    info.rule_out("length", pairs - lengths)
+    info.rule_out("pieces", lengths - candidates)
+    info.rule_out("letters", candidates - letters)
+    info.rule_out("cutoff", letters - full)
+    info.computed += full

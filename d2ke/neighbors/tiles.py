@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All distances, tile by tile, of which a search keeps its neighbours: the way without bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isqrt
+
+import numpy as np
+
+from d2ke.distances.problem import Block, Quantity
+from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.lists import NearestLists, WithinLists
+from d2ke.neighbors.problem import Search
+
+
+def search_tiles(search: Search, lists: NearestLists | WithinLists, info: NeighborsInfo) -> None:
+    """Compute all distances into tiles, and keep what is near.
+
+    Where both orders of a pair have one distance, tiles below the diagonal are not computed.
+    """
+    pairs = search.pairs
+    n, m = pairs.shape
+    side = max(1, isqrt(search.tile_bytes // pairs.dtype.itemsize))
+    buffer = np.empty(min(side, n) * min(side, m), pairs.dtype)
+    total, done = (n * (n + 1) // 2 if pairs.same else n * m), 0
+    for (top, bottom), (left, right) in _edges(n, m, side, pairs.same):
+        on_diagonal = pairs.same and left == top
+        x = search.part(pairs.x, top, bottom)
+        y = x if on_diagonal else search.part(pairs.y, left, right)
+        tile = buffer[: (bottom - top) * (right - left)].reshape(bottom - top, right - left)
+
+        def visit(here: int, _: int, done: int = done) -> None:
+            search.report(done + here, total)
+
+        compiled = pairs.compile(Block(x, y, on_diagonal, top, left))
+        compiled.run(tile, search.n_threads, search.report and visit, Quantity())
+        mirror = pairs.same and not on_diagonal
+        lists.add(tile, (top, left), search.skip, mirror, search.n_threads)
+        height = bottom - top
+        done += height * (height + 1) // 2 if on_diagonal else tile.size
+    info.computed += total - (n if search.skip else 0)
+    info.rule_out("symmetry", n * m - total)
+
+
+def _edges(
+    n: int, m: int, side: int, same: bool
+) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Yield the rows and the columns of each tile."""
+    for top in range(0, n, side):
+        for left in range(top if same else 0, m, side):
+            yield (top, min(top + side, n)), (left, min(left + side, m))

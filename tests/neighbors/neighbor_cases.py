@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Neighbours from a whole matrix of distances, and the objects that tests compare them for."""
+
+import numpy as np
+from reference import same
+
+import d2ke
+
+
+def by_sorting(D, k, skip):
+    """The k nearest columns of each row by a stable sort; `skip`: the diagonal does not count."""
+    D = D.copy()
+    if skip:
+        np.fill_diagonal(D, np.inf)
+    indices = np.argsort(D, axis=1, kind="stable")[:, :k]
+    return indices, np.take_along_axis(D, indices, axis=1)
+
+
+def check_nearest(D, X, Y=None, *, k, **options):
+    """Compare `nearest` with the whole matrix, bit for bit."""
+    skip = Y is None and not options.get("include_self", False)
+    wanted = by_sorting(D, k + (Y is None and not skip), skip)
+    indices, distances, info = d2ke.nearest(X, Y, k=k, info=True, **options)
+    same(indices, wanted[0])
+    same(distances, wanted[1])
+    check_info(info, D, skip)
+    return info
+
+
+def check_within(D, X, Y=None, *, radius, **options):
+    """Compare `within` with the whole matrix, bit for bit."""
+    skip = Y is None and not options.get("include_self", False)
+    near = radius >= D
+    if skip:
+        np.fill_diagonal(near, False)
+    graph, info = d2ke.within(X, Y, radius=radius, info=True, **options)
+    assert graph.shape == D.shape
+    assert graph.has_sorted_indices
+    rows, columns = np.nonzero(near)
+    same(np.repeat(np.arange(len(D)), np.diff(graph.indptr)), rows)
+    assert (graph.indices == columns).all()
+    same(graph.data, D[rows, columns])
+    check_info(info, D, skip)
+    return info
+
+
+def check_info(info, D, skip):
+    assert info.pairs == D.size - (len(D) if skip else 0)
+    assert info.computed + sum(info.ruled_out.values()) == info.pairs
+    assert info.computed >= 0
+    assert all(count > 0 for count in info.ruled_out.values())

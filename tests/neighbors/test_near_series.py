@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Neighbours by dynamic time warping: the bounds, and the search by them, exactly."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from neighbor_cases import check_nearest, check_within
+from reference import examples
+
+import d2ke
+from d2ke._ext import isa, refine
+from d2ke.distances.pairs import check_pairs
+from d2ke.distances.problem import Caller
+from d2ke.neighbors import bounded, series
+
+many = settings(
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+WINDOWS = st.sampled_from([None, 0, 1, 3, 20, "rws"])
+
+
+@pytest.fixture(params=isa.supported())
+def instructions(request):
+    """Run the test with each instruction set that this processor has."""
+    before = isa.selected()
+    isa.select(request.param)
+    yield request.param
+    isa.select(before)
+
+
+@st.composite
+def collections(draw, most=40):
+    """Smooth or rough series of one length or of several, with ties."""
+    n, dim = draw(st.integers(2, most)), draw(st.sampled_from([1, 1, 2, 3]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    longest = draw(st.integers(1, 40))
+    shortest = longest if draw(st.booleans()) else draw(st.integers(1, longest))
+    dtype = draw(st.sampled_from([np.float32, np.float64]))
+    scale = draw(st.sampled_from([1e-30, 1e-3, 1.0, 1e9]))
+    items = rng.standard_normal((n, longest, dim))
+    if draw(st.booleans()):
+        items = items.cumsum(axis=1)
+    if draw(st.booleans()):
+        items = np.round(items)
+    lengths = rng.integers(shortest, longest + 1, n)
+    parts = [item[:length] * scale for item, length in zip(items, lengths, strict=True)]
+    return d2ke.pack([part.astype(dtype) for part in parts], channels_first=False)
+
+
+def options(draw):
+    return {
+        "distance": "dtw",
+        "window": draw(WINDOWS),
+        "ground": draw(st.sampled_from(["euclidean", "sqeuclidean"])),
+    }
+
+
+@pytest.mark.usefixtures("instructions")
+@many
+@given(data=st.data())
+def test_bounds_are_never_above_the_distance(data):
+    X = data.draw(collections())
+    Y = None if data.draw(st.booleans()) else X[: data.draw(st.integers(1, len(X)))]
+    chosen = options(data.draw)
+    D = d2ke.distance_matrix(X, Y, **chosen)
+    pairs = check_pairs(X, Y, chosen.pop("distance"), chosen, Caller())
+    for bound in refine.bounds_of(series._bounded(pairs).bounds, *D.shape):
+        assert (bound <= D).all()
+        assert (bound >= 0).all()
+
+
+@pytest.mark.usefixtures("instructions")
+@many
+@given(data=st.data())
+def test_the_search_is_exact(data):
+    X = data.draw(collections())
+    chosen = options(data.draw) | {"n_threads": data.draw(st.integers(1, 3))}
+    include_self = data.draw(st.booleans())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bounded, "_FEWEST_PAIRS", 0)
+        patch.setattr(bounded, "_ROWS", 7)
+        patch.setattr(bounded, "_pays", lambda *_: True)
+        D = d2ke.distance_matrix(X, **chosen)
+        radius = float(data.draw(st.sampled_from(list(D.ravel()))))
+        k = data.draw(st.integers(1, len(X) - 1))
+        check_nearest(D, X, k=k, include_self=include_self, **chosen)
+        check_within(D, X, radius=radius, include_self=include_self, **chosen)
+        Y = X[: data.draw(st.integers(1, len(X)))]
+        D = d2ke.distance_matrix(X, Y, **chosen)
+        check_nearest(D, X, Y, k=min(k, len(Y)), **chosen)
+        check_within(D, X, Y, radius=radius, **chosen)
+
+
+def walks(n, seed):
+    steps = np.random.default_rng(seed).standard_normal((n, 60, 1))
+    return d2ke.pack(steps.cumsum(axis=1), channels_first=False)
+
+
+def test_the_bounds_spare_most_distances_of_walks():
+    X = walks(600, 0)
+    D = d2ke.distance_matrix(X, distance="dtw", window=3)
+    info = check_nearest(D, X, k=3, distance="dtw", window=3)
+    assert info.computed < 0.3 * info.pairs
+    info = check_within(D, X, radius=float(np.quantile(D, 0.01)), distance="dtw", window=3)
+    assert info.computed < 0.1 * info.pairs
+
+
+def test_bounds_that_spare_nothing_are_left_out():
+    X = d2ke.pack(np.random.default_rng(0).standard_normal((600, 60, 1)), channels_first=False)
+    D = d2ke.distance_matrix(X, distance="dtw", window=3)
+    info = check_nearest(D, X, k=3, distance="dtw", window=3)
+    assert info.ruled_out.keys() == {"symmetry"}
+
+
+def test_numbers_too_large_for_the_bounds():
+    X = d2ke.pack(walks(400, 1).values.reshape(400, 60, 1) * 1e200, channels_first=False)
+    D = d2ke.distance_matrix(X, distance="dtw", window=3)
+    assert check_nearest(D, X, k=3, distance="dtw", window=3).ruled_out.keys() == {"symmetry"}

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Neighbours by Levenshtein's distance: each bound, and each way of the search, exactly."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from neighbor_cases import check_nearest, check_within
+from reference import examples, levenshtein
+
+import d2ke
+from d2ke._ext import near_strings
+from d2ke.neighbors import strings
+
+many = settings(max_examples=examples(200), deadline=None)
+few = settings(max_examples=examples(60), deadline=None)
+FREE = {"_LOOK": 0.0, "_CANDIDATE": 0.0, "_COLUMN": 0.0, "_PIECE": 0.0}
+WAYS = {
+    "index": FREE | {"_SCANNED": 1.0},
+    "scan": FREE | {"_SCANNED": 0.0, "_PIECE": 1e9},
+    "as measured": {},
+}
+
+
+@st.composite
+def relatives(draw, max_size):
+    """Two strings, the second with some edits of the first."""
+    letters = draw(st.sampled_from(["ab", "abcdefghijklmnopqrst"]))
+    x = draw(st.text(letters, max_size=max_size))
+    y = list(x)
+    for _ in range(draw(st.integers(0, 12))):
+        at = draw(st.integers(0, len(y)))
+        y[at : at + draw(st.integers(0, 1))] = draw(st.text(letters, max_size=2))
+    return x, "".join(y)
+
+
+def codes(text):
+    """Letters as the search has them, and one more, since there is no empty memory."""
+    return np.array([*map(ord, text), 0], np.uint32)
+
+
+@many
+@given(pair=relatives(200), data=st.data())
+def test_the_cut_distance_and_the_bound_by_letters(pair, data):
+    wanted = int(levenshtein(*pair))
+    for cut in {wanted, max(wanted - 1, 0), wanted + 1, data.draw(st.integers(0, 210)), 31, 32}:
+        bound, distance = near_strings.bounded(codes(pair[0]), codes(pair[1]), 128, cut)
+        assert bound <= wanted
+        assert distance == (wanted if wanted <= cut else cut + 1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@few
+@given(data=st.data())
+def test_every_way_is_exact(way, data):
+    pairs = data.draw(st.lists(relatives(data.draw(st.sampled_from([5, 20]))), min_size=2))
+    X = [string for pair in pairs for string in pair]
+    k = data.draw(st.integers(1, min(9, len(pairs))))
+    radius = data.draw(st.integers(0, 9)) + data.draw(st.sampled_from([0, 0.5]))
+    include_self = data.draw(st.booleans())
+    options = {"distance": "levenshtein", "n_threads": data.draw(st.integers(1, 3))}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strings, "_FEWEST_PAIRS", 0)
+        patch.setattr(strings, "_TRY", 1e9)
+        patch.setattr(strings, "_QUERIES", 5)
+        for name, value in WAYS[way].items():
+            patch.setattr(strings, name, value)
+        D = d2ke.distance_matrix(X, **options)
+        check_nearest(D, X, k=k, include_self=include_self, **options)
+        check_within(D, X, radius=radius, include_self=include_self, **options)
+        X, Y = [*X[::2], "uvw"], X[1::2]
+        D = d2ke.distance_matrix(X, Y, **options)
+        check_nearest(D, X, Y, k=k, **options)
+        check_within(D, X, Y, radius=radius, **options)
+
+
+def edited(n, length, n_edits, seed):
+    """Some random strings, each with some others that are a few edits away."""
+    rng = np.random.default_rng(seed)
+    result = []
+    for text in d2ke.random_strings(n // 10, "ACGT", length=(length - 5, length), seed=rng):
+        for _ in range(10):
+            letters = list(text)
+            for _ in range(rng.integers(0, n_edits)):
+                at = rng.integers(0, len(letters))
+                letters[at : at + rng.integers(0, 2)] = rng.choice(list("ACGT"), rng.integers(0, 2))
+            result.append("".join(letters))
+    return result
+
+
+@pytest.mark.parametrize(("length", "radius"), [(25, 2), (120, 10), (120, 40)])
+def test_the_index_spares_nearly_all(length, radius):
+    X = edited(1500, length, radius // 2 + 1, 0)
+    D = d2ke.distance_matrix(X, distance="levenshtein")
+    info = check_within(D, X, radius=radius, distance="levenshtein")
+    if radius < 40:
+        assert info.ruled_out["pieces"] > 0.3 * info.pairs
+        assert info.computed < 0.02 * info.pairs
+    info = check_nearest(D, X, k=4, distance="levenshtein", n_threads=2)
+    if radius == 10:
+        assert info.computed < 0.05 * info.pairs
+
+
+def test_little_memory_makes_no_index(monkeypatch):
+    X = edited(1500, 25, 2, 1)
+    D = d2ke.distance_matrix(X, distance="levenshtein")
+    monkeypatch.setattr(strings, "_INDEX_BYTES", 10**12)
+    info = check_within(D, X, radius=2, distance="levenshtein")
+    assert "pieces" not in info.ruled_out
+
+
+def test_the_nearest_of_strings_without_a_near_one():
+    X = [*edited(4000, 25, 2, 2), *d2ke.random_strings(50, "ACGT", length=(50, 90), seed=3)]
+    D = d2ke.distance_matrix(X, distance="levenshtein")
+    info = check_nearest(D, X, k=3, distance="levenshtein")
+    assert info.computed < 0.2 * info.pairs

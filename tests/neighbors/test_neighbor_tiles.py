@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Neighbours of every distance against the whole matrix; options and errors."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from neighbor_cases import check_nearest, check_within
+from reference import examples, same
+
+import d2ke
+from d2ke.neighbors import search
+
+DISTANCES = [
+    ("dtw", {"window": 2}),
+    ("dtw", {"ground": "sqeuclidean"}),
+    ("mhd", {}),
+    ("hausdorff", {}),
+    ("chamfer", {}),
+    ("directed_mhd", {}),
+    ("directed_hausdorff", {}),
+    ("emd", {}),
+    ("kernel", {"sigma": 1.0}),
+]
+few = settings(max_examples=examples(30), deadline=None)
+
+
+@pytest.fixture(autouse=True)
+def small_tiles(monkeypatch):
+    """Let a few objects make many tiles."""
+    monkeypatch.setattr(search, "_TILE_BYTES", 8 * 25)
+
+
+@st.composite
+def collections(draw, kind=None):
+    """Sets of few distinct vectors, so that distances tie, or strings of few letters."""
+    n = draw(st.integers(2, 14))
+    if kind == "strings":
+        return draw(st.lists(st.text("ab", max_size=6), min_size=n, max_size=n))
+    dtype = draw(st.sampled_from([np.float32, np.float64]))
+    vector = st.lists(st.integers(-2, 2), min_size=2, max_size=2)
+    items = st.lists(vector, min_size=1, max_size=4)
+    drawn = draw(st.lists(items, min_size=n, max_size=n))
+    return d2ke.pack([np.array(item, dtype) * dtype(0.3) for item in drawn], channels_first=False)
+
+
+@pytest.mark.parametrize(("distance", "params"), DISTANCES)
+@few
+@given(data=st.data())
+def test_distances_of_vectors(distance, params, data):
+    X = data.draw(collections())
+    compare(data, X, distance, params)
+
+
+@few
+@given(data=st.data(), mode=st.sampled_from(["global", "prefix", "infix"]))
+def test_levenshtein(data, mode):
+    X = data.draw(collections("strings"))
+    compare(data, X, "levenshtein", {"mode": mode})
+
+
+@few
+@given(data=st.data())
+def test_python_function(data):
+    X = data.draw(st.lists(st.integers(0, 6), min_size=2, max_size=14))
+    compare(data, X, lambda a, b, power: float(abs(a - b)) ** power + 0.5 * (a > b), {"power": 2})
+
+
+def compare(data, X, distance, params):
+    """Compare both functions with the matrix, among X and against a part of X."""
+    options = {"distance": distance, "n_threads": data.draw(st.integers(1, 3)), **params}
+    include_self = data.draw(st.booleans())
+    D = d2ke.distance_matrix(X, **options)
+    radius = float(data.draw(st.sampled_from(list(D.ravel()))))
+    k = data.draw(st.integers(1, len(X) - 1))
+    check_nearest(D, X, k=k, include_self=include_self, **options)
+    check_within(D, X, radius=radius, include_self=include_self, **options)
+    Y = X[: data.draw(st.integers(1, len(X)))]
+    D = d2ke.distance_matrix(X, Y, **options)
+    check_nearest(D, X, Y, k=min(k, len(Y)), **options)
+    check_within(D, X, Y, radius=radius, **options)
+
+
+def test_a_compiled_function():
+    numba = pytest.importorskip("numba")
+    from scipy import LowLevelCallable
+
+    types = numba.types
+    double = types.CPointer(types.double)
+    signature = types.double(double, types.intp, double, types.intp, types.intp, types.voidptr)
+    function = numba.cfunc(signature)(lambda x, n, y, m, dim, data: abs(x[0] - y[0]) - (n == 2))
+    distance = LowLevelCallable(function.ctypes)
+    X = list(np.random.default_rng(0).random((40, 1, 1)))
+    D = d2ke.distance_matrix(X, distance=distance)
+    check_nearest(D, X, k=3, distance=distance)
+    check_within(D, X, radius=0.1, distance=distance)
+    X[37] = np.full((2, 1), 0.25)
+    with pytest.raises(ValueError, match=r"distance\(X\[\d+\], X?Y?\[\d+\]\) must be finite"):
+        d2ke.nearest(X, k=3, distance=distance)
+
+
+def test_a_bad_result_is_named_by_its_pair():
+    def refuse(a, b):
+        return -1.0 if (a, b) == (3, 11) else 1.0
+
+    with pytest.raises(ValueError, match=r"distance\(X\[3\], Y\[11\]\) must be finite and >= 0"):
+        d2ke.nearest(list(range(13)), k=1, distance=refuse)
+
+
+def test_zero_distances_are_stored():
+    graph = d2ke.within(["a", "b", "a"], radius=0, distance="levenshtein")
+    assert graph.nnz == 2
+    assert graph.data.tolist() == [0, 0]
+    assert graph.indices.dtype == np.int32
+
+
+def test_no_neighbours_make_an_empty_graph():
+    graph = d2ke.within([[0.0], [5.0]], radius=1, distance="dtw")
+    assert graph.shape == (2, 2)
+    assert graph.nnz == 0
+
+
+def test_itself_is_a_candidate_as_any_other():
+    indices, distances = d2ke.nearest(["a"] * 4, k=2, distance="levenshtein", include_self=True)
+    assert indices.tolist() == [[0, 1, 2]] * 4
+    same(distances, np.zeros((4, 3)))
+
+
+def test_max_memory():
+    X = d2ke.random_strings(300, "ACGT", length=9, seed=0)
+    D = d2ke.distance_matrix(X, distance="levenshtein")
+    check_nearest(D, X, k=2, distance="levenshtein", max_memory="100kB")
+    check_within(D, X, radius=3, distance="levenshtein", max_memory="500kB")
+    with pytest.raises(ValueError, match=r"max_memory is 40000 bytes, but \d+ are needed"):
+        d2ke.nearest(X, k=100, distance="levenshtein", max_memory=40000)
+    with pytest.raises(ValueError, match="within radius that are known so far"):
+        d2ke.within(X, radius=9, distance="levenshtein", max_memory="500kB")
