@@ -22,7 +22,7 @@ PARAMETERS = {
     "DistanceKNeighborsClassifier": "n_neighbors=1 distance=None distance_params=None "
     "n_threads=None",
     "LPDSK": "affinity='distance' distance=None gamma=None distance_params=None unknown=-1 "
-    "variant='relaxed' lam=None balance=True max_iter=10 n_threads=None",
+    "variant='relaxed' lam=None balance=True max_iter=None n_threads=None",
     "PseudoEuclidean": "R=64 distance=None distance_params=None n_threads=None",
     "RSMTransformer": "R=256 distance=None gamma=None distance_params=None n_threads=None "
     "random_state=None",
