@@ -28,6 +28,8 @@ from d2ke.discriminative.kernel_classifier import (
 )
 from d2ke.discriminative.lpdsk import Propagation, lpdsk
 from d2ke.discriminative.metrics import clustering_accuracy, normalized_mutual_information
+from d2ke.discriminative.neighbor_graph import neighbor_similarities
+from d2ke.discriminative.predict import discriminative_predict
 from d2ke.discriminative.similarity_machine import (
     SimilarityMachine,
     similarity_machine_fit,
@@ -135,6 +137,7 @@ __all__ = [
     "d2ke_transform",
     "datasets",
     "density_error_bound",
+    "discriminative_predict",
     "distance_matrix",
     "distance_names",
     "dsk_gram",
@@ -170,6 +173,7 @@ __all__ = [
     "markov_strings",
     "mesh",
     "nearest",
+    "neighbor_similarities",
     "normalized_mutual_information",
     "pack",
     "predict",

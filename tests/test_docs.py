@@ -74,10 +74,11 @@ def test_distributed_guide(capsys):
     assert names["products"].shape == (64, 64)
 
 
-def test_estimators_guide(capsys):
+@pytest.mark.parametrize("page", ["docs/estimators.md", "docs/clustering.md"])
+def test_guides_print_what_they_promise(page, capsys):
     pytest.importorskip("sklearn", minversion="1.6")
     names = {}
-    for code in blocks("docs/estimators.md"):
+    for code in blocks(page):
         exec(code, names)
         promised = re.findall(r"^print\(.*  # (.*)$", code, re.M)
         assert capsys.readouterr().out.splitlines() == promised

@@ -48,7 +48,7 @@ def public(module):
 NAMES = {
     "d2ke": """
     Block(name, distance, sampler, R, views=(), parameters=<factory>, from_omega=False)
-    Clustering(labels, alpha, objectives, best, lam)
+    Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
     D2KEModel(blocks, scaling, linear, kind, channels, alphabet, letters, C, accuracy,
         accuracy_error, largest_class, confusion, left_out, n_train, seconds)
     Explanation(label, decision, offset, blocks, omegas, training_objects)
@@ -68,7 +68,7 @@ NAMES = {
     Measure(points, vectors, kind='points', gap=0.0, n_samples=None)
     NeighborsInfo(pairs, computed=0, ruled_out=<factory>)
     Objects(kind, values, offsets, alphabet=None, letters=None, weights=None)
-    Propagation(labels, scores, classes, reached, alpha, objectives, lam)
+    Propagation(labels, scores, classes, reached, alpha, objectives, lam, h, trained)
     PseudoEuclidean(Z, eigenvalues, signature, _column_means, _map)
     SVMModel(support, coef, rho, classes, n_support, n_columns, vectors, kernel, svm_type,
         options)
@@ -82,9 +82,9 @@ NAMES = {
     bandwidth(X, *, n_neighbors=7)
     bootstrap_kernel_error(Z, *, delta=0.05, n_resamples=200, max_objects=256, seed=0,
         n_threads=None)
-    cdsk(K=None, n_clusters=None, *, points=None, features=None, h=None, lam=None,
-        variant='hard', trace_weight=0.1, smoothing=None, similarity='psd', risk='margin',
-        max_iter=10, seed=0)
+    cdsk(K=None, n_clusters=None, *, points=None, distances=None, features=None, h=None,
+        lam=None, variant='hard', trace_weight=0.1, smoothing=None, similarity='psd',
+        risk='margin', max_iter=10, seed=0)
     clustering_accuracy(y, labels)
     concatenate(collections)
     curve(points, *, closed=False, oriented=True, gap=None, n_samples=None, seed=0)
@@ -101,6 +101,7 @@ NAMES = {
         max_memory=None, resume=False, progress=False, client=None)
     datasets
     density_error_bound(X, y, alpha, *, h, delta=0.05)
+    discriminative_predict(result, K_new=None, *, points=None, distances=None, features=None)
     distance_matrix(X, Y=None, distance=None, *, n_threads=None, out=None, dtype=None,
         max_memory=None, resume=False, progress=False, client=None, **params)
     distance_names()
@@ -147,13 +148,14 @@ NAMES = {
     lipschitz_constant(w, gamma)
     load_model(file)
     load_search(path)
-    lpdsk(K=None, y=None, *, points=None, features=None, h=None, unknown=-1, lam=None,
-        variant='relaxed', trace_weight=0.1, similarity='psd', risk='margin', balance=True,
-        max_iter=10)
+    lpdsk(K=None, y=None, *, points=None, distances=None, features=None, h=None, unknown=-1,
+        lam=None, variant='relaxed', trace_weight=0.1, similarity='psd', risk='margin',
+        balance=True, max_iter=None)
     markov_strings(R, X, *, length, order=1, seed)
     mesh(vertices, faces, *, oriented=True, gap=None, n_samples=None, seed=0)
     nearest(X, Y=None, *, k, distance=None, include_self=False, n_threads=None, progress=False,
         max_memory=None, info=False, **params)
+    neighbor_similarities(points=None, *, distances=None, n_neighbors=15, h=None)
     normalized_mutual_information(y, labels)
     pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, name='items')
     predict(y, Z, model, *, probability=False)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 _BLOCK = 2**16  # similarities that are hashed at a time
 _TIE = 1e-9  # scores that differ by less, relatively, are equal but for rounding
@@ -30,6 +31,22 @@ def colours(rows: Any, codes: np.ndarray, *, square: bool) -> np.ndarray:
             bits = np.ascontiguousarray(rows[low : low + height]).view(np.uint64)
             with np.errstate(over="ignore"):  # sums modulo 2^64 do not depend on an order
                 sums[low : low + height] = _mixed(bits ^ seeds).sum(axis=1, dtype=np.uint64)
+        finer = _ranks(np.column_stack([ranks.astype(np.uint64), sums]))
+        if finer.max() == ranks.max():
+            return finer
+        ranks = finer
+
+
+def sparse_colours(K: csr_array, codes: np.ndarray) -> np.ndarray:
+    """Return the `colours` of objects from their sparse similarities; zeros tell nothing."""
+    ranks = _ranks(np.column_stack([codes, K.diagonal()]))
+    bits = (K.data + 0.0).astype(np.float64).view(np.uint64)
+    rows = np.repeat(np.arange(K.shape[0]), np.diff(K.indptr))
+    while True:
+        with np.errstate(over="ignore"):
+            values = _mixed(bits ^ _mixed(ranks.astype(np.uint64))[K.indices])
+            sums = np.zeros(K.shape[0], np.uint64)
+            np.add.at(sums, rows, values)
         finer = _ranks(np.column_stack([ranks.astype(np.uint64), sums]))
         if finer.max() == ranks.max():
             return finer

@@ -11,15 +11,13 @@ import numpy as np
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, generator, integer, positive_number
 from d2ke._base.memory import needs
+from d2ke.discriminative.automatic import FEW, SMOOTHINGS, balanced, choose_widths, clusters
 from d2ke.discriminative.kernel_classifier import CURVATURES
 from d2ke.discriminative.kernel_input import KernelInput, read_lam
-from d2ke.discriminative.kmeans import kmeans, unit_rows
+from d2ke.discriminative.trained import Trained
 
 VARIANTS = ("hard", "relaxed")
 TRACE_WEIGHT = 0.1
-# Tried in this order until no cluster is smaller than _SMALL times the mean size.
-_SMOOTHINGS = (0.0, 0.01, 0.1, 1.0)
-_SMALL = 0.1
 _STEP = 0.5  # part of the way to the new weights; whole steps often alternate
 
 
@@ -39,6 +37,13 @@ class Clustering:
         The round of `labels` and `alpha`.
     lam : float
         The weight of the quadratic term.
+    h : float or None
+        The width of the Gaussian kernel; where it was chosen, the common width, which most
+        objects have. None for K and features.
+    smoothing : float
+        The constant that was added to the weights of the graph, see `cdsk`.
+    trained : Trained
+        What `discriminative_predict` needs: the arguments, not copied, and the widths.
     """
 
     labels: np.ndarray = field(repr=False)
@@ -46,6 +51,9 @@ class Clustering:
     objectives: np.ndarray
     best: int
     lam: float
+    h: float | None
+    smoothing: float
+    trained: Trained = field(repr=False)
 
 
 needs(
@@ -54,6 +62,10 @@ needs(
         "K": "48 n^2 + c n^2 + 2560 n + 160 n k",
         "points": "48 n^2 + 32 n d + 10752 n + 160 n k",
         'points, risk="ise"': "56 n^2 + 32 n d + 10752 n + 160 n k",
+        "distances": "56 n^2 + c n^2 + 2560 n + 160 n k",
+        "points, h is None": "16 MiB + 32 n d + 96 n m + 2560 n + 160 n k",
+        "distances, h is None": "24 n^2 + c n^2 + 4096 n + 160 n k",
+        "sparse K": "96 E + 4096 n + 160 n k",
     },
     "give features in the place of K or points, or take fewer objects",
 )
@@ -74,6 +86,7 @@ def cdsk(
     n_clusters: int | None = None,
     *,
     points: Any = None,
+    distances: Any = None,
     features: Any = None,
     h: float | None = None,
     lam: float | None = None,
@@ -97,16 +110,21 @@ def cdsk(
 
     Parameters
     ----------
-    K : array_like, shape (n, n)
-        Gram matrix; or a symmetric similarity, see `similarity`.
+    K : array_like or scipy sparse, shape (n, n)
+        Gram matrix; or a symmetric similarity, see `similarity`. A sparse matrix, as of
+        `neighbor_similarities`, stays one.
     n_clusters : int
         2 to n.
     points : array_like, shape (n, d), optional
-        In place of K: vectors, for the Gaussian kernel of `gaussian_gram`.
+        In place of K: vectors, for the similarities of near neighbours with widths that are
+        chosen, or with `h` for the Gaussian kernel of `gaussian_gram`.
+    distances : array_like, shape (n, n), optional
+        In place of K: symmetric distances, as of `distance_matrix`, for the same as points.
     features : array_like, shape (n, R), optional
         In place of K: features Z, as of `d2ke_embed`, for K = Z Z', which is never formed.
     h : float, optional
-        Width of the kernel of `points`, > 0; default `bandwidth`.
+        Width of the kernel of `points` or `distances`, > 0; by default widths are chosen, see
+        the notes.
     lam : float, optional
         Weight of the quadratic term, > 0; default n / 2.
     variant : {"hard", "relaxed"}
@@ -118,8 +136,8 @@ def cdsk(
         weights' problem is not convex for three clusters or more.
     smoothing : float, optional
         A constant added to all weights of the graph that gives Y, >= 0, in units of
-        their mean. Default: the first of 0, 0.01, 0.1 and 1 that leaves no cluster of the first
-        round with less than a tenth of the mean size.
+        their mean. Default: the first of 0, 0.01, 0.1 and 1 with balanced clusters in the first
+        round: exp(entropy of their shares) - 1 is at least half of n_clusters - 1.
     similarity : {"psd", "general"}
         "general": K may be indefinite, and |K| takes its place in the quadratic terms.
     risk : {"margin", "ise"}
@@ -139,7 +157,8 @@ def cdsk(
     Raises
     ------
     TypeError
-        Not exactly one of K, points and features, no n_clusters, or values of a wrong type.
+        Not exactly one of K, points, distances and features, no n_clusters, or values of a wrong
+        type.
     ValueError
         K not symmetric, values that are not finite, numbers out of range, an object whose
         similarities are all 0, objects that are all alike, or a sum of similarities that is not
@@ -154,9 +173,16 @@ def cdsk(
     2 / lam, beyond which it would have negative entries; negative entries that remain
     become 0.
 
-    The defaults are one rule for all data, chosen by measurement (`benchmarks/clustering.py`),
-    not by theory. On its 12 data sets most of the gain over plain spectral clustering is the
-    smoothing's; the rounds after the first changed the mutual information by -0.02 to 0.02.
+    Widths that are chosen: `neighbor_similarities` with 60 / n_clusters neighbours, at least 7 and
+    at most n / 3, since more clusters have fewer objects each. Its local widths, half of the
+    distance to the third neighbour, become 0.7, 1 and 1.4 of it as long as the clusters of the
+    first round are not balanced; then there is smoothing, as for K. With at most 7 clusters k-means
+    has the rows of D^(-1/2) V, which are not scaled.
+
+    The defaults are one rule for all data, chosen by measurement (`benchmarks/README.md`), not by
+    theory. What is gained over plain spectral clustering is gained by the graph: the rounds after
+    the first, which use the weights, changed the mutual information by -0.02 to 0.04, and
+    are more often a loss than a gain.
 
     - lam: of the order of 1, as published, all weight falls on a few objects. At n / 2 equal
       weights are optimal but for the cut, so that the first round is spectral clustering and the
@@ -164,7 +190,8 @@ def cdsk(
     - trace_weight: the weights' step holds Y fixed, though Y'DY = I moves with them: the larger
       the weights at a border, the larger the cut, but also D. So the cut gets less weight.
     - Weights go half of the way in each round, as two solutions otherwise alternate.
-    - smoothing: without it, a few objects far from all others become a cluster.
+    - smoothing: without it, a few objects far from all others become one of two clusters. Among
+      many clusters some small ones are no fault: smoothing would hide the others.
 
     Features take O(n R) memory, and time O(n R) for each of some hundred products in a round.
 
@@ -201,19 +228,26 @@ def cdsk(
     if n_clusters is None:
         raise TypeError("n_clusters is needed")
     k = max(integer("n_clusters", n_clusters), 0)
-    kernel = KernelInput(K, points, features, h, similarity, risk).read("cdsk", k)
-    c = integer("n_clusters", n_clusters, 2, kernel.n)
-    lam = read_lam(lam, kernel.n)
-    alpha = np.full(kernel.n, 1 / kernel.n)
-    rounds: list[tuple[float, np.ndarray, np.ndarray]] = []
+    source = KernelInput(K, points, features, h, similarity, risk, distances)
+    source.check()
     with one_blas_thread():
+        if source.automatic:
+            chosen = choose_widths(source, k, draws, smoothing)
+            kernel, smoothing, h = chosen.kernel, chosen.smoothing, chosen.h
+        else:
+            kernel = source.read("cdsk", k)
+        c = integer("n_clusters", n_clusters, 2, kernel.n)
+        lam = read_lam(lam, kernel.n)
+        alpha = np.full(kernel.n, 1 / kernel.n)
+        rounds: list[tuple[float, np.ndarray, np.ndarray]] = []
+        few = source.automatic and c <= FEW
         for _ in range(max_iter):
-            tried = _SMOOTHINGS if smoothing is None else (smoothing,)
+            tried = SMOOTHINGS if smoothing is None else (smoothing,)
             for smoothing in tried:
                 graph = kernel.graph(alpha, lam, smoothing)
                 V = graph.eigenvectors(c)
-                codes = kmeans(unit_rows(V), c, generator(draws))
-                if np.bincount(codes, minlength=c).min() >= _SMALL * kernel.n / c:
+                codes = clusters(graph, V, few, draws)
+                if balanced(codes, c):
                     break
             if rounds and (codes == rounds[-1][1]).all():
                 break
@@ -226,4 +260,5 @@ def cdsk(
             rounds.append((problem.objective(alpha), codes, alpha))
     objectives = np.array([objective for objective, *_ in rounds])
     best = int(objectives.argmin())
-    return Clustering(*rounds[best][1:], objectives, best, lam)
+    trained = Trained(source, chosen if source.automatic else None)
+    return Clustering(*rounds[best][1:], objectives, best, lam, h, smoothing, trained)

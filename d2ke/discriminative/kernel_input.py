@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The arguments by which callers describe similarities: a matrix, points or features."""
+"""The arguments by which callers describe similarities: a matrix, points, distances, features."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
 from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import choice, positive_number
 from d2ke._base.memory import require_memory
-from d2ke.discriminative.canonical import colours
-from d2ke.discriminative.gaussian import gaussian
+from d2ke.discriminative.canonical import colours, sparse_colours
+from d2ke.discriminative.gaussian import gaussian, point_matrix
+from d2ke.discriminative.neighbor_graph import Neighborhood, neighborhood
 from d2ke.discriminative.similarity_graph import DenseKernel, FeatureKernel
+from d2ke.discriminative.sparse_kernel import SparseKernel
 from d2ke.embedding.spectrum import split
 
 SIMILARITIES = ("psd", "general")
+_ASYMMETRY = 1e-8  # of the largest similarity
 LAM = 0.5  # the default of lambda, in units of n
 
 
@@ -31,39 +35,88 @@ class KernelInput:
     h: float | None = None
     similarity: str = "psd"
     risk: str = "margin"
+    distances: Any = None
 
     def names(self) -> list[str]:
-        """Return which of K, points and features are not None."""
-        return [n for n in ("K", "points", "features") if getattr(self, n) is not None]
+        """Return which of K, points, distances and features are not None."""
+        names = ("K", "points", "distances", "features")
+        return [name for name in names if getattr(self, name) is not None]
+
+    def size(self) -> int:
+        """Return the number of points or distances, which are checked."""
+        name = self.names()[0]
+        rows = point_matrix(name, self.rows())
+        if name == "distances" and rows.shape[0] != rows.shape[1]:
+            raise ValueError(f"distances must be square, got shape {rows.shape}")
+        return len(rows)
+
+    def rows(self) -> Any:
+        """Return the argument that describes the objects."""
+        return getattr(self, self.names()[0])
 
     def ranks(self, codes: np.ndarray) -> np.ndarray:
         """Return the `colours` of objects with these labels."""
-        name = self.names()[0]
-        return colours(getattr(self, name), codes, square=name == "K")
+        if issparse(self.K):
+            return sparse_colours(csr_array(self.K), codes)
+        return colours(self.rows(), codes, square=self.names()[0] in ("K", "distances"))
 
     def taken(self, order: np.ndarray) -> KernelInput:
         """Return the arguments for the objects in another order."""
         name = self.names()[0]
-        rows = np.asarray(getattr(self, name))[order]
-        return replace(self, **{name: rows[:, order] if name == "K" else rows})
+        rows = csr_array(self.K) if issparse(self.K) else np.asarray(self.rows())
+        rows = rows[order]
+        square = name in ("K", "distances")
+        return replace(self, **{name: rows[:, order] if square else rows})
 
-    def read(self, function: str, k: int = 0) -> DenseKernel | FeatureKernel:
-        """Check the arguments and return the kernel.
-
-        There must be memory for the whole call of `function` with k classes.
-        """
+    def check(self) -> str:
+        """Check which arguments are there, and return the name of the objects'."""
         choice("similarity", self.similarity, SIMILARITIES)
         names = self.names()
         if len(names) != 1:
             listed = " and ".join(names) or "none"
-            raise TypeError(f"give one of K (a matrix), points and features; got {listed}")
+            raise TypeError(
+                f"give one of K (a matrix), points, distances and features; got {listed}"
+            )
         name = names[0]
-        if self.h is not None and self.points is None:
+        if self.h is not None and name not in ("points", "distances"):
             raise TypeError(f"h is the width of a kernel of points; {name} has none")
-        if self.similarity == "general" and self.K is None:
-            raise TypeError('similarity="general" is for a matrix K')
-        kernel, spread = getattr(self, f"_of_{name}")(function, k)
-        if isinstance(kernel, DenseKernel):
+        if self.similarity == "general" and (self.K is None or issparse(self.K)):
+            raise TypeError('similarity="general" is for a matrix K that is not sparse')
+        return name
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the widths are to be chosen."""
+        return self.h is None and self.names()[0] in ("points", "distances")
+
+    def neighbors(self, n_neighbors: int, function: str, k: int) -> Neighborhood:
+        """Find the neighbours for widths that are chosen."""
+        if self.distances is None:
+            X = point_matrix("points", self.points)
+            sizes = {"n": len(X), "d": X.shape[1], "m": min(n_neighbors, len(X)), "k": k}
+            require_memory(function, "points, h is None", **sizes)
+        return neighborhood(self.points, self.distances, n_neighbors, function, k=k)
+
+    def neighbor_kernel(
+        self, near: Neighborhood, n_neighbors: int, scale: float
+    ) -> tuple[SparseKernel, float]:
+        """Return the kernel of near neighbours, and the common width h."""
+        K, h = near.graph(n_neighbors, scale)
+        # As for points with one width: the kernel of sqrt(2) times the widths.
+        return SparseKernel(K, np.sqrt(K.data) if self.risk == "ise" else None), h
+
+    def read(self, function: str, k: int = 0) -> DenseKernel | FeatureKernel | SparseKernel:
+        """Check the arguments and return the kernel.
+
+        There must be memory for the whole call of `function` with k classes.
+        """
+        name = self.check()
+        sparse = issparse(self.K)
+        kernel, spread = getattr(self, "_of_sparse" if sparse else f"_of_{name}")(function, k)
+        if isinstance(kernel, SparseKernel):
+            lengths = np.bincount(kernel.rows, kernel.linear.data != 0, minlength=kernel.n)
+            empty = np.flatnonzero(lengths == 0)
+        elif isinstance(kernel, DenseKernel):
             empty = np.flatnonzero(~kernel.linear.any(axis=1))
         else:
             empty = np.flatnonzero(kernel.squares == 0)
@@ -75,6 +128,22 @@ class KernelInput:
         if spread == 0:
             raise ValueError(f"{name} has only equal rows: all objects are alike")
         return kernel
+
+    def _of_sparse(self, function: str, k: int) -> tuple[SparseKernel, float]:
+        K = sparse_matrix("K", self.K, function, k=k)
+        full = K.nnz == K.shape[0] ** 2
+        return SparseKernel(K), np.ptp(K.data) if full else 1.0
+
+    def _of_distances(self, function: str, k: int) -> tuple[DenseKernel, float]:
+        D = symmetric_matrix("distances", self.distances, function, "distances", k=k)
+        arrays.check_distances("distances", D)
+        h = positive_number("h", self.h)
+        K = D / h
+        K *= K
+        K *= -0.5
+        np.exp(K, out=K)
+        ise = self.risk == "ise"
+        return DenseKernel(K, np.sqrt(K) if ise else None), np.ptp(K, axis=0).max()
 
     def _of_features(self, function: str, k: int) -> tuple[FeatureKernel, float]:
         Z = arrays.matrix("features", self.features)
@@ -102,3 +171,30 @@ class KernelInput:
 def read_lam(lam: float | None, n: int) -> float:
     """Return lambda, or its default."""
     return LAM * n if lam is None else positive_number("lam", lam)
+
+
+def sparse_matrix(name: str, values: Any, function: str, **sizes: int) -> csr_array:
+    """Return a sparse matrix as float64 by rows, symmetric but for rounding, or raise."""
+    n, columns = values.shape
+    if n != columns or not n:
+        raise ValueError(f"{name} must be square and not empty, got shape {values.shape}")
+    require_memory(function, "sparse K", n=n, E=values.nnz, **sizes)
+    arrays.check_numbers(name, values)
+    K = csr_array(values, dtype=np.float64)
+    if not np.isfinite(K.data).all():
+        at = np.flatnonzero(~np.isfinite(K.data))[0]
+        row = np.searchsorted(K.indptr, at, side="right") - 1
+        arrays.refuse_entry(name, K.data[at], row, K.indices[at])
+    if not K.has_canonical_format:
+        K = K.copy() if K is values else K
+        K.sum_duplicates()
+    gaps = abs(K - K.T).tocoo()
+    largest = abs(K.data).max() if K.nnz else 0.0
+    if gaps.nnz and gaps.data.max() > _ASYMMETRY * largest:
+        at = gaps.data.argmax()
+        i, j = sorted((int(gaps.row[at]), int(gaps.col[at])))
+        raise ValueError(
+            f"{name} must be symmetric, but {name}[{i}, {j}] is {K[i, j]} and {name}[{j}, {i}] is "
+            f"{K[j, i]}; take (K + K.T) / 2, or K.maximum(K.T) for a graph of neighbours"
+        )
+    return K

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,15 @@ from d2ke._base import labels as class_labels
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, flag, integer, positive_number
 from d2ke._base.memory import needs
+from d2ke.discriminative.automatic import choose_widths_by_labels
 from d2ke.discriminative.canonical import averaged, largest
 from d2ke.discriminative.cdsk import TRACE_WEIGHT, VARIANTS
 from d2ke.discriminative.kernel_classifier import CURVATURES
 from d2ke.discriminative.kernel_input import KernelInput, read_lam
 from d2ke.discriminative.similarity_graph import indicators
+from d2ke.discriminative.trained import Trained
+
+_ROUNDS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +46,11 @@ class Propagation:
         The objective after each round.
     lam : float
         The weight of its quadratic term.
+    h : float or None
+        The width of the Gaussian kernel; where it was chosen, the common width, which most
+        objects have. None for K and features.
+    trained : Trained
+        What `discriminative_predict` needs: the arguments, not copied, and the widths.
     """
 
     labels: np.ndarray = field(repr=False)
@@ -51,6 +60,8 @@ class Propagation:
     alpha: np.ndarray = field(repr=False)
     objectives: np.ndarray
     lam: float
+    h: float | None
+    trained: Trained = field(repr=False)
 
 
 needs(
@@ -65,6 +76,7 @@ def lpdsk(
     y: Sequence | np.ndarray | None = None,
     *,
     points: Any = None,
+    distances: Any = None,
     features: Any = None,
     h: float | None = None,
     unknown: Any = -1,
@@ -74,7 +86,7 @@ def lpdsk(
     similarity: str = "psd",
     risk: str = "margin",
     balance: bool = True,
-    max_iter: int = 10,
+    max_iter: int | None = None,
 ) -> Propagation:
     """Propagate labels from some objects to all, by discriminative similarity (LPDSK).
 
@@ -84,16 +96,21 @@ def lpdsk(
 
     Parameters
     ----------
-    K : array_like, shape (n, n)
-        Gram matrix; or a symmetric similarity, see `similarity`.
+    K : array_like or scipy sparse, shape (n, n)
+        Gram matrix; or a symmetric similarity, see `similarity`. A sparse matrix, as of
+        `neighbor_similarities`, stays one.
     y : sequence of length n
         Labels of any one type, with `unknown` where they are not known; they are never changed.
     points : array_like, shape (n, d), optional
-        In place of K: vectors, for the Gaussian kernel of `gaussian_gram`.
+        In place of K: vectors, for the similarities of near neighbours with widths that are
+        chosen, or with `h` for the Gaussian kernel of `gaussian_gram`.
+    distances : array_like, shape (n, n), optional
+        In place of K: symmetric distances, as of `distance_matrix`, for the same as points.
     features : array_like, shape (n, R), optional
         In place of K: features Z, as of `d2ke_embed`, for K = Z Z', which is never formed.
     h : float, optional
-        Width of the kernel of `points`, > 0; default `bandwidth`.
+        Width of the kernel of `points` or `distances`, > 0; by default widths are chosen, see
+        the notes.
     unknown : label
         What marks an unknown label; of the labels' type (``""`` for strings).
     lam : float, optional
@@ -111,8 +128,9 @@ def lpdsk(
         Compare the scores of each class relative to their sum over the objects (class mass
         normalisation for equally large classes); False for the scores as they are, of which a few
         labels under a wide kernel leave one class the largest everywhere.
-    max_iter : int
-        Most rounds, >= 1; it stops earlier when the labels do not change.
+    max_iter : int, optional
+        Most rounds, >= 1; it stops earlier when the labels do not change. Default 10, or 1 with
+        widths that are chosen: there the weights took more than they gave.
 
     Returns
     -------
@@ -122,7 +140,7 @@ def lpdsk(
     Raises
     ------
     TypeError
-        Not exactly one of K, points and features, no y, or values of a wrong type.
+        Not exactly one of K, points, distances and features, no y, or values of a wrong type.
     ValueError
         K not symmetric, values that are not finite, lengths that differ, no labelled object,
         numbers out of range, an object whose similarities are all 0, or a sum of similarities
@@ -132,6 +150,11 @@ def lpdsk(
 
     Notes
     -----
+    Widths that are chosen: `neighbor_similarities` with n / (8 classes) neighbours, from 5 to 15,
+    or with other numbers of neighbours and twice the widths if these give the right label to more
+    of the labelled objects, each of which is left out in turn (at most 200 of them). Where classes
+    have one label each, nothing can be left out.
+
     Similarities below 1e-12 of the largest do not connect. Rows of features without a common
     non-zero column are not similar. Labels do not depend on the order of the rows: objects that
     nothing tells from each other get equal weights and scores, and of equal scores the first class
@@ -154,32 +177,47 @@ def lpdsk(
     choice("variant", variant, VARIANTS)
     choice("risk", risk, CURVATURES)
     s = positive_number("trace_weight", trace_weight)
-    max_iter = integer("max_iter", max_iter, 1)
+    if max_iter is not None:
+        max_iter = integer("max_iter", max_iter, 1)
     balance = flag("balance", balance)
     if y is None:
         raise TypeError("y, the labels, is needed")
     y = class_labels.label_array("y", y)
-    source = KernelInput(K, points, features, h, similarity, risk)
-    kernel = source.read("lpdsk", len(np.unique(y)))
-    class_labels.same_length("y", y, source.names()[0], kernel.n)
+    source = KernelInput(K, points, features, h, similarity, risk, distances)
+    name = source.check()
+    kernel = None if source.automatic else source.read("lpdsk", len(np.unique(y)))
+    n = source.size() if kernel is None else kernel.n
+    class_labels.same_length("y", y, name, n)
     known = y != _marker(unknown, y)
     if not known.any():
         raise ValueError(f"y has no label: every entry is the marker unknown={unknown!r}")
     classes, codes = np.unique(y[known], return_inverse=True)
-    lam = read_lam(lam, kernel.n)
+    lam = read_lam(lam, n)
+    if max_iter is None:
+        max_iter = 1 if source.automatic else _ROUNDS
     # All is computed in an order of its own, so that ties do not depend on the order of the rows.
-    marks = np.full(kernel.n, -1)
+    marks = np.full(n, -1)
     marks[known] = codes
     ranks = source.ranks(marks)
     order = np.argsort(ranks, kind="stable")
-    if (order[1:] < order[:-1]).any():
-        del kernel
-        kernel = source.taken(order).read("lpdsk", len(classes))
+    ordered = (order[1:] > order[:-1]).all()
+    sorted_source = source if ordered else source.taken(order)
     ranks, known, marks = ranks[order], known[order], marks[order]
+    chosen = None
+    if kernel is None:
+        with one_blas_thread():
+            chosen = choose_widths_by_labels(sorted_source, marks, len(classes))
+        kernel, h = chosen.kernel, chosen.h
+        if not ordered:  # the result has the neighbours of the objects as they came
+            near = source.neighbors(chosen.n_neighbors, "lpdsk", len(classes))
+            chosen = replace(chosen, near=near)
+    elif not ordered:
+        del kernel
+        kernel = sorted_source.read("lpdsk", len(classes))
     codes = marks[known]
-    F = np.zeros((kernel.n, len(classes)))
+    F = np.zeros((n, len(classes)))
     F[known] = indicators(codes, len(classes))
-    alpha = np.full(kernel.n, 1 / kernel.n)
+    alpha = np.full(n, 1 / n)
     objectives: list[float] = []
     labels: np.ndarray | None = None
     with one_blas_thread():
@@ -210,7 +248,8 @@ def lpdsk(
     F, reached, alpha, fixed, labels = (a[back] for a in (F, reached, alpha, fixed, labels))
     y = y.copy()
     y[~fixed] = classes[labels[~fixed]]
-    return Propagation(y, F, classes, reached, alpha, np.array(objectives), lam)
+    trained = Trained(source, chosen, unknown)
+    return Propagation(y, F, classes, reached, alpha, np.array(objectives), lam, h, trained)
 
 
 def _marker(unknown: Any, y: np.ndarray) -> Any:

@@ -23,8 +23,8 @@ from d2ke.discriminative.simplex_qp import solve_dense, solve_product
 
 # A little of the kernel itself, in units of 4/n, which is what 2 (alpha_i + alpha_j) is for equal
 # weights: objects without weight stay in the graph.
-_FLOOR = 1e-3
-_LARGE = 1500  # objects above which iteration finds few eigenvectors faster than reduction
+FLOOR = 1e-3
+LARGE = 1500  # objects above which iteration finds few eigenvectors faster than reduction
 _SPARE = 4  # eigenvectors computed beside those returned
 _KRYLOV = 160  # approximate dimension of a Krylov space
 _RESTARTS = 60
@@ -34,7 +34,8 @@ _EXACT = 1e-4  # relative gap of the weights' quadratic programs; labels hardly 
 _ROUGH = 1e-3  # the same for features, where a step costs O(n R)
 _MOST_PRODUCTS = 60
 _RANK = 1e-12  # of the largest eigenvalue; smaller ones are dropped from features
-_UNLINKED = 1e-12  # of the largest similarity
+_HARMONIC = 1e-6  # error of the harmonic function 1
+UNLINKED = 1e-12  # of the largest similarity
 
 
 class DenseKernel:
@@ -166,7 +167,7 @@ def graph_weights(
 ) -> np.ndarray:
     """Return S with weights capped, a little of the kernel added, and negative entries set to 0."""
     alpha = np.minimum(alpha, 2 / lam)
-    S = (2 * (alpha[:, None] + alpha) + 4 * _FLOOR / len(alpha)) * linear
+    S = (2 * (alpha[:, None] + alpha) + 4 * FLOOR / len(alpha)) * linear
     S -= 2 * lam * np.outer(alpha, alpha) * quadratic
     return np.maximum(S, 0.0, out=S)
 
@@ -177,24 +178,24 @@ class DenseGraph:
     def __init__(self, S: np.ndarray):
         self.S = S
         self.n = len(S)
-        self.degrees = _checked(S.sum(axis=1))
+        self.degrees = checked(S.sum(axis=1))
 
     def eigenvectors(self, c: int) -> np.ndarray:
         """Return those of the c largest eigenvalues of D^(-1/2) S D^(-1/2), largest first."""
         roots = np.sqrt(self.degrees)
         M = self.S / roots[:, None] / roots
-        if self.n <= max(_LARGE, 16 * (c + _SPARE)):
-            if self.n > _LARGE:  # Ctrl-C interrupts it
+        if self.n <= max(LARGE, 16 * (c + _SPARE)):
+            if self.n > LARGE:  # Ctrl-C interrupts it
                 return symmetric_eigen(M)[1][:, : -c - 1 : -1]
             vectors = eigh(M, subset_by_index=[self.n - c, self.n - 1], check_finite=False)[1]
             if vectors.shape[1] < c:  # LAPACK misses some of a multiple eigenvalue's vectors
                 vectors = symmetric_eigen(M)[1]
             return vectors[:, : -c - 1 : -1]
-        return _iterated(M.__matmul__, c, roots)
+        return iterated(M.__matmul__, c, roots)
 
     def components(self) -> np.ndarray:
         """Return for each object the number of its connected component."""
-        links = np.greater(self.S, _UNLINKED * self.S.max())
+        links = np.greater(self.S, UNLINKED * self.S.max())
         links |= links.T  # rounding may have made them different
         labels = np.full(self.n, -1)
         for number in range(self.n):
@@ -210,11 +211,45 @@ class DenseGraph:
 
     def harmonic(self, known: np.ndarray, F: np.ndarray) -> np.ndarray:
         """Return (D_uu - S_uu)^(-1) S_ul F for the objects u that are not known."""
-        u = np.flatnonzero(~known)
-        system = self.S[np.ix_(u, u)]
-        np.negative(system, out=system)
-        system[np.diag_indices_from(system)] += self.degrees[u]
-        return np.linalg.solve(system, self.S[np.ix_(u, np.flatnonzero(known))] @ F)
+        u, fixed = np.flatnonzero(~known), np.flatnonzero(known)
+        links = self.S[np.ix_(u, fixed)]
+        return harmonic_values(self.S[np.ix_(u, u)], links.sum(axis=1), links @ F)
+
+
+def harmonic_values(S: np.ndarray, outside: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solve (D - S) x = right, for D the row sums of S and `outside` on the diagonal."""
+    # With `outside` on the right, x is 1, and its error tells that of the others.
+    system = -S
+    system[np.diag_indices_from(system)] += S.sum(axis=1) + outside
+    try:
+        x = np.linalg.solve(system, np.column_stack([right, outside]))
+    except np.linalg.LinAlgError:
+        x = np.full((len(S), right.shape[1] + 1), np.nan)
+    if np.abs(x[:, -1] - 1).max(initial=0.0) <= _HARMONIC:
+        return x[:, :-1]
+    return _eliminated(S, outside, right)
+
+
+def _eliminated(S: np.ndarray, outside: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solve (D - S) x = right for D = row sums of S and `outside`, by sums of positive terms only.
+
+    Where parts of the graph are linked by similarities near rounding error, a solution by
+    differences loses them (Grassmann, Taksar, Heyman 1985).
+    """
+    n = len(S)
+    S, outside, right = S.copy(), outside.copy(), right.copy()
+    totals = np.empty(n)
+    for k in range(n - 1, -1, -1):
+        totals[k] = S[k, :k].sum() + outside[k]
+        if totals[k] > 0:
+            into = S[:k, k] / totals[k]
+            S[:k, :k] += np.outer(into, S[k, :k])
+            outside[:k] += into * outside[k]
+            right[:k] += np.outer(into, right[k])
+    for k in range(n):
+        if totals[k] > 0:
+            right[k] = (S[k, :k] @ right[:k] + right[k]) / totals[k]
+    return right
 
 
 class FeatureGraph:
@@ -225,11 +260,11 @@ class FeatureGraph:
         self.n = kernel.n
         self.alpha = alpha
         self.lam = lam
-        self.floor = 4 * _FLOOR / kernel.n
+        self.floor = 4 * FLOOR / kernel.n
         self.constant = 0.0
         sums = self.product(np.ones((self.n, 1)))[:, 0]
         self.constant = smoothing * float(sums.mean()) / self.n
-        self.degrees = _checked(sums + self.n * self.constant)
+        self.degrees = checked(sums + self.n * self.constant)
 
     def product(self, V: np.ndarray) -> np.ndarray:
         """Return S V."""
@@ -250,7 +285,7 @@ class FeatureGraph:
         if self.n <= max(2 * _KRYLOV, 16 * (c + _SPARE)):
             vectors = symmetric_eigen(normalised(np.eye(self.n)))[1]
             return vectors[:, : -c - 1 : -1]
-        return _iterated(normalised, c, roots[:, 0])
+        return iterated(normalised, c, roots[:, 0])
 
     def components(self) -> np.ndarray:
         """Return for each object the number of its connected component; features that are 0 link.
@@ -289,7 +324,7 @@ class FeatureGraph:
         return (right + A @ np.linalg.solve(inner, A.T @ (right / degrees))) / degrees
 
 
-def _iterated(product: Callable[[np.ndarray], np.ndarray], c: int, start: np.ndarray) -> np.ndarray:
+def iterated(product: Callable[[np.ndarray], np.ndarray], c: int, start: np.ndarray) -> np.ndarray:
     """Return eigenvectors to the c largest eigenvalues by restarted block Krylov spaces.
 
     A block, not a vector, since each connected component has an eigenvalue 1. The start is fixed,
@@ -331,7 +366,7 @@ def indicators(codes: np.ndarray, n_classes: int | None = None) -> np.ndarray:
     return np.eye(codes.max() + 1 if n_classes is None else n_classes)[codes]
 
 
-def _checked(degrees: np.ndarray) -> np.ndarray:
+def checked(degrees: np.ndarray) -> np.ndarray:
     """Refuse a graph in which a node has no edges."""
     bad = np.flatnonzero(~(degrees > 0))
     if bad.size:

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn.base import ClusterMixin
+from sklearn.utils.validation import check_is_fitted
 
 from d2ke.discriminative.cdsk import cdsk
+from d2ke.discriminative.predict import discriminative_predict
 from d2ke.estimators.inputs import seed_of
 from d2ke.estimators.similarities import SimilarityEstimator
 
@@ -20,14 +23,15 @@ class CDSK(ClusterMixin, SimilarityEstimator):
     n_clusters : int, default 2
         Number of clusters.
     affinity : {"distance", "features", "precomputed"}
-        ``"distance"``: similarities are exp(-gamma d(x, y)). ``"features"``: X is a matrix Z of
-        features, such as `D2KETransformer` makes, and similarities are Z Z', which is never
-        formed. ``"precomputed"``: X is the matrix of similarities.
+        ``"distance"``: similarities are those of near neighbours by `neighbor_similarities`,
+        with widths that `cdsk` chooses, or with `gamma` exp(-gamma d(x, y)). ``"features"``: X
+        is a matrix Z of features, such as `D2KETransformer` makes, and similarities are Z Z',
+        which is never formed. ``"precomputed"``: X is the matrix of similarities.
     distance : str or callable, optional
         As for `distance_matrix`; by default ``"levenshtein"`` for strings and ``"dtw"`` for
         vectors.
     gamma : float, optional
-        Inverse scale of the distance, > 0; by default 1 over the median distance.
+        Inverse scale of the distance, > 0; by default the widths are chosen.
     distance_params : dict, optional
         Parameters of the distance.
     variant, lam, smoothing, max_iter
@@ -48,6 +52,10 @@ class CDSK(ClusterMixin, SimilarityEstimator):
     n_iter_ : int
         Number of rounds.
 
+    Notes
+    -----
+    `predict` is `discriminative_predict`; training objects get their clusters.
+
     Examples
     --------
     >>> from d2ke.estimators import CDSK
@@ -55,6 +63,8 @@ class CDSK(ClusterMixin, SimilarityEstimator):
     ...     ["aabab", "abaab", "aaba", "bcbcc", "ccbcb", "cbbcc"]).tolist()
     [0, 0, 0, 1, 1, 1]
     """
+
+    _chooses_widths = True
 
     def __init__(
         self,
@@ -99,3 +109,8 @@ class CDSK(ClusterMixin, SimilarityEstimator):
         self.labels_ = self.clustering_.labels
         self.n_iter_ = len(self.clustering_.objectives)
         return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the clusters of objects; -1 for those that are similar to none."""
+        check_is_fitted(self)
+        return discriminative_predict(self.clustering_, **self._new_rows(X))

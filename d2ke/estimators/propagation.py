@@ -47,7 +47,8 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
     Notes
     -----
     `predict` gives new objects the class whose training objects they are most similar to: by the
-    mean over the objects of the class in `transduction_`, or without `balance` by the sum.
+    mean over the objects of the class in `transduction_`, or without `balance` by the sum. Without
+    `gamma` only near neighbours are similar, by the widths that `lpdsk` chose, and it is the sum.
 
     Examples
     --------
@@ -57,6 +58,8 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
     >>> model.transduction_.tolist(), model.predict(["aab", "cbb"]).tolist()
     ([0, 0, 0, 1, 1, 1], [0, 1])
     """
+
+    _chooses_widths = True
 
     def __init__(
         self,
@@ -69,7 +72,7 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
         variant="relaxed",
         lam=None,
         balance=True,
-        max_iter=10,
+        max_iter=None,
         n_threads=None,
         progress=False,
     ):
@@ -115,9 +118,13 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
         """Return the similarities to the objects of each class, divided by their sum."""
         check_is_fitted(self)
         votes = np.eye(len(self.classes_))[self._codes] * (self._codes >= 0)[:, None]
-        if self.balance:
-            votes /= np.maximum(votes.sum(axis=0), 1)
-        scores = np.maximum(self._new_similarities(X) @ votes, 0.0)
+        if self.objects_ is not None and self.gamma_ is None:
+            similar = self.propagation_.trained.similarities(self._new_rows(X)["distances"])
+        else:
+            similar = self._new_similarities(X)
+            if self.balance:
+                votes /= np.maximum(votes.sum(axis=0), 1)
+        scores = np.maximum(similar @ votes, 0.0)
         total = scores.sum(axis=1, keepdims=True)
         return np.where(total > 0, scores / np.where(total > 0, total, 1), 1 / len(self.classes_))
 

@@ -22,6 +22,7 @@ class SimilarityEstimator(DistanceEstimator):
     """
 
     _least_samples = 2
+    _chooses_widths = False  # where gamma is not there
 
     def __sklearn_tags__(self):
         """Say that a matrix of similarities is cut by rows and columns, and has any numbers."""
@@ -39,6 +40,9 @@ class SimilarityEstimator(DistanceEstimator):
             if self.gamma is not None:
                 positive_number("gamma", self.gamma)
             D = self._fit_distances(X)
+            if self.gamma is None and self._chooses_widths:
+                self.gamma_ = None
+                return {"distances": (D + D.T) / 2}
             self.gamma_ = inverse_scale(self.gamma, D[~np.eye(len(D), dtype=bool)])
             return {"K": dsk_gram(D, gamma=self.gamma_, beta=1.0), "similarity": "general"}
         self.objects_, self.distance_ = None, None
@@ -46,6 +50,16 @@ class SimilarityEstimator(DistanceEstimator):
             return {"K": self._square("similarities", X), "similarity": "general"}
         self.rows_ = read_table(self, X, reset=True)
         return {"features": self.rows_}
+
+    def _new_rows(self, X: Any) -> dict[str, np.ndarray]:
+        """Return the argument of `discriminative_predict` that describes new objects."""
+        if self.objects_ is None:
+            rows = read_table(self, X, reset=False)
+            return {"K_new" if self._precomputed() else "features": rows}
+        D = self._new_distances(X)
+        if self.gamma_ is None:
+            return {"distances": D}
+        return {"K_new": dsk_gram(D, gamma=self.gamma_, beta=1.0)}
 
     def _new_similarities(self, X: Any) -> np.ndarray:
         """Return the similarities of new objects to the training objects."""

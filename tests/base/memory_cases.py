@@ -321,6 +321,41 @@ def lpdsk_of_points(n, risk):
     return partial(d2ke.lpdsk, points=points(n, 3), y=some_labels(n), **how)
 
 
+@at({"n": 60_000, "d": 3}, {"n": 8000, "d": 20}, tiny={"n": 30})
+def neighbor_similarities(n, d):
+    return partial(d2ke.neighbor_similarities, points(n, d))
+
+
+@at({"n": 2000}, tiny={"n": 30})
+def neighbor_similarities_of_distances(n):
+    return partial(d2ke.neighbor_similarities, distances=np.abs(symmetric(n)))
+
+
+@at({"n": 40_000}, tiny={"n": 30})
+def cdsk_of_neighbors(n):
+    return partial(d2ke.cdsk, points=points(n, 3), n_clusters=3, smoothing=0, max_iter=2)
+
+
+@at({"n": 40_000}, tiny={"n": 30})
+def cdsk_of_a_sparse_matrix(n):
+    K = d2ke.neighbor_similarities(points(n, 3))
+    return partial(d2ke.cdsk, K, n_clusters=3, smoothing=0, max_iter=2)
+
+
+@at({"n": 2000, "h": None}, {"n": 1400, "h": 1.0}, tiny={"n": 30})
+def cdsk_of_distances(n, h):
+    D = np.abs(symmetric(n))
+    how = {"max_iter": 2, "trace_weight": 1.0}
+    return partial(d2ke.cdsk, distances=D, h=h, n_clusters=3, smoothing=0, **how)
+
+
+@at({"n": 2000}, tiny={"n": 30})
+def discriminative_predict(n):
+    Z = np.abs(points(n, 5))
+    result = d2ke.cdsk(features=Z, n_clusters=3, smoothing=0, max_iter=1)
+    return partial(d2ke.discriminative_predict, result, features=np.abs(points(n, 5)) + 1)
+
+
 @at({"n": 8000, "R": 250}, tiny={"n": 30, "R": 5})
 def cdsk_of_features(n, R):
     Z = np.abs(points(n, R))

@@ -52,7 +52,7 @@ def test_a_few_far_objects_are_not_a_cluster():
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("iris", 0.749), ("wine", 0.928), ("breast_cancer", 0.566)]
+    ("name", "expected"), [("iris", 0.717), ("wine", 0.892), ("breast_cancer", 0.688)]
 )
 def test_the_default_rule_on_real_data(name, expected):
     datasets = pytest.importorskip("sklearn.datasets")
@@ -99,7 +99,7 @@ def test_features_cluster_and_propagate_as_their_product(variant):
 @pytest.mark.parametrize("form", ["K", "features"])
 def test_as_many_components_as_clusters(form, monkeypatch):
     """Equal eigenvalues, of which a Krylov space of one vector would hold only one."""
-    monkeypatch.setattr(similarity_graph, "_LARGE", 10)
+    monkeypatch.setattr(similarity_graph, "LARGE", 10)
     y = np.arange(600) % 12
     Z = np.zeros((600, 36))
     for i, k in enumerate(y):

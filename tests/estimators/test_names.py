@@ -25,7 +25,7 @@ PARAMETERS = {
     "DistanceNeighborsTransformer": "n_neighbors=None radius=None distance=None "
     "distance_params=None n_threads=None progress=False",
     "LPDSK": "affinity='distance' distance=None gamma=None distance_params=None unknown=-1 "
-    "variant='relaxed' lam=None balance=True max_iter=10 n_threads=None progress=False",
+    "variant='relaxed' lam=None balance=True max_iter=None n_threads=None progress=False",
     "PseudoEuclidean": "R=64 distance=None distance_params=None n_threads=None progress=False",
     "RSMTransformer": "R=256 distance=None gamma=None distance_params=None n_threads=None "
     "progress=False random_state=None",

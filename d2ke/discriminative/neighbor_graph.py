@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Similarities of near neighbours as a sparse matrix, with widths that the data give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
+
+from d2ke._base import arrays
+from d2ke._base.arrays import symmetric_matrix
+from d2ke._base.checks import integer, positive_number
+from d2ke._base.memory import needs, require_memory
+from d2ke.discriminative.gaussian import point_matrix
+
+NEIGHBORS = 15
+SCALE = 0.5  # of a local width, in units of the distance to the third neighbour
+_LOCAL = 3
+_LEVEL = 90  # percent of the objects whose width is the common one
+_LEAST = 1e-6  # similarity of neighbours, so that the graph holds together in floating point
+_TREE = 12  # up to so many coordinates a tree finds neighbours faster than all distances
+_VALUES = 1 << 21  # distances that are computed at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Neighborhood:
+    """The nearest neighbours of n objects, themselves first, and where they came from."""
+
+    near: np.ndarray = field(repr=False)  # shape (n, k + 1), positions by distance
+    gaps: np.ndarray = field(repr=False)  # their distances
+    points: np.ndarray | None = field(repr=False, default=None)
+
+    @classmethod
+    def of_points(cls, X: np.ndarray, k: int) -> Neighborhood:
+        """Find the k nearest neighbours of points."""
+        near, gaps = _nearest(X, X, min(k, len(X) - 1) + 1)
+        _itself_first(near, gaps)
+        return cls(near, gaps, X)
+
+    @classmethod
+    def of_distances(cls, D: np.ndarray, k: int) -> Neighborhood:
+        """Find the k nearest neighbours from all distances."""
+        own = D.copy()
+        np.fill_diagonal(own, -1.0)
+        near = np.argsort(own, axis=1, kind="stable")[:, : min(k, len(D) - 1) + 1]
+        gaps = np.take_along_axis(D, near, axis=1)
+        gaps[:, 0] = 0.0
+        return cls(near, gaps)
+
+    def widths(self, scale: float, h: float | None = None) -> tuple[np.ndarray, float]:
+        """Return the widths of the objects, and the common one that none is below."""
+        local = scale * self.gaps[:, min(_LOCAL, self.gaps.shape[1] - 1)]
+        if h is None:
+            positive = local[local > 0]
+            if not positive.size:
+                # At least half of the neighbours are copies; the next ones tell the scale.
+                positive = scale * self.gaps[self.gaps > 0]
+            if not positive.size:
+                name = "distances" if self.points is None else "points"
+                raise ValueError(
+                    f"{name} has only equal points, or nearly so: the neighbours of each object "
+                    "have distance 0; give h, or other objects"
+                )
+            h = float(np.percentile(positive, _LEVEL))
+        return np.maximum(local, h), h
+
+    def graph(self, k: int, scale: float, h: float | None = None) -> tuple[csr_array, float]:
+        """Return exp(-d^2 / (2 w_i w_j)) for the k nearest neighbours, symmetric, and h."""
+        widths, h = self.widths(scale, h)
+        n, columns = len(self.near), min(k + 1, self.near.shape[1])
+        near = self.near[:, :columns]
+        values = _values(self.gaps[:, :columns], widths[:, None], widths[near])
+        starts = np.arange(0, near.size + 1, columns)
+        one = csr_array((values.ravel(), near.ravel(), starts), shape=(n, n))
+        both = one.maximum(one.T).tocsr()
+        both.sort_indices()
+        return both, h
+
+    def rows(self, new: np.ndarray, k: int, scale: float, h: float) -> csr_array:
+        """Return the similarities of new points, or of rows of distances, to the objects.
+
+        Each row is scaled to the largest value 1, so that far objects have neighbours, too.
+        """
+        widths, h = self.widths(scale, h)
+        n = len(self.near)
+        k = min(k, n)
+        if self.points is None:
+            near = np.argsort(new, axis=1, kind="stable")[:, :k]
+            gaps = np.take_along_axis(new, near, axis=1)
+        else:
+            near, gaps = _nearest(self.points, new, k)
+        own = np.maximum(scale * gaps[:, min(_LOCAL, k) - 1], h)
+        powers = gaps**2 / (2 * own[:, None] * widths[near])
+        values = np.exp(powers.min(axis=1, keepdims=True) - powers)
+        starts = np.arange(0, near.size + 1, k)
+        return csr_array((values.ravel(), near.ravel(), starts), shape=(len(new), n))
+
+
+def _values(gaps: np.ndarray, own: np.ndarray, others: np.ndarray) -> np.ndarray:
+    return np.maximum(np.exp(-0.5 * (gaps / own) * (gaps / others)), _LEAST)
+
+
+def _nearest(X: np.ndarray, new: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the k rows of X that are nearest to each new row, and their distances."""
+    if X.shape[1] <= _TREE:
+        gaps, near = cKDTree(X).query(new, k=np.arange(1, k + 1))
+        return near, gaps
+    near = np.empty((len(new), k), np.int64)
+    gaps = np.empty((len(new), k))
+    step = max(1, _VALUES // len(X))
+    for low in range(0, len(new), step):  # Ctrl-C is looked at between two
+        D = cdist(new[low : low + step], X)
+        some = np.argpartition(D, k - 1, axis=1)[:, :k]
+        part = np.take_along_axis(D, some, axis=1)
+        order = np.argsort(part, axis=1, kind="stable")
+        near[low : low + step] = np.take_along_axis(some, order, axis=1)
+        gaps[low : low + step] = np.take_along_axis(part, order, axis=1)
+    return near, gaps
+
+
+def _itself_first(near: np.ndarray, gaps: np.ndarray) -> None:
+    """Put each object first among its neighbours; copies may have taken its place."""
+    own = np.arange(len(near))
+    for row in np.flatnonzero(near[:, 0] != own):
+        at = np.flatnonzero(near[row] == row)
+        place = at[0] if at.size else near.shape[1] - 1
+        near[row, 1 : place + 1] = near[row, :place].copy()
+        near[row, 0] = row
+        gaps[row, 1 : place + 1] = gaps[row, :place].copy()
+        gaps[row, 0] = 0.0
+
+
+needs(
+    "neighbor_similarities",
+    {"": "16 MiB + 16 n d + 64 n k + 256 n", "distances": "24 n^2 + c n^2 + 64 n k + 256 n"},
+    "take fewer neighbours (k) or objects",
+)
+
+
+def neighbor_similarities(
+    points: Any = None,
+    *,
+    distances: Any = None,
+    n_neighbors: int = NEIGHBORS,
+    h: float | None = None,
+) -> csr_array:
+    """Compute the similarities of near neighbours as a sparse matrix.
+
+    K_ij = exp(-d_ij^2 / (2 w_i w_j)), at least 1e-6, where i is one of the nearest neighbours of
+    j, or j of i, and on the diagonal; else 0. The width w_i is h, or half the distance to the
+    third neighbour if that is more: nearly all objects have one width, and outliers a wider one,
+    so that they stay connected.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, d), optional
+        Vectors, for Euclidean distances.
+    distances : array_like, shape (n, n), optional
+        In place of points: symmetric distances, as of `distance_matrix`.
+    n_neighbors : int
+        Neighbours of each object, >= 1; n - 1 where there are fewer.
+    h : float, optional
+        The common width, > 0; default the value that 90 % of the local widths are not above.
+
+    Returns
+    -------
+    scipy.sparse.csr_array of float64, shape (n, n)
+        Symmetric, for `cdsk` and `lpdsk`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Not one of points and distances, values that are not finite, negative distances, a
+        parameter out of range, or objects that are all equal.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    Notes
+    -----
+    Of at most 12 coordinates a tree finds the neighbours, in time O(n log n) as a rule; of more,
+    all distances are computed in blocks, O(n^2 d).
+
+    References
+    ----------
+    Zelnik-Manor, Perona, "Self-tuning spectral clustering", NIPS 2004.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> K = d2ke.neighbor_similarities([[0.0], [1.0], [2.0], [3.0]], n_neighbors=1, h=2.0)
+    >>> K.toarray().round(2).tolist()
+    [[1.0, 0.88, 0.0, 0.0], [0.88, 1.0, 0.88, 0.0], [0.0, 0.88, 1.0, 0.88], [0.0, 0.0, 0.88, 1.0]]
+    """
+    k = integer("n_neighbors", n_neighbors, 1)
+    if h is not None:
+        h = positive_number("h", h)
+    if (points is None) == (distances is None):
+        raise TypeError("give one of points and distances")
+    near = neighborhood(points, distances, max(k, _LOCAL), "neighbor_similarities")
+    return near.graph(k, SCALE, h)[0]
+
+
+def neighborhood(
+    points: Any, distances: Any, n_neighbors: int, function: str, **sizes: int
+) -> Neighborhood:
+    """Check points or distances, and find k neighbours."""
+    if distances is None:
+        X = point_matrix("points", points)
+        _several("points", X)
+        if function == "neighbor_similarities":
+            require_memory(function, n=len(X), d=X.shape[1], k=n_neighbors)
+        return Neighborhood.of_points(X, n_neighbors)
+    case = "distances, h is None" if sizes else "distances"
+    sizes = sizes or {"k": n_neighbors}
+    D = symmetric_matrix("distances", distances, function, case, **sizes)
+    arrays.check_distances("distances", D)
+    _several("distances", D)
+    return Neighborhood.of_distances(D, n_neighbors)
+
+
+def _several(name: str, rows: np.ndarray) -> None:
+    if len(rows) < 2:
+        raise ValueError(f"{name} has only one object; at least two are needed")

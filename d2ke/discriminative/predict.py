@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Labels of new objects from the results of `cdsk` and `lpdsk`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.memory import needs, require_memory
+from d2ke.discriminative.cdsk import Clustering
+from d2ke.discriminative.lpdsk import Propagation
+from d2ke.discriminative.similarity_graph import indicators
+
+_FORMS = ("K_new", "points", "distances", "features")
+
+needs("discriminative_predict", "16 n m + 32 n k + 512 n + 512 m", "give the rows in parts")
+
+
+def discriminative_predict(
+    result: Clustering | Propagation,
+    K_new: Any = None,
+    *,
+    points: Any = None,
+    distances: Any = None,
+    features: Any = None,
+) -> np.ndarray:
+    """Predict the clusters or labels of new objects.
+
+    It is the kernel classifier of the weights and labels that were computed: the label with the
+    largest sum of alpha_i K(x, x_i) over the objects i that have it.
+
+    Parameters
+    ----------
+    result : Clustering or Propagation
+        What `cdsk` or `lpdsk` returned.
+    K_new : array_like or scipy sparse, shape (m, n)
+        Similarities of m new objects to the n training objects, for a result of K.
+    points : array_like, shape (m, d)
+        New vectors, for a result of points. With widths that were chosen, the similarities are
+        those to the nearest training objects, by the same rule as for the training.
+    distances : array_like, shape (m, n)
+        Distances to the training objects, for a result of distances.
+    features : array_like, shape (m, R)
+        Features, for a result of features.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Labels, of the type of ``result.labels``; -1, or `unknown` of `lpdsk`, for objects
+        without similarity to any that has a label.
+
+    Raises
+    ------
+    TypeError
+        Another result, or another form of objects than the training's.
+    ValueError
+        A number of columns that does not fit, or values that are not finite.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    Notes
+    -----
+    A row that is that of a training object, number for number, gets that object's label. The
+    result holds the arrays of the training, not copies of them: do not change them before.
+
+    References
+    ----------
+    Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative Similarity for Clustering and
+    Semi-Supervised Learning", 2017, eq. (1) and section 5.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.3]]
+    >>> result = d2ke.cdsk(points=X, n_clusters=2)
+    >>> d2ke.discriminative_predict(result, points=[[0.4], [4.0]]).tolist()
+    [0, 1]
+    """
+    if not isinstance(result, (Clustering, Propagation)):
+        raise TypeError(f"result must be what cdsk or lpdsk returned, got {type(result).__name__}")
+    trained = result.trained
+    values = dict(zip(_FORMS, (K_new, points, distances, features), strict=True))
+    given = [name for name, value in values.items() if value is not None]
+    if given != [trained.form]:
+        raise TypeError(
+            f"the result is of {trained.form.replace('_new', '')}: give {trained.form} only, got "
+            f"{' and '.join(given) or 'none'}"
+        )
+    rows = trained.read(values[trained.form])
+    n = len(result.labels)
+    classes = result.classes if isinstance(result, Propagation) else np.arange(n)
+    codes = np.minimum(np.searchsorted(classes, result.labels), len(classes) - 1)
+    reached = result.reached if isinstance(result, Propagation) else np.ones(n, bool)
+    c = int(codes.max()) + 1
+    require_memory("discriminative_predict", n=rows.shape[0], m=n, k=c)
+    similar = trained.similarities(rows)
+    votes = indicators(codes, c) * reached[:, None]
+    scores = similar @ (votes * result.alpha[:, None])
+    # Where only objects without weight are near, all weights are equal.
+    lost = ~(scores.max(axis=1, initial=0.0) > 0)
+    scores[lost] = similar[lost] @ votes
+    labels = classes[scores.argmax(axis=1)].astype(result.labels.dtype)
+    labels[~(scores.max(axis=1, initial=0.0) > 0)] = trained.marker
+    same = trained.same(rows)
+    labels[same >= 0] = result.labels[same[same >= 0]]
+    return labels

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Similarities as a sparse matrix, which stays one: graphs of many objects."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from d2ke.discriminative import similarity_graph
+from d2ke.discriminative.similarity_graph import (
+    FLOOR,
+    UNLINKED,
+    DenseGraph,
+    WeightProblem,
+    checked,
+    harmonic_values,
+    iterated,
+)
+
+_SOLVED = 1e-9  # residual of the harmonic function
+_MOST_STEPS = 5000
+
+
+class SparseKernel:
+    """Similarities as a sparse matrix; the quadratic ones have the same places."""
+
+    def __init__(self, linear: csr_array, quadratic: np.ndarray | None = None):
+        self.linear = linear
+        self.quadratic = linear.data if quadratic is None else quadratic
+        self.n = linear.shape[0]
+        self.sums = np.asarray(linear.sum(axis=1)).ravel()
+        self.rows = np.repeat(np.arange(self.n), np.diff(linear.indptr))
+
+    def _with(self, values: np.ndarray) -> csr_array:
+        """Return a matrix with these values at the places of the similarities."""
+        return csr_array((values, self.linear.indices, self.linear.indptr), self.linear.shape)
+
+    def graph(self, alpha: np.ndarray, lam: float, smoothing: float = 0.0) -> SparseGraph:
+        """Return the graph with the weights S, see `graph_weights`, and a constant added."""
+        alpha = np.minimum(alpha, 2 / lam)
+        one, other = alpha[self.rows], alpha[self.linear.indices]
+        S = (2 * (one + other) + 4 * FLOOR / self.n) * self.linear.data
+        S -= 2 * lam * one * other * self.quadratic
+        np.maximum(S, 0.0, out=S)
+        return SparseGraph(self._with(S), smoothing * S.sum() / self.n**2)
+
+    def hard(self, codes: np.ndarray, s: float, lam: float, curvature: float) -> WeightProblem:
+        """Return the problem of the weights, for labels."""
+        same = codes[self.rows] == codes[self.linear.indices]
+        H = self._with(np.where(same, lam * curvature, lam * (curvature - 4 * s)) * self.quadratic)
+        own = np.bincount(self.rows, self.linear.data * same, minlength=self.n)
+        return WeightProblem((4 * s - 1) * self.sums - 4 * s * own, H.__matmul__)
+
+    def relaxed(self, Y: np.ndarray, s: float, lam: float, curvature: float) -> WeightProblem:
+        """Return the problem of the weights, for coordinates Y."""
+        gaps = np.zeros(len(self.rows))
+        for column in Y.T:  # a column at a time, to hold no E x c values
+            gaps += (column[self.rows] - column[self.linear.indices]) ** 2
+        H = self._with(lam * (curvature - 2 * s * gaps) * self.quadratic)
+        pulled = np.bincount(self.rows, self.linear.data * gaps, minlength=self.n)
+        return WeightProblem(2 * s * pulled - self.sums, H.__matmul__)
+
+
+class SparseGraph:
+    """A graph by a sparse matrix of weights and a constant between all objects."""
+
+    def __init__(self, S: csr_array, constant: float = 0.0):
+        self.S = S
+        self.n = S.shape[0]
+        self.constant = constant
+        self.degrees = checked(np.asarray(S.sum(axis=1)).ravel() + self.n * constant)
+
+    def dense(self) -> DenseGraph:
+        """Return the same graph as a matrix."""
+        return DenseGraph(self.S.toarray() + self.constant)
+
+    def eigenvectors(self, c: int) -> np.ndarray:
+        """Return those of the c largest eigenvalues of D^(-1/2) S D^(-1/2), largest first."""
+        if self.n <= similarity_graph.LARGE:
+            return self.dense().eigenvectors(c)
+        roots = np.sqrt(self.degrees)[:, None]
+
+        def normalised(V: np.ndarray) -> np.ndarray:
+            V = V / roots
+            return (self.S @ V + self.constant * V.sum(axis=0)) / roots
+
+        return iterated(normalised, c, roots[:, 0])
+
+    def components(self) -> np.ndarray:
+        """Return for each object the number of its connected component."""
+        if self.constant > 0:
+            return np.zeros(self.n, np.int64)
+        links = self.S.data > UNLINKED * self.S.data.max()
+        linked = csr_array((links, self.S.indices, self.S.indptr), self.S.shape)
+        linked.eliminate_zeros()
+        return connected_components(linked, directed=False)[1].astype(np.int64)
+
+    def harmonic(self, known: np.ndarray, F: np.ndarray) -> np.ndarray:
+        """Return (D_uu - S_uu)^(-1) S_ul F for the objects u that are not known."""
+        u, fixed = np.flatnonzero(~known), np.flatnonzero(known)
+        if len(u) <= similarity_graph.LARGE:
+            rows = self.S[u]
+            outside = rows[:, fixed] @ np.ones(len(fixed)) + self.constant * len(fixed)
+            right = rows[:, fixed] @ F + self.constant * F.sum(axis=0)
+            return harmonic_values(rows[:, u].toarray() + self.constant, outside, right)
+        roots = np.sqrt(self.degrees[u])
+        rows = self.S[u]
+        inner = rows[:, u].tocsr()
+        right = (rows[:, fixed] @ F + self.constant * F.sum(axis=0)) / roots[:, None]
+        # Symmetric and scaled to a diagonal near 1, for conjugate gradients.
+        scale = np.repeat(1 / roots, np.diff(inner.indptr))
+        inner.data *= -scale / roots[inner.indices]
+        inner.setdiag(inner.diagonal() + 1.0)
+        return _solved(inner, right) / roots[:, None]
+
+
+def _solved(system: csr_array, right: np.ndarray) -> np.ndarray:
+    """Solve a positive definite system by conjugate gradients, all columns at once.
+
+    Not scipy's `cg`, which takes one column, and whose tolerance has had two names.
+    """
+    result = np.zeros_like(right)
+    rest, step = right.copy(), right.copy()
+    size = np.einsum("ij,ij->j", rest, rest)
+    enough = _SOLVED**2 * np.maximum(size, 1e-300)
+    for _ in range(_MOST_STEPS):
+        if (size <= enough).all():
+            break
+        image = system @ step
+        length = size / np.maximum(np.einsum("ij,ij->j", step, image), 1e-300)
+        result += length * step
+        rest -= length * image
+        new = np.einsum("ij,ij->j", rest, rest)
+        step = rest + new / np.maximum(size, 1e-300) * step
+        size = new
+    return result

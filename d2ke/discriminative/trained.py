@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `cdsk` and `lpdsk` keep for new objects: the training objects and the widths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from d2ke._base import arrays
+from d2ke._base.arrays import row_blocks
+from d2ke.discriminative.automatic import Widths
+from d2ke.discriminative.gaussian import gaussian
+from d2ke.discriminative.kernel_input import KernelInput
+
+_NEW = {"K": "K_new"}
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """The arguments of a call, not copied, and the widths that it chose; `None` if it chose none.
+
+    `marker` is the label of objects that are similar to none.
+    """
+
+    source: KernelInput
+    widths: Widths | None
+    marker: Any = -1
+
+    @property
+    def form(self) -> str:
+        """Which form new objects have: "K_new", "points", "distances" or "features"."""
+        name = self.source.names()[0]
+        return _NEW.get(name, name)
+
+    def read(self, values: Any) -> np.ndarray | csr_array:
+        """Check the rows of new objects."""
+        rows = csr_array(values, dtype=np.float64) if issparse(values) else None
+        if rows is None:
+            rows = np.asarray(arrays.matrix(self.form, values), dtype=np.float64)
+        elif self.form != "K_new":
+            raise TypeError(f"{self.form} must be a dense array, got sparse")
+        elif not np.isfinite(rows.data).all():
+            raise ValueError("K_new has values that are not finite")
+        wanted = self.source.rows()
+        columns = wanted.shape[1] if hasattr(wanted, "shape") else np.shape(wanted)[1]
+        if rows.shape[1] != columns:
+            raise ValueError(
+                f"{self.form} has {rows.shape[1]} columns, but the training objects have {columns}"
+            )
+        if self.form == "distances":
+            arrays.check_distances("distances", rows)
+        return rows
+
+    def similarities(self, rows: np.ndarray | csr_array) -> np.ndarray | csr_array:
+        """Return the similarities of new objects to the training objects."""
+        if self.form == "K_new":
+            return rows
+        if self.widths is not None:
+            chosen = self.widths
+            return chosen.near.rows(rows, chosen.n_neighbors, chosen.scale, chosen.h)
+        if self.form == "points":
+            return gaussian("points", rows, np.asarray(self.source.points), self.source.h)
+        if self.form == "distances":
+            K = rows / self.source.h
+            K *= K
+            K *= -0.5
+            return np.exp(K, out=K)
+        return rows @ np.asarray(self.source.features, dtype=np.float64).T
+
+    def same(self, rows: np.ndarray | csr_array) -> np.ndarray:
+        """Return for each row the first training object with the same row, or -1."""
+        places: dict[bytes, int] = {}
+        for at, key in enumerate(_keys(self.source.rows())):
+            places.setdefault(key, at)
+        return np.array([places.get(key, -1) for key in _keys(rows)], dtype=np.int64)
+
+
+def _keys(rows: Any) -> list[bytes]:
+    """Return a hash of each row; zeros have no sign, and are left out of sparse rows."""
+    if issparse(rows):
+        sparse = csr_array(rows, dtype=np.float64, copy=True)
+        sparse.sum_duplicates()
+        sparse.eliminate_zeros()
+        places = sparse.indices.astype(np.int64)
+        bounds = zip(sparse.indptr[:-1], sparse.indptr[1:], strict=True)
+        return [_hash(places[a:b].tobytes() + sparse.data[a:b].tobytes()) for a, b in bounds]
+    rows = np.asarray(rows)
+    parts = row_blocks(rows.shape)
+    return [_hash(row.tobytes()) for part in parts for row in rows[part].astype(np.float64) + 0.0]
+
+
+def _hash(values: bytes) -> bytes:
+    return blake2b(values, digest_size=16).digest()

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Similarities of near neighbours, sparse kernels, widths that are chosen, and new objects."""
+
+import numpy as np
+import pytest
+from discriminative_cases import SEEDS, blobs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import coo_matrix, csr_array, csr_matrix
+
+import d2ke
+from d2ke.discriminative import similarity_graph
+from d2ke.discriminative.automatic import balanced, left_out
+from d2ke.discriminative.similarity_graph import DenseKernel
+from d2ke.discriminative.sparse_kernel import SparseKernel
+
+
+def by_definition(D, k, h=None):
+    n = len(D)
+    order = [sorted((j for j in range(n) if j != i), key=lambda j, i=i: D[i, j]) for i in range(n)]
+    local = [0.5 * D[i, order[i][min(3, n - 1) - 1]] for i in range(n)]
+    h = np.percentile(local, 90) if h is None else h
+    w = np.maximum(local, h)
+    K = np.eye(n)
+    for i in range(n):
+        for j in order[i][:k]:
+            K[i, j] = K[j, i] = max(np.exp(-(D[i, j] ** 2) / (2 * w[i] * w[j])), 1e-6)
+    return K
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS, st.integers(2, 25), st.sampled_from([1, 3, 20]), st.integers(1, 6))
+def test_neighbor_similarities_by_definition(seed, n, d, k):
+    X = np.random.default_rng(seed).normal(size=(n, d))
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    for h in (None, 0.7):
+        expected = by_definition(D, k, h)
+        for data in ({"points": X}, {"distances": D}):
+            K = d2ke.neighbor_similarities(**data, n_neighbors=k, h=h)
+            np.testing.assert_allclose(K.toarray(), expected, atol=1e-9)
+            assert (K != K.T).nnz == 0
+
+
+def test_copies_of_points_are_their_own_neighbors():
+    X = np.repeat([[0.0], [1.0], [5.0]], 6, axis=0)
+    K = d2ke.neighbor_similarities(X, n_neighbors=2, h=1.0).toarray()
+    assert (K.diagonal() == 1).all()
+    assert (K == K.T).all()
+    with pytest.raises(ValueError, match="only equal points"):
+        d2ke.neighbor_similarities(X, n_neighbors=2)
+
+
+def graph_case(n=120, c=3, k=6, spread=1.0):
+    X, y = blobs(n, c=c, spread=spread)
+    return d2ke.neighbor_similarities(X, n_neighbors=k), y
+
+
+@pytest.mark.parametrize("variant", ["hard", "relaxed"])
+@pytest.mark.parametrize("kind", [csr_array, csr_matrix, coo_matrix])
+def test_sparse_kernels_are_as_dense_ones(kind, variant):
+    K, y = graph_case()
+    for smoothing in (0, 0.1):
+        dense = d2ke.cdsk(K.toarray(), 3, variant=variant, smoothing=smoothing, max_iter=1)
+        sparse = d2ke.cdsk(kind(K), 3, variant=variant, smoothing=smoothing, max_iter=1)
+        np.testing.assert_array_equal(sparse.labels, dense.labels)
+        assert sparse.objectives == pytest.approx(dense.objectives, rel=1e-2)
+    some = np.where(np.arange(120) < 6, y, -1)
+    dense = d2ke.lpdsk(K.toarray(), some, variant=variant, max_iter=1)
+    sparse = d2ke.lpdsk(kind(K), some, variant=variant, max_iter=1)
+    np.testing.assert_allclose(sparse.scores, dense.scores, atol=1e-8)
+    np.testing.assert_array_equal(sparse.labels, dense.labels)
+
+
+@settings(max_examples=20, deadline=None)
+@given(SEEDS)
+def test_sparse_problems_are_the_dense_ones(seed):
+    rng = np.random.default_rng(seed)
+    n, c = 12, 3
+    A = np.where(rng.random((n, n)) < 0.3, rng.random((n, n)), 0.0)
+    A = np.maximum(A, A.T) + np.eye(n)
+    codes, alpha, lam = rng.integers(0, c, n), rng.dirichlet(np.ones(n)), rng.uniform(0.1, 2 * n)
+    dense, sparse = DenseKernel(A), SparseKernel(csr_array(A))
+    Y, v = rng.normal(size=(n, c)), rng.normal(size=n)
+    for one, other in (
+        (dense.hard(codes, 0.3, lam, 2.0), sparse.hard(codes, 0.3, lam, 2.0)),
+        (dense.relaxed(Y, 0.3, lam, 1.0), sparse.relaxed(Y, 0.3, lam, 1.0)),
+    ):
+        np.testing.assert_allclose(other.f, one.f, atol=1e-10)
+        np.testing.assert_allclose(other.product(v), one.product(v), atol=1e-8)
+    for smoothing in (0.0, 0.3):
+        one, other = dense.graph(alpha, lam, smoothing), sparse.graph(alpha, lam, smoothing)
+        np.testing.assert_allclose(other.dense().S, one.S, atol=1e-12)
+        np.testing.assert_allclose(other.degrees, one.degrees)
+
+
+def test_many_objects_by_iteration(monkeypatch):
+    K, y = graph_case(600, spread=0.8)
+    some = np.where(np.arange(600) < 30, y, -1)
+    expected = d2ke.cdsk(K, 3, max_iter=1), d2ke.lpdsk(K, some, max_iter=1)
+    monkeypatch.setattr(similarity_graph, "LARGE", 10)
+    found = d2ke.cdsk(K, 3, max_iter=1), d2ke.lpdsk(K, some, max_iter=1)
+    np.testing.assert_array_equal(found[0].labels, expected[0].labels)
+    np.testing.assert_allclose(found[1].scores, expected[1].scores, atol=1e-6)
+
+
+@pytest.mark.parametrize("variant", ["hard", "relaxed"])
+def test_components_of_a_sparse_kernel(variant):
+    blocks = np.arange(90) % 3
+    K = csr_array((blocks[:, None] == blocks).astype(float))
+    np.testing.assert_array_equal(d2ke.cdsk(K, 3, variant=variant).labels, blocks)
+    found = d2ke.lpdsk(K, np.where(np.arange(90) < 2, blocks, -1), variant=variant)
+    assert (found.labels == np.where(blocks == 2, -1, blocks)).all()
+    assert (found.reached == (blocks < 2)).all()
+
+
+def test_parts_that_hardly_touch_get_the_nearest_label():
+    """Links of 1e-11, which a solution by differences would lose."""
+    parts = np.repeat(np.arange(3), 20)
+    K = np.where(parts[:, None] == parts, 1.0, 0.0)
+    for a, b, link in ((0, 20, 1e-11), (20, 40, 3e-11)):
+        K[a, b] = K[b, a] = link
+    y = np.full(60, -1)
+    y[5], y[45] = 0, 1
+    scores = d2ke.lpdsk(K, y, max_iter=1).scores
+    np.testing.assert_allclose(scores[20:40, 1], 0.75, atol=1e-6)
+    np.testing.assert_allclose(scores.sum(axis=1), 1.0)
+
+
+@settings(max_examples=10, deadline=None)
+@given(SEEDS, st.floats(0.01, 100))
+def test_chosen_widths_depend_on_scale_and_order_only(seed, scale):
+    rng = np.random.default_rng(seed)
+    X, y = blobs(60, seed=seed % 50, spread=0.6)
+    X = X + rng.normal(scale=0.01, size=X.shape)
+    order = rng.permutation(60)
+    first = d2ke.cdsk(points=X, n_clusters=3)
+    second = d2ke.cdsk(points=scale * X[order], n_clusters=3)
+    assert second.h == pytest.approx(scale * first.h)
+    assert second.smoothing == first.smoothing
+    some = np.where(np.arange(60) < 12, y, -1)
+    first = d2ke.lpdsk(points=X, y=some)
+    second = d2ke.lpdsk(points=scale * X[order], y=some[order])
+    assert second.h == pytest.approx(scale * first.h)
+    assert second.trained.widths.n_neighbors == first.trained.widths.n_neighbors
+    np.testing.assert_array_equal(second.labels, first.labels[order])
+
+
+def test_distances_are_as_points():
+    X, y = blobs(90, spread=0.6)
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    for h in (None, 1.0):
+        one = d2ke.cdsk(points=X, n_clusters=3, h=h)
+        other = d2ke.cdsk(distances=D, n_clusters=3, h=h)
+        np.testing.assert_array_equal(one.labels, other.labels)
+        assert other.h == pytest.approx(one.h)
+    some = np.where(np.arange(90) < 9, y, -1)
+    a, b = d2ke.lpdsk(points=X, y=some), d2ke.lpdsk(distances=D, y=some)
+    np.testing.assert_array_equal(a.labels, b.labels)
+
+
+def test_small_clusters_among_many_are_no_fault():
+    assert not balanced(np.r_[np.zeros(98, int), 1], 2)
+    assert not balanced(np.zeros(50, int), 2)
+    assert balanced(np.r_[np.repeat(np.arange(18), 20), 18, 19], 20)
+
+
+def test_leaving_out_is_as_doing_it():
+    K, y = graph_case(60, spread=1.5, k=5)
+    marks = np.where(np.arange(60) < 15, y, -1)
+    graph = SparseKernel(K).graph(np.full(60, 1 / 60), 30.0)
+    right = 0
+    for i in range(15):
+        known = (marks >= 0) & (np.arange(60) != i)
+        F = np.eye(3)[marks[known]]
+        scores = graph.harmonic(known, F)[np.flatnonzero(~known) == i][0]
+        right += scores.argmax() == y[i]
+    assert left_out(graph, marks, 3) == pytest.approx(right / 15)
+
+
+def forms(X):
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    Z = np.exp(-D[:, ::3])
+    K = d2ke.neighbor_similarities(X, n_neighbors=8)
+    return [
+        ({"points": X}, {"points": X}),
+        ({"points": X, "h": 1.0}, {"points": X}),
+        ({"distances": D}, {"distances": D}),
+        ({"distances": D, "h": 1.0}, {"distances": D}),
+        ({"features": Z}, {"features": Z}),
+        ({"K": np.exp(-D)}, {"K_new": np.exp(-D)}),
+        ({"K": K}, {"K_new": K}),
+    ]
+
+
+def test_training_objects_get_their_labels():
+    X, y = blobs(60, spread=1.5)
+    some = np.where(np.arange(60) < 9, y, -1)
+    some[3] = 0  # not that of its neighbours
+    for data, new in forms(X):
+        for result in (d2ke.cdsk(n_clusters=3, **data), d2ke.lpdsk(y=some, **data)):
+            predicted = d2ke.discriminative_predict(result, **new)
+            np.testing.assert_array_equal(predicted, result.labels)
+            assert predicted.dtype == result.labels.dtype
+
+
+def test_new_objects():
+    X, y = blobs(120)
+    train, test = np.arange(120) < 90, np.arange(120) >= 90
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    names = np.array(["a", "b", "c"])[y]
+    some = np.where(np.arange(90) < 9, names[:90], "")
+    for data, new in (
+        ({"points": X[train]}, {"points": X[test]}),
+        ({"distances": D[:90, :90]}, {"distances": D[90:, :90]}),
+        ({"points": X[train], "h": 1.0}, {"points": X[test]}),
+        ({"K": np.exp(-D[:90, :90])}, {"K_new": csr_array(np.exp(-D[90:, :90]))}),
+    ):
+        result = d2ke.cdsk(n_clusters=3, **data)
+        assert (d2ke.discriminative_predict(result, **new) == y[test]).all()
+        result = d2ke.lpdsk(y=some, unknown="", **data)
+        assert (d2ke.discriminative_predict(result, **new) == names[test]).all()
+        rows = next(iter(new.values()))
+        if "K_new" in new:
+            nothing = d2ke.discriminative_predict(result, 0 * rows.toarray())
+            assert (nothing == "").all()
+        elif "points" in new:
+            far = d2ke.discriminative_predict(result, points=rows * (100 if "h" not in data else 1))
+            assert (far != "").all()
+
+
+def test_estimators_predict():
+    from d2ke.estimators import CDSK, LPDSK
+
+    X, y = blobs(90)
+    rows = [row[:, None] for row in X]
+    model = CDSK(3, distance="dtw", random_state=0).fit(rows)
+    np.testing.assert_array_equal(model.predict(rows), model.labels_)
+    model = LPDSK(distance="dtw").fit(rows, np.where(np.arange(90) < 9, y, -1))
+    assert (model.predict(rows) == model.transduction_).mean() > 0.95
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "text"),
+    [
+        ({"K": csr_array(np.eye(3)[:2])}, ValueError, "K must be square"),
+        ({"K": csr_array(np.triu(np.ones((4, 4))))}, ValueError, r"K\[0, 1\] is 1.0 and K\[1, 0\]"),
+        ({"K": csr_array(np.diag([1.0, np.nan]))}, ValueError, "K has nan at position"),
+        ({"K": csr_array(np.diag([1.0, 0.0, 1]))}, ValueError, r"K\[1\] has zero similarity"),
+        ({"K": csr_array(np.eye(4)), "similarity": "general"}, TypeError, "not sparse"),
+        ({"distances": np.ones((3, 2))}, ValueError, "distances must be square"),
+        ({"distances": np.eye(3) - 1}, ValueError, "distances must be >= 0"),
+        ({"distances": np.zeros((5, 5))}, ValueError, "distances has only equal points"),
+    ],
+)
+def test_bad_similarities(data, error, text):
+    with pytest.raises(error, match=text):
+        d2ke.cdsk(n_clusters=2, **data)
+
+
+def test_bad_new_objects():
+    X, _ = blobs(30)
+    result = d2ke.cdsk(points=X, n_clusters=3)
+    for new, error, text in (
+        ({}, TypeError, "give points only, got none"),
+        ({"K_new": np.eye(30)}, TypeError, "give points only, got K_new"),
+        ({"points": np.ones((2, 3))}, ValueError, "points has 3 columns"),
+        ({"points": np.full((2, 2), np.nan)}, ValueError, "nan"),
+    ):
+        with pytest.raises(error, match=text):
+            d2ke.discriminative_predict(result, **new)
+    with pytest.raises(TypeError, match="result must be what cdsk or lpdsk returned"):
+        d2ke.discriminative_predict(3, points=X)
+    with pytest.raises(TypeError, match="one of points and distances"):
+        d2ke.neighbor_similarities()
+    with pytest.raises(ValueError, match="n_neighbors must be at least 1"):
+        d2ke.neighbor_similarities(X, n_neighbors=0)
+    with pytest.raises(ValueError, match="only one object"):
+        d2ke.neighbor_similarities(X[:1])
