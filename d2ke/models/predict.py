@@ -22,9 +22,7 @@ from d2ke.models.rows import BLOCK, Rows, write_features
 needs("d2ke_predict", "8 n k + 32 n + 2 B + W", "give X in parts")
 needs("d2ke_transform", "4 n R + 2 B + W", "give a path as out, or X in parts")
 needs("d2ke_transform", {"out is an array": "B + W + 16 MiB"}, "give X in parts")
-needs(
-    "d2ke_transform", {"out is a path": "B + W + 16 MiB"}, "max_memory makes the blocks smaller"
-)
+needs("d2ke_transform", {"out is a path": "B + W + 16 MiB"}, "max_memory makes the blocks smaller")
 
 
 def d2ke_predict(
