@@ -4,7 +4,10 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import d2ke
 
 ROOT = Path(__file__).parent.parent
 
@@ -78,6 +81,32 @@ def test_estimators_guide(capsys):
         exec(code, names)
         promised = re.findall(r"^print\(.*  # (.*)$", code, re.M)
         assert capsys.readouterr().out.splitlines() == promised
+
+
+def test_neighbors_guide(capsys):
+    pytest.importorskip("sklearn", minversion="1.6")
+    names = {}
+    for code in blocks("docs/neighbors.md"):
+        exec(code, names)
+        promised = re.findall(r"^print\(.*  # (.*)$", code, re.M)
+        assert capsys.readouterr().out.splitlines() == promised
+
+
+def test_hdbscan_takes_the_graph():
+    hdbscan = pytest.importorskip("hdbscan")
+    words = ["aab", "abaab", "aaba", "aabab", "bcc", "ccbcb", "cbbcc", "bccb", "bcbcc"]
+    graph = d2ke.within(words, radius=5, distance="levenshtein", include_self=True)
+    model = hdbscan.HDBSCAN(min_cluster_size=3, metric="precomputed")
+    assert model.fit_predict(graph).tolist() == [0] * 4 + [1] * 5
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_umap_takes_the_neighbours():
+    umap = pytest.importorskip("umap")
+    words = d2ke.random_strings(60, "abc", length=(3, 9), seed=0)
+    known = d2ke.nearest(words, k=14, distance="levenshtein", include_self=True)
+    model = umap.UMAP(n_neighbors=15, precomputed_knn=known)
+    assert model.fit_transform(np.zeros((60, 1))).shape == (60, 2)
 
 
 def test_matlab_guide_draws(capsys):

@@ -14,7 +14,7 @@ except ImportError as error:
 
 from d2ke.estimators.clustering import CDSK
 from d2ke.estimators.features import D2KETransformer, RSMTransformer
-from d2ke.estimators.neighbors import DistanceKNeighborsClassifier
+from d2ke.estimators.neighbors import DistanceKNeighborsClassifier, DistanceNeighborsTransformer
 from d2ke.estimators.propagation import LPDSK
 from d2ke.estimators.pseudo_euclidean import PseudoEuclidean
 from d2ke.estimators.similarity_machine import SimilarityMachineClassifier
@@ -27,6 +27,7 @@ __all__ = [
     "D2KERegressor",
     "D2KETransformer",
     "DistanceKNeighborsClassifier",
+    "DistanceNeighborsTransformer",
     "PseudoEuclidean",
     "RSMTransformer",
     "SimilarityMachineClassifier",

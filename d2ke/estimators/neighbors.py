@@ -6,13 +6,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from scipy.sparse import csr_matrix
+from sklearn.base import ClassifierMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import integer
-from d2ke.estimators.base import DistanceEstimator
-from d2ke.estimators.inputs import read_classes
+from d2ke.estimators.base import DistanceEstimator, ObjectsEstimator, chosen_distance
+from d2ke.estimators.inputs import read_classes, read_objects
 from d2ke.learners.neighbors import knn_predict, knn_shares
+from d2ke.neighbors.search import nearest, within
 
 
 class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
@@ -80,3 +82,114 @@ class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
         """
         check_is_fitted(self)
         return knn_shares(self._new_distances(X), self._codes, self.n_neighbors)
+
+
+class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
+    """Sparse graph of the nearest training objects, or of those within a radius, exactly.
+
+    What scikit-learn's ``KNeighborsTransformer`` and ``RadiusNeighborsTransformer`` are for
+    vectors: its graphs go to estimators with ``metric="precomputed"``. Over `nearest` and `within`.
+
+    Parameters
+    ----------
+    n_neighbors : int, optional
+        Number of neighbours beside the object itself; 5 where no radius is set either.
+    radius : float, optional
+        The largest distance of a neighbour, in place of `n_neighbors`.
+    distance : str or callable, optional
+        As for `distance_matrix`; by default ``"levenshtein"`` for strings and ``"dtw"`` for
+        vectors.
+    distance_params : dict, optional
+        Parameters of the distance, such as ``{"window": 5}``.
+    n_threads : int, optional
+        Threads to use; None for all that this process may use.
+    progress : bool
+        Show a progress bar (on a terminal only).
+
+    Attributes
+    ----------
+    objects_ : Objects or list
+        The training objects.
+    distance_ : str or callable
+        The distance.
+
+    Examples
+    --------
+    >>> from d2ke.estimators import DistanceNeighborsTransformer
+    >>> words = ["kitten", "mitten", "sitting", "fitting"]
+    >>> graph = DistanceNeighborsTransformer(n_neighbors=1).fit_transform(words)
+    >>> graph.toarray()
+    array([[0., 1., 0., 0.],
+           [1., 0., 0., 0.],
+           [0., 0., 0., 1.],
+           [0., 0., 1., 0.]])
+    """
+
+    def __init__(
+        self,
+        n_neighbors=None,
+        *,
+        radius=None,
+        distance=None,
+        distance_params=None,
+        n_threads=None,
+        progress=False,
+    ):
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.distance = distance
+        self.distance_params = distance_params
+        self.n_threads = n_threads
+        self.progress = progress
+
+    def __sklearn_tags__(self):
+        """Say that distances are not of X's type."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> DistanceNeighborsTransformer:
+        """Keep the training objects; y is not used."""
+        if self.n_neighbors is not None and self.radius is not None:
+            raise ValueError(
+                f"n_neighbors or radius may be set, not both: got {self.n_neighbors!r} and "
+                f"{self.radius!r}"
+            )
+        objects = read_objects(self, X, self.distance, reset=True)
+        self.distance_ = chosen_distance(self.distance, objects)
+        self.objects_ = objects
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> csr_matrix:
+        """Return the graph among the training objects, each with itself; y is not used."""
+        return self.fit(X)._graph(self.objects_, None)
+
+    def transform(self, X: Any) -> csr_matrix:
+        """Return the training objects near each object of X, by distance."""
+        check_is_fitted(self)
+        objects = read_objects(self, X, self.distance_, reset=False)
+        return self._graph(objects, self.objects_)
+
+    def _graph(self, X: Any, Y: Any) -> csr_matrix:
+        options = {"distance": self.distance_, **(self.distance_params or {})}
+        options |= {"n_threads": self.n_threads, "progress": self.progress}
+        if Y is None:
+            options["include_self"] = True
+        shape = len(X), len(X if Y is None else Y)
+        if self.radius is None:
+            k = 5 if self.n_neighbors is None else integer("n_neighbors", self.n_neighbors, 1)
+            if k >= shape[1]:
+                raise ValueError(
+                    f"n_neighbors must be less than the {shape[1]} training objects, got {k}"
+                )
+            indices, distances = nearest(X, Y, k=k + (Y is not None), **options)
+            starts = np.arange(0, indices.size + 1, k + 1)
+        else:
+            near = within(X, Y, radius=self.radius, **options)
+            rows = np.repeat(np.arange(shape[0]), np.diff(near.indptr))
+            order = np.lexsort((near.indices, near.data, rows))
+            indices, distances, starts = near.indices[order], near.data[order], near.indptr
+        # As scikit-learn's graphs: each row by distance, so that users need not sort it.
+        kind = np.int32 if max(*shape, indices.size) < 2**31 else np.int64
+        parts = distances.ravel(), indices.ravel().astype(kind), starts.astype(kind)
+        return csr_matrix(parts, shape=shape)

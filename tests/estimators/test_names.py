@@ -22,6 +22,8 @@ PARAMETERS = {
     "progress=False random_state=None",
     "DistanceKNeighborsClassifier": "n_neighbors=1 distance=None distance_params=None "
     "n_threads=None progress=False",
+    "DistanceNeighborsTransformer": "n_neighbors=None radius=None distance=None "
+    "distance_params=None n_threads=None progress=False",
     "LPDSK": "affinity='distance' distance=None gamma=None distance_params=None unknown=-1 "
     "variant='relaxed' lam=None balance=True max_iter=10 n_threads=None progress=False",
     "PseudoEuclidean": "R=64 distance=None distance_params=None n_threads=None progress=False",

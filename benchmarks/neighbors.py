@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Neighbours beside all distances in full and beside rapidfuzz, in the same run.
+
+``python -m benchmarks.neighbors [CASE ...] [--n 20000] [--threads 1]``
+
+All distances, d2ke's and rapidfuzz's, are computed for a part of the objects, and their time is
+extrapolated by the number of pairs (rapidfuzz computes each pair twice, which is counted once).
+Times are of the process, all threads together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import d2ke
+
+PART = 2000  # objects whose distances are computed in full
+
+
+def names(n: int) -> list[str]:
+    """Draw names of a few syllables, of which some are much more frequent than others."""
+    rng = np.random.default_rng(0)
+    starts, vowels, ends = (
+        "b c d f g h j k l m n p r s t v w br ch st th",
+        "a e i o u ai ee",
+        "n r s l",
+    )
+    syllables = [a + b + c for a in starts.split() for b in vowels.split()
+                 for c in ["", "", *ends.split()]]  # fmt: skip
+    share = 1 / np.arange(1, len(syllables) + 1)
+    order = rng.permutation(len(syllables))
+    drawn = order[rng.choice(len(syllables), (n, 6), p=share / share.sum())]
+    counts = rng.integers(3, 7, n)
+    return [
+        "".join(syllables[s] for s in row[:count]) for row, count in zip(drawn, counts, strict=True)
+    ]
+
+
+def reads(n: int) -> list[str]:
+    """Draw sequences of 150 letters, each tenth with a relative that has some errors."""
+    rng = np.random.default_rng(0)
+    result = list(d2ke.random_strings(n, "ACGT", length=150, seed=0))
+    for i in range(0, n - 1, 10):
+        letters = list(result[i])
+        for _ in range(rng.integers(1, 9)):
+            letters[rng.integers(0, len(letters))] = rng.choice(["", "A", "CC"])
+        result[i + 1] = "".join(letters)
+    return result
+
+
+def walks(n: int) -> d2ke.Objects:
+    """Draw random walks of 150 steps."""
+    steps = np.random.default_rng(0).standard_normal((n, 150, 1))
+    return d2ke.pack(steps.cumsum(axis=1), channels_first=False)
+
+
+def noise(n: int) -> d2ke.Objects:
+    """Draw white noise, for which no bound helps."""
+    steps = np.random.default_rng(0).standard_normal((n, 150, 1))
+    return d2ke.pack(steps, channels_first=False)
+
+
+STRINGS = {"distance": "levenshtein"}
+SERIES = {"distance": "dtw", "window": 7}
+CASES: dict[str, tuple[Callable[[int], Any], Callable[..., Any], dict[str, Any]]] = {
+    "names-within-2": (names, d2ke.within, {"radius": 2, **STRINGS}),
+    "names-nearest-5": (names, d2ke.nearest, {"k": 5, **STRINGS}),
+    "reads-within-10": (reads, d2ke.within, {"radius": 10, **STRINGS}),
+    "reads-nearest-1": (reads, d2ke.nearest, {"k": 1, **STRINGS}),
+    "walks-nearest-10": (walks, d2ke.nearest, {"k": 10, **SERIES}),
+    "noise-nearest-10": (noise, d2ke.nearest, {"k": 10, **SERIES}),
+}
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    """Return the time of the process for a call."""
+    started = time.process_time()
+    call()
+    return time.process_time() - started
+
+
+def full(X: Any, n_threads: int, **options: Any) -> float:
+    """Return the time of all distances."""
+    options.pop("k", None)
+    options.pop("radius", None)
+    part = X[:PART]
+    out = np.zeros((len(part), len(part)))
+    taken = seconds(lambda: d2ke.distance_matrix(part, n_threads=n_threads, out=out, **options))
+    return taken * (len(X) / len(part)) ** 2
+
+
+def rapidfuzz(X: Any, n_threads: int, **options: Any) -> float | None:
+    """Return the time of rapidfuzz with a cut, or None where it does not apply."""
+    if options["distance"] != "levenshtein":
+        return None
+    try:
+        from rapidfuzz.distance import Levenshtein
+        from rapidfuzz.process import cdist
+    except ImportError:
+        return None
+    part = list(X[:PART])
+    keywords = {"scorer": Levenshtein.distance, "workers": n_threads, "dtype": np.int32}
+    taken = seconds(lambda: cdist(part, part, score_cutoff=options.get("radius"), **keywords))
+    return taken * (len(X) / len(part)) ** 2 / 2
+
+
+def main() -> None:
+    """Measure the cases that are named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(CASES))
+    parser.add_argument("--n", type=int, default=20000, help="objects")
+    parser.add_argument("--threads", type=int, default=1, help="threads")
+    options = parser.parse_args()
+    print("| case | n | full s | rapidfuzz s | neighbours s | times | computed |")
+    print("|---|---|---|---|---|---|---|")
+    for name in options.cases or CASES:
+        draw, function, keywords = CASES[name]
+        X = draw(options.n)
+        X = d2ke.pack(X) if isinstance(X, list) else X
+        dense = full(X, options.threads, **keywords)
+        peer = rapidfuzz(X, options.threads, **keywords)
+        started = time.process_time()
+        info = function(X, n_threads=options.threads, info=True, **keywords)[-1]
+        taken = time.process_time() - started
+        shown = "" if peer is None else f"{peer:.1f}"
+        part = info.computed / info.pairs
+        print(f"| {name} | {options.n} | {dense:.1f} | {shown} | {taken:.2f} | {dense / taken:.1f} "
+              f"| {part:.2%} |", flush=True)  # fmt: skip
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(f"\nlargest resident set: {peak:.2f} GB")
+
+
+if __name__ == "__main__":
+    main()
