@@ -103,7 +103,7 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
         Parameters of the distance, such as ``{"window": 5}``.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    progress : bool, default False
+    progress : bool
         Show a progress bar (on a terminal only).
 
     Attributes
