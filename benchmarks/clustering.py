@@ -19,9 +19,8 @@ chose, and their own 7 nearest neighbours.
 The rule of `cdsk` was made with the sets of MADE; OPENED were looked at before its last change,
 HELD_OUT after it.
 
-large: time and memory of `cdsk` and `lpdsk` on features of 20000 strings of MNIST and on a sparse
-graph of 100000 points, each in a new process, and of the weights' quadratic program for 5000
-objects.
+large: time and memory of `cdsk` and `lpdsk` on features of 20000 strings of MNIST, each in a new
+process, and of the weights' quadratic program for 5000 objects.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 
 from snapshot_cases import blobs, d2ke, exact, rounded
@@ -29,6 +31,21 @@ def indefinite():
     return K + noise + noise.T, y
 
 
+def values(result, form):
+    """Return the fields of a result that are values, and the labels of some objects as new ones."""
+    assert isinstance(result, d2ke.Clustering | d2ke.Propagation)
+    rows = next(iter(similarity(form).values()))[:9]
+    new = {"K_new" if form == "K" else form: rows}
+    kept = [getattr(result, one.name) for one in fields(result) if one.name != "trained"]
+    return [*kept, d2ke.discriminative_predict(result, **new)]
+
+
+@rounded("neighbor_similarities", 1e-9)
+def neighbor_similarities():
+    X, _ = blobs(45)
+    return d2ke.neighbor_similarities(X, n_neighbors=5).toarray()
+
+
 def cluster(form):
     """Cluster by every variant."""
     made = {}
@@ -42,7 +59,7 @@ def cluster(form):
     if form == "K":
         S, _ = indefinite()
         made["general"] = d2ke.cdsk(np.abs(S), 3, similarity="general")
-    return made
+    return {name: values(result, form) for name, result in made.items()}
 
 
 def propagate(form):
@@ -61,7 +78,7 @@ def propagate(form):
     if form == "K":
         S, _ = indefinite()
         made["general"] = d2ke.lpdsk(np.abs(S), known, similarity="general")
-    return made
+    return {name: values(result, form) for name, result in made.items()}
 
 
 # The weights are found to a tolerance, within which rounding decides where the search ends.
