@@ -87,13 +87,20 @@ def main() -> None:
         for peers in (("Spectral rbf", "Spectral knn"), ("Spectral rbf",), ("Spectral knn",)):
             won = sum(row["CDSK"][1] >= max(row[peer][1] for peer in peers) - EQUAL for row in rows)
             print(f"{title}: NMI of CDSK at or above {' and '.join(peers)}: {won} of {len(rows)}")
-    if not arguments.draws:
-        return
+    if arguments.draws:
+        kept["propagation"] = propagation_tables(sets, arguments.draws)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(kept, indent=1))
+
+
+def propagation_tables(sets: dict[str, Set], n_draws: int) -> dict[str, dict[str, float]]:
+    """Print the table of label propagation and how often ours is ahead; return its values."""
+    values: dict[str, dict[str, float]] = {}
     print("\n| data | labels per class | " + " | ".join(PROPAGATORS) + " |")
     print("|---" * (2 + len(PROPAGATORS)) + "|")
     for name, data in sets.items():
-        for k, row in propagations(data, arguments.draws).items():
-            kept["propagation"][f"{name} {k}"] = row
+        for k, row in propagations(data, n_draws).items():
+            values[f"{name} {k}"] = row
             print(
                 f"| {name} | {k} | " + " | ".join(f"{v:.1f}" for v in row.values()) + " |",
                 flush=True,
@@ -101,7 +108,7 @@ def main() -> None:
     print()
     for title, names in (("made with", MADE), ("opened", OPENED), ("held out", HELD_OUT)):
         for k in N_LABELS:
-            rows = [kept["propagation"].get(f"{name} {k}") for name in names]
+            rows = [values.get(f"{name} {k}") for name in names]
             gains = [
                 row["LPDSK"] - max(v for peer, v in row.items() if peer != "LPDSK")
                 for row in rows
@@ -113,8 +120,7 @@ def main() -> None:
                     f"{title}, {k} labels: LPDSK at or above all: {won} of {len(gains)}, "
                     f"median gain {np.median(gains):.1f}"
                 )
-    if arguments.json:
-        arguments.json.write_text(json.dumps(kept, indent=1))
+    return values
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,14 @@ class Job:
         for file in (self.picture, self.out, self.input.save_features):
             if file is not None:
                 check_writable(Path(file))
-        return read_similarities(self.input, purpose, self.session)
+        data = read_similarities(self.input, purpose, self.session)
+        if self.options.get("similarity") == "general" and data.K is None:
+            (name,) = data.argument
+            raise InputError(
+                'similarity "general" is for a Gram matrix, or for distances with gamma '
+                f"(--gamma); {self.input.source} has {name} alone"
+            )
+        return data
 
     def finish(
         self, columns: dict[str, np.ndarray], panels: list[Panel], data: Similarities
@@ -73,7 +80,7 @@ class Job:
             write_columns(Path(self.out), columns)
             self.session.report(f"result: {os.fspath(self.out)}")
         if self.picture is not None:
-            places = self.session.long("map", coordinates, K=data.K, features=data.features)
+            places = self.session.long("map", lambda: coordinates(**data.for_map()))
             draw(Path(self.picture), data.title, places, panels)
             self.session.report(f"picture: {os.fspath(self.picture)}")
 
@@ -111,9 +118,10 @@ def cluster(job: Job, n_clusters: int | None = None) -> Clustering:
         n_clusters = len(classes)
     integer("n_clusters", n_clusters, 2, data.n)
     result = job.session.long(
-        "clustering", cdsk, K=data.K, features=data.features, n_clusters=n_clusters,
-        seed=job.input.seed, **job.options,
+        "clustering", cdsk, n_clusters=n_clusters, seed=job.input.seed, **data.argument,
+        **job.options,
     )  # fmt: skip
+    _report_widths(job, data, result.h)
     labels = result.labels
     rounds = len(result.objectives)
     job.session.report(
@@ -180,9 +188,8 @@ def propagate(job: Job, labeled: int | None = None) -> Propagation:
         used = _drawn(codes, len(classes), k, job.input.seed)
     job.session.report(f"given: labels of {used.sum()} objects of {len(classes)} classes")
     y = np.where(used, codes, -1)
-    result = job.session.long(
-        "label propagation", lpdsk, K=data.K, features=data.features, y=y, **job.options
-    )
+    result = job.session.long("label propagation", lpdsk, y=y, **data.argument, **job.options)
+    _report_widths(job, data, result.h)
     labels = result.labels
     job.session.report(f"lambda {result.lam:.4g}{_default(job)}; rounds: {len(result.objectives)}")
     counts = np.bincount(labels[labels >= 0], minlength=len(classes))
@@ -257,6 +264,12 @@ def _drawn(codes: np.ndarray, n_classes: int, k: int, seed: int) -> np.ndarray:
         members = np.flatnonzero(codes == code)
         drawn[rng.permutation(members)[: max(1, min(k, len(members) - 1))]] = True
     return drawn
+
+
+def _report_widths(job: Job, data: Similarities, h: float | None) -> None:
+    """Report the width that was chosen, if so."""
+    if data.automatic:
+        job.session.report(f"similarities of near neighbours; common width h = {h:.4g}, chosen")
 
 
 def _default(job: Job) -> str:

@@ -86,8 +86,8 @@ def _command(
         "--as",
         dest="form",
         choices=FORMS,
-        help="the file's matrix: a Gram matrix (default), distances d for exp(-gamma d), "
-        "features as from d2ke.d2ke_embed, or points for a Gaussian kernel",
+        help="the file's matrix: a Gram matrix (default), distances, features as from "
+        "d2ke.d2ke_embed, or points; for distances and points the widths are chosen",
     )
     add("--variable", metavar="NAME", help="the matrix in a .mat or HDF5 file")
     add(
@@ -104,8 +104,8 @@ def _command(
         "--gamma",
         type=number,
         metavar="G",
-        help=f"for distances (default {2 if name == 'cluster' else 10} / their median; for a data "
-        "set's distances to random objects, 5 / their median)",
+        help="for distances d: K = exp(-gamma d) in place of widths that are chosen; for a data "
+        "set's distances to random objects (default 5 / their median)",
     )
     add("--R", type=positive, metavar="R", help=f"random objects of a data set (default {R})")
     add(

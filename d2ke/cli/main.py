@@ -12,6 +12,7 @@ from d2ke._base.config import show_config
 from d2ke._version import __version__
 from d2ke.cli.clustering_parser import add_clustering_commands
 from d2ke.cli.models_parser import add_model_commands
+from d2ke.cli.neighbors_parser import add_neighbors_command
 from d2ke.cli.options import add_data, add_seed, positive, session_of, threads_parser
 from d2ke.cli.scaling import add_scaling_command
 
@@ -103,6 +104,7 @@ def _parser() -> argparse.ArgumentParser:
 
     add_scaling_command(commands, common)
     add_model_commands(commands, common)
+    add_neighbors_command(commands, common)
     add_clustering_commands(commands, common)
 
     config = commands.add_parser("config", help="version, OpenMP, instruction set, threads")

@@ -4,10 +4,7 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,58 +13,17 @@ import numpy as np
 
 from d2ke._base.files import check_writable
 from d2ke.cli.matrix_files import HDF5, InputError
+from d2ke.cli.object_files import Job, reported_warnings
 from d2ke.cli.result_files import check_result_file, input_errors, write_columns
-from d2ke.experiments.session import SILENT, Session
-from d2ke.io import read_objects
+from d2ke.experiments.session import Session
 from d2ke.learners.scores import confusion
 from d2ke.models.model import D2KEModel
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict
 from d2ke.models.rows import Rows, write_features
 from d2ke.models.train import d2ke_train
-from d2ke.objects.container import Objects
 
 _MOST_PRINTED = 20  # classes of a confusion matrix
-
-
-@dataclass(frozen=True)
-class Job:
-    """What the three commands take.
-
-    Attributes
-    ----------
-    file : path
-        The objects.
-    out : path
-        Where the result goes.
-    columns : mapping
-        Arguments of `d2ke.io.read_objects`: objects, labels, ids, time, channels_first.
-    max_memory : int or str, optional
-        Bytes that the computation may take.
-    session : Session
-        How to run.
-    """
-
-    file: str | os.PathLike
-    out: str | os.PathLike
-    columns: Mapping[str, Any] = field(default_factory=dict)
-    max_memory: int | str | None = None
-    session: Session = SILENT
-
-    @property
-    def computing(self) -> dict[str, Any]:
-        """The options of functions that compute."""
-        return {**self.session.computing, "max_memory": self.max_memory}
-
-    def read(self) -> tuple[Objects, np.ndarray | None]:
-        """Read the objects, and say what they are."""
-        with _reported_warnings(self.session):
-            objects, labels = read_objects(self.file, **self.columns)
-        known = "no labels"
-        if labels is not None:
-            known = f"labels of {len(np.unique(labels))} different values"
-        self.session.report(f"{Path(self.file).name}: {str(objects).strip('<>')}; {known}")
-        return objects, labels
 
 
 @input_errors()
@@ -102,7 +58,7 @@ def train(
     objects, labels = job.read()
     if labels is None:
         raise InputError(f"labels are needed (--labels): {job.file} has none")
-    with _reported_warnings(job.session):
+    with reported_warnings(job.session):
         model = d2ke_train(labels, objects, **settings, **job.computing)
     save_model(job.out, model)
     job.session.report(str(model))
@@ -216,16 +172,6 @@ def embed(job: Job, model_file: str | os.PathLike, resume: bool = False) -> tupl
     shape = len(objects), model.R
     job.session.report(f"features: {shape[0]} x {shape[1]}, {os.fspath(out)}")
     return shape
-
-
-@contextmanager
-def _reported_warnings(session: Session) -> Iterator[None]:
-    """Report warnings as lines of the command."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for text in dict.fromkeys(str(one.message) for one in caught):
-        session.report(f"warning: {text}")
 
 
 def _check_places(out: str | os.PathLike, report: str | os.PathLike | None) -> None:

@@ -6,20 +6,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from d2ke._base.checks import byte_count
-from d2ke.cli.options import add_seed, positive, session_of
+from d2ke.cli.options import FILES, add_objects, add_seed, job_of, positive
 
-_FILE = """\
-FILE holds objects and, for most uses, their labels:
-
-  .ts               series and classes, as in the UEA and UCR archives
-  .csv, .tsv        a header, then a string on each row; or a vector of a series on each row, with
-                    a column that says which series it is of (id, or --ids NAME)
-  .mat              a cell of strings or matrices, and labels
-  .fasta, .fa       sequences; the label is the last field of the header between |, or the group
-                    of a regular expression, --labels 'family=(\\w+)'
-  .npz, .h5, .hdf5  arrays values and offsets, or series of equal length, or strings; and labels
-"""
 _EXAMPLES = {
     "train": """\
 examples:
@@ -78,7 +66,7 @@ def _command(
         name,
         parents=[common],
         help=short,
-        description=f"{short[0].upper()}{short[1:]}.\n\n{_FILE}",
+        description=f"{short[0].upper()}{short[1:]}.\n\n{FILES}",
         epilog=_EXAMPLES[name],
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -88,60 +76,24 @@ def _command(
     add("file", metavar="FILE", help="the objects")
     endings = "; .csv, .h5 or .hdf5" if name == "predict" else ""
     add("--out", required=True, metavar="FILE", help=f"where to write, such as {out}{endings}")
-    add(
-        "--objects",
-        action="append",
-        metavar="NAME",
-        help="the variable or column of the objects; several times for the channels of series",
-    )
-    add("--labels", metavar="NAME", help="the variable or column of the labels (default: by name)")
-    add("--ids", metavar="NAME", help="the column that says which series a row is of")
-    add("--time", metavar="NAME", help="the column by which the rows of a series are ordered")
-    add(
-        "--channels-first",
-        action=argparse.BooleanOptionalAction,
-        help="matrices have channels in rows (default: as far as that can be seen)",
-    )
-    add("--max-memory", type=_bytes, metavar="BYTES", help="such as 2GB; refuse to take more")
+    add_objects(parser)
     return parser
-
-
-def _bytes(text: str) -> int:
-    """Return a number of bytes."""
-    try:
-        return byte_count("it", int(text) if text.isdecimal() else text)
-    except (TypeError, ValueError) as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _job(options: argparse.Namespace) -> Any:
-    from d2ke.cli.models import Job
-
-    names = options.objects
-    columns = {
-        "objects": names[0] if names and len(names) == 1 else names,
-        "labels": options.labels,
-        "ids": options.ids,
-        "time": options.time,
-        "channels_first": options.channels_first,
-    }
-    return Job(options.file, options.out, columns, options.max_memory, session_of(options))
 
 
 def _train(options: argparse.Namespace) -> None:
     from d2ke.cli.models import train
 
     settings = {"distance": options.distance, "R": options.R, "seed": options.seed}
-    train(_job(options), settings, options.report)
+    train(job_of(options), settings, options.report)
 
 
 def _predict(options: argparse.Namespace) -> None:
     from d2ke.cli.models import predict
 
-    predict(_job(options), options.model, options.report)
+    predict(job_of(options), options.model, options.report)
 
 
 def _embed(options: argparse.Namespace) -> None:
     from d2ke.cli.models import embed
 
-    embed(_job(options), options.model, options.resume)
+    embed(job_of(options), options.model, options.resume)

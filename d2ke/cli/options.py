@@ -4,11 +4,25 @@
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import sys
 from functools import partial
 from typing import Any
 
-from d2ke._base.checks import positive_number
+from d2ke._base.checks import byte_count, positive_number
+
+FILES = """\
+FILE holds objects and, for most uses, their labels:
+
+  .ts               series and classes, as in the UEA and UCR archives
+  .csv, .tsv        a header, then a string on each row; or a vector of a series on each row, with
+                    a column that says which series it is of (id, or --ids NAME)
+  .mat              a cell of strings or matrices, and labels
+  .fasta, .fa       sequences; the label is the last field of the header between |, or the group
+                    of a regular expression, --labels 'family=(\\w+)'
+  .npz, .h5, .hdf5  arrays values and offsets, or series of equal length, or strings; and labels
+"""
 
 
 def number(text: str) -> float:
@@ -17,6 +31,28 @@ def number(text: str) -> float:
         return positive_number("it", float(text))
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive finite number") from None
+
+
+def radius(text: str) -> float:
+    """Return a finite number of at least 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number of at least 0")
+    return value
+
+
+def parameter(text: str) -> tuple[str, Any]:
+    """Return the name and the value of NAME=VALUE: a number, true, false, null, or else text."""
+    name, sign, value = text.partition("=")
+    if not name or not sign:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE, such as window=5")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
 
 
 def _whole(text: str, low: int) -> int:
@@ -32,6 +68,14 @@ def _whole(text: str, low: int) -> int:
 
 positive = partial(_whole, low=1)
 seed = partial(_whole, low=0)
+
+
+def _bytes(text: str) -> int:
+    """Return a number of bytes."""
+    try:
+        return byte_count("it", int(text) if text.isdecimal() else text)
+    except (TypeError, ValueError) as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def threads_parser() -> argparse.ArgumentParser:
@@ -55,6 +99,26 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=seed, default=0, metavar="S", help="random seed (default 0)")
 
 
+def add_objects(parser: argparse.ArgumentParser) -> None:
+    """Add what says where a file has its objects and labels, and the memory that they may take."""
+    add = parser.add_argument
+    add(
+        "--objects",
+        action="append",
+        metavar="NAME",
+        help="the variable or column of the objects; several times for the channels of series",
+    )
+    add("--labels", metavar="NAME", help="the variable or column of the labels (default: by name)")
+    add("--ids", metavar="NAME", help="the column that says which series a row is of")
+    add("--time", metavar="NAME", help="the column by which the rows of a series are ordered")
+    add(
+        "--channels-first",
+        action=argparse.BooleanOptionalAction,
+        help="matrices have channels in rows (default: as far as that can be seen)",
+    )
+    add("--max-memory", type=_bytes, metavar="BYTES", help="such as 2GB; refuse to take more")
+
+
 def session_of(options: argparse.Namespace) -> Any:
     """Return the `Session` of a command: it shows progress, and prints what it reports."""
     from d2ke.experiments.session import Session
@@ -62,6 +126,21 @@ def session_of(options: argparse.Namespace) -> Any:
     return Session(
         getattr(options, "data", None), n_threads=options.threads, progress=True, report=_print
     )
+
+
+def job_of(options: argparse.Namespace) -> Any:
+    """Return the `Job` of a command on a file of objects."""
+    from d2ke.cli.object_files import Job
+
+    names = options.objects
+    columns = {
+        "objects": names[0] if names and len(names) == 1 else names,
+        "labels": options.labels,
+        "ids": options.ids,
+        "time": options.time,
+        "channels_first": options.channels_first,
+    }
+    return Job(options.file, options.out, columns, options.max_memory, session_of(options))
 
 
 def _print(line: str) -> None:

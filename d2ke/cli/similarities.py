@@ -28,8 +28,8 @@ R = 1024
 KERNELS = ("gaussian", "linear")
 # Chosen by measurement, not by theory. Labels go from neighbour to neighbour and need similarities
 # that decrease faster than for clusters; if all are nearly equal, one class takes all objects.
-_GAMMA_SCALE = {"clusters": 2.0, "labels": 10.0}  # in units of 1 / (median distance)
-_GAMMA_SCALE_FEATURES = 5.0  # the same, of distances to random objects
+_GAMMA_SCALE_FEATURES = 5.0  # of distances to random objects, in units of 1 / (median distance)
+_GAMMA_SCALE_MAP = 2.0  # of distances among the objects, the same
 _WIDTH = {"clusters": 1.0, "labels": 1 / 3}  # of features, in units of the bandwidth
 _DENSE = 5000  # up to so many objects a matrix fits, and is faster than features
 _ORDER = 3  # of the Markov chain of random strings
@@ -47,17 +47,17 @@ class Input:
     source : str
         A data set of `d2ke.datasets`, or a .mat, .h5, .hdf5, .csv, .tsv or .txt file.
     form : {"gram", "distances", "features", "points"}, optional
-        The kind of a file's matrix. Distances d become similarities exp(-gamma d); points get the
-        Gaussian kernel with the width `d2ke.bandwidth`, and for labels a third of it; features
-        use `kernel`. Default: "features" for files of `d2ke.io.save_features`, else "gram".
+        The kind of a file's matrix. Points and distances get similarities of near neighbours with
+        widths that `d2ke.cdsk` and `d2ke.lpdsk` choose; distances d with gamma become
+        exp(-gamma d); features use `kernel`. Default: "features" for files of
+        `d2ke.io.save_features`, else "gram".
     variable : str, optional
         The matrix in a MAT-file or an HDF5 file of several.
     labels : str, optional
         Known labels: a variable of the same file, or a text file with one in each line.
     gamma : float, optional
-        For distances, > 0; default 2 / (their median) for clusters and 10 / (their median) for
-        labels, without zeros. For the features of a data set, 5 / (median distance to the
-        random objects).
+        For distances, > 0; without it widths are chosen. For the features of a data set, by
+        default 5 / (median distance to the random objects).
     R : int, optional
         Random objects, for data sets; default 1024.
     kernel : {"gaussian", "linear"}, optional
@@ -81,7 +81,7 @@ class Input:
 
 @dataclass(frozen=True, eq=False)
 class Similarities:
-    """The similarities of n objects, and their labels.
+    """The similarities of n objects, or what they are made of, and their labels.
 
     Attributes
     ----------
@@ -89,19 +89,45 @@ class Similarities:
         The data set's or the file's name.
     K, features : ndarray or None
         The Gram matrix, shape (n, n), or features Z, shape (n, R), for K = Z Z'.
+    points, distances : ndarray or None
+        In their place, shape (n, d) or (n, n): the widths of the similarities are to be chosen.
     labels : ndarray of int64, float64 or str, shape (n,), or None
         Their labels, if any are known.
     """
 
     title: str
-    K: np.ndarray | None
-    features: np.ndarray | None
-    labels: np.ndarray | None
+    K: np.ndarray | None = None
+    features: np.ndarray | None = None
+    labels: np.ndarray | None = None
+    points: np.ndarray | None = None
+    distances: np.ndarray | None = None
+
+    @property
+    def argument(self) -> dict[str, np.ndarray]:
+        """The argument of `d2ke.cdsk` and `d2ke.lpdsk`, by its name."""
+        names = ("K", "features", "points", "distances")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the widths are to be chosen."""
+        return self.K is None and self.features is None
 
     @property
     def n(self) -> int:
         """Number of objects."""
-        return len(self.features if self.K is None else self.K)
+        (values,) = self.argument.values()
+        return len(values)
+
+    def for_map(self) -> dict[str, np.ndarray | None]:
+        """Return K and features for a map, which needs similarities of far objects, too."""
+        K = self.K
+        if self.points is not None:
+            K = gaussian_gram(self.points, h=bandwidth(self.points))
+        elif self.distances is not None:
+            gamma, _ = chosen_gamma(self.distances, None, _GAMMA_SCALE_MAP)
+            K = np.exp(-gamma * self.distances)
+        return {"K": K, "features": self.features}
 
 
 def read_similarities(origin: Input, purpose: str, session: Session) -> Similarities:
@@ -185,9 +211,9 @@ def of_features(
     if kernel == "linear":
         report("kernel: products of the features")
         if len(Z) > _DENSE:
-            return Similarities(title, None, Z, labels)
+            return Similarities(title, features=Z, labels=labels)
         Z = Z.astype(np.float64)
-        return Similarities(title, row_products(Z, Z, 1), None, labels)
+        return Similarities(title, row_products(Z, Z, 1), labels=labels)
     unit = Z.astype(np.float64)
     lengths = np.linalg.norm(unit, axis=1, keepdims=True)
     if not lengths.all():
@@ -198,7 +224,7 @@ def of_features(
     np.fill_diagonal(squares, 0.0)
     h = _width(squares) * _WIDTH[purpose]
     report(f"kernel: Gaussian of the features scaled to length 1, width h = {h:.4g}")
-    return Similarities(title, np.exp(squares / (-2 * h**2)), None, labels)
+    return Similarities(title, np.exp(squares / (-2 * h**2)), labels=labels)
 
 
 def _width(squares: np.ndarray) -> float:
@@ -268,9 +294,8 @@ def _of_file(
         return of_features(file.name, values, kernel, purpose, labels, report)
     if form == "points":
         values = arrays.matrix(name, values)
-        h = bandwidth(values) * _WIDTH[purpose]
-        report(f"{name}: {len(values)} points, Gaussian kernel of width h = {h:.4g}")
-        return Similarities(file.name, gaussian_gram(values, h=h), None, labels)
+        report(f"{name}: {len(values)} points")
+        return Similarities(file.name, points=values, labels=labels)
     if values.shape[0] != values.shape[1]:
         raise InputError(
             f"{name} must be square as a matrix of {form}, got shape {values.shape}; for rows of "
@@ -279,16 +304,16 @@ def _of_file(
     matrix = symmetric_matrix(name, values)
     if form == "distances":
         arrays.check_distances(name, matrix)
-        gamma, rule = chosen_gamma(matrix, gamma, _GAMMA_SCALE[purpose])
-        report(
-            f"{name}: distances of {len(matrix)} objects, K = exp(-gamma d), gamma "
-            f"{gamma:.4g}{rule}"
-        )
-        return Similarities(file.name, np.exp(-gamma * matrix), None, labels)
+        if gamma is None:
+            report(f"{name}: distances of {len(matrix)} objects")
+            return Similarities(file.name, distances=matrix, labels=labels)
+        gamma = positive_number("gamma", gamma)
+        report(f"{name}: distances of {len(matrix)} objects, K = exp(-gamma d), gamma {gamma:.4g}")
+        return Similarities(file.name, np.exp(-gamma * matrix), labels=labels)
     if not matrix.diagonal().any() and (matrix >= 0).all() and matrix.any():
         raise InputError(
             f"{name} has zeros on its diagonal, as distances have; form (--as) distances makes "
             "similarities of them"
         )
     report(f"{name}: similarities of {len(matrix)} objects")
-    return Similarities(file.name, matrix, None, labels)
+    return Similarities(file.name, matrix, labels=labels)

@@ -14,7 +14,7 @@ from d2ke._base.checks import integer
 from d2ke.estimators.base import DistanceEstimator, ObjectsEstimator, chosen_distance
 from d2ke.estimators.inputs import read_classes, read_objects
 from d2ke.learners.neighbors import knn_predict, knn_shares
-from d2ke.neighbors.search import nearest, within
+from d2ke.neighbors.graph import neighbor_graph
 
 
 class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
@@ -175,21 +175,10 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
         options |= {"n_threads": self.n_threads, "progress": self.progress}
         if Y is None:
             options["include_self"] = True
-        shape = len(X), len(X if Y is None else Y)
-        if self.radius is None:
-            k = 5 if self.n_neighbors is None else integer("n_neighbors", self.n_neighbors, 1)
-            if k >= shape[1]:
-                raise ValueError(
-                    f"n_neighbors must be less than the {shape[1]} training objects, got {k}"
-                )
-            indices, distances = nearest(X, Y, k=k + (Y is not None), **options)
-            starts = np.arange(0, indices.size + 1, k + 1)
-        else:
-            near = within(X, Y, radius=self.radius, **options)
-            rows = np.repeat(np.arange(shape[0]), np.diff(near.indptr))
-            order = np.lexsort((near.indices, near.data, rows))
-            indices, distances, starts = near.indices[order], near.data[order], near.indptr
-        # As scikit-learn's graphs: each row by distance, so that users need not sort it.
-        kind = np.int32 if max(*shape, indices.size) < 2**31 else np.int64
-        parts = distances.ravel(), indices.ravel().astype(kind), starts.astype(kind)
-        return csr_matrix(parts, shape=shape)
+        if self.radius is not None:
+            return csr_matrix(neighbor_graph(X, Y, radius=self.radius, **options)[0])
+        n = len(X if Y is None else Y)
+        k = 5 if self.n_neighbors is None else integer("n_neighbors", self.n_neighbors, 1)
+        if k >= n:
+            raise ValueError(f"n_neighbors must be less than the {n} training objects, got {k}")
+        return csr_matrix(neighbor_graph(X, Y, k=k + (Y is not None), **options)[0])

@@ -16,7 +16,7 @@ from test_cli import BAR, hide
 import d2ke
 from d2ke.cli.main import main
 from d2ke.cli.map_picture import coordinates, matched
-from d2ke.cli.similarities import of_features
+from d2ke.cli.similarities import Similarities, of_features
 from d2ke.io import save_features, save_mat
 
 GROUPS = np.repeat([0, 1, 2], 10)
@@ -129,9 +129,40 @@ def test_distances_become_exp(capsys, folder):
     assert "K = exp(-gamma d), gamma 0.25" in lines[0]
     found = d2ke.cdsk(np.exp(-0.25 * D), 2)
     assert [float(row["alpha"]) for row in rows("c.csv")] == found.alpha.tolist()
-    lines = done(capsys, "cluster", "K.csv", "--as", "distances", "--n-clusters", 2)
-    gamma = 2 / np.median(D[D > 0])
-    assert f"gamma {gamma:.4g} = 2 / (median distance)" in lines[0]
+
+
+@pytest.mark.parametrize("form", ["points", "distances"])
+def test_widths_are_chosen(capsys, folder, form):
+    X = points()
+    values = X if form == "points" else np.linalg.norm(X[:, None] - X, axis=2)
+    file = ("K.h5", "--variable", "M", "--as", form)
+    with h5py.File("K.h5", "w") as store:
+        store["M"] = values
+    lines = done(capsys, "cluster", *file, "--n-clusters", 3, "--out", "c.csv")
+    found = d2ke.cdsk(n_clusters=3, **{form: values})
+    width = "similarities of near neighbours; common width h = {:.4g}, chosen"
+    assert lines[1] == width.format(found.h)
+    assert [int(row["cluster"]) for row in rows("c.csv")] == found.labels.tolist()
+    assert [float(row["alpha"]) for row in rows("c.csv")] == found.alpha.tolist()
+    y = np.where(np.arange(30) % 10 < 2, GROUPS, -1)
+    (folder / "y.txt").write_text("\n".join(map(str, y)))
+    lines = done(capsys, "propagate", *file, "--labels", "y.txt", "--out", "p.csv")
+    found = d2ke.lpdsk(y=y, **{form: values})
+    assert width.format(found.h) in lines
+    assert [int(row["label"]) for row in rows("p.csv")] == found.labels.tolist()
+    error = refused(capsys, "cluster", *file, "--n-clusters", 3, "--similarity", "general")
+    assert 'similarity "general" is for a Gram matrix' in error
+
+
+@pytest.mark.parametrize("form", ["points", "distances"])
+def test_map_of_chosen_widths(form):
+    X = points()
+    values = X if form == "points" else np.linalg.norm(X[:, None] - X, axis=2)
+    data = Similarities("X", **{form: values})
+    places = coordinates(**data.for_map())
+    centres = np.array([places[group == GROUPS].mean(axis=0) for group in range(3)])
+    own = np.linalg.norm(places[:, None] - centres, axis=2)
+    assert (own.argmin(axis=1) == GROUPS).all()
 
 
 def test_gaussian_of_features_is_that_of_unit_points():

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`d2ke neighbors`: the graph in the file is that of all distances."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from model_file_cases import (
+    put,
+    series_csv,
+    series_npz,
+    series_ts,
+    splice,
+    strings_csv,
+    strings_fasta,
+    vowels,
+)
+from scipy import sparse
+
+import d2ke
+from d2ke.cli import neighbors
+from d2ke.cli.main import main
+
+WORDS = ["kitten", "mitten", "kitten", "sitting", "fitting", "cat", "knitting"]
+
+
+def done(capsys, *words):
+    """Run a command that succeeds, and return its lines."""
+    assert main(["neighbors", *map(str, words), "--threads", "2"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return out.splitlines()
+
+
+def refused(capsys, *words):
+    """Return the one line that a refused command prints."""
+    assert main(["neighbors", *map(str, words)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("d2ke: ")
+    assert error.count("\n") == 1
+    return error
+
+
+def rows_of(file):
+    """Return, for each row, the (distance, index) of its entries in their order in the file."""
+    graph = sparse.load_npz(file)
+    assert graph.format == "csr"
+    assert graph.shape[0] == graph.shape[1]
+    return [
+        list(zip(graph.data[a:b].tolist(), graph.indices[a:b].tolist(), strict=True))
+        for a, b in zip(graph.indptr[:-1], graph.indptr[1:], strict=True)
+    ]
+
+
+def sorted_rows(D, include_self):
+    """Return, for each row of a matrix, (distance, index) of all others, the nearest first."""
+    return [
+        sorted((d, j) for j, d in enumerate(row) if include_self or j != i)
+        for i, row in enumerate(D.tolist())
+    ]
+
+
+def check(file, D, include_self, *, k=None, radius=None):
+    for row, expected in zip(rows_of(file), sorted_rows(D, include_self), strict=True):
+        if k is None:
+            expected = [pair for pair in expected if pair[0] <= radius]
+        assert row == expected[: None if k is None else k + include_self]
+
+
+@pytest.mark.parametrize("include_self", [False, True])
+@pytest.mark.parametrize(("option", "value"), [("k", 3), ("k", 6), ("radius", 2), ("radius", 0)])
+def test_words(tmp_path, capsys, option, value, include_self):
+    file, out = tmp_path / "words.csv", tmp_path / "graph.npz"
+    put(file, ["string,n", *(f"{word},1" for word in WORDS)])
+    more = ["--include-self"] if include_self else []
+    lines = done(capsys, file, f"--{option}", value, "--labels", "n", "--out", out, *more)
+    check(out, d2ke.distance_matrix(WORDS, WORDS, "levenshtein"), include_self, **{option: value})
+    assert re.fullmatch(
+        r"levenshtein: \d+ neighbours of 7 objects; \d+ of 4\d distances computed \(\d+\.\d %\)",
+        lines[-2],
+    )
+    assert lines[-1] == f"graph: {out}"
+
+
+@pytest.mark.parametrize(
+    ("data", "write", "suffix", "distance", "parameters"),
+    [
+        (splice, strings_csv, ".csv", None, {}),
+        (splice, strings_fasta, ".fasta", "levenshtein", {"mode": "prefix"}),
+        (vowels, series_ts, ".ts", None, {"window": 3}),
+        (vowels, series_csv, ".csv", "dtw", {"window": "rws", "ground": "sqeuclidean"}),
+        (vowels, series_npz, ".npz", "mhd", {}),
+        (vowels, series_npz, ".npz", "kernel", {"sigma": 0.5, "normalize": True}),
+    ],
+)
+def test_files_and_distances(tmp_path, capsys, data, write, suffix, distance, parameters):
+    file, out = tmp_path / f"objects{suffix}", tmp_path / "graph.npz"
+    X, y = (part[:40] for part in data("test"))
+    write(file, X, y)
+    words = ["--k", 5, "--out", out]
+    if distance is not None:
+        words += ["--distance", distance]
+    for name, value in parameters.items():
+        words += ["--parameter", f"{name}={str(value).lower()}"]
+    done(capsys, file, *words)
+    name = distance or ("levenshtein" if data is splice else "dtw")
+    check(out, d2ke.distance_matrix(X, X, name, **parameters), False, k=5)
+
+
+def test_refused(tmp_path, capsys):
+    file, out = tmp_path / "words.csv", tmp_path / "graph.npz"
+    put(file, ["string", *WORDS[:5]])
+    words = [file, "--out", out, "--k", 1]
+    assert "out must end in .npz, got" in refused(
+        capsys, file, "--k", 1, "--out", tmp_path / "g.h5"
+    )
+    assert "k is 5, but X has 5 objects" in refused(capsys, file, "--k", 5, "--out", out)
+    assert "'nix'" in refused(capsys, *words, "--distance", "nix")
+    assert "X holds strings" in refused(capsys, *words, "--distance", "dtw")
+    error = refused(capsys, *words, "--parameter", "k=2")
+    assert "'levenshtein' has no parameter 'k'" in error
+    error = refused(capsys, *words, "--distance", "dtw", "--parameter", "window=-1")
+    assert "window" in error
+    assert "'kernel' needs the parameter 'sigma'" in refused(capsys, *words, "--distance", "kernel")
+    assert "max_memory" in refused(capsys, *words, "--max-memory", 100)
+    assert main(["neighbors", str(tmp_path / "no.csv"), "--k", "1", "--out", str(out)]) == 1
+    assert main(["neighbors", str(file), "--k", "1", "--out", str(tmp_path / "no" / "g.npz")]) == 1
+    assert str(tmp_path / "no") in capsys.readouterr().err
+    assert os.listdir(tmp_path) == [file.name]
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ([], "one of the arguments --k --radius is required"),
+        (["--k", "1", "--radius", "2"], "not allowed with argument"),
+        (["--k", "0"], "argument --k: '0' is not"),
+        (["--radius", "-1"], "argument --radius: '-1' is not a finite number of at least 0"),
+        (["--radius", "nan"], "argument --radius: 'nan' is not"),
+        (["--k", "1", "--parameter", "window"], "'window' is not NAME=VALUE"),
+    ],
+)
+def test_wrong_command_lines(capsys, words, text):
+    with pytest.raises(SystemExit) as stop:
+        main(["neighbors", "a.csv", "--out", "g.npz", *words])
+    assert stop.value.code == 2
+    assert text in capsys.readouterr().err
+
+
+def test_the_file_is_written_whole(tmp_path, capsys, monkeypatch):
+    file, out = tmp_path / "words.csv", tmp_path / "graph.npz"
+    put(file, ["string", *WORDS[:5]])
+    out.write_bytes(b"what was here before")
+
+    def stop(stream, graph):
+        stream.write(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(neighbors.sparse, "save_npz", stop)
+    assert main(["neighbors", str(file), "--k", "1", "--out", str(out)]) == 130
+    assert out.read_bytes() == b"what was here before"
+    assert sorted(os.listdir(tmp_path)) == ["graph.npz", "words.csv"]
+
+
+LAUNCHER = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from d2ke.cli.main import console
+import d2ke.cli.neighbors
+print("ready", flush=True)
+console()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+def test_interrupt(tmp_path):
+    file, out = tmp_path / "large.npz", tmp_path / "graph.npz"
+    np.savez(file, X=np.random.default_rng(0).normal(size=(4000, 150)))
+    out.write_bytes(b"what was here before")
+    words = ["neighbors", str(file), "--k", "3", "--out", str(out), "--threads", "2"]
+    with subprocess.Popen(
+        [sys.executable, "-c", LAUNCHER, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert child.stdout.readline() == "ready\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(0.7)
+        sent = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=60)
+        delay = time.monotonic() - sent
+    assert child.returncode == 130, err
+    assert err == "d2ke: interrupted\n"
+    assert delay < 1.5
+    assert out.read_bytes() == b"what was here before"
+    assert sorted(os.listdir(tmp_path)) == ["graph.npz", "large.npz"]
