@@ -156,6 +156,7 @@ MODULES = [
     extension("near_strings"),
     extension("refine"),
     extension("envelopes"),
+    extension("pivots"),
     extension("omp"),
     extension("frozen"),
     extension("elastic"),

@@ -153,8 +153,8 @@ NAMES = {
         balance=True, max_iter=None)
     markov_strings(R, X, *, length, order=1, seed)
     mesh(vertices, faces, *, oriented=True, gap=None, n_samples=None, seed=0)
-    nearest(X, Y=None, *, k, distance=None, include_self=False, n_threads=None, progress=False,
-        max_memory=None, info=False, **params)
+    nearest(X, Y=None, *, k, distance=None, include_self=False, metric=False, n_threads=None,
+        progress=False, max_memory=None, info=False, **params)
     neighbor_similarities(points=None, *, distances=None, n_neighbors=15, h=None)
     normalized_mutual_information(y, labels)
     pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, name='items')
@@ -187,8 +187,8 @@ NAMES = {
     train_classifier(y, Z, *, loss, C, n_threads=None)
     train_least_squares(y, Z, C=1.0, *, bias=1.0, n_threads=None)
     views
-    within(X, Y=None, *, radius, distance=None, include_self=False, n_threads=None,
-        progress=False, max_memory=None, info=False, **params)
+    within(X, Y=None, *, radius, distance=None, include_self=False, metric=False,
+        n_threads=None, progress=False, max_memory=None, info=False, **params)
     """,
     "d2ke.datasets": """
     Dataset(name, objects, labels, source)

@@ -70,7 +70,8 @@ SYMBOLS = {
     "B": "bytes of a block of rows, at most 64 MiB; `search`: with the scores of its rows",
     "J": "an index of strings: 120 (radius + 1) m, or 1320 m for `nearest`, but no more than a "
     "fourth of max_memory, or half of what is available; envelopes of series: 8 (n + m) for each "
-    "number of the longest one and 8 N, or 0 where that is more than a fourth",
+    "number of the longest one and 8 N, or 0 where that is more than a fourth; a table of at most "
+    "32 pivots: 24 (n + m) for each",
     "L": "the smaller of 4096 and the number of rows (`kernel_standard_error`, `kernel_error`: of "
     "1024 and R)",
     "P": "R if it is at most 2500, else 0",

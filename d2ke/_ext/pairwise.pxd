@@ -16,6 +16,8 @@ cdef class PairwiseKernel:
     cdef int64_t cell_work
     # The kernel is a user's: check that its results are distances.
     cdef bint user_defined
+    # The kernel takes consecutive columns only, whatever their order is set to.
+    cdef bint consecutive
     # Rows are visited in this order; in the symmetric case it is also y's order.
     cdef const int64_t[::1] row_order
     cdef list keep

@@ -24,6 +24,7 @@ typedef struct {
     size_t scratch_bytes;
     int64_t width;      /* columns that the kernel computes at once */
     int64_t single;     /* distances are float32 */
+    int64_t consecutive; /* the kernel takes consecutive columns only: here, one at a time */
     refine_fill fill;
     refine_begin begin;     /* or NULL, with `tighten` */
     refine_tighten tighten;
@@ -114,11 +115,19 @@ static inline int refine_batch(const refine_search *s, refine_thread *t, int64_t
     d2ke_problem problem = *s->problem;
     d2ke_cache *cache = t->scratch;
     if (count == 0) return 1;
-    problem.order = t->order;
     problem.blocks = blocks;
     problem.n_blocks = 1;
     cache->row = cache->block = -1;
-    s->kernel(&problem, row, 0, t->scratch, t->results, poll);
+    if (s->consecutive) {
+        for (int64_t b = 0; b < count; b++) {
+            blocks[0] = t->order[b];
+            blocks[1] = blocks[0] + 1;
+            s->kernel(&problem, row, 0, t->scratch, t->results + b, poll);
+        }
+    } else {
+        problem.order = t->order;
+        s->kernel(&problem, row, 0, t->scratch, t->results, poll);
+    }
     if (d2ke_stopped(poll)) return 0;
     s->counts[3 * row + 2] += count;
     for (int64_t b = 0; b < count; b++)

@@ -13,7 +13,7 @@ ctypedef float (*refine_tighten)(const void *context, int64_t row, const void *o
 cdef class Bounds:
     """Lower bounds of the distances of rows to columns, for `refine.search`."""
     cdef refine_fill fill
-    cdef refine_begin begin
+    cdef refine_begin begin         # or NULL, with `tighten`
     cdef refine_tighten tighten
     cdef const void *context
     cdef size_t own_bytes

@@ -26,6 +26,7 @@ cdef extern from "refine.h":
         size_t scratch_bytes
         int64_t width
         int64_t single
+        int64_t consecutive
         refine_fill fill
         refine_begin begin
         refine_tighten tighten
@@ -94,6 +95,7 @@ def search(PairwiseKernel pairs, Bounds bounds, rows, bint half, bint skip, sing
         work.search.width = max(work.search.width,
                                 pairs.problem.blocks[b + 1] - pairs.problem.blocks[b])
     work.search.single = single
+    work.search.consecutive = pairs.consecutive
     work.search.fill = bounds.fill
     work.search.begin = bounds.begin
     work.search.tighten = bounds.tighten
@@ -189,6 +191,9 @@ def bounds_of(Bounds bounds, int64_t n, int64_t m):
     poll.check = _never
     for i in range(n):
         bounds.fill(bounds.context, &i, 1, &all_pairs[i, 0], m + PADDING, &poll)
+        if bounds.begin == NULL:
+            tighter[i] = all_pairs[i, :m]
+            continue
         bounds.begin(bounds.context, i, &own[0])
         for j in range(m):
             tighter[i, j] = bounds.tighten(bounds.context, i, &own[0], j)

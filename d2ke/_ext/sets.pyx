@@ -51,6 +51,7 @@ def sets(const floating[:, ::1] x, const int64_t[::1] x_offsets,
     pairs.set_order(rows, columns,
                     _blocks(y_offsets, y.shape[1] * sizeof(floating),
                             pairs.problem.x.longest * sizeof(floating)))
+    pairs.consecutive = True
     options.mode = mode
     options.x_norms = &x_norms[0]
     options.y_norms = &y_norms[0]

@@ -15,5 +15,7 @@ cdef run(d2ke_task task, void *context, int64_t n_tasks, int n_threads, progress
 cdef void advance(const d2ke_poll *poll, int64_t n) noexcept nogil
 # Start no more tasks; d2ke_stopped is true from now on.
 cdef void stop(const d2ke_poll *poll) noexcept nogil
+# As `stop`; `run` raises the error.
+cdef void fail(const d2ke_poll *poll, object error)
 # Threads that are worth starting for so many elementary operations.
 cdef int worth(int n_threads, double work, int64_t n_tasks)

@@ -105,5 +105,10 @@ cdef void stop(const d2ke_poll *poll) noexcept nogil:
     d2ke_store(&(<Shared *> poll.state).stop, 1)
 
 
+cdef void fail(const d2ke_poll *poll, object error):
+    (<Loop> (<Shared *> poll.state).owner).error = error
+    stop(poll)
+
+
 cdef int worth(int n_threads, double work, int64_t n_tasks):
     return <int> max(1.0, min(min(<double> n_threads, <double> n_tasks), 1 + work / THREAD_WORK))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A user's own compiled distance in the place of a kernel."""
+"""A user's own distance in the place of a kernel."""
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from libc.stdint cimport int32_t, int64_t, uintptr_t
 from d2ke._ext.pairwise cimport PairwiseKernel
 from d2ke._ext.pairwise import by_length
 from d2ke._ext.isa cimport d2ke_length, d2ke_poll, d2ke_problem, d2ke_stopped
+from d2ke._ext.tasks cimport fail
 
 ctypedef double (*vectors_function)(const double *, int64_t, const double *, int64_t, int64_t,
                                     void *) noexcept nogil
@@ -78,6 +79,31 @@ def strings(uintptr_t function, uintptr_t user_data, const int32_t[::1] x,
     pairs.set_items(&x[0], x_offsets, &y[0], y_offsets, 1, (x, y, keep))
     pairs.kernel = call_strings
     return finish(pairs, function, user_data, y_offsets.shape[0] - 1, same, x_offsets)
+
+
+cdef void call_python(const d2ke_problem *p, int64_t row, int64_t block, void *scratch,
+                      double *result, const d2ke_poll *poll) noexcept with gil:
+    cdef object value = <object> (<const Options *> p.options).function
+    cdef int64_t s
+    try:
+        for s in range(p.blocks[block], p.blocks[block + 1]):
+            result[s - p.blocks[block]] = value(row, p.order[s])
+    except BaseException as error:
+        fail(poll, error)
+
+
+def python(value, int64_t n, int64_t m):
+    """Prepare value(row, column), a Python callable, for n rows and m columns."""
+    cdef PairwiseKernel pairs = PairwiseKernel()
+    cdef Options options
+    pairs.set_items(NULL, np.arange(n + 1), NULL, np.arange(m + 1), 1, value)
+    pairs.set_order(np.arange(n), np.arange(m), np.arange(m + 1))
+    options.function = <void *> value
+    options.user_data = NULL
+    pairs.set_options(&options, sizeof(options))
+    pairs.kernel = call_python
+    pairs.scratch_bytes = 64
+    return pairs
 
 
 def addresses(function):

@@ -82,6 +82,17 @@ class _PythonDistance:
 class _PythonPairs(CompiledPairs):
     """The slow path: one pair at a time."""
 
+    def pair_kernel(self):
+        distance, (x_items, y, _, first, first_column) = self.kernel, self._block
+
+        def value(row: int, column: int) -> float:
+            i, j = first + row, first_column + column
+            if distance.y_is_x and j < i:
+                return distance.value(y[column], x_items[row], j, i)
+            return distance.value(x_items[row], y[column], i, j)
+
+        return user.python(value, len(x_items), len(y))
+
     def run(self, out, n_threads, report, quantity):
         distance, (x_items, y, same, first, first_column) = self.kernel, self._block
         row = np.empty(out.shape[1])

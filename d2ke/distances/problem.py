@@ -62,6 +62,10 @@ class CompiledPairs:
     def __init__(self, kernel: Any, block: Block):
         self.kernel, self._block = kernel, block
 
+    def pair_kernel(self) -> Any:
+        """Return the kernel that computes pairs as a search wants them."""
+        return self.kernel
+
     def run(self, out: np.ndarray, n_threads: int, report: Any, quantity: Quantity) -> None:
         """Fill `out` with the quantity; ``report(done, total)`` follows the work."""
         self.kernel.run(out, n_threads, self._block.same, report, quantity.gamma, quantity.scale)

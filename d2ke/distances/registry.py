@@ -48,6 +48,12 @@ class Distance:
     weighted : bool
         Whether it uses the weights of vectors; if not, objects with weights are
         refused.
+    rounding : callable, optional
+        Of a metric: ``rounding(x, y, **parameters)`` is the most by which computed distances may
+        be wrong beside their relative error. Without it no pivots are used.
+    nonmetric : callable, optional
+        ``nonmetric(**parameters)``: whether these checked parameters make a metric one that is
+        not.
     check : callable, optional
         ``check(name, objects, **parameters)`` refuses objects that the kernel cannot compare.
     """
@@ -66,6 +72,14 @@ class Distance:
     weighted: bool = False
     check: Callable[..., None] | None = None
     directed: Callable[..., bool] | None = None
+    rounding: Callable[..., float] | None = None
+    nonmetric: Callable[..., bool] | None = None
+
+    def is_metric(self, parameters: Mapping[str, Any]) -> bool:
+        """Whether pivots may be used with these checked parameters."""
+        if not self.metric or self.rounding is None:
+            return False
+        return not (self.nonmetric and self.nonmetric(**parameters))
 
     def is_symmetric(self, parameters: Mapping[str, Any]) -> bool:
         """Whether d(x, y) = d(y, x) with these checked parameters."""
@@ -111,6 +125,14 @@ def _prepare_sets(mode, x, y, same):
 def _prepare_emd(x, y, same, ground=False):
     measures_x = _measures(x)
     return emd.emd(measures_x, measures_x if y is x else _measures(y), ground, same)
+
+
+def _emd_rounding(x, y, **_):
+    """Return what costs in integers may lose: a part of the largest ground distance."""
+    low = np.minimum(x.values.min(axis=0), y.values.min(axis=0)).astype(np.float64)
+    high = np.maximum(x.values.max(axis=0), y.values.max(axis=0)).astype(np.float64)
+    with np.errstate(over="ignore"):
+        return 2.0**-27 * float(np.abs(high - low).sum())
 
 
 def _measures(objects):
@@ -177,6 +199,7 @@ DISTANCES = (
         name="hausdorff",
         metric=True,
         prepare=partial(_prepare_sets, sets.HAUSDORFF),
+        rounding=lambda x, y: 0.0,
         summary="Hausdorff: the largest distance of a vector of either set to the other set",
         source="Hausdorff 1914",
     ),
@@ -205,6 +228,8 @@ DISTANCES = (
         aliases=("wasserstein", "wmd"),
         metric=True,
         prepare=_prepare_emd,
+        rounding=_emd_rounding,
+        nonmetric=lambda ground=False: ground,
         parameters={"ground": _ground},
         summary="earth mover's distance: the least cost of moving the weights of x to those of y",
         source="Rubner, Tomasi & Guibas 2000; Kusner et al. 2015 (Word Mover's Distance); "

@@ -14,25 +14,27 @@ from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import Search
 from d2ke.neighbors.tiles import search_tiles
 
-_FEWEST_PAIRS = 100_000  # fewer are computed in full at once
+FEWEST_PAIRS = 100_000  # fewer are computed in full at once
 _SAMPLE = 32  # rows at most for which the bounds are tried
 _SAMPLED_PART = 200  # and of so many about one
 _ROWS = 1 << 12  # that are searched between two looks at the memory
-# What a pair costs after the bound of all pairs, as a part of its distance among all: the tighter
-# bound, and the distance in a batch of scattered columns. Measured.
-_TIGHTENED, _COMPUTED = 0.3, 1.7
+_TIGHTENED = 0.3  # what the tighter bound of a pair costs, as a part of its distance's; measured
 
 
 class Bounded(NamedTuple):
     """Bounds of all pairs.
 
-    `bounds`: for `refine.search`. `names`: of the bound of all pairs and of the tighter one.
-    `cost`: of the bound of a pair, as a part of its distance's.
+    `bounds`: for `refine.search`. `names`: of the bound of all pairs and of the tighter one, if
+    there is one. `cost`: of the bound of a pair, as a part of its distance's. `computed`: of a
+    distance in a batch of scattered columns, as a part of its cost among all; measured for series.
+    `known`: rows whose bounds are the distances, and tell nothing about the others.
     """
 
     bounds: Any
-    names: tuple[str, str]
+    names: tuple[str, ...]
     cost: float
+    computed: float = 1.7
+    known: Any = ()
 
 
 def search_bounded(
@@ -40,7 +42,7 @@ def search_bounded(
 ) -> None:
     """Search by the bounds if they rule out enough for some rows, else by all distances."""
     n, m = search.pairs.shape
-    if n * m < _FEWEST_PAIRS or not _pays(search, bounded, lists):
+    if n * m < FEWEST_PAIRS or not _pays(search, bounded, lists):
         search_tiles(search, lists, info)
         return
     refined = _Refined(search, bounded, lists)
@@ -53,21 +55,26 @@ def search_bounded(
         pairs = once
     left, tight, computed = refined.counts.sum(axis=0).tolist()
     info.rule_out(bounded.names[0], pairs - left + tight - computed)
-    info.rule_out(bounded.names[1], left - tight)
+    if len(bounded.names) > 1:
+        info.rule_out(bounded.names[1], left - tight)
     info.computed += computed
 
 
 def _pays(search: Search, bounded: Bounded, lists: NearestLists | WithinLists) -> bool:
     """Whether the bounds leave few enough of the distances of some rows."""
     n, m = search.pairs.shape
-    some = np.unique(np.linspace(0, n - 1, min(max(n // _SAMPLED_PART, 4), _SAMPLE)).astype(int))
+    rows = np.setdiff1d(np.arange(n), bounded.known)
+    count = min(max(n // _SAMPLED_PART, 4), _SAMPLE)
+    some = rows[np.unique(np.linspace(0, len(rows) - 1, count).astype(int))]
     trial = (
         NearestLists(n, search.k) if search.k else WithinLists(search.pairs.shape, search.radius)
     )
     refined = _Refined(search, bounded, trial)
     refined.search(some)
     tightened, _, computed = refined.counts[some].sum(axis=0) / (len(some) * m)
-    cost = bounded.cost + _TIGHTENED * tightened + _COMPUTED * computed
+    cost = bounded.cost + bounded.computed * computed
+    if len(bounded.names) > 1:
+        cost += _TIGHTENED * tightened
     return cost <= (0.5 if search.pairs.same else 1.0)
 
 
@@ -76,7 +83,7 @@ class _Refined:
 
     def __init__(self, search: Search, bounded: Bounded, lists: NearestLists | WithinLists):
         self._search, self._bounds, self._lists = search, bounded.bounds, lists
-        self._kernel = search.pairs.compiled().kernel
+        self._kernel = search.pairs.compiled().pair_kernel()
         self.half = search.k is None and search.pairs.same
         self.counts = np.zeros((search.pairs.shape[0], 3), np.int64)
 

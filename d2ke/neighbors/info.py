@@ -15,7 +15,7 @@ class NeighborsInfo:
     pairs : int
         Pairs of an object of X and an object of Y that were in question.
     computed : int
-        Distances computed in full.
+        Distances computed in full. Those of a table of pivots are not counted.
     ruled_out : dict of str to int
         Pairs that each bound ruled out, by its name; ``"symmetry"``: pairs whose distance is that
         of the turned pair. With `computed` they add up to `pairs`.

@@ -19,7 +19,7 @@ from d2ke._base.threads import team_size
 from d2ke.distances.blocks import all_prepared_bytes
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import Caller, PairwiseProblem
-from d2ke.neighbors import series, strings
+from d2ke.neighbors import pivots, series, strings
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import Search
@@ -27,12 +27,14 @@ from d2ke.neighbors.tiles import search_tiles
 from d2ke.objects.container import Objects
 
 _STRINGS, _SERIES = 'distance="levenshtein"', 'distance="dtw"'
+_PIVOTS = 'distance="emd" or "hausdorff", or metric=True'
 needs(
     "nearest",
     {
         "": "32 n k + B + W",
         _STRINGS: "48 n k + 160 n + 96 m + 16 N + B + J",
         _SERIES: "48 n k + 48 n + 48 m T + B + W + J",
+        _PIVOTS: "48 n k + 48 n + 48 m T + B + W + J",
     },
     "a smaller max_memory makes the blocks smaller",
 )
@@ -42,6 +44,7 @@ needs(
         "": "72 E + B + W",
         _STRINGS: "72 E + 160 n + 96 m + 16 N + B + J",
         _SERIES: "72 E + 48 n + 48 m T + B + W + J",
+        _PIVOTS: "72 E + 48 n + 48 m T + B + W + J",
     },
     "a smaller radius keeps fewer pairs",
 )
@@ -56,6 +59,7 @@ def nearest(
     k: int,
     distance: str | Callable[..., float] | LowLevelCallable | None = None,
     include_self: bool = False,
+    metric: bool = False,
     n_threads: int | None = None,
     progress: bool = False,
     max_memory: int | str | None = None,
@@ -77,6 +81,11 @@ def nearest(
     include_self : bool
         Where Y is None: each object is a candidate of its own as any other, and k + 1 neighbours
         are returned, as UMAP and scikit-learn's ``KNeighborsTransformer`` have them.
+    metric : bool
+        Of a Python distance: it is a metric, that is, 0 for equal objects, symmetric, and never
+        longer than a way through a third object (the triangle inequality). Distances to a few
+        objects, the pivots, then rule out pairs without their distance. With a Y it is also
+        called for two objects of Y. Of the distances with a name d2ke knows it.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
     progress : bool
@@ -100,7 +109,8 @@ def nearest(
     Raises
     ------
     TypeError, ValueError
-        As `distance_matrix`; a k out of range; too small a `max_memory`.
+        As `distance_matrix`; a k out of range; too small a `max_memory`; `metric` of a distance
+        that is none for some objects that were tried.
     KeyboardInterrupt
         On Ctrl-C, within a second.
     MemoryError
@@ -115,7 +125,8 @@ def nearest(
     ([1, 0, 0], [1.0, 1.0, 3.0])
     """
     pairs = check_pairs(X, Y, distance, params, Caller("nearest"))
-    request = _Request(pairs, Y is None, include_self, n_threads, progress, max_memory, info)
+    options = (include_self, metric, n_threads, progress, max_memory, info)
+    request = _Request(pairs, Y is None, *options)
     k = _neighbor_count(pairs, k, Y is None)
     k += request.same and request.include_self
     request.left("nearest", k=k)
@@ -131,6 +142,7 @@ def within(
     radius: float,
     distance: str | Callable[..., float] | LowLevelCallable | None = None,
     include_self: bool = False,
+    metric: bool = False,
     n_threads: int | None = None,
     progress: bool = False,
     max_memory: int | str | None = None,
@@ -151,6 +163,11 @@ def within(
         As for `distance_matrix`.
     include_self : bool
         Where Y is None: keep each object's distance to itself too.
+    metric : bool
+        Of a Python distance: it is a metric, that is, 0 for equal objects, symmetric, and never
+        longer than a way through a third object (the triangle inequality). Distances to a few
+        objects, the pivots, then rule out pairs without their distance. With a Y it is also
+        called for two objects of Y. Of the distances with a name d2ke knows it.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
     progress : bool
@@ -174,7 +191,8 @@ def within(
     ------
     TypeError, ValueError
         As `distance_matrix`; a radius that is negative or not finite; too small a `max_memory`,
-        also for the pairs that were found.
+        also for the pairs that were found; `metric` of a distance that is none for some objects
+        that were tried.
     KeyboardInterrupt
         On Ctrl-C, within a second.
     MemoryError
@@ -190,7 +208,8 @@ def within(
            [0., 0., 0.]])
     """
     pairs = check_pairs(X, Y, distance, params, Caller("within"))
-    request = _Request(pairs, Y is None, include_self, n_threads, progress, max_memory, info)
+    options = (include_self, metric, n_threads, progress, max_memory, info)
+    request = _Request(pairs, Y is None, *options)
     radius = _radius(radius)
     lists = WithinLists(pairs.shape, radius, request.left("within", radius, E=0))
     found = _run(request, lists, {"radius": radius})
@@ -205,6 +224,7 @@ class _Request:
     pairs: PairwiseProblem
     same: bool
     include_self: bool
+    metric: bool
     n_threads: Any
     progress: bool
     max_memory: Any
@@ -213,11 +233,16 @@ class _Request:
     def __post_init__(self) -> None:
         checked = {
             "include_self": flag("include_self", self.include_self),
+            "metric": flag("metric", self.metric),
             "info": flag("info", self.info),
             "n_threads": team_size(self.n_threads),
         }
         if self.include_self and not self.same:
             raise TypeError("include_self goes with Y=None: other objects have no selves in Y")
+        if self.metric and not callable(self.pairs.distance):
+            raise TypeError(
+                "metric goes with a Python distance; d2ke knows the metrics among those with a name"
+            )
         if self.max_memory is not None:
             checked["max_memory"] = byte_count("max_memory", self.max_memory)
         for name, value in checked.items():
@@ -230,12 +255,19 @@ class _Request:
         most = min(_TILE_BYTES, n * m * self.pairs.dtype.itemsize)
         return most if self.max_memory is None else max(8, min(most, self.max_memory // 4))
 
+    @property
+    def by_pivots(self) -> bool:
+        """Whether distances to pivots may spare others."""
+        return pivots.applies(self.pairs, self.metric, self.max_memory)
+
     def index_bytes(self, radius: float | None) -> int:
-        """Return the bytes that an index of strings, or envelopes of series, may take."""
+        """Return the bytes that an index, envelopes of series, or a table of pivots may take."""
         if strings.applies(self.pairs):
             return strings.index_bytes(self.pairs, radius, self.max_memory)
         if series.applies(self.pairs, self.max_memory):
             return series.envelope_bytes(self.pairs)
+        if self.by_pivots:
+            return pivots.table_bytes(self.pairs)
         return 0
 
     def left(self, function: str, radius: float | None = None, **sizes: int) -> int | None:
@@ -246,6 +278,8 @@ class _Request:
             sizes["N"] = sum(len(part.values) for part in self._collections())
         elif series.applies(self.pairs, self.max_memory):
             case = _SERIES
+        elif self.by_pivots:
+            case = _PIVOTS
         sizes |= dict(zip("nm", self.pairs.shape, strict=True))
         sizes |= {"B": self.tile_bytes, "W": all_prepared_bytes(self.pairs)}
         sizes |= {"J": self.index_bytes(radius), "T": self.n_threads}
@@ -286,6 +320,8 @@ def _run(
             strings.search_strings(search, lists, info)
         elif series.applies(pairs, request.max_memory):
             series.search_series(search, lists, info)
+        elif request.by_pivots:
+            pivots.search_pivots(search, lists, info)
         else:
             search_tiles(search, lists, info)
     return info

@@ -154,6 +154,21 @@ def within_series(n):
     return call, ("within", 'distance="dtw"', sizes | {"J": 1600 * n})
 
 
+@at({"n": 40_000, "k": 100}, tiny={"n": 400, "k": 3})
+def nearest_sets(n, k):
+    X = d2ke.pack(points(n, 1)[:, :, None])
+    return partial(d2ke.nearest, X, X[:1000], k=k, distance="hausdorff", **ONE)
+
+
+@at({"n": 2000}, tiny={"n": 400})
+def within_sets(n):
+    X = d2ke.pack(points(n, 1)[:, :, None])
+    call = partial(d2ke.within, X, radius=0.3, distance="hausdorff", **ONE)
+    sizes = {"n": n, "m": n, "E": call().nnz, "B": 8 * n * n, "W": 44 * n, "T": 1}
+    case = 'distance="emd" or "hausdorff", or metric=True'
+    return call, ("within", case, sizes | {"J": 48 * n * min(32, n // 100)})
+
+
 @at({"n": 300_000}, tiny={"n": 30})
 def within_strings(n):
     return partial(d2ke.within, words(n, 40), radius=2, **LEVENSHTEIN)

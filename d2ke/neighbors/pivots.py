@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Neighbours by a metric: the triangle inequality rules pairs out before distances."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from d2ke._base import limits
+from d2ke._ext import pivots as compiled
+from d2ke.distances.problem import Block, PairwiseProblem, Quantity
+from d2ke.distances.registry import BY_NAME, check_parameters
+from d2ke.neighbors.bounded import FEWEST_PAIRS, Bounded, search_bounded
+from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.lists import NearestLists, WithinLists
+from d2ke.neighbors.problem import Search
+from d2ke.neighbors.tiles import search_tiles
+
+_FEWEST, _MOST = 3, 32  # pivots
+_TABLE_PART = 50  # of so many pairs, about one is a distance to a pivot
+_CANDIDATES = 256  # of which the pivots are chosen
+_CHECKED = 4096  # objects of which triangles are checked
+_LARGEST = 1e30  # distance; float32 has all larger than 1e38 as infinite
+# The relative error of a distance: of a user's, and of the registry's by their type.
+_USERS_ERROR = 1e-6
+_ERRORS = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
+
+
+class Table(NamedTuple):
+    """Distances to the pivots, objects of Y: from all of X (pivots, n), and of Y (pivots, m)."""
+
+    pivots: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+
+
+def applies(pairs: PairwiseProblem, metric: bool, limit: int | None) -> bool:
+    """Whether the distance is a metric, and the table of pivots fits into a part of memory."""
+    if isinstance(pairs.distance, str):
+        row = BY_NAME[pairs.distance]
+        parameters = check_parameters(row, pairs.params)
+        few = pairs.shape[0] * pairs.shape[1] < FEWEST_PAIRS
+        metric = not few and row.is_metric(parameters)
+    room = limit // 4 if limit else (limits.available_memory() or 2**63) // 4
+    return metric and (callable(pairs.distance) or table_bytes(pairs) <= room)
+
+
+def table_bytes(pairs: PairwiseProblem) -> int:
+    """Return the bytes of the table, in both precisions."""
+    return 24 * _count(pairs) * (sum(pairs.shape))
+
+
+def search_pivots(search: Search, lists: NearestLists | WithinLists, info: NeighborsInfo) -> None:
+    """Search by distances to pivots where that pays, else by all distances."""
+    bounded = _bounded(search.pairs, search.n_threads)
+    if bounded is None:
+        search_tiles(search, lists, info)
+        return
+    search_bounded(search, bounded, lists, info)
+
+
+def _bounded(pairs: PairwiseProblem, n_threads: int) -> Bounded | None:
+    """Return the bounds of all pairs, or None for distances too large for float32."""
+    table = _table(pairs, n_threads)
+    largest = float(max(table.x.max(), table.y.max()))
+    if isinstance(pairs.distance, str):
+        row = BY_NAME[pairs.distance]
+        rounding = row.rounding(pairs.x, pairs.y, **check_parameters(row, pairs.params))
+        error = _ERRORS[pairs.dtype]
+        cells = pairs.x.lengths.mean() * pairs.y.lengths.mean() * pairs.x.dim
+        cost = len(table.pivots) / (8 * cells)
+    else:
+        _check_metric(pairs, table, _USERS_ERROR * largest)
+        rounding, error, cost = 0.0, _USERS_ERROR, 0.01
+    if not largest <= _LARGEST:
+        return None
+    # Three distances are rounded, and the numbers of the table; the least number is not 0.
+    margin = (4 * error + 2.0**-21) * largest + 3 * rounding + 1e-44
+    x, y = table.x.T.astype(np.float32, order="C"), table.y.astype(np.float32)
+    # Sets are cheaper many at a time; the others are computed pair by pair anyway.
+    computed = 1.7 if pairs.distance == "hausdorff" else 1.0
+    known = table.pivots if pairs.y is pairs.x else ()
+    return Bounded(compiled.Pivots(x, y, margin), ("pivots",), cost, computed, known)
+
+
+def _count(pairs: PairwiseProblem) -> int:
+    """Return how many pivots there are."""
+    n, m = pairs.shape
+    return min(m, max(_FEWEST, min(_MOST, n * m // (_TABLE_PART * (n + m)))))
+
+
+def _table(pairs: PairwiseProblem, n_threads: int) -> Table:
+    """Choose pivots far from each other among some of Y, and compute the distances to them."""
+    n, m = pairs.shape
+    count, some = _count(pairs), np.unique(np.linspace(0, m - 1, min(m, _CANDIDATES)).astype(int))
+    pivots = np.empty(count, np.int64)
+    to_y = np.empty((count, m))
+    to_x = to_y if pairs.y is pairs.x else np.empty((count, n))
+    among = pairs if pairs.y is pairs.x else _among_columns(pairs)
+    least = np.full(m, np.inf)
+    pivot = int(some[0])
+    for i in range(count):
+        pivots[i] = pivot
+        item = _item(pairs.y, pivot)
+        to_y[i] = _run(among, Block(item, pairs.y, False, pivot, 0), (1, m), n_threads)
+        if to_x is not to_y:
+            to_x[i] = _run(pairs, Block(pairs.x, item, False, 0, pivot), (n, 1), n_threads)
+        least = np.minimum(least, to_y[i])
+        least[pivots[: i + 1]] = -1
+        pivot = int(some[least[some].argmax()])
+        if least[pivot] < 0:
+            pivots, to_x, to_y = pivots[: i + 1], to_x[: i + 1], to_y[: i + 1]
+            break
+    return Table(pivots, to_x, to_y)
+
+
+def _among_columns(pairs: PairwiseProblem) -> PairwiseProblem:
+    """Return the pairs of two objects of Y."""
+    caller = pairs.caller._replace(x=pairs.caller.y)
+    compile_ = pairs.compile
+    if callable(pairs.distance):
+        compile_ = replace(compile_, caller=caller, y_is_x=True)
+    return replace(pairs, x=pairs.y, compile=compile_, caller=caller)
+
+
+def _item(objects: Any, i: int) -> Any:
+    return objects.span(i, i + 1) if hasattr(objects, "span") else objects[i : i + 1]
+
+
+def _run(
+    pairs: PairwiseProblem, block: Block, shape: tuple[int, int], n_threads: int
+) -> np.ndarray:
+    out = np.empty(shape, pairs.dtype)
+    pairs.compile(block).run(out, n_threads, None, Quantity())
+    return out.ravel()
+
+
+def _check_metric(pairs: PairwiseProblem, table: Table, tolerance: float) -> None:
+    """Refuse a user's function that is no metric for two pivots and another object."""
+    between, pivots, names = table.y[:, table.pivots], table.pivots, pairs.caller
+    if pairs.y is pairs.x:
+        names = names._replace(y=names.x)
+    own = np.diag(between)
+    if own.max() > tolerance:
+        i = pivots[own.argmax()]
+        raise ValueError(
+            f"metric=True, but distance({names.y}[{i}], {names.y}[{i}]) is {own.max()}, not 0"
+        )
+    for name, side in ((names.x, table.x), (names.y, table.y)):
+        some = np.unique(np.linspace(0, side.shape[1] - 1, _CHECKED).astype(int))
+        part = side[:, some]
+        for p in range(len(pivots)):
+            for long, via, ends in (
+                (between[p][:, None], part[p] + part, "pivots"),
+                (part[p], between[p][:, None] + part, "object"),
+            ):
+                excess = long - via
+                if excess.max() <= tolerance:
+                    continue
+                q, z = np.unravel_index(excess.argmax(), excess.shape)
+                first, second = (f"{names.y}[{pivots[i]}]" for i in (p, q))
+                other, sides = f"{name}[{some[z]}]", (between[p, q], part[p, z], part[q, z])
+                if ends == "pivots":
+                    _refuse(first, other, second, sides)
+                _refuse(first, second, other, (sides[1], sides[0], sides[2]))
+        if pairs.y is pairs.x:
+            return
+
+
+def _refuse(first: str, middle: str, last: str, sides: tuple[float, float, float]) -> None:
+    """Raise the error; the sides: from first to last, first to middle, middle to last."""
+    whole, before, after = map(float, sides)
+    raise ValueError(
+        f"metric=True, but the distance is no metric: distance({first}, {last}) is {whole}, more "
+        f"than distance({first}, {middle}) + distance({middle}, {last}), {before} + {after}; "
+        "leave metric out"
+    )
