@@ -460,7 +460,10 @@ def test_eps_is_verified(drawn, method, kernel, eps):
     assert distance(P, S, sigma, kernel, w) ** 2 <= (eps * W) ** 2 + 1e-12 * W**2
     random = d2ke.kernel_coreset(P, eps=eps, method="random", evaluate=False, **given)
     proven = d2ke.kernel_coreset(P, eps=eps, method=method, evaluate=False, **given)
-    assert len(proven) == len(random)
+    if proven.method == "sorted":  # on the line its own bound may need fewer
+        assert len(proven) <= len(random)
+    else:
+        assert len(proven) == len(random)
     assert proven.distance is None
 
 

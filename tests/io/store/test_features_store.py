@@ -90,7 +90,7 @@ def collections(draw, n):
         values = st.floats(allow_nan=False, allow_infinity=False, width=8 * dtype.itemsize)
         length = st.integers(0, 4)
         items = [draw(hnp.arrays(dtype, (draw(length), dim), elements=values)) for _ in range(n)]
-        objects = d2ke.pack(items)
+        objects = d2ke.pack(items, channels_first=False)
         if not draw(st.booleans()):
             return objects
         weight = st.floats(0.5, 2**20)
