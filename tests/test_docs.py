@@ -84,6 +84,7 @@ def test_guides_print_what_they_promise(page, capsys):
         assert capsys.readouterr().out.splitlines() == promised
 
 
+@pytest.mark.filterwarnings("ignore:Precomputed sparse input was not sorted")
 def test_neighbors_guide(capsys):
     pytest.importorskip("sklearn", minversion="1.6")
     names = {}
