@@ -50,6 +50,7 @@ from fuzz_kernels import (  # noqa: E402
     strings,
     vectors,
 )
+from fuzz_neighbors import fuzz_neighbors  # noqa: E402
 
 import d2ke  # noqa: E402
 import matlab_compat  # noqa: E402
@@ -335,16 +336,20 @@ COMMANDS = {
     "trust": fuzz_trust_region,
     "features": fuzz_features,
     "user": fuzz_user,
+    "neighbors": fuzz_neighbors,
     "mat": fuzz_mat,
     "hdf5": fuzz_hdf5,
     "parts": fuzz_parts,
     "options": fuzz_options,
 }
-COMPILED = ["distances", "kernels", "coresets", "align", "simplex", "trust", "features", "user"]
+COMPILED = [
+    *("distances", "kernels", "coresets", "align", "simplex", "trust", "features", "user"),
+    "neighbors",
+]
 # Of the time of "all" and "compiled".
 SHARE = {
     "pack": 2, "distances": 8, "kernels": 4, "coresets": 4, "align": 4, "simplex": 1, "trust": 1,
-    "features": 1, "user": 1, "mat": 4, "hdf5": 2, "parts": 1, "options": 2,
+    "features": 1, "user": 1, "neighbors": 3, "mat": 4, "hdf5": 2, "parts": 1, "options": 2,
 }  # fmt: skip
 
 

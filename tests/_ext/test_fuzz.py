@@ -53,7 +53,7 @@ print(json.dumps([name for name, done in called.items() if not done]))
 
 COMMANDS = [
     *("distances", "kernels", "coresets", "align", "simplex", "trust", "features", "user"),
-    *("pack", "mat", "hdf5", "parts", "options"),
+    *("neighbors", "pack", "mat", "hdf5", "parts", "options"),
 ]
 FIRST = f"""
 import sys, traceback
