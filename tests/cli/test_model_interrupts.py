@@ -26,8 +26,8 @@ console()
 
 
 def words_csv(file, n):
-    words = ["".join(one) for one in np.random.default_rng(0).choice(list("ACGT"), (n, 60))]
-    strings_csv(file, words, ["many" if word.count("A") > 15 else "few" for word in words])
+    words = ["".join(one) for one in np.random.default_rng(0).choice(list("ACGT"), (n, 600))]
+    strings_csv(file, words, ["many" if word.count("A") > 150 else "few" for word in words])
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
     """Write a small table and a model of it, and a table that takes long."""
     folder = tmp_path_factory.mktemp("long")
     words_csv(folder / "small.csv", 200)
-    words_csv(folder / "large.csv", 60_000)
+    words_csv(folder / "large.csv", 40_000)
     words = ["--R", "200", "--threads", "2", "--out", str(folder / "m.h5")]
     assert main(["train", str(folder / "small.csv"), *words]) == 0
     return folder
