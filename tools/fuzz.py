@@ -27,6 +27,7 @@ import time
 import traceback
 import warnings
 import zipfile
+from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
 
@@ -358,7 +359,8 @@ def worker(command, seed, step):
     while True:
         print(json.dumps({"seed": seed}), flush=True)
         try:
-            tried, problem = COMMANDS[command](seed), None
+            with redirect_stdout(io.StringIO()):  # LIBLINEAR's options -v and -C print
+                tried, problem = COMMANDS[command](seed), None
         except Exception:
             tried, problem = 1, traceback.format_exc()
         print(json.dumps({"seed": seed, "tried": tried, "problem": problem}), flush=True)
