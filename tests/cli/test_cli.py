@@ -3,12 +3,11 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 
 import pytest
+from interrupt_cases import check_interrupt, needs_sigint
 
 import d2ke
 from d2ke.cli.main import main
@@ -352,18 +351,7 @@ def test_interrupt_in_this_process(capsys, monkeypatch):
     assert capsys.readouterr() == ("", "d2ke: interrupted\n")
 
 
-# A process that was started in the background may have been told to ignore SIGINT.
-LAUNCHER = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from d2ke.cli.main import console
-import d2ke.experiments.run
-print("ready", flush=True)
-console()
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+@needs_sigint
 @pytest.mark.parametrize(
     ("name", "after"),
     [
@@ -375,20 +363,5 @@ console()
 )
 def test_interrupt(data_dir, name, after):
     """The sizes are the full ones: reading, distances and decompositions are all met."""
-    with subprocess.Popen(
-        [sys.executable, "-c", LAUNCHER, "run", name, "--data", str(data_dir), "--threads", "2"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as child:
-        assert child.stdout.readline() == "ready\n"
-        with pytest.raises(subprocess.TimeoutExpired):
-            child.wait(after)
-        sent = time.monotonic()
-        child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=60)
-        delay = time.monotonic() - sent
-    assert child.returncode == 130, err
-    assert err == "d2ke: interrupted\n"
-    assert out == ""
-    assert delay < 1.5
+    words = ["run", name, "--data", data_dir, "--threads", "2"]
+    assert check_interrupt("d2ke.experiments.run", words, after) == ""

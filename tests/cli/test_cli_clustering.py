@@ -3,14 +3,11 @@
 
 import csv
 import os
-import signal
-import subprocess
-import sys
-import time
 
 import h5py
 import numpy as np
 import pytest
+from interrupt_cases import check_interrupt, needs_sigint
 from test_cli import BAR, hide
 
 import d2ke
@@ -486,34 +483,9 @@ def test_damaged_store(capsys, folder):
 # ---------------------------------------------------------------- Ctrl-C
 
 
-LAUNCHER = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from d2ke.cli.main import console
-import d2ke.cli.clustering
-print("ready", flush=True)
-console()
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+@needs_sigint
 @pytest.mark.parametrize("after", [0.5, pytest.param(3.0, marks=pytest.mark.slow)])
 def test_interrupt(data_dir, tmp_path, after):
-    arguments = ["cluster", "splice", "--data", str(data_dir), "--threads", "2"]
-    with subprocess.Popen(
-        [sys.executable, "-c", LAUNCHER, *arguments, "--out", str(tmp_path / "c.csv")],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as child:
-        assert child.stdout.readline() == "ready\n"
-        with pytest.raises(subprocess.TimeoutExpired):
-            child.wait(after)
-        sent = time.monotonic()
-        child.send_signal(signal.SIGINT)
-        _, err = child.communicate(timeout=60)
-        delay = time.monotonic() - sent
-    assert child.returncode == 130, err
-    assert err == "d2ke: interrupted\n"
-    assert delay < 1.5
+    words = ["cluster", "splice", "--data", data_dir, "--threads", "2"]
+    check_interrupt("d2ke.cli.clustering", [*words, "--out", tmp_path / "c.csv"], after)
     assert os.listdir(tmp_path) == []

@@ -3,13 +3,10 @@
 
 import os
 import re
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
+from interrupt_cases import check_interrupt, needs_sigint
 from model_file_cases import (
     put,
     series_csv,
@@ -167,37 +164,12 @@ def test_the_file_is_written_whole(tmp_path, capsys, monkeypatch):
     assert sorted(os.listdir(tmp_path)) == ["graph.npz", "words.csv"]
 
 
-LAUNCHER = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from d2ke.cli.main import console
-import d2ke.cli.neighbors
-print("ready", flush=True)
-console()
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+@needs_sigint
 def test_interrupt(tmp_path):
     file, out = tmp_path / "large.npz", tmp_path / "graph.npz"
     np.savez(file, X=np.random.default_rng(0).normal(size=(4000, 150)))
     out.write_bytes(b"what was here before")
     words = ["neighbors", str(file), "--k", "3", "--out", str(out), "--threads", "2"]
-    with subprocess.Popen(
-        [sys.executable, "-c", LAUNCHER, *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as child:
-        assert child.stdout.readline() == "ready\n"
-        with pytest.raises(subprocess.TimeoutExpired):
-            child.wait(0.7)
-        sent = time.monotonic()
-        child.send_signal(signal.SIGINT)
-        _, err = child.communicate(timeout=60)
-        delay = time.monotonic() - sent
-    assert child.returncode == 130, err
-    assert err == "d2ke: interrupted\n"
-    assert delay < 1.5
+    check_interrupt("d2ke.cli.neighbors", words, 0.7)
     assert out.read_bytes() == b"what was here before"
     assert sorted(os.listdir(tmp_path)) == ["graph.npz", "large.npz"]

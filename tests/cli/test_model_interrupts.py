@@ -2,27 +2,15 @@
 """Ctrl-C during `d2ke train`, `d2ke predict` and `d2ke embed`: at once, and no file is changed."""
 
 import os
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
+from interrupt_cases import check_interrupt, needs_sigint
 from model_file_cases import strings_csv
 
 from d2ke.cli.main import main
 from d2ke.models import persistence
 from d2ke.models.persistence import load_model
-
-LAUNCHER = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from d2ke.cli.main import console
-import d2ke.cli.models
-print("ready", flush=True)
-console()
-"""
 
 
 def words_csv(file, n):
@@ -41,7 +29,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+@needs_sigint
 @pytest.mark.parametrize(
     ("command", "out", "after"),
     [
@@ -60,22 +48,8 @@ def test_interrupt(folder, tmp_path, command, out, after):
     files = [str(folder / "large.csv")]
     if command != "train":
         files.insert(0, str(folder / "m.h5"))
-    with subprocess.Popen(
-        [sys.executable, "-c", LAUNCHER, command, *files, "--out", str(out), "--threads", "2"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as child:
-        assert child.stdout.readline() == "ready\n"
-        with pytest.raises(subprocess.TimeoutExpired):
-            child.wait(after)
-        sent = time.monotonic()
-        child.send_signal(signal.SIGINT)
-        _, err = child.communicate(timeout=60)
-        delay = time.monotonic() - sent
-    assert child.returncode == 130, err
-    assert err == "d2ke: interrupted\n"
-    assert delay < 1.5
+    words = [command, *files, "--out", out, "--threads", "2"]
+    check_interrupt("d2ke.cli.models", words, after)
     assert out.read_bytes() == content
     assert os.listdir(tmp_path) == [out.name]
 
