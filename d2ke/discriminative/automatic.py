@@ -11,7 +11,7 @@ from d2ke._base.checks import generator
 from d2ke.discriminative.kernel_input import LAM, KernelInput
 from d2ke.discriminative.kmeans import kmeans, unit_rows
 from d2ke.discriminative.neighbor_graph import SCALE, Neighborhood
-from d2ke.discriminative.similarity_graph import DenseGraph, FeatureGraph, indicators
+from d2ke.discriminative.similarity_graph import LARGE, DenseGraph, FeatureGraph, indicators
 from d2ke.discriminative.sparse_kernel import SparseGraph, SparseKernel
 
 # Tried in this order until the clusters' sizes are `balanced`.
@@ -90,49 +90,86 @@ _MOST_LEFT_OUT = 200  # labelled objects
 _DOUBT = 0.02  # gain in accuracy from which another than the best so far is taken
 
 
-def choose_widths_by_labels(source: KernelInput, marks: np.ndarray, c: int) -> Widths:
-    """Choose neighbours and widths by leaving out each labelled object in turn.
+def choose_widths_by_labels(
+    source: KernelInput, marks: np.ndarray, c: int, balance: bool
+) -> Widths:
+    """Choose neighbours and widths by leaving out each labelled object.
 
     `marks` has the positions of the classes, -1 where they are not known. Where each class has
     only one label, nothing can be left out, and the first candidate is taken.
     """
     n = len(marks)
     first = int(np.clip(round(n / (_SHARE * c)), *_BOUNDS))
-    tried = [(first, SCALE)] + [(k or first, scale) for k, scale in _OTHERS]
-    near = source.neighbors(max(k for k, _ in tried), "lpdsk", c)
-    alpha, lam = np.full(n, 1 / n), LAM * n
+    tried = [(first, SCALE)]
     counts = np.bincount(marks[marks >= 0], minlength=c)
     several = c > 1 and np.median(counts) > 1
+    if several:
+        tried += [(k or first, scale) for k, scale in _OTHERS]
+        if n <= LARGE:
+            tried.append((n - 1, 1.0))
+    near = source.neighbors(max(k for k, _ in tried), "lpdsk", c)
+    alpha, lam = np.full(n, 1 / n), LAM * n
     best, widths = -np.inf, None
     for k, scale in tried:
         kernel, h = source.neighbor_kernel(near, k, scale)
-        score = left_out(kernel.graph(alpha, lam), marks, c) if several else 0.0
+        score = left_out(kernel.graph(alpha, lam), marks, c, balance) if several else 0.0
         if score > best + (_DOUBT if widths else 0.0):
             best, widths = score, Widths(kernel, near, k, scale, h, 0.0)
-        if not several:
-            break
     return widths
 
 
-def left_out(graph: SparseGraph, marks: np.ndarray, c: int) -> float:
+def left_out(graph: SparseGraph, marks: np.ndarray, c: int, balance: bool) -> float:
     """Return the share of labelled objects that the others give their label.
 
-    The harmonic function at an object that is left out is a mean over the other labelled ones,
-    with the effective conductances between them as weights: no graph is solved anew.
+    One object of each class is left out at a time: if only one object were, its class would have
+    fewer labels than the others, and wide kernels would always be wrong. No graph is solved anew:
+    between labelled objects there are effective conductances, and those that are left out have
+    the harmonic function of these. With `balance`, scores are relative to their sums over the
+    objects without a label.
     """
-    known = marks >= 0
-    places = np.flatnonzero(known)
-    some = np.linspace(0, len(places) - 1, min(len(places), _MOST_LEFT_OUT)).astype(np.intp)
+    places = np.flatnonzero(marks >= 0)
+    own = marks[places]
+    Y = indicators(own, c)
+    turn = np.zeros(len(places), np.intp)
+    for label in range(c):
+        turn[own == label] = np.arange((own == label).sum())
+    some = np.flatnonzero((turn < max(1, _MOST_LEFT_OUT // c)) & (Y.sum(axis=0)[own] > 1))
+    weights, masses, mass = _conductances(graph, places, some, Y)
+    right = 0
+    for now in range(turn[some].max() + 1):
+        left = np.flatnonzero(turn[some] == now)
+        at = some[left]
+        rest = Y.copy()
+        rest[at] = 0.0
+        W = weights[left]
+        system = np.diag(W.sum(axis=1)) - W[:, at]
+        F = np.linalg.lstsq(system, W @ rest, rcond=None)[0]
+        if balance:
+            sums = mass + masses[left] @ (F - Y[at]) + F.sum(axis=0)
+            F = F / np.maximum(sums, 1e-300)
+        right += int((F.argmax(axis=1) == own[at]).sum())
+    return right / len(some)
+
+
+def _conductances(
+    graph: SparseGraph, places: np.ndarray, some: np.ndarray, Y: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return effective conductances of some labelled objects to all, and sums of scores.
+
+    These are the sums over the objects without a label of what each of `some` gives to them, and
+    of the scores of all labels Y.
+    """
     component = graph.components()
-    fixed = known | ~np.isin(component, component[known])
-    values = np.zeros((int(fixed.sum()), len(some)))
+    fixed = np.isin(np.arange(graph.n), places) | ~np.isin(component, component[places])
     rank = np.cumsum(fixed) - 1
+    values = np.zeros((int(fixed.sum()), len(some) + Y.shape[1]))
     values[rank[places[some]], np.arange(len(some))] = 1.0
-    direct = graph.S[places[some]]
-    weights = direct[:, places].toarray()
+    values[rank[places], len(some) :] = Y
+    weights = graph.S[places[some]][:, places].toarray()
+    sums = np.zeros(values.shape[1])
     if not fixed.all():
-        weights += (graph.S[places][:, ~fixed] @ graph.harmonic(fixed, values)).T
+        scores = graph.harmonic(fixed, values)
+        weights += (graph.S[places][:, ~fixed] @ scores[:, : len(some)]).T
+        sums = scores.sum(axis=0)
     weights[np.arange(len(some)), some] = 0.0
-    scores = weights @ indicators(marks[places], c)
-    own = marks[places[some]]
-    return float(np.mean(scores.argmax(axis=1) == own))
+    return weights, sums[: len(some)], sums[len(some) :]

@@ -64,7 +64,7 @@ needs(
         'points, risk="ise"': "56 n^2 + 32 n d + 10752 n + 160 n k",
         "distances": "56 n^2 + c n^2 + 2560 n + 160 n k",
         "points, h is None": "16 MiB + 32 n d + 96 n m + 2560 n + 160 n k",
-        "distances, h is None": "24 n^2 + c n^2 + 4096 n + 160 n k",
+        "distances, h is None": "24 n^2 + c n^2 + 96 n m + 4096 n + 160 n k",
         "sparse K": "96 E + 4096 n + 160 n k",
     },
     "give features in the place of K or points, or take fewer objects",

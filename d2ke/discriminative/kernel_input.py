@@ -91,11 +91,11 @@ class KernelInput:
 
     def neighbors(self, n_neighbors: int, function: str, k: int) -> Neighborhood:
         """Find the neighbours for widths that are chosen."""
+        sizes = {"m": min(n_neighbors, self.size()), "k": k}
         if self.distances is None:
             X = point_matrix("points", self.points)
-            sizes = {"n": len(X), "d": X.shape[1], "m": min(n_neighbors, len(X)), "k": k}
-            require_memory(function, "points, h is None", **sizes)
-        return neighborhood(self.points, self.distances, n_neighbors, function, k=k)
+            require_memory(function, "points, h is None", n=len(X), d=X.shape[1], **sizes)
+        return neighborhood(self.points, self.distances, n_neighbors, function, **sizes)
 
     def neighbor_kernel(
         self, near: Neighborhood, n_neighbors: int, scale: float

@@ -151,9 +151,9 @@ def lpdsk(
     Notes
     -----
     Widths that are chosen: `neighbor_similarities` with n / (8 classes) neighbours, from 5 to 15,
-    or with other numbers of neighbours and twice the widths if these give the right label to more
-    of the labelled objects, each of which is left out in turn (at most 200 of them). Where classes
-    have one label each, nothing can be left out.
+    or with other numbers of neighbours, all objects (up to 1500) included, and twice the widths,
+    if these give the right label to more of the labelled objects. One of each class is left out
+    at a time, at most 200 in all. Where classes have one label each, nothing can be left out.
 
     Similarities below 1e-12 of the largest do not connect. Rows of features without a common
     non-zero column are not similar. Labels do not depend on the order of the rows: objects that
@@ -206,7 +206,7 @@ def lpdsk(
     chosen = None
     if kernel is None:
         with one_blas_thread():
-            chosen = choose_widths_by_labels(sorted_source, marks, len(classes))
+            chosen = choose_widths_by_labels(sorted_source, marks, len(classes), balance)
         kernel, h = chosen.kernel, chosen.h
         if not ordered:  # the result has the neighbours of the objects as they came
             near = source.neighbors(chosen.n_neighbors, "lpdsk", len(classes))

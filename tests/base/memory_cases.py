@@ -336,6 +336,12 @@ def lpdsk_of_points(n, risk):
     return partial(d2ke.lpdsk, points=points(n, 3), y=some_labels(n), **how)
 
 
+@variants("form", "points", "distances")({"n": 1400}, tiny={"n": 30})
+def lpdsk_of_neighbors(n, form):
+    objects = points(n, 3) if form == "points" else np.abs(symmetric(n))
+    return partial(d2ke.lpdsk, y=some_labels(n), **{form: objects})
+
+
 @at({"n": 60_000, "d": 3}, {"n": 8000, "d": 20}, tiny={"n": 30})
 def neighbor_similarities(n, d):
     return partial(d2ke.neighbor_similarities, points(n, d))

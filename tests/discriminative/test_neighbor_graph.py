@@ -164,17 +164,50 @@ def test_small_clusters_among_many_are_no_fault():
     assert balanced(np.r_[np.repeat(np.arange(18), 20), 18, 19], 20)
 
 
-def test_leaving_out_is_as_doing_it():
-    K, y = graph_case(60, spread=1.5, k=5)
-    marks = np.where(np.arange(60) < 15, y, -1)
+@pytest.mark.parametrize("balance", [False, True])
+@pytest.mark.parametrize("k", [5, 59])
+def test_leaving_out_is_as_doing_it(balance, k):
+    K, y = graph_case(60, spread=1.5, k=k)
+    marks = np.where(np.arange(60) < 17, y, -1)
     graph = SparseKernel(K).graph(np.full(60, 1 / 60), 30.0)
+    labelled = [np.flatnonzero(marks == label) for label in range(3)]
     right = 0
-    for i in range(15):
-        known = (marks >= 0) & (np.arange(60) != i)
-        F = np.eye(3)[marks[known]]
-        scores = graph.harmonic(known, F)[np.flatnonzero(~known) == i][0]
-        right += scores.argmax() == y[i]
-    assert left_out(graph, marks, 3) == pytest.approx(right / 15)
+    for turn in range(max(map(len, labelled))):
+        out = [places[turn] for places in labelled if turn < len(places)]
+        known = marks >= 0
+        known[out] = False
+        scores = graph.harmonic(known, np.eye(3)[marks[known]])
+        if balance:
+            scores = scores / scores.sum(axis=0)
+        right += sum(scores[np.flatnonzero(~known) == i][0].argmax() == y[i] for i in out)
+    assert left_out(graph, marks, 3, balance) == pytest.approx(right / 17)
+
+
+def test_leaving_out_some_of_many_labels(monkeypatch):
+    K, y = graph_case(60, spread=1.5, k=5)
+    graph = SparseKernel(K).graph(np.full(60, 1 / 60), 30.0)
+    monkeypatch.setattr("d2ke.discriminative.automatic._MOST_LEFT_OUT", 6)
+    places = np.concatenate([np.flatnonzero(y == label)[:2] for label in range(3)])
+    right = 0
+    for turn in range(2):
+        known = np.ones(60, bool)
+        known[places[turn::2]] = False
+        scores = graph.harmonic(known, np.eye(3)[y[known]])
+        right += (scores.argmax(axis=1) == y[~known]).sum()
+    assert left_out(graph, y, 3, balance=False) == pytest.approx(right / 6)
+
+
+def test_wide_kernels_are_chosen_where_neighbours_are_of_another_class():
+    """Around a narrow class lies a wide one, whose objects are nearer to it than to each other."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 60)
+    X = rng.normal(size=(120, 20)) * np.where(y, 2.0, 0.3)[:, None]
+    X[:, 0] += 2.0 * y
+    marks = np.where(np.arange(120) % 60 < 20, y, -1)
+    result = d2ke.lpdsk(points=X, y=marks)
+    assert result.trained.widths.n_neighbors == 119
+    near = d2ke.lpdsk(d2ke.neighbor_similarities(X, n_neighbors=8), y=marks, max_iter=1)
+    assert (result.labels == y).mean() > (near.labels == y).mean() + 0.1
 
 
 def forms(X):
