@@ -15,6 +15,7 @@ from d2ke._base.files import check_writable
 from d2ke.cli.matrix_files import HDF5, InputError
 from d2ke.cli.object_files import Job, reported_warnings
 from d2ke.cli.result_files import check_result_file, input_errors, write_columns
+from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.experiments.session import Session
 from d2ke.learners.scores import confusion
 from d2ke.models.model import D2KEModel
@@ -28,7 +29,10 @@ _MOST_PRINTED = 20  # classes of a confusion matrix
 
 @input_errors()
 def train(
-    job: Job, settings: Mapping[str, Any], report: str | os.PathLike | None = None
+    job: Job,
+    settings: Mapping[str, Any],
+    report: str | os.PathLike | None = None,
+    parameters: Mapping[str, Any] | None = None,
 ) -> D2KEModel:
     """Train a model on the labelled objects of a file, and write it.
 
@@ -40,6 +44,8 @@ def train(
         Arguments of `d2ke_train`: distance, R, seed.
     report : path, optional
         Where to write a page with pictures, .html.
+    parameters : mapping, optional
+        Of the distance.
 
     Returns
     -------
@@ -58,8 +64,12 @@ def train(
     objects, labels = job.read()
     if labels is None:
         raise InputError(f"labels are needed (--labels): {job.file} has none")
+    parameters = parameters or {}
+    if parameters:  # before they meet the other arguments
+        row = find_distance(settings.get("distance") or usual_distance(objects.kind))
+        check_parameters(row, parameters)
     with reported_warnings(job.session):
-        model = d2ke_train(labels, objects, **settings, **job.computing)
+        model = d2ke_train(labels, objects, **settings, **parameters, **job.computing)
     save_model(job.out, model)
     job.session.report(str(model))
     job.session.report(f"model: {os.fspath(job.out)}")

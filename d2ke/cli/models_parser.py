@@ -6,13 +6,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from d2ke.cli.options import FILES, add_objects, add_seed, job_of, positive
+from d2ke.cli.options import FILES, add_distance, add_objects, add_seed, job_of, positive
 
 _EXAMPLES = {
     "train": """\
 examples:
   d2ke train genes.fasta --out model.h5 --report report.html
   d2ke train words.csv --objects word --labels language --out model.h5
+  d2ke train gestures.ts --distance dtw --parameter window=10 --out model.h5
 """,
     "predict": """\
 example:
@@ -31,12 +32,7 @@ def add_model_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         commands, common, "train", "train a model on the labelled objects of a file", "model.h5"
     )
     add = train.add_argument
-    add(
-        "--distance",
-        metavar="NAME",
-        help="default: levenshtein for strings, dtw for vectors; mhd and the other distances of "
-        "sets say that the objects are sets",
-    )
+    add_distance(train)
     add("--R", type=positive, metavar="R", help="random objects (default: by kind of objects)")
     add("--report", metavar="FILE", help="write a page with pictures here, .html")
     add_seed(train)
@@ -84,7 +80,7 @@ def _train(options: argparse.Namespace) -> None:
     from d2ke.cli.models import train
 
     settings = {"distance": options.distance, "R": options.R, "seed": options.seed}
-    train(job_of(options), settings, options.report)
+    train(job_of(options), settings, options.report, dict(options.parameter))
 
 
 def _predict(options: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from d2ke.cli.options import FILES, add_objects, job_of, parameter, positive, radius
+from d2ke.cli.options import FILES, add_distance, add_objects, job_of, positive, radius
 
 _DESCRIPTION = """\
 The nearest objects of each object in a file, or those within a radius, exactly: a sparse matrix
@@ -37,20 +37,7 @@ def add_neighbors_command(commands: Any, common: argparse.ArgumentParser) -> Non
     kind = parser.add_mutually_exclusive_group(required=True).add_argument
     kind("--k", type=positive, metavar="K", help="the K nearest others of each object")
     kind("--radius", type=radius, metavar="R", help="all others at distances up to R")
-    add(
-        "--distance",
-        metavar="NAME",
-        help="default: levenshtein for strings, dtw for vectors; mhd and the other distances of "
-        "sets say that the objects are sets",
-    )
-    add(
-        "--parameter",
-        type=parameter,
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="of the distance, such as window=10 for dtw; several times for several",
-    )
+    add_distance(parser)
     add(
         "--include-self",
         action="store_true",

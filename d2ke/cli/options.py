@@ -119,6 +119,25 @@ def add_objects(parser: argparse.ArgumentParser) -> None:
     add("--max-memory", type=_bytes, metavar="BYTES", help="such as 2GB; refuse to take more")
 
 
+def add_distance(parser: argparse.ArgumentParser) -> None:
+    """Add the distance of objects and its parameters."""
+    add = parser.add_argument
+    add(
+        "--distance",
+        metavar="NAME",
+        help="default: levenshtein for strings, dtw for vectors; mhd and the other distances of "
+        "sets say that the objects are sets",
+    )
+    add(
+        "--parameter",
+        type=parameter,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="of the distance, such as window=10 for dtw; several times for several",
+    )
+
+
 def session_of(options: argparse.Namespace) -> Any:
     """Return the `Session` of a command: it shows progress, and prints what it reports."""
     from d2ke.experiments.session import Session

@@ -38,6 +38,18 @@ FORMATS = [
 ]
 
 
+def test_parameters_of_the_distance(tmp_path, capsys):
+    X, y = vowels("train")
+    series_ts(tmp_path / "v.ts", X, y)
+    words = ["train", str(tmp_path / "v.ts"), "--out", str(tmp_path / "m.h5"), "--R", "64"]
+    assert main([*words, "--parameter", "window=3"]) == 0
+    assert load_model(tmp_path / "m.h5").blocks[0].parameters == {"window": 3}
+    capsys.readouterr()
+    for parameter in ("seed=3", "R=3", "windows=3"):
+        assert main([*words, "--parameter", parameter]) == 2
+        assert "'dtw' has no parameter" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("data", "write", "suffix", "least"), FORMATS)
 def test_train_predict_embed(tmp_path, capsys, data, write, suffix, least):
     old, new = tmp_path / f"old{suffix}", tmp_path / f"new{suffix}"
