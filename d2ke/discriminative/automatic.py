@@ -3,15 +3,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
 from d2ke._base.checks import generator
 from d2ke.discriminative.kernel_input import LAM, KernelInput
 from d2ke.discriminative.kmeans import kmeans, unit_rows
-from d2ke.discriminative.neighbor_graph import SCALE, Neighborhood
-from d2ke.discriminative.similarity_graph import LARGE, DenseGraph, FeatureGraph, indicators
+from d2ke.discriminative.neighbor_graph import SCALE, AllPairs, Neighborhood
+from d2ke.discriminative.similarity_graph import (
+    LARGE,
+    DenseGraph,
+    DenseKernel,
+    FeatureGraph,
+    indicators,
+)
 from d2ke.discriminative.sparse_kernel import SparseGraph, SparseKernel
 
 # Tried in this order until the clusters' sizes are `balanced`.
@@ -26,8 +34,8 @@ _MOST_NEIGHBORS, _LEAST_NEIGHBORS = 60, 7
 class Widths:
     """Widths that were chosen, and the kernel that they give."""
 
-    kernel: SparseKernel
-    near: Neighborhood
+    kernel: SparseKernel | DenseKernel
+    near: Neighborhood | AllPairs
     n_neighbors: int
     scale: float
     h: float
@@ -86,8 +94,11 @@ _SHARE = 8  # a part of a class's objects are neighbours, within these bounds
 _BOUNDS = (5, 15)
 # Other numbers of neighbours and scales of widths that are tried, None for the first number.
 _OTHERS = ((5, SCALE), (10, SCALE), (20, SCALE), (None, 1.0), (20, 1.0))
+_RATES = (10.0, 5.0)  # of exp(-rate d / median), which are tried of up to LARGE objects
 _MOST_LEFT_OUT = 200  # labelled objects
-_DOUBT = 0.02  # gain in accuracy from which another than the best so far is taken
+# Gains in accuracy from which another than the best so far is taken: at least, and in units of
+# 1 / sqrt(objects that are left out).
+_DOUBT, _DOUBT_OF_FEW = 0.02, 0.5
 
 
 def choose_widths_by_labels(
@@ -100,25 +111,46 @@ def choose_widths_by_labels(
     """
     n = len(marks)
     first = int(np.clip(round(n / (_SHARE * c)), *_BOUNDS))
-    tried = [(first, SCALE)]
     counts = np.bincount(marks[marks >= 0], minlength=c)
     several = c > 1 and np.median(counts) > 1
+    tried = [(first, SCALE)]
     if several:
         tried += [(k or first, scale) for k, scale in _OTHERS]
-        if n <= LARGE:
-            tried.append((n - 1, 1.0))
-    near = source.neighbors(max(k for k, _ in tried), "lpdsk", c)
-    alpha, lam = np.full(n, 1 / n), LAM * n
+    wide = several and n <= LARGE
+    near = source.neighbors(max(k for k, _ in tried), "lpdsk", c, all_pairs=wide)
     best, widths = -np.inf, None
-    for k, scale in tried:
-        kernel, h = source.neighbor_kernel(near, k, scale)
-        score = left_out(kernel.graph(alpha, lam), marks, c, balance) if several else 0.0
-        if score > best + (_DOUBT if widths else 0.0):
-            best, widths = score, Widths(kernel, near, k, scale, h, 0.0)
+    doubt = max(_DOUBT, _DOUBT_OF_FEW / np.sqrt(min((marks >= 0).sum(), _MOST_LEFT_OUT)))
+    for candidate in _candidates(source, near, tried, _RATES if wide else ()):
+        graph = candidate.kernel.graph(np.full(n, 1 / n), LAM * n)
+        score = left_out(graph, marks, c, balance) if several else 0.0
+        if score > best + (doubt if widths else 0.0):
+            best, widths = score, candidate
     return widths
 
 
-def left_out(graph: SparseGraph, marks: np.ndarray, c: int, balance: bool) -> float:
+def _candidates(
+    source: KernelInput,
+    near: Neighborhood,
+    tried: Sequence[tuple[int, float]],
+    rates: Sequence[float],
+) -> Iterator[Widths]:
+    """Yield the kernels of neighbours, and of all pairs."""
+    for k, scale in tried:
+        kernel, h = source.neighbor_kernel(near, k, scale)
+        yield Widths(kernel, near, k, scale, h, 0.0)
+    for rate in rates:
+        kernel, h = source.wide_kernel(rate)
+        yield Widths(kernel, source.all_pairs(), kernel.n - 1, 1.0, h, 0.0)
+
+
+def in_order_of(source: KernelInput, widths: Widths, c: int) -> Widths:
+    """Return the same widths for the same objects in another order."""
+    if isinstance(widths.near, AllPairs):
+        return replace(widths, near=source.all_pairs())
+    return replace(widths, near=source.neighbors(widths.n_neighbors, "lpdsk", c))
+
+
+def left_out(graph: SparseGraph | DenseGraph, marks: np.ndarray, c: int, balance: bool) -> float:
     """Return the share of labelled objects that the others give their label.
 
     One object of each class is left out at a time: if only one object were, its class would have
@@ -152,7 +184,7 @@ def left_out(graph: SparseGraph, marks: np.ndarray, c: int, balance: bool) -> fl
 
 
 def _conductances(
-    graph: SparseGraph, places: np.ndarray, some: np.ndarray, Y: np.ndarray
+    graph: SparseGraph | DenseGraph, places: np.ndarray, some: np.ndarray, Y: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return effective conductances of some labelled objects to all, and sums of scores.
 
@@ -165,11 +197,16 @@ def _conductances(
     values = np.zeros((int(fixed.sum()), len(some) + Y.shape[1]))
     values[rank[places[some]], np.arange(len(some))] = 1.0
     values[rank[places], len(some) :] = Y
-    weights = graph.S[places[some]][:, places].toarray()
+    direct = graph.S[:, places]
+    weights = _array(direct[places[some]])
     sums = np.zeros(values.shape[1])
     if not fixed.all():
         scores = graph.harmonic(fixed, values)
-        weights += (graph.S[places][:, ~fixed] @ scores[:, : len(some)]).T
+        weights += _array(direct[~fixed].T @ scores[:, : len(some)]).T
         sums = scores.sum(axis=0)
     weights[np.arange(len(some)), some] = 0.0
     return weights, sums[: len(some)], sums[len(some) :]
+
+
+def _array(values: np.ndarray | csr_array) -> np.ndarray:
+    return values.toarray() if issparse(values) else values

@@ -15,7 +15,7 @@ from d2ke._base.checks import choice, positive_number
 from d2ke._base.memory import require_memory
 from d2ke.discriminative.canonical import colours, sparse_colours
 from d2ke.discriminative.gaussian import gaussian, point_matrix
-from d2ke.discriminative.neighbor_graph import Neighborhood, neighborhood
+from d2ke.discriminative.neighbor_graph import AllPairs, Neighborhood, neighborhood
 from d2ke.discriminative.similarity_graph import DenseKernel, FeatureKernel
 from d2ke.discriminative.sparse_kernel import SparseKernel
 from d2ke.embedding.spectrum import split
@@ -89,12 +89,16 @@ class KernelInput:
         """Whether the widths are to be chosen."""
         return self.h is None and self.names()[0] in ("points", "distances")
 
-    def neighbors(self, n_neighbors: int, function: str, k: int) -> Neighborhood:
-        """Find the neighbours for widths that are chosen."""
-        sizes = {"m": min(n_neighbors, self.size()), "k": k}
+    def neighbors(
+        self, n_neighbors: int, function: str, k: int, *, all_pairs: bool = False
+    ) -> Neighborhood:
+        """Find the neighbours for widths that are chosen; there is memory for all pairs, too."""
+        n = self.size()
+        # All pairs take as much as 2 n / 3 neighbours of each object.
+        sizes = {"m": 2 * n // 3 if all_pairs else min(n_neighbors, n), "k": k}
         if self.distances is None:
             X = point_matrix("points", self.points)
-            require_memory(function, "points, h is None", n=len(X), d=X.shape[1], **sizes)
+            require_memory(function, "points, h is None", n=n, d=X.shape[1], **sizes)
         return neighborhood(self.points, self.distances, n_neighbors, function, **sizes)
 
     def neighbor_kernel(
@@ -104,6 +108,18 @@ class KernelInput:
         K, h = near.graph(n_neighbors, scale)
         # As for points with one width: the kernel of sqrt(2) times the widths.
         return SparseKernel(K, np.sqrt(K.data) if self.risk == "ise" else None), h
+
+    def all_pairs(self) -> AllPairs:
+        """Return the objects for `wide_kernel`."""
+        return AllPairs(None if self.points is None else point_matrix("points", self.points))
+
+    def wide_kernel(self, rate: float) -> tuple[DenseKernel, float]:
+        """Return the kernel exp(-d / h) of all pairs, and h, the median distance over `rate`."""
+        D = None
+        if self.distances is not None:
+            D = np.asarray(self.distances, dtype=np.float64)
+        K, h = self.all_pairs().matrix(D, rate)
+        return DenseKernel(K, np.sqrt(K) if self.risk == "ise" else None), h
 
     def read(self, function: str, k: int = 0) -> DenseKernel | FeatureKernel | SparseKernel:
         """Check the arguments and return the kernel.

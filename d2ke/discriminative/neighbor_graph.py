@@ -100,6 +100,26 @@ class Neighborhood:
         return csr_array((values.ravel(), near.ravel(), starts), shape=(len(new), n))
 
 
+@dataclass(frozen=True, eq=False)
+class AllPairs:
+    """Similarities exp(-d / h) of all objects, in the place of those of neighbours."""
+
+    points: np.ndarray | None = field(repr=False, default=None)
+
+    def matrix(self, D: np.ndarray | None, rate: float) -> tuple[np.ndarray, float]:
+        """Return exp(-d / h) of the points, or for distances, and h, the median over `rate`."""
+        D = cdist(self.points, self.points) if D is None else D
+        h = float(np.median(D)) / rate
+        if not h > 0:  # most objects are copies of each other
+            h = float(np.mean(D)) / rate
+        return np.exp(D / -h), h
+
+    def rows(self, new: np.ndarray, k: int, scale: float, h: float) -> np.ndarray:
+        """Return the similarities of new points, or of rows of distances, as a Neighborhood."""
+        gaps = new if self.points is None else cdist(new, self.points)
+        return np.exp((gaps.min(axis=1, keepdims=True) - gaps) / h)
+
+
 def _values(gaps: np.ndarray, own: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.maximum(np.exp(-0.5 * (gaps / own) * (gaps / others)), _LEAST)
 

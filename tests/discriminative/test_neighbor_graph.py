@@ -11,6 +11,7 @@ from scipy.sparse import coo_matrix, csr_array, csr_matrix
 import d2ke
 from d2ke.discriminative import similarity_graph
 from d2ke.discriminative.automatic import balanced, left_out
+from d2ke.discriminative.neighbor_graph import AllPairs
 from d2ke.discriminative.similarity_graph import DenseKernel
 from d2ke.discriminative.sparse_kernel import SparseKernel
 
@@ -205,9 +206,18 @@ def test_wide_kernels_are_chosen_where_neighbours_are_of_another_class():
     X[:, 0] += 2.0 * y
     marks = np.where(np.arange(120) % 60 < 20, y, -1)
     result = d2ke.lpdsk(points=X, y=marks)
-    assert result.trained.widths.n_neighbors == 119
+    assert isinstance(result.trained.widths.near, AllPairs)
     near = d2ke.lpdsk(d2ke.neighbor_similarities(X, n_neighbors=8), y=marks, max_iter=1)
     assert (result.labels == y).mean() > (near.labels == y).mean() + 0.1
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    other = d2ke.lpdsk(distances=D, y=marks)
+    np.testing.assert_array_equal(other.labels, result.labels)
+    assert other.h == pytest.approx(result.h)
+    new = X + 0.01
+    found = d2ke.discriminative_predict(result, points=new)
+    assert (found == result.labels).mean() > 0.95
+    gaps = np.linalg.norm(new[:, None] - X, axis=2)
+    np.testing.assert_array_equal(d2ke.discriminative_predict(other, distances=gaps), found)
 
 
 def forms(X):
