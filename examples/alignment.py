@@ -31,8 +31,8 @@ DOCUMENTS = ["Obama", "speaks", "media", "Illinois"], ["President", "greets", "p
 
 def series() -> d2ke.Alignment:
     """Align a wave with a shorter one that is slow in the middle."""
-    t = np.linspace(0, 1, 60)
-    s = np.linspace(-1, 1, 45)
+    t = np.linspace(0, 1, 36)
+    s = np.linspace(-1, 1, 28)
     return d2ke.align(np.sin(9 * t) + 0.5 * t, np.sin(9 * (s**3 + 1) / 2) + (s**3 + 1) / 4, "dtw")
 
 

@@ -73,7 +73,7 @@ def _split(
     """Divide arcs among equal vectors: number of the arc, vector and mass of each part."""
     order = np.argsort(place, kind="stable")
     arc_ends = np.cumsum(masses[order])
-    cuts = np.union1d(arc_ends, ends)
+    cuts = np.union1d(arc_ends, ends[ends > 0])
     arc = order[np.searchsorted(arc_ends, cuts)]
     return arc, members[np.searchsorted(ends, cuts)], np.diff(cuts, prepend=0)
 

@@ -311,6 +311,15 @@ def test_flow(isa, ground, pair, weighted, seed):
     assert flow.value == pytest.approx(cost, rel=1e-7, abs=1e-7 * (1 + cdist(x, y, ground).max()))
 
 
+def test_shares_of_nothing():
+    x = d2ke.pack([[[0.0], [0.0], [1.0]]], weights=[[1e-300, 1e-290, 1.0]])
+    y = d2ke.pack([[[0.0], [0.0]]], weights=[[1e-30, 1.0]])
+    flow = d2ke.align(x, y, "emd")
+    assert flow.pairs.tolist() == [[2, 1]]
+    assert flow.masses.tolist() == [1.0]
+    assert flow.value == entry(x, y, "emd") == 1
+
+
 @settings(max_examples=reference.examples(60))
 @given(pair=two_sets())
 def test_the_flow_is_that_of_the_distance(pair):
