@@ -26,7 +26,7 @@ needs(
         "series": "32 MiB + 8 n d + 8 m d + 350 n + 350 m",
         "strings": "32 MiB + 120 n + 120 m",
         "emd": "8 n m + 40 n d + 40 m d + 400 n + 400 m",
-        "sets": "40 n d + 40 m d + 400 n + 400 m",
+        "sets": "16 n d + 16 m d + 200 n + 200 m",
     },
 )
 

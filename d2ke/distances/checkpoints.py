@@ -62,13 +62,16 @@ def plan(table: Table, memory: int) -> Plan:
     """
     if table.rows * table.row_bytes <= memory:
         return Plan(table.rows, 1, 0)
-    rows = max(1, min(table.rows, memory // 2 // table.row_bytes))
+    rows = max(1, memory // 2 // table.row_bytes)
     for levels in range(1, 64):
         states = memory // 2 // (table.state_bytes * levels)
         if states < 2:
             break
         if rows * states**levels >= table.rows:
-            return Plan(rows, states, levels)
+            while rows * (states - 1) ** levels >= table.rows:
+                states -= 1
+            left = memory - states * levels * table.state_bytes
+            return Plan(max(1, left // table.row_bytes), states, levels)
     return Plan(rows, 2, (-(-table.rows // rows)).bit_length())
 
 
@@ -87,7 +90,8 @@ def trace(table: Table, plan: Plan, begin: int, end: int, state: Any) -> None:
     if end - begin <= plan.rows:
         table.back(state, begin, end)
         return
-    edges = [*range(begin, end, max(plan.rows, -(-(end - begin) // plan.states))), end]
+    parts = min(plan.states, -(-(end - begin) // plan.rows))
+    edges = [begin + k * (end - begin) // parts for k in range(parts + 1)]
     states = [state]
     for low, high in pairwise(edges[:-1]):
         states.append(table.advance(states[-1], low, high))

@@ -110,11 +110,10 @@ def of_large_strings(n):
     return partial(d2ke.distance_matrix, *given, out=out, **ONE)
 
 
-@at({"n": 20_000, "d": 1}, {"n": 5000, "d": 40}, {"n": 200_000, "d": 3, "window": 9},
-    tiny={"n": 30})  # fmt: skip
-def align_series(n, d, window=None):
+@at({"n": 12_000, "d": 1}, {"n": 12_000, "d": 40}, tiny={"n": 30})
+def align_series(n, d):
     x, y = points(2 * n, d).reshape(2, n, d)
-    return partial(d2ke.align, x, y, "dtw", window=window)
+    return partial(d2ke.align, x, y, "dtw")
 
 
 @at({"n": 300_000, "m": 2000}, {"n": 50_000, "m": 50_000}, tiny={"n": 300, "m": 20})
