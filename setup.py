@@ -163,6 +163,7 @@ MODULES = [
     extension("strings"),
     extension("sets"),
     extension("emd"),
+    extension("alignment"),
     extension("user"),
     extension("pair_sums"),
     extension("pair_distance"),

@@ -36,6 +36,8 @@ from d2ke.discriminative.similarity_machine import (
     similarity_machine_predict,
 )
 from d2ke.discriminative.simplex_qp import SimplexSolution, simplex_qp
+from d2ke.distances.alignment import align
+from d2ke.distances.alignment_record import Alignment, Operations
 from d2ke.distances.matrix import distance_matrix
 from d2ke.distances.registry import distance_names
 from d2ke.embedding.feature_selection import FeatureSelection, select_features
@@ -96,6 +98,7 @@ from d2ke.objects.packing import pack
 from d2ke.objects.random_objects import random_series, random_sets, random_strings
 
 __all__ = [
+    "Alignment",
     "Block",
     "Clustering",
     "D2KEModel",
@@ -112,6 +115,7 @@ __all__ = [
     "Measure",
     "NeighborsInfo",
     "Objects",
+    "Operations",
     "Propagation",
     "PseudoEuclidean",
     "SVMModel",
@@ -122,6 +126,7 @@ __all__ = [
     "SpectrumRepair",
     "TwoSampleTest",
     "__version__",
+    "align",
     "bandwidth",
     "bootstrap_kernel_error",
     "cdsk",

@@ -98,6 +98,18 @@ def test_neighbors_guide(capsys):
         assert capsys.readouterr().out.splitlines() == promised
 
 
+def test_alignment_guide(capsys):
+    page = (ROOT / "docs/alignment.md").read_text()
+    names = {}
+    for code in blocks("docs/alignment.md"):
+        exec(code, names)
+        promised = re.findall(r"^print\(.*  # (.*)$", code, re.M)
+        if not promised:
+            [shown] = re.findall(r"^```text\n(.*?)^```", page, re.M | re.S)
+            promised = shown.splitlines()
+        assert capsys.readouterr().out.splitlines() == promised
+
+
 def test_hdbscan_takes_the_graph():
     hdbscan = pytest.importorskip("hdbscan")
     words = ["aab", "abaab", "aaba", "aabab", "bcc", "ccbcb", "cbbcc", "bccb", "bcbcc"]

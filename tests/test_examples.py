@@ -74,6 +74,20 @@ def test_retrieval(monkeypatch, capsys, tmp_path):
     assert image.imread(picture).shape[1] == 1300
 
 
+def test_alignment(monkeypatch, capsys, tmp_path):
+    image = pytest.importorskip("matplotlib.image")
+    printed = run(monkeypatch, capsys, "alignment.py", "--out", str(tmp_path))
+    heads = re.findall(r"^(dtw|levenshtein|emd) [\d.]+$", printed, re.M)
+    assert heads == ["dtw", "levenshtein", "emd"]
+    for name in ("series", "strings", "documents"):
+        picture = tmp_path / f"alignment-{name}.png"
+        assert image.imread(picture).shape[1] == 520
+        assert picture.stat().st_size < 60_000
+        assert (EXAMPLES.parent / "docs" / picture.name).stat().st_size < 60_000
+    example = runpy.run_path(str(EXAMPLES / "alignment.py"))
+    assert all(memory < 100 for _, memory in example["measure"](2000, 300).values())
+
+
 def test_ranks_of_retrieval():
     pytest.importorskip("matplotlib")
     example = runpy.run_path(str(EXAMPLES / "retrieval.py"))

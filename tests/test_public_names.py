@@ -47,6 +47,8 @@ def public(module):
 
 NAMES = {
     "d2ke": """
+    Alignment(distance, params, x, y, value, pairs, costs, masses=None, operations=None,
+        maximum=None)
     Block(name, distance, sampler, R, views=(), parameters=<factory>, from_omega=False)
     Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
     D2KEModel(blocks, scaling, linear, kind, channels, alphabet, letters, C, accuracy,
@@ -68,6 +70,7 @@ NAMES = {
     Measure(points, vectors, kind='points', gap=0.0, n_samples=None)
     NeighborsInfo(pairs, computed=0, ruled_out=<factory>)
     Objects(kind, values, offsets, alphabet=None, letters=None, weights=None)
+    Operations(op, i, j)
     Propagation(labels, scores, classes, reached, alpha, objectives, lam, h, trained)
     PseudoEuclidean(Z, eigenvalues, signature, _column_means, _map)
     SVMModel(support, coef, rho, classes, n_support, n_columns, vectors, kernel, svm_type,
@@ -79,6 +82,7 @@ NAMES = {
     SpectrumRepair(kind, gram, least, negative)
     TwoSampleTest(distance, p_value, exact, null, sigma=None)
     __version__
+    align(x, y, distance=None, *, max_memory=None, **params)
     bandwidth(X, *, n_neighbors=7)
     bootstrap_kernel_error(Z, *, delta=0.05, n_resamples=200, max_objects=256, seed=0,
         n_threads=None)

@@ -38,6 +38,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(Path.cwd()), str(ROOT / "tests" / "io" / "mat"), str(ROOT), str(ROOT / "tools")]
 
 import mat_fuzz  # noqa: E402
+from fuzz_alignments import fuzz_alignments  # noqa: E402
 from fuzz_kernels import (  # noqa: E402
     expect,
     fuzz_align,
@@ -338,6 +339,7 @@ COMMANDS = {
     "features": fuzz_features,
     "user": fuzz_user,
     "neighbors": fuzz_neighbors,
+    "alignments": fuzz_alignments,
     "mat": fuzz_mat,
     "hdf5": fuzz_hdf5,
     "parts": fuzz_parts,
@@ -345,12 +347,13 @@ COMMANDS = {
 }
 COMPILED = [
     *("distances", "kernels", "coresets", "align", "simplex", "trust", "features", "user"),
-    "neighbors",
+    *("neighbors", "alignments"),
 ]
 # Of the time of "all" and "compiled".
 SHARE = {
     "pack": 2, "distances": 8, "kernels": 4, "coresets": 4, "align": 4, "simplex": 1, "trust": 1,
-    "features": 1, "user": 1, "neighbors": 3, "mat": 4, "hdf5": 2, "parts": 1, "options": 2,
+    "features": 1, "user": 1, "neighbors": 3, "alignments": 2, "mat": 4, "hdf5": 2, "parts": 1,
+    "options": 2,
 }  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL_TESTS = (
+    "test_alignment",
     "test_newton",
     "test_coreset",
     "test_dtw",

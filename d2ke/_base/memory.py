@@ -44,8 +44,10 @@ class Need:
 
 
 SYMBOLS = {
-    "n": "objects (X, training objects), rows of the first matrix, faces of a mesh",
-    "m": "objects of Y (omega, new objects), or rows of a second matrix; columns of a Gram matrix",
+    "n": "objects (X, training objects), rows of the first matrix, faces of a mesh; `align`: "
+    "vectors or letters of x",
+    "m": "objects of Y (omega, new objects), or rows of a second matrix; columns of a Gram matrix; "
+    "`align`: vectors or letters of y",
     "R": "features: columns of Z, random objects, dimensions",
     "d": "coordinates of a point",
     "k": "classes or clusters; of `svmpredict` pairs of classes; of `nearest` neighbours",

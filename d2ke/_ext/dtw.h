@@ -17,17 +17,6 @@
 #define DTW_ROWS (D2KE_BYTES == 64 ? 4 : 3)
 #define DTW_COLS (D2KE_BYTES == 64 ? 4 : 3)
 #define DTW_INFINITY ((real)INFINITY)
-
-static int64_t dtw_radius(int64_t window, int64_t n, int64_t m)
-{
-    int64_t longer = n > m ? n : m, difference = n > m ? n - m : m - n;
-    if (window == DTW_NO_WINDOW) return longer;
-    if (window == DTW_RWS_WINDOW) {
-        window = (longer + 9) / 10;
-        if (window > 40) window = 40;
-    }
-    return window > difference ? window : difference;
-}
 #endif
 
 /* |x - y| for one cell.  Differences are scaled by the power of two below the

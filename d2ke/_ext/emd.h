@@ -104,9 +104,22 @@ static inline void emd_add(emd_sum *total, double term)
     total->sum = sum;
 }
 
+/* Notes an arc of the flow from `row` to `column`, where flows are wanted; `turned`: rows are y's. */
+static inline void emd_note(emd_flow *flow, int turned, int64_t row, int64_t column, int64_t mass,
+                            double apart)
+{
+    if (!flow) return;
+    const int64_t n = flow->n++;
+    flow->from[n] = turned ? column : row;
+    flow->to[n] = turned ? row : column;
+    flow->mass[n] = mass;
+    flow->apart[n] = apart;
+}
+
 /* ---- One dimension ---- */
 
-static double emd_line(const emd_measure *x, const emd_measure *y, int squared)
+static double emd_line(const emd_measure *x, const emd_measure *y, int squared, emd_flow *flow,
+                       int turned)
 {
     emd_sum total = {0, 0};
     int64_t x_left = x->mass[0], y_left = y->mass[0];
@@ -114,6 +127,7 @@ static double emd_line(const emd_measure *x, const emd_measure *y, int squared)
         const int64_t moved = x_left < y_left ? x_left : y_left;
         const double apart = fabs(x->values[i] - y->values[j]);
         emd_add(&total, (double)moved / EMD_TOTAL * (squared ? apart * apart : apart));
+        emd_note(flow, turned, i, j, moved, squared ? apart * apart : apart);
         x_left -= moved;
         y_left -= moved;
         if (x_left == 0 && ++i < x->n) x_left = x->mass[i];
@@ -473,12 +487,17 @@ static double emd_pair(const d2ke_problem *p, int64_t row_item, int64_t column_i
     const int order = emd_compare(&x, &y, d);
     const emd_measure row = order < 0 ? x : y, column = order < 0 ? y : x;
     emd_sum total = {0, 0};
-    if (order == 0) return 0;
-    if (d == 1) return emd_line(&row, &column, squared);
+    if (order == 0) {
+        for (int64_t i = 0; options->flow && i < x.n; i++)
+            emd_note(options->flow, 0, i, i, x.mass[i], 0);
+        return 0;
+    }
+    if (d == 1) return emd_line(&row, &column, squared, options->flow, order > 0);
     if (row.n == 1) {
         for (int64_t j = 0; j < column.n; j++) {
             const double apart = emd_ground(row.values, column.values + j * d, d, squared);
             emd_add(&total, (double)column.mass[j] / EMD_TOTAL * apart);
+            emd_note(options->flow, order > 0, 0, j, column.mass[j], apart);
         }
         sets_stopped(meter, column.n * d);
         return total.sum;
@@ -520,6 +539,7 @@ static double emd_pair(const d2ke_problem *p, int64_t row_item, int64_t column_i
         const int64_t i = (v < stride ? one->parent : v) - stride, j = v < stride ? v : one->parent;
         const double apart = emd_ground(row.values + i * d, column.values + j * d, d, squared);
         emd_add(&total, (double)one->flow / EMD_TOTAL * apart);
+        emd_note(options->flow, order > 0, i, j, one->flow, apart);
     }
     return total.sum;
 }

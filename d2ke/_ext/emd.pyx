@@ -11,11 +11,20 @@ from d2ke._ext.pairwise import by_length
 from d2ke._ext.isa cimport current
 
 cdef extern from "options.h":
+    ctypedef struct emd_flow:
+        int64_t n
+        int64_t *from_ "from"
+        int64_t *to
+        int64_t *mass
+        double *apart
     ctypedef struct emd_options:
         int64_t squared
         const int64_t *x_masses
         const int64_t *y_masses
+        emd_flow *flow
     const int64_t EMD_TOTAL
+
+TOTAL = EMD_TOTAL  # the mass of every measure
 
 cdef enum:
     MOST_VECTORS = 536870912  # vertices of the tree have numbers of 32 bits
@@ -24,6 +33,32 @@ cdef enum:
 
 def emd(x, y, bint squared, bint same):
     """Prepare the distance of measures (see `measures`); `same`: y is x, wanted once."""
+    return prepare(x, y, squared, same, NULL)
+
+
+def flow(x, y, bint squared):
+    """Distance of one pair of measures, and the optimal flow that it is the cost of.
+
+    The flow is four arrays, in the order in which the cost is summed: number of the vector of x and
+    of y, mass in units of 1 / EMD_TOTAL, ground distance.
+    """
+    cdef emd_flow found
+    cdef int64_t most = len(x[0]) + len(y[0])
+    sources, targets, masses = (np.empty(most, dtype=np.int64) for _ in range(3))
+    ground = np.empty(most)
+    cdef int64_t[::1] sources_view = sources, targets_view = targets, masses_view = masses
+    cdef double[::1] ground_view = ground
+    found.n = 0
+    found.from_ = &sources_view[0]
+    found.to = &targets_view[0]
+    found.mass = &masses_view[0]
+    found.apart = &ground_view[0]
+    cost = np.empty((1, 1))
+    prepare(x, y, squared, False, &found).run(cost, 1, False)
+    return cost[0, 0], *(a[:found.n] for a in (sources, targets, masses, ground))
+
+
+cdef PairwiseKernel prepare(x, y, bint squared, bint same, emd_flow *flow):
     cdef PairwiseKernel pairs = PairwiseKernel()
     cdef emd_options options
     cdef const double[:, ::1] x_values = x[0], y_values = y[0]
@@ -42,6 +77,7 @@ def emd(x, y, bint squared, bint same):
     options.squared = squared
     options.x_masses = &x_masses[0]
     options.y_masses = &y_masses[0]
+    options.flow = flow
     pairs.set_options(&options, sizeof(options))
     pairs.cell_work = CELL_WORK
     pairs.kernel = current().emd

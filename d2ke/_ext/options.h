@@ -23,6 +23,18 @@ typedef struct {
     int64_t window; /* a radius >= 0, widened to the difference of the lengths, or a rule */
 } dtw_options;
 
+/* How far from the diagonal a path of series of these lengths may be. */
+static inline int64_t dtw_radius(int64_t window, int64_t n, int64_t m)
+{
+    int64_t longer = n > m ? n : m, difference = n > m ? n - m : m - n;
+    if (window == DTW_NO_WINDOW) return longer;
+    if (window == DTW_RWS_WINDOW) {
+        window = (longer + 9) / 10;
+        if (window > 40) window = 40;
+    }
+    return window > difference ? window : difference;
+}
+
 /* What of the text the pattern is compared with. */
 enum { LEV_GLOBAL, LEV_PREFIX, LEV_INFIX };
 
@@ -41,10 +53,20 @@ typedef struct {
 
 #define EMD_TOTAL (INT64_C(1) << 62) /* the mass of every item */
 
+/* What goes from where to where; room for one arc less than both items have vectors. */
+typedef struct {
+    int64_t n;
+    int64_t *from; /* number of a vector in x's item */
+    int64_t *to;
+    int64_t *mass;
+    double *apart; /* its ground distance */
+} emd_flow;
+
 typedef struct {
     int64_t squared; /* whether ground distances are */
     const int64_t *x_masses; /* of all vectors; each item's add up to EMD_TOTAL */
     const int64_t *y_masses;
+    emd_flow *flow; /* the optimal flow of a single pair is left there, unless NULL */
 } emd_options;
 
 #endif

@@ -46,13 +46,16 @@ D2KE_INLINE v_f32 set_f32(float x) { return x - (v_f32){0}; }
 D2KE_INLINE v_f64 abs_f64(v_f64 a) { return (v_f64)((v_i64)a & INT64_MAX); }
 D2KE_INLINE v_f32 abs_f32(v_f32 a) { return (v_f32)((v_i32)a & INT32_MAX); }
 
-/* For a >= 0: the largest normal power of two <= a (the least one for smaller a), and its inverse. */
+/* For a >= 0: the largest power of two <= a of which the inverse, too, is a normal number (the least
+ * one for smaller a), and its inverse. */
 D2KE_INLINE void power_below_f64(v_f64 a, v_f64 *power, v_f64 *inverse)
 {
     v_i64 least = (v_i64){0} + (INT64_C(1) << 52);
     v_i64 bits = (v_i64)a & (INT64_C(0x7ff) << 52);
     v_i64 below = bits < least;
     bits = (below & least) | (~below & bits);
+    v_i64 most = (v_i64){0} + (INT64_C(2045) << 52), above = bits > most;
+    bits = (above & most) | (~above & bits);
     *power = (v_f64)bits;
     *inverse = (v_f64)((INT64_C(2046) << 52) - bits);
 }
@@ -62,6 +65,8 @@ D2KE_INLINE void power_below_f32(v_f32 a, v_f32 *power, v_f32 *inverse)
     v_i32 bits = (v_i32)a & (0xff << 23);
     v_i32 below = bits < least;
     bits = (below & least) | (~below & bits);
+    v_i32 most = (v_i32){0} + (253 << 23), above = bits > most;
+    bits = (above & most) | (~above & bits);
     *power = (v_f32)bits;
     *inverse = (v_f32)((254 << 23) - bits);
 }

@@ -101,7 +101,7 @@ def _ground(name: str, value: Any) -> bool:
 
 
 def _prepare_dtw(x, y, same, window=elastic.NO_WINDOW, ground=False):
-    x_values, y_values = _same_precision(x, y)
+    x_values, y_values = same_precision(x, y)
     return elastic.dtw(x_values, x.offsets, y_values, y.offsets, window, ground, same)
 
 
@@ -118,13 +118,13 @@ def _prepare_levenshtein(x, y, same, mode=strings.GLOBAL):
 
 
 def _prepare_sets(mode, x, y, same):
-    x_values, y_values = _same_precision(x, y)
+    x_values, y_values = same_precision(x, y)
     return sets.sets(x_values, x.offsets, y_values, y.offsets, mode, same)
 
 
 def _prepare_emd(x, y, same, ground=False):
-    measures_x = _measures(x)
-    return emd.emd(measures_x, measures_x if y is x else _measures(y), ground, same)
+    measures_x = measures_of(x)
+    return emd.emd(measures_x, measures_x if y is x else measures_of(y), ground, same)
 
 
 def _emd_rounding(x, y, **_):
@@ -135,7 +135,8 @@ def _emd_rounding(x, y, **_):
         return 2.0**-27 * float(np.abs(high - low).sum())
 
 
-def _measures(objects):
+def measures_of(objects: Objects) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return weighted vectors as what the kernel of `emd` takes; see `emd.measures`."""
     values = objects.values.astype(np.float64, copy=False)
     return emd.measures(values, objects.offsets, objects.weights)
 
@@ -305,7 +306,8 @@ def check_parameters(row: Distance, params: Mapping[str, Any]) -> dict[str, Any]
     return {name: row.parameters[name](name, value) for name, value in params.items()}
 
 
-def _same_precision(x: Objects, y: Objects) -> tuple[np.ndarray, np.ndarray]:
+def same_precision(x: Objects, y: Objects) -> tuple[np.ndarray, np.ndarray]:
+    """Return the vectors of both in the more precise type of the two."""
     dtype = np.promote_types(x.dtype, y.dtype)
     return x.values.astype(dtype, copy=False), y.values.astype(dtype, copy=False)
 

@@ -53,7 +53,7 @@ print(json.dumps([name for name, done in called.items() if not done]))
 
 COMMANDS = [
     *("distances", "kernels", "coresets", "align", "simplex", "trust", "features", "user"),
-    *("neighbors", "pack", "mat", "hdf5", "parts", "options"),
+    *("neighbors", "alignments", "pack", "mat", "hdf5", "parts", "options"),
 ]
 FIRST = f"""
 import sys, traceback

@@ -110,6 +110,24 @@ def of_large_strings(n):
     return partial(d2ke.distance_matrix, *given, out=out, **ONE)
 
 
+@at({"n": 12_000, "d": 1}, {"n": 12_000, "d": 40}, tiny={"n": 30})
+def align_series(n, d):
+    x, y = points(2 * n, d).reshape(2, n, d)
+    return partial(d2ke.align, x, y, "dtw")
+
+
+@at({"n": 300_000, "m": 2000}, {"n": 50_000, "m": 50_000}, tiny={"n": 300, "m": 20})
+def align_strings(n, m):
+    x, y = words(2, max(n, m))
+    return partial(d2ke.align, x[:n], y[:m])
+
+
+@variants("distance", "emd", "mhd")({"n": 3000, "d": 3}, {"n": 2000, "d": 300}, tiny={"n": 30})
+def align_sets(n, d, distance):
+    n *= 1 if distance == "emd" else 4
+    return partial(d2ke.align, points(n, d), points(n // 2, d), distance)
+
+
 @at({"n": 12000, "m": 1000}, tiny={"n": 30, "m": 20})
 def rsm_embed(n, m):
     X = words(n, 5)

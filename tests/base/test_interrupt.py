@@ -76,6 +76,15 @@ CASES = {
         'd2ke.within(X, radius=12, distance="levenshtein", n_threads=2)',
     ),
     "one long pair": (LONG, 'd2ke.distance_matrix(long, long, "dtw", n_threads=4)'),
+    "a long path": (LONG, "d2ke.align(long, long)"),
+    "nearest vectors": (
+        "x = np.random.default_rng(0).random((60_000, 9))",
+        'd2ke.align(x, x, "mhd")',
+    ),
+    "long edits": (
+        "x = np.random.default_rng(0).integers(0, 4, 2_000_000, np.uint8).tobytes()",
+        "d2ke.align(x, x[::-1])",
+    ),
     "one long pair, one thread": (LONG, 'd2ke.distance_matrix(long, long, "dtw", n_threads=1)'),
     "one long pair among short ones": (
         MIXED,

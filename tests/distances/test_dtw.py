@@ -112,6 +112,17 @@ def test_extreme_magnitudes(isa, dtype, scale, dim):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dim", [1, 2, 3, 5])
+def test_largest_differences(isa, dim, dtype):
+    """Whose power of two has an inverse that is no normal number."""
+    far = np.zeros((1, dim), dtype)
+    far[0, -1] = np.finfo(dtype).max
+    for part in (1.0, 0.6, 0.5, 0.3):
+        D = d2ke.distance_matrix([np.zeros((1, dim), dtype)], [far * dtype(part)], "dtw")
+        assert far[0, -1] * dtype(part) == D
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_largest_numbers(isa, dtype):
     most = np.finfo(dtype).max
     X = [np.array([v], dtype=dtype) for v in (most, most / 2, -most)]

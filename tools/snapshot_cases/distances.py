@@ -91,6 +91,24 @@ def _outcome(X, name, parameters):
         return error
 
 
+@exact("distances/alignments")
+def alignments():
+    X, Y = clouds(44, 4, 2, np.float64, (5, 30)), clouds(45, 4, 2, np.float64, (5, 30))
+    names = set(PARAMETERS) - {"kernel"}
+    made = {name: [_told(d2ke.align(x, y, name)) for x, y in zip(X, Y, strict=True)]
+            for name in sorted(names)}  # fmt: skip
+    for mode in ("global", "prefix", "infix"):
+        found = d2ke.align("sitting in kitchens", "kitten", mode=mode)
+        made[mode] = [_told(found), isinstance(found.operations, d2ke.Operations)]
+    return made
+
+
+def _told(found):
+    if not isinstance(found, d2ke.Alignment):
+        raise TypeError(found)
+    return [found.value, found.pairs, found.costs, found.masses, str(found)]
+
+
 @exact("distances/names")
 def distance_names():
     names = d2ke.distance_names()

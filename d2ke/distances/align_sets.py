@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The flow of the earth mover's distance, and the matching of sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.memory import check_limit, require_memory
+from d2ke._ext import alignment, emd, sets
+from d2ke.distances.problem import PairwiseProblem
+from d2ke.distances.registry import measures_of, same_precision
+from d2ke.objects.container import Objects
+
+
+def align_emd(
+    problem: PairwiseProblem, max_memory: int | None, ground: bool = False
+) -> dict[str, Any]:
+    """Return the optimal flow: what goes from which vector of x to which of y."""
+    _check_memory(problem, max_memory, "emd")
+    measures = [measures_of(objects) for objects in (problem.x, problem.y)]
+    value, *arcs, apart = emd.flow(*measures, ground)
+    places, masses = arcs[:2], arcs[2]
+    for side, (objects, measure) in enumerate(zip((problem.x, problem.y), measures, strict=True)):
+        arc, member, masses = _split(places[side], masses, *_members(objects, measure))
+        places = [place[arc] for place in places]
+        places[side], apart = member, apart[arc]
+    order = np.lexsort(places[::-1])
+    pairs = np.stack(places, axis=1)[order]
+    return {
+        "value": float(problem.dtype.type(value)),
+        "pairs": pairs,
+        "costs": apart[order],
+        "masses": masses[order] / emd.TOTAL,
+    }
+
+
+def _members(objects: Objects, measure: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the vectors in the order of the measure's distinct ones, and where their masses end.
+
+    Masses lie end to end; that of equal vectors is divided by their weights.
+    """
+    values, masses = measure[0], measure[2]
+    own = objects.values.astype(np.float64, copy=False)
+    together = np.concatenate([values, own]) + 0.0  # no -0.0
+    _, group = np.unique(together, axis=0, return_inverse=True)
+    group = group.ravel()
+    distinct = np.full(group.max() + 1, -1)
+    distinct[group[: len(values)]] = np.arange(len(values))
+    of_vector = distinct[group[len(values) :]]
+    weights = np.ones(len(own)) if objects.weights is None else objects.weights
+    used = np.flatnonzero((of_vector >= 0) & (weights > 0))
+    order = used[np.argsort(of_vector[used], kind="stable")]
+    of_vector, weights = of_vector[order], weights[order]
+    firsts = np.searchsorted(of_vector, np.arange(len(masses)))
+    lasts = np.append(firsts[1:], len(order)) - 1
+    mass = masses[of_vector]
+    ends = np.empty(len(order), np.int64)
+    starts = np.concatenate([[0], np.cumsum(masses)[:-1]])
+    for first, last in zip(firsts, lasts, strict=True):
+        part = slice(first, last + 1)
+        scaled = weights[part] / weights[part].max()
+        shares = np.cumsum(scaled) / scaled.sum() * mass[first]
+        ends[part] = np.minimum(np.rint(shares).astype(np.int64), mass[first])
+    ends[lasts] = masses
+    return order, ends + starts[of_vector]
+
+
+def _split(
+    place: np.ndarray, masses: np.ndarray, members: np.ndarray, ends: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Divide arcs among equal vectors: number of the arc, vector and mass of each part."""
+    order = np.argsort(place, kind="stable")
+    arc_ends = np.cumsum(masses[order])
+    cuts = np.union1d(arc_ends, ends[ends > 0])
+    arc = order[np.searchsorted(arc_ends, cuts)]
+    return arc, members[np.searchsorted(ends, cuts)], np.diff(cuts, prepend=0)
+
+
+def align_sets(
+    problem: PairwiseProblem, max_memory: int | None, directed: bool = False
+) -> dict[str, Any]:
+    """Return the nearest vector of y for each one of x and, not directed, the other way round."""
+    _check_memory(problem, max_memory, "sets")
+    x, y = same_precision(problem.x, problem.y)
+    result = np.empty((1, 1), problem.dtype)
+    problem.compiled().kernel.run(result, 1, False)
+    wide = [one.astype(np.float64, copy=False) for one in (x, y)]
+    of_x, of_y = alignment.GroundRows(*wide, False).nearest()
+    pairs = np.stack([np.arange(len(x)), of_x], axis=1)
+    costs = _apart(x, y)
+    if not directed:
+        pairs = np.concatenate([pairs, np.stack([of_y, np.arange(len(y))], axis=1)])
+        costs = np.concatenate([costs, _apart(y, x)])
+    costs = costs.astype(problem.dtype)
+    return {
+        "value": float(result[0, 0]),
+        "pairs": pairs,
+        "costs": costs,
+        "maximum": int(costs.argmax()),
+    }
+
+
+def _apart(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the distance of each vector of x to the set y, with the bits that the sums have."""
+    out = np.empty((len(x), 1))
+    ends = np.array([0, len(y)])
+    single = np.arange(len(x) + 1)
+    sets.sets(x, single, y, ends, sets.DIRECTED_HAUSDORFF, False).run(out, 1, False)
+    return out[:, 0]
+
+
+def _check_memory(problem: PairwiseProblem, max_memory: int | None, case: str) -> None:
+    x, y = problem.x, problem.y
+    needed = require_memory("align", case, n=len(x.values), m=len(y.values), d=x.dim)
+    check_limit(max_memory, needed, "the objects and their alignment")

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The edit operations of Levenshtein's distance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.memory import require_memory
+from d2ke._ext import alignment, strings
+from d2ke.distances.alignment_record import OPERATIONS, Operations
+from d2ke.distances.checkpoints import TABLE_BYTES, plan_within, trace
+from d2ke.distances.problem import PairwiseProblem
+from d2ke.distances.registry import common_letters
+
+
+class EditTable:
+    """The table of two strings that are not empty; see `checkpoints.Table`.
+
+    A row is a letter of x; a state is two bits for each letter of y: whether a cell is one more or
+    one less than that before it. Only letters of y up to that of the path are computed again.
+    """
+
+    def __init__(self, x: np.ndarray, y: np.ndarray, n_letters: int, free: bool):
+        self.rows, self.row, self.column = len(x), len(x), len(y)
+        self.row_bytes = self.state_bytes = 16 * self._words()
+        self.done = False
+        self._x, self._y, self._free = x, y, free
+        self._masks = np.zeros(n_letters, np.uint64)
+        self._operations = np.empty(len(x) + len(y), np.int8)
+        self._at = len(self._operations)
+
+    def _words(self) -> int:
+        return -(-self.column // 64)
+
+    @property
+    def operations(self) -> np.ndarray:
+        """What the way back has met so far, from the first one."""
+        return self._operations[self._at :]
+
+    def start(self) -> np.ndarray:
+        """Return the state before the first row."""
+        return np.tile(np.array([~np.uint64(0), np.uint64(0)]), (self._words(), 1))
+
+    def _compute(self, state: np.ndarray, begin: int, end: int, table: Any) -> np.ndarray:
+        state = state[: self._words()].copy()
+        x, y = self._x[begin:end], self._y[: self.column]
+        alignment.edit_rows(x, y, self._masks, state, self._free, table)
+        return state
+
+    def advance(self, state: np.ndarray, begin: int, end: int) -> np.ndarray:
+        """Return the state after some rows."""
+        return self._compute(state, begin, end, None)
+
+    def back(self, state: np.ndarray, begin: int, end: int) -> None:
+        """Follow the operations through some rows."""
+        table = np.empty((self._words(), end - begin + 1, 2), np.uint64)
+        self._compute(state, begin, end, table)
+        x = self._x[begin:end]
+        row, self.column, self._at = alignment.edit_path(
+            x, self._y, table, self.column, self._operations, self._at
+        )
+        self.row = begin + row
+        self.done = self.column == 0
+
+    def nearest_row(self) -> int:
+        """Return the first row where all of y has its least score."""
+        score = self.column
+        given = self._x, self._y, self._masks, self.start(), self._free, None, score
+        return alignment.edit_rows(*given)[2]
+
+
+def align_levenshtein(
+    problem: PairwiseProblem, max_memory: int | None, mode: int = strings.GLOBAL
+) -> dict[str, Any]:
+    """Return the fewest operations that make y of x, or of the part of x that is nearest."""
+    n, m = len(problem.x.values), len(problem.y.values)
+    needed = require_memory("align", "strings", n=n, m=m)
+    usual = TABLE_BYTES + 8 * m
+    x, y, n_letters = common_letters(problem.x, problem.y)
+    x, y = x[:n], y[:m]
+    if mode == strings.PREFIX:
+        x = x[: 2 * m]  # a longer one is farther than the empty one
+    free = mode == strings.INFIX
+    begin, end, codes = 0, len(x), np.empty(0, np.int8)
+    if mode != strings.GLOBAL:
+        end = EditTable(x, y, n_letters, free).nearest_row() if len(x) and m else 0
+    if free:
+        begin = max(0, end - 2 * m)
+    row, column = end, m
+    if end > begin and m:
+        table = EditTable(x[begin:end], y, n_letters, free)
+        plan = plan_within(table, max_memory, usual, needed - usual)
+        trace(table, plan, 0, table.rows, table.start())
+        codes, row, column = table.operations, begin + table.row, table.column
+    # What is left of x or of y where the other one is over.
+    deleted = 0 if free else row
+    left = np.repeat(np.array([alignment.DELETE, alignment.INSERT], np.int8), [deleted, column])
+    return _described(np.concatenate([left, codes]), row - deleted)
+
+
+def _described(codes: np.ndarray, start: int) -> dict[str, Any]:
+    """Return operations with their places; the first letter of x that they meet is `start`."""
+    in_x, in_y = codes != alignment.INSERT, codes != alignment.DELETE
+    i = start + np.cumsum(in_x) - in_x
+    j = np.cumsum(in_y) - in_y
+    pairs = np.stack([np.where(in_x, i, -1), np.where(in_y, j, -1)], axis=1)
+    costs = (codes != alignment.EQUAL).astype(np.float64)
+    operations = Operations(np.array(OPERATIONS)[codes], i, j)
+    value = float(np.count_nonzero(costs))
+    return {"value": value, "pairs": pairs, "costs": costs, "operations": operations}

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How two objects are aligned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from d2ke._base.checks import byte_count
+from d2ke._base.memory import needs
+from d2ke.distances.align_series import align_dtw
+from d2ke.distances.align_sets import align_emd, align_sets
+from d2ke.distances.align_strings import align_levenshtein
+from d2ke.distances.alignment_record import Alignment
+from d2ke.distances.pairs import check_pairs
+from d2ke.distances.problem import Caller, PairwiseProblem
+from d2ke.distances.registry import check_parameters, find_distance, usual_distance
+from d2ke.objects.container import Objects
+from d2ke.objects.packing import pack_items
+from d2ke.objects.readings import Layout
+
+needs(
+    "align",
+    {
+        "series": "32 MiB + 8 n d + 8 m d + 350 n + 350 m",
+        "strings": "32 MiB + 120 n + 120 m",
+        "emd": "8 n m + 40 n d + 40 m d + 400 n + 400 m",
+        "sets": "16 n d + 16 m d + 200 n + 200 m",
+    },
+)
+
+# Distance: function of the checked pair, the limit of memory and the checked parameters, which
+# returns what the record has beside names and objects.
+ALIGNERS: dict[str, Callable[..., dict[str, Any]]] = {
+    "dtw": align_dtw,
+    "levenshtein": align_levenshtein,
+    "emd": align_emd,
+    "mhd": align_sets,
+    "hausdorff": align_sets,
+    "chamfer": align_sets,
+    "directed_mhd": partial(align_sets, directed=True),
+    "directed_hausdorff": partial(align_sets, directed=True),
+}
+
+
+def align(
+    x: Any,
+    y: Any,
+    distance: str | None = None,
+    *,
+    max_memory: int | str | None = None,
+    **params: Any,
+) -> Alignment:
+    """Find how two objects are aligned by a distance: the path, edits, flow or matching.
+
+    Parameters
+    ----------
+    x, y : array_like, str or bytes, or Objects of length 1
+        The two objects: series or sets of vectors, (length,) or (length, dim); strings.
+    distance : str, optional
+        - ``"dtw"``, the default for vectors: the optimal warping path;
+        - ``"levenshtein"``, the default for strings: the edit operations;
+        - ``"emd"``: the optimal flow of weights;
+        - ``"hausdorff"``, ``"mhd"``, ``"chamfer"``, ``"directed_hausdorff"``,
+          ``"directed_mhd"``: the nearest vector in the other set.
+    max_memory : int or str, optional
+        Bytes that the call may take, such as ``"512MiB"``. None: 32 MiB for the tables of
+        ``"dtw"`` and ``"levenshtein"``, and what grows with the lengths. With less, parts of a
+        table are computed more often, with the same result.
+    **params
+        Parameters of the distance, as for `distance_matrix`.
+
+    Returns
+    -------
+    Alignment
+        The distance, with the bits of `distance_matrix`, and the pairs of places with their costs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A distance without an alignment; what `distance_matrix` refuses; more than one object; too
+        small a `max_memory`.
+    KeyboardInterrupt
+        On Ctrl-C, within a second.
+    MemoryError
+        If the call would take more than there is; see docs/memory.md.
+
+    Notes
+    -----
+    Where several alignments cost the same, one of them is returned, always the same one. The costs
+    along a path of ``"dtw"``, added one after the other in their own precision, are its value to
+    the last bit. For ``"levenshtein"`` with ``mode="prefix"`` or ``"infix"`` the operations make y
+    of the first such part of x to end.
+
+    Equal vectors are one for ``"emd"``; their flow is divided among them by their weights. Shares
+    of less than 2**-63 of the total are left out.
+
+    Memory grows with the sum of the lengths, not with their product (but for ``"emd"``): states of
+    the table are kept at some rows, and the rows between two of them are computed again [1]_. The
+    table of strings has one bit-vector for each letter [2]_.
+
+    References
+    ----------
+    .. [1] Hirschberg, "A linear space algorithm for computing maximal common subsequences", 1975.
+    .. [2] Hyyro, "A bit-vector algorithm for computing Levenshtein and Damerau edit distances",
+       2003.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> path = d2ke.align([0.0, 1, 2], [0.0, 2])
+    >>> path.value, path.pairs.tolist()
+    (1.0, [[0, 0], [1, 0], [2, 1]])
+    >>> print(d2ke.align("GATTACA", "ATTTAC", "levenshtein").operations)
+    delete  x[0]
+    equal   x[1] to y[0]
+    insert  y[1] before x[2]
+    equal   x[2:6] to y[2:6]
+    delete  x[6]
+    >>> flow = d2ke.align([[0.0, 0], [4, 0]], [[0.0, 3]], "emd")
+    >>> flow.value, flow.pairs.tolist(), flow.masses.tolist()
+    (4.0, [[0, 0], [1, 0]], [0.5, 0.5])
+    >>> print(d2ke.align([[0.0, 0], [4, 0]], [[0.0, 3]], "directed_hausdorff"))
+    directed_hausdorff 5.0
+    x[0] y[0]  cost 3
+    x[1] y[0]  cost 5  maximum
+    """
+    if max_memory is not None:
+        max_memory = byte_count("max_memory", max_memory)
+    problem = _of_one_pair(x, y, distance, params)
+    parameters = check_parameters(find_distance(problem.distance), params)
+    found = ALIGNERS[problem.distance](problem, max_memory, **parameters)
+    return Alignment(problem.distance, params, problem.x[0], problem.y[0], **found)
+
+
+def _of_one_pair(x: Any, y: Any, distance: Any, params: dict[str, Any]) -> PairwiseProblem:
+    """Check two objects and a distance that has an alignment."""
+    kind = None
+    if distance is not None:
+        row = None if callable(distance) else find_distance(distance)
+        if row is None or row.name not in ALIGNERS:
+            name = "a function" if row is None else repr(row.name)
+            raise ValueError(
+                f"distance {name} has no alignment; those that have one: {', '.join(ALIGNERS)}"
+            )
+        kind = row.kind
+    try:
+        packed = [_one_object(name, item, kind) for name, item in (("x", x), ("y", y))]
+        distance = distance or usual_distance(packed[0].kind)
+        return check_pairs(*packed, distance, params, Caller("align", "x", "y"))
+    except (TypeError, ValueError) as error:
+        # To the user there is one object, and no list of them.
+        message = str(error).replace("x[0]", "x").replace("y[0]", "y")
+        raise type(error)(message) from None
+
+
+def _one_object(name: str, item: Any, kind: str | None) -> Objects:
+    if not isinstance(item, Objects):
+        return pack_items([item], Layout(False, True), name, kind)
+    if len(item) != 1:
+        raise ValueError(f"{name} must be one object, got {len(item)} of them")
+    return pack_items(item, Layout(False, True), name, kind)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `align` returns, and how it reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+OPERATIONS = ("equal", "replace", "delete", "insert")  # in the order of the compiled codes
+_SIGNS = dict(zip(OPERATIONS, "| --", strict=True))
+_WIDTH = 60  # of a line of letters
+_MOST = 20  # pairs that are printed
+
+
+@dataclass(frozen=True, eq=False)
+class Operations:
+    """Edit operations that make y of x, or of a part of x; k of them, in order.
+
+    Attributes
+    ----------
+    op : ndarray of str, shape (k,)
+        "equal", "replace", "delete" or "insert".
+    i, j : ndarray of int64, shape (k,)
+        The letter of x and the letter of y; of an insertion, i is the letter of x before which
+        y[j] is inserted, and of a deletion, j is the place in y where x[i] would be.
+    """
+
+    op: np.ndarray
+    i: np.ndarray
+    j: np.ndarray
+
+    def __post_init__(self):
+        _freeze(self.op, self.i, self.j)
+
+    def __len__(self) -> int:
+        return len(self.op)
+
+    def __str__(self) -> str:
+        """Write a line for each run of the same operation."""
+        edges = np.flatnonzero(self.op[1:] != self.op[:-1]) + 1
+        lines = []
+        for first, end in pairwise([0, *edges, len(self)] if len(self) else []):
+            op, i, j = self.op[first], self.i[first], self.j[first]
+            x, y = (_places(name, at, end - first) for name, at in (("x", i), ("y", j)))
+            if op == "delete":
+                lines.append(f"delete  {x}")
+            elif op == "insert":
+                lines.append(f"insert  {y} before x[{i}]")
+            else:
+                lines.append(f"{op:7} {x} {'by' if op == 'replace' else 'to'} {y}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Alignment:
+    """How an object x is aligned with an object y, and what that costs.
+
+    Attributes
+    ----------
+    distance : str
+        The distance's name.
+    params : dict
+        Its parameters, as they were written.
+    x, y : ndarray, str or bytes
+        The two objects.
+    value : float
+        The distance, with the bits that `distance_matrix` has.
+    pairs : ndarray of int64, shape (k, 2)
+        Places in x and in y that belong together. ``"dtw"``: the cells of the path, in order.
+        ``"levenshtein"``: the letters of each operation, -1 where there is none. ``"emd"``: from
+        where to where something goes. Sets: each vector of x and the nearest one of y, then, if the
+        distance is not directed, the nearest vector of x to each one of y.
+    costs : ndarray, shape (k,)
+        The ground distance of each pair (squared with ``ground="sqeuclidean"``), or the cost of
+        each operation. float32 where the distance is.
+    masses : ndarray of float64, shape (k,), or None
+        ``"emd"``: what goes from x to y, of a total of 1.
+    operations : Operations or None
+        ``"levenshtein"``: the edit operations.
+    maximum : int or None
+        Sets: the row of `pairs` of the largest cost. For the Hausdorff distance it is the pair that
+        the distance is the cost of.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> print(d2ke.align("kitten", "sitting"))
+    levenshtein 3.0
+    kitten-
+     ||| |
+    sitting
+    """
+
+    distance: str
+    params: dict[str, Any]
+    x: Any
+    y: Any
+    value: float
+    pairs: np.ndarray
+    costs: np.ndarray
+    masses: np.ndarray | None = None
+    operations: Operations | None = None
+    maximum: int | None = None
+
+    def __post_init__(self):
+        _freeze(self.pairs, self.costs, self.masses)
+
+    def __repr__(self) -> str:
+        return f"<Alignment: {self.distance} {self.value}, {len(self.pairs)} pairs>"
+
+    def __str__(self) -> str:
+        """Write strings one above the other, or the first pairs with their costs."""
+        head = f"{self.distance} {self.value}"
+        return "\n".join([head, *(self._letters() if self.operations else self._rows())])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the alignment with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Vectors of two coordinates are drawn as points with a line for each pair, as wide as
+            what goes along it. Series of one channel are drawn one above the other, with a line for
+            each pair of the path. All else is drawn as places in y against places in x.
+
+        Raises
+        ------
+        ImportError
+            Without matplotlib, saying how to install it.
+
+        Examples
+        --------
+        >>> import d2ke
+        >>> axes = d2ke.align([0.0, 1, 2], [0.0, 2]).plot()  # doctest: +SKIP
+        >>> axes.figure.savefig("path.png")  # doctest: +SKIP
+        """
+        from d2ke.distances.alignment_pictures import draw
+
+        return draw(self, ax)
+
+    def _letters(self):
+        tokens = [_tokens(self.x), _tokens(self.y)]
+        across = isinstance(self.x, (str, bytes)) and isinstance(self.y, (str, bytes))
+        gap = "" if across else " "
+        line = 0
+        rows: list[list[str]] = [[], [], []]
+        for (i, j), op in zip(self.pairs.tolist(), self.operations.op.tolist(), strict=True):
+            upper, lower = tokens[0](i) if i >= 0 else "-", tokens[1](j) if j >= 0 else "-"
+            width = max(len(upper), len(lower))
+            if line + width + len(gap) > _WIDTH:
+                yield from self._flush(rows, gap)
+                yield ""
+                rows, line = [[], [], []], 0
+            line += width + len(gap)
+            sign = _SIGNS[op] if op in ("equal", "replace") else " "
+            for row, text in zip(rows, (upper, sign, lower), strict=True):
+                row.append(text.ljust(width))
+        yield from self._flush(rows, gap)
+
+    @staticmethod
+    def _flush(rows, gap):
+        return (gap.join(row).rstrip() for row in rows)
+
+    def _rows(self):
+        for k, (i, j) in enumerate(self.pairs[:_MOST].tolist()):
+            mass = "" if self.masses is None else f"  mass {self.masses[k]:.6g}"
+            most = "  maximum" if k == self.maximum else ""
+            yield f"x[{i}] y[{j}]{mass}  cost {self.costs[k]:.6g}{most}"
+        if len(self.pairs) > _MOST:
+            yield f"and {len(self.pairs) - _MOST} more"
+
+
+def _tokens(item):
+    """Return a function from a place to what is printed of the letter there."""
+    if isinstance(item, bytes):
+        item = item.decode("latin-1")
+    if isinstance(item, str):
+        return lambda i: item[i] if item[i].isprintable() else "\N{REPLACEMENT CHARACTER}"
+    return lambda i: str(item[i])
+
+
+def _places(name, first, count):
+    return f"{name}[{first}]" if count == 1 else f"{name}[{first}:{first + count}]"
+
+
+def _freeze(*arrays):
+    for array in arrays:
+        if array is not None:
+            array.setflags(write=False)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The way back through the table of a dynamic program, of which few rows are in memory.
+
+A table with all rows is too large. Going forward, states are kept at some rows; going back, the
+rows between two states are computed again, by the same rule if they are still too many.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+from d2ke._base.memory import check_limit
+
+TABLE_BYTES = 1 << 25  # for rows and states where the user says nothing
+
+
+class Table(Protocol):
+    """A table, row by row.
+
+    Attributes
+    ----------
+    rows : int
+        How many it has.
+    row_bytes, state_bytes : int
+        What the way back needs of each row, and what it takes to resume at a row.
+    done : bool
+        Whether the way back has reached its end.
+    """
+
+    rows: int
+    row_bytes: int
+    state_bytes: int
+    done: bool
+
+    def start(self) -> Any:
+        """Return the state before the first row."""
+
+    def advance(self, state: Any, begin: int, end: int) -> Any:
+        """Return the state after rows begin .. end."""
+
+    def back(self, state: Any, begin: int, end: int) -> None:
+        """Compute rows begin .. end with all that the way back needs, and go back to `begin`."""
+
+
+class Plan(NamedTuple):
+    """How many rows are in memory at a time, and how many states on each of some levels."""
+
+    rows: int
+    states: int
+    levels: int
+
+    def bytes(self, table: Table) -> int:
+        """Return what they take."""
+        return self.rows * table.row_bytes + self.states * self.levels * table.state_bytes
+
+
+def plan(table: Table, memory: int) -> Plan:
+    """Return the plan of fewest levels that fits; each level computes the rows once more.
+
+    Where none fits: one of two states on each level, the fewest.
+    """
+    if table.rows * table.row_bytes <= memory:
+        return Plan(table.rows, 1, 0)
+    rows = max(1, memory // 2 // table.row_bytes)
+    for levels in range(1, 64):
+        states = memory // 2 // (table.state_bytes * levels)
+        if states < 2:
+            break
+        if rows * states**levels >= table.rows:
+            while rows * (states - 1) ** levels >= table.rows:
+                states -= 1
+            left = memory - states * levels * table.state_bytes
+            return Plan(max(1, left // table.row_bytes), states, levels)
+    return Plan(rows, 2, (-(-table.rows // rows)).bit_length())
+
+
+def plan_within(table: Table, max_memory: Any, usual: int, fixed: int) -> Plan:
+    """Return a plan for `usual` bytes, or for what max_memory leaves beside `fixed` ones."""
+    if max_memory is None:
+        return plan(table, usual)
+    check_limit(max_memory, fixed + table.row_bytes, "the objects and their alignment")
+    found = plan(table, max_memory - fixed)
+    check_limit(max_memory, fixed + found.bytes(table), "the objects and their alignment")
+    return found
+
+
+def trace(table: Table, plan: Plan, begin: int, end: int, state: Any) -> None:
+    """Go back from row `end` to row `begin`, where `state` is."""
+    if end - begin <= plan.rows:
+        table.back(state, begin, end)
+        return
+    parts = min(plan.states, -(-(end - begin) // plan.rows))
+    edges = [begin + k * (end - begin) // parts for k in range(parts + 1)]
+    states = [state]
+    for low, high in pairwise(edges[:-1]):
+        states.append(table.advance(states[-1], low, high))
+    for low, high in reversed(list(pairwise(edges))):
+        if not table.done:
+            trace(table, plan, low, high, states.pop())

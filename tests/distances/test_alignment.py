@@ -1,0 +1,496 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Alignments: what they say about x and y holds, and costs what `distance_matrix` says."""
+
+import builtins
+import itertools
+import subprocess
+import sys
+from functools import cache
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+import d2ke
+from d2ke._ext import emd
+from d2ke.distances import alignment as module
+from d2ke.distances import checkpoints
+from d2ke.distances.align_series import WarpingTable
+from d2ke.distances.registry import DISTANCES
+
+GROUNDS = ("euclidean", "sqeuclidean")
+MODES = ("global", "prefix", "infix")
+SETS = [name for name in module.ALIGNERS if name not in ("dtw", "levenshtein", "emd")]
+DIMS = (1, 2, 3, 5, 9)
+
+
+def entry(x, y, distance, **params):
+    X, Y = (d2ke.pack([one]) if isinstance(one, (str, bytes)) else vectors(one) for one in (x, y))
+    return d2ke.distance_matrix(X, Y, distance, **params)[0, 0]
+
+
+def vectors(one):
+    return one if isinstance(one, d2ke.Objects) else d2ke.pack([one], channels_first=False)
+
+
+# ---- DTW
+
+
+@st.composite
+def two_series(draw, most=14, dtypes=(np.float64, np.float32)):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    dim = draw(st.sampled_from(DIMS))
+    style = draw(st.sampled_from(["normal", "integers", "zero", "huge", "tiny"]))
+    n, m = draw(st.integers(1, most)), draw(st.integers(1, most))
+    dtype = draw(st.sampled_from(dtypes))
+    values = rng.standard_normal((n + m, dim))
+    if style == "integers":
+        values = rng.integers(-2, 3, (n + m, dim)).astype(float)
+    elif style == "zero":
+        values[:] = 0
+    elif style == "huge":
+        values = np.clip(values, -1, 1) * np.finfo(dtype).max
+    elif style == "tiny":
+        values = rng.integers(-3, 4, (n + m, dim)) * np.finfo(dtype).smallest_subnormal
+    values = values.astype(dtype)
+    return values[:n], values[n:]
+
+
+def check_path(path, x, y, radius):
+    pairs = path.pairs
+    assert pairs[0].tolist() == [0, 0]
+    assert pairs[-1].tolist() == [len(x) - 1, len(y) - 1]
+    steps = {tuple(step) for step in np.diff(pairs, axis=0).tolist()}
+    assert steps <= {(0, 1), (1, 0), (1, 1)}
+    assert np.abs(pairs[:, 0] - pairs[:, 1]).max() <= radius
+    total = path.costs.dtype.type(0)
+    with np.errstate(over="ignore"):
+        for cost in path.costs:
+            total += cost
+    assert float(total) == path.value
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@settings(max_examples=reference.examples(150))
+@given(
+    pair=two_series(),
+    window=st.sampled_from([None, 0, 1, 3, "rws"]),
+    ground=st.sampled_from(GROUNDS),
+)
+def test_dtw_costs_what_the_matrix_says(isa, pair, window, ground):
+    x, y = pair
+    path = d2ke.align(x, y, "dtw", window=window, ground=ground)
+    wanted = entry(x, y, "dtw", window=window, ground=ground)
+    assert path.value == wanted
+    assert path.costs.dtype == x.dtype
+    check_path(path, x, y, reference.window_radius(window, len(x), len(y)))
+
+
+def cheapest_path(x, y, radius):
+    """Try all paths."""
+    costs = cdist(x, y)
+
+    @cache
+    def least(i, j):
+        if abs(i - j) > radius or i < 0 or j < 0:
+            return np.inf
+        before = 0 if i == j == 0 else min(least(i - 1, j), least(i, j - 1), least(i - 1, j - 1))
+        return costs[i, j] + before
+
+    return least(len(x) - 1, len(y) - 1)
+
+
+@settings(max_examples=reference.examples(100))
+@given(pair=two_series(most=6, dtypes=(np.float64,)), window=st.sampled_from([None, 0, 1, 2]))
+def test_dtw_is_the_cheapest_path(pair, window):
+    x, y = (np.clip(one, -1e9, 1e9) for one in pair)
+    path = d2ke.align(x, y, window=window)
+    wanted = cheapest_path(x, y, reference.window_radius(window, len(x), len(y)))
+    assert path.value == pytest.approx(wanted, rel=1e-12, abs=1e-300)
+    costs = cdist(x, y)[tuple(path.pairs.T)]
+    np.testing.assert_allclose(path.costs, costs, rtol=1e-12, atol=1e-300)
+
+
+@settings(max_examples=reference.examples(60))
+@given(
+    pair=two_series(most=40),
+    window=st.sampled_from([None, 0, 2, 7]),
+    rows=st.integers(1, 7),
+    states=st.integers(2, 4),
+)
+def test_few_rows_in_memory_have_the_same_bits(pair, window, rows, states):
+    x, y = pair
+    wanted = d2ke.align(x, y, "dtw", window=window)
+    table = WarpingTable(x, y, -1 if window is None else window, False)
+    checkpoints.trace(table, checkpoints.Plan(rows, states, 9), 0, len(x), table.start())
+    reference.same(table.path, wanted.pairs)
+    assert table.value == wanted.value
+
+
+def test_less_memory_has_the_same_path():
+    x, y = (np.random.default_rng(k).standard_normal(3000 + k).cumsum() for k in (0, 1))
+    wanted = d2ke.align(x, y)
+    for limit in ("1.5MB", "2MB"):
+        path = d2ke.align(x, y, max_memory=limit)
+        reference.same(path.pairs, wanted.pairs)
+        assert path.value == wanted.value == entry(x, y, "dtw")
+    with pytest.raises(ValueError, match="max_memory is 100000 bytes"):
+        d2ke.align(x, y, max_memory=100_000)
+
+
+def test_plans_fit():
+    class Table:
+        rows, row_bytes, state_bytes = 10**6, 250_000, 250_000
+
+    for memory in (10**6, 10**7, 10**8, 10**12):
+        plan = checkpoints.plan(Table, memory)
+        assert plan.bytes(Table) <= max(memory, 13 * 10**6)
+        assert plan.rows * plan.states**plan.levels >= Table.rows
+
+
+# ---- Levenshtein
+
+
+def applied(alignment):
+    """Make y of the part of x that the operations meet."""
+    out = []
+    operations = alignment.operations
+    i = first = operations.i[0] if len(operations) else 0
+    for op, at, to in zip(operations.op, operations.i, operations.j, strict=True):
+        assert at == i
+        assert to == len(out)
+        if op in ("equal", "replace"):
+            assert (alignment.x[at] == alignment.y[to]) == (op == "equal")
+        if op != "delete":
+            out.append(alignment.y[to])
+        i += op != "insert"
+    return first, i, out
+
+
+texts = st.text("ab", max_size=12) | st.text("abcdef", max_size=150)
+
+
+@settings(max_examples=reference.examples(300))
+@given(x=texts, y=texts, mode=st.sampled_from(MODES))
+def test_operations_make_y_of_x(x, y, mode):
+    found = d2ke.align(x, y, "levenshtein", mode=mode)
+    assert found.value == entry(x, y, "levenshtein", mode=mode)
+    assert found.value == reference.levenshtein(x, y, mode)
+    assert found.costs.sum() == found.value == (found.operations.op != "equal").sum()
+    first, end, out = applied(found)
+    assert "".join(out) == y
+    assert 0 <= first <= end <= len(x)
+    if mode != "infix" and len(found.operations):
+        assert first == 0
+    if mode == "global":
+        assert end == len(x)
+    in_x, in_y = (found.pairs >= 0).T
+    assert (in_x | in_y).all()
+    assert (in_x == (found.operations.op != "insert")).all()
+    assert (in_y == (found.operations.op != "delete")).all()
+    assert found.pairs[in_x, 0].tolist() == list(range(first, end))
+    assert found.pairs[in_y, 1].tolist() == list(range(len(y)))
+
+
+@settings(max_examples=reference.examples(60))
+@given(
+    seed=st.integers(0, 2**32),
+    mode=st.sampled_from(MODES),
+    rows=st.integers(1, 9),
+    states=st.integers(2, 4),
+)
+def test_strings_with_few_rows_in_memory(seed, mode, rows, states):
+    rng = np.random.default_rng(seed)
+    x, y = ("".join(rng.choice(list("abcd"), n)) for n in rng.integers(0, 300, 2))
+    wanted = d2ke.align(x, y, mode=mode)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoints, "plan", lambda *_: checkpoints.Plan(rows, states, 9))
+        found = d2ke.align(x, y, mode=mode)
+    reference.same(found.pairs, wanted.pairs)
+    assert found.value == wanted.value == reference.levenshtein(x, y, mode)
+
+
+def test_letters_of_every_kind():
+    for x, y in [
+        (b"abc", b"xbc"),
+        ("a\U0001f600c", "x\U0001f600c"),
+        (d2ke.pack([[5, 2**62, -1]], kind="strings"), d2ke.pack([[7, 2**62, -1]], kind="strings")),
+    ]:
+        found = d2ke.align(x, y)
+        assert found.value == 1
+        assert found.operations.op.tolist() == ["replace", "equal", "equal"]
+    assert str(found) == (
+        "levenshtein 1.0\n5 4611686018427387904 -1\n  |                   |\n"
+        "7 4611686018427387904 -1"
+    )
+
+
+def test_many_letters_take_little_memory():
+    x = d2ke.pack([np.arange(30_000)], kind="strings")
+    y = d2ke.pack([np.arange(100, 30_000)], kind="strings")
+    assert d2ke.align(x, y, "levenshtein").value == 100
+
+
+PEAK = """
+import ctypes
+from pathlib import Path
+import numpy as np
+import d2ke
+
+def status(name):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(name))
+
+rng = np.random.default_rng(0)
+x = rng.integers(97, 101, {n}).astype(np.uint8).tobytes()
+y = bytearray(x)
+for i in rng.integers(0, len(y) // 2, {n} // 20).tolist():
+    y[i] = 97
+    del y[(i * 7) % len(y)]
+y = bytes(y) + rng.integers(97, 101, {n} - len(y)).astype(np.uint8).tobytes()
+d2ke.align("abc", "abd")
+ctypes.CDLL(None).malloc_trim(0)
+Path("/proc/self/clear_refs").write_text("5")
+before = status("VmRSS")
+found = d2ke.align(x, y)
+print(status("VmHWM") - before)
+assert found.value == d2ke.distance_matrix([x], [y], "levenshtein")[0, 0]
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak is read from /proc")
+@pytest.mark.parametrize("n", [20_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_long_strings_take_little_memory(n):
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK.format(n=n)], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 100e6
+
+
+# ---- EMD
+
+
+@st.composite
+def two_sets(draw, most=9):
+    x, y = draw(two_series(most=most, dtypes=(np.float64,)))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    if draw(st.booleans()):  # equal ones
+        x = x[rng.integers(0, len(x), len(x))]
+        y = np.concatenate([y, x])[rng.permutation(len(x) + len(y))[: len(y)]]
+    return np.clip(x, -1e150, 1e150), np.clip(y, -1e150, 1e150)
+
+
+@pytest.mark.parametrize("ground", GROUNDS)
+@settings(max_examples=reference.examples(100))
+@given(pair=two_sets(), weighted=st.booleans(), seed=st.integers(0, 99))
+def test_flow(isa, ground, pair, weighted, seed):
+    x, y = pair
+    X, Y = vectors(x), vectors(y)
+    rng = np.random.default_rng(seed)
+    shares = [np.full(len(one), 1 / len(one)) for one in pair]
+    if weighted:
+        weights = [rng.integers(0, 4, len(one)) + (np.arange(len(one)) == 0) for one in pair]
+        X, Y = (d2ke.pack(o, weights=[w]) for o, w in zip((X, Y), weights, strict=True))
+        shares = [w / w.sum() for w in weights]
+    flow = d2ke.align(X, Y, "emd", ground=ground)
+    assert flow.value == entry(X, Y, "emd", ground=ground)
+    assert (flow.masses > 0).all()
+    for side, share in enumerate(shares):
+        sums = np.bincount(flow.pairs[:, side], flow.masses, len(share))
+        np.testing.assert_allclose(sums, share, rtol=0, atol=1e-15)
+    assert len(np.unique(flow.pairs, axis=0)) == len(flow.pairs)
+    np.testing.assert_allclose(
+        flow.costs, cdist(x, y, ground)[tuple(flow.pairs.T)], rtol=1e-12, atol=1e-160
+    )
+    assert (flow.masses * flow.costs).sum() == pytest.approx(flow.value, rel=1e-12, abs=1e-300)
+    cost = reference.emd(X[0], Y[0], *shares, ground) if np.abs(x).max() < 1e9 else flow.value
+    assert flow.value == pytest.approx(cost, rel=1e-7, abs=1e-7 * (1 + cdist(x, y, ground).max()))
+
+
+def test_shares_of_nothing():
+    x = d2ke.pack([[[0.0], [0.0], [1.0]]], weights=[[1e-300, 1e-290, 1.0]])
+    y = d2ke.pack([[[0.0], [0.0]]], weights=[[1e-30, 1.0]])
+    flow = d2ke.align(x, y, "emd")
+    assert flow.pairs.tolist() == [[2, 1]]
+    assert flow.masses.tolist() == [1.0]
+    assert flow.value == entry(x, y, "emd") == 1
+
+
+@settings(max_examples=reference.examples(60))
+@given(pair=two_sets())
+def test_the_flow_is_that_of_the_distance(pair):
+    """The kernel's arcs, all different vectors: their costs in order are the distance."""
+    measures = [emd.measures(one, np.array([0, len(one)]), None) for one in pair]
+    value, sources, targets, masses, apart = emd.flow(*measures, False)
+    assert value == emd_value(*pair)
+    for places, measure in ((sources, measures[0]), (targets, measures[1])):
+        sums = np.zeros(len(measure[2]), np.int64)
+        np.add.at(sums, places, masses)
+        assert (sums == measure[2]).all()  # integers, to the last one
+    total = lost = 0.0
+    for mass, cost in zip(masses / emd.TOTAL, apart, strict=True):
+        step = mass * cost - lost
+        total, lost = total + step, ((total + step) - total) - step
+    assert total == pytest.approx(value, rel=4e-16, abs=0)
+
+
+def emd_value(x, y):
+    return entry(x, y, "emd")
+
+
+# ---- sets
+
+
+@pytest.mark.parametrize("name", SETS)
+@settings(max_examples=reference.examples(60))
+@given(pair=two_series())
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_matching(isa, name, pair):
+    x, y = pair
+    found = d2ke.align(x, y, name)
+    assert found.value == entry(x, y, name)
+    n, m = len(x), len(y)
+    directed = name.startswith("directed")
+    assert len(found.pairs) == n + (0 if directed else m)
+    assert found.pairs[:n, 0].tolist() == list(range(n))
+    assert found.pairs[n:, 1].tolist() == ([] if directed else list(range(m)))
+    if name.endswith("hausdorff"):
+        assert found.costs[found.maximum] == found.value
+    elif x.dtype == np.float64:
+        means = [
+            summed(part) / len(part) for part in (found.costs[:n], found.costs[n:]) if len(part)
+        ]
+        assert found.value == (sum(means) if name == "chamfer" else max(means))
+    assert found.costs[found.maximum] == found.costs.max()
+    wide = [one.astype(np.float64) / max(1, np.abs(pair[0]).max()) for one in pair]
+    D = cdist(*wide)
+    close = 1e-5 if x.dtype == np.float32 else 1e-12
+    wanted = np.concatenate([D.min(axis=1), D.min(axis=0)])[: len(found.pairs)]
+    finite = found.costs < np.inf
+    got = D[tuple(found.pairs.T)]
+    np.testing.assert_allclose(got[finite], wanted[finite], rtol=close, atol=1e-150)
+
+
+def summed(values):
+    """Add as the kernel does: eight sums of every eighth."""
+    padded = np.append(values, np.zeros(-len(values) % 8)).reshape(-1, 8)
+    parts = np.zeros(8)
+    for row in padded:
+        parts += row
+    total = parts[0]
+    for part in parts[1:]:
+        total += part
+    return total
+
+
+# ---- the function and its record
+
+
+def test_defaults_and_aliases():
+    assert d2ke.align("ab", "b").distance == "levenshtein"
+    assert d2ke.align([1.0], [2.0]).distance == "dtw"
+    assert d2ke.align("ab", "b", "edit").distance == "levenshtein"
+    assert d2ke.align([1], [2], "wmd").distance == "emd"
+    assert set(module.ALIGNERS) == {row.name for row in DISTANCES} - {"kernel"}
+
+
+def test_one_object_of_a_collection():
+    X = d2ke.pack(["abc", "abd"])
+    assert d2ke.align(X[:1], X[1]).value == 1
+    W = d2ke.pack([[[0.0, 0], [1, 1]]], weights=[[1, 3]])
+    flow = d2ke.align(W[0], [[0.0, 0]], "emd")
+    assert flow.masses.tolist() == [0.25, 0.75]
+    assert flow.params == {}
+
+
+def test_shapes_that_may_be_turned_are_not_warned_of(recwarn):
+    d2ke.align(np.zeros((2, 9)), np.ones((2, 9)), "mhd")
+    assert not recwarn
+
+
+def test_results_cannot_be_changed():
+    found = d2ke.align("ab", "b")
+    for array in (found.pairs, found.costs, found.operations.op, found.operations.i):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+    with pytest.raises(AttributeError):
+        found.value = 3
+
+
+def test_text():
+    found = d2ke.align("the\ncat", "the cat")
+    assert repr(found) == "<Alignment: levenshtein 1.0, 7 pairs>"
+    assert str(found) == "levenshtein 1.0\nthe\ufffdcat\n||| |||\nthe cat"
+    long = d2ke.align("a" * 100, "a" * 99)
+    assert [len(line) for line in str(long).split("\n")] == [15, 60, 60, 60, 0, 40, 40, 40]
+    assert str(d2ke.align("", "")) == "levenshtein 0.0"
+    assert str(d2ke.align("", "").operations) == ""
+    assert str(d2ke.align("kitten", "sitting").operations).splitlines() == [
+        "replace x[0] by y[0]",
+        "equal   x[1:4] to y[1:4]",
+        "replace x[4] by y[4]",
+        "equal   x[5] to y[5]",
+        "insert  y[6] before x[6]",
+    ]
+    path = str(d2ke.align(np.zeros(30), np.zeros(30)))
+    assert path.splitlines()[1] == "x[0] y[0]  cost 0"
+    assert path.endswith("and 10 more")
+    assert "mass 0.5" in str(d2ke.align([[0.0], [1.0]], [[1.0], [2.0]], "emd"))
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "distance"),
+    [
+        ([0.0, 1, 2], [0.0, 2], "dtw"),
+        (np.eye(2), np.ones((3, 2)), "dtw"),
+        (np.eye(3), np.ones((2, 3)), "dtw"),
+        (np.eye(2), np.ones((3, 2)), "emd"),
+        (np.eye(3), np.ones((2, 3)), "emd"),
+        (np.eye(2), np.ones((3, 2)), "hausdorff"),
+        ([1.0, 2.0], [1.0, 2.5], "chamfer"),
+        ("kitten", "sitting", "levenshtein"),
+        ("", "", "levenshtein"),
+        ("abc", "abc", "levenshtein"),
+    ],
+)
+def test_pictures(x, y, distance):
+    figures = pytest.importorskip("matplotlib.figure")
+    figure = figures.Figure()
+    ax = figure.subplots()
+    found = d2ke.align(x, y, distance)
+    assert found.plot(ax) is ax
+    assert ax.get_title().startswith(distance)
+    figure.canvas.draw()
+
+
+def test_a_picture_of_its_own():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    ax = d2ke.align("ab", "b").plot()
+    assert ax.get_xlabel() == "place in x"
+    pyplot.close(ax.figure)
+
+
+def test_without_matplotlib(monkeypatch):
+    plain = builtins.__import__
+
+    def missing(name, *rest):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return plain(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(ImportError, match=r'pip install "d2ke\[demo\]"'):
+        d2ke.align("ab", "b").plot()
+
+
+def test_the_same_each_time():
+    x, y = ("".join(letters) for letters in ("ab" * 40, "ba" * 40))
+    first, second = d2ke.align(x, y), d2ke.align(x, y)
+    reference.same(first.pairs, second.pairs)
+    for name, (a, b) in itertools.product(["dtw", "emd"], [([0.0, 1, 1], [0.0, 0, 1])]):
+        reference.same(d2ke.align(a, b, name).pairs, d2ke.align(a, b, name).pairs)
