@@ -79,10 +79,10 @@ def _strings(X: Objects, R: int) -> tuple[Block, ...]:
     after = partial(views.part, start=0.5, stop=0.6)
     # Shares of R, of 24.
     laws = (
-        ("training strings", training_objects, (), {}, 2 if long else 4),
-        ("segments", whole, (), {}, 1 if long else 4),
-        ("anywhere", infix, (), anywhere, 10 if long else 4),
-        ("anywhere, with ends", infix, (views.mark_ends,), anywhere, 5 if long else 4),
+        ("training strings", training_objects, (), {}, 2 if long else 3),
+        ("segments", whole, (), {}, 1),
+        ("anywhere", infix, (), anywhere, 10 if long else 6),
+        ("anywhere, with ends", infix, (views.mark_ends,), anywhere, 5 if long else 6),
         ("first halves", training_objects, (half,), {}, 1 if long else 2),
         ("second halves", training_objects, (other,), {}, 1 if long else 2),
         ("middles", training_objects, (middle,), {}, 2),
