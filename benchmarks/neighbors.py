@@ -11,7 +11,6 @@ Times are of the process, all threads together.
 from __future__ import annotations
 
 import argparse
-import resource
 import time
 from collections.abc import Callable
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import d2ke
+from benchmarks.measure import peak_kilobytes
 
 PART = 2000  # objects whose distances are computed in full
 
@@ -66,6 +66,18 @@ def noise(n: int) -> d2ke.Objects:
     return d2ke.pack(steps, channels_first=False)
 
 
+def documents(n: int) -> d2ke.Objects:
+    """Draw documents of 5 to 19 word vectors, each about one of 50 subjects."""
+    rng = np.random.default_rng(0)
+    subjects = 3 * rng.standard_normal((50, 10))[rng.integers(0, 50, n)]
+    lengths = rng.integers(5, 20, n).tolist()
+    items = [
+        subject + rng.standard_normal((length, 10))
+        for subject, length in zip(subjects, lengths, strict=True)
+    ]
+    return d2ke.pack(items, channels_first=False)
+
+
 STRINGS = {"distance": "levenshtein"}
 SERIES = {"distance": "dtw", "window": 7}
 CASES: dict[str, tuple[Callable[[int], Any], Callable[..., Any], dict[str, Any]]] = {
@@ -75,6 +87,7 @@ CASES: dict[str, tuple[Callable[[int], Any], Callable[..., Any], dict[str, Any]]
     "reads-nearest-1": (reads, d2ke.nearest, {"k": 1, **STRINGS}),
     "walks-nearest-10": (walks, d2ke.nearest, {"k": 10, **SERIES}),
     "noise-nearest-10": (noise, d2ke.nearest, {"k": 10, **SERIES}),
+    "documents-nearest-10": (documents, d2ke.nearest, {"k": 10, "distance": "emd"}),
 }
 
 
@@ -132,7 +145,7 @@ def main() -> None:
         part = info.computed / info.pairs
         print(f"| {name} | {options.n} | {dense:.1f} | {shown} | {taken:.2f} | {dense / taken:.1f} "
               f"| {part:.2%} |", flush=True)  # fmt: skip
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    peak = 1024 * peak_kilobytes() / 1e9
     print(f"\nlargest resident set: {peak:.2f} GB")
 
 

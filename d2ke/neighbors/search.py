@@ -5,51 +5,21 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import LowLevelCallable, sparse
 
-from d2ke._base.checks import byte_count, flag, integer
-from d2ke._base.memory import needs, require_memory
-from d2ke._base.progress import progress_bar
-from d2ke._base.threads import team_size
-from d2ke.distances.blocks import all_prepared_bytes
+from d2ke._base.checks import integer
+from d2ke.distances.output import Output
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import Caller, PairwiseProblem
-from d2ke.neighbors import pivots, series, strings
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
-from d2ke.neighbors.problem import Search
-from d2ke.neighbors.tiles import search_tiles
-from d2ke.objects.container import Objects
-
-_STRINGS, _SERIES = 'distance="levenshtein"', 'distance="dtw"'
-_PIVOTS = 'distance="emd" or "hausdorff", or metric=True'
-needs(
-    "nearest",
-    {
-        "": "32 n k + B + W",
-        _STRINGS: "48 n k + 160 n + 96 m + 16 N + B + J",
-        _SERIES: "48 n k + 48 n + 48 m T + B + W + J",
-        _PIVOTS: "48 n k + 48 n + 48 m T + B + W + J",
-    },
-    "a smaller max_memory makes the blocks smaller",
-)
-needs(
-    "within",
-    {
-        "": "72 E + B + W",
-        _STRINGS: "72 E + 160 n + 96 m + 16 N + B + J",
-        _SERIES: "72 E + 48 n + 48 m T + B + W + J",
-        _PIVOTS: "72 E + 48 n + 48 m T + B + W + J",
-    },
-    "a smaller radius keeps fewer pairs",
-)
-
-_TILE_BYTES = 1 << 26
+from d2ke.neighbors.request import Request, memory_left
 
 
 def nearest(
@@ -61,11 +31,14 @@ def nearest(
     include_self: bool = False,
     metric: bool = False,
     n_threads: int | None = None,
+    out: str | os.PathLike | None = None,
+    resume: bool = False,
     progress: bool = False,
     max_memory: int | str | None = None,
     info: bool = False,
+    client: Any = None,
     **params: Any,
-) -> tuple:
+) -> tuple | Path:
     """Find the k nearest objects of Y to each object of X, exactly.
 
     Parameters
@@ -88,12 +61,23 @@ def nearest(
         called for two objects of Y. Of the distances with a name d2ke knows it.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
+        With a client: threads of each block, None for 1.
+    out : path, optional
+        Name of a file, to which blocks of rows are written as they are ready, and are safe from a
+        kill; `load_neighbors` reads it.
+    resume : bool
+        Resume the file of an equal call that was interrupted. Without it a file that exists is
+        refused.
     progress : bool
         Show a progress bar (on a terminal only).
     max_memory : int or str, optional
-        Bytes that the call may take, such as ``"512MiB"``, packed X and Y included.
+        Bytes that the call may take, such as ``"512MiB"``, packed X and Y included, and the
+        result where `out` is None.
     info : bool
         Return a `NeighborsInfo` too.
+    client : dask.distributed.Client, optional
+        Have the workers of a cluster search blocks of rows, with the same bits. Each holds all of
+        X and Y.
     **params
         Parameters of the distance, as for `distance_matrix`.
 
@@ -106,11 +90,15 @@ def nearest(
     info : NeighborsInfo
         If `info` is set: what was computed.
 
+    Where `out` is set, the path of the file is returned in place of the arrays.
+
     Raises
     ------
     TypeError, ValueError
         As `distance_matrix`; a k out of range; too small a `max_memory`; `metric` of a distance
         that is none for some objects that were tried.
+    OSError
+        A file that exists, or cannot be written.
     KeyboardInterrupt
         On Ctrl-C, within a second.
     MemoryError
@@ -125,14 +113,22 @@ def nearest(
     ([1, 0, 0], [1.0, 1.0, 3.0])
     """
     pairs = check_pairs(X, Y, distance, params, Caller("nearest"))
-    options = (include_self, metric, n_threads, progress, max_memory, info)
-    request = _Request(pairs, Y is None, *options)
+    output = Output(out, None, None, resume, n_threads, progress, client)
+    request = Request(pairs, Y is None, include_self, metric, max_memory, info, output)
     k = _neighbor_count(pairs, k, Y is None)
-    k += request.same and request.include_self
-    request.left("nearest", k=k)
-    lists = NearestLists(pairs.shape[0], k)
-    found = _run(request, lists, {"k": k})
-    return (*lists.result(pairs.dtype), found) if request.info else lists.result(pairs.dtype)
+    search = request.search(k=k + (request.same and request.include_self))
+    if request.by_blocks:
+        near, counts = request.search_blocks(search)
+        if request.output.to_file:
+            return (near, counts) if request.info else near
+        columns = near.indices.reshape(-1, search.k).astype(np.int64)
+        result = columns, near.data.reshape(-1, search.k)
+    else:
+        memory_left(search, k=search.k)
+        lists = NearestLists(pairs.shape[0], search.k)
+        counts = request.run(search, lists)
+        result = lists.result(pairs.dtype)
+    return (*result, counts) if request.info else result
 
 
 def within(
@@ -144,11 +140,14 @@ def within(
     include_self: bool = False,
     metric: bool = False,
     n_threads: int | None = None,
+    out: str | os.PathLike | None = None,
+    resume: bool = False,
     progress: bool = False,
     max_memory: int | str | None = None,
     info: bool = False,
+    client: Any = None,
     **params: Any,
-) -> sparse.csr_array | tuple[sparse.csr_array, NeighborsInfo]:
+) -> sparse.csr_array | Path | tuple[sparse.csr_array | Path, NeighborsInfo]:
     """Find all pairs of objects whose distance is at most a radius, exactly.
 
     Parameters
@@ -170,12 +169,23 @@ def within(
         called for two objects of Y. Of the distances with a name d2ke knows it.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
+        With a client: threads of each block, None for 1.
+    out : path, optional
+        Name of a file, to which blocks of rows are written as they are ready, and are safe from a
+        kill; `load_neighbors` reads it.
+    resume : bool
+        Resume the file of an equal call that was interrupted. Without it a file that exists is
+        refused.
     progress : bool
         Show a progress bar (on a terminal only).
     max_memory : int or str, optional
-        Bytes that the call may take, such as ``"512MiB"``, packed X and Y and the graph included.
+        Bytes that the call may take, such as ``"512MiB"``, packed X and Y included, and the graph
+        where `out` is None.
     info : bool
         Return a `NeighborsInfo` too.
+    client : dask.distributed.Client, optional
+        Have the workers of a cluster search blocks of rows, with the same bits. Each holds all of
+        X and Y.
     **params
         Parameters of the distance, as for `distance_matrix`.
 
@@ -187,12 +197,16 @@ def within(
     info : NeighborsInfo
         If `info` is set: what was computed.
 
+    Where `out` is set, the path of the file is returned in place of the graph.
+
     Raises
     ------
     TypeError, ValueError
         As `distance_matrix`; a radius that is negative or not finite; too small a `max_memory`,
         also for the pairs that were found; `metric` of a distance that is none for some objects
         that were tried.
+    OSError
+        A file that exists, or cannot be written.
     KeyboardInterrupt
         On Ctrl-C, within a second.
     MemoryError
@@ -208,123 +222,16 @@ def within(
            [0., 0., 0.]])
     """
     pairs = check_pairs(X, Y, distance, params, Caller("within"))
-    options = (include_self, metric, n_threads, progress, max_memory, info)
-    request = _Request(pairs, Y is None, *options)
-    radius = _radius(radius)
-    lists = WithinLists(pairs.shape, radius, request.left("within", radius, E=0))
-    found = _run(request, lists, {"radius": radius})
-    graph = lists.result(pairs.dtype)
-    return (graph, found) if request.info else graph
-
-
-@dataclass(frozen=True)
-class _Request:
-    """The options of a public function, checked when it is made."""
-
-    pairs: PairwiseProblem
-    same: bool
-    include_self: bool
-    metric: bool
-    n_threads: Any
-    progress: bool
-    max_memory: Any
-    info: bool
-
-    def __post_init__(self) -> None:
-        checked = {
-            "include_self": flag("include_self", self.include_self),
-            "metric": flag("metric", self.metric),
-            "info": flag("info", self.info),
-            "n_threads": team_size(self.n_threads),
-        }
-        if self.include_self and not self.same:
-            raise TypeError("include_self goes with Y=None: other objects have no selves in Y")
-        if self.metric and not callable(self.pairs.distance):
-            raise TypeError(
-                "metric goes with a Python distance; d2ke knows the metrics among those with a name"
-            )
-        if self.max_memory is not None:
-            checked["max_memory"] = byte_count("max_memory", self.max_memory)
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
-
-    @property
-    def tile_bytes(self) -> int:
-        """Bytes of a block of distances; a fourth of what may be taken at most."""
-        n, m = self.pairs.shape
-        most = min(_TILE_BYTES, n * m * self.pairs.dtype.itemsize)
-        return most if self.max_memory is None else max(8, min(most, self.max_memory // 4))
-
-    @property
-    def by_pivots(self) -> bool:
-        """Whether distances to pivots may spare others."""
-        return pivots.applies(self.pairs, self.metric, self.max_memory)
-
-    def index_bytes(self, radius: float | None) -> int:
-        """Return the bytes that an index, envelopes of series, or a table of pivots may take."""
-        if strings.applies(self.pairs):
-            return strings.index_bytes(self.pairs, radius, self.max_memory)
-        if series.applies(self.pairs, self.max_memory):
-            return series.envelope_bytes(self.pairs)
-        if self.by_pivots:
-            return pivots.table_bytes(self.pairs)
-        return 0
-
-    def left(self, function: str, radius: float | None = None, **sizes: int) -> int | None:
-        """Return the bytes that max_memory leaves; refuse what takes more than there is."""
-        case = ""
-        if strings.applies(self.pairs):
-            case = _STRINGS
-            sizes["N"] = sum(len(part.values) for part in self._collections())
-        elif series.applies(self.pairs, self.max_memory):
-            case = _SERIES
-        elif self.by_pivots:
-            case = _PIVOTS
-        sizes |= dict(zip("nm", self.pairs.shape, strict=True))
-        sizes |= {"B": self.tile_bytes, "W": all_prepared_bytes(self.pairs)}
-        sizes |= {"J": self.index_bytes(radius), "T": self.n_threads}
-        needed = require_memory(function, case, **sizes)
-        if self.max_memory is None:
-            return None
-        fixed = sum(part.nbytes for part in self._collections() if isinstance(part, Objects))
-        if fixed + needed > self.max_memory:
-            raise ValueError(
-                f"max_memory is {self.max_memory} bytes, but {fixed + needed} are needed at least: "
-                f"{fixed} for the objects, {needed} to search them"
-            )
-        return self.max_memory - fixed - needed
-
-    def _collections(self) -> list[Any]:
-        return [self.pairs.x] if self.same else [self.pairs.x, self.pairs.y]
-
-
-def _run(
-    request: _Request, lists: NearestLists | WithinLists, wanted: Mapping[str, Any]
-) -> NeighborsInfo:
-    """Search, and return what was computed."""
-    pairs, same = request.pairs, request.same
-    with progress_bar(request.progress, "neighbours") as report:
-        search = Search(
-            pairs,
-            same,
-            same and not request.include_self,
-            wanted.get("k"),
-            wanted.get("radius"),
-            request.n_threads,
-            report,
-            request.tile_bytes,
-            request.index_bytes(wanted.get("radius")),
-        )
-        info = NeighborsInfo(search.n_pairs)
-        if strings.applies(pairs):
-            strings.search_strings(search, lists, info)
-        elif series.applies(pairs, request.max_memory):
-            series.search_series(search, lists, info)
-        elif request.by_pivots:
-            pivots.search_pivots(search, lists, info)
-        else:
-            search_tiles(search, lists, info)
-    return info
+    output = Output(out, None, None, resume, n_threads, progress, client)
+    request = Request(pairs, Y is None, include_self, metric, max_memory, info, output)
+    search = request.search(radius=_radius(radius))
+    if request.by_blocks:
+        graph, counts = request.search_blocks(search)
+    else:
+        lists = WithinLists(pairs.shape, search.radius, memory_left(search, E=0))
+        counts = request.run(search, lists)
+        graph = lists.result(pairs.dtype)
+    return (graph, counts) if request.info else graph
 
 
 def _neighbor_count(pairs: PairwiseProblem, k: Any, same: bool) -> int:

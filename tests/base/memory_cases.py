@@ -21,7 +21,11 @@ from scipy.spatial.distance import cdist
 
 import d2ke
 from d2ke._base import memory
+from d2ke.io.store.writer import Content
 from d2ke.learners.losses import LOSSES
+from d2ke.neighbors.blocks import Rows
+from d2ke.neighbors.store import GraphFile
+from d2ke.neighbors.ways import BOUNDS
 
 CASES = []
 FOLDER = sys.argv[1] if __name__ == "__main__" else ""
@@ -169,7 +173,7 @@ def within_series(n):
     call = partial(d2ke.within, walks(n), radius=70, distance="dtw", window=2, **ONE)
     entries = call().nnz
     sizes = {"n": n, "m": n, "E": entries, "B": 8 * n * n, "W": 32 * n + 1200 * n, "T": 1}
-    return call, ("within", 'distance="dtw"', sizes | {"J": 1600 * n})
+    return call, ("within", BOUNDS, sizes | {"J": 1600 * n})
 
 
 @at({"n": 40_000, "k": 100}, tiny={"n": 400, "k": 3})
@@ -183,13 +187,42 @@ def within_sets(n):
     X = d2ke.pack(points(n, 1)[:, :, None])
     call = partial(d2ke.within, X, radius=0.3, distance="hausdorff", **ONE)
     sizes = {"n": n, "m": n, "E": call().nnz, "B": 8 * n * n, "W": 44 * n, "T": 1}
-    case = 'distance="emd" or "hausdorff", or metric=True'
-    return call, ("within", case, sizes | {"J": 48 * n * min(32, n // 100)})
+    return call, ("within", BOUNDS, sizes | {"J": 48 * n * min(32, n // 100)})
 
 
 @at({"n": 300_000}, tiny={"n": 30})
 def within_strings(n):
     return partial(d2ke.within, words(n, 40), radius=2, **LEVENSHTEIN)
+
+
+@at({"n": 100_000}, tiny={"n": 30})
+def neighbors_to_a_file(n):
+    X = d2ke.pack(points(n, 1)[:, :, None])
+    path = Path(FOLDER, f"near-{n}.h5")
+    return partial(d2ke.nearest, X, X[:100], k=min(60, n), distance="mhd", out=path, **ONE)
+
+
+@at({"n": 300_000}, tiny={"n": 400})
+def strings_to_a_file(n):
+    path = Path(FOLDER, f"near-strings-{n}.h5")
+    return partial(d2ke.within, words(n, 40), radius=1, out=path, **LEVENSHTEIN)
+
+
+@at({"n": 40_000}, tiny={"n": 400})
+def sets_to_a_file(n):
+    X, path = d2ke.pack(points(n, 1)[:, :, None]), Path(FOLDER, f"near-sets-{n}.h5")
+    return partial(d2ke.nearest, X, X[:1000], k=200, distance="hausdorff", out=path, **ONE)
+
+
+@at({"n": 1_000_000, "k": 10}, tiny={"n": 30, "k": 3})
+def load_neighbors(n, k):
+    path = Path(FOLDER, f"loaded-{n}.h5")
+    shape, content = (n, n), Content({}, {})
+    file = GraphFile(path, shape, np.dtype(np.float64), content, resume=False)
+    indices = np.tile(np.arange(k, dtype=np.int32), n)
+    file.put(slice(0, n), Rows(np.full(n, k), indices, np.zeros(n * k)))
+    file.finish()
+    return partial(d2ke.load_neighbors, path)
 
 
 @at({"n": 30000, "m": 1000}, tiny={"n": 30, "m": 20})

@@ -18,7 +18,7 @@ from sklearn.neighbors import (
 from sklearn.pipeline import make_pipeline
 
 import d2ke
-from d2ke.estimators import DistanceNeighborsTransformer
+from d2ke.estimators import DistanceKNeighborsClassifier, DistanceNeighborsTransformer
 
 WORDS = list(d2ke.random_strings(60, "abc", length=(2, 9), seed=0))
 NEW = list(d2ke.random_strings(20, "abc", length=(2, 9), seed=1))
@@ -42,6 +42,24 @@ def test_as_the_transformers_of_precomputed_distances():
     ours = DistanceNeighborsTransformer(radius=3).fit(WORDS)
     same_graphs(ours.transform(NEW), theirs.transform(D_NEW))
     same_graphs(ours.fit_transform(WORDS), theirs.fit_transform(D))
+
+
+def test_a_metric_of_the_users():
+    calls = []
+
+    def apart(x, y):
+        calls.append(1)
+        return abs(len(x) - len(y)) + float(x != y)
+
+    wanted = DistanceNeighborsTransformer(3, distance=apart).fit_transform(WORDS)
+    assert len(calls) == len(WORDS) * (len(WORDS) + 1) // 2
+    graph = DistanceNeighborsTransformer(3, distance=apart, metric=True).fit_transform(WORDS)
+    assert (graph != wanted).nnz == 0
+    with pytest.raises(TypeError, match="metric goes with a Python distance"):
+        DistanceNeighborsTransformer(3, metric=True).fit_transform(WORDS)
+    options = {"distance": lambda x, y: (len(x) - len(y)) ** 2, "metric": True}
+    with pytest.raises(ValueError, match="no metric"):
+        DistanceNeighborsTransformer(1, **options).fit_transform(WORDS)
 
 
 def test_in_a_pipeline():
@@ -75,3 +93,12 @@ def test_errors():
         DistanceNeighborsTransformer(60).fit_transform(WORDS)
     with pytest.raises(ValueError, match="radius must be finite"):
         DistanceNeighborsTransformer(radius=-1.0).fit_transform(WORDS)
+
+
+@pytest.mark.parametrize("k", [1, 3, 60])
+def test_classes_of_the_nearest_are_those_of_all_distances(k):
+    labels = np.array([len(word) // 3 for word in WORDS])
+    model = DistanceKNeighborsClassifier(k).fit(WORDS, labels)
+    whole = DistanceKNeighborsClassifier(k, distance="precomputed").fit(D, labels)
+    assert (model.predict(NEW) == d2ke.knn_predict(D_NEW, labels, k)).all()
+    assert (model.predict_proba(NEW) == whole.predict_proba(D_NEW)).all()
