@@ -16,6 +16,7 @@ from d2ke._base.memory import bytes_needed, check_limit, require_memory
 from d2ke._base.progress import progress_bar
 from d2ke._base.signals import deferred_interrupts
 from d2ke.distances.cluster import MOST_BLOCK_BYTES, Remote
+from d2ke.distances.elastic_rows import ELASTIC
 from d2ke.distances.fingerprint import objects_digest, sequence_digest
 from d2ke.distances.function_digest import function_digest
 from d2ke.distances.output import Output
@@ -245,6 +246,8 @@ def prepared_bytes(distance: Any, objects: Any, rows: int | None = None, step: i
     copy = 8 * elements * objects.dim if objects.dtype == np.float32 else 0
     if distance in ("emd", "kernel"):
         return copy + 24 * elements * objects.dim + 40 * elements + 32 * rows
+    if distance in ELASTIC:
+        return copy + 24 * (elements + rows) * (objects.dim + 1) + 40 * elements + 32 * rows
     return copy + 12 * elements + 32 * rows
 
 

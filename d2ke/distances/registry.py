@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The distances that d2ke knows: one row each."""
+"""The distances that d2ke knows: one row each.
+
+What prepares the elastic distances beside DTW, and checks their parameters, is in elastic_rows.py.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ import numpy as np
 from d2ke._base.checks import choice, flag, integer, positive_number
 from d2ke._base.memory import needs
 from d2ke._ext import elastic, emd, pair_distance, sets, strings
+from d2ke.distances import elastic_rows as rows
 from d2ke.measures.clouds import cloud, decay, distinct, scaled
 from d2ke.objects.container import Objects, common_alphabet
 
@@ -127,6 +131,11 @@ def _prepare_emd(x, y, same, ground=False):
     return emd.emd(measures_x, measures_x if y is x else measures_of(y), ground, same)
 
 
+def _no_rounding(x, y, **_):
+    """Return 0: nothing but a relative error."""
+    return 0.0
+
+
 def _emd_rounding(x, y, **_):
     """Return what costs in integers may lose: a part of the largest ground distance."""
     low = np.minimum(x.values.min(axis=0), y.values.min(axis=0)).astype(np.float64)
@@ -177,6 +186,88 @@ DISTANCES = (
         source="Sakoe & Chiba 1978; windows of Wu et al. 2018 (Random Warping Series)",
     ),
     Distance(
+        name="msm",
+        metric=True,
+        prepare=rows.msm,
+        parameters={"c": rows.not_negative, "independent": flag, "window": _dtw_window},
+        rounding=_no_rounding,
+        nonmetric=rows.windowed_or_dependent,
+        summary="move-split-merge: the least cost of moving values, and of splitting and merging "
+        "them at a cost c each; added up over channels, or of whole vectors",
+        source="Stefan, Athitsos & Das 2013; Shifaz et al. 2023 (several channels)",
+    ),
+    Distance(
+        name="erp",
+        metric=True,
+        prepare=rows.erp,
+        parameters={"g": rows.gap, "window": _dtw_window},
+        check=rows.check_gap,
+        rounding=_no_rounding,
+        nonmetric=rows.windowed,
+        summary="edit distance with real penalty: vectors that are left out cost their distance "
+        "to g",
+        source="Chen & Ng 2004",
+    ),
+    Distance(
+        name="twe",
+        metric=True,
+        prepare=rows.twe,
+        parameters={"nu": rows.not_negative, "lmbda": rows.not_negative, "window": _dtw_window},
+        rounding=_no_rounding,
+        nonmetric=rows.windowed,
+        summary="time warp edit distance: leaving out costs lmbda, and stretching nu per step",
+        source="Marteau 2009",
+    ),
+    Distance(
+        name="edr",
+        prepare=rows.edr,
+        parameters={"epsilon": rows.not_negative, "normalize": flag, "window": _dtw_window},
+        summary="edit distance on real sequences: the number of edits, vectors within epsilon "
+        "being equal",
+        source="Chen, Ozsu & Oria 2005",
+    ),
+    Distance(
+        name="lcss",
+        prepare=rows.lcss,
+        parameters={"epsilon": rows.not_negative, "window": _dtw_window},
+        summary="the part of the shorter series that is not in the longest common subsequence, "
+        "vectors within epsilon being equal",
+        source="Vlachos, Kollios & Gunopulos 2002",
+    ),
+    Distance(
+        name="adtw",
+        prepare=rows.adtw,
+        parameters={"penalty": rows.not_negative, "window": _dtw_window},
+        summary="amerced dynamic time warping: squared ground distances, and a penalty for each "
+        "step of warping",
+        source="Herrmann & Webb 2023",
+    ),
+    Distance(
+        name="wdtw",
+        prepare=rows.wdtw,
+        parameters={"g": rows.not_negative, "window": _dtw_window},
+        summary="weighted dynamic time warping: squared ground distances, weighted by how far "
+        "they are from the diagonal",
+        source="Jeong, Jeong & Omitaomu 2011",
+    ),
+    Distance(
+        name="ddtw",
+        prepare=rows.ddtw,
+        parameters={"window": _dtw_window},
+        summary="derivative dynamic time warping: squared differences of slopes",
+        source="Keogh & Pazzani 2001",
+    ),
+    Distance(
+        name="frechet",
+        metric=True,
+        prepare=rows.frechet,
+        parameters={"window": _dtw_window},
+        rounding=_no_rounding,
+        nonmetric=rows.windowed,
+        summary="discrete Frechet: the least of the largest ground distances along a warping path",
+        source="Eiter & Mannila 1994",
+    ),
+    Distance(
         name="levenshtein",
         aliases=("edit", "lev"),
         kind="strings",
@@ -200,7 +291,7 @@ DISTANCES = (
         name="hausdorff",
         metric=True,
         prepare=partial(_prepare_sets, sets.HAUSDORFF),
-        rounding=lambda x, y: 0.0,
+        rounding=_no_rounding,
         summary="Hausdorff: the largest distance of a vector of either set to the other set",
         source="Hausdorff 1914",
     ),

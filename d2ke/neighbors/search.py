@@ -27,7 +27,7 @@ from d2ke.neighbors.tiles import search_tiles
 from d2ke.objects.container import Objects
 
 _STRINGS, _SERIES = 'distance="levenshtein"', 'distance="dtw"'
-_PIVOTS = 'distance="emd" or "hausdorff", or metric=True'
+_PIVOTS = 'distance="emd" or another metric, or metric=True'
 needs(
     "nearest",
     {

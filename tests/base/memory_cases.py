@@ -94,7 +94,7 @@ def distance_matrix(n, m):
     return partial(d2ke.distance_matrix, X, Y, "levenshtein", **ONE)
 
 
-@variants("distance", "mhd", "emd", "kernel")({"n": 300_000}, tiny={"n": 30})
+@variants("distance", "mhd", "emd", "kernel", "twe", "ddtw")({"n": 300_000}, tiny={"n": 30})
 def of_large_objects(n, distance):
     X, Y = series(n // 10, 20, 2), series(2, 3, 2)
     if distance == "mhd":
@@ -183,7 +183,7 @@ def within_sets(n):
     X = d2ke.pack(points(n, 1)[:, :, None])
     call = partial(d2ke.within, X, radius=0.3, distance="hausdorff", **ONE)
     sizes = {"n": n, "m": n, "E": call().nnz, "B": 8 * n * n, "W": 44 * n, "T": 1}
-    case = 'distance="emd" or "hausdorff", or metric=True'
+    case = 'distance="emd" or another metric, or metric=True'
     return call, ("within", case, sizes | {"J": 48 * n * min(32, n // 100)})
 
 
