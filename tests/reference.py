@@ -37,6 +37,15 @@ def window_radius(window, n, m):
 
 def dtw(x, y, window=None, ground="euclidean"):
     """Least sum of ground distances along a warping path."""
+    if ground in ("manhattan", "haversine"):
+        x, y = plain(x), plain(y)
+        cost = manhattan if ground == "manhattan" else haversine
+        return elastic(
+            x,
+            y,
+            lambda i, j, corner, above, before: cost(x[i], y[j]) + min(corner, above, before),
+            window,
+        )
     # Division by a power of two loses nothing and keeps squares and sums in range.
     largest = max(np.abs(x).max(), np.abs(y).max())
     exponent = min(int(np.frexp(float(largest))[1]), 1023) if largest else 0
@@ -118,6 +127,18 @@ def elastic(x, y, cell, window=None, border=lambda side, i: math.inf, outside=ma
             corner, above, before = table[i - 1, j - 1], table[i - 1, j], table[i, j - 1]
             table[i, j] = cell(i, j, corner, above, before)
     return table[len(x) - 1, len(y) - 1]
+
+
+def manhattan(a, b):
+    """Sum of differences."""
+    return sum(abs(p - q) for p, q in zip(a, b, strict=True))
+
+
+def haversine(a, b):
+    """Metres on the Earth between (latitude, longitude) in degrees."""
+    across, along = (math.sin(math.radians(p - q) / 2) ** 2 for p, q in zip(a, b, strict=True))
+    cosines = math.cos(math.radians(a[0])) * math.cos(math.radians(b[0]))
+    return 2 * 6371008.8 * math.asin(math.sqrt(min(1.0, across + cosines * along)))
 
 
 def squared(a, b):

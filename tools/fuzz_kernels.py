@@ -116,6 +116,8 @@ def fuzz_distances(seed):
         params |= elastic_parameters(rng, name, dim)
         if name in ("dtw", "emd") and rng.random() < 0.3 and style not in EXTREME:
             params["ground"] = "sqeuclidean"
+        if name == "dtw" and rng.random() < 0.2:
+            params["ground"] = "manhattan"
         if name == "kernel":
             # A unit in which values overflow is refused.
             params["sigma"] = float(10.0 ** rng.integers(1 if style in EXTREME else -3, 4))

@@ -119,5 +119,34 @@ D2KE_INLINE vec frechet_cell(elastic_cell at)
     return max_f64(at.ground, least(at));
 }
 
+/* Dynamic time warping by sums of differences. */
+D2KE_INLINE vec dtw_manhattan_cell(elastic_cell at)
+{
+    vec cost = {0};
+    for (int64_t k = 0; k < at.dim; k++) cost += abs_f64(set_f64(at.x[k]) - at.y[k]);
+    return cost + least(at);
+}
+
+/* Distances on a sphere of vectors (latitude, longitude, cosine of the latitude), in degrees.
+ * Not inlined: libm's functions take most of the time. */
+static __attribute__((noinline)) void haversine(double radius, const real *x, const vec *y,
+                                                vec *distance)
+{
+    const double half = 3.14159265358979323846 / 360;
+    for (int lane = 0; lane < LANES_f64; lane++) {
+        double a = sin((x[0] - y[0][lane]) * half), b = sin((x[1] - y[1][lane]) * half);
+        double square = a * a + x[2] * y[2][lane] * (b * b);
+        (*distance)[lane] = 2 * radius * asin(sqrt(square < 1 ? square : 1));
+    }
+}
+
+/* Dynamic time warping by distances on a sphere; parameters: its radius. */
+D2KE_INLINE vec dtw_haversine_cell(elastic_cell at)
+{
+    vec cost;
+    haversine(at.parameters[0], at.x, at.y, &cost);
+    return cost + least(at);
+}
+
 #undef vec
 #undef real

@@ -70,7 +70,9 @@ enum {
     X(lcss, ELASTIC_NORM, ELASTIC_ZERO, ELASTIC_SHARE)                                             \
     X(adtw, ELASTIC_SQUARE, ELASTIC_NEVER, ELASTIC_LAST)                                           \
     X(wdtw, ELASTIC_WEIGHTS, ELASTIC_NEVER, ELASTIC_LAST)                                          \
-    X(frechet, ELASTIC_NORM, ELASTIC_NEVER, ELASTIC_LAST)
+    X(frechet, ELASTIC_NORM, ELASTIC_NEVER, ELASTIC_LAST)                                          \
+    X(dtw_manhattan, ELASTIC_OWN, ELASTIC_NEVER, ELASTIC_LAST)                                     \
+    X(dtw_haversine, ELASTIC_OWN, ELASTIC_NEVER, ELASTIC_LAST)
 
 enum {
 #define X(name, cell, border, result) ELASTIC_##name,

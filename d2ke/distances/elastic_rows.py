@@ -67,7 +67,40 @@ def windowed_or_dependent(independent: bool = True, **parameters: Any) -> bool:
     return not independent or windowed(**parameters)
 
 
+EARTH_RADIUS = 6371008.8  # metres, the mean of the three half-axes
+
+
+def check_sphere(name: str, objects: Objects, **parameters: Any) -> None:
+    """Refuse what are no latitudes and longitudes, where these are needed."""
+    if parameters.get("ground") != "haversine":
+        if "sphere_radius" in parameters:
+            raise TypeError("sphere_radius goes with ground='haversine'")
+        return
+    if objects.dim != 2:
+        raise ValueError(
+            f"{name} has {objects.dim} channels; ground='haversine' needs 2, latitude and longitude"
+        )
+    wrong = np.flatnonzero((np.abs(objects.values) > (90, 360)).any(axis=1))
+    if wrong.size:
+        item = int(np.searchsorted(objects.offsets, wrong[0], side="right")) - 1
+        latitude, longitude = objects.values[wrong[0]].tolist()
+        raise ValueError(
+            f"{name}[{item}] has the latitude {latitude} and longitude {longitude}; degrees from "
+            "-90 to 90 and from -360 to 360 are needed"
+        )
+
+
 # ---- what kernels are given
+
+
+def dtw_manhattan(x, y, same, window):
+    """Prepare DTW by sums of differences."""
+    return _prepared("dtw_manhattan", (), window, x, y, same)
+
+
+def dtw_haversine(x, y, same, window, radius):
+    """Prepare DTW by distances on a sphere."""
+    return _prepared("dtw_haversine", (radius,), window, x, y, same, _cosines)
 
 
 def msm(x, y, same, c=1.0, independent=True, window=elastic.NO_WINDOW):
@@ -149,6 +182,11 @@ def _distances_to(g: np.ndarray, rows: np.ndarray, inside: np.ndarray) -> np.nda
 def _steps(rows: np.ndarray, inside: np.ndarray) -> np.ndarray:
     """Euclidean distances of the vectors to those before them."""
     return _norms(rows[1:], rows[:-1])[inside[1:]]
+
+
+def _cosines(rows: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Cosines of the latitudes."""
+    return np.cos(np.radians(rows[inside, 0]))
 
 
 def _squared_steps(rows: np.ndarray, inside: np.ndarray) -> np.ndarray:

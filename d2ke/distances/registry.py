@@ -104,9 +104,19 @@ def _ground(name: str, value: Any) -> bool:
     return choice(name, value, ["euclidean", "sqeuclidean"]) == "sqeuclidean"
 
 
-def _prepare_dtw(x, y, same, window=elastic.NO_WINDOW, ground=False):
+_DTW_GROUNDS = ("euclidean", "sqeuclidean", "manhattan", "haversine")
+
+
+def _prepare_dtw(
+    x, y, same, window=elastic.NO_WINDOW, ground="euclidean", sphere_radius=rows.EARTH_RADIUS
+):
+    if ground == "manhattan":
+        return rows.dtw_manhattan(x, y, same, window)
+    if ground == "haversine":
+        return rows.dtw_haversine(x, y, same, window, sphere_radius)
     x_values, y_values = same_precision(x, y)
-    return elastic.dtw(x_values, x.offsets, y_values, y.offsets, window, ground, same)
+    squared = ground == "sqeuclidean"
+    return elastic.dtw(x_values, x.offsets, y_values, y.offsets, window, squared, same)
 
 
 _MODES = {"global": strings.GLOBAL, "prefix": strings.PREFIX, "infix": strings.INFIX}
@@ -181,7 +191,12 @@ DISTANCES = (
         name="dtw",
         aliases=("dynamic_time_warping",),
         prepare=_prepare_dtw,
-        parameters={"window": _dtw_window, "ground": _ground},
+        parameters={
+            "window": _dtw_window,
+            "ground": partial(choice, choices=_DTW_GROUNDS),
+            "sphere_radius": positive_number,
+        },
+        check=rows.check_sphere,
         summary="dynamic time warping: the least sum of ground distances along a warping path",
         source="Sakoe & Chiba 1978; windows of Wu et al. 2018 (Random Warping Series)",
     ),

@@ -23,7 +23,7 @@ _CHUNK = 1 << 20  # numbers that are worked on at a time
 
 def applies(pairs: PairwiseProblem, limit: int | None) -> bool:
     """Whether the distance is dynamic time warping, and the envelopes fit into a part of memory."""
-    if pairs.distance != "dtw":
+    if pairs.distance != "dtw" or pairs.params.get("ground") in ("manhattan", "haversine"):
         return False
     room = limit // 4 if limit else (limits.available_memory() or 2**63) // 4
     return envelope_bytes(pairs) <= room
@@ -55,7 +55,7 @@ def _bounded(pairs: PairwiseProblem) -> Bounded | None:
     radius = _widest(pairs, params.get("window", elastic.NO_WINDOW))
     longest = _longest(pairs)
     made = [_side(part, longest, radius) for part in sides]
-    bounds = envelopes.Envelopes(made[0], made[-1], not params.get("ground", False))
+    bounds = envelopes.Envelopes(made[0], made[-1], params.get("ground") != "sqeuclidean")
     return Bounded(bounds, ("envelope", "turned envelope"), 1 / min(2 * radius + 1, longest))
 
 
