@@ -37,6 +37,15 @@ def window_radius(window, n, m):
 
 def dtw(x, y, window=None, ground="euclidean"):
     """Least sum of ground distances along a warping path."""
+    if ground in ("manhattan", "haversine"):
+        x, y = plain(x), plain(y)
+        cost = manhattan if ground == "manhattan" else haversine
+        return elastic(
+            x,
+            y,
+            lambda i, j, corner, above, before: cost(x[i], y[j]) + min(corner, above, before),
+            window,
+        )
     # Division by a power of two loses nothing and keeps squares and sums in range.
     largest = max(np.abs(x).max(), np.abs(y).max())
     exponent = min(int(np.frexp(float(largest))[1]), 1023) if largest else 0
@@ -104,6 +113,182 @@ def emd(x, y, x_weights=None, y_weights=None, ground="euclidean"):
     return found.fun
 
 
+def elastic(x, y, cell, window=None, border=lambda side, i: math.inf, outside=math.inf):
+    """Fill the table of an elastic distance by ``cell(i, j, corner, above, before)``."""
+    radius = window_radius(window, len(x), len(y))
+    table = {(-1, -1): 0.0}
+    table |= {(i, -1): border(x, i) for i in range(len(x))}
+    table |= {(-1, j): border(y, j) for j in range(len(y))}
+    for i in range(len(x)):
+        for j in range(len(y)):
+            if abs(i - j) > radius:
+                table[i, j] = outside
+                continue
+            corner, above, before = table[i - 1, j - 1], table[i - 1, j], table[i, j - 1]
+            table[i, j] = cell(i, j, corner, above, before)
+    return table[len(x) - 1, len(y) - 1]
+
+
+def manhattan(a, b):
+    """Sum of differences."""
+    return sum(abs(p - q) for p, q in zip(a, b, strict=True))
+
+
+def haversine(a, b):
+    """Metres on the Earth between (latitude, longitude) in degrees."""
+    across, along = (math.sin(math.radians(p - q) / 2) ** 2 for p, q in zip(a, b, strict=True))
+    cosines = math.cos(math.radians(a[0])) * math.cos(math.radians(b[0]))
+    return 2 * 6371008.8 * math.asin(math.sqrt(min(1.0, across + cosines * along)))
+
+
+def squared(a, b):
+    """Squared Euclidean distance."""
+    return sum((p - q) * (p - q) for p, q in zip(a, b, strict=True))
+
+
+def msm(x, y, c=1.0, independent=True, window=None):
+    """Move-split-merge."""
+
+    def between(new, old, other):
+        if not independent:
+            middle = [(p + q) / 2 for p, q in zip(old, other, strict=True)]
+            inside = squared(middle, new) <= squared(old, other) / 4
+            return c if inside else c + min(squared(new, old), squared(new, other))
+        inside = old <= new <= other or old >= new >= other
+        return c if inside else c + min(abs(new - old), abs(new - other))
+
+    def distance(x, y, move):
+        return elastic(
+            x,
+            y,
+            lambda i, j, corner, above, before: min(
+                corner + move(x[i], y[j]),
+                above + between(x[i], x[i - 1], y[j]),
+                before + between(y[j], y[j - 1], x[i]),
+            ),
+            window,
+        )
+
+    x, y = plain(x), plain(y)
+    if not independent:
+        return distance(x, y, squared)
+    channels = zip(zip(*x, strict=True), zip(*y, strict=True), strict=True)
+    return sum(distance(a, b, lambda p, q: abs(p - q)) for a, b in channels)
+
+
+def erp(x, y, g=0.0, window=None):
+    """Edit distance with real penalty."""
+    x, y = plain(x), plain(y)
+    g = np.broadcast_to(g, len(x[0])).tolist()
+    return elastic(
+        x,
+        y,
+        lambda i, j, corner, above, before: min(
+            corner + math.dist(x[i], y[j]),
+            above + math.dist(x[i], g),
+            before + math.dist(y[j], g),
+        ),
+        window,
+        lambda side, i: sum(math.dist(one, g) for one in side[: i + 1]),
+    )
+
+
+def twe(x, y, nu=0.001, lmbda=1.0, window=None):
+    """Time warp edit distance; a vector of zeros stands before either series."""
+    zeros = [[0.0] * x.shape[1]]
+    x, y = [*plain(x), *zeros], [*plain(y), *zeros]  # number -1 is the one before
+    return elastic(
+        x[:-1],
+        y[:-1],
+        lambda i, j, corner, above, before: min(
+            corner + math.dist(x[i], y[j]) + math.dist(x[i - 1], y[j - 1]) + nu * (2 * abs(i - j)),
+            above + math.dist(x[i], x[i - 1]) + nu + lmbda,
+            before + math.dist(y[j], y[j - 1]) + nu + lmbda,
+        ),
+        window,
+    )
+
+
+def edr(x, y, epsilon=0.25, normalize=False, window=None):
+    """Edit distance on real sequences."""
+    x, y = plain(x), plain(y)
+    edits = elastic(
+        x,
+        y,
+        lambda i, j, corner, above, before: min(
+            corner + (math.dist(x[i], y[j]) > epsilon), above + 1, before + 1
+        ),
+        window,
+        lambda side, i: i + 1,
+    )
+    return edits / max(len(x), len(y)) if normalize else float(edits)
+
+
+def lcss(x, y, epsilon=1.0, window=None):
+    """Part of the shorter series that is not in the longest common subsequence."""
+    x, y = plain(x), plain(y)
+
+    def longest(i, j, corner, above, before):
+        return corner + 1 if math.dist(x[i], y[j]) <= epsilon else max(above, before)
+
+    return 1 - elastic(x, y, longest, window, lambda side, i: 0, 0) / min(len(x), len(y))
+
+
+def adtw(x, y, penalty=1.0, window=None):
+    """Amerced dynamic time warping."""
+    x, y = plain(x), plain(y)
+    return elastic(
+        x,
+        y,
+        lambda i, j, corner, above, before: (
+            squared(x[i], y[j]) + min(corner, above + penalty, before + penalty)
+        ),
+        window,
+    )
+
+
+def wdtw(x, y, g=0.05, window=None):
+    """Weighted dynamic time warping."""
+    x, y = plain(x), plain(y)
+    half = max(len(x), len(y)) / 2
+
+    def weighted(i, j, corner, above, before):
+        exponent = -g * (abs(i - j) - half)
+        weight = 0.0 if exponent > 709 else 1 / (1 + math.exp(exponent))
+        cost = squared(x[i], y[j])
+        return (cost if cost == math.inf else cost * weight) + min(corner, above, before)
+
+    return elastic(x, y, weighted, window)
+
+
+def ddtw(x, y, window=None):
+    """Derivative dynamic time warping."""
+
+    def slopes(side):
+        side = np.asarray(side, dtype=np.float64)
+        if len(side) < 3:
+            return side[1:] - side[:-1] if len(side) == 2 else side * 0
+        return ((side[1:-1] - side[:-2]) + (side[2:] - side[:-2]) / 2) / 2
+
+    return dtw(slopes(x), slopes(y), window, "sqeuclidean")
+
+
+def frechet(x, y, window=None):
+    """Discrete Frechet distance."""
+    x, y = plain(x), plain(y)
+    return elastic(
+        x,
+        y,
+        lambda i, j, corner, above, before: max(math.dist(x[i], y[j]), min(corner, above, before)),
+        window,
+    )
+
+
+def plain(series):
+    """Return the vectors as lists of Python's numbers."""
+    return np.asarray(series, dtype=np.float64).tolist()
+
+
 DISTANCES = {
     "dtw": dtw,
     "levenshtein": levenshtein,
@@ -113,6 +298,15 @@ DISTANCES = {
     "directed_mhd": directed_mhd,
     "directed_hausdorff": directed_hausdorff,
     "emd": emd,
+    "msm": msm,
+    "erp": erp,
+    "twe": twe,
+    "edr": edr,
+    "lcss": lcss,
+    "adtw": adtw,
+    "wdtw": wdtw,
+    "ddtw": ddtw,
+    "frechet": frechet,
     "kernel": lambda x, y, **given: math.sqrt(max(kernel_distance_squared(x, y, **given), 0)),
 }
 # What distances without defaults are tested with.

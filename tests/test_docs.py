@@ -52,6 +52,15 @@ def test_distances_guide():
     assert names["D"][0, 1] == pytest.approx(2**0.5)
 
 
+def test_lines_of_a_new_distance():
+    page = (ROOT / "docs/distances.md").read_text()
+    diff = re.search(r"```diff\n(.*?)```", page, re.S)[1]
+    lines = re.findall(r"^\+(?!\+\+ )(.+)$", diff, re.M)
+    assert len(lines) == int(re.search(r"in (\d+) lines", page)[1]) <= 120
+    cell = re.search(r"^\+{3} d2ke/_ext/elastic_cells.h\n(.*?)^\+{3}", diff, re.M | re.S)[1]
+    assert re.sub(r"^\+", "", cell, flags=re.M) in (ROOT / "d2ke/_ext/elastic_cells.h").read_text()
+
+
 def test_theory_guide():
     names = {}
     for code in blocks("docs/theory.md"):

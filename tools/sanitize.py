@@ -26,6 +26,7 @@ KERNEL_TESTS = (
     "test_newton",
     "test_coreset",
     "test_dtw",
+    "test_elastic",
     "test_emd",
     "test_kernel_distance",
     "test_norm_methods",
@@ -43,7 +44,14 @@ KERNEL_TESTS = (
     "test_interrupt",
     "test_concurrency",
 )
-THREAD_TESTS = ("test_dtw", "test_emd", "test_levenshtein", "test_sets", "test_embed")
+THREAD_TESTS = (
+    "test_dtw",
+    "test_elastic",
+    "test_emd",
+    "test_levenshtein",
+    "test_sets",
+    "test_embed",
+)
 LIBRARIES = {"address": ["libasan.so", "libubsan.so"], "thread": ["libtsan.so"]}
 # What must be reported, or nothing would be: reading beyond an array, threads writing to one.
 PLANTED = {

@@ -64,7 +64,8 @@ SYMBOLS = {
     "V": "vectors in all objects; points of all sets",
     "W": "what the kernels make of the objects: 32 for each object, and for strings 12 for each "
     "letter; for vectors 12 for each one, or for `emd` and `kernel` 24 for each number and 40 for "
-    "each vector, and for float32 8 more for each number",
+    "each vector, or for the elastic distances but `dtw` 24 for each number and 40 for each vector "
+    "of a series that has one vector and one channel more; and for float32 8 more for each number",
     "G": "for each set of X, its points divided by 64, rounded up; the sum of these",
     "T": "threads",
     "f": "folds of the cross-validation",

@@ -12,28 +12,12 @@
 #define vec REAL_(v)
 #define real REAL_(real)
 #define LANES D2KE_PASTE(LANES_, REAL)
+#include "lanes.h"
 
 #ifndef DTW_ROWS
 #define DTW_ROWS (D2KE_BYTES == 64 ? 4 : 3)
 #define DTW_COLS (D2KE_BYTES == 64 ? 4 : 3)
-#define DTW_INFINITY ((real)INFINITY)
 #endif
-
-/* |x - y| for one cell.  Differences are scaled by the power of two below the
- * largest, which changes no bit where DTW_PLAIN neither overflows nor vanishes. */
-D2KE_INLINE vec REAL_(dtw_safe)(int64_t dim, const real *x, const vec *y)
-{
-    const vec infinity = REAL_(set)(DTW_INFINITY);
-    vec largest = {0}, sum = {0}, scale, inverse;
-    for (int64_t k = 0; k < dim; k++)
-        largest = -REAL_(min)(-largest, -REAL_(abs)(REAL_(set)(x[k]) - y[k]));
-    REAL_(power_below)(largest, &scale, &inverse);
-    for (int64_t k = 0; k < dim; k++) {
-        vec difference = (REAL_(set)(x[k]) - y[k]) * inverse;
-        sum += difference * difference;
-    }
-    return REAL_(select)(largest == infinity, infinity, REAL_(sqrt)(sum) * scale);
-}
 
 /* One tile: `x` is its first row, `y` its first column, `offset` the distance
  * of its first cell from the diagonal.  rows, cols, dim (0: not known), ground
@@ -43,36 +27,9 @@ D2KE_INLINE void REAL_(dtw_tile)(const int rows, const int cols, const int fixed
                                  const vec *y, vec *left, vec *diagonal, vec *top, int64_t offset,
                                  vec radius)
 {
-    vec cost[DTW_ROWS][DTW_COLS];
+    vec cost[DTW_ROWS][LANES_COLS];
     if (fixed_dim) dim = fixed_dim;
-    D2KE_UNROLL for (int r = 0; r < rows; r++)
-        D2KE_UNROLL for (int c = 0; c < cols; c++)
-            cost[r][c] = (vec){0};
-    if (ground == DTW_SAFE) {
-        D2KE_UNROLL for (int r = 0; r < rows; r++)
-            D2KE_UNROLL for (int c = 0; c < cols; c++)
-                cost[r][c] = REAL_(dtw_safe)(dim, x + r * dim, y + c * dim);
-    } else if (fixed_dim == 1 && ground == DTW_PLAIN) {
-        D2KE_UNROLL for (int r = 0; r < rows; r++)
-            D2KE_UNROLL for (int c = 0; c < cols; c++)
-                cost[r][c] = REAL_(abs)(REAL_(set)(x[r]) - y[c]);
-    } else {
-#define DTW_ADD(k)                                                                               \
-    D2KE_UNROLL for (int r = 0; r < rows; r++) D2KE_UNROLL for (int c = 0; c < cols; c++)        \
-    {                                                                                            \
-        vec difference = REAL_(set)(x[r * dim + (k)]) - y[c * dim + (k)];                        \
-        cost[r][c] += difference * difference;                                                   \
-    }
-        D2KE_UNROLL for (int k = 0; k < fixed_dim; k++) DTW_ADD(k)
-        if (!fixed_dim)
-            for (int64_t k = 0; k < dim; k++) DTW_ADD(k)
-#undef DTW_ADD
-        if (ground == DTW_PLAIN)
-            D2KE_UNROLL for (int r = 0; r < rows; r++)
-                D2KE_UNROLL for (int c = 0; c < cols; c++)
-                    cost[r][c] = (r * cols + c) % 4 == 0 ? REAL_(sqrt)(cost[r][c])
-                                                         : REAL_(newton_sqrt)(cost[r][c]);
-    }
+    REAL_(ground_tile)(rows, cols, fixed_dim, ground, dim, dim, x, y, cost);
     vec above = *diagonal;
     D2KE_UNROLL for (int r = 0; r < rows; r++) {
         vec before = left[r], corner = above;
@@ -84,7 +41,7 @@ D2KE_INLINE void REAL_(dtw_tile)(const int rows, const int cols, const int fixed
             if (banded) {
                 int64_t away = offset + r - c;
                 vec distance = REAL_(set)((real)(away < 0 ? -away : away));
-                before = REAL_(select)(distance > radius, REAL_(set)(DTW_INFINITY), before);
+                before = REAL_(select)(distance > radius, REAL_(set)(LANES_INFINITY), before);
             }
             top[c] = before;
         }
@@ -102,7 +59,7 @@ D2KE_INLINE void REAL_(dtw_strip)(const int cols, const int fixed_dim, const int
 {
     int64_t i = begin;
     vec mine[DTW_COLS];
-    D2KE_UNROLL for (int c = 0; c < cols; c++) mine[c] = REAL_(set)(DTW_INFINITY);
+    D2KE_UNROLL for (int c = 0; c < cols; c++) mine[c] = REAL_(set)(LANES_INFINITY);
     /* Through the border of the band, the inside, the last rows inside where the series ends
      * there, and the other border; each loop goes on where the one before stopped. */
 #define DTW_TILES(rows, banded, condition)                                                        \
@@ -118,45 +75,14 @@ D2KE_INLINE void REAL_(dtw_strip)(const int cols, const int fixed_dim, const int
     D2KE_UNROLL for (int c = 0; c < cols; c++) top[c] = mine[c];
 }
 
-typedef struct {
-    d2ke_cache cache;
-    int64_t longest, shortest;
-    int64_t lengths[LANES];
-} REAL_(dtw_block);
-
-#define DTW_HEADER(type) ((size_t)d2ke_round_up(sizeof(type), 64))
-
 size_t ISA_(REAL_(dtw_scratch))(const d2ke_problem *p)
 {
-    return DTW_HEADER(REAL_(dtw_block))
+    return LANES_HEADER
          + sizeof(vec) * (size_t)(p->y.longest * p->y.dim + p->x.longest);
 }
 
-static void REAL_(dtw_pack)(const d2ke_problem *p, int64_t block, REAL_(dtw_block) *b, real *packed)
-{
-    const real *values = p->y.values;
-    int64_t first = p->blocks[block], count = p->blocks[block + 1] - first;
-    b->longest = 0;
-    b->shortest = INT64_MAX;
-    for (int lane = 0; lane < LANES; lane++) {
-        /* Lanes without a series of their own repeat the first one. */
-        int64_t item = p->order[first + (lane < count ? lane : 0)];
-        int64_t m = b->lengths[lane] = d2ke_length(&p->y, item);
-        if (m > b->longest) b->longest = m;
-        if (m < b->shortest) b->shortest = m;
-    }
-    for (int lane = 0; lane < LANES; lane++) {
-        int64_t item = p->order[first + (lane < count ? lane : 0)];
-        const real *y = values + p->y.offsets[item] * p->y.dim;
-        int64_t size = b->lengths[lane] * p->y.dim, all = b->longest * p->y.dim;
-        for (int64_t t = 0; t < size; t++) packed[t * LANES + lane] = y[t];
-        for (int64_t t = size; t < all; t++) packed[t * LANES + lane] = 0;
-    }
-    b->cache.block = block;
-}
-
 D2KE_INLINE void REAL_(dtw_lanes)(const int fixed_dim, const int ground, int64_t window,
-                                  const d2ke_problem *p, int64_t row, const REAL_(dtw_block) *b, const vec *y, vec *left,
+                                  const d2ke_problem *p, int64_t row, const REAL_(lane_block) *b, const vec *y, vec *left,
                                   int64_t count, double *result, const d2ke_poll *poll)
 {
     int64_t n = d2ke_length(&p->x, row), dim = p->x.dim, work = 0;
@@ -170,7 +96,7 @@ D2KE_INLINE void REAL_(dtw_lanes)(const int fixed_dim, const int ground, int64_t
         if (r < narrowest) narrowest = r;
     }
     if (window == DTW_NO_WINDOW) widest = narrowest = n + b->longest;
-    for (int64_t i = 0; i < n; i++) left[i] = REAL_(set)(DTW_INFINITY);
+    for (int64_t i = 0; i < n; i++) left[i] = REAL_(set)(LANES_INFINITY);
     for (int64_t j = 0; j < b->longest; j += DTW_COLS) {
         int64_t cols = b->longest - j < DTW_COLS ? b->longest - j : DTW_COLS;
         int64_t begin = j > widest ? j - widest : 0;
@@ -181,7 +107,7 @@ D2KE_INLINE void REAL_(dtw_lanes)(const int fixed_dim, const int ground, int64_t
         if (begin >= n) break;
         if (inner < begin) inner = begin;
         if (outer < inner) inner = outer = end;
-        vec diagonal = begin > 0 ? left[begin - 1] : REAL_(set)(j == 0 ? 0 : DTW_INFINITY);
+        vec diagonal = begin > 0 ? left[begin - 1] : REAL_(set)(j == 0 ? 0 : LANES_INFINITY);
         const vec *strip = y + j * dim;
         switch (cols) {
 #define DTW_CASE(c)                                                                              \
@@ -214,11 +140,11 @@ void ISA_(REAL_(dtw))(const d2ke_problem *p, int64_t row, int64_t block, void *s
                       double *result, const d2ke_poll *poll)
 {
     const dtw_options *options = p->options;
-    REAL_(dtw_block) *b = scratch;
-    vec *y = (vec *)((char *)scratch + DTW_HEADER(REAL_(dtw_block)));
+    REAL_(lane_block) *b = scratch;
+    vec *y = (vec *)((char *)scratch + LANES_HEADER);
     vec *left = y + p->y.longest * p->y.dim;
     int64_t count = p->blocks[block + 1] - p->blocks[block];
-    if (b->cache.block != block) REAL_(dtw_pack)(p, block, b, (real *)y);
+    if (b->cache.block != block) REAL_(lane_pack)(p, block, 0, b, (real *)y);
 #define DTW_CALL(dim, ground) \
     REAL_(dtw_lanes)(dim, ground, options->window, p, row, b, y, left, count, result, poll)
     if (options->ground == DTW_SQUARED) {

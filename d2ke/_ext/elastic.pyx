@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Elastic distances of series: dynamic time warping."""
+"""Elastic distances of series: dynamic time warping, and those of elastic_cells.h."""
 
 import numpy as np
 
@@ -11,10 +11,24 @@ from d2ke._ext.pairwise import by_length
 from d2ke._ext.isa cimport current
 
 cdef extern from "options.h":
+    """
+    static const char *const d2ke_elastic_names[] = {
+    #define X(name, cell, border, result) #name,
+        ELASTIC_DISTANCES(X)
+    #undef X
+    };
+    """
+    const char *d2ke_elastic_names[]
     ctypedef struct dtw_options:
         int64_t ground
         int64_t window
+    ctypedef struct elastic_options:
+        int64_t window
+        int64_t dim
+        int64_t safe
+        const double *parameters
     cdef enum:
+        ELASTIC_COUNT_OF_ALL
         DTW_PLAIN
         DTW_SQUARED
         DTW_SAFE
@@ -25,6 +39,8 @@ cdef extern from "options.h":
 NO_WINDOW = DTW_NO_WINDOW
 RWS_WINDOW = DTW_RWS_WINDOW
 
+KINDS = {d2ke_elastic_names[k].decode(): k for k in range(ELASTIC_COUNT_OF_ALL)}
+
 
 def dtw(const floating[:, ::1] x, const int64_t[::1] x_offsets,
         const floating[:, ::1] y, const int64_t[::1] y_offsets,
@@ -33,12 +49,7 @@ def dtw(const floating[:, ::1] x, const int64_t[::1] x_offsets,
     cdef PairwiseKernel pairs = PairwiseKernel()
     cdef dtw_options options
     cdef int which = 1 if floating is float else 0
-    cdef int64_t lanes = current().vector_bytes // sizeof(floating)
-    cdef int64_t n = y_offsets.shape[0] - 1
-    pairs.set_items(&x[0, 0], x_offsets, &y[0, 0], y_offsets, x.shape[1], (x, y))
-    columns = by_length(y_offsets)
-    pairs.set_order(columns if same else by_length(x_offsets, True), columns,
-                    np.append(np.arange(0, n, lanes), n))
+    set_series(pairs, x, x_offsets, y, y_offsets, same)
     options.window = window
     if squared:
         options.ground = DTW_SQUARED
@@ -49,6 +60,39 @@ def dtw(const floating[:, ::1] x, const int64_t[::1] x_offsets,
     pairs.scratch_bytes = current().dtw_scratch[which](&pairs.problem)
     pairs.block_outer = True
     return pairs
+
+
+def elastic(str kind, const double[:, ::1] x, const int64_t[::1] x_offsets,
+            const double[:, ::1] y, const int64_t[::1] y_offsets, int64_t dim,
+            const double[::1] parameters, int64_t window, bint same):
+    """Prepare an elastic distance of series of `dim` channels, each with a row of zeros first.
+
+    `parameters` is what elastic_cells.h says of the kind; `same` as for `dtw`.
+    """
+    cdef PairwiseKernel pairs = PairwiseKernel()
+    cdef elastic_options options
+    set_series(pairs, x, x_offsets, y, y_offsets, same)
+    pairs.keep.append(parameters)
+    options.window = window
+    options.dim = dim
+    options.safe = not (squares_are_safe(x) and squares_are_safe(y))
+    options.parameters = &parameters[0]
+    pairs.set_options(&options, sizeof(options))
+    pairs.kernel = current().elastic[<int> KINDS[kind]]
+    pairs.scratch_bytes = current().elastic_scratch(&pairs.problem)
+    pairs.block_outer = True
+    return pairs
+
+
+cdef set_series(PairwiseKernel pairs, const floating[:, ::1] x, const int64_t[::1] x_offsets,
+                const floating[:, ::1] y, const int64_t[::1] y_offsets, bint same):
+    """Put the series into blocks of similar lengths, as many as there are lanes."""
+    cdef int64_t lanes = current().vector_bytes // sizeof(floating)
+    cdef int64_t n = y_offsets.shape[0] - 1
+    pairs.set_items(&x[0, 0], x_offsets, &y[0, 0], y_offsets, x.shape[1], (x, y))
+    columns = by_length(y_offsets)
+    pairs.set_order(columns if same else by_length(x_offsets, True), columns,
+                    np.append(np.arange(0, n, lanes), n))
 
 
 cdef bint squares_are_safe(const floating[:, ::1] values) noexcept nogil:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels for one instruction set, in three units that compile side by side:
- * isa_*_dtw_f64.c and isa_*_dtw_f32.c define D2KE_DTW, the element type of the one
- * family that takes long; isa_*.c holds the others and the table of all. */
+/* The kernels for one instruction set, in four units that compile side by side:
+ * isa_*_dtw_f64.c and isa_*_dtw_f32.c define D2KE_DTW, the element type, isa_*_elastic.c
+ * defines D2KE_ELASTIC; isa_*.c holds the other families and the table of all. */
 #include "kernel.h"
 #include "options.h"
 #include "simd.h"
@@ -10,6 +10,8 @@
 #define REAL D2KE_DTW
 #include "dtw.h"
 #undef REAL
+#elif defined(D2KE_ELASTIC)
+#include "elastic.h"
 #else
 
 #define REAL f64
@@ -35,12 +37,16 @@
     size_t ISA_(dtw_scratch_##real)(const d2ke_problem *);
 DTW_DECLARED(f64)
 DTW_DECLARED(f32)
+extern const d2ke_kernel ISA_(elastic)[];
+size_t ISA_(elastic_scratch)(const d2ke_problem *);
 
 const d2ke_table ISA_(table) = {
     D2KE_STRING(D2KE_ISA),
     D2KE_BYTES,
     {ISA_(dtw_f64), ISA_(dtw_f32)},
     {ISA_(dtw_scratch_f64), ISA_(dtw_scratch_f32)},
+    ISA_(elastic),
+    ISA_(elastic_scratch),
     levenshtein,
     levenshtein_part,
     levenshtein_scratch,

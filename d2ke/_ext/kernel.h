@@ -105,6 +105,8 @@ typedef struct {
     int64_t vector_bytes;
     d2ke_kernel dtw[2];
     d2ke_scratch dtw_scratch[2];
+    const d2ke_kernel *elastic; /* in the order of ELASTIC_DISTANCES */
+    d2ke_scratch elastic_scratch;
     d2ke_kernel levenshtein;
     d2ke_kernel levenshtein_part;
     d2ke_scratch levenshtein_scratch;

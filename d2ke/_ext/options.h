@@ -35,6 +35,59 @@ static inline int64_t dtw_radius(int64_t window, int64_t n, int64_t m)
     return window > difference ? window : difference;
 }
 
+/* What a cell of an elastic distance is given of its vectors. */
+enum {
+    ELASTIC_OWN,     /* nothing but the vectors                                        */
+    ELASTIC_NORM,    /* their ground distance                                          */
+    ELASTIC_NORMS,   /* and that of the vectors before                                 */
+    ELASTIC_SQUARE,  /* the square of their ground distance                            */
+    ELASTIC_WEIGHTS, /* and weights by the distance from the diagonal                  */
+};
+
+/* The cells before the first row and column, but for the corner, which is 0. */
+enum {
+    ELASTIC_NEVER, /* infinite                                                         */
+    ELASTIC_SUM,   /* sums of the series' last channel                                 */
+    ELASTIC_COUNT, /* numbers of vectors                                               */
+    ELASTIC_ZERO,  /* 0, as all cells outside of the band, which else are infinite     */
+};
+
+/* What the last cell is to the distance. */
+enum {
+    ELASTIC_LAST,     /* the distance                                                  */
+    ELASTIC_CHANNELS, /* one channel's part of it; they are added up                   */
+    ELASTIC_LONGER,   /* divided by the longer length if parameters[1] says so         */
+    ELASTIC_SHARE,    /* divided by the shorter length, and added to 1                 */
+};
+
+/* The elastic distances: name, what a cell is given, border, result. */
+#define ELASTIC_DISTANCES(X)                                                                       \
+    X(msm, ELASTIC_OWN, ELASTIC_NEVER, ELASTIC_CHANNELS)                                           \
+    X(msm_dependent, ELASTIC_OWN, ELASTIC_NEVER, ELASTIC_LAST)                                     \
+    X(erp, ELASTIC_NORM, ELASTIC_SUM, ELASTIC_LAST)                                                \
+    X(twe, ELASTIC_NORMS, ELASTIC_NEVER, ELASTIC_LAST)                                             \
+    X(edr, ELASTIC_NORM, ELASTIC_COUNT, ELASTIC_LONGER)                                            \
+    X(lcss, ELASTIC_NORM, ELASTIC_ZERO, ELASTIC_SHARE)                                             \
+    X(adtw, ELASTIC_SQUARE, ELASTIC_NEVER, ELASTIC_LAST)                                           \
+    X(wdtw, ELASTIC_WEIGHTS, ELASTIC_NEVER, ELASTIC_LAST)                                          \
+    X(frechet, ELASTIC_NORM, ELASTIC_NEVER, ELASTIC_LAST)                                          \
+    X(dtw_manhattan, ELASTIC_OWN, ELASTIC_NEVER, ELASTIC_LAST)                                     \
+    X(dtw_haversine, ELASTIC_OWN, ELASTIC_NEVER, ELASTIC_LAST)
+
+enum {
+#define X(name, cell, border, result) ELASTIC_##name,
+    ELASTIC_DISTANCES(X)
+#undef X
+    ELASTIC_COUNT_OF_ALL
+};
+
+typedef struct {
+    int64_t window;           /* as of a dtw_options */
+    int64_t dim;              /* channels of the series; their items may carry more */
+    int64_t safe;             /* whether squares may overflow or vanish */
+    const double *parameters; /* the distance's own, see elastic_cells.h */
+} elastic_options;
+
 /* What of the text the pattern is compared with. */
 enum { LEV_GLOBAL, LEV_PREFIX, LEV_INFIX };
 

@@ -75,24 +75,28 @@ D2KE_INLINE void power_below_f32(v_f32 a, v_f32 *power, v_f32 *inverse)
 D2KE_INLINE v_f64 select_f64(v_i64 mask, v_f64 a, v_f64 b) { return (v_f64)((mask & (v_i64)a) | (~mask & (v_i64)b)); }
 D2KE_INLINE v_f32 select_f32(v_i32 mask, v_f32 a, v_f32 b) { return (v_f32)((mask & (v_i32)a) | (~mask & (v_i32)b)); }
 
-/* The smaller of a and b; b when either is NaN (never the case here). */
+/* The smaller, or larger, of a and b; b when either is NaN. */
 #if D2KE_BYTES == 64
 D2KE_INLINE v_f64 min_f64(v_f64 a, v_f64 b) { return (v_f64)_mm512_min_pd((__m512d)a, (__m512d)b); }
+D2KE_INLINE v_f64 max_f64(v_f64 a, v_f64 b) { return (v_f64)_mm512_max_pd((__m512d)a, (__m512d)b); }
 D2KE_INLINE v_f32 min_f32(v_f32 a, v_f32 b) { return (v_f32)_mm512_min_ps((__m512)a, (__m512)b); }
 D2KE_INLINE v_f64 sqrt_f64(v_f64 a) { return (v_f64)_mm512_sqrt_pd((__m512d)a); }
 D2KE_INLINE v_f32 sqrt_f32(v_f32 a) { return (v_f32)_mm512_sqrt_ps((__m512)a); }
 #elif D2KE_BYTES == 32
 D2KE_INLINE v_f64 min_f64(v_f64 a, v_f64 b) { return (v_f64)_mm256_min_pd((__m256d)a, (__m256d)b); }
+D2KE_INLINE v_f64 max_f64(v_f64 a, v_f64 b) { return (v_f64)_mm256_max_pd((__m256d)a, (__m256d)b); }
 D2KE_INLINE v_f32 min_f32(v_f32 a, v_f32 b) { return (v_f32)_mm256_min_ps((__m256)a, (__m256)b); }
 D2KE_INLINE v_f64 sqrt_f64(v_f64 a) { return (v_f64)_mm256_sqrt_pd((__m256d)a); }
 D2KE_INLINE v_f32 sqrt_f32(v_f32 a) { return (v_f32)_mm256_sqrt_ps((__m256)a); }
 #elif defined(__SSE2__)
 D2KE_INLINE v_f64 min_f64(v_f64 a, v_f64 b) { return (v_f64)_mm_min_pd((__m128d)a, (__m128d)b); }
+D2KE_INLINE v_f64 max_f64(v_f64 a, v_f64 b) { return (v_f64)_mm_max_pd((__m128d)a, (__m128d)b); }
 D2KE_INLINE v_f32 min_f32(v_f32 a, v_f32 b) { return (v_f32)_mm_min_ps((__m128)a, (__m128)b); }
 D2KE_INLINE v_f64 sqrt_f64(v_f64 a) { return (v_f64)_mm_sqrt_pd((__m128d)a); }
 D2KE_INLINE v_f32 sqrt_f32(v_f32 a) { return (v_f32)_mm_sqrt_ps((__m128)a); }
 #else /* arm64 and anything else: the compiler's own vectors */
 D2KE_INLINE v_f64 min_f64(v_f64 a, v_f64 b) { return select_f64(a < b, a, b); }
+D2KE_INLINE v_f64 max_f64(v_f64 a, v_f64 b) { return select_f64(a > b, a, b); }
 D2KE_INLINE v_f32 min_f32(v_f32 a, v_f32 b) { return select_f32(a < b, a, b); }
 D2KE_INLINE v_f64 sqrt_f64(v_f64 a)
 {

@@ -74,14 +74,17 @@ def align_dtw(
     problem: PairwiseProblem,
     max_memory: int | None,
     window: int = elastic.NO_WINDOW,
-    ground: bool = False,
+    ground: str = "euclidean",
+    **_: Any,
 ) -> dict[str, Any]:
     """Return the cells of an optimal path; their costs, added in order, are the distance."""
+    if ground not in ("euclidean", "sqeuclidean"):
+        raise ValueError(f"align needs ground='euclidean' or 'sqeuclidean' for dtw; got {ground!r}")
     x, y = same_precision(problem.x, problem.y)
     sizes = {"n": len(x), "m": len(y), "d": x.shape[1]}
     needed = require_memory("align", "series", **sizes)
     usual = TABLE_BYTES + 200 * (len(x) + len(y))
-    table = WarpingTable(x, y, window, ground)
+    table = WarpingTable(x, y, window, ground == "sqeuclidean")
     plan = plan_within(table, max_memory, usual, needed - usual)
     trace(table, plan, 0, table.rows, table.start())
     costs = table.ground.costs(table.path).astype(x.dtype)

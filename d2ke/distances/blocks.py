@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing, nullcontext
 from typing import Any
 
@@ -16,6 +16,7 @@ from d2ke._base.memory import bytes_needed, check_limit, require_memory
 from d2ke._base.progress import progress_bar
 from d2ke._base.signals import deferred_interrupts
 from d2ke.distances.cluster import MOST_BLOCK_BYTES, Remote
+from d2ke.distances.elastic_rows import ELASTIC
 from d2ke.distances.fingerprint import objects_digest, sequence_digest
 from d2ke.distances.function_digest import function_digest
 from d2ke.distances.output import Output
@@ -199,10 +200,10 @@ def _blocks_within(pairs: PairwiseProblem, output: Output) -> int:
     most = max(1, min(_MOST_RUN_BYTES // block_bytes, -(-n // height)))
     held, limit = _held_bytes(pairs), output.max_memory
     case = pairs.caller.function, "out is a path"
-    columns = prepared_bytes(pairs.distance, pairs.y)
+    columns = prepared_bytes(pairs.distance, pairs.params, pairs.y)
 
     def sizes(blocks: int) -> dict[str, int]:
-        rows = prepared_bytes(pairs.distance, pairs.x, blocks * height, height)
+        rows = prepared_bytes(pairs.distance, pairs.params, pairs.x, blocks * height, height)
         return {"B": blocks * block_bytes, "W": rows + columns, "T": output.n_threads}
 
     def needed(blocks: int) -> int:
@@ -230,10 +231,16 @@ def _held_bytes(pairs: PairwiseProblem) -> int:
 def all_prepared_bytes(pairs: PairwiseProblem) -> int:
     """Return about what the kernels' form of all objects takes."""
     parts = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
-    return sum(prepared_bytes(pairs.distance, part) for part in parts)
+    return sum(prepared_bytes(pairs.distance, pairs.params, part) for part in parts)
 
 
-def prepared_bytes(distance: Any, objects: Any, rows: int | None = None, step: int = 1) -> int:
+def prepared_bytes(
+    distance: Any,
+    params: Mapping[str, Any],
+    objects: Any,
+    rows: int | None = None,
+    step: int = 1,
+) -> int:
     """Return about what the kernels' form of objects takes, or of the largest block of rows."""
     if not isinstance(objects, Objects):
         return 0
@@ -245,6 +252,8 @@ def prepared_bytes(distance: Any, objects: Any, rows: int | None = None, step: i
     copy = 8 * elements * objects.dim if objects.dtype == np.float32 else 0
     if distance in ("emd", "kernel"):
         return copy + 24 * elements * objects.dim + 40 * elements + 32 * rows
+    if distance in ELASTIC or params.get("ground") in ("manhattan", "haversine"):
+        return copy + 24 * (elements + rows) * (objects.dim + 1) + 40 * elements + 32 * rows
     return copy + 12 * elements + 32 * rows
 
 

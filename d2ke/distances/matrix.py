@@ -100,7 +100,10 @@ def distance_matrix(
         Parameters of the distance. For ``"dtw"``: ``window`` (None; an integer
         >= 0, the Sakoe-Chiba radius; or ``"rws"``, max(min(40, ceil(longer /
         10)), difference), the rule of the Random Warping Series code) and
-        ``ground`` (``"euclidean"`` or ``"sqeuclidean"``). For ``"levenshtein"``:
+        ``ground`` (``"euclidean"``, ``"sqeuclidean"``, ``"manhattan"`` or
+        ``"haversine"``, of latitudes and longitudes in degrees, on a sphere of
+        ``sphere_radius`` metres). The other elastic distances of series take
+        ``window`` too; docs/distances.md lists their parameters. For ``"levenshtein"``:
         ``mode`` (``"global"``; ``"prefix"`` or ``"infix"``). For ``"emd"``:
         ``ground``. For ``"kernel"``: ``sigma`` (positive, needed), ``kernel``
         (``"gaussian"`` or ``"laplace"``) and ``normalize`` (False; True: the
@@ -138,7 +141,9 @@ def distance_matrix(
     -----
     ``"dtw"``: least sum of |x_i - y_j| (Euclidean, not squared, no
     normalisation) over warping paths; a window narrower than the difference of
-    the lengths is widened to it. ``"levenshtein"``: unit costs; with
+    the lengths is widened to it. ``"msm"``, ``"erp"``, ``"twe"``, ``"edr"``, ``"lcss"``,
+    ``"adtw"``, ``"wdtw"``, ``"ddtw"`` and ``"frechet"`` are as their authors define
+    them, computed in float64; docs/distances.md has a table. ``"levenshtein"``: unit costs; with
     ``mode="infix"`` the least distance of y to any substring of x, with
     ``mode="prefix"`` to any prefix of x, the empty one included, so that it is at
     most the length of y; these are not symmetric. ``"mhd"``:

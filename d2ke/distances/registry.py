@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The distances that d2ke knows: one row each."""
+"""The distances that d2ke knows: one row each.
+
+What prepares the elastic distances beside DTW, and checks their parameters, is in elastic_rows.py.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ import numpy as np
 from d2ke._base.checks import choice, flag, integer, positive_number
 from d2ke._base.memory import needs
 from d2ke._ext import elastic, emd, pair_distance, sets, strings
+from d2ke.distances import elastic_rows as rows
 from d2ke.measures.clouds import cloud, decay, distinct, scaled
 from d2ke.objects.container import Objects, common_alphabet
 
@@ -100,9 +104,19 @@ def _ground(name: str, value: Any) -> bool:
     return choice(name, value, ["euclidean", "sqeuclidean"]) == "sqeuclidean"
 
 
-def _prepare_dtw(x, y, same, window=elastic.NO_WINDOW, ground=False):
+_DTW_GROUNDS = ("euclidean", "sqeuclidean", "manhattan", "haversine")
+
+
+def _prepare_dtw(
+    x, y, same, window=elastic.NO_WINDOW, ground="euclidean", sphere_radius=rows.EARTH_RADIUS
+):
+    if ground == "manhattan":
+        return rows.dtw_manhattan(x, y, same, window)
+    if ground == "haversine":
+        return rows.dtw_haversine(x, y, same, window, sphere_radius)
     x_values, y_values = same_precision(x, y)
-    return elastic.dtw(x_values, x.offsets, y_values, y.offsets, window, ground, same)
+    squared = ground == "sqeuclidean"
+    return elastic.dtw(x_values, x.offsets, y_values, y.offsets, window, squared, same)
 
 
 _MODES = {"global": strings.GLOBAL, "prefix": strings.PREFIX, "infix": strings.INFIX}
@@ -125,6 +139,11 @@ def _prepare_sets(mode, x, y, same):
 def _prepare_emd(x, y, same, ground=False):
     measures_x = measures_of(x)
     return emd.emd(measures_x, measures_x if y is x else measures_of(y), ground, same)
+
+
+def _no_rounding(x, y, **_):
+    """Return 0: nothing but a relative error."""
+    return 0.0
 
 
 def _emd_rounding(x, y, **_):
@@ -172,9 +191,96 @@ DISTANCES = (
         name="dtw",
         aliases=("dynamic_time_warping",),
         prepare=_prepare_dtw,
-        parameters={"window": _dtw_window, "ground": _ground},
+        parameters={
+            "window": _dtw_window,
+            "ground": partial(choice, choices=_DTW_GROUNDS),
+            "sphere_radius": positive_number,
+        },
+        check=rows.check_sphere,
         summary="dynamic time warping: the least sum of ground distances along a warping path",
         source="Sakoe & Chiba 1978; windows of Wu et al. 2018 (Random Warping Series)",
+    ),
+    Distance(
+        name="msm",
+        metric=True,
+        prepare=rows.msm,
+        parameters={"c": rows.not_negative, "independent": flag, "window": _dtw_window},
+        rounding=_no_rounding,
+        nonmetric=rows.windowed_or_dependent,
+        summary="move-split-merge: the least cost of moving values, and of splitting and merging "
+        "them at a cost c each; added up over channels, or of whole vectors",
+        source="Stefan, Athitsos & Das 2013; Shifaz et al. 2023 (several channels)",
+    ),
+    Distance(
+        name="erp",
+        metric=True,
+        prepare=rows.erp,
+        parameters={"g": rows.gap, "window": _dtw_window},
+        check=rows.check_gap,
+        rounding=_no_rounding,
+        nonmetric=rows.windowed,
+        summary="edit distance with real penalty: vectors that are left out cost their distance "
+        "to g",
+        source="Chen & Ng 2004",
+    ),
+    Distance(
+        name="twe",
+        metric=True,
+        prepare=rows.twe,
+        parameters={"nu": rows.not_negative, "lmbda": rows.not_negative, "window": _dtw_window},
+        rounding=_no_rounding,
+        nonmetric=rows.windowed,
+        summary="time warp edit distance: leaving out costs lmbda, and stretching nu per step",
+        source="Marteau 2009",
+    ),
+    Distance(
+        name="edr",
+        prepare=rows.edr,
+        parameters={"epsilon": rows.not_negative, "normalize": flag, "window": _dtw_window},
+        summary="edit distance on real sequences: the number of edits, vectors within epsilon "
+        "being equal",
+        source="Chen, Ozsu & Oria 2005",
+    ),
+    Distance(
+        name="lcss",
+        prepare=rows.lcss,
+        parameters={"epsilon": rows.not_negative, "window": _dtw_window},
+        summary="the part of the shorter series that is not in the longest common subsequence, "
+        "vectors within epsilon being equal",
+        source="Vlachos, Kollios & Gunopulos 2002",
+    ),
+    Distance(
+        name="adtw",
+        prepare=rows.adtw,
+        parameters={"penalty": rows.not_negative, "window": _dtw_window},
+        summary="amerced dynamic time warping: squared ground distances, and a penalty for each "
+        "step of warping",
+        source="Herrmann & Webb 2023",
+    ),
+    Distance(
+        name="wdtw",
+        prepare=rows.wdtw,
+        parameters={"g": rows.not_negative, "window": _dtw_window},
+        summary="weighted dynamic time warping: squared ground distances, weighted by how far "
+        "they are from the diagonal",
+        source="Jeong, Jeong & Omitaomu 2011",
+    ),
+    Distance(
+        name="ddtw",
+        prepare=rows.ddtw,
+        parameters={"window": _dtw_window},
+        summary="derivative dynamic time warping: squared differences of slopes",
+        source="Keogh & Pazzani 2001",
+    ),
+    Distance(
+        name="frechet",
+        metric=True,
+        prepare=rows.frechet,
+        parameters={"window": _dtw_window},
+        rounding=_no_rounding,
+        nonmetric=rows.windowed,
+        summary="discrete Frechet: the least of the largest ground distances along a warping path",
+        source="Eiter & Mannila 1994",
     ),
     Distance(
         name="levenshtein",
@@ -200,7 +306,7 @@ DISTANCES = (
         name="hausdorff",
         metric=True,
         prepare=partial(_prepare_sets, sets.HAUSDORFF),
-        rounding=lambda x, y: 0.0,
+        rounding=_no_rounding,
         summary="Hausdorff: the largest distance of a vector of either set to the other set",
         source="Hausdorff 1914",
     ),

@@ -62,7 +62,7 @@ class SearchCall:
             hinge="squared_hinge" in loss,
             force_hinge=self.force_hinge,
             distances=distances,
-            kernels=0 if known else prepared_bytes(self.distance, self.X),
+            kernels=0 if known else prepared_bytes(self.distance, self.params, self.X),
             inputs=inputs + (0 if known else packed_bytes(self.X)),
             limit=self.limit,
         )

@@ -90,8 +90,9 @@ def _bounded(
     # Three distances are rounded, and the numbers of the table; the least number is not 0.
     margin = (4 * error + 2.0**-21) * largest + 3 * rounding + 1e-44
     x, y = table.x.T.astype(np.float32, order="C"), table.y.astype(np.float32)
-    # Sets are cheaper many at a time; the others are computed pair by pair anyway.
-    computed = 1.7 if pairs.distance == "hausdorff" else 1.0
+    # Sets and series are cheaper many at a time; the others are computed pair by pair anyway.
+    alone = pairs.distance == "emd" or not isinstance(pairs.distance, str)
+    computed = 1.0 if alone else 1.7
     known = table.pivots if pairs.y is pairs.x else ()
     return Bounded(compiled.Pivots(x, y, margin), ("pivots",), cost, computed, known)
 

@@ -21,7 +21,11 @@ _CHUNK = 1 << 20  # numbers that are worked on at a time
 
 def applies(search: Search) -> bool:
     """Whether the distance is dynamic time warping, and the envelopes fit into a part of memory."""
-    return search.pairs.distance == "dtw" and envelope_bytes(search) <= search.room()
+    if search.pairs.distance != "dtw":
+        return False
+    if search.pairs.params.get("ground") in ("manhattan", "haversine"):
+        return False
+    return envelope_bytes(search) <= search.room()
 
 
 def envelope_bytes(search: Search) -> int:
@@ -47,7 +51,7 @@ def _bounded(pairs: PairwiseProblem) -> Bounded | None:
     radius = _widest(pairs, params.get("window", elastic.NO_WINDOW))
     longest = _longest(pairs)
     made = [_side(part, longest, radius) for part in sides]
-    bounds = envelopes.Envelopes(made[0], made[-1], not params.get("ground", False))
+    bounds = envelopes.Envelopes(made[0], made[-1], params.get("ground") != "sqeuclidean")
     return Bounded(bounds, ("envelope", "turned envelope"), 1 / min(2 * radius + 1, longest))
 
 

@@ -13,7 +13,7 @@ from d2ke.neighbors.problem import Search
 from d2ke.neighbors.tiles import search_tiles
 
 STRINGS = 'distance="levenshtein"'
-BOUNDS = 'distance="dtw", "emd" or "hausdorff", or metric=True'
+BOUNDS = 'distance="dtw", "emd" or another metric, or metric=True'
 
 
 class Way(NamedTuple):

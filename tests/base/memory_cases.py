@@ -98,7 +98,7 @@ def distance_matrix(n, m):
     return partial(d2ke.distance_matrix, X, Y, "levenshtein", **ONE)
 
 
-@variants("distance", "mhd", "emd", "kernel")({"n": 300_000}, tiny={"n": 30})
+@variants("distance", "mhd", "emd", "kernel", "twe", "ddtw")({"n": 300_000}, tiny={"n": 30})
 def of_large_objects(n, distance):
     X, Y = series(n // 10, 20, 2), series(2, 3, 2)
     if distance == "mhd":

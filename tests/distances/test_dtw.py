@@ -81,6 +81,67 @@ def test_rws_window_is_the_authors_rule():
         assert (other > rws) == (radius > abs(n - m))
 
 
+@given(
+    pair=reference.vector_pairs(),
+    window=st.one_of(st.none(), st.just("rws"), st.integers(0, 14)),
+    ground=st.sampled_from(["manhattan", "haversine"]),
+)
+def test_other_grounds(isa, pair, window, ground):
+    if ground == "haversine":
+        scale = 50 / max(1.0, *(np.abs(v).max() for side in pair for v in side))
+        pair = [[np.resize(v * v.dtype.type(scale), (len(v), 2)) for v in side] for side in pair]
+    X, Y = (d2ke.pack(side, channels_first=False) for side in pair)
+    D = d2ke.distance_matrix(X, Y, "dtw", window=window, ground=ground)
+    wanted = reference.matrix(reference.dtw, X, Y, window=window, ground=ground)
+    # Computed in float64, then rounded.
+    floor = 1e-9 if ground == "haversine" else 0.0
+    np.testing.assert_allclose(D, wanted, rtol=1e-12 if D.dtype == np.float64 else 1e-6, atol=floor)
+    turned = d2ke.distance_matrix(Y, X, "dtw", window=window, ground=ground)
+    assert same_bits(turned.T.copy(), D)
+
+
+def test_metres_on_the_earth():
+    def one(a, b, **params):
+        X, Y = (d2ke.pack([np.array([v])], channels_first=False) for v in (a, b))
+        return d2ke.distance_matrix(X, Y, "dtw", ground="haversine", **params)[0, 0]
+
+    quarter = 6371008.8 * np.pi / 2
+    np.testing.assert_allclose(one([0.0, 0.0], [90.0, 77.0]), quarter, rtol=1e-15)
+    np.testing.assert_allclose(one([0.0, -170.0], [0.0, 100.0]), quarter, rtol=1e-15)
+    # The other side of the Earth, where the formula loses half of the digits.
+    np.testing.assert_allclose(one([10.0, 20.0], [-10.0, -160.0]), 2 * quarter, rtol=1e-7)
+    # A millimetre apart: differences are taken before sines.
+    step = np.nextafter(52.0, 53) - 52.0
+    np.testing.assert_allclose(
+        one([52.0, 13.0], [52.0 + step, 13.0]), np.radians(step) * 6371008.8, rtol=1e-12
+    )
+    assert one([1.0, 2.0], [1.0, 2.0]) == 0
+    np.testing.assert_allclose(one([0.0, 0.0], [0.0, 90.0], sphere_radius=1.0), np.pi / 2)
+
+
+@pytest.mark.parametrize("ground", ["manhattan", "haversine"])
+def test_no_alignment_by_other_grounds(ground):
+    with pytest.raises(ValueError, match=f"align needs ground='euclidean'.*got '{ground}'"):
+        d2ke.align([[1.0, 2.0]], [[3.0, 4.0]], "dtw", ground=ground)
+
+
+@pytest.mark.parametrize("bad", [[91.0, 0.0], [0.0, 361.0], [-90.5, 10.0]])
+def test_what_is_no_place(bad):
+    places = d2ke.pack([np.zeros((2, 2)), np.array([[1.0, 2.0], bad])], channels_first=False)
+    with pytest.raises(ValueError, match=r"X\[1\] has the latitude .* degrees from -90 to 90"):
+        d2ke.distance_matrix(places, distance="dtw", ground="haversine")
+
+
+def test_neighbours_by_other_grounds():
+    rng = np.random.default_rng(3)
+    X = d2ke.pack([rng.standard_normal((5, 2)) for _ in range(40)], channels_first=False)
+    for ground in ("manhattan", "haversine"):
+        D = d2ke.distance_matrix(X, distance="dtw", ground=ground)
+        _, nearest = d2ke.nearest(X, k=2, distance="dtw", ground=ground)
+        np.fill_diagonal(D, np.inf)
+        np.testing.assert_array_equal(nearest, np.sort(D)[:, :2])
+
+
 def test_known_values():
     assert d2ke.distance_matrix([[0.0, 0, 3]], [[0.0, 3, 3]], "dtw") == 0
     assert d2ke.distance_matrix([[0.0, 0, 3]], [[0.0, 3, 3]], "dtw", window=0) == 3
@@ -259,7 +320,14 @@ def test_dtaidistance():
         ({"window": True}, TypeError, "window must be an integer, got True"),
         ({"window": 2.0}, TypeError, "window must be an integer, got 2.0"),
         ({"window": "RWS"}, ValueError, "window must be None, an integer >= 0 or 'rws'; got 'RWS'"),
-        ({"ground": "manhattan"}, ValueError, "ground must be one of euclidean, sqeuclidean"),
+        (
+            {"ground": "cosine"},
+            ValueError,
+            "ground must be one of euclidean, sqeuclidean, manhattan",
+        ),
+        ({"ground": "haversine"}, ValueError, "X has 1 channels; ground='haversine' needs 2"),
+        ({"sphere_radius": 1.0}, TypeError, "sphere_radius goes with ground='haversine'"),
+        ({"ground": "haversine", "sphere_radius": 0}, ValueError, "sphere_radius must be a posit"),
         ({"ground": None}, TypeError, "ground must be a string"),
         ({"radius": 3}, TypeError, r"'dtw' has no parameter 'radius' .*window, ground"),
     ],

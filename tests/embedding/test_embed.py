@@ -132,8 +132,10 @@ def test_fused_is_the_same_as_features_of_distances(isa, name, dtype, link):
     D = d2ke.distance_matrix(X, omega, name, **reference.given(name))
     assert same_bits(Z, d2ke.d2ke_features(D, gamma, link))
     assert Z.dtype == dtype
-    wanted = reference.features(D, gamma) if gamma else D / np.sqrt(21)
-    np.testing.assert_allclose(Z, wanted, rtol=1e-12 if dtype == np.float64 else 2e-6)
+    exact = D.astype(np.float64)
+    wanted = (reference.features(exact, gamma) if gamma else exact / np.sqrt(21)).astype(dtype)
+    close = {"rtol": 1e-12 if dtype == np.float64 else 2e-6, "atol": np.finfo(dtype).tiny}
+    np.testing.assert_allclose(Z, wanted, **close)
     assert same_bits(
         d2ke.d2ke_embed(
             X,

@@ -45,7 +45,7 @@ def shifted(x, y):
     return 0.0 if np.array_equal(x, y) else 1.0 + min(3.0, np.floor(means(x, y)))
 
 
-DISTANCES = st.sampled_from(["emd", "hausdorff", means, shifted])
+DISTANCES = st.sampled_from(["emd", "hausdorff", "msm", "erp", "twe", "frechet", means, shifted])
 
 
 def chosen(draw):

@@ -16,6 +16,20 @@ PARAMETERS = {
     "dtw": [
         {"window": window, **ground} for window in (None, 0, 3, 1000, "rws") for ground in GROUNDS
     ],
+    "msm": [
+        {"c": c, "independent": independent, "window": window}
+        for c in (0.1, 2.0)
+        for independent in (False, True)
+        for window in (None, 3)
+    ],
+    "erp": [{"g": 0.5}, {"window": 3}],
+    "twe": [{"nu": 0.1, "lmbda": 0.3}, {"window": 3}],
+    "edr": [{"epsilon": 0.5}, {"normalize": True, "window": 3}],
+    "lcss": [{"epsilon": 0.5}, {"window": 3}],
+    "adtw": [{"penalty": 0.1}, {"window": 3}],
+    "wdtw": [{"g": 0.2}, {"window": 3}],
+    "ddtw": [{}, {"window": 3}],
+    "frechet": [{}, {"window": 3}],
     "mhd": [{}],
     "hausdorff": [{}],
     "chamfer": [{}],

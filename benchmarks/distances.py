@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distances beside the packages that have them, in the same run, on the short workloads.
+
+``python -m benchmarks.distances [DISTANCE ...] [--workload d1] [--threads 2] [--repeat 3]``
+
+Rows are smooth series, columns short random ones. Peers get a part of the rows, as many as take
+them about as long as d2ke takes for all, and their time is extrapolated by the cells. Times are
+the least of the repeats, compilation and packing left out; `us/pair` is d2ke's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import d2ke
+from benchmarks import workloads
+
+Distances = Callable[[list[np.ndarray], list[np.ndarray], int], np.ndarray]
+
+
+def aeon(name: str, **params: Any) -> Distances:
+    """Return aeon's distances of all pairs."""
+
+    def compute(X: list[np.ndarray], Y: list[np.ndarray], n_threads: int) -> np.ndarray:
+        from aeon import distances
+
+        function = getattr(distances, f"{name}_pairwise_distance")
+        return function(X, Y, n_jobs=n_threads, **params)
+
+    return compute
+
+
+def tslearn_frechet(X: list[np.ndarray], Y: list[np.ndarray], n_threads: int) -> np.ndarray:
+    """Return tslearn's distances of all pairs, which its compiled code computes one by one."""
+    from tslearn.metrics import frechet
+
+    return np.array([[frechet(x.T, y.T) for y in Y] for x in X])
+
+
+# A distance of d2ke, its parameters, and the peer with the same ones.
+SERIES: dict[str, tuple[str, dict[str, Any], str, Distances]] = {
+    "dtw": ("dtw", {"ground": "sqeuclidean"}, "aeon", aeon("dtw")),
+    "msm": ("msm", {}, "aeon", aeon("msm")),
+    "msm-dependent": ("msm", {"independent": False}, "aeon", aeon("msm", independent=False)),
+    "erp": ("erp", {}, "aeon", aeon("erp")),
+    "twe": ("twe", {}, "aeon", aeon("twe")),
+    "edr": ("edr", {"normalize": True}, "aeon", aeon("edr", epsilon=0.25)),
+    "lcss": ("lcss", {}, "aeon", aeon("lcss")),
+    "adtw": ("adtw", {}, "aeon", aeon("adtw")),
+    "wdtw": ("wdtw", {}, "aeon", aeon("wdtw")),
+    "ddtw": ("ddtw", {}, "aeon", aeon("ddtw")),
+    "frechet": ("frechet", {}, "tslearn", tslearn_frechet),
+}
+# Other definitions, see docs/distances.md: values are not compared.
+DIFFERENT = {"erp", "edr"}
+
+
+def seconds(call: Callable[[], Any], repeat: int) -> tuple[float, Any]:
+    """Return the least time of some calls, and the last result."""
+    times, result = [], None
+    for _ in range(repeat):
+        started = time.perf_counter()
+        result = call()
+        times.append(time.perf_counter() - started)
+    return min(times), result
+
+
+def measure(name: str, workload: str, n_threads: int, repeat: int) -> str:
+    """Return a row of the table."""
+    distance, params, peer, theirs = SERIES[name]
+    X, Y = workloads.dtw_short(workload, n=200, r=256)
+    # Derivatives need three values in aeon.
+    Y = [y for y in Y if len(y) > 2]
+    packed = d2ke.pack(X, channels_first=False), d2ke.pack(Y, channels_first=False)
+    taken, D = seconds(
+        lambda: d2ke.distance_matrix(*packed, distance, n_threads=n_threads, **params), repeat
+    )
+    pairs = len(X) * len(Y)
+    shown = f"| {workload} | {name} | {1e6 * taken / pairs:.2f} "
+    try:
+        part = X[:20], Y[:64]
+        sides = [[np.ascontiguousarray(one.T) for one in side] for side in part]
+        theirs(*sides, n_threads)  # compiles
+    except ImportError:
+        return shown + "| | | |"
+    spent, values = seconds(lambda: theirs(*sides, n_threads), repeat)
+    spent *= workloads.cells(X, Y) / workloads.cells(*part)
+    apart = "" if name in DIFFERENT else f"{np.abs(values / D[:20, :64] - 1)[values > 0].max():.0e}"
+    return shown + f"| {1e6 * spent / pairs:.2f} ({peer}) | {spent / taken:.1f} | {apart} |"
+
+
+def main() -> None:
+    """Measure the distances that are named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("distances", nargs="*", metavar="DISTANCE", help=", ".join(SERIES))
+    parser.add_argument("--workload", choices=list(workloads.SERIES), action="append")
+    parser.add_argument("--threads", type=int, default=2, help="threads")
+    parser.add_argument("--repeat", type=int, default=3, help="measurements, the least counts")
+    options = parser.parse_args()
+    print("| workload | distance | d2ke us/pair | peer us/pair | times | apart |")
+    print("|---|---|---|---|---|---|")
+    for workload in options.workload or ["d1", "d3", "d22"]:
+        for name in options.distances or SERIES:
+            print(measure(name, workload, options.threads, options.repeat), flush=True)
+
+
+if __name__ == "__main__":
+    main()

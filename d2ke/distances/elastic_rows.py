@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The elastic distances of series beside DTW: their parameters, and what kernels are given.
+
+A distance is a row of the registry with a `prepare` from here, and a function of
+d2ke/_ext/elastic_cells.h. Kernels compute in float64; float32 series are converted.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from d2ke._ext import elastic
+from d2ke.objects.container import Objects
+
+Extra = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+ELASTIC = ("msm", "erp", "twe", "edr", "lcss", "adtw", "wdtw", "ddtw", "frechet")
+
+
+# ---- parameters
+
+
+def not_negative(name: str, value: Any) -> float:
+    """Return a finite number of at least 0 as float."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number >= 0, got {value!r}")
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{name} must be a finite number >= 0, got {value}")
+    return float(value)
+
+
+def gap(name: str, value: Any) -> tuple[float, ...]:
+    """Return a finite number, or one for each channel, as a tuple."""
+    try:
+        numbers_ = np.atleast_1d(np.asarray(value, dtype=np.float64))
+    except (TypeError, ValueError):
+        numbers_ = np.zeros((0, 0))
+    if numbers_.ndim != 1 or not numbers_.size or isinstance(value, (str, bytes, bool)):
+        raise TypeError(f"{name} must be a number, or a number for each channel; got {value!r}")
+    if not np.isfinite(numbers_).all():
+        raise ValueError(f"{name} must be finite, got {value}")
+    return tuple(numbers_.tolist())
+
+
+def check_gap(name: str, objects: Objects, g: tuple[float, ...] = (0.0,), **_: Any) -> None:
+    """Refuse as many numbers as the objects have no channels."""
+    if len(g) not in (1, objects.dim):
+        raise ValueError(
+            f"g has {len(g)} numbers, but {name} has {objects.dim} channels; "
+            "one number, or one for each channel, is needed"
+        )
+
+
+def windowed(window: int = elastic.NO_WINDOW, **_: Any) -> bool:
+    """Whether a window leaves alignments out, after which no metric is one."""
+    return window != elastic.NO_WINDOW
+
+
+def windowed_or_dependent(independent: bool = True, **parameters: Any) -> bool:
+    """Whether move-split-merge is no metric."""
+    return not independent or windowed(**parameters)
+
+
+EARTH_RADIUS = 6371008.8  # metres, the mean of the three half-axes
+
+
+def check_sphere(name: str, objects: Objects, **parameters: Any) -> None:
+    """Refuse what are no latitudes and longitudes, where these are needed."""
+    if parameters.get("ground") != "haversine":
+        if "sphere_radius" in parameters:
+            raise TypeError("sphere_radius goes with ground='haversine'")
+        return
+    if objects.dim != 2:
+        raise ValueError(
+            f"{name} has {objects.dim} channels; ground='haversine' needs 2, latitude and longitude"
+        )
+    wrong = np.flatnonzero((np.abs(objects.values) > (90, 360)).any(axis=1))
+    if wrong.size:
+        item = int(np.searchsorted(objects.offsets, wrong[0], side="right")) - 1
+        latitude, longitude = objects.values[wrong[0]].tolist()
+        raise ValueError(
+            f"{name}[{item}] has the latitude {latitude} and longitude {longitude}; degrees from "
+            "-90 to 90 and from -360 to 360 are needed"
+        )
+
+
+# ---- what kernels are given
+
+
+def dtw_manhattan(x, y, same, window):
+    """Prepare DTW by sums of differences."""
+    return _prepared("dtw_manhattan", (), window, x, y, same)
+
+
+def dtw_haversine(x, y, same, window, radius):
+    """Prepare DTW by distances on a sphere."""
+    return _prepared("dtw_haversine", (radius,), window, x, y, same, _cosines)
+
+
+def msm(x, y, same, c=1.0, independent=True, window=elastic.NO_WINDOW):
+    """Prepare move-split-merge."""
+    if independent:
+        return _prepared("msm", (c,), window, x, y, same)
+    return _prepared("msm_dependent", (c,), window, x, y, same, _squared_steps)
+
+
+def erp(x, y, same, g=(0.0,), window=elastic.NO_WINDOW):
+    """Prepare the edit distance with real penalty."""
+    return _prepared("erp", (), window, x, y, same, partial(_distances_to, np.array(g)))
+
+
+def twe(x, y, same, nu=0.001, lmbda=1.0, window=elastic.NO_WINDOW):
+    """Prepare the time warp edit distance."""
+    return _prepared("twe", (nu, nu + lmbda), window, x, y, same, _steps)
+
+
+def edr(x, y, same, epsilon=0.25, normalize=False, window=elastic.NO_WINDOW):
+    """Prepare the edit distance on real sequences."""
+    return _prepared("edr", (epsilon, float(normalize)), window, x, y, same)
+
+
+def lcss(x, y, same, epsilon=1.0, window=elastic.NO_WINDOW):
+    """Prepare the longest common subsequence."""
+    return _prepared("lcss", (epsilon,), window, x, y, same)
+
+
+def adtw(x, y, same, penalty=1.0, window=elastic.NO_WINDOW):
+    """Prepare amerced dynamic time warping."""
+    return _prepared("adtw", (penalty,), window, x, y, same)
+
+
+def wdtw(x, y, same, g=0.05, window=elastic.NO_WINDOW):
+    """Prepare weighted dynamic time warping: its weights, by twice the argument, from -longest."""
+    longest = int(max(x.lengths.max(), y.lengths.max()))
+    with np.errstate(over="ignore"):
+        table = 1 / (1 + np.exp(-g * (np.arange(-longest, 2 * longest + 20) / 2)))
+    return _prepared("wdtw", (longest, *table), window, x, y, same)
+
+
+def ddtw(x, y, same, window=elastic.NO_WINDOW):
+    """Prepare derivative dynamic time warping, which is DTW of the derivatives."""
+    sides = [_derivatives(objects) for objects in ((x,) if y is x else (x, y))]
+    return elastic.dtw(*sides[0], *sides[-1], window, True, same)
+
+
+def frechet(x, y, same, window=elastic.NO_WINDOW):
+    """Prepare the discrete Frechet distance."""
+    return _prepared("frechet", (), window, x, y, same)
+
+
+def _prepared(kind, parameters, window, x, y, same, extra: Extra | None = None):
+    """Return the compiled form of x and y, with another channel if `extra` computes one."""
+    sides = [_rows(objects, extra) for objects in ((x,) if y is x else (x, y))]
+    numbers_ = np.array([*parameters, 0.0])
+    return elastic.elastic(kind, *sides[0], *sides[-1], x.dim, numbers_, window, same)
+
+
+def _rows(objects: Objects, extra: Extra | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the vectors as float64 with a row of zeros before each object, and its offsets."""
+    n, dim = len(objects), objects.dim
+    offsets = objects.offsets + np.arange(n + 1)
+    rows = np.zeros((offsets[-1], dim + (extra is not None)))
+    inside = np.ones(len(rows), dtype=bool)
+    inside[offsets[:-1]] = False
+    rows[inside, :dim] = objects.values
+    if extra is not None:
+        rows[inside, dim] = extra(rows[:, :dim], inside)
+    return rows, offsets
+
+
+def _distances_to(g: np.ndarray, rows: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Euclidean distances of the vectors to g."""
+    return _norms(rows[inside], np.broadcast_to(g, rows.shape[1]))
+
+
+def _steps(rows: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Euclidean distances of the vectors to those before them."""
+    return _norms(rows[1:], rows[:-1])[inside[1:]]
+
+
+def _cosines(rows: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Cosines of the latitudes."""
+    return np.cos(np.radians(rows[inside, 0]))
+
+
+def _squared_steps(rows: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Squared Euclidean distances of the vectors to those before them."""
+    total = np.zeros(inside.sum())
+    with np.errstate(over="ignore", under="ignore"):
+        for channel in rows.T:
+            total += (channel[1:] - channel[:-1])[inside[1:]] ** 2
+    return total
+
+
+def _norms(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Euclidean distances, by squares in a unit in which none overflows or vanishes."""
+    with np.errstate(over="ignore", under="ignore"):
+        apart = a - b
+        np.abs(apart, out=apart)
+        _, exponents = np.frexp(apart.max(axis=1))
+        total = np.zeros(len(apart))
+        for k in range(apart.shape[1]):  # in the same order for any number of vectors
+            total += np.ldexp(apart[:, k], -exponents) ** 2
+        return np.ldexp(np.sqrt(total), exponents)
+
+
+def _derivatives(objects: Objects) -> tuple[np.ndarray, np.ndarray]:
+    """Return estimates of the slopes at all vectors but the ends, and their offsets.
+
+    Two vectors have one slope, the difference; one has the slope 0.
+    """
+    starts, lengths = objects.offsets[:-1], objects.lengths
+    counts = np.maximum(lengths - 2, 1)
+    offsets = np.append(0, np.cumsum(counts))
+    first = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], counts)
+    last = np.repeat(starts + lengths - 1, counts)
+    two = np.repeat(lengths == 2, counts)
+    slopes = np.empty((len(first), objects.dim))
+    for k in range(objects.dim):
+        values = objects.values[:, k].astype(np.float64)
+        before, middle, after = (values[np.minimum(first + i, last)] for i in range(3))
+        slopes[:, k] = _slope(before, middle, after, two)
+        wide = ~np.isfinite(slopes[:, k])
+        if wide.any():  # differences overflow: in a smaller unit; later squares are infinite
+            smaller = _slope(*(side[wide] / 8 for side in (before, middle, after)), two[wide])
+            most = np.finfo(np.float64).max
+            with np.errstate(over="ignore"):
+                slopes[wide, k] = np.clip(smaller * 8, -most, most)
+    return slopes, offsets
+
+
+def _slope(before, middle, after, two):
+    """Return the estimate of Keogh and Pazzani, or, where there are two, the difference."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        step = middle - before
+        return np.where(two, step, (step + (after - before) / 2) / 2)

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The elastic distances of series against their definitions, and against aeon and tslearn."""
+
+import itertools
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+
+import d2ke
+from d2ke.distances.elastic_rows import ELASTIC
+from d2ke.distances.registry import BY_NAME, check_parameters
+
+# Tiny arrays, which are meant as they are.
+pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
+
+positive = st.sampled_from([0.0, 1e-3, 0.1, 0.7, 1.0, 30.0])
+PARAMETERS = {
+    "msm": st.fixed_dictionaries({"c": positive, "independent": st.booleans()}),
+    "erp": st.fixed_dictionaries({"g": st.sampled_from([0.0, -1.5, 2.0])}),
+    "twe": st.fixed_dictionaries({"nu": positive, "lmbda": positive}),
+    "edr": st.fixed_dictionaries({"epsilon": positive, "normalize": st.booleans()}),
+    "lcss": st.fixed_dictionaries({"epsilon": positive}),
+    "adtw": st.fixed_dictionaries({"penalty": positive}),
+    "wdtw": st.fixed_dictionaries({"g": positive}),
+    "ddtw": st.just({}),
+    "frechet": st.just({}),
+}
+VARIANTS = [*((name, {}) for name in ELASTIC), ("msm", {"independent": False})]
+
+
+def same_bits(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def compare(X, Y, name, floor=0.0, **params):
+    D = d2ke.distance_matrix(X, Y, name, **params)
+    wanted = reference.matrix(reference.DISTANCES[name], X, Y, **params)
+    close = 1e-12 if D.dtype == np.float64 else 1e-6  # computed in float64, then rounded
+    with np.errstate(over="ignore"):
+        np.testing.assert_allclose(D, wanted.astype(D.dtype), rtol=close, atol=floor)
+
+
+@pytest.mark.parametrize("name", ELASTIC)
+@given(
+    pair=reference.vector_pairs(dims=(1, 2, 3, 5, 17), most=5),
+    window=st.one_of(st.none(), st.just("rws"), st.integers(0, 14)),
+    data=st.data(),
+)
+def test_reference(isa, name, pair, window, data):
+    params = data.draw(PARAMETERS[name])
+    # What rounding leaves of sums whose terms cancel: nothing but slopes is subtracted twice.
+    compare(*pair, name, floor=1e-30 if name == "ddtw" else 0.0, window=window, **params)
+
+
+@pytest.mark.parametrize(("name", "params"), VARIANTS)
+@pytest.mark.parametrize(("dim", "window"), [(1, None), (1, 2), (2, 0), (3, None), (5, 4)])
+@pytest.mark.sample(3)
+def test_every_pair_of_lengths(isa, name, params, dim, window):
+    # Strips, tiles and bands end at every possible place.
+    rng = np.random.default_rng(dim)
+    X = reference.draw_vectors(rng, list(range(1, 15)), dim)
+    Y = reference.draw_vectors(rng, [1, 3, 6, 8, 12], dim)
+    compare(X, Y, name, window=window, **params)
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize(("name", "params"), VARIANTS)
+def test_long_series(isa, name, params):
+    # Beyond 400 the rule of the authors stops growing at 40.
+    rng = np.random.default_rng(5)
+    X = reference.draw_vectors(rng, [450, 61], 2)
+    Y = reference.draw_vectors(rng, [60, 435, 1], 2)
+    compare(X[:1], Y[1:2], name, window="rws", **params)
+    compare(X[1:], Y[::2], name, **params)
+
+
+@pytest.mark.sample(5)
+@pytest.mark.parametrize("dim", [1, 3])
+@pytest.mark.parametrize("scale", [1e150, 1e-150, 1e200, 1e300, 1e-300, 1e306, 1e-310, 1e-322])
+@pytest.mark.parametrize(("name", "params"), VARIANTS)
+def test_extreme_magnitudes(isa, name, params, scale, dim):
+    rng = np.random.default_rng(3)
+    X = [v.clip(-3, 3) * scale for v in reference.draw_vectors(rng, [1, 4, 7, 3, 1], dim)]
+    X.append(X[1].copy())
+    for more in ({}, {"window": 1}):
+        with np.errstate(over="ignore"):
+            compare(X, X, name, floor=1e-321, **params, **more)
+
+
+def test_largest_numbers(isa):
+    most = np.finfo(np.float64).max
+    X = [np.array(v)[:, None] for v in ([most, -most], [most], [-most, most, -most, most], [0.0])]
+    for name, params in VARIANTS:
+        D = d2ke.distance_matrix(X, distance=name, **params)
+        assert (D >= 0).all()
+        np.testing.assert_array_equal(np.diag(D), 0)
+    for name in ("msm", "erp", "twe", "frechet"):
+        compare(X, X, name)
+
+
+@pytest.mark.parametrize(("params", "name"), [
+    ({"g": 1e308}, "wdtw"), ({"nu": 1e308, "lmbda": 1e308}, "twe"), ({"c": 1e308}, "msm"),
+    ({"penalty": 1e308}, "adtw"), ({"g": -1e308}, "erp"), ({"epsilon": 1e308}, "lcss"),
+])  # fmt: skip
+def test_largest_parameters(params, name):
+    X = reference.draw_vectors(np.random.default_rng(0), [1, 3, 5], 2)
+    for scale in (1.0, 1e300):
+        compare([one * scale for one in X], [one * scale for one in X], name, **params)
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize(("name", "params"), VARIANTS)
+@pytest.mark.parametrize("dim", [1, 3])
+@pytest.mark.parametrize("window", [None, 3])
+def test_bits_do_not_depend_on_the_company(isa, name, params, dim, window):
+    rng = np.random.default_rng(11)
+    X, Y = (
+        d2ke.pack(reference.draw_vectors(rng, rng.integers(1, 30, n).tolist(), dim))
+        for n in (41, 37)
+    )
+
+    def matrix(X, Y=None, n_threads=None):
+        return d2ke.distance_matrix(X, Y, name, window=window, n_threads=n_threads, **params)
+
+    D = matrix(X, Y, 1)
+    assert same_bits(matrix(X, Y, 4), D)
+    rows, columns = rng.permutation(41)[:13], rng.permutation(37)[:5]
+    assert same_bits(matrix(X[rows], Y, 3), D[rows])
+    assert same_bits(matrix(X, Y[columns], 2), D[:, columns])
+    assert same_bits(matrix(X[[7]], Y[[8]]), D[[7]][:, [8]])
+    assert same_bits(matrix(Y, X), D.T.copy())
+    S = matrix(X, X, 1)
+    assert same_bits(matrix(X, None, 4), S)
+    assert same_bits(S.T.copy(), S)
+
+
+@pytest.mark.parametrize(("name", "params"), VARIANTS)
+@pytest.mark.parametrize("window", [40, 2**62, 10**30])
+def test_wide_windows_are_none(isa, name, params, window):
+    rng = np.random.default_rng(4)
+    X = reference.draw_vectors(rng, [1, 40, 13, 25, 2, 7], 2)
+    free = d2ke.distance_matrix(X, X, name, **params)
+    assert same_bits(d2ke.distance_matrix(X, X, name, window=window, **params), free)
+
+
+@pytest.mark.parametrize("name", ELASTIC)
+def test_float32_is_computed_in_float64(isa, name):
+    X = reference.draw_vectors(np.random.default_rng(2), [5, 9, 1, 12], 3, np.float32)
+    D = d2ke.distance_matrix(X, distance=name)
+    wide = d2ke.distance_matrix([one.astype(np.float64) for one in X], distance=name)
+    assert same_bits(D, wide.astype(np.float32))
+
+
+METRICS = [name for name in ELASTIC if BY_NAME[name].metric]
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("dim", [1, 2])
+@given(seed=st.integers(0, 2**32), data=st.data())
+def test_metrics(name, dim, seed, data):
+    params = data.draw(PARAMETERS[name])
+    row = BY_NAME[name]
+    rng = np.random.default_rng(seed)
+    style = str(rng.choice(reference.STYLES))
+    lengths = rng.integers(1, 8, 30).tolist()
+    X = d2ke.pack(reference.draw_vectors(rng, lengths, dim, style=style), channels_first=False)
+    D = d2ke.distance_matrix(X, distance=name, **params)
+    slack = 1 + 1e-12
+    holds = (D[:, None, :] <= (D[:, :, None] + D[None, :, :]) * slack + 1e-300).all()
+    assert holds or not row.is_metric(check_parameters(row, params))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", METRICS)
+def test_triangles(name):
+    rng = np.random.default_rng(1)
+    for dim in (1, 2):
+        X = reference.draw_vectors(rng, rng.integers(1, 12, 80).tolist(), dim)
+        D = d2ke.distance_matrix(X, distance=name)
+        assert (D[:, None, :] <= (D[:, :, None] + D[None, :, :]) * (1 + 1e-12)).all()
+
+
+def test_what_is_no_metric():
+    series = [[0.0], [1.0, 2.0, 0.5], [0.0, 3.0]]
+    for name in METRICS:
+        row = BY_NAME[name]
+        assert row.is_metric(check_parameters(row, {}))
+        for params in ({"window": 3}, {"window": "rws"}):
+            assert not row.is_metric(check_parameters(row, params))
+            d2ke.nearest(series, k=1, distance=name, **params)
+    row = BY_NAME["msm"]
+    assert not row.is_metric(check_parameters(row, {"independent": False}))
+
+
+def test_known_values():
+    def one(x, y, name, **params):
+        return d2ke.distance_matrix([x], [y], name, **params)[0, 0]
+
+    assert one([1.0], [3.5], "msm") == 2.5
+    assert one([1.0], [1.0, 1.0], "msm", c=0.25) == 0.25
+    assert one([1.0, 2.0], [1.0, 1.5, 2.0], "msm") == 1.0 + 0.5  # a split, and a move
+    assert one([3.0], [1.0, 2.0, 3.0], "erp") == 3  # 1 and 2 are left out
+    assert one([3.0], [1.0, 2.0, 3.0], "erp", g=1.0) == 1
+    assert one([1.0, 2.0], [1.0, 2.0, 2.0], "twe", nu=0.5, lmbda=2.0) == 2.5 + 0
+    assert one([1.0, 2.0, 3.0], [1.0, 3.0], "edr") == 1
+    assert one([1.0, 2.0, 3.0], [1.0, 3.0], "edr", normalize=True) == 1 / 3
+    assert one([1.0, 2.0, 3.0], [1.0, 9.0], "lcss", epsilon=0.0) == 0.5
+    assert one([1.0, 2.0], [1.0, 2.0, 2.0], "adtw", penalty=0.75) == 0.75
+    assert one([0.0, 4.0], [1.0, 6.0, 4.0], "frechet") == 2
+    assert one([0.0, 0.0, 4.0], [9.0, 9.0, 13.0], "ddtw") == 0
+    assert one([5.0], [1.0], "ddtw") == 0
+    assert one([0.0, 1.0], [5.0, 8.0], "ddtw") == 4
+
+
+def test_a_gap_for_each_channel():
+    rng = np.random.default_rng(8)
+    X = reference.draw_vectors(rng, [3, 1, 6], 2)
+    compare(X, X, "erp", g=[0.5, -1.0])
+    compare(X, X, "erp", g=np.array([2.0]))
+
+
+@pytest.mark.parametrize("independent", [True, False])
+def test_aeon_msm_wdtw_and_kin(independent):
+    aeon = pytest.importorskip("aeon.distances")
+    rng = np.random.default_rng(7)
+    cases = {
+        "msm": {"c": 0.4, "independent": independent},
+        "twe": {"nu": 0.05, "lmbda": 0.6},
+        "lcss": {"epsilon": 0.7},
+        "wdtw": {"g": 0.2},
+        "ddtw": {},
+    }
+    for dim in (1, 3):
+        X = reference.draw_vectors(rng, [5, 12, 12, 30, 3], dim)
+        for name, params in cases.items():
+            function = getattr(aeon, f"{name}_distance")
+            theirs = [[function(x.T.copy(), y.T.copy(), **params) for y in X] for x in X]
+            ours = d2ke.distance_matrix(X, X, name, **params)
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+        theirs = [[aeon.adtw_distance(x.T.copy(), y.T.copy(), warp_penalty=0.3) for y in X]
+                  for x in X]  # fmt: skip
+        ours = d2ke.distance_matrix(X, X, "adtw", penalty=0.3)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
+def test_tslearn_frechet():
+    metrics = pytest.importorskip("tslearn.metrics")
+    X = reference.draw_vectors(np.random.default_rng(6), [5, 12, 1, 30], 2)
+    theirs = reference.matrix(metrics.frechet, X, X)
+    np.testing.assert_allclose(d2ke.distance_matrix(X, X, "frechet"), theirs, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "error", "message"),
+    [
+        ("msm", {"c": -1}, ValueError, "c must be a finite number >= 0, got -1"),
+        ("msm", {"c": None}, TypeError, "c must be a number >= 0, got None"),
+        ("msm", {"c": True}, TypeError, "c must be a number >= 0, got True"),
+        ("msm", {"independent": 1}, TypeError, "independent must be"),
+        ("msm", {"window": -1}, ValueError, "window must be at least 0, got -1"),
+        ("twe", {"nu": np.inf}, ValueError, "nu must be a finite number >= 0, got inf"),
+        ("twe", {"lmbda": np.nan}, ValueError, "lmbda must be a finite number >= 0, got nan"),
+        ("erp", {"g": "0"}, TypeError, "g must be a number, or a number for each channel"),
+        ("erp", {"g": []}, TypeError, "g must be a number, or a number for each channel"),
+        ("erp", {"g": np.nan}, ValueError, "g must be finite, got nan"),
+        ("erp", {"g": [0.0, 1.0]}, ValueError, "g has 2 numbers, but X has 1 channels"),
+        ("edr", {"normalize": "yes"}, TypeError, "normalize must be"),
+        ("lcss", {"epsilon": -0.5}, ValueError, "epsilon must be a finite number >= 0, got -0.5"),
+        ("adtw", {"warp_penalty": 1}, TypeError, "'adtw' has no parameter 'warp_penalty'"),
+        ("frechet", {"window": 1.5}, TypeError, "window must be an integer, got 1.5"),
+    ],
+)
+def test_bad_parameters(name, params, error, message):
+    with pytest.raises(error, match=message):
+        d2ke.distance_matrix([[1.0, 2.0]], distance=name, **params)
+
+
+def test_bounds_of_lengths_meet_at_one():
+    # Series of one vector, and all numbers of lanes.
+    for n, name in itertools.product((1, 2, 9, 17), ELASTIC):
+        X = [np.array([[float(k)]]) for k in range(n)]
+        compare(X, X, name)
