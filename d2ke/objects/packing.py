@@ -13,6 +13,7 @@ from d2ke._base.checks import choice, flag
 from d2ke._base.memory import needs
 from d2ke.objects.container import OBJECT_KINDS, Objects, adopt, code_dtype, offsets_of
 from d2ke.objects.readings import Layout
+from d2ke.objects.tokens import holds_tokens, index_tokens, is_token_list
 from d2ke.objects.weighted_vectors import weights_of_items
 
 _LARGEST_EXACT_INTEGER = 2**53
@@ -26,6 +27,7 @@ needs(
         "vectors": "N + b N + c N + 256 n",
         "str, bytes": "12 N + 64 n",
         "sequences of integers": "72 N + 256 n",
+        "sequences of tokens": "24 N + 256 n + A",
     },
 )
 
@@ -50,6 +52,8 @@ def pack(
           bring their weights;
         - a sequence of `str`, or of `bytes`, or (with ``kind="strings"``) of
           1-D integer arrays: strings;
+        - a sequence of lists of `str` (words, states, codes) or, with ``kind="strings"``, of lists
+          of `str`, `bytes`, `int`, `bool`, None and tuples of them: strings of such tokens;
         - an object array such as `scipy.io.loadmat` gives for a cell: as the
           sequence of its elements (a row or a column);
         - a numeric (n, length) or (n, length, dim) array: n series of equal
@@ -151,7 +155,9 @@ def _unweighted(items: Any, layout: Layout, name: str, kind: str | None, lengths
     padded = items.shape[1:] if _is_padded(items) else None
     items = _as_list(items, lengths, layout.channels_first, name)
     if kind is None:
-        kind = "strings" if isinstance(items[0], (str, bytes)) else "vectors"
+        first = next((item for item in items if np.ndim(item) == 0 or len(item)), items[0])
+        text = isinstance(items[0], (str, bytes)) or is_token_list(first)
+        kind = "strings" if text else "vectors"
     if kind == "strings":
         if layout.channels_first:
             raise TypeError(f"channels_first does not apply to strings, which {name} holds")
@@ -371,6 +377,8 @@ def _pack_strings(items: list[Any], name: str) -> Objects:
             f"{name}[{i}] is {type(items[i]).__name__}, {name}[0] is {type(items[0]).__name__}; "
             "all must be of one type"
         )
+    if letters == "int" and holds_tokens(items):
+        return _pack_tokens(items, name)
     if letters == "int":
         offsets = offsets_of(np.fromiter(map(np.size, items), dtype=np.int64, count=len(items)))
         sequences = [_integers(item, i, name) for i, item in enumerate(items)]
@@ -389,6 +397,19 @@ def _pack_strings(items: list[Any], name: str) -> Objects:
             symbols[offsets[run.start] : offsets[run.start] + len(part)] = part
     alphabet, codes = _indexed(symbols)
     return adopt("strings", codes, offsets, alphabet, letters)
+
+
+def _pack_tokens(items: list[Any], name: str) -> Objects:
+    for i, item in enumerate(items):
+        if not isinstance(item, (list, tuple, range)) and not (
+            isinstance(item, np.ndarray) and item.ndim == 1
+        ):
+            raise TypeError(
+                f"{name}[{i}] is {type(item).__name__}; a list of tokens is needed, as others are"
+            )
+    offsets = offsets_of(np.fromiter(map(len, items), dtype=np.int64, count=len(items)))
+    alphabet, codes = index_tokens(items, int(offsets[-1]), name)
+    return adopt("strings", codes.astype(code_dtype(len(alphabet))), offsets, alphabet, "token")
 
 
 def _joined(items: list[Any], letters: str) -> np.ndarray:
