@@ -245,6 +245,8 @@ def prepared_bytes(distance: Any, objects: Any, rows: int | None = None, step: i
     copy = 8 * elements * objects.dim if objects.dtype == np.float32 else 0
     if distance in ("emd", "kernel"):
         return copy + 24 * elements * objects.dim + 40 * elements + 32 * rows
+    if distance == "jaccard":
+        return 48 * elements + 48 * rows
     return copy + 12 * elements + 32 * rows
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from d2ke._base.checks import choice, flag, integer, positive_number
 from d2ke._base.memory import needs
-from d2ke._ext import edits, elastic, emd, pair_distance, sets, strings
+from d2ke._ext import elastic, emd, pair_distance, sets
 from d2ke.distances import letter_costs, string_rows
 from d2ke.measures.clouds import cloud, decay, distinct, scaled
 from d2ke.objects.container import Objects
@@ -190,7 +190,7 @@ DISTANCES = (
         aliases=("optimal_string_alignment",),
         kind="strings",
         shortest=0,
-        prepare=partial(string_rows.prepare_edits, strings.osa),
+        prepare=string_rows.prepare_osa,
         summary="Levenshtein's edits and transpositions of neighbouring letters, none edited twice",
         source="Boytsov 2011; bit-vectors of Hyyro 2003",
     ),
@@ -200,7 +200,7 @@ DISTANCES = (
         kind="strings",
         metric=True,
         shortest=0,
-        prepare=partial(string_rows.prepare_edits, edits.damerau),
+        prepare=string_rows.prepare_damerau,
         summary="Levenshtein's edits and transpositions, with edits between the letters too",
         source="Damerau 1964; Lowrance & Wagner 1975; Zhao & Sahni 2019",
     ),
@@ -220,7 +220,7 @@ DISTANCES = (
         kind="strings",
         metric=True,
         shortest=0,
-        prepare=partial(string_rows.prepare_edits, strings.indel),
+        prepare=string_rows.prepare_indel,
         summary="least number of insertions and deletions: the lengths less twice that of the "
         "longest common subsequence",
         source="Needleman & Wunsch 1970; bit-vectors of Hyyro 2004",

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,14 +42,28 @@ def not_empty(codes: np.ndarray) -> np.ndarray:
 
 def prepare_levenshtein(x: Objects, y: Objects, same: bool, mode: int = strings.GLOBAL) -> Any:
     """Compile Levenshtein's distance."""
-    x_codes, y_codes, n_letters = common_letters(x, y)
-    return strings.levenshtein(x_codes, x.offsets, y_codes, y.offsets, n_letters, same, mode)
+    return strings.levenshtein(*_sides(x, y), same, mode)
 
 
-def prepare_edits(compile_: Callable[..., Any], x: Objects, y: Objects, same: bool) -> Any:
-    """Compile another distance of whole strings by letters and their number."""
+def prepare_osa(x: Objects, y: Objects, same: bool) -> Any:
+    """Compile the distance of optimal string alignment."""
+    return strings.osa(*_sides(x, y), same)
+
+
+def prepare_indel(x: Objects, y: Objects, same: bool) -> Any:
+    """Compile the distance of insertions and deletions."""
+    return strings.indel(*_sides(x, y), same)
+
+
+def prepare_damerau(x: Objects, y: Objects, same: bool) -> Any:
+    """Compile the unrestricted Damerau-Levenshtein distance."""
+    return edits.damerau(*_sides(x, y), same)
+
+
+def _sides(x: Objects, y: Objects) -> tuple[Any, ...]:
+    """Return the letters and offsets of both, and the size of their alphabet."""
     x_codes, y_codes, n_letters = common_letters(x, y)
-    return compile_(x_codes, x.offsets, y_codes, y.offsets, n_letters, same)
+    return x_codes, x.offsets, y_codes, y.offsets, n_letters
 
 
 def prepare_hamming(x: Objects, y: Objects, same: bool) -> Any:

@@ -27,7 +27,7 @@ needs(
         "vectors": "N + b N + c N + 256 n",
         "str, bytes": "12 N + 64 n",
         "sequences of integers": "72 N + 256 n",
-        "sequences of tokens": "24 N + 256 n + A",
+        "sequences of tokens, few of them different": "24 N + 256 n",
     },
 )
 
