@@ -105,6 +105,7 @@ def hamming(const Letter[::1] x, const int64_t[::1] x_offsets,
     cdef PairwiseKernel pairs = PairwiseKernel()
     pairs.set_items(&x[0], x_offsets, &y[0], y_offsets, 1, (x, y))
     _as_they_are(pairs)
+    pairs.consecutive = True
     pairs.kernel = current().hamming[0 if Letter is uint8_t else 1]
     return pairs
 

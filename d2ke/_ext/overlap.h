@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Distances that compare letters without moving them: Hamming's, and Jaccard's of sets of letters. */
 
+typedef __attribute__((vector_size(D2KE_BYTES), aligned(1), may_alias)) uint8_t overlap_loose;
+
 /* Bits where letters of one vector differ, one for each letter; 64 / sizeof(letter) at most. */
 #if D2KE_BYTES == 64
 D2KE_INLINE uint64_t differ_u8(const void *a, const void *b)
@@ -44,7 +46,7 @@ D2KE_INLINE uint64_t differ_u32(const void *a, const void *b) { OVERLAP_DIFFER(u
 #undef OVERLAP_DIFFER
 #endif
 
-/* Strings of one length; a vector may be read past the last of them. */
+/* Strings of one length, one after the other; a vector may be read past the last of them. */
 #define OVERLAP_HAMMING(name, letter, differ)                                                     \
     static void name(const d2ke_problem *problem, int64_t row, int64_t block, void *scratch,      \
                      double *result, const d2ke_poll *poll)                                       \
@@ -52,18 +54,23 @@ D2KE_INLINE uint64_t differ_u32(const void *a, const void *b) { OVERLAP_DIFFER(u
         const int64_t step = D2KE_BYTES / (int64_t)sizeof(letter);                                \
         int64_t n = d2ke_length(&problem->x, row), whole = n / step * step, steps = 0;            \
         uint64_t rest = (UINT64_C(1) << (n - whole)) - 1;                                         \
-        const letter *x = (const letter *)problem->x.values + problem->x.offsets[row];            \
-        int64_t first = problem->blocks[block], last = problem->blocks[block + 1];                \
+        int64_t first = problem->blocks[block], count = problem->blocks[block + 1] - first;       \
+        const letter *x = (const letter *)problem->x.values + row * n;                            \
+        const letter *y = (const letter *)problem->y.values + problem->order[first] * n;          \
         (void)scratch;                                                                            \
-        for (int64_t k = first; k < last; k++) {                                                  \
-            const letter *y = (const letter *)problem->y.values                                   \
-                              + problem->y.offsets[problem->order[k]];                            \
-            int64_t count = 0;                                                                    \
+        if (!whole) {                                                                             \
+            const v_u8 own = *(const overlap_loose *)x;                                           \
+            for (int64_t k = 0; k < count; k++, y += n)                                           \
+                result[k] = (double)__builtin_popcountll(differ(&own, y) & rest);                 \
+            return;                                                                               \
+        }                                                                                         \
+        for (int64_t k = 0; k < count; k++, y += n) {                                             \
+            int64_t places = 0;                                                                   \
             for (int64_t i = 0; i < whole; i += step)                                             \
-                count += __builtin_popcountll(differ(x + i, y + i));                              \
+                places += __builtin_popcountll(differ(x + i, y + i));                             \
             if (rest)                                                                             \
-                count += __builtin_popcountll(differ(x + whole, y + whole) & rest);               \
-            result[k - first] = (double)count;                                                    \
+                places += __builtin_popcountll(differ(x + whole, y + whole) & rest);              \
+            result[k] = (double)places;                                                           \
             steps += n;                                                                           \
             if (steps >= 10000000) {                                                              \
                 steps = 0;                                                                        \

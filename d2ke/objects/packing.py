@@ -60,7 +60,7 @@ def pack(
           length, or of the given `lengths`.
     kind : {"vectors", "strings"}, optional
         Needed only for integer sequences, which are series of one channel
-        unless ``kind="strings"``.
+        unless ``kind="strings"``, and for tokens that are not text.
     lengths : array_like of int, shape (n,), optional
         For a padded (n, length[, dim]) array: how much of each row counts.
     channels_first : bool, optional
@@ -88,7 +88,8 @@ def pack(
     ------
     TypeError
         Items of types that are not understood or do not mix (`bytes` among
-        `str`, complex numbers, a `str` instead of a sequence of them).
+        `str`, complex numbers, a `str` instead of a sequence of them); tokens that
+        are unhashable, floats or of types that no file can hold.
     ValueError
         No items; NaN or infinity (naming the item and the position); different
         numbers of channels; integers that float64 cannot hold; wrong shapes or
@@ -107,6 +108,8 @@ def pack(
     <2 sequences of 3-dimensional vectors, float64, lengths 5 to 8>
     >>> d2ke.pack(["AC", "GATTACA"])
     <2 strings over 4 letters, lengths 2 to 7>
+    >>> d2ke.pack([["the", "cat"], ["the"]])[0]
+    ['the', 'cat']
     >>> d2ke.pack(np.zeros((2, 6, 3)), lengths=[6, 4]).lengths
     array([6, 4])
     >>> d2ke.pack([np.zeros((2, 3)), np.ones((1, 3))], weights=[[0.25, 0.75], [1]]).weights
@@ -155,7 +158,7 @@ def _unweighted(items: Any, layout: Layout, name: str, kind: str | None, lengths
     padded = items.shape[1:] if _is_padded(items) else None
     items = _as_list(items, lengths, layout.channels_first, name)
     if kind is None:
-        first = next((item for item in items if np.ndim(item) == 0 or len(item)), items[0])
+        first = next((one for one in items if not isinstance(one, (list, tuple)) or one), items[0])
         text = isinstance(items[0], (str, bytes)) or is_token_list(first)
         kind = "strings" if text else "vectors"
     if kind == "strings":
@@ -380,8 +383,8 @@ def _pack_strings(items: list[Any], name: str) -> Objects:
     if letters == "int" and holds_tokens(items):
         return _pack_tokens(items, name)
     if letters == "int":
-        offsets = offsets_of(np.fromiter(map(np.size, items), dtype=np.int64, count=len(items)))
         sequences = [_integers(item, i, name) for i, item in enumerate(items)]
+        offsets = offsets_of(np.fromiter(map(len, sequences), dtype=np.int64, count=len(items)))
         symbols = np.empty(offsets[-1], dtype=np.int64)
         for run in runs:
             stop = min(run.stop, len(items))
@@ -443,7 +446,7 @@ def _indexed(symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _integers(item: Any, i: int, name: str) -> np.ndarray:
-    array = np.asarray(item)
+    array = _array(item, f"{name}[{i}]")
     if array.size == 0 and array.ndim == 1:
         return np.empty(0, dtype=np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":

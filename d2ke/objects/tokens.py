@@ -79,7 +79,8 @@ def index_tokens(items: Iterable[Any], total: int, name: str) -> tuple[np.ndarra
     at = 0
     for i, item in enumerate(items):
         for j, token in enumerate(item):
-            # Text is its own key; 1, 1.0 and True would be one key.
+            # Text is its own key, which is fast; 1 and True would be one key.
+            token = token.item() if isinstance(token, np.generic) else token
             key = token if type(token) is str else encode(token, f"{name}[{i}][{j}]")
             code = known.get(key)
             if code is None:
