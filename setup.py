@@ -161,6 +161,7 @@ MODULES = [
     extension("frozen"),
     extension("elastic"),
     extension("strings"),
+    extension("edits"),
     extension("sets"),
     extension("emd"),
     extension("alignment"),

@@ -77,6 +77,84 @@ def levenshtein(x, y, mode="global"):
     return float(ends[-1] if mode == "global" else min(ends))
 
 
+def osa(x, y):
+    """Levenshtein's table with transpositions of two letters next to each other."""
+    D = [[float(i + j) for j in range(len(y) + 1)] for i in range(len(x) + 1)]
+    for i, a in enumerate(x, 1):
+        for j, b in enumerate(y, 1):
+            D[i][j] = min(D[i - 1][j] + 1, D[i][j - 1] + 1, D[i - 1][j - 1] + (a != b))
+            if i > 1 and j > 1 and a == y[j - 2] and b == x[i - 2]:
+                D[i][j] = min(D[i][j], D[i - 2][j - 2] + 1)
+    return D[-1][-1]
+
+
+def damerau_levenshtein(x, y):
+    """The same with all pairs of crossed letters before, and what is between them edited."""
+    D = [[float(i + j) for j in range(len(y) + 1)] for i in range(len(x) + 1)]
+    for i, a in enumerate(x, 1):
+        for j, b in enumerate(y, 1):
+            D[i][j] = min(D[i - 1][j] + 1, D[i][j - 1] + 1, D[i - 1][j - 1] + (a != b))
+            for k in range(1, i):
+                for m in range(1, j):
+                    if x[k - 1] == b and y[m - 1] == a:
+                        between = (i - k - 1) + (j - m - 1)
+                        D[i][j] = min(D[i][j], D[k - 1][m - 1] + between + 1)
+    return D[-1][-1]
+
+
+def hamming(x, y):
+    """Number of places with different letters."""
+    return float(sum(a != b for a, b in zip(x, y, strict=True)))
+
+
+def indel(x, y):
+    """Least number of insertions and deletions."""
+    row = [float(j) for j in range(len(y) + 1)]
+    for i, a in enumerate(x, 1):
+        above, row = row, [float(i)]
+        for j, b in enumerate(y, 1):
+            row.append(above[j - 1] if a == b else 1 + min(above[j], row[-1]))
+    return row[-1]
+
+
+def jaccard(x, y):
+    """Part of the letters of both that only one of them has."""
+    a, b = set(x), set(y)
+    return 1 - len(a & b) / len(a | b) if a or b else 0.0
+
+
+def weighted_levenshtein(
+    x, y, substitute=lambda a, b: float(a != b), delete=None, insert=None, gap=None, mode="global"
+):
+    """Least cost of an alignment; the costs are functions of letters, or (open, extend) of gaps.
+
+    State 0: after a substitution or at the beginning, 1: in a run of deletions, 2: of insertions.
+    """
+
+    def one(_):
+        return 1.0
+
+    def run(costs, letter, later):
+        return (costs or one)(letter) if gap is None else gap[later]
+
+    n, m = len(x), len(y)
+    T = np.full((n + 1, m + 1, 3), math.inf)
+    for i in range(n + 1):
+        for j in range(m + 1):
+            if (i == 0 or mode == "infix") and j == 0:
+                T[i, j, 0] = 0
+            if i and j:
+                T[i, j, 0] = T[i - 1, j - 1].min() + substitute(x[i - 1], y[j - 1])
+            if i and not (mode == "infix" and j == 0):
+                steps = [T[i - 1, j, s] + run(delete, x[i - 1], s == 1) for s in range(3)]
+                T[i, j, 1] = min(steps)
+            if j:
+                steps = [T[i, j - 1, s] + run(insert, y[j - 1], s == 2) for s in range(3)]
+                T[i, j, 2] = min(steps)
+    ends = T[:, m].min(axis=1)
+    return float(ends[n] if mode == "global" else ends.min())
+
+
 def _nearest(x, y):
     x, y = (np.asarray(v, dtype=np.float64) for v in (x, y))
     return cdist(x, y).min(axis=1)
@@ -292,6 +370,12 @@ def plain(series):
 DISTANCES = {
     "dtw": dtw,
     "levenshtein": levenshtein,
+    "osa": osa,
+    "damerau_levenshtein": damerau_levenshtein,
+    "hamming": hamming,
+    "indel": indel,
+    "jaccard": jaccard,
+    "weighted_levenshtein": weighted_levenshtein,
     "mhd": lambda x, y: max(directed_mhd(x, y), directed_mhd(y, x)),
     "hausdorff": lambda x, y: max(directed_hausdorff(x, y), directed_hausdorff(y, x)),
     "chamfer": lambda x, y: directed_mhd(x, y) + directed_mhd(y, x),
@@ -309,6 +393,8 @@ DISTANCES = {
     "frechet": frechet,
     "kernel": lambda x, y, **given: math.sqrt(max(kernel_distance_squared(x, y, **given), 0)),
 }
+STRINGS = ("levenshtein", "osa", "damerau_levenshtein", "hamming", "indel", "jaccard",
+           "weighted_levenshtein")  # fmt: skip
 # What distances without defaults are tested with.
 PARAMETERS = {"kernel": {"sigma": 2.0}}
 
@@ -395,6 +481,8 @@ def random_text(rng, n, longest=40, alphabet="acgt\u00e9\u4e2d\U0001f600\U000103
 
 def sample_objects(name, rng, n, dtype=np.float64):
     """Draw n objects that the distance of this name is defined for."""
-    if name == "levenshtein":
+    if name == "hamming":
+        return [one.ljust(39, "a") for one in random_text(rng, n)]
+    if name in STRINGS:
         return random_text(rng, n)
     return draw_vectors(rng, rng.integers(1, 30, n).tolist(), 3, dtype)

@@ -61,6 +61,19 @@ def test_lines_of_a_new_distance():
     assert re.sub(r"^\+", "", cell, flags=re.M) in (ROOT / "d2ke/_ext/elastic_cells.h").read_text()
 
 
+def test_string_distances_guide():
+    names = {}
+    for code in blocks("docs/string_distances.md"):
+        exec(code, names)
+    assert names["swaps"].tolist() == [[0, 1, 1], [1, 0, 2], [1, 2, 0]]
+    assert names["edits"][0, 1] == 2
+    assert names["scanned"].tolist() == [[0.4, 1.0], [0.2, 1.0]]
+    assert names["reads"].tolist() == [[4.5]]
+    assert names["moved"].tolist() == [[0, 2, 3], [2, 0, 2], [3, 2, 0]]
+    assert list(names["visits"]) == [[("I10", 2), "E11"], ["E11"]]
+    assert names["verbs"].tolist() == [[0.1, 1.0]]
+
+
 def test_theory_guide():
     names = {}
     for code in blocks("docs/theory.md"):

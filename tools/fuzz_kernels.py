@@ -84,8 +84,59 @@ def strings(rng, lengths):
     if kind == 2:
         low = int(rng.choice([0, 0x1F600, 0x10FFFF - size]))
         return ["".join(map(chr, rng.integers(low, low + size, n))) for n in lengths]
+    if rng.random() < 0.3:
+        words = [f"w{i}" for i in range(size)]
+        return [[], *([words[i] for i in rng.integers(0, size, n)] for n in lengths[1:]), ["w0"]]
     low = int(rng.choice([0, -5, 2**62, -(2**63)]))
     return [rng.integers(0, size, n).astype(np.int64) + low for n in lengths]
+
+
+def pairs_of_strings(rng, name):
+    """Draw two collections of strings of one type of letters; for Hamming's of one length."""
+    longest = int(rng.choice([3, 10, 63, 64, 65, 130, 300]))
+    sizes = [rng.integers(0, longest + 1, rng.integers(1, 40)) for _ in range(2)]
+    X, Y = (d2ke.pack(strings(rng, own), kind="strings") for own in sizes)
+    if X.letters != Y.letters:
+        Y = X
+    if name == "hamming":
+        X, Y = (Z[Z.lengths >= np.median(Z.lengths)] for Z in (X, Y))
+        length = int(min(X.lengths.min(), Y.lengths.min()))
+        X, Y = (d2ke.pack([one[:length] for one in Z], kind="strings") for Z in (X, Y))
+    return X, Y
+
+
+def costs(rng, X):
+    """Draw costs of letters and of gaps; letters that X has not are among those of others."""
+    params = {"mismatch": float(rng.choice([0, 0.5, 1, 2.25]))}
+    letters = list(dict.fromkeys(letter for one in X[:3] for letter in one))[:20]
+    if letters and rng.random() < 0.7:
+        params["alphabet"] = [int(a) if isinstance(a, np.integer) else a for a in letters]
+        params["substitution"] = rng.random((len(letters), len(letters)))
+    if rng.random() < 0.4:
+        extend = float(rng.random())
+        params |= {"gap_open": extend + float(rng.random()), "gap_extend": extend}
+    elif rng.random() < 0.5:
+        params |= {"insertion": float(rng.random()), "deletion": float(rng.random())}
+    return params
+
+
+def as_functions(params):
+    """Return the costs as the reference takes them."""
+    letters = {letter: i for i, letter in enumerate(params.get("alphabet", ()))}
+
+    def substitute(a, b):
+        if a in letters and b in letters:
+            return params["substitution"][letters[a], letters[b]]
+        return params["mismatch"] if a != b else 0.0
+
+    gap = (params["gap_open"], params["gap_extend"]) if "gap_open" in params else None
+    return {
+        "substitute": substitute,
+        "delete": lambda _: params.get("deletion", 1.0),
+        "insert": lambda _: params.get("insertion", 1.0),
+        "gap": gap,
+        "mode": params["mode"],
+    }
 
 
 def fuzz_distances(seed):
@@ -94,16 +145,12 @@ def fuzz_distances(seed):
     name = str(rng.choice(d2ke.distance_names()))
     params, style = {}, "strings"
     dim = int(rng.choice(DIMS))
-    if name == "levenshtein":
-        longest = int(rng.choice([3, 10, 63, 64, 65, 130, 300]))
-        X, Y = (
-            d2ke.pack(strings(rng, rng.integers(0, longest + 1, rng.integers(1, 40))),
-                      kind="strings")
-            for _ in range(2)
-        )  # fmt: skip
-        if X.letters != Y.letters:
-            Y = X
-        params["mode"] = str(rng.choice(["global", "prefix", "infix"]))
+    if name in reference.STRINGS:
+        X, Y = pairs_of_strings(rng, name)
+        if name in ("levenshtein", "weighted_levenshtein"):
+            params["mode"] = str(rng.choice(["global", "prefix", "infix"]))
+        if name == "weighted_levenshtein":
+            params |= costs(rng, X)
     else:
         style = str(rng.choice(STYLES))
         X, Y = (
@@ -137,7 +184,7 @@ def fuzz_distances(seed):
     first = results["baseline"]
     close = 1e-5 if first.dtype == np.float32 else 1e-11
     for variant, D in results.items():
-        if name == "levenshtein":
+        if name in reference.STRINGS:
             expect((first == D).all(), f"{name}: {variant} differs from baseline")
         elif name == "kernel":
             bound = kernel_bound(X, Y, params)
@@ -242,6 +289,10 @@ def against_definition(rng, X, Y, name, params, D, close):
                 bound = kernel_bound(X, Y, params)[i, j]
                 expect(abs(D[i, j] ** 2 - known) <= bound, f"{name}: {D[i, j] ** 2} for {known}")
             continue
+        if name == "damerau_levenshtein" and len(x) * len(y) > 300:
+            continue  # the definition takes the square of that
+        if name == "weighted_levenshtein":
+            more = as_functions(params)
         if name == "emd":
             more["x_weights"], more["y_weights"] = (
                 None if one.weights is None else one.weights[one.offsets[k] : one.offsets[k + 1]]

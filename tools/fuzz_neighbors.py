@@ -33,9 +33,11 @@ def gap(x, y):
 def fuzz_neighbors(seed):
     """Nearest objects and those within a radius: the same bits as in the matrix."""
     rng = np.random.default_rng(seed)
-    name = str(rng.choice(["levenshtein", "dtw", "emd", "hausdorff", "mhd", "gap"]))
+    name = str(
+        rng.choice(["levenshtein", "osa", "jaccard", "dtw", "emd", "hausdorff", "mhd", "gap"])
+    )
     options = {"distance": gap if name == "gap" else name}
-    if name == "levenshtein":
+    if name in ("levenshtein", "osa", "jaccard"):
         X = d2ke.pack(strings(rng, rng.integers(0, 40, rng.integers(3, 40))), kind="strings")
         cut_off(rng)
     else:

@@ -35,6 +35,7 @@ KERNEL_TESTS = (
     "test_kernel_row",
     "test_levenshtein",
     "test_levenshtein_modes",
+    "test_edits",
     "test_sets",
     "test_simplex_qp",
     "test_user_distances",

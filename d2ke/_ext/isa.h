@@ -22,6 +22,19 @@
 #include "sets.h"
 #undef REAL
 #include "levenshtein.h"
+#include "edits.h"
+#define LETTER u16
+#define SCORE i16
+#include "damerau.h"
+#undef LETTER
+#undef SCORE
+#define LETTER u32
+#define SCORE i32
+#include "damerau.h"
+#undef LETTER
+#undef SCORE
+#include "weighted.h"
+#include "overlap.h"
 #include "exp_features.h"
 #include "pair_sums.h"
 #include "expansions.h"
@@ -49,7 +62,15 @@ const d2ke_table ISA_(table) = {
     ISA_(elastic_scratch),
     levenshtein,
     levenshtein_part,
+    osa,
+    indel,
     levenshtein_scratch,
+    {damerau_u16, damerau_u32},
+    {damerau_scratch_u16, damerau_scratch_u32},
+    weighted,
+    weighted_scratch,
+    {hamming_u8, hamming_u32},
+    jaccard,
     {sets_f64, sets_f32},
     {sets_scratch_f64, sets_scratch_f32},
     emd,

@@ -67,7 +67,15 @@ cdef extern from "kernel.h":
         d2ke_scratch elastic_scratch
         d2ke_kernel levenshtein
         d2ke_kernel levenshtein_part
+        d2ke_kernel osa
+        d2ke_kernel indel
         d2ke_scratch levenshtein_scratch
+        d2ke_kernel damerau[2]
+        d2ke_scratch damerau_scratch[2]
+        d2ke_kernel weighted
+        d2ke_scratch weighted_scratch
+        d2ke_kernel hamming[2]
+        d2ke_kernel jaccard
         d2ke_kernel sets[2]
         d2ke_scratch sets_scratch[2]
         d2ke_kernel emd

@@ -109,7 +109,15 @@ typedef struct {
     d2ke_scratch elastic_scratch;
     d2ke_kernel levenshtein;
     d2ke_kernel levenshtein_part;
+    d2ke_kernel osa;
+    d2ke_kernel indel;
     d2ke_scratch levenshtein_scratch;
+    d2ke_kernel damerau[2]; /* letters and scores of 16 bits, of 32 bits */
+    d2ke_scratch damerau_scratch[2];
+    d2ke_kernel weighted;
+    d2ke_scratch weighted_scratch;
+    d2ke_kernel hamming[2]; /* letters of 8 bits, of 32 bits */
+    d2ke_kernel jaccard;
     d2ke_kernel sets[2];
     d2ke_scratch sets_scratch[2];
     d2ke_kernel emd;

@@ -117,6 +117,8 @@ typedef struct {
     lev_byte *counts; /* per pattern, in packing order */
     lev_vectors (*state)[2]; /* per word: where the vertical difference is +1, is -1 */
     lev_vectors (*carry)[2]; /* per letter: horizontal difference is not +1, is -1 */
+    lev_vectors *diagonal; /* per word, of transpositions: the last column's diagonal difference 0, */
+    lev_vectors *crossed; /* and per letter: what enters the next word, see osa_word */
 } lev_scratch;
 
 static int64_t lev_mode(const d2ke_problem *problem)
@@ -190,6 +192,10 @@ static lev_scratch lev_layout(const d2ke_problem *problem, char *base)
     }
     s.state = lev_take(&s, base, s.most_words * sizeof *s.state);
     s.carry = lev_take(&s, base, s.most_words > 1 ? LEV_TILE * sizeof *s.carry : 0);
+    if (((const levenshtein_options *)problem->options)->swaps) {
+        s.diagonal = lev_take(&s, base, s.most_words * sizeof *s.diagonal);
+        s.crossed = lev_take(&s, base, s.most_words > 1 ? LEV_TILE * sizeof *s.crossed : 0);
+    }
     for (int64_t t = 0; t < s.n_tables; t++) {
         lev_table table = {.key = -1};
         table.masks = lev_take(&s, base, rows * sizeof *table.masks);
@@ -674,47 +680,7 @@ D2KE_INLINE int64_t lev_rise(const lev_scratch *s, const lev_piece **piece)
     return rise;
 }
 
-static void levenshtein(const d2ke_problem *problem, int64_t row, int64_t block, void *scratch,
-                        double *result, const d2ke_poll *poll)
-{
-    lev_scratch *s = lev_start(problem, block, scratch);
-    int64_t n = d2ke_length(&problem->x, row), words = s->words, steps = 0;
-    const uint32_t *text = (const uint32_t *)problem->x.values + problem->x.offsets[row];
-    int64_t n_items = problem->blocks[block + 1] - problem->blocks[block];
-    int guarded = s->places[n_items - 1].lane + 1 < n_items;
-    for (int64_t begin = 0; begin < n; begin += LEV_TILE) {
-        int64_t m = n - begin < LEV_TILE ? n - begin : LEV_TILE;
-        for (int64_t w = 0; w < words; w++) {
-            const lev_table *table = lev_masks(problem, s, w);
-#define LEV_WORD(guarded, from_below, to_above)                                                   \
-    lev_word(text + begin, m, table, s->keep[w], s->state[w], s->carry, NULL, LEV_NONE, guarded,  \
-             from_below, to_above)
-            if (words == 1 && !guarded)
-                LEV_WORD(0, 0, 0);
-            else if (words == 1)
-                LEV_WORD(1, 0, 0);
-            else if (w == 0)
-                LEV_WORD(1, 0, 1);
-            else if (w < words - 1)
-                LEV_WORD(1, 1, 1);
-            else
-                LEV_WORD(1, 1, 0);
-#undef LEV_WORD
-            steps += m * LEV_GROUPS;
-            if (steps >= 1000000) {
-                steps = 0;
-                if (d2ke_stopped(poll))
-                    return;
-            }
-        }
-    }
-
-    const lev_piece *piece = s->pieces;
-    for (int64_t k = 0; k < n_items; k++)
-        result[k] = (double)(n + lev_rise(s, &piece));
-}
-
-/* The same, of patterns at the tops of their lanes. */
+/* The distances of patterns at the tops of their lanes. */
 static void lev_part_tops(const d2ke_problem *problem, lev_scratch *s, const uint32_t *text,
                           int64_t n, double *result, int64_t n_items, const d2ke_poll *poll)
 {

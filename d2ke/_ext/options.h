@@ -94,7 +94,29 @@ enum { LEV_GLOBAL, LEV_PREFIX, LEV_INFIX };
 typedef struct {
     int64_t n_letters; /* letters are 0 .. n_letters-1 */
     int64_t mode;
+    int64_t swaps; /* whether neighbouring letters may be transposed */
 } levenshtein_options;
+
+/* Letters are in classes of the same costs; those of x are deleted, those of y inserted. */
+typedef struct {
+    int64_t n_letters;
+    int64_t mode;
+    int64_t affine; /* whether the first letter of a run of deletions or insertions costs more */
+    int64_t n_classes;
+    const uint32_t *classes;    /* of each letter */
+    const double *substitution; /* n_classes * n_classes: of a letter by another one */
+    const double *equal;        /* of a letter by itself, and so on, for each class */
+    const double *delete_first;
+    const double *delete_next;
+    const double *insert_first;
+    const double *insert_next;
+} weighted_options;
+
+typedef struct {
+    int64_t words; /* 64-bit words of a set's bits, or 0: sets are lists that ascend */
+    const int64_t *x_sizes;
+    const int64_t *y_sizes;
+} jaccard_options;
 
 enum { SETS_MHD, SETS_DIRECTED_MHD, SETS_HAUSDORFF, SETS_DIRECTED_HAUSDORFF, SETS_CHAMFER };
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Distances of strings: Levenshtein's."""
+"""Edit distances of strings by bit-vectors: Levenshtein's, with transpositions, indels only."""
 
 import numpy as np
 
@@ -13,6 +13,7 @@ cdef extern from "options.h":
     ctypedef struct levenshtein_options:
         int64_t n_letters
         int64_t mode
+        int64_t swaps
     cdef enum:
         LEV_GLOBAL
         LEV_PREFIX
@@ -40,6 +41,33 @@ def levenshtein(const uint32_t[::1] x, const int64_t[::1] x_offsets,
 
     `mode`: the whole of x is compared with y, or the prefix or the substring of x that is nearest.
     """
+    cdef PairwiseKernel pairs = _packed(x, x_offsets, y, y_offsets, n_letters, same, mode, False)
+    pairs.kernel = current().levenshtein if mode == LEV_GLOBAL else current().levenshtein_part
+    return pairs
+
+
+def osa(const uint32_t[::1] x, const int64_t[::1] x_offsets,
+        const uint32_t[::1] y, const int64_t[::1] y_offsets, int64_t n_letters, bint same):
+    """Prepare the distance of optimal string alignment, as `levenshtein`."""
+    cdef PairwiseKernel pairs = _packed(x, x_offsets, y, y_offsets, n_letters, same, LEV_GLOBAL,
+                                        True)
+    pairs.kernel = current().osa
+    return pairs
+
+
+def indel(const uint32_t[::1] x, const int64_t[::1] x_offsets,
+          const uint32_t[::1] y, const int64_t[::1] y_offsets, int64_t n_letters, bint same):
+    """Prepare the distance of insertions and deletions only, as `levenshtein`."""
+    cdef PairwiseKernel pairs = _packed(x, x_offsets, y, y_offsets, n_letters, same, LEV_GLOBAL,
+                                        False)
+    pairs.kernel = current().indel
+    return pairs
+
+
+cdef PairwiseKernel _packed(const uint32_t[::1] x, const int64_t[::1] x_offsets,
+                            const uint32_t[::1] y, const int64_t[::1] y_offsets,
+                            int64_t n_letters, bint same, int64_t mode, bint swaps):
+    """The strings in lanes, with all but the kernel."""
     cdef PairwiseKernel pairs = PairwiseKernel()
     cdef levenshtein_options options
     pairs.set_items(&x[0], x_offsets, &y[0], y_offsets, 1, (x, y))
@@ -48,8 +76,8 @@ def levenshtein(const uint32_t[::1] x, const int64_t[::1] x_offsets,
     pairs.set_order(columns if same else by_length(x_offsets, True), columns, blocks)
     options.n_letters = n_letters
     options.mode = mode
+    options.swaps = swaps
     pairs.set_options(&options, sizeof(options))
-    pairs.kernel = current().levenshtein if mode == LEV_GLOBAL else current().levenshtein_part
     pairs.scratch_bytes = current().levenshtein_scratch(&pairs.problem)
     pairs.block_outer = True
     return pairs

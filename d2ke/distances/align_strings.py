@@ -12,7 +12,7 @@ from d2ke._ext import alignment, strings
 from d2ke.distances.alignment_record import OPERATIONS, Operations
 from d2ke.distances.checkpoints import TABLE_BYTES, plan_within, trace
 from d2ke.distances.problem import PairwiseProblem
-from d2ke.distances.registry import common_letters
+from d2ke.distances.string_rows import common_letters
 
 
 class EditTable:

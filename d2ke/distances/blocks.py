@@ -254,6 +254,8 @@ def prepared_bytes(
         return copy + 24 * elements * objects.dim + 40 * elements + 32 * rows
     if distance in ELASTIC or params.get("ground") in ("manhattan", "haversine"):
         return copy + 24 * (elements + rows) * (objects.dim + 1) + 40 * elements + 32 * rows
+    if distance == "jaccard":
+        return 48 * elements + 48 * rows
     return copy + 12 * elements + 32 * rows
 
 

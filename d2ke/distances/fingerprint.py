@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ def objects_digest(objects: Objects) -> str:
     digest.update(repr(head).encode())
     digest.update(objects.offsets)
     if objects.kind == "strings":
-        symbols = objects.alphabet.astype(np.int64 if objects.letters == "int" else np.uint32)
+        symbols = _symbols(objects)
         for start in range(0, len(objects.values), _RUN):
             digest.update(symbols[objects.values[start : start + _RUN]])
     else:
@@ -32,6 +32,14 @@ def objects_digest(objects: Objects) -> str:
             digest.update(b"weights")
             digest.update(objects.weights)
     return digest.hexdigest()
+
+
+def _symbols(objects: Objects) -> np.ndarray:
+    """Return the letters of an alphabet in a form that depends on no other letter."""
+    if objects.letters == "token":
+        digests = [hashlib.sha256(token).digest() for token in objects.alphabet.tolist()]
+        return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 32)
+    return objects.alphabet.astype(np.int64 if objects.letters == "int" else np.uint32)
 
 
 def sequence_digest(name: str, items: Sequence[Any]) -> str:
@@ -62,11 +70,18 @@ def add_value(digest: Any, item: Any, name: str) -> None:
         digest.update(f"{type(item).__name__} {len(item)} ".encode())
         for i, part in enumerate(item):
             add_value(digest, part, f"{name}[{i}]")
+    elif isinstance(item, Mapping):
+        parts = []
+        for key, value in item.items():
+            part = hashlib.sha256()
+            add_value(part, (key, value), f"{name}[{key!r}]")
+            parts.append(part.digest())
+        digest.update(f"mapping {len(parts)} ".encode() + b"".join(sorted(parts)))
     elif item is None or isinstance(item, (str, bytes, bool, numbers.Number, np.generic)):
         text = repr(item).encode()
         digest.update(f"{type(item).__name__} {len(text)} ".encode() + text)
     else:
         raise TypeError(
             f"{name} is {type(item).__name__}; to be recognised when a file is resumed, it must "
-            "be a number, text, an array, or a list or tuple of them"
+            "be a number, text, an array, or a list, tuple or mapping of them"
         )

@@ -62,11 +62,13 @@ def distance_matrix(
     Y : Objects or what `pack` takes, optional
         m objects; None stands for X itself, and then d(x, y) = d(y, x) is used
         to compute each pair once (not for the directed distances, nor for
-        ``"levenshtein"`` with another mode than "global").
+        ``"levenshtein"`` with another mode than "global" or costs that differ by direction).
     distance : str, callable or scipy.LowLevelCallable
         - ``"dtw"``, ``"levenshtein"``, ``"mhd"``, ``"hausdorff"``, ``"chamfer"``,
           ``"directed_mhd"``, ``"directed_hausdorff"``, ``"emd"``, ``"kernel"``;
-          see Notes;
+          see Notes; of strings also ``"osa"``, ``"damerau_levenshtein"``, ``"hamming"``,
+          ``"indel"``, ``"jaccard"``, ``"weighted_levenshtein"``, see
+          docs/string_distances.md;
         - a Python callable ``f(x, y, **params) -> float``, called for every
           pair on one thread; X and Y may then be sequences of anything;
         - a compiled function of one of these C signatures, called on all
@@ -104,7 +106,9 @@ def distance_matrix(
         ``"haversine"``, of latitudes and longitudes in degrees, on a sphere of
         ``sphere_radius`` metres). The other elastic distances of series take
         ``window`` too; docs/distances.md lists their parameters. For ``"levenshtein"``:
-        ``mode`` (``"global"``; ``"prefix"`` or ``"infix"``). For ``"emd"``:
+        ``mode`` (``"global"``; ``"prefix"`` or ``"infix"``). For
+        ``"weighted_levenshtein"``: ``mode``, ``substitution``, ``alphabet``, ``mismatch``,
+        ``insertion``, ``deletion``, ``gap_open``, ``gap_extend``. For ``"emd"``:
         ``ground``. For ``"kernel"``: ``sigma`` (positive, needed), ``kernel``
         (``"gaussian"`` or ``"laplace"``) and ``normalize`` (False; True: the
         weights of each object are first divided by their sum, which compares sets

@@ -16,7 +16,8 @@ from scipy import LowLevelCallable
 
 from d2ke._ext import pairwise, user
 from d2ke.distances.problem import Block, Caller, CompiledPairs, PairwiseProblem
-from d2ke.distances.registry import BY_NAME, check_parameters, find_distance, not_empty
+from d2ke.distances.registry import BY_NAME, check_parameters, find_distance
+from d2ke.distances.string_rows import not_empty
 from d2ke.objects.container import Objects, check_compatible, refuse_weights
 from d2ke.objects.packing import as_objects, list_of
 
@@ -37,6 +38,8 @@ def check_pairs(
     if row.check is not None:
         for name, objects in ((caller.x, x), (caller.y, y)):
             row.check(name, objects, **checked)
+    if row.check_pair is not None:
+        row.check_pair(caller.x, x, caller.y, y)
     dtype = np.dtype(np.float64)
     if row.kind == "vectors":
         dtype = np.promote_types(x.dtype, y.dtype)
@@ -219,6 +222,8 @@ def _refuse_weights(x, y, caller, user):
 
 def _code_points(objects: Objects) -> np.ndarray:
     symbols = objects.alphabet
+    if objects.letters == "token":
+        raise TypeError("a compiled distance takes letters of 32 bits; tokens are none")
     if symbols.size and (symbols.min() < -(2**31) or symbols.max() >= 2**31):
         raise ValueError("a compiled distance takes letters of 32 bits; there are larger ones")
     return not_empty(symbols.astype(np.int32)[objects.values])

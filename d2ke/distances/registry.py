@@ -15,10 +15,11 @@ import numpy as np
 
 from d2ke._base.checks import choice, flag, integer, positive_number
 from d2ke._base.memory import needs
-from d2ke._ext import elastic, emd, pair_distance, sets, strings
+from d2ke._ext import elastic, emd, pair_distance, sets
 from d2ke.distances import elastic_rows as rows
+from d2ke.distances import letter_costs, string_rows
 from d2ke.measures.clouds import cloud, decay, distinct, scaled
-from d2ke.objects.container import Objects, common_alphabet
+from d2ke.objects.container import Objects
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,11 @@ class Distance:
         not.
     check : callable, optional
         ``check(name, objects, **parameters)`` refuses objects that the kernel cannot compare.
+    check_pair : callable, optional
+        ``check_pair(x_name, x, y_name, y)`` refuses objects that it cannot compare with each other.
+    together : callable, optional
+        ``together(**parameters)`` checks parameters that depend on each other, and returns what
+        all the functions above take.
     """
 
     name: str
@@ -78,6 +84,8 @@ class Distance:
     directed: Callable[..., bool] | None = None
     rounding: Callable[..., float] | None = None
     nonmetric: Callable[..., bool] | None = None
+    check_pair: Callable[..., None] | None = None
+    together: Callable[..., dict[str, Any]] | None = None
 
     def is_metric(self, parameters: Mapping[str, Any]) -> bool:
         """Whether pivots may be used with these checked parameters."""
@@ -117,18 +125,6 @@ def _prepare_dtw(
     x_values, y_values = same_precision(x, y)
     squared = ground == "sqeuclidean"
     return elastic.dtw(x_values, x.offsets, y_values, y.offsets, window, squared, same)
-
-
-_MODES = {"global": strings.GLOBAL, "prefix": strings.PREFIX, "infix": strings.INFIX}
-
-
-def _mode(name: str, value: Any) -> int:
-    return _MODES[choice(name, value, list(_MODES))]
-
-
-def _prepare_levenshtein(x, y, same, mode=strings.GLOBAL):
-    x_codes, y_codes, n_letters = common_letters(x, y)
-    return strings.levenshtein(x_codes, x.offsets, y_codes, y.offsets, n_letters, same, mode)
 
 
 def _prepare_sets(mode, x, y, same):
@@ -288,12 +284,83 @@ DISTANCES = (
         kind="strings",
         metric=True,
         shortest=0,
-        prepare=_prepare_levenshtein,
-        parameters={"mode": _mode},
-        directed=lambda mode=strings.GLOBAL: mode != strings.GLOBAL,
+        prepare=string_rows.prepare_levenshtein,
+        parameters={"mode": string_rows.mode},
+        directed=string_rows.not_whole,
         summary="least number of insertions, deletions and substitutions of letters, "
         "between whole strings or from y to a prefix or a substring of x",
         source="Levenshtein 1966; bit-vectors of Myers 1999 and Hyyro 2003",
+    ),
+    Distance(
+        name="osa",
+        aliases=("optimal_string_alignment",),
+        kind="strings",
+        shortest=0,
+        prepare=string_rows.prepare_osa,
+        summary="Levenshtein's edits and transpositions of neighbouring letters, none edited twice",
+        source="Boytsov 2011; bit-vectors of Hyyro 2003",
+    ),
+    Distance(
+        name="damerau_levenshtein",
+        aliases=("damerau",),
+        kind="strings",
+        metric=True,
+        shortest=0,
+        prepare=string_rows.prepare_damerau,
+        summary="Levenshtein's edits and transpositions, with edits between the letters too",
+        source="Damerau 1964; Lowrance & Wagner 1975; Zhao & Sahni 2019",
+    ),
+    Distance(
+        name="hamming",
+        kind="strings",
+        metric=True,
+        shortest=0,
+        prepare=string_rows.prepare_hamming,
+        check_pair=string_rows.check_one_length,
+        summary="number of places with different letters, of strings of one length",
+        source="Hamming 1950",
+    ),
+    Distance(
+        name="indel",
+        aliases=("lcs",),
+        kind="strings",
+        metric=True,
+        shortest=0,
+        prepare=string_rows.prepare_indel,
+        summary="least number of insertions and deletions: the lengths less twice that of the "
+        "longest common subsequence",
+        source="Needleman & Wunsch 1970; bit-vectors of Hyyro 2004",
+    ),
+    Distance(
+        name="jaccard",
+        kind="strings",
+        metric=True,
+        shortest=0,
+        prepare=string_rows.prepare_jaccard,
+        summary="the part of the letters of x and y that only one of them has, as sets",
+        source="Jaccard 1901; Levandowsky & Winter 1971",
+    ),
+    Distance(
+        name="weighted_levenshtein",
+        aliases=("weighted_edit",),
+        kind="strings",
+        shortest=0,
+        prepare=letter_costs.prepare_weighted,
+        parameters={
+            "substitution": letter_costs.pair_costs,
+            "alphabet": letter_costs.letters_in_order,
+            "mismatch": letter_costs.no_cost_or_cost,
+            "insertion": letter_costs.letter_costs,
+            "deletion": letter_costs.letter_costs,
+            "gap_open": letter_costs.no_cost_or_cost,
+            "gap_extend": letter_costs.no_cost_or_cost,
+            "mode": string_rows.mode,
+        },
+        together=letter_costs.together,
+        check=letter_costs.check_letters,
+        directed=letter_costs.not_symmetric,
+        summary="least cost of substitutions, insertions, deletions and gaps with costs of letters",
+        source="Needleman & Wunsch 1970; Gotoh 1982",
     ),
     Distance(
         name="mhd",
@@ -409,24 +476,11 @@ def check_parameters(row: Distance, params: Mapping[str, Any]) -> dict[str, Any]
     for name in row.required:
         if name not in params:
             raise TypeError(f"{row.name!r} needs the parameter {name!r}")
-    return {name: row.parameters[name](name, value) for name, value in params.items()}
+    checked = {name: row.parameters[name](name, value) for name, value in params.items()}
+    return checked if row.together is None else row.together(**checked)
 
 
 def same_precision(x: Objects, y: Objects) -> tuple[np.ndarray, np.ndarray]:
     """Return the vectors of both in the more precise type of the two."""
     dtype = np.promote_types(x.dtype, y.dtype)
     return x.values.astype(dtype, copy=False), y.values.astype(dtype, copy=False)
-
-
-def common_letters(x: Objects, y: Objects) -> tuple[np.ndarray, np.ndarray, int]:
-    """Letters of x and y as indices into their common alphabet."""
-    if x is y:
-        codes = not_empty(x.values.astype(np.uint32))
-        return codes, codes, len(x.alphabet)
-    alphabet, codes = common_alphabet([x, y])
-    return *(not_empty(part.astype(np.uint32)) for part in codes), len(alphabet)
-
-
-def not_empty(codes: np.ndarray) -> np.ndarray:
-    """Return the codes, or one 0 in the place of none: kernels want an address."""
-    return codes if codes.size else np.zeros(1, dtype=codes.dtype)

@@ -15,6 +15,7 @@ from d2ke.learners.linear_model import LinearModel
 from d2ke.models.blocks import FittedBlock, feature_names, features_of
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects, list_of
+from d2ke.objects.tokens import letters_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,7 @@ class D2KEModel:
         Of vectors; else 0.
     alphabet : ndarray or None
         The letters of the training strings.
-    letters : {"str", "bytes", "int"} or None
+    letters : {"str", "bytes", "int", "token"} or None
         What the letters are.
     C : float
         Of the linear model.
@@ -154,9 +155,9 @@ def _check_letters(objects: Objects, alphabet: np.ndarray) -> None:
     if places.size:
         place = int(places[0])
         item = int(np.searchsorted(objects.offsets, place, side="right")) - 1
-        letter = objects.alphabet[objects.values[place]]
-        shown = repr(chr(letter)) if objects.letters == "str" else str(letter)
+        code = objects.values[place]
+        (letter,) = letters_of(objects.alphabet[code : code + 1], objects.letters)
         raise ValueError(
-            f"X[{item}] has the letter {shown}, which no training object has; with "
+            f"X[{item}] has the letter {letter!r}, which no training object has; with "
             'unseen_letters="allow" it differs from every letter of the model'
         )

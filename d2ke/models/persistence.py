@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, BinaryIO
 
@@ -135,7 +136,7 @@ def _write_block(group: h5py.Group, block: FittedBlock) -> None:
         )
     group.attrs["name"], group.attrs["distance"] = block.name, block.distance
     group.attrs["from_omega"] = bool(block.from_omega)
-    group.attrs["parameters"] = json.dumps(dict(block.parameters))
+    group.attrs["parameters"] = json.dumps(_as_json(dict(block.parameters)))
     views = []
     for position, view in enumerate(block.views):
         name, arguments = view_name(view)
@@ -245,6 +246,32 @@ def _model(store: h5py.File) -> D2KEModel:
     )
 
 
+def _as_json(value: Any) -> Any:
+    """Return a distance's parameters with arrays, bytes, tuples and mappings as JSON has them."""
+    if isinstance(value, np.ndarray):
+        return {"array": value.tolist()}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, bytes):
+        return {"bytes": list(value)}
+    if isinstance(value, tuple):
+        return {"tuple": [_as_json(part) for part in value]}
+    if isinstance(value, Mapping) and not all(type(key) is str for key in value):
+        return {"mapping": [[_as_json(key), _as_json(part)] for key, part in value.items()]}
+    if isinstance(value, Mapping):
+        return {key: _as_json(part) for key, part in value.items()}
+    return [_as_json(part) for part in value] if isinstance(value, list) else value
+
+
+def _from_json(value: dict[str, Any]) -> Any:
+    """Return what `_as_json` wrote in the place of something else."""
+    makers = {"array": np.array, "bytes": bytes, "tuple": tuple, "mapping": dict}
+    name, part = next(iter(value.items()), (None, None))
+    if len(value) == 1 and name in makers and isinstance(part, list):
+        return makers[name](part)
+    return value
+
+
 def _linear(group: h5py.Group) -> LinearModel:
     classes = None
     if "classes" in group:
@@ -266,7 +293,7 @@ def _linear(group: h5py.Group) -> LinearModel:
 
 def _block(group: h5py.Group) -> FittedBlock:
     row = find_distance(group.attrs["distance"])
-    parameters = json.loads(group.attrs["parameters"])
+    parameters = json.loads(group.attrs["parameters"], object_hook=_from_json)
     check_parameters(row, parameters)
     omega = get_objects(group_of(group, "omega"))
     if omega.kind != row.kind or not len(omega) or (omega.lengths < row.shortest).any():

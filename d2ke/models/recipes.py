@@ -37,7 +37,7 @@ def default_blocks(
         distance = usual_distance(X.kind)
     row = find_distance(distance)
     if row.kind == "strings":
-        if parameters:
+        if parameters or row.name != "levenshtein":
             return (
                 Block("training objects", row.name, training_objects, R or 512, (), parameters),
             )

@@ -16,6 +16,7 @@ import numpy as np
 
 from d2ke.objects.container import Objects, adopt, code_dtype, offsets_of
 from d2ke.objects.packing import as_objects
+from d2ke.objects.tokens import encode
 
 _LAST = {"str": 0x10FFFF, "bytes": 0xFF, "int": 2**62}
 
@@ -189,15 +190,15 @@ def part(X: Any, start: float = 0.0, stop: float = 1.0) -> Objects:
                  weights)  # fmt: skip
 
 
-def mark_ends(X: Any, begin: int | None = None, end: int | None = None) -> Objects:
+def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
     """Put a mark before and after each string, so that a pattern can say "at the end".
 
     Parameters
     ----------
     X : Objects or what `pack` takes
         Strings.
-    begin, end : int, optional
-        The marks, as entries of the alphabet; by default letters that X does not have.
+    begin, end : int or token, optional
+        The marks, as entries of the alphabet, or tokens; by default letters that X does not have.
 
     Returns
     -------
@@ -221,12 +222,19 @@ def mark_ends(X: Any, begin: int | None = None, end: int | None = None) -> Objec
     if objects.kind != "strings":
         raise TypeError(f"mark_ends is for strings, got {objects!r}")
     if begin is None or end is None:
-        marks = _marks(objects)
-        begin, end = marks["begin"], marks["end"]
-    taken = np.isin([begin, end], objects.alphabet)
+        free = _marks(objects)
+        begin, end = free["begin"], free["end"]
+    letters: Any = objects.alphabet
+    marks = [begin, end]
+    if objects.letters == "token":
+        marks = [encode(begin, "begin"), encode(end, "end")]
+    else:
+        letters = letters.astype(np.int64)
+    taken = np.isin(marks, letters)
     if taken.any():
         raise ValueError(f"X has the letter {[begin, end][taken.argmax()]}, which is a mark")
-    alphabet = np.sort(np.append(objects.alphabet.astype(np.int64), [begin, end]))
+    alphabet = np.sort(np.append(letters, marks))
+    begin, end = marks
     codes = np.searchsorted(alphabet, objects.alphabet)[objects.values]
     offsets = offsets_of(objects.lengths + 2)
     values = np.empty(offsets[-1], code_dtype(len(alphabet)))
@@ -238,8 +246,13 @@ def mark_ends(X: Any, begin: int | None = None, end: int | None = None) -> Objec
     return adopt("strings", values, offsets, alphabet, objects.letters)
 
 
-def _marks(objects: Objects) -> dict[str, int]:
-    """Return the two largest letters that the strings do not have."""
+def _marks(objects: Objects) -> dict[str, Any]:
+    """Return the two largest letters that the strings do not have, or two tokens."""
+    if objects.letters == "token":
+        begin, end = "<begin>", "<end>"
+        while np.isin([encode(begin, "begin"), encode(end, "end")], objects.alphabet).any():
+            begin, end = f"<{begin}>", f"<{end}>"
+        return {"begin": begin, "end": end}
     free, letter = [], _LAST[objects.letters]
     known = set(objects.alphabet.tolist())
     while len(free) < 2 and letter >= 0:

@@ -11,7 +11,7 @@ import numpy as np
 
 from d2ke._ext import isa, near_strings
 from d2ke.distances.problem import Block, PairwiseProblem, Quantity
-from d2ke.distances.registry import common_letters
+from d2ke.distances.string_rows import common_letters
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists, without_own
 from d2ke.neighbors.problem import Search

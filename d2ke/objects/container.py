@@ -12,10 +12,11 @@ import numpy as np
 from d2ke._base.checks import choice
 from d2ke._base.memory import needs
 from d2ke._ext.frozen import freeze, is_frozen
+from d2ke.objects.tokens import letters_of
 from d2ke.objects.weighted_vectors import WeightedVectors
 
 OBJECT_KINDS = ("vectors", "strings")
-LETTER_TYPES = ("str", "bytes", "int")
+LETTER_TYPES = ("str", "bytes", "int", "token")
 
 
 class Objects:
@@ -38,9 +39,9 @@ class Objects:
         Object i is ``values[offsets[i]:offsets[i + 1]]``.
     alphabet : ndarray or None
         The letters of the strings, sorted: code points for `str`, byte values
-        for `bytes`, the integers themselves for integer sequences. None for
-        vectors.
-    letters : {"str", "bytes", "int"} or None
+        for `bytes`, the integers themselves for integer sequences, Python
+        literals as ASCII (``b"'the'"``) for tokens. None for vectors.
+    letters : {"str", "bytes", "int", "token"} or None
         What the letters are. None for vectors.
     weights : ndarray of float64, shape (total,), or None
         One weight for each vector, read-only; None for vectors of equal weight.
@@ -117,11 +118,14 @@ class Objects:
                 raise ValueError("alphabet and letters must be None for vectors")
             return
         choice("letters", self.letters, LETTER_TYPES)
-        if alphabet is None or alphabet.ndim != 1 or alphabet.dtype.kind not in "iu":
-            raise TypeError("alphabet must be a one-dimensional array of integers")
+        tokens = self.letters == "token"
+        if alphabet is None or alphabet.ndim != 1 or alphabet.dtype.kind not in "iuS":
+            raise TypeError("alphabet must be a one-dimensional array of integers or of tokens")
+        if tokens != (alphabet.dtype.kind == "S"):
+            raise TypeError(f"alphabet of {self.letters} must not hold {alphabet.dtype}")
         if (alphabet[1:] <= alphabet[:-1]).any():
             raise ValueError("alphabet must ascend")
-        if self.letters != "int" and alphabet.size:
+        if self.letters in ("str", "bytes") and alphabet.size:
             most = 0x10FFFF if self.letters == "str" else 255
             if alphabet[0] < 0 or alphabet[-1] > most:
                 raise ValueError(f"alphabet of {self.letters} must lie between 0 and {most}")
@@ -182,7 +186,7 @@ class Objects:
             return symbols.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
         if self.letters == "bytes":
             return symbols.astype(np.uint8).tobytes()
-        return symbols
+        return symbols if self.letters == "int" else letters_of(symbols, "token")
 
     def __getitem__(self, index: Any) -> Any:
         """One object for an integer; Objects for a slice, an index array or a boolean mask.

@@ -13,6 +13,7 @@ from d2ke._base.checks import choice, flag
 from d2ke._base.memory import needs
 from d2ke.objects.container import OBJECT_KINDS, Objects, adopt, code_dtype, offsets_of
 from d2ke.objects.readings import Layout
+from d2ke.objects.tokens import holds_tokens, index_tokens, is_token_list
 from d2ke.objects.weighted_vectors import weights_of_items
 
 _LARGEST_EXACT_INTEGER = 2**53
@@ -26,6 +27,7 @@ needs(
         "vectors": "N + b N + c N + 256 n",
         "str, bytes": "12 N + 64 n",
         "sequences of integers": "72 N + 256 n",
+        "sequences of tokens, few of them different": "24 N + 256 n",
     },
 )
 
@@ -50,13 +52,15 @@ def pack(
           bring their weights;
         - a sequence of `str`, or of `bytes`, or (with ``kind="strings"``) of
           1-D integer arrays: strings;
+        - a sequence of lists of `str` (words, states, codes) or, with ``kind="strings"``, of lists
+          of `str`, `bytes`, `int`, `bool`, None and tuples of them: strings of such tokens;
         - an object array such as `scipy.io.loadmat` gives for a cell: as the
           sequence of its elements (a row or a column);
         - a numeric (n, length) or (n, length, dim) array: n series of equal
           length, or of the given `lengths`.
     kind : {"vectors", "strings"}, optional
         Needed only for integer sequences, which are series of one channel
-        unless ``kind="strings"``.
+        unless ``kind="strings"``, and for tokens that are not text.
     lengths : array_like of int, shape (n,), optional
         For a padded (n, length[, dim]) array: how much of each row counts.
     channels_first : bool, optional
@@ -84,7 +88,8 @@ def pack(
     ------
     TypeError
         Items of types that are not understood or do not mix (`bytes` among
-        `str`, complex numbers, a `str` instead of a sequence of them).
+        `str`, complex numbers, a `str` instead of a sequence of them); tokens that
+        are unhashable, floats or of types that no file can hold.
     ValueError
         No items; NaN or infinity (naming the item and the position); different
         numbers of channels; integers that float64 cannot hold; wrong shapes or
@@ -103,6 +108,8 @@ def pack(
     <2 sequences of 3-dimensional vectors, float64, lengths 5 to 8>
     >>> d2ke.pack(["AC", "GATTACA"])
     <2 strings over 4 letters, lengths 2 to 7>
+    >>> d2ke.pack([["the", "cat"], ["the"]])[0]
+    ['the', 'cat']
     >>> d2ke.pack(np.zeros((2, 6, 3)), lengths=[6, 4]).lengths
     array([6, 4])
     >>> d2ke.pack([np.zeros((2, 3)), np.ones((1, 3))], weights=[[0.25, 0.75], [1]]).weights
@@ -151,7 +158,9 @@ def _unweighted(items: Any, layout: Layout, name: str, kind: str | None, lengths
     padded = items.shape[1:] if _is_padded(items) else None
     items = _as_list(items, lengths, layout.channels_first, name)
     if kind is None:
-        kind = "strings" if isinstance(items[0], (str, bytes)) else "vectors"
+        first = next((one for one in items if not isinstance(one, (list, tuple)) or one), items[0])
+        text = isinstance(items[0], (str, bytes)) or is_token_list(first)
+        kind = "strings" if text else "vectors"
     if kind == "strings":
         if layout.channels_first:
             raise TypeError(f"channels_first does not apply to strings, which {name} holds")
@@ -371,9 +380,11 @@ def _pack_strings(items: list[Any], name: str) -> Objects:
             f"{name}[{i}] is {type(items[i]).__name__}, {name}[0] is {type(items[0]).__name__}; "
             "all must be of one type"
         )
+    if letters == "int" and holds_tokens(items):
+        return _pack_tokens(items, name)
     if letters == "int":
-        offsets = offsets_of(np.fromiter(map(np.size, items), dtype=np.int64, count=len(items)))
         sequences = [_integers(item, i, name) for i, item in enumerate(items)]
+        offsets = offsets_of(np.fromiter(map(len, sequences), dtype=np.int64, count=len(items)))
         symbols = np.empty(offsets[-1], dtype=np.int64)
         for run in runs:
             stop = min(run.stop, len(items))
@@ -389,6 +400,19 @@ def _pack_strings(items: list[Any], name: str) -> Objects:
             symbols[offsets[run.start] : offsets[run.start] + len(part)] = part
     alphabet, codes = _indexed(symbols)
     return adopt("strings", codes, offsets, alphabet, letters)
+
+
+def _pack_tokens(items: list[Any], name: str) -> Objects:
+    for i, item in enumerate(items):
+        if not isinstance(item, (list, tuple, range)) and not (
+            isinstance(item, np.ndarray) and item.ndim == 1
+        ):
+            raise TypeError(
+                f"{name}[{i}] is {type(item).__name__}; a list of tokens is needed, as others are"
+            )
+    offsets = offsets_of(np.fromiter(map(len, items), dtype=np.int64, count=len(items)))
+    alphabet, codes = index_tokens(items, int(offsets[-1]), name)
+    return adopt("strings", codes.astype(code_dtype(len(alphabet))), offsets, alphabet, "token")
 
 
 def _joined(items: list[Any], letters: str) -> np.ndarray:
@@ -422,7 +446,7 @@ def _indexed(symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _integers(item: Any, i: int, name: str) -> np.ndarray:
-    array = np.asarray(item)
+    array = _array(item, f"{name}[{i}]")
     if array.size == 0 and array.ndim == 1:
         return np.empty(0, dtype=np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":

@@ -120,8 +120,8 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
     ----------
     R : int
         Number of strings, at least 1.
-    alphabet : str, bytes or sequence of int
-        The letters, each once.
+    alphabet : str, bytes or sequence of int or of tokens
+        The letters, each once; tokens are as `pack` takes them.
     length : int or (int, int)
         Range of the lengths, both ends included; an integer fixes the length.
     seed : int, SeedSequence, Generator or RandStream
@@ -155,9 +155,12 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
     lengths = length_range("length", length)
     if not isinstance(alphabet, (str, bytes, Sequence, np.ndarray)):
         raise TypeError(
-            "alphabet must be a str, bytes or a sequence of integers, got "
+            "alphabet must be a str, bytes or a sequence of integers or of tokens, got "
             f"{type(alphabet).__name__}"
         )
+    if not isinstance(alphabet, (str, bytes)) and len(alphabet) > 0 and _are_letters(alphabet):
+        joined = "".join(alphabet)
+        raise TypeError(f"alphabet is a sequence of single letters; write {joined[:20]!r}")
     if len(alphabet) == 0:
         raise ValueError("alphabet is empty: at least one letter is needed")
     letters = pack([alphabet], kind="strings", name="alphabet")
@@ -174,6 +177,10 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
     )
     values = codes.astype(letters.values.dtype)
     return adopt("strings", values, offsets, letters.alphabet, letters.letters)
+
+
+def _are_letters(alphabet: Any) -> bool:
+    return all(isinstance(letter, str) and len(letter) == 1 for letter in alphabet)
 
 
 needs("random_sets", "18 N + 16 n", "fewer or smaller sets")

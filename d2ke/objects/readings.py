@@ -10,6 +10,7 @@ import numpy as np
 
 from d2ke._base.advice import warn
 from d2ke.objects.container import Objects
+from d2ke.objects.tokens import letters_of
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def warn_of_letters(x: Objects, omega: Objects, x_name: str, name: str) -> None:
             f"has {_shown(x)}; distances to such objects depend on lengths only"
         )
         return
-    if x.letters == "int":
+    if x.letters in ("int", "token"):
         return
     known, own = (set(map(chr, one.alphabet.tolist())) for one in (x, omega))
     turned = sorted(
@@ -77,6 +78,5 @@ def warn_of_letters(x: Objects, omega: Objects, x_name: str, name: str) -> None:
 def _shown(objects: Objects, used: np.ndarray | None = None) -> str:
     """Return some letters as text."""
     letters = objects.alphabet if used is None else objects.alphabet[used]
-    some = letters[:8].tolist()
-    text = ", ".join(repr(chr(c)) if objects.letters == "str" else str(c) for c in some)
+    text = ", ".join(map(repr, letters_of(letters[:8], objects.letters)))
     return text + (", ..." if len(letters) > 8 else "")

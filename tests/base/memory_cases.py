@@ -107,10 +107,13 @@ def of_large_objects(n, distance):
     return partial(d2ke.distance_matrix, X, Y, distance, **ONE, **params)
 
 
-@at({"n": 300_000}, tiny={"n": 30})
-def of_large_strings(n):
+@variants(
+    "distance",
+    *("levenshtein", "damerau_levenshtein", "hamming", "jaccard", "weighted_levenshtein"),
+)({"n": 300_000}, tiny={"n": 30})
+def of_large_strings(n, distance):
     out = np.empty((n, 2))
-    given = words(n, 20), words(2, 5, "ACGTX"), "levenshtein"
+    given = words(n, 20), words(2, 20, "ACGTX"), distance
     return partial(d2ke.distance_matrix, *given, out=out, **ONE)
 
 
@@ -824,6 +827,14 @@ def pack_integers(n):
     items = list(np.random.default_rng(0).integers(0, 10**12, (n, 2000)))
     call = partial(d2ke.pack, items, kind="strings")
     return call, ("pack", "sequences of integers", {"n": n, "N": 2000 * n})
+
+
+@at({"n": 1000}, tiny={"n": 30})
+def pack_tokens(n):
+    letters = [f"token {i}" for i in range(300)]
+    items = [letters[i % 100 :] * 20 for i in range(n)]
+    sizes = {"n": n, "N": sum(map(len, items))}
+    return partial(d2ke.pack, items), ("pack", "sequences of tokens, few of them different", sizes)
 
 
 @at({"n": 20_000}, tiny={"n": 30})

@@ -27,7 +27,7 @@ NAMES = [name for name, *_ in memory_cases.CASES]
 GROUPS = 4  # of cases, each in a process of its own
 QUICK = [
     "distance_matrix-12000-1000",
-    "of_large_strings-300000",
+    "of_large_strings-300000-levenshtein",
     "d2ke_features-12000-1000",
     "d2ke_gram-3000-50-3000",
     "dsk_gram-1500-None",

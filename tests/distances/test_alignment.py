@@ -396,7 +396,10 @@ def test_defaults_and_aliases():
     assert d2ke.align([1.0], [2.0]).distance == "dtw"
     assert d2ke.align("ab", "b", "edit").distance == "levenshtein"
     assert d2ke.align([1], [2], "wmd").distance == "emd"
-    assert set(module.ALIGNERS) == {row.name for row in DISTANCES} - {"kernel", *ELASTIC}
+    without = {"kernel", *ELASTIC, *reference.STRINGS} - {"levenshtein"}
+    assert set(module.ALIGNERS) == {row.name for row in DISTANCES} - without
+    with pytest.raises(ValueError, match="'osa' has no alignment; those that have one: dtw, lev"):
+        d2ke.align("ab", "ba", "osa")
 
 
 def test_one_object_of_a_collection():

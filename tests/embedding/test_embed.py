@@ -118,7 +118,7 @@ def test_layouts(change):
     [
         (name, dtype)
         for name in d2ke.distance_names()
-        for dtype in ((np.float64,) if name == "levenshtein" else (np.float64, np.float32))
+        for dtype in ((np.float64,) if name in reference.STRINGS else (np.float64, np.float32))
     ],
 )
 @pytest.mark.parametrize("link", ["exp", "distance"])

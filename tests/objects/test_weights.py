@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+import reference
 from scipy import LowLevelCallable
 
 import d2ke
@@ -168,7 +169,8 @@ def test_refused_objects():
         d2ke.pack([[1.0, 2.0]], weights=[np.ma.array([1.0, 1.0], mask=[False, True])])
 
 
-OTHERS = [name for name in d2ke.distance_names() if name not in ("emd", "kernel", "levenshtein")]
+USERS = ("emd", "kernel", *reference.STRINGS)
+OTHERS = [name for name in d2ke.distance_names() if name not in USERS]
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -44,6 +44,17 @@ PARAMETERS = {
     ],
 }
 WEIGHTED = ("emd", "kernel")
+EDITS = {
+    "osa": {},
+    "damerau_levenshtein": {},
+    "hamming": {},
+    "indel": {},
+    "jaccard": {},
+    "weighted_levenshtein": {
+        "substitution": {("A", "C"): 0.25, ("C", "A"): 0.5}, "mismatch": 0.75, "gap_open": 2.0,
+        "gap_extend": 0.5,
+    },
+}  # fmt: skip
 
 
 def matrices(X, Y, distance, **parameters):
@@ -82,6 +93,19 @@ def vector_distances(name, dtype):
 for _name in PARAMETERS:
     for _dtype in (np.float32, np.float64):
         exact(f"distances/{_name}/{np.dtype(_dtype).name}", _name, _dtype)(vector_distances)
+
+
+@exact("distances/edits")
+def edits():
+    made = {}
+    for name, parameters in EDITS.items():
+        lengths = (70, 70) if name == "hamming" else (0, 150)
+        X, Y = words(54, 9, lengths=lengths), words(55, 5, lengths=lengths)
+        tokens = [[letter + "." for letter in one] for one in X]
+        made[name] = [matrices(X, None, name, **parameters), matrices(X, Y, name, **parameters)]
+        if name != "weighted_levenshtein":
+            made[name] += [d2ke.distance_matrix(tokens, None, name)]
+    return made
 
 
 @exact("distances/mixed precision and special values")
@@ -126,7 +150,7 @@ def _told(found):
 @exact("distances/names")
 def distance_names():
     names = d2ke.distance_names()
-    missing = set(names) - {*PARAMETERS, "levenshtein"}
+    missing = set(names) - {*PARAMETERS, *EDITS, "levenshtein"}
     if missing:
         raise ValueError(f"distances without a case: {missing}")
     others = {"dynamic_time_warping": {}, "wasserstein": {}, "wmd": {}, "modified_hausdorff": {},

@@ -17,6 +17,7 @@ POSIX = [
 
 RNG = np.random.default_rng(0)
 STRINGS = d2ke.pack(["".join(RNG.choice(list("ACGT"), n)) for n in RNG.integers(0, 20, 700)])
+EQUAL = d2ke.random_strings(60, "ACGT", length=(9, 9), seed=1)
 OMEGA = d2ke.random_strings(150, "ACGT", length=(2, 8), seed=0)
 HOW = {"distance": "levenshtein", "gamma": 0.3}
 VECTORS = d2ke.pack([RNG.standard_normal((n, 2)) for n in RNG.integers(1, 6, 40)])

@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 import pytest
 import reference
-from block_cases import HOW, OMEGA, POSIX, STRINGS, VECTORS, WEIGHTED, embed
+from block_cases import EQUAL, HOW, OMEGA, POSIX, STRINGS, VECTORS, WEIGHTED, embed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import same
@@ -54,7 +54,8 @@ def test_same_bits_for_every_block_size(tmp_path, data, features):
 @pytest.mark.parametrize("distance", d2ke.distance_names())
 @pytest.mark.parametrize("among", [True, False])
 def test_same_bits_for_every_distance(file, small_blocks, distance, among):
-    X = STRINGS[:60] if distance == "levenshtein" else WEIGHTED if distance == "emd" else VECTORS
+    X = STRINGS[:60] if distance in reference.STRINGS else VECTORS
+    X = WEIGHTED if distance == "emd" else EQUAL if distance == "hamming" else X
     Y = None if among else X[5:20]
     params = reference.given(distance)
     for n_threads in (1, 2):

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Edit distances with costs of letters, from one string to many, one to a lane (Gotoh 1982).
+ *
+ * Three tables: the least cost, that of paths that end in a deletion, and that of paths that end in
+ * an insertion, of which a row and a vector are kept.  The costs of substituting a letter of x by
+ * those of the block's strings are a row of their own; as many of them as fit into WEIGHTED_ROWS
+ * bytes are kept, at least one, the others are made again when they are needed.
+ */
+enum {
+    WEIGHTED_GROUPS = 2, /* vectors that hide each other's latency */
+    WEIGHTED_LANES = WEIGHTED_GROUPS * LANES_f64,
+    WEIGHTED_ROWS = 1 << 19,
+};
+
+typedef v_f64 weighted_vectors[WEIGHTED_GROUPS];
+
+typedef struct {
+    d2ke_cache cache;
+    int64_t longest;
+    int64_t n_rows;
+    int64_t *keys;   /* the letter of each kept row of costs, or -1 */
+    uint32_t *letters; /* of the block's strings, side by side; NO_LETTER after a string's end */
+    weighted_vectors *first, *next; /* costs of insertions, for each column */
+    weighted_vectors *score, *deletion; /* per column */
+    weighted_vectors *rows;
+} weighted_scratch_t;
+
+#define WEIGHTED_NO_LETTER UINT32_MAX
+
+static int64_t weighted_rows(const d2ke_problem *problem)
+{
+    const weighted_options *o = problem->options;
+    int64_t row = (problem->y.longest + 1) * (int64_t)sizeof(weighted_vectors);
+    int64_t fit = WEIGHTED_ROWS / row;
+    return fit < 1 ? 1 : fit < o->n_letters ? fit : o->n_letters < 1 ? 1 : o->n_letters;
+}
+
+static size_t weighted_scratch(const d2ke_problem *problem)
+{
+    int64_t columns = problem->y.longest + 1, rows = weighted_rows(problem);
+    return d2ke_round_up(sizeof(weighted_scratch_t), 64) + d2ke_round_up(rows * 8, 64)
+           + d2ke_round_up(columns * WEIGHTED_LANES * 4, 64)
+           + (4 + rows) * columns * sizeof(weighted_vectors);
+}
+
+static void weighted_prepare(const d2ke_problem *problem, int64_t block, weighted_scratch_t *s)
+{
+    const weighted_options *o = problem->options;
+    int64_t first = problem->blocks[block], n = problem->blocks[block + 1] - first;
+    int64_t columns = problem->y.longest + 1;
+    char *memory = (char *)s + d2ke_round_up(sizeof *s, 64);
+    s->cache.block = block;
+    s->n_rows = weighted_rows(problem);
+    s->keys = (int64_t *)memory;
+    memory += d2ke_round_up(s->n_rows * 8, 64);
+    s->letters = (uint32_t *)memory;
+    memory += d2ke_round_up(columns * WEIGHTED_LANES * 4, 64);
+    s->first = (weighted_vectors *)memory;
+    s->next = s->first + columns;
+    s->score = s->next + columns;
+    s->deletion = s->score + columns;
+    s->rows = s->deletion + columns;
+    s->longest = 0;
+    for (int64_t k = 0; k < n; k++) {
+        int64_t length = d2ke_length(&problem->y, problem->order[first + k]);
+        s->longest = length > s->longest ? length : s->longest;
+    }
+    for (int64_t r = 0; r < s->n_rows; r++)
+        s->keys[r] = -1;
+    memset(s->letters, 0xff, (s->longest + 1) * WEIGHTED_LANES * sizeof *s->letters);
+    memset(s->first, 0, (s->longest + 1) * sizeof *s->first);
+    memset(s->next, 0, (s->longest + 1) * sizeof *s->next);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t item = problem->order[first + k], length = d2ke_length(&problem->y, item);
+        const uint32_t *from = (const uint32_t *)problem->y.values + problem->y.offsets[item];
+        for (int64_t j = 0; j < length; j++) {
+            int64_t at = (j + 1) * WEIGHTED_LANES + k;
+            s->letters[at] = from[j];
+            ((double *)s->first)[at] = o->insert_first[o->classes[from[j]]];
+            ((double *)s->next)[at] = o->insert_next[o->classes[from[j]]];
+        }
+    }
+}
+
+/* The costs of substituting the letter by each of the block's letters. */
+static const weighted_vectors *weighted_row(const weighted_options *o, const weighted_scratch_t *s,
+                                            int64_t columns, uint32_t letter)
+{
+    int64_t r = letter % s->n_rows;
+    weighted_vectors *row = s->rows + r * columns;
+    if (s->keys[r] == letter)
+        return row;
+    s->keys[r] = letter;
+    uint32_t own = o->classes[letter];
+    const double *costs = o->substitution + own * o->n_classes;
+    double equal = o->equal[own], *out = (double *)row;
+    for (int64_t at = WEIGHTED_LANES; at < (s->longest + 1) * WEIGHTED_LANES; at++) {
+        uint32_t other = s->letters[at];
+        out[at] = other == letter               ? equal
+                  : other == WEIGHTED_NO_LETTER ? 0
+                                                : costs[o->classes[other]];
+    }
+    return row;
+}
+
+/* The next row; `cost` of deleting the letter of x as the first or as a later one of a run. */
+D2KE_INLINE void weighted_step(const weighted_scratch_t *s, const weighted_vectors *costs,
+                               double delete_first, double delete_next, const int free,
+                               const int affine)
+{
+    const v_f64 first = set_f64(delete_first), next = set_f64(delete_next);
+    weighted_vectors *score = s->score, *deletion = s->deletion;
+    weighted_vectors left, diagonal, insertion;
+    D2KE_UNROLL for (int g = 0; g < WEIGHTED_GROUPS; g++) {
+        diagonal[g] = score[0][g];
+        v_f64 gone = diagonal[g] + first;
+        if (affine)
+            gone = min_f64(gone, deletion[0][g] + next);
+        left[g] = free ? set_f64(0) : gone;
+        score[0][g] = left[g];
+        deletion[0][g] = gone;
+        insertion[g] = set_f64(INFINITY);
+    }
+    for (int64_t j = 1; j <= s->longest; j++) {
+        D2KE_UNROLL for (int g = 0; g < WEIGHTED_GROUPS; g++) {
+            v_f64 up = score[j][g], gone = up + first, come = left[g] + s->first[j][g];
+            if (affine) {
+                gone = min_f64(gone, deletion[j][g] + next);
+                come = min_f64(come, insertion[g] + s->next[j][g]);
+                deletion[j][g] = gone;
+                insertion[g] = come;
+            }
+            left[g] = min_f64(min_f64(diagonal[g] + costs[j][g], gone), come);
+            diagonal[g] = up;
+            score[j][g] = left[g];
+        }
+    }
+}
+
+static void weighted(const d2ke_problem *problem, int64_t row, int64_t block, void *scratch,
+                     double *result, const d2ke_poll *poll)
+{
+    const weighted_options *o = problem->options;
+    weighted_scratch_t *s = scratch;
+    if (s->cache.block != block)
+        weighted_prepare(problem, block, s);
+    int64_t n = d2ke_length(&problem->x, row), columns = problem->y.longest + 1, steps = 0;
+    int64_t begin = problem->blocks[block], n_items = problem->blocks[block + 1] - begin;
+    const uint32_t *text = (const uint32_t *)problem->x.values + problem->x.offsets[row];
+    const double *score[WEIGHTED_LANES]; /* of each string's last column */
+    for (int64_t k = 0; k < n_items; k++) {
+        int64_t length = d2ke_length(&problem->y, problem->order[begin + k]);
+        score[k] = (const double *)s->score + length * WEIGHTED_LANES + k;
+    }
+    for (int g = 0; g < WEIGHTED_GROUPS; g++) {
+        v_f64 come = set_f64(INFINITY), last = set_f64(0);
+        s->score[0][g] = last;
+        s->deletion[0][g] = come;
+        for (int64_t j = 1; j <= s->longest; j++) {
+            come = min_f64(last + s->first[j][g], come + s->next[j][g]);
+            s->score[j][g] = last = come;
+            s->deletion[j][g] = set_f64(INFINITY);
+        }
+    }
+    for (int64_t k = 0; k < n_items; k++)
+        result[k] = *score[k];
+    for (int64_t i = 0; i < n; i++) {
+        const weighted_vectors *costs = weighted_row(o, s, columns, text[i]);
+        double first = o->delete_first[o->classes[text[i]]];
+        double next = o->delete_next[o->classes[text[i]]];
+        if (o->mode == LEV_INFIX && o->affine)
+            weighted_step(s, costs, first, next, 1, 1);
+        else if (o->mode == LEV_INFIX)
+            weighted_step(s, costs, first, next, 1, 0);
+        else if (o->affine)
+            weighted_step(s, costs, first, next, 0, 1);
+        else
+            weighted_step(s, costs, first, next, 0, 0);
+        if (o->mode != LEV_GLOBAL)
+            for (int64_t k = 0; k < n_items; k++)
+                result[k] = *score[k] < result[k] ? *score[k] : result[k];
+        steps += columns;
+        if (steps >= 100000) {
+            steps = 0;
+            if (d2ke_stopped(poll))
+                return;
+        }
+    }
+    if (o->mode == LEV_GLOBAL)
+        for (int64_t k = 0; k < n_items; k++)
+            result[k] = *score[k];
+}

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Costs of letters: what substitutions, insertions, deletions and gaps of an edit distance cost."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from d2ke._ext import edits, strings
+from d2ke.distances.string_rows import common_letters
+from d2ke.objects.container import Objects
+from d2ke.objects.tokens import letters_of, symbols_of
+
+_LARGEST = 1e200  # of a cost: sums of them are finite
+_SHOWN = 8  # letters in an error
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """Costs by classes of letters: one for each named letter, and the last one for all others.
+
+    Attributes
+    ----------
+    letters : tuple
+        The named letters.
+    substitution : ndarray, shape (classes, classes)
+        Of a letter of x by another letter of y.
+    own : ndarray, shape (5, classes)
+        Of a letter by itself; of deleting it first and later in a run; of inserting it.
+    others : bool
+        Whether there are costs of other letters.
+    affine : bool
+        Whether the first letter of a run has a cost of its own.
+    """
+
+    letters: tuple
+    substitution: np.ndarray
+    own: np.ndarray
+    others: bool
+    affine: bool
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether x and y may be exchanged."""
+        turned = np.array_equal(self.substitution, self.substitution.T)
+        return turned and np.array_equal(self.own[1:3], self.own[3:5])
+
+    def classes(self, objects: Objects) -> np.ndarray:
+        """Return the class of each letter of the objects' alphabet."""
+        others = len(self.letters)
+        classes = np.full(max(1, len(objects.alphabet)), others, dtype=np.uint32)
+        symbols, numbers_ = symbols_of(self.letters, objects.letters)
+        if len(symbols) and len(objects.alphabet):
+            order = np.argsort(symbols, kind="stable")
+            places = np.searchsorted(symbols, objects.alphabet, sorter=order)
+            nearest = order[np.minimum(places, len(symbols) - 1)]
+            known = symbols[nearest] == objects.alphabet
+            classes[: len(known)][known] = numbers_[nearest][known]
+        return classes
+
+
+def cost(name: str, value: Any) -> float:
+    """Check one cost."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number >= 0, got {value!r}")
+    result = float(value) if abs(value) <= _LARGEST or value != value else math.inf
+    if not 0 <= result <= _LARGEST:
+        raise ValueError(f"{name} must be a cost between 0 and {_LARGEST}, got {value}")
+    return result
+
+
+def no_cost_or_cost(name: str, value: Any) -> float | None:
+    """Check one cost, or None."""
+    return None if value is None else cost(name, value)
+
+
+def letter_costs(name: str, value: Any) -> float | dict[Any, float]:
+    """Check the cost of every letter, or a mapping of letters to costs."""
+    if not isinstance(value, Mapping):
+        return cost(name, value)
+    return {letter: cost(f"{name}[{letter!r}]", one) for letter, one in value.items()}
+
+
+def pair_costs(name: str, value: Any) -> np.ndarray | dict[tuple, float] | None:
+    """Check costs of pairs of letters: a mapping, or a square array."""
+    if value is None:
+        return None
+    if isinstance(value, Mapping):
+        for pair in value:
+            if not isinstance(pair, (tuple, str)) or len(pair) != 2:
+                raise TypeError(f"{name} has the key {pair!r}; a pair of letters is needed")
+        return {tuple(pair): cost(f"{name}[{pair!r}]", one) for pair, one in value.items()}
+    array = np.asarray(value)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise ValueError(f"{name} must be a mapping or a square array, got shape {array.shape}")
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must hold numbers, got {array.dtype}")
+    array = array.astype(np.float64)
+    wrong = np.argwhere(~((array >= 0) & (array <= _LARGEST)))
+    if len(wrong):
+        i, j = wrong[0].tolist()
+        raise ValueError(
+            f"{name}[{i}, {j}] must be a cost between 0 and {_LARGEST}, got {array[i, j]}"
+        )
+    return array
+
+
+def letters_in_order(name: str, value: Any) -> tuple | None:
+    """Check the letters of the rows of an array of costs."""
+    if value is None:
+        return None
+    if not isinstance(value, (str, bytes, Sequence, np.ndarray)):
+        raise TypeError(f"{name} must be a string or a sequence of letters, got {value!r}")
+    letters = tuple(value.tolist() if isinstance(value, np.ndarray) else value)
+    twice = [letter for i, letter in enumerate(letters) if letter in letters[:i]]
+    if twice:
+        raise ValueError(f"{name} has the letter {twice[0]!r} twice")
+    return letters
+
+
+def together(**parameters: Any) -> dict[str, Any]:
+    """Return the checked parameters with one record of all costs in the place of each."""
+    insertion, deletion = parameters.get("insertion"), parameters.get("deletion")
+    gaps = parameters.get("gap_open"), parameters.get("gap_extend")
+    _check_gaps(gaps, insertion is not None or deletion is not None)
+    pairs, mismatch = _pairs(*map(parameters.get, ("substitution", "alphabet", "mismatch")))
+    named = [letter for pair in pairs for letter in pair]
+    for costs in (insertion, deletion):
+        named += costs if isinstance(costs, dict) else ()
+    letters = tuple(dict.fromkeys(named))
+    own = np.ones((5, len(letters) + 1))
+    own[0] = [*(pairs.get((a, a), 0.0) for a in letters), 0.0]
+    for row, costs in ((1, deletion), (3, insertion)):
+        if isinstance(costs, dict):
+            own[row, :-1] = [costs.get(letter, 1.0) for letter in letters]
+        elif costs is not None:
+            own[row] = costs
+        own[row + 1] = own[row]
+    affine = gaps[0] is not None
+    if affine:
+        own[1::2], own[2::2] = gaps
+    matrix = _matrix(pairs, letters, mismatch)
+    costs = Costs(letters, matrix, own, mismatch is not None, affine)
+    return {"costs": costs, "mode": parameters.get("mode", strings.GLOBAL)}
+
+
+def _check_gaps(gaps: tuple[float | None, float | None], others: bool) -> None:
+    opened, extended = gaps
+    if opened is None and extended is None:
+        return
+    if opened is None or extended is None:
+        raise TypeError("gap_open and gap_extend go together; one of them is missing")
+    if others:
+        raise TypeError("insertion and deletion do not go with gap_open and gap_extend")
+    if opened < extended:
+        raise ValueError(
+            f"gap_open is {opened} and gap_extend is {extended}; beginning a gap must not cost "
+            "less than extending it"
+        )
+
+
+def _pairs(
+    substitution: Any, alphabet: tuple | None, mismatch: float | None
+) -> tuple[dict[tuple, float], float | None]:
+    """Return the costs of pairs of letters, and that of all others."""
+    if not isinstance(substitution, np.ndarray):
+        if alphabet is not None:
+            raise TypeError("alphabet goes with substitution as an array")
+        if substitution is None:
+            return {}, 1.0 if mismatch is None else mismatch
+        return substitution, mismatch
+    if alphabet is None or len(alphabet) != len(substitution):
+        count = "none" if alphabet is None else len(alphabet)
+        raise TypeError(
+            f"substitution is an array of {len(substitution)} letters, which alphabet must name in "
+            f"order; it has {count}"
+        )
+    rows = zip(alphabet, substitution.tolist(), strict=True)
+    return {(a, b): one for a, row in rows for b, one in zip(alphabet, row, strict=True)}, mismatch
+
+
+def _matrix(pairs: Mapping[tuple, float], letters: tuple, mismatch: float | None) -> np.ndarray:
+    """Return the costs of all pairs of classes; a pair stands for both orders."""
+    K = len(letters)
+    matrix = np.full((K + 1, K + 1), 0.0 if mismatch is None else mismatch)
+    for i, a in enumerate(letters):
+        for j, b in enumerate(letters):
+            known = pairs.get((a, b), pairs.get((b, a), mismatch))
+            if known is None and a != b:
+                raise ValueError(
+                    f"substitution has no cost of the pair ({a!r}, {b!r}); name it, or give "
+                    "mismatch, the cost of all other pairs"
+                )
+            matrix[i, j] = known or 0.0
+    return matrix
+
+
+def check_letters(name: str, objects: Objects, costs: Costs | None = None, **_: Any) -> None:
+    """Refuse objects with letters that have no costs."""
+    if costs is None or costs.others:
+        return
+    classes = costs.classes(objects)
+    wrong = np.flatnonzero(classes[objects.values] == len(costs.letters))
+    if not wrong.size:
+        return
+    at = wrong[0]
+    i = int(np.searchsorted(objects.offsets, at, side="right")) - 1
+    missing = np.unique(objects.values[wrong])
+    shown = ", ".join(map(repr, letters_of(objects.alphabet[missing[:_SHOWN]], objects.letters)))
+    more = ", ..." if len(missing) > _SHOWN else ""
+    raise ValueError(
+        f"substitution has no costs of letters of {name}: {shown}{more} (the first in {name}[{i}] "
+        f"at {at - objects.offsets[i]}); name them, or give mismatch, the cost of all other pairs"
+    )
+
+
+def prepare_weighted(
+    x: Objects, y: Objects, same: bool, costs: Costs | None = None, mode: int = strings.GLOBAL
+) -> Any:
+    """Compile an edit distance with these costs."""
+    if costs is None:
+        costs = together()["costs"]
+    x_codes, y_codes, n_letters = common_letters(x, y)
+    both = np.zeros(max(1, n_letters), np.uint32)
+    for objects, codes in ((x, x_codes), (y, y_codes)):
+        if len(objects.values):
+            # A letter that occurs nowhere has no code, and no class is looked up for it.
+            both[codes] = costs.classes(objects)[objects.values]
+    return edits.weighted(
+        x_codes, x.offsets, y_codes, y.offsets, same, mode, both, costs.substitution, costs.own,
+        costs.affine,
+    )  # fmt: skip
+
+
+def not_symmetric(costs: Costs | None = None, mode: int = strings.GLOBAL) -> bool:
+    """Whether exchanging x and y may change the distance."""
+    return mode != strings.GLOBAL or not (costs is None or costs.symmetric)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the registry's distances of strings are made of: their letters, and their compiled forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.checks import choice
+from d2ke._ext import edits, strings
+from d2ke.objects.container import Objects, common_alphabet
+
+_MODES = {"global": strings.GLOBAL, "prefix": strings.PREFIX, "infix": strings.INFIX}
+_OVERREAD = 64  # bytes after the last letter that a kernel may read
+_LIST_BITS = 32  # of a letter of a set: bits of all letters may take as much as the lists
+
+
+def mode(name: str, value: Any) -> int:
+    """Check what of x the whole y is compared with."""
+    return _MODES[choice(name, value, list(_MODES))]
+
+
+def not_whole(mode: int = strings.GLOBAL, **_: Any) -> bool:
+    """Whether y is compared with a part of x."""
+    return mode != strings.GLOBAL
+
+
+def common_letters(x: Objects, y: Objects) -> tuple[np.ndarray, np.ndarray, int]:
+    """Letters of x and y as indices into their common alphabet."""
+    if x is y:
+        codes = not_empty(x.values.astype(np.uint32))
+        return codes, codes, len(x.alphabet)
+    alphabet, codes = common_alphabet([x, y])
+    return *(not_empty(part.astype(np.uint32)) for part in codes), len(alphabet)
+
+
+def not_empty(codes: np.ndarray) -> np.ndarray:
+    """Return the codes, or one 0 in the place of none: kernels want an address."""
+    return codes if codes.size else np.zeros(1, dtype=codes.dtype)
+
+
+def prepare_levenshtein(x: Objects, y: Objects, same: bool, mode: int = strings.GLOBAL) -> Any:
+    """Compile Levenshtein's distance."""
+    return strings.levenshtein(*_sides(x, y), same, mode)
+
+
+def prepare_osa(x: Objects, y: Objects, same: bool) -> Any:
+    """Compile the distance of optimal string alignment."""
+    return strings.osa(*_sides(x, y), same)
+
+
+def prepare_indel(x: Objects, y: Objects, same: bool) -> Any:
+    """Compile the distance of insertions and deletions."""
+    return strings.indel(*_sides(x, y), same)
+
+
+def prepare_damerau(x: Objects, y: Objects, same: bool) -> Any:
+    """Compile the unrestricted Damerau-Levenshtein distance."""
+    return edits.damerau(*_sides(x, y), same)
+
+
+def _sides(x: Objects, y: Objects) -> tuple[Any, ...]:
+    """Return the letters and offsets of both, and the size of their alphabet."""
+    x_codes, y_codes, n_letters = common_letters(x, y)
+    return x_codes, x.offsets, y_codes, y.offsets, n_letters
+
+
+def prepare_hamming(x: Objects, y: Objects, same: bool) -> Any:
+    """Compile Hamming's distance, in letters of 8 bits where they suffice."""
+    alphabet, codes = common_alphabet([x, y])
+    dtype = np.uint8 if len(alphabet) <= 2**8 else np.uint32
+    rest = np.zeros(_OVERREAD // dtype().itemsize, dtype)
+    x_codes = np.concatenate([codes[0].astype(dtype, copy=False), rest])
+    y_codes = x_codes
+    if x is not y:
+        y_codes = np.concatenate([codes[1].astype(dtype, copy=False), rest])
+    return edits.hamming(x_codes, x.offsets, y_codes, y.offsets)
+
+
+def check_one_length(x_name: str, x: Objects, y_name: str, y: Objects) -> None:
+    """Refuse strings of different lengths."""
+    length = x.lengths[0]
+    for name, objects in ((x_name, x), (y_name, y)):
+        others = np.flatnonzero(objects.lengths != length)
+        if others.size:
+            i = others[0]
+            raise ValueError(
+                f"{name}[{i}] has {objects.lengths[i]} letters, {x_name}[0] has {length}; "
+                "'hamming' compares strings of one length, 'levenshtein' and 'indel' those of any"
+            )
+
+
+def prepare_jaccard(x: Objects, y: Objects, same: bool) -> Any:
+    """Compile Jaccard's distance of the sets of letters: as bits where those take no more."""
+    alphabet, codes = common_alphabet([x, y])
+    pairs = ((x, codes[0]),) if x is y else ((x, codes[0]), (y, codes[1]))
+    n_letters = max(1, len(alphabet))
+    found = [_sets(objects, letters, n_letters) for objects, letters in pairs]
+    sizes = np.concatenate([np.diff(offsets) for _, offsets in found])
+    if n_letters <= max(64, _LIST_BITS * sizes.mean()):
+        sides = [(*_bits(*side, n_letters), np.diff(side[1])) for side in found]
+    else:
+        sides = [
+            (not_empty(members.astype(np.uint32)), offsets, np.diff(offsets))
+            for members, offsets in found
+        ]
+    return edits.jaccard(*sides[0], *sides[-1])
+
+
+def _sets(objects: Objects, codes: np.ndarray, n_letters: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return each object's different letters in order, and where they begin."""
+    n = len(objects)
+    owners = np.repeat(np.arange(n), objects.lengths)
+    keys = np.unique(owners * n_letters + codes)
+    return keys % n_letters, np.searchsorted(keys, np.arange(n + 1) * n_letters)
+
+
+def _bits(members: np.ndarray, offsets: np.ndarray, n_letters: int) -> tuple[np.ndarray, ...]:
+    """Return one bit for each letter of the alphabet and each set, and where its words begin."""
+    n, words = len(offsets) - 1, -(-n_letters // 64)
+    owners = np.repeat(np.arange(n), np.diff(offsets))
+    bits = np.zeros(n * words, np.uint64)
+    one = np.left_shift(np.uint64(1), (members % 64).astype(np.uint64))
+    np.bitwise_or.at(bits, owners * words + members // 64, one)
+    return bits, np.arange(n + 1) * words

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tokens as letters of strings: words, states, codes; in files and alphabets as Python literals."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+_LONGEST = 1024  # bytes of a token in an alphabet, whose entries are all of one width
+_KEPT = 1 << 16  # decoded tokens
+_NUMBERS = (int, float, complex, np.number, np.bool_, np.ndarray, list)
+_PLAIN = (str, bytes, bool, int, type(None))
+
+
+def is_token_list(item: Any) -> bool:
+    """Whether an item can only be a sequence of tokens: one of text or bytes."""
+    if isinstance(item, np.ndarray):
+        return item.ndim == 1 and item.dtype.kind in "US"
+    return isinstance(item, (list, tuple)) and len(item) > 0 and isinstance(item[0], (str, bytes))
+
+
+def holds_tokens(items: Sequence[Any]) -> bool:
+    """Whether some element of the items is no number, and none of the items is an array of them."""
+    if any(isinstance(item, np.ndarray) and item.dtype.kind in "US" for item in items):
+        return True
+    lists = [item for item in items if isinstance(item, (list, tuple))]
+    kinds = set(map(type, chain.from_iterable(lists)))
+    return not all(issubclass(kind, _NUMBERS) for kind in kinds)
+
+
+def encode(token: Any, name: str) -> bytes:
+    """Return a token as an ASCII literal; equal literals are equal tokens of one type."""
+    text = ascii(_plain(token, name)).encode()
+    if len(text) > _LONGEST:
+        raise ValueError(f"{name} takes {len(text)} bytes; a token may take {_LONGEST}")
+    return text
+
+
+def _plain(token: Any, name: str) -> Any:
+    """Return a token of Python's own types."""
+    if isinstance(token, np.generic):
+        token = token.item()
+    kind = type(token)
+    if kind is tuple:
+        return tuple(_plain(part, f"{name}[{i}]") for i, part in enumerate(token))
+    if kind in _PLAIN:
+        return token
+    if isinstance(token, float):
+        raise TypeError(
+            f"{name} is the float {token!r}; tokens are compared exactly: pack text or integers, "
+            'or leave out kind="strings" for series of numbers'
+        )
+    if kind.__hash__ is None:
+        raise TypeError(
+            f"{name} is an unhashable {kind.__name__}; tokens are str, bytes, int, bool, None or "
+            "tuples of them"
+        )
+    raise TypeError(
+        f"{name} is {kind.__name__}, which no file can hold as a token; tokens are str, bytes, "
+        "int, bool, None or tuples of them"
+    )
+
+
+@lru_cache(_KEPT)
+def decode(text: bytes) -> Any:
+    """Return the token of an entry of an alphabet."""
+    return ast.literal_eval(text.decode("ascii"))
+
+
+def index_tokens(items: Iterable[Any], total: int, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the alphabet of all tokens of the items, and their indices in it."""
+    known: dict[str | bytes, int] = {}
+    codes = np.empty(total, dtype=np.int64)
+    at = 0
+    for i, item in enumerate(items):
+        for j, token in enumerate(item):
+            # Text is its own key, which is fast; 1 and True would be one key.
+            token = token.item() if isinstance(token, np.generic) else token
+            key = token if type(token) is str else encode(token, f"{name}[{i}][{j}]")
+            code = known.get(key)
+            if code is None:
+                encode(token, f"{name}[{i}][{j}]")
+                code = known[key] = len(known)
+            codes[at] = code
+            at += 1
+    entries = [encode(key, name) if type(key) is str else key for key in known]
+    alphabet = np.array(entries, dtype=np.bytes_) if entries else np.empty(0, "S1")
+    order = np.argsort(alphabet, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return alphabet[order], rank[codes]
+
+
+def letters_of(symbols: np.ndarray, letters: str) -> list[Any]:
+    """Return entries of an alphabet as users write them."""
+    if letters == "token":
+        return [decode(symbol) for symbol in symbols.tolist()]
+    return [chr(one) for one in symbols.tolist()] if letters == "str" else symbols.tolist()
+
+
+def symbols_of(letters: Sequence[Any], kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return entries of alphabets of this kind for users' letters, and which of the letters."""
+    found: dict[Any, int] = {}
+    for number, letter in enumerate(letters):
+        if kind == "token":
+            symbol = encode(letter, f"letter {number}")
+        elif isinstance(letter, str if kind == "str" else bytes) and len(letter) == 1:
+            symbol = ord(letter)
+        elif kind != "str" and isinstance(letter, (int, np.integer)):
+            symbol = int(letter)
+        else:
+            continue
+        found.setdefault(symbol, number)
+    dtype = np.bytes_ if kind == "token" else np.int64
+    symbols = np.array(list(found), dtype=dtype) if found else np.empty(0, "S1")
+    return symbols, np.array(list(found.values()), dtype=np.int64)

@@ -1,0 +1,403 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Edit distances beside Levenshtein's, Hamming's and Jaccard's: definitions, costs and tokens."""
+
+import functools
+import math
+import pickle
+from itertools import chain, permutations
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from reference import examples
+
+import d2ke
+from d2ke._ext import isa
+from d2ke.distances.fingerprint import sequence_digest
+
+PLAIN = ("osa", "damerau_levenshtein", "indel", "jaccard", "weighted_levenshtein")
+PEERS = {
+    "osa": "OSA", "damerau_levenshtein": "DamerauLevenshtein", "indel": "Indel",
+    "hamming": "Hamming", "weighted_levenshtein": "Levenshtein",
+}  # fmt: skip
+METRICS = ("damerau_levenshtein", "indel", "jaccard", "hamming")
+# Around the ends of words, and of lanes of one, two and three words.
+EDGES = [0, 1, 2, 31, 32, 33, 62, 63, 64, 65, 66, 127, 128, 129, 191, 192, 193, 255, 256, 257]
+
+each_isa = settings(
+    max_examples=examples(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+@pytest.fixture(params=isa.supported(), autouse=True)
+def instructions(request):
+    """Run the test with each instruction set that this processor has."""
+    before = isa.selected()
+    isa.select(request.param)
+    yield request.param
+    isa.select(before)
+
+
+def matrix(name, X, Y=None, **options):
+    return d2ke.distance_matrix(X, Y, name, **options)
+
+
+def definition(name, X, Y, **params):
+    return reference.matrix(reference.DISTANCES[name], X, Y, **params)
+
+
+def texts(alphabet, max_size, most=8):
+    return st.lists(st.text(alphabet, max_size=max_size), min_size=1, max_size=most)
+
+
+def edited(rng, string, n_edits, n_letters):
+    """The string after some random edits, transpositions among them."""
+    string = list(string)
+    for kind in rng.integers(0, 4, n_edits):
+        at = int(rng.integers(0, len(string) + 1))
+        if kind == 3:
+            string[at : at + 2] = string[at : at + 2][::-1]
+        else:
+            string[at : at + (kind > 0)] = [int(rng.integers(0, n_letters))] * int(kind < 2)
+    return string
+
+
+def test_definitions_by_hand():
+    assert matrix("osa", ["ca"], ["abc"])[0, 0] == 3
+    D = matrix("damerau_levenshtein", ["ca", "a cat"], ["abc", "an act"])
+    assert D.tolist() == [[2, 5], [3, 2]]
+    assert matrix("hamming", ["karolin"], ["kathrin", "karolin"]).tolist() == [[3, 0]]
+    assert matrix("indel", ["kitten"], ["sitting", ""]).tolist() == [[5, 6]]
+    assert matrix("jaccard", ["night", ""], ["nacht", ""]).tolist() == [[4 / 7, 1], [1, 0]]
+
+
+@pytest.mark.parametrize("name", PLAIN)
+@each_isa
+@given(data=st.data())
+def test_definition(name, data):
+    letters = data.draw(st.sampled_from(["ab", "abcd", "a\u00e9\u6f22\U0001f600xyzuvw"]))
+    X, Y = (data.draw(texts(letters, size)) for size in (9, 12))
+    np.testing.assert_allclose(matrix(name, X, Y), definition(name, X, Y), rtol=1e-15)
+    np.testing.assert_allclose(matrix(name, X), definition(name, X, X), rtol=1e-15)
+
+
+@each_isa
+@given(data=st.data())
+def test_hamming(data):
+    n = data.draw(st.sampled_from([0, 1, 5, 15, 16, 17, 31, 63, 64, 65, 130, 300]))
+    seed, size = data.draw(st.integers(0, 2**32)), data.draw(st.sampled_from([2, 256, 257, 70000]))
+    rng = np.random.default_rng(seed)
+    X, Y = (d2ke.pack(rng.integers(0, size, (k, n)), kind="strings") for k in (4, 300))
+    wanted = (np.array(list(X))[:, None] != np.array(list(Y))[None]).sum(axis=2)
+    np.testing.assert_array_equal(matrix("hamming", X, Y), wanted)
+
+
+def test_hamming_refuses_other_lengths():
+    words = ["ab", "cd"]
+    with pytest.raises(ValueError, match=r"X\[1\] has 3 letters, X\[0\] has 2; 'hamming' compares"):
+        matrix("hamming", ["ab", "abc"])
+    with pytest.raises(ValueError, match=r"Y\[2\] has 0 letters, X\[0\] has 2"):
+        matrix("hamming", words, [*words, ""])
+    with pytest.raises(ValueError, match=r"omega\[0\] has 1 letters, X\[0\] has 2"):
+        d2ke.d2ke_embed(words, ["a"], distance="hamming", gamma=1.0)
+
+
+@functools.cache
+def long_strings(n_letters):
+    rng = np.random.default_rng(n_letters)
+    X = [rng.integers(0, n_letters, n).tolist() for n in [*EDGES[::3], 64, 128, 700]]
+    Y = [rng.integers(0, n_letters, n).tolist() for n in EDGES]
+    return X, Y + [edited(rng, x, 6, n_letters) for x in X]
+
+
+@pytest.mark.parametrize("n_letters", [1, 2, 4, 300, 66_000])
+@pytest.mark.parametrize("name", ["osa", "damerau_levenshtein", "indel", "weighted_levenshtein"])
+def test_against_rapidfuzz(name, n_letters):
+    rapidfuzz = pytest.importorskip("rapidfuzz")
+    X, Y = long_strings(n_letters)
+    scorer = getattr(rapidfuzz.distance, PEERS[name]).distance
+    wanted = rapidfuzz.process.cdist(X, Y, scorer=scorer)
+    x, y = (d2ke.pack(Z, kind="strings") for Z in (X, Y))
+    for n_threads in (1, 4):
+        np.testing.assert_array_equal(matrix(name, x, y, n_threads=n_threads), wanted)
+    full = matrix(name, y)
+    np.testing.assert_array_equal(full, full.T)
+    np.testing.assert_array_equal(full, matrix(name, y, y))
+
+
+@pytest.mark.parametrize("name", ["osa", "indel"])
+def test_texts_longer_than_a_tile(name):
+    rapidfuzz = pytest.importorskip("rapidfuzz")
+    rng = np.random.default_rng(5)
+    X = [rng.integers(0, 3, n).tolist() for n in (1023, 1024, 1025, 2500)]
+    Y = [edited(rng, x, 40, 3) for x in X] + [x[1000:1060] for x in X]
+    scorer = getattr(rapidfuzz.distance, PEERS[name]).distance
+    wanted = rapidfuzz.process.cdist(X, Y, scorer=scorer)
+    got = matrix(name, *(d2ke.pack(Z, kind="strings") for Z in (X, Y)))
+    np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("n_letters", [2, 70_000])
+def test_damerau_of_long_strings(n_letters):
+    """Scores and letters that take more than 16 bits."""
+    rapidfuzz = pytest.importorskip("rapidfuzz")
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, n_letters, 8_100 if n_letters == 2 else 300).tolist()
+    Y = [edited(rng, x[:150], 9, n_letters), x[::-1][:90], []]
+    wanted = rapidfuzz.process.cdist([x], Y, scorer=rapidfuzz.distance.DamerauLevenshtein.distance)
+    got = matrix("damerau_levenshtein", *(d2ke.pack(Z, kind="strings") for Z in ([x], Y)))
+    np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("n_letters", [3, 64, 65, 900, 50_000])
+def test_jaccard_of_any_alphabet(n_letters):
+    rng = np.random.default_rng(n_letters)
+    X, Y = ([rng.integers(0, n_letters, n).tolist() for n in rng.integers(0, 60, k)]
+            for k in (20, 300))  # fmt: skip
+    Y += X[:5]
+    got = matrix("jaccard", *(d2ke.pack(Z, kind="strings") for Z in (X, Y)))
+    np.testing.assert_allclose(got, definition("jaccard", X, Y), rtol=1e-15)
+
+
+def test_all_empty():
+    for name in (*PLAIN, "hamming"):
+        np.testing.assert_array_equal(matrix(name, ["", ""], ["", "", ""]), np.zeros((2, 3)))
+        np.testing.assert_array_equal(matrix(name, [""]), [[0]])
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_triangle_inequality(name):
+    rng = np.random.default_rng(1)
+    words = ["".join(rng.choice(list("abc"), 6 if name == "hamming" else n))
+             for n in rng.integers(0, 9, 100)]  # fmt: skip
+    D = matrix(name, words)
+    assert (D[:, None] <= D[:, :, None] + D[None] + 1e-15).all()  # 1e6 triples
+    same = np.array([[a == b for b in words] for a in words])
+    if name != "jaccard":  # of sets
+        np.testing.assert_array_equal(D == 0, same)
+
+
+def test_osa_is_no_metric():
+    D = matrix("osa", ["ca", "ac", "abc"])
+    assert D[0, 2] > D[0, 1] + D[1, 2]
+    rows = {row.name: row for row in d2ke.distances.registry.DISTANCES}
+    assert [name for name in PEERS if rows[name].metric] == ["damerau_levenshtein", "indel",
+                                                             "hamming"]  # fmt: skip
+
+
+# Costs
+
+
+@st.composite
+def costs(draw):
+    """Draw costs as d2ke takes them, and as functions of letters."""
+    number = st.sampled_from([0.0, 0.25, 0.5, 1.0, 1.7, 3.0])
+    letters = "abc"
+    array = np.array(draw(st.lists(number, min_size=9, max_size=9))).reshape(3, 3)
+    if draw(st.booleans()):
+        np.fill_diagonal(array, 0)
+    given_ = {"substitution": array, "alphabet": letters}
+    known = {"substitute": lambda a, b: array[letters.index(a), letters.index(b)]}
+    if draw(st.booleans()):
+        given_ = {"substitution": {(a, b): array[i, j] for i, a in enumerate(letters)
+                                   for j, b in enumerate(letters)}}  # fmt: skip
+    kind = draw(st.sampled_from(["units", "letters", "gaps"]))
+    if kind == "letters":
+        insertion, deletion = draw(number), dict(zip(letters, draw(
+            st.lists(number, min_size=3, max_size=3)), strict=True))  # fmt: skip
+        given_ |= {"insertion": insertion, "deletion": deletion}
+        known |= {"insert": lambda _: insertion, "delete": deletion.get}
+    elif kind == "gaps":
+        extend, more = draw(number), draw(number)
+        given_ |= {"gap_open": extend + more, "gap_extend": extend}
+        known["gap"] = (extend + more, extend)
+    given_["mode"] = known["mode"] = draw(st.sampled_from(["global", "prefix", "infix"]))
+    return given_, known
+
+
+@each_isa
+@given(X=texts("abc", 7, 4), Y=texts("abc", 9, 20), costs=costs())
+def test_weighted(X, Y, costs):
+    params, known = costs
+    got = matrix("weighted_levenshtein", X, Y, **params)
+    wanted = definition("weighted_levenshtein", X, Y, **known)
+    np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-12)
+    among = matrix("weighted_levenshtein", X, **params)
+    np.testing.assert_array_equal(among, matrix("weighted_levenshtein", X, X, **params))
+
+
+@pytest.mark.parametrize("mode", ["global", "prefix", "infix"])
+def test_unit_costs_are_levenshteins(mode):
+    X, Y = long_strings(300)
+    x, y = (d2ke.pack(Z, kind="strings") for Z in (X, Y))
+    got = matrix("weighted_levenshtein", x, y, mode=mode)
+    np.testing.assert_array_equal(got, matrix("levenshtein", x, y, mode=mode))
+
+
+@each_isa
+@given(x=st.text("ab", max_size=4), y=st.text("abc", max_size=4))
+def test_every_alignment(x, y):
+    """All ways to write two strings above each other, and their costs."""
+
+    def alignments(a, b):
+        if not a and not b:
+            yield ""
+        for steps, kind in (((1, 1), "m"), ((1, 0), "d"), ((0, 1), "i")):
+            if len(a) >= steps[0] and len(b) >= steps[1]:
+                for rest in alignments(a[steps[0] :], b[steps[1] :]):
+                    yield kind + rest
+
+    def price(kinds):
+        total, i, j, before = 0.0, 0, 0, ""
+        for kind in kinds:
+            if kind == "m":
+                total += 1.5 * (x[i] != y[j])
+            else:
+                total += 0.5 if kind == before else 2.0
+            i, j, before = i + (kind != "i"), j + (kind != "d"), kind
+        return total
+
+    wanted = min(map(price, alignments(x, y)))
+    params = {"mismatch": 1.5, "gap_open": 2.0, "gap_extend": 0.5}
+    assert matrix("weighted_levenshtein", [x], [y], **params)[0, 0] == wanted
+
+
+@pytest.mark.parametrize("gaps", [(3.0, 1.0), (2.0, 2.0), (5.0, 0.0)])
+def test_against_biopython(gaps):
+    align = pytest.importorskip("Bio.Align")
+    aligner = align.PairwiseAligner(mode="global", match_score=0, mismatch_score=-2)
+    aligner.open_gap_score, aligner.extend_gap_score = -gaps[0], -gaps[1]
+    X, Y = d2ke.random_strings(6, "ACGT", length=(1, 70), seed=1), ["ACGT", "A" * 50, "GATTACA"]
+    wanted = [[-aligner.score(x, y) for y in Y] for x in X]
+    got = matrix("weighted_levenshtein", X, Y, mismatch=2, gap_open=gaps[0], gap_extend=gaps[1])
+    np.testing.assert_allclose(got, wanted, rtol=1e-12)
+
+
+def test_against_edlib():
+    edlib = pytest.importorskip("edlib")
+    X, Y = (d2ke.random_strings(8, "ACGT", length=(1, 90), seed=seed) for seed in (1, 2))
+    for mode, theirs in (("global", "NW"), ("prefix", "SHW"), ("infix", "HW")):
+        wanted = [[edlib.align(y, x, mode=theirs)["editDistance"] for y in Y] for x in X]
+        np.testing.assert_array_equal(matrix("weighted_levenshtein", X, Y, mode=mode), wanted)
+
+
+def test_pairs_stand_for_both_orders():
+    params = {"substitution": {("o", "0"): 0.2, ("l", "1"): 0.1, ("1", "l"): 0.3}, "mismatch": 1}
+    D = matrix("weighted_levenshtein", ["l0l", "xyz"], ["1o1", "101", "xyy"], **params)
+    np.testing.assert_allclose(D, [[0.4, 0.2, 3], [3, 3, 1]])
+    params = {"substitution": {"bx": 0.5}, "mismatch": 1}
+    assert matrix("weighted_levenshtein", ["ab"], ["ax"], **params)[0, 0] == 0.5
+
+
+def test_letters_of_every_type():
+    array = [[0, 0.25], [0.25, 0]]
+    for X, alphabet in (
+        (["ab", "bb"], "ab"),
+        ([b"ab", b"bb"], b"ab"),
+        (d2ke.pack([[7, -2], [-2, -2]], kind="strings"), [7, -2]),
+        ([["the", "cat"], ["cat", "cat"]], ["the", "cat"]),
+    ):
+        params = {"substitution": array, "alphabet": alphabet}
+        assert matrix("weighted_levenshtein", X, **params)[0, 1] == 0.25
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "params"),
+    [
+        (ValueError, r"letters of Y: 'c' \(the first in Y\[1\] at 2\)",
+         {"substitution": {"ab": 1}}),
+        (ValueError, r"no cost of the pair \('a', 'c'\)", {"substitution": {"ab": 1, "bc": 2}}),
+        (ValueError, r"substitution\['ab'\] must be a cost .*, got -1",
+         {"substitution": {"ab": -1}}),
+        (ValueError, r"substitution\[0, 1\] must be .*, got nan",
+         {"substitution": [[0, math.nan], [0, 0]], "alphabet": "ab"}),
+        (ValueError, r"square array, got shape \(1, 2\)", {"substitution": [[0, 1]]}),
+        (TypeError, "array of 2 letters, which alphabet must name",
+         {"substitution": np.eye(2), "alphabet": "abc"}),
+        (TypeError, "alphabet goes with substitution", {"alphabet": "abc"}),
+        (ValueError, "alphabet has the letter 'a' twice",
+         {"substitution": np.eye(2), "alphabet": "aa"}),
+        (TypeError, r"the key 'abc'; a pair of letters", {"substitution": {"abc": 1}}),
+        (ValueError, "insertion must be a cost .*, got inf", {"insertion": math.inf}),
+        (ValueError, r"deletion\['a'\] must be a cost .*, got -2", {"deletion": {"a": -2}}),
+        (TypeError, "mismatch must be a number >= 0, got 'x'", {"mismatch": "x"}),
+        (TypeError, "gap_open and gap_extend go together", {"gap_open": 1}),
+        (ValueError, "gap_open is 1.0 and gap_extend is 2.0", {"gap_open": 1, "gap_extend": 2}),
+        (TypeError, "insertion and deletion do not go with",
+         {"gap_open": 1, "gap_extend": 1, "insertion": 1}),
+        (ValueError, "mode must be", {"mode": "local"}),
+    ],
+)  # fmt: skip
+def test_bad_costs(error, message, params):
+    with pytest.raises(error, match=message):
+        matrix("weighted_levenshtein", ["ab"], ["b", "abc"], **params)
+
+
+@pytest.mark.filterwarnings("ignore:little or nothing was learned")
+def test_costs_in_stores_models_and_pickles(tmp_path):
+    X = d2ke.random_strings(40, "ACG", length=(1, 9), seed=0)
+    params = {"substitution": {("A", "C"): 0.5, ("A", "G"): 2.0, ("C", "G"): 1.0}}
+    other = {"substitution": {("A", "C"): 0.25, ("A", "G"): 2.0, ("C", "G"): 1.0}}
+    path = tmp_path / "d.h5"
+    wanted = matrix("weighted_levenshtein", X, **params)
+    for given_ in (params, {"substitution": dict(reversed(params["substitution"].items()))}):
+        with matrix("weighted_levenshtein", X, out=path, resume=path.exists(), **given_) as store:
+            np.testing.assert_array_equal(store.read(), wanted)
+    with pytest.raises(ValueError, match="substitution"):
+        matrix("weighted_levenshtein", X, out=path, resume=True, **other)
+    array = {"substitution": 1.0 - np.eye(3), "alphabet": "ACG"}
+    y = X.values[X.offsets[:-1]]
+    for given_ in (params, array):
+        model = d2ke.d2ke_train(y, X, distance="weighted_levenshtein", R=16, seed=0, **given_)
+        d2ke.save_model(tmp_path / "m", model)
+        loaded = d2ke.load_model(tmp_path / "m")
+        again = pickle.loads(pickle.dumps(model))
+        for one in (loaded, again):
+            np.testing.assert_array_equal(d2ke.d2ke_predict(None, X, one)[0],
+                                          d2ke.d2ke_predict(None, X, model)[0])  # fmt: skip
+
+
+def test_mappings_have_digests():
+    a, b = {("a", "b"): 1.0, "x": [1]}, {"x": [1], ("a", "b"): 1.0}
+    assert sequence_digest("x", [a]) == sequence_digest("x", [b])
+    assert sequence_digest("x", [a]) != sequence_digest("x", [{("a", "b"): 2.0, "x": [1]}])
+
+
+@pytest.mark.filterwarnings("ignore:little or nothing was learned")
+@pytest.mark.parametrize("name", ["osa", "damerau_levenshtein", "hamming", "jaccard"])
+def test_neighbours_and_models(name):
+    X = d2ke.random_strings(60, "abcd", length=(7, 7), seed=2)
+    D = matrix(name, X)
+    indices, distances = d2ke.nearest(X, k=3, distance=name)
+    np.fill_diagonal(D, np.inf)
+    np.testing.assert_array_equal(np.argsort(D, axis=1, kind="stable")[:, :3], indices)
+    np.testing.assert_array_equal(np.take_along_axis(D, indices, 1), distances)
+    model = d2ke.d2ke_train(X.values[X.offsets[:-1]], X, distance=name, R=16, seed=0)
+    assert {block.distance for block in model.blocks} == {name}
+    assert len(d2ke.d2ke_predict(None, X, model)[0]) == 60
+
+
+# Tokens
+
+
+TOKENS = [["the", "cat", "sat"], ["the", "act"], [], ["cat", "the", "sat"]]
+
+
+@pytest.mark.parametrize("name", ["levenshtein", *PLAIN])
+def test_tokens_as_letters(name):
+    """The same distances as of strings of one letter for each token."""
+    letters = {token: chr(97 + i) for i, token in enumerate(sorted(chain(*TOKENS)))}
+    words = ["".join(letters[token] for token in one) for one in TOKENS]
+    np.testing.assert_array_equal(matrix(name, TOKENS), matrix(name, words))
+    np.testing.assert_array_equal(matrix(name, TOKENS, TOKENS[1:]), matrix(name, words, words[1:]))
+
+
+def test_order_of_tokens_does_not_matter():
+    for order in permutations(range(4)):
+        X = [TOKENS[i] for i in order]
+        assert list(d2ke.pack(X)) == X
+        assert d2ke.pack(X) == d2ke.pack(TOKENS)[list(order)]

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lists of words, states and codes as strings of tokens."""
+
+import math
+import pickle
+from enum import Enum
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import d2ke
+from d2ke.distances.fingerprint import objects_digest
+from d2ke.models.views import mark_ends
+
+WORDS = [["the", "cat", "sat"], [], ["the", "act"]]
+PLAIN = st.one_of(
+    st.text(max_size=5), st.binary(max_size=4), st.integers(), st.booleans(), st.none()
+)
+TOKENS = st.one_of(PLAIN, st.tuples(PLAIN, PLAIN), st.tuples())
+
+
+@given(st.lists(st.lists(TOKENS, max_size=6), min_size=1, max_size=6))
+def test_round_trip(items):
+    items = [["x"], *items]
+    X = d2ke.pack(items, kind="strings")
+    assert (X.letters, X.kind, X.dim) == ("token", "strings", 1)
+    assert list(X) == items
+    assert [list(map(type, one)) for one in X] == [list(map(type, one)) for one in items]
+    assert d2ke.pack(list(X), kind="strings") == X
+    assert pickle.loads(pickle.dumps(X)) == X
+    assert d2ke.concatenate([X[1:], X[:1]]) == d2ke.pack([*items[1:], ["x"]], kind="strings")
+    assert (X.alphabet[1:] > X.alphabet[:-1]).all()
+
+
+def test_text_needs_no_kind():
+    X = d2ke.pack(WORDS)
+    assert list(X) == WORDS
+    assert repr(X) == "<3 strings over 4 letters, lengths 0 to 3>"
+    assert d2ke.pack([tuple(one) for one in WORDS]) == X
+    assert d2ke.pack([np.array(one, dtype="U3") for one in WORDS]) == X
+    cells = np.empty(3, dtype=object)
+    cells[:] = WORDS
+    assert d2ke.pack(cells) == X
+    assert d2ke.pack([[], ["a"]]).letters == "token"
+    assert d2ke.pack([[b"ab"], [b"c"]]).letters == "token"
+
+
+def test_numbers_are_not_tokens():
+    assert d2ke.pack([[1, 2], [3]]).kind == "vectors"
+    assert d2ke.pack([[1, 2], [3]], kind="strings").letters == "int"
+    mixed = d2ke.pack([[1, "1", True, np.int64(1), np.str_("1")]], kind="strings")
+    assert mixed[0] == [1, "1", True, 1, "1"]
+    assert len(mixed.alphabet) == 3
+
+
+class Color(Enum):
+    RED = 1
+
+
+@pytest.mark.parametrize(
+    ("items", "error", "message"),
+    [
+        ([["a", ["b"]]], TypeError, r"items\[0\]\[1\] is an unhashable list"),
+        ([["a"], [{}]], TypeError, r"items\[1\]\[0\] is an unhashable dict"),
+        ([["a", ("b", [1])]], TypeError, r"items\[0\]\[1\]\[1\] is an unhashable list"),
+        ([["a", math.nan]], TypeError, r"items\[0\]\[1\] is the float nan"),
+        ([["a", np.float64(0.5)]], TypeError, r"items\[0\]\[1\] is the float 0.5"),
+        ([["a", Color.RED]], TypeError, r"items\[0\]\[1\] is Color, which no file can hold"),
+        ([["a"], "ab"], TypeError, r"items\[1\] is str, items\[0\] is list"),
+        (["ab", ["a"]], TypeError, r"items\[1\] is list, items\[0\] is str"),
+        ([["a"], 5], TypeError, r"items\[1\] is int; a list of tokens is needed"),
+        ([["a"], {"b"}], TypeError, r"items\[1\] is set; a list of tokens is needed"),
+        ([["a", "x" * 1100]], ValueError, r"items\[0\]\[1\] takes 1102 bytes"),
+        ([[1], [2, [3]]], TypeError, r"items\[1\]"),
+    ],
+)
+def test_refused(items, error, message):
+    with pytest.raises(error, match=message):
+        d2ke.pack(items, kind="strings")
+
+
+def test_other_letters_do_not_mix():
+    with pytest.raises(TypeError, match="X holds strings of token but Y holds strings of str"):
+        d2ke.distance_matrix(WORDS, ["the"], "levenshtein")
+    with pytest.raises(TypeError, match="alphabet of int must not hold"):
+        d2ke.Objects("strings", np.zeros(1, np.uint8), np.array([0, 1]), np.array([b"'a'"]), "int")
+    with pytest.raises(TypeError, match="alphabet of token must not hold int64"):
+        d2ke.Objects("strings", np.zeros(1, np.uint8), np.array([0, 1]), np.array([5]), "token")
+
+
+def test_digest_does_not_depend_on_other_tokens():
+    X = d2ke.pack([*WORDS, ["a much longer token than the others"]])
+    assert objects_digest(X[:3]) == objects_digest(d2ke.pack(WORDS))
+    assert objects_digest(X[:2]) != objects_digest(d2ke.pack(WORDS))
+
+
+def test_random_tokens_in_stores(tmp_path):
+    omega = d2ke.random_strings(6, ["the", "cat", ("a", 1)], length=(1, 4), seed=0)
+    assert {token for one in omega for token in one} == {"the", "cat", ("a", 1)}
+    options = {"distance": "indel", "gamma": 0.5}
+    Z = d2ke.d2ke_embed(WORDS, omega, **options)
+    for _ in range(2):
+        with d2ke.d2ke_embed(WORDS, omega, out=tmp_path / "z.h5", resume=True, **options) as store:
+            np.testing.assert_array_equal(store.read(), Z)
+            assert store.omega() == omega
+    with pytest.raises(ValueError, match="alphabet must name each letter once; 'the'"):
+        d2ke.random_strings(6, ["the", "cat", "the"], length=2, seed=0)
+
+
+def test_models_of_tokens(tmp_path):
+    rng = np.random.default_rng(0)
+    X = [list(rng.choice(["up", "down", "left"], rng.integers(2, 9), p=p))
+         for p in ([0.8, 0.1, 0.1], [0.1, 0.1, 0.8]) for _ in range(30)]  # fmt: skip
+    X = [[str(token) for token in one] for one in X]
+    y = np.repeat([0, 1], 30)
+    model = d2ke.d2ke_train(y, X, R=64, seed=0)
+    d2ke.save_model(tmp_path / "m", model)
+    loaded = d2ke.load_model(tmp_path / "m")
+    predicted = d2ke.d2ke_predict(None, X, model)[0]
+    np.testing.assert_array_equal(d2ke.d2ke_predict(None, X, loaded)[0], predicted)
+    assert np.mean(predicted == y) > 0.8
+    with pytest.raises(ValueError, match=r"X\[0\] has the letter 'sideways', which no training"):
+        d2ke.d2ke_predict(None, [["sideways"]], loaded)
+
+
+def test_marks():
+    assert list(mark_ends([["a"], ["<end>"]])) == [["<<begin>>", "a", "<<end>>"],
+                                                   ["<<begin>>", "<end>", "<<end>>"]]  # fmt: skip
+    assert list(mark_ends([["a"]], "^", ("$", 1))) == [["^", "a", ("$", 1)]]
+
+
+def test_warning_of_letters():
+    with pytest.warns(UserWarning, match="no letter of omega occurs in X: omega has 'dog', X has"):
+        d2ke.d2ke_embed(WORDS, [["dog"]], distance="levenshtein", gamma=1.0)
+
+
+def test_markov_and_neighbours():
+    X = d2ke.pack(WORDS)
+    drawn = d2ke.markov_strings(4, X, length=(1, 3), seed=0)
+    assert {token for one in drawn for token in one} <= {"the", "cat", "sat", "act"}
+    indices, distances = d2ke.nearest(X, k=1, distance="levenshtein")
+    assert indices.ravel().tolist() == [2, 2, 0]
+    assert distances.ravel().tolist() == [2, 2, 2]
