@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from d2ke.objects.container import Objects
+from d2ke.objects.container import span_of
 
 
 class Caller(NamedTuple):
@@ -114,8 +114,7 @@ class PairwiseProblem:
 
     def part(self, rows: slice) -> Any:
         """Return some items of x."""
-        x = self.x
-        return x.span(rows.start, rows.stop) if isinstance(x, Objects) else x[rows]
+        return span_of(self.x, rows.start, rows.stop)
 
     def rows(self, rows: slice) -> CompiledPairs:
         """Compile some rows, with the same bits."""

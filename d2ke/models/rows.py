@@ -22,7 +22,7 @@ from d2ke.io.store.layout import tile_shape
 from d2ke.io.store.reader import FeatureFile, open_features
 from d2ke.io.store.writer import Content, PartialStore
 from d2ke.models.model import D2KEModel
-from d2ke.objects.container import Objects
+from d2ke.objects.container import Objects, span_of
 
 BLOCK = 1 << 26  # bytes of a block of rows, where max_memory does not say less
 _PER_FEATURE = 24  # bytes of distances, features and scaled features together
@@ -69,8 +69,7 @@ class Rows:
 
     def features(self, objects: Any, model: D2KEModel, rows: slice) -> np.ndarray:
         """Return the features of some rows."""
-        packed = isinstance(objects, Objects)
-        part = objects.span(rows.start, rows.stop) if packed else objects[rows]
+        part = span_of(objects, rows.start, rows.stop)
         return model.features(part, {"n_threads": self.n_threads, "client": self.client})
 
 

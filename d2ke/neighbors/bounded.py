@@ -38,11 +38,14 @@ class Bounded(NamedTuple):
 
 
 def search_bounded(
-    search: Search, bounded: Bounded, lists: NearestLists | WithinLists, info: NeighborsInfo
+    search: Search, bounded: Bounded | None, lists: NearestLists | WithinLists, info: NeighborsInfo
 ) -> None:
-    """Search by the bounds if they rule out enough for some rows, else by all distances."""
+    """Search by the bounds if they rule out enough for some rows, else by all distances.
+
+    None: there are no bounds.
+    """
     n, m = search.pairs.shape
-    if n * m < FEWEST_PAIRS or not _pays(search, bounded, lists):
+    if bounded is None or n * m < FEWEST_PAIRS or not _pays(search, bounded, lists):
         search_tiles(search, lists, info)
         return
     refined = _Refined(search, bounded, lists)

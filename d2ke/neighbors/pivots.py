@@ -4,19 +4,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from d2ke._base import limits
 from d2ke._ext import pivots as compiled
 from d2ke.distances.problem import Block, PairwiseProblem, Quantity
 from d2ke.distances.registry import BY_NAME, check_parameters
-from d2ke.neighbors.bounded import FEWEST_PAIRS, Bounded, search_bounded
+from d2ke.neighbors import bounded
+from d2ke.neighbors.bounded import Bounded, search_bounded
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import Search
-from d2ke.neighbors.tiles import search_tiles
+from d2ke.objects.container import span_of
 
 _FEWEST, _MOST = 3, 32  # pivots
 _TABLE_PART = 50  # of so many pairs, about one is a distance to a pivot
@@ -36,29 +36,25 @@ class Table(NamedTuple):
     y: np.ndarray
 
 
-def applies(pairs: PairwiseProblem, metric: bool, limit: int | None) -> bool:
+def applies(search: Search) -> bool:
     """Whether the distance is a metric, and the table of pivots fits into a part of memory."""
-    if isinstance(pairs.distance, str):
-        row = BY_NAME[pairs.distance]
-        parameters = check_parameters(row, pairs.params)
-        few = pairs.shape[0] * pairs.shape[1] < FEWEST_PAIRS
-        metric = not few and row.is_metric(parameters)
-    room = limit // 4 if limit else (limits.available_memory() or 2**63) // 4
-    return metric and (callable(pairs.distance) or table_bytes(pairs) <= room)
+    pairs = search.pairs
+    if not isinstance(pairs.distance, str):
+        return search.metric
+    row = BY_NAME[pairs.distance]
+    few = pairs.shape[0] * pairs.shape[1] < bounded.FEWEST_PAIRS
+    metric = not few and row.is_metric(check_parameters(row, pairs.params))
+    return metric and table_bytes(search) <= search.room()
 
 
-def table_bytes(pairs: PairwiseProblem) -> int:
+def table_bytes(search: Search) -> int:
     """Return the bytes of the table, in both precisions."""
-    return 24 * _count(pairs) * (sum(pairs.shape))
+    return 24 * _count(search.pairs) * sum(search.pairs.shape)
 
 
 def search_pivots(search: Search, lists: NearestLists | WithinLists, info: NeighborsInfo) -> None:
     """Search by distances to pivots where that pays, else by all distances."""
-    bounded = _bounded(search.pairs, search.n_threads)
-    if bounded is None:
-        search_tiles(search, lists, info)
-        return
-    search_bounded(search, bounded, lists, info)
+    search_bounded(search, _bounded(search.pairs, search.n_threads), lists, info)
 
 
 def _bounded(pairs: PairwiseProblem, n_threads: int) -> Bounded | None:
@@ -103,7 +99,7 @@ def _table(pairs: PairwiseProblem, n_threads: int) -> Table:
     pivot = int(some[0])
     for i in range(count):
         pivots[i] = pivot
-        item = _item(pairs.y, pivot)
+        item = span_of(pairs.y, pivot, pivot + 1)
         to_y[i] = _run(among, Block(item, pairs.y, False, pivot, 0), (1, m), n_threads)
         if to_x is not to_y:
             to_x[i] = _run(pairs, Block(pairs.x, item, False, 0, pivot), (n, 1), n_threads)
@@ -123,10 +119,6 @@ def _among_columns(pairs: PairwiseProblem) -> PairwiseProblem:
     if callable(pairs.distance):
         compile_ = replace(compile_, caller=caller, y_is_x=True)
     return replace(pairs, x=pairs.y, compile=compile_, caller=caller)
-
-
-def _item(objects: Any, i: int) -> Any:
-    return objects.span(i, i + 1) if hasattr(objects, "span") else objects[i : i + 1]
 
 
 def _run(

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A search of neighbours: the records that describe it."""
+"""A search of neighbours: the record that describes it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from d2ke._base import limits
 from d2ke.distances.problem import PairwiseProblem
+
+_TILE_BYTES = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,12 @@ class Search:
         The largest distance that counts.
     n_threads : int
         Threads.
+    metric : bool
+        Whether the user says that the distance is a metric.
+    max_memory : int or None
+        Bytes that the call may take.
     report : callable or None
         ``report(done, total)`` follows the pairs that are done with.
-    tile_bytes : int
-        Most bytes of the distances that are in memory at a time.
-    index_bytes : int
-        Most bytes of an index of the objects.
     """
 
     pairs: PairwiseProblem
@@ -42,9 +44,9 @@ class Search:
     k: int | None
     radius: float | None
     n_threads: int
-    report: Callable[[int, int], None] | None
-    tile_bytes: int
-    index_bytes: int = 0
+    metric: bool = False
+    max_memory: int | None = None
+    report: Callable[[int, int], None] | None = None
 
     @property
     def n_pairs(self) -> int:
@@ -52,6 +54,15 @@ class Search:
         n, m = self.pairs.shape
         return n * m - (n if self.skip else 0)
 
-    def part(self, objects: Any, start: int, stop: int) -> Any:
-        """Return some objects."""
-        return objects.span(start, stop) if hasattr(objects, "span") else objects[start:stop]
+    @property
+    def tile_bytes(self) -> int:
+        """Bytes of a block of distances; a fourth of what may be taken at most."""
+        n, m = self.pairs.shape
+        most = min(_TILE_BYTES, n * m * self.pairs.dtype.itemsize)
+        return most if self.max_memory is None else max(8, min(most, self.max_memory // 4))
+
+    def room(self, part: int = 4) -> int:
+        """Return the bytes for an index: a fourth of the limit, or a part of what is available."""
+        if self.max_memory is not None:
+            return self.max_memory // 4
+        return (limits.available_memory() or 2**63) // part

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,22 +19,18 @@ from d2ke._base.threads import team_size
 from d2ke.distances.blocks import all_prepared_bytes
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import Caller, PairwiseProblem
-from d2ke.neighbors import pivots, series, strings
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import Search
-from d2ke.neighbors.tiles import search_tiles
+from d2ke.neighbors.ways import BOUNDS, STRINGS, way_of
 from d2ke.objects.container import Objects
 
-_STRINGS, _SERIES = 'distance="levenshtein"', 'distance="dtw"'
-_PIVOTS = 'distance="emd" or "hausdorff", or metric=True'
 needs(
     "nearest",
     {
         "": "32 n k + B + W",
-        _STRINGS: "48 n k + 160 n + 96 m + 16 N + B + J",
-        _SERIES: "48 n k + 48 n + 48 m T + B + W + J",
-        _PIVOTS: "48 n k + 48 n + 48 m T + B + W + J",
+        STRINGS: "48 n k + 160 n + 96 m + 16 N + B + J",
+        BOUNDS: "48 n k + 48 n + 48 m T + B + W + J",
     },
     "a smaller max_memory makes the blocks smaller",
 )
@@ -42,14 +38,11 @@ needs(
     "within",
     {
         "": "72 E + B + W",
-        _STRINGS: "72 E + 160 n + 96 m + 16 N + B + J",
-        _SERIES: "72 E + 48 n + 48 m T + B + W + J",
-        _PIVOTS: "72 E + 48 n + 48 m T + B + W + J",
+        STRINGS: "72 E + 160 n + 96 m + 16 N + B + J",
+        BOUNDS: "72 E + 48 n + 48 m T + B + W + J",
     },
     "a smaller radius keeps fewer pairs",
 )
-
-_TILE_BYTES = 1 << 26
 
 
 def nearest(
@@ -128,11 +121,11 @@ def nearest(
     options = (include_self, metric, n_threads, progress, max_memory, info)
     request = _Request(pairs, Y is None, *options)
     k = _neighbor_count(pairs, k, Y is None)
-    k += request.same and request.include_self
-    request.left("nearest", k=k)
-    lists = NearestLists(pairs.shape[0], k)
-    found = _run(request, lists, {"k": k})
-    return (*lists.result(pairs.dtype), found) if request.info else lists.result(pairs.dtype)
+    search = request.search(k=k + (request.same and request.include_self))
+    _memory_left(search, k=search.k)
+    lists = NearestLists(pairs.shape[0], search.k)
+    counts = request.run(search, lists)
+    return (*lists.result(pairs.dtype), counts) if request.info else lists.result(pairs.dtype)
 
 
 def within(
@@ -210,11 +203,11 @@ def within(
     pairs = check_pairs(X, Y, distance, params, Caller("within"))
     options = (include_self, metric, n_threads, progress, max_memory, info)
     request = _Request(pairs, Y is None, *options)
-    radius = _radius(radius)
-    lists = WithinLists(pairs.shape, radius, request.left("within", radius, E=0))
-    found = _run(request, lists, {"radius": radius})
+    search = request.search(radius=_radius(radius))
+    lists = WithinLists(pairs.shape, search.radius, _memory_left(search, E=0))
+    counts = request.run(search, lists)
     graph = lists.result(pairs.dtype)
-    return (graph, found) if request.info else graph
+    return (graph, counts) if request.info else graph
 
 
 @dataclass(frozen=True)
@@ -248,83 +241,39 @@ class _Request:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-    @property
-    def tile_bytes(self) -> int:
-        """Bytes of a block of distances; a fourth of what may be taken at most."""
-        n, m = self.pairs.shape
-        most = min(_TILE_BYTES, n * m * self.pairs.dtype.itemsize)
-        return most if self.max_memory is None else max(8, min(most, self.max_memory // 4))
+    def search(self, k: int | None = None, radius: float | None = None) -> Search:
+        """Return the search for the k nearest, or for those within a radius."""
+        skip = self.same and not self.include_self
+        options = (self.n_threads, self.metric, self.max_memory)
+        return Search(self.pairs, self.same, skip, k, radius, *options)
 
-    @property
-    def by_pivots(self) -> bool:
-        """Whether distances to pivots may spare others."""
-        return pivots.applies(self.pairs, self.metric, self.max_memory)
-
-    def index_bytes(self, radius: float | None) -> int:
-        """Return the bytes that an index, envelopes of series, or a table of pivots may take."""
-        if strings.applies(self.pairs):
-            return strings.index_bytes(self.pairs, radius, self.max_memory)
-        if series.applies(self.pairs, self.max_memory):
-            return series.envelope_bytes(self.pairs)
-        if self.by_pivots:
-            return pivots.table_bytes(self.pairs)
-        return 0
-
-    def left(self, function: str, radius: float | None = None, **sizes: int) -> int | None:
-        """Return the bytes that max_memory leaves; refuse what takes more than there is."""
-        case = ""
-        if strings.applies(self.pairs):
-            case = _STRINGS
-            sizes["N"] = sum(len(part.values) for part in self._collections())
-        elif series.applies(self.pairs, self.max_memory):
-            case = _SERIES
-        elif self.by_pivots:
-            case = _PIVOTS
-        sizes |= dict(zip("nm", self.pairs.shape, strict=True))
-        sizes |= {"B": self.tile_bytes, "W": all_prepared_bytes(self.pairs)}
-        sizes |= {"J": self.index_bytes(radius), "T": self.n_threads}
-        needed = require_memory(function, case, **sizes)
-        if self.max_memory is None:
-            return None
-        fixed = sum(part.nbytes for part in self._collections() if isinstance(part, Objects))
-        if fixed + needed > self.max_memory:
-            raise ValueError(
-                f"max_memory is {self.max_memory} bytes, but {fixed + needed} are needed at least: "
-                f"{fixed} for the objects, {needed} to search them"
-            )
-        return self.max_memory - fixed - needed
-
-    def _collections(self) -> list[Any]:
-        return [self.pairs.x] if self.same else [self.pairs.x, self.pairs.y]
-
-
-def _run(
-    request: _Request, lists: NearestLists | WithinLists, wanted: Mapping[str, Any]
-) -> NeighborsInfo:
-    """Search, and return what was computed."""
-    pairs, same = request.pairs, request.same
-    with progress_bar(request.progress, "neighbours") as report:
-        search = Search(
-            pairs,
-            same,
-            same and not request.include_self,
-            wanted.get("k"),
-            wanted.get("radius"),
-            request.n_threads,
-            report,
-            request.tile_bytes,
-            request.index_bytes(wanted.get("radius")),
-        )
+    def run(self, search: Search, lists: NearestLists | WithinLists) -> NeighborsInfo:
+        """Search, and return what was computed."""
         info = NeighborsInfo(search.n_pairs)
-        if strings.applies(pairs):
-            strings.search_strings(search, lists, info)
-        elif series.applies(pairs, request.max_memory):
-            series.search_series(search, lists, info)
-        elif request.by_pivots:
-            pivots.search_pivots(search, lists, info)
-        else:
-            search_tiles(search, lists, info)
-    return info
+        with progress_bar(self.progress, "neighbours") as report:
+            search = replace(search, report=report)
+            way_of(search).search(search, lists, info)
+        return info
+
+
+def _memory_left(search: Search, **sizes: int) -> int | None:
+    """Return the bytes that max_memory leaves; refuse what takes more than there is."""
+    pairs, way = search.pairs, way_of(search)
+    collections = [pairs.x] if search.same else [pairs.x, pairs.y]
+    packed = [part for part in collections if isinstance(part, Objects)]
+    sizes |= dict(zip("nm", pairs.shape, strict=True))
+    sizes |= {"B": search.tile_bytes, "W": all_prepared_bytes(pairs), "T": search.n_threads}
+    sizes |= {"J": way.index_bytes(search), "N": sum(len(part.values) for part in packed)}
+    needed = require_memory(pairs.caller.function, way.case, **sizes)
+    if search.max_memory is None:
+        return None
+    fixed = sum(part.nbytes for part in packed)
+    if fixed + needed > search.max_memory:
+        raise ValueError(
+            f"max_memory is {search.max_memory} bytes, but {fixed + needed} are needed at least: "
+            f"{fixed} for the objects, {needed} to search them"
+        )
+    return search.max_memory - fixed - needed
 
 
 def _neighbor_count(pairs: PairwiseProblem, k: Any, same: bool) -> int:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
-from d2ke._base import limits
 from d2ke._ext import elastic, envelopes, isa
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.registry import BY_NAME, check_parameters
@@ -14,23 +13,20 @@ from d2ke.neighbors.bounded import Bounded, search_bounded
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import Search
-from d2ke.neighbors.tiles import search_tiles
 from d2ke.objects.container import Objects
 
 _LARGEST = 1e15  # whose squares and their sums are finite in float32
 _CHUNK = 1 << 20  # numbers that are worked on at a time
 
 
-def applies(pairs: PairwiseProblem, limit: int | None) -> bool:
+def applies(search: Search) -> bool:
     """Whether the distance is dynamic time warping, and the envelopes fit into a part of memory."""
-    if pairs.distance != "dtw":
-        return False
-    room = limit // 4 if limit else (limits.available_memory() or 2**63) // 4
-    return envelope_bytes(pairs) <= room
+    return search.pairs.distance == "dtw" and envelope_bytes(search) <= search.room()
 
 
-def envelope_bytes(pairs: PairwiseProblem) -> int:
+def envelope_bytes(search: Search) -> int:
     """Return the bytes of the envelopes of X and Y."""
+    pairs = search.pairs
     sides = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
     lanes, places = isa.vector_bytes() // 4, _longest(pairs)
     each = (8 * (len(part) + lanes) * (places + 2) + 8 * len(part.values) for part in sides)
@@ -39,11 +35,7 @@ def envelope_bytes(pairs: PairwiseProblem) -> int:
 
 def search_series(search: Search, lists: NearestLists | WithinLists, info: NeighborsInfo) -> None:
     """Search by envelopes, or by all distances where numbers are too large for float32."""
-    bounded = _bounded(search.pairs)
-    if bounded is None:
-        search_tiles(search, lists, info)
-    else:
-        search_bounded(search, bounded, lists, info)
+    search_bounded(search, _bounded(search.pairs), lists, info)
 
 
 def _bounded(pairs: PairwiseProblem) -> Bounded | None:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from d2ke._base import limits
 from d2ke._ext import isa, near_strings
 from d2ke.distances.problem import Block, PairwiseProblem, Quantity
 from d2ke.distances.registry import common_letters
@@ -47,8 +46,9 @@ class Work(NamedTuple):
     columns: np.ndarray
 
 
-def applies(pairs: PairwiseProblem) -> bool:
+def applies(search: Search) -> bool:
     """Whether the distance is Levenshtein's of whole strings, and there are enough of them."""
+    pairs = search.pairs
     n, m = pairs.shape
     return (
         pairs.distance == "levenshtein"
@@ -58,11 +58,10 @@ def applies(pairs: PairwiseProblem) -> bool:
     )
 
 
-def index_bytes(pairs: PairwiseProblem, radius: float | None, limit: int | None) -> int:
+def index_bytes(search: Search) -> int:
     """Return the bytes that an index may take; for the nearest, the radius is not known."""
-    pieces = 11 if radius is None else int(min(radius, _MOST_PIECES)) + 1
-    room = limit // 4 if limit else (limits.available_memory() or 2**63) // 2
-    return min(pieces * _INDEX_BYTES * pairs.shape[1], room)
+    pieces = 11 if search.radius is None else int(min(search.radius, _MOST_PIECES)) + 1
+    return min(pieces * _INDEX_BYTES * search.pairs.shape[1], search.room(2))
 
 
 def search_strings(search: Search, lists: NearestLists | WithinLists, info: NeighborsInfo) -> None:
@@ -78,7 +77,7 @@ class _Finder:
     """The sorted strings of a search, and the costs of the ways to search them."""
 
     def __init__(self, search: Search):
-        self.search = search
+        self.search, self._index_bytes = search, index_bytes(search)
         self.x, self.y = _sorted(search.pairs)
 
     def within(self, lists: WithinLists, info: NeighborsInfo) -> None:
@@ -150,7 +149,7 @@ class _Finder:
         cost, pieces = self._sampled(rows, radius, None, half), strings.n * (radius + 1)
         if _PIECE * pieces > cost / 2 or pieces > _MOST_PIECES:
             return None, cost
-        if pieces * _INDEX_BYTES > self.search.index_bytes:
+        if pieces * _INDEX_BYTES > self._index_bytes:
             return None, cost
         index = near_strings.Index(strings, radius)
         with_index = self._sampled(rows, radius, index, half) + _PIECE * pieces

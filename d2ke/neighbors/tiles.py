@@ -12,6 +12,7 @@ from d2ke.distances.problem import Block, Quantity
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import Search
+from d2ke.objects.container import span_of
 
 
 def search_tiles(search: Search, lists: NearestLists | WithinLists, info: NeighborsInfo) -> None:
@@ -26,8 +27,8 @@ def search_tiles(search: Search, lists: NearestLists | WithinLists, info: Neighb
     total, done = (n * (n + 1) // 2 if pairs.same else n * m), 0
     for (top, bottom), (left, right) in _edges(n, m, side, pairs.same):
         on_diagonal = pairs.same and left == top
-        x = search.part(pairs.x, top, bottom)
-        y = x if on_diagonal else search.part(pairs.y, left, right)
+        x = span_of(pairs.x, top, bottom)
+        y = x if on_diagonal else span_of(pairs.y, left, right)
         tile = buffer[: (bottom - top) * (right - left)].reshape(bottom - top, right - left)
 
         def visit(here: int, _: int, done: int = done) -> None:

@@ -371,6 +371,11 @@ def _weights_or_equal(objects: Objects) -> np.ndarray:
     return np.repeat(1.0 / np.maximum(lengths, 1), lengths)
 
 
+def span_of(items: Any, start: int, stop: int) -> Any:
+    """Return some of the objects of a collection, packed or a list, in the same memory."""
+    return items.span(start, stop) if isinstance(items, Objects) else items[start:stop]
+
+
 def offsets_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
     """Return where items of these lengths begin and end in one buffer, int64."""
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)

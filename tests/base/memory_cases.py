@@ -22,6 +22,7 @@ from scipy.spatial.distance import cdist
 import d2ke
 from d2ke._base import memory
 from d2ke.learners.losses import LOSSES
+from d2ke.neighbors.ways import BOUNDS
 
 CASES = []
 FOLDER = sys.argv[1] if __name__ == "__main__" else ""
@@ -169,7 +170,7 @@ def within_series(n):
     call = partial(d2ke.within, walks(n), radius=70, distance="dtw", window=2, **ONE)
     entries = call().nnz
     sizes = {"n": n, "m": n, "E": entries, "B": 8 * n * n, "W": 32 * n + 1200 * n, "T": 1}
-    return call, ("within", 'distance="dtw"', sizes | {"J": 1600 * n})
+    return call, ("within", BOUNDS, sizes | {"J": 1600 * n})
 
 
 @at({"n": 40_000, "k": 100}, tiny={"n": 400, "k": 3})
@@ -183,8 +184,7 @@ def within_sets(n):
     X = d2ke.pack(points(n, 1)[:, :, None])
     call = partial(d2ke.within, X, radius=0.3, distance="hausdorff", **ONE)
     sizes = {"n": n, "m": n, "E": call().nnz, "B": 8 * n * n, "W": 44 * n, "T": 1}
-    case = 'distance="emd" or "hausdorff", or metric=True'
-    return call, ("within", case, sizes | {"J": 48 * n * min(32, n // 100)})
+    return call, ("within", BOUNDS, sizes | {"J": 48 * n * min(32, n // 100)})
 
 
 @at({"n": 300_000}, tiny={"n": 30})

@@ -78,7 +78,6 @@ def test_the_search_is_exact(data):
     include_self = data.draw(st.booleans())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bounded, "FEWEST_PAIRS", 0)
-        patch.setattr(pivots, "FEWEST_PAIRS", 0)
         patch.setattr(bounded, "_ROWS", 7)
         patch.setattr(bounded, "_pays", lambda *_: True)
         D = dense(X, None, **options)

@@ -9,7 +9,7 @@ from neighbor_cases import check_nearest, check_within
 from reference import examples, same
 
 import d2ke
-from d2ke.neighbors import search
+from d2ke.neighbors import problem
 
 DISTANCES = [
     ("dtw", {"window": 2}),
@@ -28,7 +28,7 @@ few = settings(max_examples=examples(30), deadline=None)
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
     """Let a few objects make many tiles."""
-    monkeypatch.setattr(search, "_TILE_BYTES", 8 * 25)
+    monkeypatch.setattr(problem, "_TILE_BYTES", 8 * 25)
 
 
 @st.composite

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ways to search neighbours, in the order in which they are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from d2ke.neighbors import pivots, series, strings
+from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.lists import NearestLists, WithinLists
+from d2ke.neighbors.problem import Search
+from d2ke.neighbors.tiles import search_tiles
+
+STRINGS = 'distance="levenshtein"'
+BOUNDS = 'distance="dtw", "emd" or "hausdorff", or metric=True'
+
+
+class Way(NamedTuple):
+    """A way to search.
+
+    `case`: of the formulas of memory. `applies`: whether it can be used. `index_bytes`: what it
+    prepares to spare distances. `search` fills the lists, and counts what was computed.
+    """
+
+    case: str
+    applies: Callable[[Search], bool]
+    index_bytes: Callable[[Search], int]
+    search: Callable[[Search, NearestLists | WithinLists, NeighborsInfo], None]
+
+
+_WAYS = (
+    Way(STRINGS, strings.applies, strings.index_bytes, strings.search_strings),
+    Way(BOUNDS, series.applies, series.envelope_bytes, series.search_series),
+    Way(BOUNDS, pivots.applies, pivots.table_bytes, pivots.search_pivots),
+    Way("", lambda _: True, lambda _: 0, search_tiles),
+)
+
+
+def way_of(search: Search) -> Way:
+    """Return the first way that can be used."""
+    return next(way for way in _WAYS if way.applies(search))
