@@ -15,7 +15,7 @@ from d2ke._base.checks import choice, positive_number
 from d2ke._base.memory import require_memory
 from d2ke.discriminative.canonical import colours, sparse_colours
 from d2ke.discriminative.gaussian import gaussian, point_matrix
-from d2ke.discriminative.neighbor_graph import AllPairs, Neighborhood, neighborhood
+from d2ke.discriminative.neighbor_graph import AllPairs, Neighborhood
 from d2ke.discriminative.similarity_graph import DenseKernel, FeatureKernel
 from d2ke.discriminative.sparse_kernel import SparseKernel
 from d2ke.embedding.spectrum import split
@@ -99,7 +99,10 @@ class KernelInput:
         if self.distances is None:
             X = point_matrix("points", self.points)
             require_memory(function, "points, h is None", n=n, d=X.shape[1], **sizes)
-        return neighborhood(self.points, self.distances, n_neighbors, function, **sizes)
+            return Neighborhood.of_points(X, n_neighbors)
+        case = "distances, h is None"
+        D = symmetric_matrix("distances", self.distances, function, case, **sizes)
+        return Neighborhood.of_distances(D, n_neighbors)
 
     def neighbor_kernel(
         self, near: Neighborhood, n_neighbors: int, scale: float

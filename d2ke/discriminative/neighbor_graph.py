@@ -37,13 +37,16 @@ class Neighborhood:
     @classmethod
     def of_points(cls, X: np.ndarray, k: int) -> Neighborhood:
         """Find the k nearest neighbours of points."""
+        _several("points", X)
         near, gaps = _nearest(X, X, min(k, len(X) - 1) + 1)
         _itself_first(near, gaps)
         return cls(near, gaps, X)
 
     @classmethod
     def of_distances(cls, D: np.ndarray, k: int) -> Neighborhood:
-        """Find the k nearest neighbours from all distances."""
+        """Check all distances, and find the k nearest neighbours from them."""
+        arrays.check_distances("distances", D)
+        _several("distances", D)
         own = D.copy()
         np.fill_diagonal(own, -1.0)
         near = np.argsort(own, axis=1, kind="stable")[:, : min(k, len(D) - 1) + 1]
@@ -220,26 +223,15 @@ def neighbor_similarities(
         h = positive_number("h", h)
     if (points is None) == (distances is None):
         raise TypeError("give one of points and distances")
-    near = neighborhood(points, distances, max(k, _LOCAL), "neighbor_similarities")
-    return near.graph(k, SCALE, h)[0]
-
-
-def neighborhood(
-    points: Any, distances: Any, n_neighbors: int, function: str, **sizes: int
-) -> Neighborhood:
-    """Check points or distances, and find k neighbours."""
+    function, most = "neighbor_similarities", max(k, _LOCAL)
     if distances is None:
         X = point_matrix("points", points)
-        _several("points", X)
-        if function == "neighbor_similarities":
-            require_memory(function, n=len(X), d=X.shape[1], k=n_neighbors)
-        return Neighborhood.of_points(X, n_neighbors)
-    case = "distances, h is None" if sizes else "distances"
-    sizes = sizes or {"k": n_neighbors}
-    D = symmetric_matrix("distances", distances, function, case, **sizes)
-    arrays.check_distances("distances", D)
-    _several("distances", D)
-    return Neighborhood.of_distances(D, n_neighbors)
+        require_memory(function, n=len(X), d=X.shape[1], k=most)
+        near = Neighborhood.of_points(X, most)
+    else:
+        D = symmetric_matrix("distances", distances, function, "distances", k=most)
+        near = Neighborhood.of_distances(D, most)
+    return near.graph(k, SCALE, h)[0]
 
 
 def _several(name: str, rows: np.ndarray) -> None:
