@@ -11,7 +11,6 @@ Times are of the process, all threads together.
 from __future__ import annotations
 
 import argparse
-import resource
 import time
 from collections.abc import Callable
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import d2ke
+from benchmarks.measure import peak_kilobytes
 
 PART = 2000  # objects whose distances are computed in full
 
@@ -132,7 +132,7 @@ def main() -> None:
         part = info.computed / info.pairs
         print(f"| {name} | {options.n} | {dense:.1f} | {shown} | {taken:.2f} | {dense / taken:.1f} "
               f"| {part:.2%} |", flush=True)  # fmt: skip
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    peak = 1024 * peak_kilobytes() / 1e9
     print(f"\nlargest resident set: {peak:.2f} GB")
 
 
