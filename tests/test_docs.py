@@ -78,21 +78,12 @@ def test_distributed_guide(capsys):
     assert names["products"].shape == (64, 64)
 
 
-@pytest.mark.parametrize("page", ["docs/estimators.md", "docs/clustering.md"])
+@pytest.mark.filterwarnings("ignore:Precomputed sparse input was not sorted")
+@pytest.mark.parametrize("page", ["docs/estimators.md", "docs/clustering.md", "docs/neighbors.md"])
 def test_guides_print_what_they_promise(page, capsys):
     pytest.importorskip("sklearn", minversion="1.6")
     names = {}
     for code in blocks(page):
-        exec(code, names)
-        promised = re.findall(r"^print\(.*  # (.*)$", code, re.M)
-        assert capsys.readouterr().out.splitlines() == promised
-
-
-@pytest.mark.filterwarnings("ignore:Precomputed sparse input was not sorted")
-def test_neighbors_guide(capsys):
-    pytest.importorskip("sklearn", minversion="1.6")
-    names = {}
-    for code in blocks("docs/neighbors.md"):
         exec(code, names)
         promised = re.findall(r"^print\(.*  # (.*)$", code, re.M)
         assert capsys.readouterr().out.splitlines() == promised
