@@ -20,7 +20,7 @@ from concurrent.futures import wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 from uuid import uuid4
 
 import numpy as np
@@ -30,7 +30,6 @@ from d2ke._base.signals import TICK, check_interrupt, deferred_interrupts
 from d2ke._base.threads import team_size
 from d2ke._ext import isa
 from d2ke._version import __version__
-from d2ke.distances.output import Output
 from d2ke.distances.problem import Block, CompiledPairs, PairwiseProblem, Quantity
 
 MOST_BLOCK_BYTES = 1 << 24
@@ -48,20 +47,51 @@ _NO_WARNING = {"distributed.admin.large-graph-warning-threshold": "1000 PB"}
 _INSTALL = 'pip install "distributed>=2025.1" "dask[array]>=2025.1"'
 
 
+class Work(Protocol):
+    """What workers do with a block of rows."""
+
+    def block(self, part: Any, first: int, check: Callable[[int, int], None] | None) -> Any:
+        """Compute a block of rows, which count from `first`; `check` raises to stop it."""
+
+
 @dataclass(frozen=True)
-class _Recipe:
-    """What the blocks of a matrix have in common."""
+class MatrixWork:
+    """Compute rows of a matrix; the part is the objects of the rows."""
 
     compile: Callable[[Block], CompiledPairs]
     y: Any
     dtype: np.dtype
     n_threads: int
     quantity: Quantity
+
+    def block(self, part: Any, first: int, check: Callable[[int, int], None] | None) -> np.ndarray:
+        """Return the rows."""
+        block = np.empty((len(part), len(self.y)), self.dtype)
+        compiled = self.compile(Block(part, self.y, first=first))
+        compiled.run(block, team_size(self.n_threads), check, self.quantity)
+        return block
+
+
+class _Recipe(NamedTuple):
+    """What all blocks have in common."""
+
+    work: Work
     made_with: tuple[str, str]
 
 
 class Remote:
     """All pairs of a call, of which workers compute blocks of rows.
+
+    Parameters
+    ----------
+    pairs : PairwiseProblem
+        What is compared.
+    client : dask.distributed.Client
+        The client of the workers.
+    work : Work
+        What they do; it is sent to each worker once.
+    part : callable, optional
+        ``part(rows)`` returns what is sent for each block; None for the objects of the rows.
 
     Attributes
     ----------
@@ -69,19 +99,23 @@ class Remote:
         What is compared.
     """
 
-    def __init__(self, pairs: PairwiseProblem, output: Output, quantity: Quantity):
+    def __init__(
+        self,
+        pairs: PairwiseProblem,
+        client: Any,
+        work: Work,
+        part: Callable[[slice], Any] | None = None,
+    ):
         if isinstance(pairs.distance, LowLevelCallable):
             raise TypeError(
                 "distance is a scipy.LowLevelCallable, an address that means nothing to the "
                 "workers of client; give a distance's name or a Python callable"
             )
-        self._client = _checked(output.client)
-        self.pairs = pairs
+        self._client = _checked(client)
+        self.pairs, self._part = pairs, part or pairs.part
         for name, value in (("distance", pairs.distance), *pairs.params.items()):
             _pickled(name, value)
-        recipe = _Recipe(
-            pairs.compile, pairs.y, pairs.dtype, output.n_threads, quantity, _made_with()
-        )
+        recipe = _Recipe(work, _made_with())
         self._recipe = _pickled(pairs.caller.x if pairs.y is pairs.x else pairs.caller.y, recipe)
 
     @property
@@ -110,7 +144,7 @@ class Remote:
 
     def blocks(
         self, missing: Callable[[int, int], range], height: int, most: int
-    ) -> Iterator[tuple[slice, np.ndarray]]:
+    ) -> Iterator[tuple[slice, Any]]:
         """Give blocks of rows in the order in which they are ready.
 
         ``missing(first, most)`` returns the next missing bands, at most so many, from `first` on;
@@ -200,7 +234,7 @@ class Remote:
 
     def _packed(self, rows: slice) -> bytes:
         name = f"{self.pairs.caller.x}[{rows.start}:{rows.stop}]"
-        return _pickled(name, self.pairs.part(rows))
+        return _pickled(name, self._part(rows))
 
 
 def _checked(client: Any) -> Any:
@@ -320,17 +354,13 @@ def _opened(recipe: bytes) -> _Recipe:
         ) from error
 
 
-def _block(recipe: _Recipe, packed: bytes, first: int) -> np.ndarray:
+def _block(recipe: _Recipe, packed: bytes, first: int) -> Any:
     """Compute a block of rows, which count from `first`."""
     if recipe.made_with != _made_with():  # a worker that joined later
         from distributed import get_worker
 
         raise _different(recipe.made_with, {get_worker().address: _text(_made_with())})
-    x = pickle.loads(packed)
-    block = np.empty((len(x), len(recipe.y)), recipe.dtype)
-    compiled = recipe.compile(Block(x, recipe.y, first=first))
-    compiled.run(block, team_size(recipe.n_threads), _cancellation(), recipe.quantity)
-    return block
+    return recipe.work.block(pickle.loads(packed), first, _cancellation())
 
 
 def _cancellation() -> Callable[[int, int], None] | None:
@@ -351,7 +381,7 @@ def _cancellation() -> Callable[[int, int], None] | None:
     return check
 
 
-def _timed(recipe: _Recipe, packed: bytes, first: int) -> tuple[float, np.ndarray]:
+def _timed(recipe: _Recipe, packed: bytes, first: int) -> tuple[float, Any]:
     started = time.perf_counter()
     block = _block(recipe, packed, first)
     return time.perf_counter() - started, block

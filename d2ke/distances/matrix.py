@@ -14,7 +14,7 @@ from scipy import LowLevelCallable
 from d2ke._base.memory import needs
 from d2ke._base.progress import progress_bar
 from d2ke.distances.blocks import check_memory, receive_array, stream
-from d2ke.distances.cluster import Remote
+from d2ke.distances.cluster import MatrixWork, Remote
 from d2ke.distances.output import Output, output_array
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import Caller, PairwiseProblem, Quantity
@@ -203,7 +203,10 @@ def fill(
         check_memory(pairs, output)
         out = output_array(output.out, pairs.shape, pairs.dtype)
         pairs = replace(pairs, dtype=out.dtype)
-    remote = None if output.client is None else Remote(pairs, output, quantity)
+    remote = None
+    if output.client is not None:
+        work = MatrixWork(pairs.compile, pairs.y, pairs.dtype, output.n_threads, quantity)
+        remote = Remote(pairs, output.client, work)
     if output.lazy:
         return remote.array()
     if output.to_file:

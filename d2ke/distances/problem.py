@@ -92,6 +92,8 @@ class PairwiseProblem:
         The distance's parameters as the user wrote them.
     caller : Caller
         Who asks.
+    first : int
+        The serial number of x[0], where x is some of the user's objects.
     """
 
     x: Any
@@ -102,6 +104,7 @@ class PairwiseProblem:
     distance: Any
     params: dict[str, Any]
     caller: Caller
+    first: int = 0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -110,7 +113,7 @@ class PairwiseProblem:
 
     def compiled(self) -> CompiledPairs:
         """Compile all of them."""
-        return self.compile(Block(self.x, self.y, self.same))
+        return self.compile(Block(self.x, self.y, self.same, self.first))
 
     def part(self, rows: slice) -> Any:
         """Return some items of x."""
@@ -118,4 +121,4 @@ class PairwiseProblem:
 
     def rows(self, rows: slice) -> CompiledPairs:
         """Compile some rows, with the same bits."""
-        return self.compile(Block(self.part(rows), self.y, first=rows.start))
+        return self.compile(Block(self.part(rows), self.y, first=self.first + rows.start))
