@@ -116,6 +116,11 @@ class Journal(MutableMapping):
     record : dict
         What the results are made from, and first of all the format, ``journal``. A journal of
         another record is refused.
+
+    Attributes
+    ----------
+    resumed : bool
+        Whether it was begun before.
     """
 
     def __init__(self, path: Path, target: Path, record: Mapping[str, Any]):
@@ -123,6 +128,7 @@ class Journal(MutableMapping):
         self._fd = open_locked(path, target)
         try:
             before, entries = self._read()
+            self.resumed = before is not None
             if before is None:
                 self._append(record)
             else:

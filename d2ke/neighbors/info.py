@@ -13,7 +13,8 @@ class NeighborsInfo:
     Attributes
     ----------
     pairs : int
-        Pairs of an object of X and an object of Y that were in question.
+        Pairs of an object of X and an object of Y that were in question: with `out`, of the rows
+        that this call searched; with `out` or `client`, of each object with itself too.
     computed : int
         Distances computed in full. Those of a table of pivots are not counted.
     ruled_out : dict of str to int
@@ -36,3 +37,10 @@ class NeighborsInfo:
         """Count pairs that a bound ruled out."""
         if pairs:
             self.ruled_out[bound] = self.ruled_out.get(bound, 0) + int(pairs)
+
+    def add(self, other: NeighborsInfo) -> None:
+        """Add what the search of other rows did."""
+        self.pairs += other.pairs
+        self.computed += other.computed
+        for bound, pairs in other.ruled_out.items():
+            self.rule_out(bound, pairs)

@@ -10,7 +10,21 @@ from scipy import sparse
 
 from d2ke._ext import neighbor_lists
 
-_ENTRY_BYTES = 72  # of a pair within the radius: three numbers, their sorted copies, the graph
+ENTRY_BYTES = 72  # of a pair within the radius: three numbers, their sorted copies, the graph
+
+
+class GraphTooLargeError(ValueError):
+    """There are more pairs within the radius than fit into the memory for them."""
+
+
+def check_graph(pairs: int, limit: int | None) -> None:
+    """Refuse more pairs within a radius than so many bytes have room for."""
+    if limit is not None and pairs * ENTRY_BYTES > limit:
+        raise GraphTooLargeError(
+            f"max_memory leaves {limit} bytes for the graph, but the {pairs} pairs within radius "
+            f"that are known so far take {pairs * ENTRY_BYTES}; give a smaller radius or more "
+            "memory"
+        )
 
 
 class NearestLists:
@@ -41,6 +55,16 @@ class NearestLists:
         return self.indices, self.distances.astype(dtype, copy=False)
 
 
+def without_own(
+    indices: np.ndarray, distances: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the k of k + 1 nearest that are not the object itself; `rows`: its numbers."""
+    k = indices.shape[1] - 1
+    own = indices == rows[:, None]
+    own[~own.any(axis=1), k] = True
+    return indices[~own].reshape(-1, k), distances[~own].reshape(-1, k)
+
+
 class WithinLists:
     """All pairs within a radius; no more than fit into so many bytes."""
 
@@ -64,12 +88,7 @@ class WithinLists:
     def _keep(self, rows, columns, values):
         self._parts.append((rows, columns, values))
         self._count += len(rows)
-        if self._limit is not None and self._count * _ENTRY_BYTES > self._limit:
-            raise ValueError(
-                f"max_memory leaves {self._limit} bytes for the graph, but the {self._count} pairs "
-                f"within radius that are known so far take {self._count * _ENTRY_BYTES}; give a "
-                "smaller radius or more memory"
-            )
+        check_graph(self._count, self._limit)
 
     def result(self, dtype: np.dtype) -> sparse.csr_array:
         """Return the graph; indices are int32 where that suffices, as others want them."""

@@ -28,6 +28,13 @@ _USERS_ERROR = 1e-6
 _ERRORS = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
 
 
+class Chosen(NamedTuple):
+    """The pivots, objects of Y, and the distances of Y to them (pivots, m)."""
+
+    pivots: np.ndarray
+    y: np.ndarray
+
+
 class Table(NamedTuple):
     """Distances to the pivots, objects of Y: from all of X (pivots, n), and of Y (pivots, m)."""
 
@@ -52,14 +59,22 @@ def table_bytes(search: Search) -> int:
     return 24 * _count(search.pairs) * sum(search.pairs.shape)
 
 
+def prepare_pivots(search: Search) -> Chosen:
+    """Choose the pivots, and compute the distances of Y to them."""
+    return _choose(search.pairs, search.n_threads)
+
+
 def search_pivots(search: Search, lists: NearestLists | WithinLists, info: NeighborsInfo) -> None:
     """Search by distances to pivots where that pays, else by all distances."""
-    search_bounded(search, _bounded(search.pairs, search.n_threads), lists, info)
+    bounds = _bounded(search.pairs, search.n_threads, search.prepared)
+    search_bounded(search, bounds, lists, info)
 
 
-def _bounded(pairs: PairwiseProblem, n_threads: int) -> Bounded | None:
+def _bounded(
+    pairs: PairwiseProblem, n_threads: int, chosen: Chosen | None = None
+) -> Bounded | None:
     """Return the bounds of all pairs, or None for distances too large for float32."""
-    table = _table(pairs, n_threads)
+    table = _table(pairs, n_threads, chosen or _choose(pairs, n_threads))
     largest = float(max(table.x.max(), table.y.max()))
     if isinstance(pairs.distance, str):
         row = BY_NAME[pairs.distance]
@@ -87,29 +102,37 @@ def _count(pairs: PairwiseProblem) -> int:
     return min(m, max(_FEWEST, min(_MOST, n * m // (_TABLE_PART * (n + m)))))
 
 
-def _table(pairs: PairwiseProblem, n_threads: int) -> Table:
-    """Choose pivots far from each other among some of Y, and compute the distances to them."""
-    n, m = pairs.shape
+def _table(pairs: PairwiseProblem, n_threads: int, chosen: Chosen) -> Table:
+    """Compute the distances of X to the pivots."""
+    pivots, to_y = chosen
+    if pairs.y is pairs.x:
+        return Table(pivots, to_y, to_y)
+    n = pairs.shape[0]
+    to_x = np.empty((len(pivots), n))
+    for i, pivot in enumerate(pivots.tolist()):
+        block = Block(pairs.x, span_of(pairs.y, pivot, pivot + 1), False, pairs.first, pivot)
+        to_x[i] = _run(pairs, block, (n, 1), n_threads)
+    return Table(pivots, to_x, to_y)
+
+
+def _choose(pairs: PairwiseProblem, n_threads: int) -> Chosen:
+    """Choose pivots far from each other among some of Y."""
+    m = pairs.shape[1]
     count, some = _count(pairs), np.unique(np.linspace(0, m - 1, min(m, _CANDIDATES)).astype(int))
-    pivots = np.empty(count, np.int64)
-    to_y = np.empty((count, m))
-    to_x = to_y if pairs.y is pairs.x else np.empty((count, n))
+    pivots, to_y = np.empty(count, np.int64), np.empty((count, m))
     among = pairs if pairs.y is pairs.x else _among_columns(pairs)
     least = np.full(m, np.inf)
     pivot = int(some[0])
     for i in range(count):
         pivots[i] = pivot
-        item = span_of(pairs.y, pivot, pivot + 1)
-        to_y[i] = _run(among, Block(item, pairs.y, False, pivot, 0), (1, m), n_threads)
-        if to_x is not to_y:
-            to_x[i] = _run(pairs, Block(pairs.x, item, False, 0, pivot), (n, 1), n_threads)
+        block = Block(span_of(pairs.y, pivot, pivot + 1), pairs.y, False, pivot, 0)
+        to_y[i] = _run(among, block, (1, m), n_threads)
         least = np.minimum(least, to_y[i])
         least[pivots[: i + 1]] = -1
         pivot = int(some[least[some].argmax()])
         if least[pivot] < 0:
-            pivots, to_x, to_y = pivots[: i + 1], to_x[: i + 1], to_y[: i + 1]
-            break
-    return Table(pivots, to_x, to_y)
+            return Chosen(pivots[: i + 1], to_y[: i + 1])
+    return Chosen(pivots, to_y)
 
 
 def _among_columns(pairs: PairwiseProblem) -> PairwiseProblem:
@@ -118,7 +141,7 @@ def _among_columns(pairs: PairwiseProblem) -> PairwiseProblem:
     compile_ = pairs.compile
     if callable(pairs.distance):
         compile_ = replace(compile_, caller=caller, y_is_x=True)
-    return replace(pairs, x=pairs.y, compile=compile_, caller=caller)
+    return replace(pairs, x=pairs.y, compile=compile_, caller=caller, first=0)
 
 
 def _run(
@@ -140,7 +163,7 @@ def _check_metric(pairs: PairwiseProblem, table: Table, tolerance: float) -> Non
         raise ValueError(
             f"metric=True, but distance({names.y}[{i}], {names.y}[{i}]) is {own.max()}, not 0"
         )
-    for name, side in ((names.x, table.x), (names.y, table.y)):
+    for name, side, first in ((names.x, table.x, pairs.first), (names.y, table.y, 0)):
         some = np.unique(np.linspace(0, side.shape[1] - 1, _CHECKED).astype(int))
         part = side[:, some]
         for p in range(len(pivots)):
@@ -152,11 +175,11 @@ def _check_metric(pairs: PairwiseProblem, table: Table, tolerance: float) -> Non
                 if excess.max() <= tolerance:
                     continue
                 q, z = np.unravel_index(excess.argmax(), excess.shape)
-                first, second = (f"{names.y}[{pivots[i]}]" for i in (p, q))
-                other, sides = f"{name}[{some[z]}]", (between[p, q], part[p, z], part[q, z])
+                one, two = (f"{names.y}[{pivots[i]}]" for i in (p, q))
+                other, sides = f"{name}[{first + some[z]}]", (between[p, q], part[p, z], part[q, z])
                 if ends == "pivots":
-                    _refuse(first, other, second, sides)
-                _refuse(first, second, other, (sides[1], sides[0], sides[2]))
+                    _refuse(one, other, two, sides)
+                _refuse(one, two, other, (sides[1], sides[0], sides[2]))
         if pairs.y is pairs.x:
             return
 

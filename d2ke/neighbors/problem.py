@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from d2ke._base import limits
 from d2ke.distances.problem import PairwiseProblem
@@ -36,6 +37,8 @@ class Search:
         Bytes that the call may take.
     report : callable or None
         ``report(done, total)`` follows the pairs that are done with.
+    prepared : object
+        What the way prepared for all blocks of rows; None: nothing.
     """
 
     pairs: PairwiseProblem
@@ -47,6 +50,7 @@ class Search:
     metric: bool = False
     max_memory: int | None = None
     report: Callable[[int, int], None] | None = None
+    prepared: Any = None
 
     @property
     def n_pairs(self) -> int:
@@ -60,6 +64,17 @@ class Search:
         n, m = self.pairs.shape
         most = min(_TILE_BYTES, n * m * self.pairs.dtype.itemsize)
         return most if self.max_memory is None else max(8, min(most, self.max_memory // 4))
+
+    def block(self, rows: slice, **changes: Any) -> Search:
+        """Return the search of some rows, as those of other objects, with some other attributes.
+
+        An object is its own neighbour there, to be left out afterwards.
+        """
+        pairs = self.pairs
+        caller = pairs.caller._replace(y=pairs.caller.x) if self.same else pairs.caller
+        part = replace(pairs, x=pairs.part(rows), same=False, caller=caller, first=rows.start)
+        k = None if self.k is None else self.k + self.skip
+        return replace(self, pairs=part, same=False, skip=False, k=k, **changes)
 
     def room(self, part: int = 4) -> int:
         """Return the bytes for an index: a fourth of the limit, or a part of what is available."""

@@ -5,44 +5,21 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import LowLevelCallable, sparse
 
-from d2ke._base.checks import byte_count, flag, integer
-from d2ke._base.memory import needs, require_memory
-from d2ke._base.progress import progress_bar
-from d2ke._base.threads import team_size
-from d2ke.distances.blocks import all_prepared_bytes
+from d2ke._base.checks import integer
+from d2ke.distances.output import Output
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import Caller, PairwiseProblem
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
-from d2ke.neighbors.problem import Search
-from d2ke.neighbors.ways import BOUNDS, STRINGS, way_of
-from d2ke.objects.container import Objects
-
-needs(
-    "nearest",
-    {
-        "": "32 n k + B + W",
-        STRINGS: "48 n k + 160 n + 96 m + 16 N + B + J",
-        BOUNDS: "48 n k + 48 n + 48 m T + B + W + J",
-    },
-    "a smaller max_memory makes the blocks smaller",
-)
-needs(
-    "within",
-    {
-        "": "72 E + B + W",
-        STRINGS: "72 E + 160 n + 96 m + 16 N + B + J",
-        BOUNDS: "72 E + 48 n + 48 m T + B + W + J",
-    },
-    "a smaller radius keeps fewer pairs",
-)
+from d2ke.neighbors.request import Request, memory_left
 
 
 def nearest(
@@ -54,11 +31,14 @@ def nearest(
     include_self: bool = False,
     metric: bool = False,
     n_threads: int | None = None,
+    out: str | os.PathLike | None = None,
+    resume: bool = False,
     progress: bool = False,
     max_memory: int | str | None = None,
     info: bool = False,
+    client: Any = None,
     **params: Any,
-) -> tuple:
+) -> tuple | Path:
     """Find the k nearest objects of Y to each object of X, exactly.
 
     Parameters
@@ -81,12 +61,23 @@ def nearest(
         called for two objects of Y. Of the distances with a name d2ke knows it.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
+        With a client: threads of each block, None for 1.
+    out : path, optional
+        Name of a file, to which blocks of rows are written as they are ready, and are safe from a
+        kill; `load_neighbors` reads it.
+    resume : bool
+        Resume the file of an equal call that was interrupted. Without it a file that exists is
+        refused.
     progress : bool
         Show a progress bar (on a terminal only).
     max_memory : int or str, optional
-        Bytes that the call may take, such as ``"512MiB"``, packed X and Y included.
+        Bytes that the call may take, such as ``"512MiB"``, packed X and Y included, and the
+        result where `out` is None.
     info : bool
         Return a `NeighborsInfo` too.
+    client : dask.distributed.Client, optional
+        Have the workers of a cluster search blocks of rows, with the same bits. Each holds all of
+        X and Y.
     **params
         Parameters of the distance, as for `distance_matrix`.
 
@@ -99,11 +90,15 @@ def nearest(
     info : NeighborsInfo
         If `info` is set: what was computed.
 
+    Where `out` is set, the path of the file is returned in place of the arrays.
+
     Raises
     ------
     TypeError, ValueError
         As `distance_matrix`; a k out of range; too small a `max_memory`; `metric` of a distance
         that is none for some objects that were tried.
+    OSError
+        A file that exists, or cannot be written.
     KeyboardInterrupt
         On Ctrl-C, within a second.
     MemoryError
@@ -118,14 +113,22 @@ def nearest(
     ([1, 0, 0], [1.0, 1.0, 3.0])
     """
     pairs = check_pairs(X, Y, distance, params, Caller("nearest"))
-    options = (include_self, metric, n_threads, progress, max_memory, info)
-    request = _Request(pairs, Y is None, *options)
+    output = Output(out, None, None, resume, n_threads, progress, client)
+    request = Request(pairs, Y is None, include_self, metric, max_memory, info, output)
     k = _neighbor_count(pairs, k, Y is None)
     search = request.search(k=k + (request.same and request.include_self))
-    _memory_left(search, k=search.k)
-    lists = NearestLists(pairs.shape[0], search.k)
-    counts = request.run(search, lists)
-    return (*lists.result(pairs.dtype), counts) if request.info else lists.result(pairs.dtype)
+    if request.by_blocks:
+        near, counts = request.search_blocks(search)
+        if request.output.to_file:
+            return (near, counts) if request.info else near
+        columns = near.indices.reshape(-1, search.k).astype(np.int64)
+        result = columns, near.data.reshape(-1, search.k)
+    else:
+        memory_left(search, k=search.k)
+        lists = NearestLists(pairs.shape[0], search.k)
+        counts = request.run(search, lists)
+        result = lists.result(pairs.dtype)
+    return (*result, counts) if request.info else result
 
 
 def within(
@@ -137,11 +140,14 @@ def within(
     include_self: bool = False,
     metric: bool = False,
     n_threads: int | None = None,
+    out: str | os.PathLike | None = None,
+    resume: bool = False,
     progress: bool = False,
     max_memory: int | str | None = None,
     info: bool = False,
+    client: Any = None,
     **params: Any,
-) -> sparse.csr_array | tuple[sparse.csr_array, NeighborsInfo]:
+) -> sparse.csr_array | Path | tuple[sparse.csr_array | Path, NeighborsInfo]:
     """Find all pairs of objects whose distance is at most a radius, exactly.
 
     Parameters
@@ -163,12 +169,23 @@ def within(
         called for two objects of Y. Of the distances with a name d2ke knows it.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
+        With a client: threads of each block, None for 1.
+    out : path, optional
+        Name of a file, to which blocks of rows are written as they are ready, and are safe from a
+        kill; `load_neighbors` reads it.
+    resume : bool
+        Resume the file of an equal call that was interrupted. Without it a file that exists is
+        refused.
     progress : bool
         Show a progress bar (on a terminal only).
     max_memory : int or str, optional
-        Bytes that the call may take, such as ``"512MiB"``, packed X and Y and the graph included.
+        Bytes that the call may take, such as ``"512MiB"``, packed X and Y included, and the graph
+        where `out` is None.
     info : bool
         Return a `NeighborsInfo` too.
+    client : dask.distributed.Client, optional
+        Have the workers of a cluster search blocks of rows, with the same bits. Each holds all of
+        X and Y.
     **params
         Parameters of the distance, as for `distance_matrix`.
 
@@ -180,12 +197,16 @@ def within(
     info : NeighborsInfo
         If `info` is set: what was computed.
 
+    Where `out` is set, the path of the file is returned in place of the graph.
+
     Raises
     ------
     TypeError, ValueError
         As `distance_matrix`; a radius that is negative or not finite; too small a `max_memory`,
         also for the pairs that were found; `metric` of a distance that is none for some objects
         that were tried.
+    OSError
+        A file that exists, or cannot be written.
     KeyboardInterrupt
         On Ctrl-C, within a second.
     MemoryError
@@ -201,79 +222,16 @@ def within(
            [0., 0., 0.]])
     """
     pairs = check_pairs(X, Y, distance, params, Caller("within"))
-    options = (include_self, metric, n_threads, progress, max_memory, info)
-    request = _Request(pairs, Y is None, *options)
+    output = Output(out, None, None, resume, n_threads, progress, client)
+    request = Request(pairs, Y is None, include_self, metric, max_memory, info, output)
     search = request.search(radius=_radius(radius))
-    lists = WithinLists(pairs.shape, search.radius, _memory_left(search, E=0))
-    counts = request.run(search, lists)
-    graph = lists.result(pairs.dtype)
+    if request.by_blocks:
+        graph, counts = request.search_blocks(search)
+    else:
+        lists = WithinLists(pairs.shape, search.radius, memory_left(search, E=0))
+        counts = request.run(search, lists)
+        graph = lists.result(pairs.dtype)
     return (graph, counts) if request.info else graph
-
-
-@dataclass(frozen=True)
-class _Request:
-    """The options of a public function, checked when it is made."""
-
-    pairs: PairwiseProblem
-    same: bool
-    include_self: bool
-    metric: bool
-    n_threads: Any
-    progress: bool
-    max_memory: Any
-    info: bool
-
-    def __post_init__(self) -> None:
-        checked = {
-            "include_self": flag("include_self", self.include_self),
-            "metric": flag("metric", self.metric),
-            "info": flag("info", self.info),
-            "n_threads": team_size(self.n_threads),
-        }
-        if self.include_self and not self.same:
-            raise TypeError("include_self goes with Y=None: other objects have no selves in Y")
-        if self.metric and not callable(self.pairs.distance):
-            raise TypeError(
-                "metric goes with a Python distance; d2ke knows the metrics among those with a name"
-            )
-        if self.max_memory is not None:
-            checked["max_memory"] = byte_count("max_memory", self.max_memory)
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
-
-    def search(self, k: int | None = None, radius: float | None = None) -> Search:
-        """Return the search for the k nearest, or for those within a radius."""
-        skip = self.same and not self.include_self
-        options = (self.n_threads, self.metric, self.max_memory)
-        return Search(self.pairs, self.same, skip, k, radius, *options)
-
-    def run(self, search: Search, lists: NearestLists | WithinLists) -> NeighborsInfo:
-        """Search, and return what was computed."""
-        info = NeighborsInfo(search.n_pairs)
-        with progress_bar(self.progress, "neighbours") as report:
-            search = replace(search, report=report)
-            way_of(search).search(search, lists, info)
-        return info
-
-
-def _memory_left(search: Search, **sizes: int) -> int | None:
-    """Return the bytes that max_memory leaves; refuse what takes more than there is."""
-    pairs, way = search.pairs, way_of(search)
-    collections = [pairs.x] if search.same else [pairs.x, pairs.y]
-    packed = [part for part in collections if isinstance(part, Objects)]
-    sizes |= dict(zip("nm", pairs.shape, strict=True))
-    sizes |= {"B": search.tile_bytes, "W": all_prepared_bytes(pairs), "T": search.n_threads}
-    sizes |= {"J": way.index_bytes(search), "N": sum(len(part.values) for part in packed)}
-    needed = require_memory(pairs.caller.function, way.case, **sizes)
-    if search.max_memory is None:
-        return None
-    fixed = sum(part.nbytes for part in packed)
-    if fixed + needed > search.max_memory:
-        raise ValueError(
-            f"max_memory is {search.max_memory} bytes, but {fixed + needed} are needed at least: "
-            f"{fixed} for the objects, {needed} to search them"
-        )
-    return search.max_memory - fixed - needed
 
 
 def _neighbor_count(pairs: PairwiseProblem, k: Any, same: bool) -> int:

@@ -13,7 +13,7 @@ from d2ke._ext import isa, near_strings
 from d2ke.distances.problem import Block, PairwiseProblem, Quantity
 from d2ke.distances.registry import common_letters
 from d2ke.neighbors.info import NeighborsInfo
-from d2ke.neighbors.lists import NearestLists, WithinLists
+from d2ke.neighbors.lists import NearestLists, WithinLists, without_own
 from d2ke.neighbors.problem import Search
 from d2ke.neighbors.tiles import search_tiles
 
@@ -37,6 +37,20 @@ class Side(NamedTuple):
 
     strings: near_strings.Strings
     names: np.ndarray
+
+
+class Columns(NamedTuple):
+    """What all blocks of rows have in common.
+
+    `strings`: those of Y. `n_rows`: of all blocks. `radius`: to begin with for the nearest.
+    `index_bytes`: most bytes of `indexes`, those of some radii.
+    """
+
+    strings: Side
+    n_rows: int
+    radius: int | None
+    index_bytes: int
+    indexes: dict[int, near_strings.Index]
 
 
 class Work(NamedTuple):
@@ -64,6 +78,11 @@ def index_bytes(search: Search) -> int:
     return min(pieces * _INDEX_BYTES * search.pairs.shape[1], search.room(2))
 
 
+def prepare_strings(search: Search) -> Columns:
+    """Sort Y, and choose the radius to begin with for the nearest."""
+    return _Finder(search).columns
+
+
 def search_strings(search: Search, lists: NearestLists | WithinLists, info: NeighborsInfo) -> None:
     """Search by the cheaper of the index, a scan, and all distances in full."""
     finder = _Finder(search)
@@ -77,8 +96,16 @@ class _Finder:
     """The sorted strings of a search, and the costs of the ways to search them."""
 
     def __init__(self, search: Search):
-        self.search, self._index_bytes = search, index_bytes(search)
-        self.x, self.y = _sorted(search.pairs)
+        self.search, pairs = search, search.pairs
+        columns = search.prepared
+        if columns is None:
+            self.x, self.y = _sorted(pairs)
+            radius = self._first_radius() if search.k else None
+            columns = Columns(self.y, pairs.shape[0], radius, index_bytes(search), {})
+        else:
+            self.y = columns.strings
+            self.x = _sorted_rows(pairs, self.y.strings)
+        self.columns = columns
 
     def within(self, lists: WithinLists, info: NeighborsInfo) -> None:
         """Find all pairs within the radius."""
@@ -128,16 +155,18 @@ class _Finder:
 
     def _radii(self) -> Iterator[int]:
         """Yield a radius that will do for half of the objects, and larger ones."""
-        search, longest = self.search, max(self.x.strings.longest, self.y.strings.longest)
-        pairs, n = search.pairs, search.pairs.shape[0]
-        k = self.search.k + search.skip
-        rows = _spread(n, _SAMPLE // 4)
-        block = np.empty((len(rows), pairs.shape[1]), pairs.dtype)
-        pairs.compile(Block(pairs.x[rows], pairs.y)).run(block, search.n_threads, None, Quantity())
-        radius = int(np.median(np.partition(block, k - 1, axis=1)[:, k - 1]))
+        radius, longest = self.columns.radius, max(self.x.strings.longest, self.y.strings.longest)
         while radius < longest:
             yield radius
             radius = max(radius + 1, radius * 3 // 2)
+
+    def _first_radius(self) -> int:
+        """Return the median distance of the k-th neighbour of some objects."""
+        search, pairs = self.search, self.search.pairs
+        k, rows = search.k + search.skip, _spread(pairs.shape[0], _SAMPLE // 4)
+        block = np.empty((len(rows), pairs.shape[1]), pairs.dtype)
+        pairs.compile(Block(pairs.x[rows], pairs.y)).run(block, search.n_threads, None, Quantity())
+        return int(np.median(np.partition(block, k - 1, axis=1)[:, k - 1]))
 
     def _way(
         self, rows: np.ndarray, radius: int, half: bool
@@ -147,12 +176,17 @@ class _Finder:
         if radius >= max(self.x.strings.longest, strings.longest):
             return None, np.inf
         cost, pieces = self._sampled(rows, radius, None, half), strings.n * (radius + 1)
-        if _PIECE * pieces > cost / 2 or pieces > _MOST_PIECES:
+        indexes, most = self.columns.indexes, self.columns.index_bytes
+        # All blocks of rows have a part in the work of the index.
+        building = _PIECE * pieces * self.x.strings.n / self.columns.n_rows
+        if building > cost / 2 or pieces > _MOST_PIECES or pieces * _INDEX_BYTES > most:
             return None, cost
-        if pieces * _INDEX_BYTES > self._index_bytes:
-            return None, cost
-        index = near_strings.Index(strings, radius)
-        with_index = self._sampled(rows, radius, index, half) + _PIECE * pieces
+        index = indexes.get(radius)
+        if index is None:
+            if (sum(known + 1 for known in indexes) * strings.n + pieces) * _INDEX_BYTES > most:
+                indexes.clear()
+            index = indexes[radius] = near_strings.Index(strings, radius)
+        with_index = self._sampled(rows, radius, index, half) + building
         return (index, with_index) if with_index < cost else (None, cost)
 
     def _sampled(self, rows, radius, index, half):
@@ -196,15 +230,13 @@ class _Finder:
         part = replace(
             search, pairs=replace(pairs, x=pairs.x[rows], same=False), same=False, skip=False
         )
-        k, n_pairs = lists.indices.shape[1], len(rows) * (pairs.shape[1] - search.skip)
-        found = NearestLists(len(rows), k + search.skip)
+        n_pairs = len(rows) * (pairs.shape[1] - search.skip)
+        found = NearestLists(len(rows), search.k + search.skip)
         search_tiles(part, found, NeighborsInfo(0))
         info.computed += n_pairs
         indices, distances = found.result(pairs.dtype)
         if search.skip:
-            own = indices == rows[:, None]
-            own[~own.any(axis=1), k] = True
-            indices, distances = (part[~own].reshape(-1, k) for part in (indices, distances))
+            indices, distances = without_own(indices, distances, rows)
         lists.indices[rows], lists.distances[rows] = indices, distances
 
 
@@ -220,6 +252,14 @@ def _sorted(pairs: PairwiseProblem) -> tuple[Side, Side]:
         for codes, part, order in zip(letters, sides, orders, strict=False)
     ]
     return made[0], made[-1]
+
+
+def _sorted_rows(pairs: PairwiseProblem, y: near_strings.Strings) -> Side:
+    """Return X, some rows of a search, in the order of their lengths; y is all of Y."""
+    order = np.argsort(pairs.x.lengths, kind="stable")
+    rows = pairs.x[order]
+    codes, *_ = common_letters(rows, pairs.y)
+    return Side(near_strings.Strings(codes, rows.offsets, y.n_letters, y.longest), order)
 
 
 def _spread(n: int, most: int = _SAMPLE) -> np.ndarray:

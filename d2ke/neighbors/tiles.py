@@ -34,7 +34,7 @@ def search_tiles(search: Search, lists: NearestLists | WithinLists, info: Neighb
         def visit(here: int, _: int, done: int = done) -> None:
             search.report(done + here, total)
 
-        compiled = pairs.compile(Block(x, y, on_diagonal, top, left))
+        compiled = pairs.compile(Block(x, y, on_diagonal, pairs.first + top, left))
         compiled.run(tile, search.n_threads, search.report and visit, Quantity())
         mirror = pairs.same and not on_diagonal
         lists.add(tile, (top, left), search.skip, mirror, search.n_threads)

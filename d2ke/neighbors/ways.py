@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from d2ke.neighbors import pivots, series, strings
 from d2ke.neighbors.info import NeighborsInfo
@@ -20,19 +20,27 @@ class Way(NamedTuple):
     """A way to search.
 
     `case`: of the formulas of memory. `applies`: whether it can be used. `index_bytes`: what it
-    prepares to spare distances. `search` fills the lists, and counts what was computed.
+    prepares to spare distances. `search` fills the lists, and counts what was computed. `prepare`
+    returns what all blocks of rows have in common.
     """
 
     case: str
     applies: Callable[[Search], bool]
     index_bytes: Callable[[Search], int]
     search: Callable[[Search, NearestLists | WithinLists, NeighborsInfo], None]
+    prepare: Callable[[Search], Any] = lambda _: None
 
 
 _WAYS = (
-    Way(STRINGS, strings.applies, strings.index_bytes, strings.search_strings),
+    Way(
+        STRINGS,
+        strings.applies,
+        strings.index_bytes,
+        strings.search_strings,
+        strings.prepare_strings,
+    ),
     Way(BOUNDS, series.applies, series.envelope_bytes, series.search_series),
-    Way(BOUNDS, pivots.applies, pivots.table_bytes, pivots.search_pivots),
+    Way(BOUNDS, pivots.applies, pivots.table_bytes, pivots.search_pivots, pivots.prepare_pivots),
     Way("", lambda _: True, lambda _: 0, search_tiles),
 )
 

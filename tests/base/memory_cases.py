@@ -21,7 +21,10 @@ from scipy.spatial.distance import cdist
 
 import d2ke
 from d2ke._base import memory
+from d2ke.io.store.writer import Content
 from d2ke.learners.losses import LOSSES
+from d2ke.neighbors.blocks import Rows
+from d2ke.neighbors.store import GraphFile
 from d2ke.neighbors.ways import BOUNDS
 
 CASES = []
@@ -190,6 +193,36 @@ def within_sets(n):
 @at({"n": 300_000}, tiny={"n": 30})
 def within_strings(n):
     return partial(d2ke.within, words(n, 40), radius=2, **LEVENSHTEIN)
+
+
+@at({"n": 100_000}, tiny={"n": 30})
+def neighbors_to_a_file(n):
+    X = d2ke.pack(points(n, 1)[:, :, None])
+    path = Path(FOLDER, f"near-{n}.h5")
+    return partial(d2ke.nearest, X, X[:100], k=min(60, n), distance="mhd", out=path, **ONE)
+
+
+@at({"n": 300_000}, tiny={"n": 400})
+def strings_to_a_file(n):
+    path = Path(FOLDER, f"near-strings-{n}.h5")
+    return partial(d2ke.within, words(n, 40), radius=1, out=path, **LEVENSHTEIN)
+
+
+@at({"n": 40_000}, tiny={"n": 400})
+def sets_to_a_file(n):
+    X, path = d2ke.pack(points(n, 1)[:, :, None]), Path(FOLDER, f"near-sets-{n}.h5")
+    return partial(d2ke.nearest, X, X[:1000], k=200, distance="hausdorff", out=path, **ONE)
+
+
+@at({"n": 1_000_000, "k": 10}, tiny={"n": 30, "k": 3})
+def load_neighbors(n, k):
+    path = Path(FOLDER, f"loaded-{n}.h5")
+    shape, content = (n, n), Content({}, {})
+    file = GraphFile(path, shape, np.dtype(np.float64), content, resume=False)
+    indices = np.tile(np.arange(k, dtype=np.int32), n)
+    file.put(slice(0, n), Rows(np.full(n, k), indices, np.zeros(n * k)))
+    file.finish()
+    return partial(d2ke.load_neighbors, path)
 
 
 @at({"n": 30000, "m": 1000}, tiny={"n": 30, "m": 20})

@@ -49,3 +49,27 @@ def check_info(info, D, skip):
     assert info.computed + sum(info.ruled_out.values()) == info.pairs
     assert info.computed >= 0
     assert all(count > 0 for count in info.ruled_out.values())
+
+
+def check_file(D, path, X, Y=None, *, k, radius, **options):
+    """Compare the files of `nearest` and `within` with the whole matrix, bit for bit."""
+    skip = Y is None and not options.get("include_self", False)
+    k += Y is None and not skip
+    indices, distances = by_sorting(D, k, skip)
+    assert d2ke.nearest(X, Y, k=k - (Y is None and not skip), out=path, **options) == path
+    graph = d2ke.load_neighbors(path)
+    assert graph.shape == D.shape
+    assert (graph.indices.reshape(-1, k) == indices).all()
+    same(graph.data.reshape(-1, k), distances)
+    path.unlink()
+    assert d2ke.within(X, Y, radius=radius, out=path, **options) == path
+    wanted = d2ke.within(X, Y, radius=radius, **options)
+    same_graph(d2ke.load_neighbors(path), wanted)
+    path.unlink()
+
+
+def same_graph(graph, wanted):
+    assert graph.shape == wanted.shape
+    same(graph.indptr, wanted.indptr)
+    same(graph.indices, wanted.indices)
+    same(graph.data, wanted.data)

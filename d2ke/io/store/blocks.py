@@ -95,21 +95,21 @@ class Blocks:
     def read_table(self, fd: int) -> np.ndarray:
         """Read all entries."""
         table = np.empty(self.table_shape, TABLE)
-        _read_all(fd, table, self.table_start)
+        read_all(fd, table, self.table_start)
         return table
 
     def read(self, fd: int, Z: np.ndarray, row: int, column: int = 0) -> None:
         """Fill Z with values from a row and column on; nothing is checked."""
         place = self.start + row * self.row_bytes + column * self.dtype.itemsize
         if Z.shape[1] == self.shape[1]:
-            _read_all(fd, Z, place)
+            read_all(fd, Z, place)
         elif 2 * Z.shape[1] > self.shape[1]:
             rows = np.empty((len(Z), self.shape[1]), self.dtype)
-            _read_all(fd, rows, place - column * self.dtype.itemsize)
+            read_all(fd, rows, place - column * self.dtype.itemsize)
             Z[:] = rows[:, column : column + Z.shape[1]]
         else:
             for i, values in enumerate(Z):
-                _read_all(fd, values, place + i * self.row_bytes)
+                read_all(fd, values, place + i * self.row_bytes)
 
     def read_checked(
         self, fd: int, table: np.ndarray, rows: slice, columns: slice
@@ -157,7 +157,7 @@ def table_shape(shape: tuple[int, int], tile: tuple[int, int]) -> tuple[int, int
     return -(-shape[0] // tile[0]), -(-shape[1] // tile[1])
 
 
-def _read_all(fd: int, values: np.ndarray, place: int) -> None:
+def read_all(fd: int, values: np.ndarray, place: int) -> None:
     """Fill a contiguous array from a place of a file."""
     view = memoryview(values.reshape(-1).view(np.uint8))
     while view:

@@ -13,7 +13,7 @@ import hashlib
 import io
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -64,16 +64,25 @@ def write_hdf5(path: Path, lines: Sequence[str] = ()) -> Iterator[h5py.File]:
 
     With `lines` it has a header with the SHA-256 of the content.
     """
-    with atomic_write(path) as stream:
-        fd = stream.fileno()
-        image = Image(fd)
-        with h5py.File(image, "w", userblock_size=HEADER_BYTES if lines else 0) as store:
-            yield store
-        reserve(fd, image.size, path)
-        image.write_to_file()
-        os.ftruncate(fd, image.size)
-        if lines:
-            write_all(fd, header(lines, stream), 0)
+    with atomic_write(path) as stream, write_image(stream.fileno(), path, lines) as (store, _):
+        yield store
+
+
+@contextmanager
+def write_image(
+    fd: int, path: Path, lines: Sequence[str] = ()
+) -> Iterator[tuple[h5py.File, Image]]:
+    """Give an HDF5 file in memory, and the image in which it places arrays, for an open file."""
+    image = Image(fd)
+    with h5py.File(image, "w", userblock_size=HEADER_BYTES if lines else 0) as store:
+        yield store, image
+    reserve(fd, image.size, path)
+    image.write_to_file()
+    os.ftruncate(fd, image.size)
+    if lines:
+        with open(fd, "rb", closefd=False) as stream:
+            front = header(lines, stream)
+        write_all(fd, front, 0)
 
 
 class Image(io.RawIOBase):
@@ -91,17 +100,30 @@ class Image(io.RawIOBase):
 
     def place(self, group: h5py.Group, name: str, array: np.ndarray) -> h5py.Dataset:
         """Make a dataset for an array that goes straight to the file."""
-        dataset = place_dataset(group, name, array.shape, array.dtype)
-        if array.size:
-            self._arrays.append((dataset.id.get_offset(), array))
+        return self.place_parts(group, name, array.shape, array.dtype, [array])
+
+    def place_parts(
+        self,
+        group: h5py.Group,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: np.dtype,
+        parts: Iterable[np.ndarray],
+    ) -> h5py.Dataset:
+        """Make a dataset for arrays that go straight to the file, end to end."""
+        dataset = place_dataset(group, name, shape, dtype)
+        if math.prod(shape):
+            self._arrays.append((dataset.id.get_offset(), parts))
         return dataset
 
     def write_to_file(self) -> None:
         """Write the pages and the arrays, and forget them."""
         for page, content in sorted(self._pages.items()):
             write_all(self._fd, content, page * _PAGE)
-        for start, array in self._arrays:
-            write_all(self._fd, np.ascontiguousarray(array), start)
+        for start, parts in self._arrays:
+            for part in parts:
+                write_all(self._fd, np.ascontiguousarray(part), start)
+                start += part.nbytes
         self._pages, self._arrays = {}, []
 
     def seek(self, place: int, whence: int = os.SEEK_SET) -> int:
@@ -158,6 +180,7 @@ def place_dataset(
     options.set_layout(h5py.h5d.CONTIGUOUS)
     options.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
     options.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    options.set_obj_track_times(False)  # equal content makes equal files
     space, kind = h5py.h5s.create_simple(shape), h5py.h5t.py_create(dtype)
     return h5py.Dataset(h5py.h5d.create(group.id, name.encode(), kind, space, options))
 

@@ -113,7 +113,9 @@ class FeatureFile:
 
     def ranges(self, rows: slice | None, columns: slice | None) -> tuple[slice, slice]:
         """Return rows and columns as slices from 0 on; what reaches beyond Z is refused."""
-        return _range("rows", rows, self.shape[0]), _range("columns", columns, self.shape[1])
+        return index_range("rows", rows, self.shape[0]), index_range(
+            "columns", columns, self.shape[1]
+        )
 
     def read(self, rows: slice | None = None, columns: slice | None = None) -> np.ndarray:
         """Read and check some rows and columns of Z; None for all."""
@@ -146,13 +148,13 @@ class FeatureFile:
 
     def labels(self, rows: slice | None = None) -> np.ndarray | None:
         """Read the labels of some rows; None where none were saved."""
-        rows = _range("rows", rows, self.shape[0])
+        rows = index_range("rows", rows, self.shape[0])
         with layout.damage(self.path):
             return layout.get_labels(self._store, rows) if "labels" in self._store else None
 
     def omega(self, columns: slice | None = None) -> Objects | None:
         """Read the random objects of some columns; None where none were saved."""
-        columns = _range("columns", columns, self.shape[1])
+        columns = index_range("columns", columns, self.shape[1])
         with layout.damage(self.path):
             if "omega" not in self._store:
                 return None
@@ -290,7 +292,7 @@ def open_features(file: str | os.PathLike) -> FeatureFile:
     return FeatureFile(file)
 
 
-def _range(name: str, given: slice | None, size: int) -> slice:
+def index_range(name: str, given: slice | None, size: int) -> slice:
     """Return a slice with bounds from 0 to `size`; refuse one that would be cut short."""
     if given is None:
         return slice(0, size)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A call of `nearest` or `within`: its options, its memory, and where the result goes."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from scipy import sparse
+
+from d2ke._base.checks import byte_count, flag
+from d2ke._base.memory import needs, require_memory
+from d2ke._base.progress import progress_bar
+from d2ke.distances.blocks import all_prepared_bytes, description
+from d2ke.distances.output import Output
+from d2ke.distances.problem import PairwiseProblem
+from d2ke.io.store.writer import Content
+from d2ke.neighbors.blocks import Memory, fill, result_bytes
+from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.lists import NearestLists, WithinLists
+from d2ke.neighbors.problem import Search
+from d2ke.neighbors.store import GraphFile
+from d2ke.neighbors.ways import BOUNDS, STRINGS, way_of
+from d2ke.objects.container import Objects
+
+_TO_FILE = "out is a path"
+_BOTH = "nearest, within"
+needs(
+    "nearest",
+    {
+        "": "32 n k + B + W",
+        STRINGS: "48 n k + 160 n + 96 m + 16 N + B + J",
+        BOUNDS: "48 n k + 48 n + 48 m T + B + W + J",
+    },
+    "a path as out writes blocks of rows to that file; a smaller max_memory makes them smaller",
+)
+needs(
+    "within",
+    {
+        "": "72 E + B + W",
+        STRINGS: "72 E + 160 n + 96 m + 16 N + B + J",
+        BOUNDS: "72 E + 48 n + 48 m T + B + W + J",
+    },
+    "a smaller radius keeps fewer pairs; a path as out writes blocks of rows to that file",
+)
+needs(
+    _BOTH,
+    {
+        _TO_FILE: "16 n + 2 B + W",
+        f"{_TO_FILE}, {STRINGS}": "16 n + 2 B + 96 m + 16 N + J",
+        f"{_TO_FILE}, {BOUNDS}": "16 n + 2 B + 48 m T + W + J",
+    },
+    "a smaller max_memory makes the blocks smaller",
+)
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of a public function, checked when it is made."""
+
+    pairs: PairwiseProblem
+    same: bool
+    include_self: bool
+    metric: bool
+    max_memory: Any
+    info: bool
+    output: Output
+
+    def __post_init__(self) -> None:
+        checked = {
+            "include_self": flag("include_self", self.include_self),
+            "metric": flag("metric", self.metric),
+            "info": flag("info", self.info),
+        }
+        out = self.output.out
+        if out is not None and not self.output.to_file:
+            raise TypeError(f"out must be a path, got {type(out).__name__}")
+        if self.include_self and not self.same:
+            raise TypeError("include_self goes with Y=None: other objects have no selves in Y")
+        if self.metric and not callable(self.pairs.distance):
+            raise TypeError(
+                "metric goes with a Python distance; d2ke knows the metrics among those with a name"
+            )
+        if self.max_memory is not None:
+            checked["max_memory"] = byte_count("max_memory", self.max_memory)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    def search(self, k: int | None = None, radius: float | None = None) -> Search:
+        """Return the search for the k nearest, or for those within a radius."""
+        skip = self.same and not self.include_self
+        options = (self.output.n_threads, self.metric, self.max_memory)
+        return Search(self.pairs, self.same, skip, k, radius, *options)
+
+    def run(self, search: Search, lists: NearestLists | WithinLists) -> NeighborsInfo:
+        """Search, and return what was computed."""
+        info = NeighborsInfo(search.n_pairs)
+        with progress_bar(self.output.progress, "neighbours") as report:
+            search = replace(search, report=report)
+            way_of(search).search(search, lists, info)
+        return info
+
+    @property
+    def by_blocks(self) -> bool:
+        """Whether rows are searched in blocks, for a file or by workers."""
+        return self.output.to_file or self.output.client is not None
+
+    def search_blocks(self, search: Search) -> tuple[sparse.csr_array | Path, NeighborsInfo]:
+        """Search by blocks of rows; return the graph or the file, and what was computed."""
+        output = self.output
+        target: GraphFile | Memory
+        if output.to_file:
+            memory_left(search, _TO_FILE)
+            target = open_graph(search, output)
+        else:
+            target = Memory(search.pairs.shape, memory_left(search, k=search.k, E=0))
+        with closing(target), progress_bar(output.progress, "neighbours") as report:
+            info = NeighborsInfo(0)
+            if not target.finished:
+                info = fill(search, target, output.client, report)
+                target.finish()
+            return target.result(), info
+
+
+def open_graph(search: Search, output: Output) -> GraphFile:
+    """Begin the file of a search, or resume it."""
+    pairs = search.pairs
+    described, inputs = description(pairs)
+    wanted = {"k": search.k, "radius": search.radius, "without_self": search.skip}
+    described = {"function": pairs.caller.function, **wanted, **described}
+    content = Content(described, inputs)
+    return GraphFile(output.out, pairs.shape, pairs.dtype, content, resume=output.resume)
+
+
+def memory_left(search: Search, place: str = "", **sizes: int) -> int | None:
+    """Return the bytes that max_memory leaves; refuse what takes more than there is."""
+    pairs, way = search.pairs, way_of(search)
+    collections = [pairs.x] if search.same else [pairs.x, pairs.y]
+    packed = [part for part in collections if isinstance(part, Objects)]
+    block = result_bytes(search.max_memory) if place else 0
+    sizes |= dict(zip("nm", pairs.shape, strict=True))
+    sizes |= {"B": max(search.tile_bytes, block), "W": all_prepared_bytes(pairs)}
+    sizes |= {"T": search.n_threads, "J": way.index_bytes(search)}
+    sizes["N"] = sum(len(part.values) for part in packed)
+    case = ", ".join(filter(None, (place, way.case)))
+    needed = require_memory(pairs.caller.function, case, **sizes)
+    if search.max_memory is None:
+        return None
+    fixed = sum(part.nbytes for part in packed)
+    if fixed + needed > search.max_memory:
+        raise ValueError(
+            f"max_memory is {search.max_memory} bytes, but {fixed + needed} are needed at least: "
+            f"{fixed} for the objects, {needed} to search them"
+        )
+    return search.max_memory - fixed - needed
