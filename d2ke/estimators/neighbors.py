@@ -101,6 +101,8 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
         vectors.
     distance_params : dict, optional
         Parameters of the distance, such as ``{"window": 5}``.
+    metric : bool, default False
+        Of a Python distance: it is a metric, as for `nearest`, so that fewer are computed.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
     progress : bool
@@ -132,6 +134,7 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
         radius=None,
         distance=None,
         distance_params=None,
+        metric=False,
         n_threads=None,
         progress=False,
     ):
@@ -139,6 +142,7 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
         self.radius = radius
         self.distance = distance
         self.distance_params = distance_params
+        self.metric = metric
         self.n_threads = n_threads
         self.progress = progress
 
@@ -172,7 +176,7 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
 
     def _graph(self, X: Any, Y: Any) -> csr_matrix:
         options = {"distance": self.distance_, **(self.distance_params or {})}
-        options |= {"n_threads": self.n_threads, "progress": self.progress}
+        options |= {"metric": self.metric, "n_threads": self.n_threads, "progress": self.progress}
         if Y is None:
             options["include_self"] = True
         if self.radius is not None:

@@ -23,7 +23,7 @@ PARAMETERS = {
     "DistanceKNeighborsClassifier": "n_neighbors=1 distance=None distance_params=None "
     "n_threads=None progress=False",
     "DistanceNeighborsTransformer": "n_neighbors=None radius=None distance=None "
-    "distance_params=None n_threads=None progress=False",
+    "distance_params=None metric=False n_threads=None progress=False",
     "LPDSK": "affinity='distance' distance=None gamma=None distance_params=None unknown=-1 "
     "variant='relaxed' lam=None balance=True max_iter=None n_threads=None progress=False",
     "PseudoEuclidean": "R=64 distance=None distance_params=None n_threads=None progress=False",

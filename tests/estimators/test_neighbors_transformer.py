@@ -44,6 +44,24 @@ def test_as_the_transformers_of_precomputed_distances():
     same_graphs(ours.fit_transform(WORDS), theirs.fit_transform(D))
 
 
+def test_a_metric_of_the_users():
+    calls = []
+
+    def apart(x, y):
+        calls.append(1)
+        return abs(len(x) - len(y)) + float(x != y)
+
+    wanted = DistanceNeighborsTransformer(3, distance=apart).fit_transform(WORDS)
+    assert len(calls) == len(WORDS) * (len(WORDS) + 1) // 2
+    graph = DistanceNeighborsTransformer(3, distance=apart, metric=True).fit_transform(WORDS)
+    assert (graph != wanted).nnz == 0
+    with pytest.raises(TypeError, match="metric goes with a Python distance"):
+        DistanceNeighborsTransformer(3, metric=True).fit_transform(WORDS)
+    options = {"distance": lambda x, y: (len(x) - len(y)) ** 2, "metric": True}
+    with pytest.raises(ValueError, match="no metric"):
+        DistanceNeighborsTransformer(1, **options).fit_transform(WORDS)
+
+
 def test_in_a_pipeline():
     labels = np.array([len(word) > 5 for word in WORDS])
     classifier = KNeighborsClassifier(n_neighbors=1, metric="precomputed")
