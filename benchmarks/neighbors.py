@@ -66,6 +66,18 @@ def noise(n: int) -> d2ke.Objects:
     return d2ke.pack(steps, channels_first=False)
 
 
+def documents(n: int) -> d2ke.Objects:
+    """Draw documents of 5 to 19 word vectors, each about one of 50 subjects."""
+    rng = np.random.default_rng(0)
+    subjects = 3 * rng.standard_normal((50, 10))[rng.integers(0, 50, n)]
+    lengths = rng.integers(5, 20, n).tolist()
+    items = [
+        subject + rng.standard_normal((length, 10))
+        for subject, length in zip(subjects, lengths, strict=True)
+    ]
+    return d2ke.pack(items, channels_first=False)
+
+
 STRINGS = {"distance": "levenshtein"}
 SERIES = {"distance": "dtw", "window": 7}
 CASES: dict[str, tuple[Callable[[int], Any], Callable[..., Any], dict[str, Any]]] = {
@@ -75,6 +87,7 @@ CASES: dict[str, tuple[Callable[[int], Any], Callable[..., Any], dict[str, Any]]
     "reads-nearest-1": (reads, d2ke.nearest, {"k": 1, **STRINGS}),
     "walks-nearest-10": (walks, d2ke.nearest, {"k": 10, **SERIES}),
     "noise-nearest-10": (noise, d2ke.nearest, {"k": 10, **SERIES}),
+    "documents-nearest-10": (documents, d2ke.nearest, {"k": 10, "distance": "emd"}),
 }
 
 
