@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,9 @@ from d2ke.cli.object_files import Job, reported_warnings
 from d2ke.cli.result_files import input_errors
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.neighbors.graph import neighbor_graph
-from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.search import nearest, within
 
-_ENDING = ".npz"
+_ENDINGS = ".npz", ".h5"
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Query:
         Of the distance.
     include_self : bool
         Whether each object is a candidate of its own.
+    resume : bool
+        Whether a .h5 file of an equal call that was interrupted is completed.
     """
 
     k: int | None = None
@@ -45,23 +48,32 @@ class Query:
     distance: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     include_self: bool = False
+    resume: bool = False
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """`nearest` or `within`, with its argument."""
+        if self.radius is None:
+            return partial(nearest, k=self.k)
+        return partial(within, radius=self.radius)
 
 
 @input_errors()
-def neighbors(job: Job, query: Query) -> sparse.csr_array:
+def neighbors(job: Job, query: Query) -> sparse.csr_array | Path:
     """Find the neighbours of each object of a file among the others, and write their graph.
 
     Parameters
     ----------
     job : Job
-        The objects, and the file of the graph, .npz.
+        The objects, and the file of the graph, .npz or .h5.
     query : Query
         Which neighbours, and by which distance.
 
     Returns
     -------
-    scipy.sparse.csr_array
-        The distances; each row has the nearest first.
+    scipy.sparse.csr_array or Path
+        The distances; each row has the nearest first. For .h5 the file, whose graph need not fit
+        into memory.
 
     Raises
     ------
@@ -69,35 +81,35 @@ def neighbors(job: Job, query: Query) -> sparse.csr_array:
         A file or an argument is unusable.
     """
     out = Path(job.out)
-    if out.suffix != _ENDING:
-        raise InputError(f"out must end in {_ENDING}, got {os.fspath(job.out)!r}")
+    if out.suffix not in _ENDINGS:
+        raise InputError(f"out must end in {' or '.join(_ENDINGS)}, got {os.fspath(job.out)!r}")
+    if query.resume and out.suffix == ".npz":
+        raise InputError(f"resume is for files that end in .h5, got {os.fspath(job.out)!r}")
     check_writable(out)
     if query.distance is not None:
         find_distance(query.distance)
     objects, _ = job.read()
     row = find_distance(query.distance or usual_distance(objects.kind))
     check_parameters(row, query.parameters)
+    options = {"distance": row.name, "include_self": query.include_self, **query.parameters}
+    options |= job.computing
+    graph: sparse.csr_array | Path
     with reported_warnings(job.session):
-        graph, info = neighbor_graph(
-            objects,
-            k=query.k,
-            radius=query.radius,
-            distance=row.name,
-            include_self=query.include_self,
-            **query.parameters,
-            **job.computing,
-        )
-    job.session.report(_summary(row.name, graph, info))
-    with atomic_write(out) as stream:
-        sparse.save_npz(stream, graph)
+        if out.suffix == ".h5":
+            graph, info = query.function(
+                objects, out=out, resume=query.resume, info=True, **options
+            )
+            what = "neighbours"
+        else:
+            graph, info = neighbor_graph(objects, k=query.k, radius=query.radius, **options)
+            what = f"{graph.nnz} neighbours"
+    share = 100 * info.computed / info.pairs if info.pairs else 0.0
+    job.session.report(
+        f"{row.name}: {what} of {len(objects)} objects; {info.computed} of {info.pairs} distances "
+        f"computed ({share:.1f} %)"
+    )
+    if not isinstance(graph, Path):
+        with atomic_write(out) as stream:
+            sparse.save_npz(stream, graph)
     job.session.report(f"graph: {os.fspath(job.out)}")
     return graph
-
-
-def _summary(distance: str, graph: sparse.csr_array, info: NeighborsInfo) -> str:
-    """Say in a line what was found, and how much of it was computed."""
-    share = 100 * info.computed / info.pairs if info.pairs else 0.0
-    return (
-        f"{distance}: {graph.nnz} neighbours of {graph.shape[0]} objects; {info.computed} of "
-        f"{info.pairs} distances computed ({share:.1f} %)"
-    )

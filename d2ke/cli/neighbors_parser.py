@@ -11,12 +11,15 @@ from d2ke.cli.options import FILES, add_distance, add_objects, job_of, positive,
 _DESCRIPTION = """\
 The nearest objects of each object in a file, or those within a radius, exactly: a sparse matrix
 of their distances, as scipy.sparse.load_npz reads it. Each row has the nearest first. Distances
-of 0 are stored entries; what is not stored is no neighbour.
+of 0 are stored entries; what is not stored is no neighbour. A file that ends in .h5 is written by
+blocks of rows, is resumed after a kill, and may be larger than memory; d2ke.load_neighbors reads
+it, and rows of --radius are sorted by index there.
 """
 _EXAMPLES = """\
 examples:
   d2ke neighbors genes.fasta --k 15 --out graph.npz
   d2ke neighbors words.csv --radius 2 --include-self --out graph.npz
+  d2ke neighbors reads.fasta --radius 10 --out graph.h5 --resume
   d2ke neighbors gestures.ts --k 5 --distance dtw --parameter window=10 --out graph.npz
 """
 
@@ -33,7 +36,7 @@ def add_neighbors_command(commands: Any, common: argparse.ArgumentParser) -> Non
     )
     add = parser.add_argument
     add("file", metavar="FILE", help="the objects")
-    add("--out", required=True, metavar="FILE", help="where to write, .npz")
+    add("--out", required=True, metavar="FILE", help="where to write, .npz or .h5")
     kind = parser.add_mutually_exclusive_group(required=True).add_argument
     kind("--k", type=positive, metavar="K", help="the K nearest others of each object")
     kind("--radius", type=radius, metavar="R", help="all others at distances up to R")
@@ -43,6 +46,7 @@ def add_neighbors_command(commands: Any, common: argparse.ArgumentParser) -> Non
         action="store_true",
         help="each object is its own neighbour, beside the K others",
     )
+    add("--resume", action="store_true", help="complete a .h5 file that was interrupted")
     add_objects(parser)
     parser.set_defaults(run=_neighbors)
 
@@ -56,5 +60,6 @@ def _neighbors(options: argparse.Namespace) -> None:
         options.distance,
         dict(options.parameter),
         options.include_self,
+        options.resume,
     )
     neighbors(job_of(options), query)

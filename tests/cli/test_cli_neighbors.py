@@ -109,13 +109,33 @@ def test_files_and_distances(tmp_path, capsys, data, write, suffix, distance, pa
     check(out, d2ke.distance_matrix(X, X, name, **parameters), False, k=5)
 
 
+@pytest.mark.parametrize(("option", "value"), [("k", 3), ("radius", 2)])
+def test_a_file_that_is_resumed(tmp_path, capsys, option, value):
+    file, out = tmp_path / "words.csv", tmp_path / "graph.h5"
+    put(file, ["string,n", *(f"{word},1" for word in WORDS)])
+    words = [file, f"--{option}", value, "--labels", "n", "--out", out]
+    lines = done(capsys, *words)
+    assert re.fullmatch(
+        r"levenshtein: neighbours of 7 objects; 49 of 49 distances computed \(100\.0 %\)", lines[-2]
+    )
+    function = d2ke.nearest if option == "k" else d2ke.within
+    wanted = function(WORDS, **{option: value}, distance="levenshtein")
+    wanted = wanted[1].ravel() if option == "k" else wanted.data
+    assert (d2ke.load_neighbors(out).data == wanted).all()
+    lines = done(capsys, *words, "--resume")
+    assert "0 of 0 distances computed" in lines[-2]
+    assert main(["neighbors", *map(str, words)]) != 0
+    assert "graph.h5 exists already" in capsys.readouterr().err
+
+
 def test_refused(tmp_path, capsys):
     file, out = tmp_path / "words.csv", tmp_path / "graph.npz"
     put(file, ["string", *WORDS[:5]])
     words = [file, "--out", out, "--k", 1]
-    assert "out must end in .npz, got" in refused(
-        capsys, file, "--k", 1, "--out", tmp_path / "g.h5"
+    assert "out must end in .npz or .h5, got" in refused(
+        capsys, file, "--k", 1, "--out", tmp_path / "g.txt"
     )
+    assert "resume is for files that end in .h5" in refused(capsys, *words, "--resume")
     assert "k is 5, but X has 5 objects" in refused(capsys, file, "--k", 5, "--out", out)
     assert "'nix'" in refused(capsys, *words, "--distance", "nix")
     assert "X holds strings" in refused(capsys, *words, "--distance", "dtw")
