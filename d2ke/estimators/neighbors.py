@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from d2ke._base.checks import integer
 from d2ke.estimators.base import DistanceEstimator, ObjectsEstimator, chosen_distance
 from d2ke.estimators.inputs import read_classes, read_objects
-from d2ke.learners.neighbors import knn_predict, knn_shares
+from d2ke.learners.neighbors import knn_predict, knn_shares, vote, votes
 from d2ke.neighbors.graph import neighbor_graph
+from d2ke.neighbors.search import nearest
 
 
 class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
-    """Majority vote among the nearest training objects: `distance_matrix` and `knn_predict`.
+    """Majority vote among the nearest training objects: `nearest`, and the vote of `knn_predict`.
 
     Parameters
     ----------
@@ -73,7 +74,11 @@ class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Return the labels of objects."""
         check_is_fitted(self)
-        return self.classes_[knn_predict(self._new_distances(X), self._codes, self.n_neighbors)]
+        if self.objects_ is None:
+            codes = knn_predict(self._new_distances(X), self._codes, self.n_neighbors)
+        else:
+            codes = vote(self._near_classes(X), len(self.classes_))
+        return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return each class's share of the votes, shape (n, classes).
@@ -81,7 +86,16 @@ class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
         Of classes with equal shares, `predict` takes the one with the nearest neighbour.
         """
         check_is_fitted(self)
-        return knn_shares(self._new_distances(X), self._codes, self.n_neighbors)
+        if self.objects_ is None:
+            return knn_shares(self._new_distances(X), self._codes, self.n_neighbors)
+        return votes(self._near_classes(X), len(self.classes_)) / self.n_neighbors
+
+    def _near_classes(self, X: Any) -> np.ndarray:
+        """Return the classes of the training objects nearest to each object, the nearest first."""
+        objects = read_objects(self, X, self.distance_, reset=False)
+        options = {"n_threads": self.n_threads, "progress": self.progress}
+        options |= {"distance": self.distance_, **(self.distance_params or {})}
+        return self._codes[nearest(objects, self.objects_, k=self.n_neighbors, **options)[0]]
 
 
 class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):

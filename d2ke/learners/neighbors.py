@@ -88,7 +88,7 @@ def knn_shares(D: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
     n_classes = int(codes.max()) + 1
     shares = np.empty((len(distances), n_classes))
     for rows, nearest in _nearest_classes(distances, codes, k):
-        shares[rows] = _votes(nearest, n_classes) / k
+        shares[rows] = votes(nearest, n_classes) / k
     return shares
 
 
@@ -116,12 +116,12 @@ def nearest_columns(distances: np.ndarray, k: int) -> np.ndarray:
 def vote(nearest: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the winning class of each row of neighbours' classes, sorted by distance."""
     row = np.arange(len(nearest))[:, None]
-    of_each = _votes(nearest, n_classes)[row, nearest]
+    of_each = votes(nearest, n_classes)[row, nearest]
     first_best = of_each.argmax(axis=1)
     return nearest[row[:, 0], first_best]
 
 
-def _votes(nearest: np.ndarray, n_classes: int) -> np.ndarray:
+def votes(nearest: np.ndarray, n_classes: int) -> np.ndarray:
     """Return how many neighbours of each class each row has."""
     cells = np.arange(len(nearest))[:, None] * n_classes + nearest
     votes = np.bincount(cells.ravel(), minlength=len(nearest) * n_classes)

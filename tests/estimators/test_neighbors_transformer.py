@@ -18,7 +18,7 @@ from sklearn.neighbors import (
 from sklearn.pipeline import make_pipeline
 
 import d2ke
-from d2ke.estimators import DistanceNeighborsTransformer
+from d2ke.estimators import DistanceKNeighborsClassifier, DistanceNeighborsTransformer
 
 WORDS = list(d2ke.random_strings(60, "abc", length=(2, 9), seed=0))
 NEW = list(d2ke.random_strings(20, "abc", length=(2, 9), seed=1))
@@ -93,3 +93,12 @@ def test_errors():
         DistanceNeighborsTransformer(60).fit_transform(WORDS)
     with pytest.raises(ValueError, match="radius must be finite"):
         DistanceNeighborsTransformer(radius=-1.0).fit_transform(WORDS)
+
+
+@pytest.mark.parametrize("k", [1, 3, 60])
+def test_classes_of_the_nearest_are_those_of_all_distances(k):
+    labels = np.array([len(word) // 3 for word in WORDS])
+    model = DistanceKNeighborsClassifier(k).fit(WORDS, labels)
+    whole = DistanceKNeighborsClassifier(k, distance="precomputed").fit(D, labels)
+    assert (model.predict(NEW) == d2ke.knn_predict(D_NEW, labels, k)).all()
+    assert (model.predict_proba(NEW) == whole.predict_proba(D_NEW)).all()
