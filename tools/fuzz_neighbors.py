@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from contextlib import ExitStack
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -13,13 +15,13 @@ import d2ke
 from d2ke._ext import near_strings, refine
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import Caller
-from d2ke.neighbors import bounded, series
+from d2ke.neighbors import blocks, bounded, series
 from d2ke.neighbors import strings as near
 
 # Small inputs are searched in full, and bounds are tried on a sample, unless these say otherwise.
 ALWAYS = [
     *((bounded, "FEWEST_PAIRS", 0), (bounded, "_ROWS", 7), (bounded, "_pays", lambda *_: True)),
-    *((near, "_FEWEST_PAIRS", 0), (near, "_TRY", 1e9)),
+    *((near, "_FEWEST_PAIRS", 0), (near, "_TRY", 1e9), (blocks, "_FIRST_ROWS", 5)),
 ]
 
 
@@ -57,12 +59,17 @@ def fuzz_neighbors(seed):
         indices, distances = d2ke.nearest(X, Y, k=k, **options)
         radius = float(rng.choice(D.ravel()))
         graph = d2ke.within(X, Y, radius=radius, include_self=Y is None, **options)
+        with tempfile.TemporaryDirectory() as folder:
+            file = d2ke.nearest(X, Y, k=k, out=Path(folder, "near.h5"), **options)
+            by_blocks = d2ke.load_neighbors(file)
     left = D.astype(np.float64)
     if Y is None:
         np.fill_diagonal(left, np.inf)
     order = np.argsort(left, axis=1, kind="stable")[:, :k]
     expect((indices == order).all(), f"{name}: other neighbours")
     expect((distances == np.take_along_axis(D, order, 1)).all(), f"{name}: other distances")
+    expect((by_blocks.indices == indices.ravel()).all(), f"{name}: other neighbours in a file")
+    expect((by_blocks.data == distances.ravel()).all(), f"{name}: other distances in a file")
     rows, columns = np.nonzero(radius >= D)
     expect((graph.indices == columns).all(), f"{name}: others within the radius")
     expect((graph.data == D[rows, columns]).all(), f"{name}: other distances within the radius")
