@@ -93,7 +93,7 @@ def _bounded(
     # Sets are cheaper many at a time; the others are computed pair by pair anyway.
     computed = 1.7 if pairs.distance == "hausdorff" else 1.0
     known = table.pivots if pairs.y is pairs.x else ()
-    return Bounded(compiled.Pivots(x, y, margin), ("pivots",), cost, computed, known)
+    return Bounded(compiled.Pivots(x, y, margin), ("pivots",), (cost,), computed, known)
 
 
 def _count(pairs: PairwiseProblem) -> int:
