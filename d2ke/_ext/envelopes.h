@@ -145,40 +145,67 @@ static void warp_sums(const warp_bounds *b, const warp_row *own, int64_t row, in
     }
 }
 
-/* The bound by segments of y, and those boxes of x; turned: by segments of x, and y's boxes. */
-D2KE_INLINE v_f32 warp_segments(const int fixed_dim, const int root, const int turned,
-                                int64_t count, int64_t dim, const float *points, const float *low,
-                                const float *high)
+/* What a segment adds to the bounds of a block: its sums of y, and those of the row's boxes;
+ * turned: the row's sums, and those of y's boxes. */
+D2KE_INLINE v_f32 warp_segment(const int fixed_dim, const int root, const int turned, int64_t dim,
+                               const float *points, const float *low, const float *high)
 {
-    v_f32 total = {0};
+    v_f32 squares[2] = {{0}, {0}};
     if (fixed_dim) dim = fixed_dim;
-    for (int64_t s = 0; s < count; s++) {
-        v_f32 squares = {0};
-        for (int64_t c = s * dim; c < (s + 1) * dim; c++) {
-            v_f32 outside =
-                turned ? warp_outside(load_f32(low + c * LANES_f32), load_f32(high + c * LANES_f32),
-                                      set_f32(points[c]))
-                       : warp_outside(set_f32(low[c]), set_f32(high[c]),
-                                      load_f32(points + c * LANES_f32));
-            if (fixed_dim == 1 && root)
-                total -= outside;
-            else
-                squares += outside * outside;
-        }
-        if (fixed_dim != 1 || !root)
-            total += root ? rough_sqrt_f32(squares) : (v_f32)(squares * set_f32(1.0f / WARP_SEGMENT));
+    for (int64_t c = 0; c < dim; c++) {
+        v_f32 outside = turned ? warp_outside(load_f32(low + c * LANES_f32),
+                                              load_f32(high + c * LANES_f32), set_f32(points[c]))
+                               : warp_outside(set_f32(low[c]), set_f32(high[c]),
+                                              load_f32(points + c * LANES_f32));
+        if (fixed_dim == 1 && root) return -outside;
+        squares[c % 2] += outside * outside;
     }
-    return total;
+    squares[0] += squares[1];
+    return root ? rough_sqrt_f32(squares[0]) : (v_f32)(squares[0] * set_f32(1.0f / WARP_SEGMENT));
 }
 
-D2KE_INLINE v_f32 warp_first(const warp_bounds *b, const int turned, int64_t count,
-                             const float *points, const float *low, const float *high)
+static v_f32 warp_add_segment(const warp_bounds *b, int turned, const float *points,
+                              const float *low, const float *high)
 {
-    if (b->dim == 1)
-        return b->root ? warp_segments(1, 1, turned, count, 1, points, low, high)
-                       : warp_segments(1, 0, turned, count, 1, points, low, high);
-    return b->root ? warp_segments(0, 1, turned, count, b->dim, points, low, high)
-                   : warp_segments(0, 0, turned, count, b->dim, points, low, high);
+#define WARP_ADD(fixed, is_root)                                                                   \
+    return turned ? warp_segment(fixed, is_root, 1, b->dim, points, low, high)                     \
+                  : warp_segment(fixed, is_root, 0, b->dim, points, low, high)
+    if (b->dim == 1 && b->root) WARP_ADD(1, 1);
+    if (b->dim == 1) WARP_ADD(1, 0);
+    if (b->root) WARP_ADD(0, 1);
+    WARP_ADD(0, 0);
+#undef WARP_ADD
+}
+
+/* The bounds of some rows and of a block, segment by segment, whose numbers stay in the cache. */
+static void warp_block(const warp_bounds *b, const warp_row *own, const int64_t *lengths,
+                       int64_t n_rows, int64_t block, v_f32 *total)
+{
+    int64_t count = b->n_segments * b->dim, x_count = b->x_segments * b->dim, segments = 0, most = 0;
+    int64_t n_blocks = (b->y.n + b->lanes - 1) / b->lanes;
+    const float *low[WARP_ROWS], *high[WARP_ROWS], *y_low[WARP_ROWS], *y_high[WARP_ROWS];
+    v_f32 turned[WARP_ROWS];
+    for (int64_t r = 0; r < n_rows; r++) {
+        int64_t level = warp_block_level(b, lengths[r], block * LANES_f32, &segments);
+        int64_t at = (r * b->n_levels + level) * count, boxes = b->turned[level];
+        low[r] = own->low_sums + at;
+        high[r] = own->high_sums + at;
+        at = (boxes * n_blocks + block) * x_count * LANES_f32;
+        y_low[r] = boxes < 0 ? NULL : b->low_sums + at;
+        y_high[r] = boxes < 0 ? NULL : b->high_sums + at;
+        total[r] = turned[r] = (v_f32){0};
+        if (lengths[r] > most) most = lengths[r];
+    }
+    for (int64_t s = 0, at = 0; s < segments; s++, at += b->dim)
+        for (int64_t r = 0; r < n_rows; r++)
+            total[r] += warp_add_segment(b, 0, b->segments + (block * count + at) * LANES_f32,
+                                         low[r] + at, high[r] + at);
+    for (int64_t s = 0, at = 0; s < most / WARP_SEGMENT; s++, at += b->dim)
+        for (int64_t r = 0; r < n_rows; r++)
+            if (y_low[r] && s < lengths[r] / WARP_SEGMENT)
+                turned[r] += warp_add_segment(b, 1, own->x_sums + r * x_count + at,
+                                              y_low[r] + at * LANES_f32, y_high[r] + at * LANES_f32);
+    for (int64_t r = 0; r < n_rows; r++) total[r] = max_f32(total[r], turned[r]);
 }
 
 /* The first bounds of all pairs of some rows; the rows' sums are left in memory. */
@@ -186,30 +213,19 @@ void ISA_(warp_fill)(const warp_bounds *b, const int64_t *rows, int64_t n_rows, 
                      int64_t stride, void *memory, const d2ke_poll *poll)
 {
     warp_row own;
-    int64_t count = b->n_segments * b->dim, since = 0, segments;
-    int64_t x_count = b->x_segments * b->dim;
-    int64_t n_blocks = (b->y.n + b->lanes - 1) / b->lanes;
+    int64_t lengths[WARP_ROWS], since = 0;
     warp_lay(b, memory, &own);
-    for (int64_t r = 0; r < n_rows; r++) warp_sums(b, &own, rows[r], r);
-    for (int64_t block = 0; block < n_blocks; block++) {
-        int64_t first = block * LANES_f32;
-        for (int64_t r = 0; r < n_rows; r++) {
-            int64_t n = b->x.offsets[rows[r] + 1] - b->x.offsets[rows[r]];
-            int64_t level = warp_block_level(b, n, first, &segments);
-            int64_t at = (r * b->n_levels + level) * count;
-            float result[LANES_f32];
-            v_f32 total = warp_first(b, 0, segments, b->segments + block * count * LANES_f32,
-                                     own.low_sums + at, own.high_sums + at);
-            if (b->turned[level] >= 0) {
-                at = (b->turned[level] * n_blocks + block) * x_count * LANES_f32;
-                total = max_f32(total, warp_first(b, 1, n / WARP_SEGMENT, own.x_sums + r * x_count,
-                                                  b->low_sums + at, b->high_sums + at));
-            }
-            store_f32(result, total);
+    for (int64_t r = 0; r < n_rows; r++) {
+        warp_sums(b, &own, rows[r], r);
+        lengths[r] = b->x.offsets[rows[r] + 1] - b->x.offsets[rows[r]];
+    }
+    for (int64_t first = 0; first < b->y.n; first += LANES_f32) {
+        v_f32 total[WARP_ROWS];
+        warp_block(b, &own, lengths, n_rows, first / LANES_f32, total);
+        for (int64_t r = 0; r < n_rows; r++)
             for (int64_t lane = 0; lane < LANES_f32 && first + lane < b->y.n; lane++)
-                bounds[r * stride + b->order[first + lane]] = result[lane];
-            since += segments * b->dim;
-        }
+                bounds[r * stride + b->order[first + lane]] = total[r][lane];
+        since += n_rows * (b->n_segments + b->x_segments) * b->dim;
         if (since > 300000) {
             since = 0;
             if (d2ke_stopped(poll)) return;

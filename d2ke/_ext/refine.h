@@ -10,7 +10,7 @@
 #include "neighbor_heap.h"
 
 enum {
-    REFINE_ROWS = 8,   /* whose bounds are made together */
+    REFINE_ROWS = 16,  /* whose bounds are made together */
     REFINE_GROUP = 64, /* columns that are narrowed together, at most */
     REFINE_FIRST = 32, /* columns whose distances make the first cut, at least */
     REFINE_KEPT = 256, /* narrowed columns that wait for their distances, at most */

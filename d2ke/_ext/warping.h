@@ -11,7 +11,7 @@ enum {
     WARP_LANES = 16,   /* at most: float32 numbers of a vector */
     WARP_SEGMENT = 8,  /* places whose sums stand for them at first */
     WARP_LEVELS = 16,  /* at most: radii of the envelopes of a row */
-    WARP_ROWS = 8,     /* whose first bounds are made together */
+    WARP_ROWS = 16,    /* whose first bounds are made together */
     WARP_COLUMNS = 64, /* whose closest bounds are made together, at most */
 };
 
