@@ -150,18 +150,25 @@ static void warp_sums(const warp_bounds *b, const warp_row *own, int64_t row, in
 D2KE_INLINE v_f32 warp_segment(const int fixed_dim, const int root, const int turned, int64_t dim,
                                const float *points, const float *low, const float *high)
 {
-    v_f32 squares[2] = {{0}, {0}};
+    v_f32 squares = {0}, others = {0};
     if (fixed_dim) dim = fixed_dim;
-    for (int64_t c = 0; c < dim; c++) {
-        v_f32 outside = turned ? warp_outside(load_f32(low + c * LANES_f32),
-                                              load_f32(high + c * LANES_f32), set_f32(points[c]))
-                               : warp_outside(set_f32(low[c]), set_f32(high[c]),
-                                              load_f32(points + c * LANES_f32));
-        if (fixed_dim == 1 && root) return -outside;
-        squares[c % 2] += outside * outside;
+#define WARP_OUTSIDE(c)                                                                            \
+    (turned ? warp_outside(load_f32(low + (c) * LANES_f32), load_f32(high + (c) * LANES_f32),      \
+                           set_f32(points[c]))                                                     \
+            : warp_outside(set_f32(low[c]), set_f32(high[c]), load_f32(points + (c) * LANES_f32)))
+    if (fixed_dim == 1 && root) return -WARP_OUTSIDE(0);
+    for (int64_t c = 0; c + 1 < dim; c += 2) {
+        v_f32 one = WARP_OUTSIDE(c), two = WARP_OUTSIDE(c + 1);
+        squares += one * one;
+        others += two * two;
     }
-    squares[0] += squares[1];
-    return root ? rough_sqrt_f32(squares[0]) : (v_f32)(squares[0] * set_f32(1.0f / WARP_SEGMENT));
+    if (dim % 2) {
+        v_f32 one = WARP_OUTSIDE(dim - 1);
+        squares += one * one;
+    }
+#undef WARP_OUTSIDE
+    squares += others;
+    return root ? rough_sqrt_f32(squares) : (v_f32)(squares * set_f32(1.0f / WARP_SEGMENT));
 }
 
 static v_f32 warp_add_segment(const warp_bounds *b, int turned, const float *points,
