@@ -75,27 +75,29 @@ D2KE_INLINE void cut_turn(v_f32 *rows)
     }
 }
 
-/* The series of the lanes side by side, and NaN behind them. */
-static int64_t cut_pack(const warp_lanes *w, float *packed)
+/* The series of the lanes side by side, and NaN behind them; what follows a series is read. */
+static int64_t cut_pack(const warp_lanes *w, v_f32 *packed)
 {
-    int64_t longest = 0, shortest = INT64_MAX, all, t = 0;
+    int64_t longest = 0, shortest = INT64_MAX, all;
+    v_f32 size, nothing = set_f32(NAN);
     for (int lane = 0; lane < LANES_f32; lane++) {
         if (w->lengths[lane] > longest) longest = w->lengths[lane];
         if (w->lengths[lane] < shortest) shortest = w->lengths[lane];
+        size[lane] = (float)w->lengths[lane];
     }
     longest = d2ke_round_up(longest, DTW_COLS);
     all = longest * w->dim;
-    for (; t + LANES_f32 <= shortest * w->dim; t += LANES_f32) {
+    for (int64_t t = 0; t < all; t += LANES_f32) {
         v_f32 rows[LANES_f32];
         D2KE_UNROLL for (int lane = 0; lane < LANES_f32; lane++)
             memcpy(rows + lane, w->y[lane] + t, sizeof rows[lane]);
         cut_turn(rows);
-        memcpy(packed + t * LANES_f32, rows, sizeof rows);
+        memcpy(packed + t, rows, sizeof rows);
     }
-    for (int lane = 0; lane < LANES_f32; lane++) {
-        int64_t size = w->lengths[lane] * w->dim, i = t;
-        for (; i < size; i++) packed[i * LANES_f32 + lane] = w->y[lane][i];
-        for (; i < all; i++) packed[i * LANES_f32 + lane] = NAN;
+    for (int64_t j = shortest; j < longest; j++) {
+        v_i32 inside = set_f32((float)j) < size;
+        for (int64_t t = j * w->dim; t < (j + 1) * w->dim; t++)
+            packed[t] = select_f32(inside, packed[t], nothing);
     }
     return longest;
 }
@@ -171,7 +173,7 @@ D2KE_INLINE void cut_lanes(const int fixed_dim, const int ground, warp_lanes *w,
 void ISA_(dtw_cut)(warp_lanes *w, const d2ke_poll *poll)
 {
     v_f32 *y = (v_f32 *)w->scratch;
-    int64_t columns = cut_pack(w, (float *)y);
+    int64_t columns = cut_pack(w, y);
     v_f32 *rest = y + columns * w->dim, *left = rest + columns / DTW_COLS + 1;
     cut_rest(w, y, columns, rest);
 #define CUT_CALL(dim, ground) cut_lanes(dim, ground, w, columns, y, left, rest, poll)

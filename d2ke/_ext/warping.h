@@ -17,7 +17,8 @@ enum {
 
 /* Series, moved and scaled to numbers of at most 1, in float32. */
 typedef struct {
-    const float *points;   /* place by place: coordinate c of place t is points[t * dim + c] */
+    const float *points;   /* place by place: coordinate c of place t is points[t * dim + c];
+                            * behind the last one there is room for another of the longest */
     const float *planar;   /* channel by channel; what fills up the last vector is NaN */
     const int64_t *offsets; /* in places */
     const int64_t *starts; /* of the planar ones, in numbers */
@@ -78,7 +79,7 @@ static inline size_t warp_lay(const warp_bounds *b, void *memory, warp_row *row)
     row->extremes = row->middle + channels;
     at = row->extremes + 2 * b->dim * (3 * stride + 64);
     row->lanes = (char *)at;
-    at += WARP_LANES * (columns * b->dim + columns + b->longest_x + 8);
+    at += WARP_LANES * (columns * b->dim + columns + b->longest_x + 32);
     return (size_t)((char *)at - (char *)memory);
 }
 

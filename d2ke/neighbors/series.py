@@ -64,7 +64,8 @@ def _bounded(pairs: PairwiseProblem) -> Bounded | None:
         return None
     if math.log2(4 * places * pairs.x.dim) + power > type_.maxexp - 2:
         return None  # where distances overflow they tell nothing about each other
-    made = [_side(part, middle, -exponent) for part in sides]
+    room = _longest(pairs) + 2 * envelopes.LANES
+    made = [_side(part, middle, -exponent, room) for part in sides]
     error = _ROOTS + 8 * single
     radii = _radii(pairs, window)
     slope = 2.0**-power * (1 + error)
@@ -124,9 +125,10 @@ def _level_bytes(pairs: PairwiseProblem) -> int:
     return 8 * (len(pairs.y) + lanes) * (_longest(pairs, "x") // envelopes.SEGMENT) * pairs.x.dim
 
 
-def _side(objects: Objects, middle: np.ndarray, exponent: int) -> tuple[np.ndarray, ...]:
+def _side(objects: Objects, middle: np.ndarray, exponent: int, room: int) -> tuple[np.ndarray, ...]:
     """Return points, their planar copy, offsets and starts, as `Envelopes` takes them."""
-    points = np.ldexp(objects.values - middle, exponent).astype(np.float32)
+    points = np.zeros((len(objects.values) + room, objects.dim), np.float32)
+    points[: len(objects.values)] = np.ldexp(objects.values - middle, exponent)
     strides = -(-objects.lengths // envelopes.LANES) * envelopes.LANES * objects.dim
     starts = np.append(0, strides.cumsum())
     planar = np.full(starts[-1] + envelopes.LANES, np.nan, np.float32)
