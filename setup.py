@@ -144,7 +144,7 @@ def extension(name, *c_sources, flags=()):
 
 
 INSTRUCTION_SETS = ["avx512", "avx2", "baseline"]
-UNITS = ["_dtw_f64", "_elastic", "_dtw_f32", ""]
+UNITS = ["_dtw_f64", "_elastic", "_dtw_f32", "_warping", ""]
 
 MODULES = [
     # What takes longest first, and all others beside it.

@@ -78,6 +78,33 @@ def documents(n: int) -> d2ke.Objects:
     return d2ke.pack(items, channels_first=False)
 
 
+def gestures(n: int) -> d2ke.Objects:
+    """Draw curves like Gun_Point's: mixtures of two of one class, warped, with a little noise."""
+    rng = np.random.default_rng(0)
+    data = d2ke.datasets.load("gun-point")
+    curves, times = data.objects.values.reshape(len(data.objects), -1), np.arange(150)
+    result = []
+    for _ in range(n):
+        first = rng.integers(len(curves))
+        second = rng.choice(np.flatnonzero(data.labels == data.labels[first]))
+        share = rng.uniform()
+        moved = np.interp(times, np.linspace(0, 149, 6), np.r_[0, rng.normal(0, 4, 4), 0])
+        curve = share * curves[first] + (1 - share) * curves[second]
+        curve = np.interp(times + moved, times, curve) + 0.005 * rng.standard_normal(150)
+        result.append(curve[:, None])
+    return d2ke.pack(result, channels_first=False)
+
+
+def recorded(name: str) -> Callable[[int], d2ke.Objects]:
+    """Return a function that draws series of a data set, all at most, in a random order."""
+
+    def draw(n: int) -> d2ke.Objects:
+        objects = d2ke.datasets.load(name).objects
+        return objects[np.random.default_rng(0).permutation(len(objects))[:n]]
+
+    return draw
+
+
 STRINGS = {"distance": "levenshtein"}
 SERIES = {"distance": "dtw", "window": 7}
 CASES: dict[str, tuple[Callable[[int], Any], Callable[..., Any], dict[str, Any]]] = {
@@ -88,6 +115,9 @@ CASES: dict[str, tuple[Callable[[int], Any], Callable[..., Any], dict[str, Any]]
     "walks-nearest-10": (walks, d2ke.nearest, {"k": 10, **SERIES}),
     "noise-nearest-10": (noise, d2ke.nearest, {"k": 10, **SERIES}),
     "documents-nearest-10": (documents, d2ke.nearest, {"k": 10, "distance": "emd"}),
+    "gun-point-nearest-10": (gestures, d2ke.nearest, {"k": 10, **SERIES, "window": 10}),
+    "pentip-nearest-10": (recorded("pentip"), d2ke.nearest, {"k": 10, **SERIES, "window": 10}),
+    "auslan-nearest-10": (recorded("auslan"), d2ke.nearest, {"k": 10, **SERIES, "window": 6}),
 }
 
 
@@ -143,7 +173,7 @@ def main() -> None:
         taken = time.process_time() - started
         shown = "" if peer is None else f"{peer:.1f}"
         part = info.computed / info.pairs
-        print(f"| {name} | {options.n} | {dense:.1f} | {shown} | {taken:.2f} | {dense / taken:.1f} "
+        print(f"| {name} | {len(X)} | {dense:.1f} | {shown} | {taken:.2f} | {dense / taken:.1f} "
               f"| {part:.2%} |", flush=True)  # fmt: skip
     peak = 1024 * peak_kilobytes() / 1e9
     print(f"\nlargest resident set: {peak:.2f} GB")

@@ -1,118 +1,214 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lower bounds of dynamic time warping by envelopes; see envelopes.h."""
+"""Lower bounds of dynamic time warping; see envelopes.h."""
 
-from libc.stdint cimport int64_t
+import numpy as np
 
-from d2ke._ext.isa cimport current, d2ke_poll, d2ke_stopped
+from libc.stdint cimport int64_t, uintptr_t
+
+from d2ke._ext.isa cimport current, d2ke_poll, warp_bounds
 from d2ke._ext.refine cimport Bounds
 
+cdef extern from "warping.h":
+    ctypedef struct warp_side:
+        const float *points
+        const float *planar
+        const int64_t *offsets
+        const int64_t *starts
+        int64_t n
 
-cdef struct Series:
-    const float *down       # the points, rounded down
-    const float *up
-    const int64_t *offsets
-    int64_t n
-    const float *low        # the boxes, see envelopes.h
-    const float *high
-    const float *last
+    ctypedef struct warp_parts "warp_bounds":
+        warp_side x
+        warp_side y
+        const int64_t *order
+        const float *segments
+        const float *low_sums
+        const float *high_sums
+        int64_t[16] turned
+        int64_t wanted
+        int64_t n_segments
+        int64_t x_segments
+        int64_t lanes
+        int64_t dim
+        int64_t longest_x
+        int64_t longest_y
+        int64_t window
+        int64_t[16] radii
+        int64_t n_levels
+        int64_t root
 
+    ctypedef struct warp_row:
+        float *low_sums
+        float *high_sums
 
-cdef struct Context:
-    Series x
-    Series y
-    int64_t places
-    int64_t dim
-    int64_t lanes
-    int root
-    double error            # of the sums, for each place of a pair
+    enum:
+        WARP_LANES
+        WARP_SEGMENT
+        WARP_LEVELS
+        WARP_ROWS
+
+    size_t warp_lay(const warp_bounds *, void *, warp_row *) noexcept nogil
+    void warp_begin(const warp_bounds *, void *) noexcept nogil
+
+LANES = WARP_LANES      # places that a channel's part of `planar` is a multiple of
+SEGMENT = WARP_SEGMENT  # places of a segment
+LEVELS = WARP_LEVELS    # at most
 
 
 cdef class Envelopes(Bounds):
-    """Bounds by the boxes around y, then by those around x.
+    """Bounds by envelopes around x, then by those around y, then by the table up to a limit.
 
-    Each side: points rounded down and up, offsets, boxes (blocks, places, dim, lanes) from low to
-    high, and last points (blocks, 2, dim, lanes).
+    Each side: points, their planar copy, offsets and starts, see warping.h. `radii`: of the
+    levels; `turned`: the levels of which y's boxes are added up. `errors`: slope, offset and ratio,
+    see refine.h.
     """
-    cdef Context parts
+    cdef warp_parts parts
     cdef object keep
 
-    def __init__(self, x, y, bint root):
-        cdef const float[:, :, :, ::1] boxes = y[3]
-        self.keep = x, y
+    def __init__(self, x, y, order, radii, turned, int64_t window, bint root, errors):
+        cdef warp_row row
+        cdef int64_t lanes = current().vector_bytes // sizeof(float)
+        cdef const int64_t[::1] columns = order
+        cdef const float[:, :, :, ::1] sums = segments(y, order, lanes)
+        cdef const float[:, :, :, :, ::1] boxes
         self.parts.x, self.parts.y = side(x), side(y)
-        self.parts.places, self.parts.dim = boxes.shape[1], boxes.shape[2]
-        self.parts.lanes = boxes.shape[3]
+        self.parts.order = &columns[0]
+        self.parts.n_segments, self.parts.x_segments = longest(y) // SEGMENT, longest(x) // SEGMENT
+        self.parts.segments = &sums[0, 0, 0, 0] if self.parts.n_segments else NULL
+        self.parts.dim, self.parts.lanes = sums.shape[2], lanes
+        self.parts.longest_x, self.parts.longest_y = longest(x), longest(y)
+        self.parts.n_levels = len(radii)
+        for level, radius in enumerate(radii):
+            self.parts.radii[level] = radius
+            self.parts.turned[level] = -1
+        self.parts.window = window
         self.parts.root = root
         self.context = &self.parts
+        self.keep = [x, y, order, sums]
+        if turned and self.parts.x_segments:
+            made = box_sums(&self.parts, turned)
+            self.keep.append(made)
+            boxes = made[0]
+            self.parts.low_sums = &boxes[0, 0, 0, 0, 0]
+            boxes = made[1]
+            self.parts.high_sums = &boxes[0, 0, 0, 0, 0]
+            for place, level in enumerate(turned):
+                self.parts.turned[level] = place
         self.fill = fill
         self.begin = begin
         self.tighten = tighten
-        self.own_bytes = 2 * self.parts.places * self.parts.dim * sizeof(float)
+        self.narrow = narrow
+        self.own_bytes = warp_lay(<const warp_bounds *> &self.parts, NULL, &row)
+        self.slope, self.offset, self.ratio = errors
+
+    def leave_tighter_out(self):
+        """Search without the tighter bounds."""
+        self.tighten = NULL
 
 
-cdef Series side(parts):
-    cdef Series series
-    cdef const float[:, ::1] down = parts[0], up = parts[1]
-    cdef const int64_t[::1] offsets = parts[2]
-    cdef const float[:, :, :, ::1] low = parts[3], high = parts[4]
-    cdef const float[:, :, :, ::1] last = parts[5]
-    series.down, series.up = &down[0, 0], &up[0, 0]
-    series.offsets, series.n = &offsets[0], offsets.shape[0] - 1
-    series.low, series.high = &low[0, 0, 0, 0], &high[0, 0, 0, 0]
-    series.last = &last[0, 0, 0, 0]
+cdef longest(parts):
+    return int(np.diff(parts[2]).max())
+
+
+cdef warp_side side(parts):
+    cdef warp_side series
+    cdef const float[:, ::1] points = parts[0]
+    cdef const float[::1] planar = parts[1]
+    cdef const int64_t[::1] offsets = parts[2], starts = parts[3]
+    series.points, series.planar = &points[0, 0], &planar[0]
+    series.offsets, series.starts = &offsets[0], &starts[0]
+    series.n = offsets.shape[0] - 1
     return series
 
 
-cdef float less(const Context *c, float bound, int64_t n, int64_t m) noexcept nogil:
-    """The bound less what it and the distance may have been rounded by."""
-    cdef double places = <double> (n + m + c.dim + 16)
-    cdef double value = bound * (1 - 2 * places / 16777216) - places * c.dim * 1e-22
-    return <float> value if value > 0 else 0
+def planar(const float[:, ::1] points, const int64_t[::1] offsets, const int64_t[::1] starts,
+           float[::1] result):
+    """Copy each item channel by channel; the rest of the result is left as it is."""
+    cdef int64_t n = offsets.shape[0] - 1, dim = points.shape[1], i, t, c, stride
+    with nogil:
+        for i in range(n):
+            stride = (starts[i + 1] - starts[i]) // dim
+            for t in range(offsets[i + 1] - offsets[i]):
+                for c in range(dim):
+                    result[starts[i] + c * stride + t] = points[offsets[i] + t, c]
+
+
+cdef segments(y, const int64_t[::1] order, int64_t lanes):
+    """Add up the complete segments of y's items in this order, in blocks of lanes; others: NaN."""
+    cdef const float[:, ::1] points = y[0]
+    cdef const int64_t[::1] offsets = y[2]
+    cdef int64_t n = order.shape[0], dim = points.shape[1], i, s, c, t, first
+    cdef float[:, :, :, ::1] result
+    cdef double total
+    shape = (n + lanes - 1) // lanes, longest(y) // SEGMENT, dim, lanes
+    result = np.full(shape, np.nan, np.float32)
+    with nogil:
+        for i in range(n):
+            for s in range((offsets[order[i] + 1] - offsets[order[i]]) // WARP_SEGMENT):
+                first = offsets[order[i]] + s * WARP_SEGMENT
+                for c in range(dim):
+                    total = 0
+                    for t in range(first, first + WARP_SEGMENT):
+                        total += points[t, c]
+                    result[i // lanes, s, c, i % lanes] = <float> total
+    return np.asarray(result)
+
+
+cdef box_sums(const warp_parts *parts, levels):
+    """Add up y's boxes of some levels: (level, block, segment of x, dim, lane), low and high."""
+    cdef warp_parts turned = parts[0]
+    cdef warp_row row
+    cdef int64_t n = parts.y.n, dim = parts.dim, lanes = parts.lanes, first, r, s, c, at, place
+    cdef int64_t[WARP_ROWS] rows
+    cdef int64_t[::1] level = np.asarray(levels, np.int64)
+    cdef float[:, :, :, :, ::1] low, high
+    cdef d2ke_poll poll
+    turned.x, turned.y = parts.y, parts.x
+    turned.y.n = 0
+    turned.longest_x, turned.longest_y = parts.longest_y, parts.longest_x
+    turned.x_segments, turned.n_segments = parts.n_segments, parts.x_segments
+    for place in levels:
+        turned.wanted |= <int64_t> 1 << place
+    cdef char[::1] memory = np.empty(
+        warp_lay(<const warp_bounds *> &turned, NULL, &row) + 64, np.int8
+    )
+    cdef char *own = <char *> ((<uintptr_t> &memory[0] + 63) & ~<uintptr_t> 63)
+    warp_lay(<const warp_bounds *> &turned, own, &row)
+    shape = len(levels), (n + lanes - 1) // lanes, parts.x_segments, dim, lanes
+    low, high = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+    with nogil:
+        first = 0
+        while first < n:
+            for r in range(min(<int64_t> WARP_ROWS, n - first)):
+                rows[r] = parts.order[first + r]
+            current().warp_fill(<const warp_bounds *> &turned, rows,
+                                min(<int64_t> WARP_ROWS, n - first), NULL, 0, own, &poll)
+            for r in range(min(<int64_t> WARP_ROWS, n - first)):
+                for place in range(level.shape[0]):
+                    at = (r * parts.n_levels + level[place]) * parts.x_segments * dim
+                    for s in range(parts.x_segments):
+                        for c in range(dim):
+                            low[place, (first + r) // lanes, s, c, (first + r) % lanes] = \
+                                row.low_sums[at + s * dim + c]
+                            high[place, (first + r) // lanes, s, c, (first + r) % lanes] = \
+                                row.high_sums[at + s * dim + c]
+            first += WARP_ROWS
+    return np.asarray(low), np.asarray(high)
 
 
 cdef void fill(const void *context, const int64_t *rows, int64_t n_rows, float *bounds,
-               int64_t stride, const d2ke_poll *poll) noexcept nogil:
-    cdef const Context *c = <const Context *> context
-    cdef int64_t n, first, begin, j, r, since = 0, size = c.places * c.dim * c.lanes
-    cdef const float *low = c.y.low
-    cdef const float *high = c.y.high
-    cdef const float *last = c.y.last
-    cdef float *into
-    first = 0
-    while first < c.y.n:
-        for r in range(n_rows):
-            begin = c.x.offsets[rows[r]]
-            n = c.x.offsets[rows[r] + 1] - begin
-            into = bounds + r * stride
-            current().envelope_block(c.x.down + begin * c.dim, c.x.up + begin * c.dim, n, c.dim,
-                                     c.root, low, high, last, into + first)
-            for j in range(first, min(first + c.lanes, c.y.n)):
-                into[j] = less(c, into[j], n, c.y.offsets[j + 1] - c.y.offsets[j])
-            since += n * c.dim
-        low, high, last = low + size, high + size, last + 2 * c.dim * c.lanes
-        first += c.lanes
-        if since > 300000:
-            since = 0
-            if d2ke_stopped(poll):
-                return
+               int64_t stride, void *own, const d2ke_poll *poll) noexcept nogil:
+    current().warp_fill(<const warp_bounds *> context, rows, n_rows, bounds, stride, own, poll)
 
 
 cdef void begin(const void *context, int64_t row, void *own) noexcept nogil:
-    """The row's own boxes, place by place."""
-    cdef const Context *c = <const Context *> context
-    cdef int64_t length = c.places * c.dim, i
-    cdef int64_t at = row // c.lanes * length * c.lanes + row % c.lanes
-    cdef float *low = <float *> own
-    for i in range(length):
-        low[i] = c.x.low[at + i * c.lanes]
-        low[length + i] = c.x.high[at + i * c.lanes]
+    warp_begin(<const warp_bounds *> context, own)
 
 
-cdef float tighten(const void *context, int64_t row, const void *own,
-                   int64_t column) noexcept nogil:
-    cdef const Context *c = <const Context *> context
-    cdef int64_t first = c.y.offsets[column], m = c.y.offsets[column + 1] - first
-    cdef const float *low = <const float *> own
-    cdef float bound = current().envelope_pair(c.y.down + first * c.dim, c.y.up + first * c.dim, m,
-                                               c.dim, c.root, low, low + c.places * c.dim)
-    return less(c, bound, c.x.offsets[row + 1] - c.x.offsets[row], m)
+cdef float tighten(const void *context, int64_t row, void *own, int64_t column,
+                   float limit) noexcept nogil:
+    return current().warp_tighten(<const warp_bounds *> context, row, own, column, limit)
+
+
+cdef void narrow(const void *context, int64_t row, void *own, const int64_t *columns, int64_t n,
+                 float limit, float *bounds, const d2ke_poll *poll) noexcept nogil:
+    current().warp_narrow(<const warp_bounds *> context, row, own, columns, n, limit, bounds, poll)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels for one instruction set, in four units that compile side by side:
+/* The kernels for one instruction set, in units that compile side by side:
  * isa_*_dtw_f64.c and isa_*_dtw_f32.c define D2KE_DTW, the element type, isa_*_elastic.c
- * defines D2KE_ELASTIC; isa_*.c holds the other families and the table of all. */
+ * D2KE_ELASTIC, isa_*_warping.c D2KE_WARPING, the bounds of dynamic time warping; isa_*.c
+ * holds the other families and the table of all. */
 #include "kernel.h"
 #include "options.h"
 #include "simd.h"
@@ -12,6 +13,11 @@
 #undef REAL
 #elif defined(D2KE_ELASTIC)
 #include "elastic.h"
+#elif defined(D2KE_WARPING)
+#define REAL f32
+#include "dtw_cut.h"
+#include "envelopes.h"
+#undef REAL
 #else
 
 #define REAL f64
@@ -39,7 +45,7 @@
 #include "pair_sums.h"
 #include "expansions.h"
 #include "series.h"
-#include "envelopes.h"
+#include "warping.h"
 
 #define D2KE_STRING_(x) #x
 #define D2KE_STRING(x) D2KE_STRING_(x)
@@ -52,6 +58,11 @@ DTW_DECLARED(f64)
 DTW_DECLARED(f32)
 extern const d2ke_kernel ISA_(elastic)[];
 size_t ISA_(elastic_scratch)(const d2ke_problem *);
+void ISA_(warp_fill)(const warp_bounds *, const int64_t *, int64_t, float *, int64_t, void *,
+                     const d2ke_poll *);
+float ISA_(warp_tighten)(const warp_bounds *, int64_t, void *, int64_t, float);
+void ISA_(warp_narrow)(const warp_bounds *, int64_t, void *, const int64_t *, int64_t, float,
+                       float *, const d2ke_poll *);
 
 const d2ke_table ISA_(table) = {
     D2KE_STRING(D2KE_ISA),
@@ -81,7 +92,8 @@ const d2ke_table ISA_(table) = {
     fourier_sums,
     taylor_sums,
     series_sums,
-    envelope_block,
-    envelope_pair,
+    ISA_(warp_fill),
+    ISA_(warp_tighten),
+    ISA_(warp_narrow),
 };
 #endif

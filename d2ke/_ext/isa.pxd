@@ -52,11 +52,15 @@ cdef extern from "kernel.h":
                                       int64_t, int64_t, const int64_t *, const double *,
                                       double *, double *) noexcept nogil
 
-    ctypedef void (*d2ke_envelope_block)(const float *, const float *, int64_t, int64_t, int,
-                                         const float *, const float *, const float *,
-                                         float *) noexcept nogil
-    ctypedef float (*d2ke_envelope_pair)(const float *, const float *, int64_t, int64_t, int,
-                                         const float *, const float *) noexcept nogil
+    ctypedef struct warp_bounds:
+        pass
+
+    ctypedef void (*d2ke_warp_fill)(const warp_bounds *, const int64_t *, int64_t, float *,
+                                    int64_t, void *, const d2ke_poll *) noexcept nogil
+    ctypedef float (*d2ke_warp_tighten)(const warp_bounds *, int64_t, void *, int64_t,
+                                        float) noexcept nogil
+    ctypedef void (*d2ke_warp_narrow)(const warp_bounds *, int64_t, void *, const int64_t *,
+                                      int64_t, float, float *, const d2ke_poll *) noexcept nogil
 
     ctypedef struct d2ke_table:
         const char *name
@@ -86,8 +90,9 @@ cdef extern from "kernel.h":
         d2ke_fourier_sums fourier_sums
         d2ke_taylor_sums taylor_sums
         d2ke_series_sums series_sums
-        d2ke_envelope_block envelope_block
-        d2ke_envelope_pair envelope_pair
+        d2ke_warp_fill warp_fill
+        d2ke_warp_tighten warp_tighten
+        d2ke_warp_narrow warp_narrow
 
     int d2ke_stopped(const d2ke_poll *) noexcept nogil
     int64_t d2ke_length(const d2ke_items *, int64_t) noexcept nogil

@@ -92,12 +92,18 @@ typedef void (*d2ke_series_sums)(const double *points, const double *vectors, in
                                  const int64_t *degrees, const double *steps, double *scratch,
                                  double *sums);
 
-/* See envelopes.h. */
-typedef void (*d2ke_envelope_block)(const float *down, const float *up, int64_t n, int64_t dim,
-                                    int root, const float *low, const float *high,
-                                    const float *last, float *result);
-typedef float (*d2ke_envelope_pair)(const float *down, const float *up, int64_t n, int64_t dim,
-                                    int root, const float *low, const float *high);
+/* See envelopes.h; `own` is a thread's memory, laid out by warp_lay. */
+typedef struct warp_bounds warp_bounds;
+typedef void (*d2ke_warp_fill)(const warp_bounds *bounds, const int64_t *rows, int64_t n_rows,
+                               float *result, int64_t stride, void *own, const d2ke_poll *poll);
+typedef float (*d2ke_warp_tighten)(const warp_bounds *bounds, int64_t row, void *own,
+                                   int64_t column, float limit);
+typedef void (*d2ke_warp_narrow)(const warp_bounds *bounds, int64_t row, void *own,
+                                 const int64_t *columns, int64_t n, float limit, float *result,
+                                 const d2ke_poll *poll);
+
+#define D2KE_BOUND_ROWS 16    /* of a search, whose first bounds are made together */
+#define D2KE_BOUND_COLUMNS 64 /* whose closest bounds are made together, at most   */
 
 /* One instruction set's kernels; element type 0 is float64, 1 is float32. */
 typedef struct {
@@ -128,8 +134,9 @@ typedef struct {
     d2ke_fourier_sums fourier_sums;
     d2ke_taylor_sums taylor_sums;
     d2ke_series_sums series_sums;
-    d2ke_envelope_block envelope_block;
-    d2ke_envelope_pair envelope_pair;
+    d2ke_warp_fill warp_fill;
+    d2ke_warp_tighten warp_tighten;
+    d2ke_warp_narrow warp_narrow;
 } d2ke_table;
 
 extern const d2ke_table d2ke_table_baseline;

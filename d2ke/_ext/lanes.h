@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A block of series, one in each lane, and ground distances of their vectors: what dtw.h and
- * elastic.h share.  They define vec, real and LANES, and include this for each element type.
+/* A block of series, one in each lane, and ground distances of their vectors: what dtw_tile.h
+ * and elastic.h share.  They define vec, real and LANES, and include this for each element type.
  */
 #ifndef LANES_COLS
 #define LANES_COLS 5 /* of a tile's array of ground distances, at most */
@@ -57,6 +57,10 @@ D2KE_INLINE void REAL_(ground_tile)(const int rows, const int cols, const int fi
                 D2KE_UNROLL for (int c = 0; c < cols; c++)
                     cost[r][c] = (r * cols + c) % 4 == 0 ? REAL_(sqrt)(cost[r][c])
                                                          : REAL_(newton_sqrt)(cost[r][c]);
+        if (ground == DTW_ROUGH)
+            D2KE_UNROLL for (int r = 0; r < rows; r++)
+                D2KE_UNROLL for (int c = 0; c < cols; c++)
+                    cost[r][c] = REAL_(rough_sqrt)(cost[r][c]);
     }
 }
 
@@ -67,7 +71,7 @@ typedef struct {
 } REAL_(lane_block);
 
 /* Pack a block; a lane's series ends in zeros up to `more` vectors beyond the longest. */
-static void REAL_(lane_pack)(const d2ke_problem *p, int64_t block, int64_t more,
+static inline void REAL_(lane_pack)(const d2ke_problem *p, int64_t block, int64_t more,
                              REAL_(lane_block) *b, real *packed)
 {
     const real *values = p->y.values;

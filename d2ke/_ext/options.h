@@ -10,6 +10,7 @@ enum {
     DTW_PLAIN,   /* |x - y| as the root of the sum of squares           */
     DTW_SQUARED, /* the sum of squares                                  */
     DTW_SAFE,    /* |x - y| where squares may overflow or vanish, slower */
+    DTW_ROUGH,   /* |x - y| up to ROUGH_ROOT of it, for bounds             */
 };
 
 /* Windows that are rules rather than radii. */

@@ -40,7 +40,7 @@ cdef class Pivots(Bounds):
 
 
 cdef void fill(const void *context, const int64_t *rows, int64_t n_rows, float *bounds,
-               int64_t stride, const d2ke_poll *poll) noexcept nogil:
+               int64_t stride, void *own, const d2ke_poll *poll) noexcept nogil:
     cdef const Context *c = <const Context *> context
     cdef int64_t first = 0, count, r, j, since = 0
     cdef float *into

@@ -9,14 +9,26 @@
 #include "kernel.h"
 #include "neighbor_heap.h"
 
-enum { REFINE_ROWS = 8 }; /* whose bounds are made together */
+enum {
+    REFINE_ROWS = D2KE_BOUND_ROWS, /* whose bounds are made together */
+    REFINE_GROUP = D2KE_BOUND_COLUMNS, /* columns that are narrowed together, at most */
+    REFINE_FIRST = 32, /* columns whose distances make the first cut, at least */
+    REFINE_KEPT = 256, /* narrowed columns that wait for their distances, at most */
+};
 
-/* bounds[r * stride + j] is at most the distance of row rows[r] and of column j. */
+/* bounds[r * stride + j] is at most slope * d + offset, d: the distance of row rows[r] and of
+ * column j; so are the other bounds. `own`: memory of a thread. */
 typedef void (*refine_fill)(const void *context, const int64_t *rows, int64_t n_rows,
-                            float *bounds, int64_t stride, const d2ke_poll *poll);
-/* Another lower bound of one pair; before the first one of a row, `own` is made for it. */
+                            float *bounds, int64_t stride, void *own, const d2ke_poll *poll);
+/* Before the first closer bound of a row. */
 typedef void (*refine_begin)(const void *context, int64_t row, void *own);
-typedef float (*refine_tighten)(const void *context, int64_t row, const void *own, int64_t column);
+/* A tighter bound of one pair, or one above the limit. */
+typedef float (*refine_tighten)(const void *context, int64_t row, void *own, int64_t column,
+                                float limit);
+/* The closest bounds of some pairs; infinity where they exceed the limit. They are also nearly
+ * the distance: slope * d + offset is at most ratio * bound + 3 * offset. */
+typedef void (*refine_narrow)(const void *context, int64_t row, void *own, const int64_t *columns,
+                              int64_t n, float limit, float *bounds, const d2ke_poll *poll);
 
 typedef struct {
     const d2ke_problem *problem;
@@ -26,18 +38,22 @@ typedef struct {
     int64_t single;     /* distances are float32 */
     int64_t consecutive; /* the kernel takes consecutive columns only: here, one at a time */
     refine_fill fill;
-    refine_begin begin;     /* or NULL, with `tighten` */
+    refine_begin begin;     /* these three, or NULL */
     refine_tighten tighten;
+    refine_narrow narrow;
     const void *context;
     size_t own_bytes;
+    double slope, offset, ratio;
     int64_t skip;       /* no row is its own neighbour */
     int64_t half;       /* only columns from the row on */
     double radius;
     int64_t k;          /* 0: all within the radius */
     double *distances;
     int64_t *indices;
-    int64_t *counts;    /* of each row: columns left by `fill`, by `tighten`, computed */
+    int64_t *counts;    /* of each row: columns left by `fill`, by `tighten`, narrowed, computed */
 } refine_search;
+
+enum { REFINE_COUNTS = 4 };
 
 typedef struct {
     int64_t row, column;
@@ -54,7 +70,10 @@ typedef struct {
     struct refine_item {
         float bound;
         int32_t column;
-    } *items;
+    } *items, *narrowed; /* candidates, and those of the closest bounds */
+    int64_t n_narrowed;
+    double *nearest;    /* the k least of a row's closest bounds, and their columns */
+    int64_t *nearest_columns;
     refine_pair *pairs;
     int64_t used, room, failed;
 } refine_thread;
@@ -78,10 +97,15 @@ static inline void refine_heapify(refine_item *items, int64_t n, float sign)
     for (int64_t at = n / 2 - 1; at >= 0; at--) refine_sink(items, n, at, sign);
 }
 
-/* The farthest distance that still counts. */
-static inline double refine_cut(const refine_search *s, int64_t row)
+/* The largest bound of a distance that still counts. */
+static inline float refine_limit(const refine_search *s, const refine_thread *t, int64_t row)
 {
-    return s->k ? s->distances[row * s->k] : s->radius;
+    double cut = s->k ? s->distances[row * s->k] : s->radius, limit = cut * s->slope + s->offset;
+    if (s->k && s->narrow) {
+        double other = s->ratio * t->nearest[0] + 3 * s->offset;
+        if (other < limit) limit = other;
+    }
+    return nextafterf((float)limit, INFINITY);
 }
 
 static inline int refine_keep(const refine_search *s, refine_thread *t, int64_t row, int64_t column,
@@ -129,29 +153,99 @@ static inline int refine_batch(const refine_search *s, refine_thread *t, int64_t
         s->kernel(&problem, row, 0, t->scratch, t->results, poll);
     }
     if (d2ke_stopped(poll)) return 0;
-    s->counts[3 * row + 2] += count;
+    s->counts[REFINE_COUNTS * row + 3] += count;
     for (int64_t b = 0; b < count; b++)
         if (!refine_keep(s, t, row, t->order[b], t->results[b])) return 0;
     return 1;
 }
 
-/* Computes candidates from the smallest bound on, until the bounds exceed the cut. */
-static inline int refine_in_order(const refine_search *s, refine_thread *t, int64_t row, int64_t n,
+/* Takes the candidates of the smallest bounds from a heap, at most `most`, into t->order. */
+static inline int64_t refine_take(refine_thread *t, refine_item *items, int64_t *n, int64_t most,
+                                  float limit)
+{
+    int64_t count = 0;
+    while (*n > 0 && count < most && items[0].bound <= limit) {
+        t->order[count++] = items[0].column;
+        items[0] = items[--*n];
+        refine_sink(items, *n, 0, -1);
+    }
+    return count;
+}
+
+/* Computes candidates from the smallest bound on, until the bounds exceed the limit or `most`
+ * are left. */
+static inline int refine_in_order(const refine_search *s, refine_thread *t, int64_t row,
+                                  refine_item *items, int64_t *n, int64_t most,
                                   const d2ke_poll *poll)
 {
-    refine_heapify(t->items, n, -1);
-    while (n > 0) {
-        int64_t count = 0;
-        double cut = refine_cut(s, row);
-        while (n > 0 && count < s->width && (double)t->items[0].bound <= cut) {
-            t->order[count++] = t->items[0].column;
-            t->items[0] = t->items[--n];
-            refine_sink(t->items, n, 0, -1);
-        }
-        if (count == 0) return 1;
+    refine_heapify(items, *n, -1);
+    while (*n > most) {
+        int64_t count = refine_take(t, items, n, s->width, refine_limit(s, t, row));
+        if (count == 0) *n = 0;
         if (!refine_batch(s, t, row, count, poll)) return 0;
     }
     return 1;
+}
+
+/* The closest bounds of n of t->items, from the smallest bound on, until they exceed the limit;
+ * what they leave is narrowed. */
+static inline int refine_narrowed(const refine_search *s, refine_thread *t, int64_t row, int64_t n,
+                                  const d2ke_poll *poll)
+{
+    refine_heapify(t->items, n, -1);
+    for (;;) {
+        float bounds[REFINE_GROUP], limit = refine_limit(s, t, row);
+        int64_t count = refine_take(t, t->items, &n, REFINE_GROUP, limit), kept = 0;
+        if (count == 0) return 1;
+        s->counts[REFINE_COUNTS * row + 2] += count;
+        s->narrow(s->context, row, t->own, t->order, count, limit, bounds, poll);
+        if (d2ke_stopped(poll)) return 0;
+        for (int64_t i = 0; i < count; i++) {
+            if (!(bounds[i] <= limit)) continue;
+            t->narrowed[t->n_narrowed++] = (refine_item){bounds[i], (int32_t)t->order[i]};
+            if (s->k) d2ke_offer(t->nearest, t->nearest_columns, s->k, bounds[i], t->order[i]);
+        }
+        if (t->n_narrowed + REFINE_GROUP <= REFINE_KEPT) continue;
+        limit = refine_limit(s, t, row);
+        for (int64_t i = 0; i < t->n_narrowed; i++)
+            if (t->narrowed[i].bound <= limit) t->narrowed[kept++] = t->narrowed[i];
+        t->n_narrowed = kept;
+        if (!refine_in_order(s, t, row, t->narrowed, &t->n_narrowed, REFINE_GROUP, poll)) return 0;
+    }
+}
+
+/* The neighbours among n candidates, t->items. */
+static inline int refine_candidates(const refine_search *s, refine_thread *t, int64_t row,
+                                    int64_t n, const d2ke_poll *poll)
+{
+    if (s->narrow) return refine_narrowed(s, t, row, n, poll);
+    int64_t before = s->counts[REFINE_COUNTS * row + 3];
+    int result = refine_in_order(s, t, row, t->items, &n, 0, poll);
+    s->counts[REFINE_COUNTS * row + 2] += s->counts[REFINE_COUNTS * row + 3] - before;
+    return result;
+}
+
+/* The distances of the least bounds, which are the first cut; 0: stop. */
+static inline int refine_first(const refine_search *s, refine_thread *t, int64_t row,
+                               float *bounds, const d2ke_poll *poll)
+{
+    int64_t m = s->problem->y.n, n = 0, most = 2 * s->width;
+    if (s->narrow && most < REFINE_FIRST) most = REFINE_FIRST;
+    if (most < s->k) most = s->k;
+    for (int64_t j = 0; j < m; j++) {
+        if (n < most) {
+            if (s->skip && j == row) continue;
+            t->items[n++] = (refine_item){bounds[j], (int32_t)j};
+            if (n == most) refine_heapify(t->items, n, 1);
+        } else if (bounds[j] < t->items[0].bound) {
+            t->items[0] = (refine_item){bounds[j], (int32_t)j};
+            refine_sink(t->items, n, 0, 1);
+        }
+    }
+    for (int64_t i = 0; i < n; i++) bounds[t->items[i].column] = NAN;
+    s->counts[REFINE_COUNTS * row] += n;
+    s->counts[REFINE_COUNTS * row + 1] += n;
+    return refine_candidates(s, t, row, n, poll);
 }
 
 /* All neighbours of a row; 0: stop. */
@@ -159,48 +253,36 @@ static inline int refine_row(const refine_search *s, refine_thread *t, int64_t r
                              const d2ke_poll *poll)
 {
     int64_t m = s->problem->y.n, first = s->half ? row + s->skip : 0, n = 0;
-    int64_t most = s->k > 2 * s->width ? s->k : 2 * s->width;
-    if (s->skip) bounds[row] = INFINITY;
-    if (s->k) {
-        /* The distances of the least bounds are the first cut. */
-        for (int64_t j = 0; j < m; j++) {
-            if (n < most) {
-                if (s->skip && j == row) continue;
-                t->items[n++] = (refine_item){bounds[j], (int32_t)j};
-                if (n == most) refine_heapify(t->items, n, 1);
-            } else if (bounds[j] < t->items[0].bound) {
-                t->items[0] = (refine_item){bounds[j], (int32_t)j};
-                refine_sink(t->items, n, 0, 1);
-            }
-        }
-        for (int64_t i = 0; i < n; i++) bounds[t->items[i].column] = INFINITY;
-        s->counts[3 * row] += n;
-        s->counts[3 * row + 1] += n;
-        if (!refine_in_order(s, t, row, n, poll)) return 0;
+    t->n_narrowed = 0;
+    for (int64_t i = 0; s->narrow && i < s->k; i++) {
+        t->nearest[i] = INFINITY;
+        t->nearest_columns[i] = INT64_MAX;
     }
-    n = 0;
-    double cut = refine_cut(s, row);
+    if (s->skip) bounds[row] = NAN;
     if (s->begin) s->begin(s->context, row, t->own);
+    if (s->k && !refine_first(s, t, row, bounds, poll)) return 0;
+    float limit = refine_limit(s, t, row);
     for (int64_t j = first; j < m; j++) {
-        if (!((double)bounds[j] <= cut)) continue;
+        if (!(bounds[j] <= limit)) continue;
         float bound = bounds[j];
-        s->counts[3 * row]++;
-        if (s->begin) {
-            float other = s->tighten(s->context, row, t->own, j);
+        s->counts[REFINE_COUNTS * row]++;
+        if (s->tighten) {
+            float other = s->tighten(s->context, row, t->own, j, limit);
             bound = other > bound ? other : bound;
-            if ((double)bound > cut) continue;
+            if (bound > limit) continue;
         }
-        s->counts[3 * row + 1]++;
+        s->counts[REFINE_COUNTS * row + 1]++;
         t->items[n++] = (refine_item){bound, (int32_t)j};
     }
-    return refine_in_order(s, t, row, n, poll);
+    return refine_candidates(s, t, row, n, poll)
+        && refine_in_order(s, t, row, t->narrowed, &t->n_narrowed, 0, poll);
 }
 
 /* All neighbours of at most REFINE_ROWS rows; 0: stop. */
 static inline int refine_rows(const refine_search *s, refine_thread *t, const int64_t *rows,
                               int64_t n, const d2ke_poll *poll)
 {
-    s->fill(s->context, rows, n, t->bounds, t->stride, poll);
+    s->fill(s->context, rows, n, t->bounds, t->stride, t->own, poll);
     if (d2ke_stopped(poll)) return 0;
     for (int64_t r = 0; r < n; r++)
         if (!refine_row(s, t, rows[r], t->bounds + r * t->stride, poll)) return 0;

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
@@ -30,8 +31,12 @@ cdef extern from "refine.h":
         refine_fill fill
         refine_begin begin
         refine_tighten tighten
+        refine_narrow narrow
         const void *context
         size_t own_bytes
+        double slope
+        double offset
+        double ratio
         int64_t skip
         int64_t half
         double radius
@@ -49,12 +54,18 @@ cdef extern from "refine.h":
         int64_t *order
         double *results
         refine_item *items
+        refine_item *narrowed
+        double *nearest
+        int64_t *nearest_columns
         refine_pair *pairs
         int64_t used
         int64_t failed
 
     enum:
         REFINE_ROWS
+        REFINE_GROUP
+        REFINE_KEPT
+        REFINE_COUNTS
 
     int refine_rows(const refine_search *, refine_thread *, const int64_t *, int64_t,
                     const d2ke_poll *) noexcept nogil
@@ -71,7 +82,12 @@ cdef struct Rows:
 
 
 cdef class Bounds:
-    pass
+    def __cinit__(self, *_):
+        self.slope, self.offset, self.ratio = 1, 0, 1
+
+
+# Of each row, in the array `counts` of `search`.
+COUNTS = REFINE_COUNTS
 
 
 def search(PairwiseKernel pairs, Bounds bounds, rows, bint half, bint skip, single, heaps,
@@ -99,8 +115,11 @@ def search(PairwiseKernel pairs, Bounds bounds, rows, bint half, bint skip, sing
     work.search.fill = bounds.fill
     work.search.begin = bounds.begin
     work.search.tighten = bounds.tighten
+    work.search.narrow = bounds.narrow
     work.search.context = bounds.context
     work.search.own_bytes = bounds.own_bytes
+    work.search.slope, work.search.offset = bounds.slope, bounds.offset
+    work.search.ratio = bounds.ratio
     work.search.half, work.search.skip = half, skip
     work.search.radius = radius
     work.search.counts = &counts[0, 0]
@@ -128,16 +147,18 @@ def search(PairwiseKernel pairs, Bounds bounds, rows, bint half, bint skip, sing
 
 cdef prepare(refine_thread *thread, const refine_search *s):
     cdef int64_t m = (s.problem.y.n + PADDING + 15) / 16 * 16
-    cdef size_t[5] sizes
+    cdef int64_t most = max(s.width, <int64_t> REFINE_GROUP)
+    cdef size_t[6] sizes
     cdef size_t total = 64
     cdef char *place
     cdef int i
     sizes[0] = s.scratch_bytes + 64
     sizes[1] = s.own_bytes
     sizes[2] = REFINE_ROWS * m * sizeof(float)
-    sizes[3] = s.width * (sizeof(int64_t) + sizeof(double))
+    sizes[3] = most * (sizeof(int64_t) + sizeof(double))
     sizes[4] = m * sizeof(refine_item)
-    for i in range(5):
+    sizes[5] = REFINE_KEPT * sizeof(refine_item) + s.k * (sizeof(double) + sizeof(int64_t))
+    for i in range(6):
         sizes[i] = (sizes[i] + 63) / 64 * 64
         total += sizes[i]
     thread.memory = <char *> malloc(total)
@@ -150,8 +171,11 @@ cdef prepare(refine_thread *thread, const refine_search *s):
     thread.bounds = <float *> (place + sizes[0] + sizes[1])
     thread.stride = m
     thread.order = <int64_t *> (place + sizes[0] + sizes[1] + sizes[2])
-    thread.results = <double *> (thread.order + s.width)
+    thread.results = <double *> (thread.order + most)
     thread.items = <refine_item *> (place + sizes[0] + sizes[1] + sizes[2] + sizes[3])
+    thread.narrowed = <refine_item *> (<char *> thread.items + sizes[4])
+    thread.nearest = <double *> (thread.narrowed + REFINE_KEPT)
+    thread.nearest_columns = <int64_t *> (thread.nearest + s.k)
 
 
 cdef collect(const refine_thread *threads, int n_threads):
@@ -180,24 +204,38 @@ cdef void task(void *context, int64_t number, const d2ke_poll *poll) noexcept no
         stop(poll)
 
 
-def bounds_of(Bounds bounds, int64_t n, int64_t m):
-    """For tests: the bounds of all pairs, and the tighter ones."""
-    cdef float[:, ::1] all_pairs = np.empty((n, m + PADDING), np.float32)
+def bounds_of(Bounds bounds, int64_t n, int64_t m, limit=np.inf):
+    """For tests: the bounds of all pairs, each closer than the one before.
+
+    `limit`: a distance; of larger ones the closest bound is infinite, or as it would be.
+    """
+    cdef int64_t stride = m + PADDING
+    cdef float[:, ::1] first = np.empty((n, stride), np.float32)
     cdef float[:, ::1] tighter = np.empty((n, m), np.float32)
-    cdef char[::1] own = np.empty(bounds.own_bytes + 1, np.int8)
+    cdef float[:, ::1] closest = np.empty((n, m), np.float32)
+    cdef char[::1] memory = np.empty(bounds.own_bytes + 64, np.int8)
+    cdef char *own = <char *> ((<uintptr_t> &memory[0] + 63) & ~<uintptr_t> 63)
+    cdef const int64_t[::1] columns = np.arange(m)
+    cdef float most = np.float32(limit * bounds.slope + bounds.offset)
     cdef d2ke_poll poll
     cdef int64_t i, j
     memset(&poll, 0, sizeof(poll))
     poll.check = _never
     for i in range(n):
-        bounds.fill(bounds.context, &i, 1, &all_pairs[i, 0], m + PADDING, &poll)
-        if bounds.begin == NULL:
-            tighter[i] = all_pairs[i, :m]
-            continue
-        bounds.begin(bounds.context, i, &own[0])
-        for j in range(m):
-            tighter[i, j] = bounds.tighten(bounds.context, i, &own[0], j)
-    return np.asarray(all_pairs)[:, :m], np.asarray(tighter)
+        bounds.fill(bounds.context, &i, 1, &first[i, 0], stride, own, &poll)
+        if bounds.begin != NULL:
+            bounds.begin(bounds.context, i, own)
+        if bounds.tighten != NULL:
+            for j in range(m):
+                tighter[i, j] = bounds.tighten(bounds.context, i, own, j, INFINITY)
+        if bounds.narrow != NULL:
+            for j in range(0, m, REFINE_GROUP):
+                bounds.narrow(bounds.context, i, own, &columns[j], min(m - j, REFINE_GROUP),
+                              most, &closest[i, j], &poll)
+    made = [np.asarray(first)[:, :m]]
+    made += [np.asarray(tighter)] if bounds.tighten != NULL else []
+    made += [np.asarray(closest)] if bounds.narrow != NULL else []
+    return [np.maximum(bound.astype(float) - bounds.offset, 0) / bounds.slope for bound in made]
 
 
 cdef int _never(void *state, int thread) noexcept nogil:

@@ -148,3 +148,35 @@ D2KE_INLINE v_f32 newton_sqrt_f32(v_f32 a)
 D2KE_INLINE v_f64 newton_sqrt_f64(v_f64 a) { return sqrt_f64(a); }
 D2KE_INLINE v_f32 newton_sqrt_f32(v_f32 a) { return sqrt_f32(a); }
 #endif
+
+/* A root within ROUGH_ROOT of it, relative; of numbers below 2^-100, within 2^-50. */
+#define ROUGH_ROOT 0x1p-11f
+D2KE_INLINE v_f64 rough_sqrt_f64(v_f64 a) { return sqrt_f64(a); }
+D2KE_INLINE v_f32 rough_sqrt_f32(v_f32 a)
+{
+#if D2KE_BYTES == 64
+    return a * (v_f32)_mm512_rsqrt14_ps((__m512)(a + 0x1p-100f));
+#elif D2KE_BYTES == 32
+    return a * (v_f32)_mm256_rsqrt_ps((__m256)(a + 0x1p-100f));
+#elif defined(__SSE2__)
+    return a * (v_f32)_mm_rsqrt_ps((__m128)(a + 0x1p-100f));
+#else
+    return sqrt_f32(a);
+#endif
+}
+
+/* Whether any lane of a comparison's result is set. */
+D2KE_INLINE int any_f32(v_i32 mask)
+{
+#if D2KE_BYTES == 64
+    return _mm512_movepi32_mask((__m512i)mask) != 0;
+#elif D2KE_BYTES == 32
+    return _mm256_movemask_ps((__m256)mask) != 0;
+#elif defined(__SSE2__)
+    return _mm_movemask_ps((__m128)mask) != 0;
+#else
+    int any = 0;
+    for (int lane = 0; lane < LANES_f32; lane++) any |= mask[lane];
+    return any != 0;
+#endif
+}

@@ -18,21 +18,21 @@ FEWEST_PAIRS = 100_000  # fewer are computed in full at once
 _SAMPLE = 32  # rows at most for which the bounds are tried
 _SAMPLED_PART = 200  # and of so many about one
 _ROWS = 1 << 12  # that are searched between two looks at the memory
-_TIGHTENED = 0.3  # what the tighter bound of a pair costs, as a part of its distance's; measured
 
 
 class Bounded(NamedTuple):
     """Bounds of all pairs.
 
-    `bounds`: for `refine.search`. `names`: of the bound of all pairs and of the tighter one, if
-    there is one. `cost`: of the bound of a pair, as a part of its distance's. `computed`: of a
-    distance in a batch of scattered columns, as a part of its cost among all; measured for series.
-    `known`: rows whose bounds are the distances, and tell nothing about the others.
+    `bounds`: for `refine.search`. `names`: of the bound of all pairs, and of the tighter one and
+    the closest one if there are. `costs`: of each bound of a pair, as a part of its distance's.
+    `computed`: of a distance in a batch of scattered columns, as a part of its cost among all;
+    measured for series. `known`: rows whose bounds are the distances, and tell nothing about the
+    others.
     """
 
     bounds: Any
     names: tuple[str, ...]
-    cost: float
+    costs: tuple[float, ...]
     computed: float = 1.7
     known: Any = ()
 
@@ -56,10 +56,10 @@ def search_bounded(
         once = (pairs + n) // 2 if not search.skip else pairs // 2
         info.rule_out("symmetry", pairs - once)
         pairs = once
-    left, tight, computed = refined.counts.sum(axis=0).tolist()
-    info.rule_out(bounded.names[0], pairs - left + tight - computed)
-    if len(bounded.names) > 1:
-        info.rule_out(bounded.names[1], left - tight)
+    left, tight, narrowed, computed = refined.counts.sum(axis=0).tolist()
+    ruled_out = (pairs - left + tight - narrowed, left - tight, narrowed - computed)
+    for name, count in zip(bounded.names, ruled_out, strict=False):
+        info.rule_out(name, count)
     info.computed += computed
 
 
@@ -74,10 +74,15 @@ def _pays(search: Search, bounded: Bounded, lists: NearestLists | WithinLists) -
     )
     refined = _Refined(search, bounded, trial)
     refined.search(some)
-    tightened, _, computed = refined.counts[some].sum(axis=0) / (len(some) * m)
-    cost = bounded.cost + bounded.computed * computed
-    if len(bounded.names) > 1:
-        cost += _TIGHTENED * tightened
+    tightened, left, narrowed, computed = refined.counts[some].sum(axis=0) / (len(some) * m)
+    if len(bounded.costs) > 2:
+        _, tighter, closest = bounded.costs
+        if tightened * tighter > (tightened - left) * closest:
+            bounded.bounds.leave_tighter_out()
+            narrowed, tightened = narrowed + tightened - left, 0.0
+    cost = bounded.computed * computed
+    for part, each in zip((1, tightened, narrowed), bounded.costs, strict=False):
+        cost += part * each
     return cost <= (0.5 if search.pairs.same else 1.0)
 
 
@@ -88,7 +93,7 @@ class _Refined:
         self._search, self._bounds, self._lists = search, bounded.bounds, lists
         self._kernel = search.pairs.compiled().pair_kernel()
         self.half = search.k is None and search.pairs.same
-        self.counts = np.zeros((search.pairs.shape[0], 3), np.int64)
+        self.counts = np.zeros((search.pairs.shape[0], refine.COUNTS), np.int64)
 
     def search(self, rows: np.ndarray, report: Callable[[int, int], None] | None = None) -> None:
         """Find the neighbours of some rows."""

@@ -94,7 +94,7 @@ def _bounded(
     alone = pairs.distance == "emd" or not isinstance(pairs.distance, str)
     computed = 1.0 if alone else 1.7
     known = table.pivots if pairs.y is pairs.x else ()
-    return Bounded(compiled.Pivots(x, y, margin), ("pivots",), cost, computed, known)
+    return Bounded(compiled.Pivots(x, y, margin), ("pivots",), (cost,), computed, known)
 
 
 def _count(pairs: PairwiseProblem) -> int:

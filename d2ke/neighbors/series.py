@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
-from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
 from d2ke._ext import elastic, envelopes, isa
 from d2ke.distances.problem import PairwiseProblem
@@ -15,8 +16,13 @@ from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import Search
 from d2ke.objects.container import Objects
 
-_LARGEST = 1e15  # whose squares and their sums are finite in float32
-_CHUNK = 1 << 20  # numbers that are worked on at a time
+_EXPONENTS = 480  # numbers between powers of two of such exponents are scaled to 1
+_ROUNDED = 2.0**-19  # what a place may add to a bound of numbers of at most 1
+_ROOTS = 2.0**-10  # relative: rough roots
+# Of the bounds, as parts of a distance; measured: of one channel, and of several.
+_COSTS_OF_ONE, _COSTS = (0.02, 0.3, 0.5), (0.02, 1.0, 0.4)
+_FREQUENT = 0.02  # of the pairs have a level whose boxes of Y are kept
+_KEPT_BYTES = 1 << 28  # of these boxes, at most
 
 
 def applies(search: Search) -> bool:
@@ -29,12 +35,16 @@ def applies(search: Search) -> bool:
 
 
 def envelope_bytes(search: Search) -> int:
-    """Return the bytes of the envelopes of X and Y."""
+    """Return the bytes of what the bounds read, and of the threads' envelopes."""
     pairs = search.pairs
     sides = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
-    lanes, places = isa.vector_bytes() // 4, _longest(pairs)
-    each = (8 * (len(part) + lanes) * (places + 2) + 8 * len(part.values) for part in sides)
-    return pairs.x.dim * sum(each)
+    dim, lanes, longest = pairs.x.dim, isa.vector_bytes() // 4, _longest(pairs)
+    places = (2 * len(part.values) + envelopes.LANES * (len(part) + 1) for part in sides)
+    in_segments = (len(pairs.y) + lanes) * (longest // envelopes.SEGMENT)
+    own = (7 * envelopes.LEVELS + 32) * (longest + 2 * envelopes.LANES) * (dim + 1)
+    copies = 8 * max(len(part.values) for part in sides)
+    kept = min(_KEPT_BYTES, envelopes.LEVELS * _level_bytes(pairs))
+    return 4 * dim * (sum(places) + in_segments + copies) + kept + 4 * own * search.n_threads
 
 
 def search_series(search: Search, lists: NearestLists | WithinLists, info: NeighborsInfo) -> None:
@@ -43,67 +53,88 @@ def search_series(search: Search, lists: NearestLists | WithinLists, info: Neigh
 
 
 def _bounded(pairs: PairwiseProblem) -> Bounded | None:
-    """Return the bounds of all pairs, or None for numbers too large for float32."""
+    """Return the bounds of all pairs, or None for numbers that cannot be scaled."""
     params = check_parameters(BY_NAME["dtw"], pairs.params)
+    window, root = params.get("window", elastic.NO_WINDOW), params.get("ground") != "sqeuclidean"
     sides = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
-    if any(np.abs(part.values).max() > _LARGEST for part in sides):
+    middle = pairs.x.values.mean(axis=0, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = max(float(np.abs(part.values - middle).max()) for part in sides)
+    exponent = math.frexp(largest)[1] if 0 < largest < math.inf else 0
+    places = sum(int(part.lengths.max()) for part in (pairs.x, pairs.y)) + pairs.x.dim + 16
+    single, type_ = 2.0**-24 * places, np.finfo(pairs.dtype)
+    power = exponent if root else 2 * exponent  # of distances
+    if not largest < math.inf or abs(exponent) > _EXPONENTS or single > 2.0**-5:
         return None
-    radius = _widest(pairs, params.get("window", elastic.NO_WINDOW))
-    longest = _longest(pairs)
-    made = [_side(part, longest, radius) for part in sides]
-    bounds = envelopes.Envelopes(made[0], made[-1], params.get("ground") != "sqeuclidean")
-    return Bounded(bounds, ("envelope", "turned envelope"), 1 / min(2 * radius + 1, longest))
+    if math.log2(4 * places * pairs.x.dim) + power > type_.maxexp - 2:
+        return None  # where distances overflow they tell nothing about each other
+    room = _longest(pairs) + 2 * envelopes.LANES
+    made = [_side(part, middle, -exponent, room) for part in sides]
+    error = _ROOTS + 8 * single
+    radii = _radii(pairs, window)
+    slope = 2.0**-power * (1 + error)
+    offset = places * _ROUNDED * (math.sqrt(pairs.x.dim) if root else 4 * pairs.x.dim)
+    offset += slope * places * pairs.x.dim * float(type_.smallest_subnormal)
+    bounds = envelopes.Envelopes(
+        made[0],
+        made[-1],
+        np.argsort(pairs.y.lengths, kind="stable"),
+        radii,
+        _frequent(pairs, radii),
+        window,
+        root,
+        (slope, offset, (1 + error) ** 3),
+    )
+    names = ("envelope of segments", "envelope", "cut-off")
+    return Bounded(bounds, names, _COSTS_OF_ONE if pairs.x.dim == 1 else _COSTS)
 
 
-def _longest(pairs: PairwiseProblem) -> int:
-    return int(max(pairs.x.lengths.max(), pairs.y.lengths.max()))
+def _longest(pairs: PairwiseProblem, sides: str = "xy") -> int:
+    return max(int(getattr(pairs, side).lengths.max()) for side in sides)
 
 
-def _widest(pairs: PairwiseProblem, window: int) -> int:
-    """Return the largest radius that the window has for any pair."""
-    ends = [(part.lengths.min(), part.lengths.max()) for part in (pairs.x, pairs.y)]
-    longest = int(max(ends[0][1], ends[1][1]))
-    difference = int(max(ends[0][1] - ends[1][0], ends[1][1] - ends[0][0]))
+def _radii(pairs: PairwiseProblem, window: int) -> list[int]:
+    """Return radii from the least to the largest that the window has for any pair."""
+    ends = [(int(part.lengths.min()), int(part.lengths.max())) for part in (pairs.x, pairs.y)]
+    longest = max(ends[0][1], ends[1][1])
     if window == elastic.NO_WINDOW:
-        return longest
+        return [longest]
+    least = most = window
     if window == elastic.RWS_WINDOW:
-        window = min(40, -(-longest // 10))
-    return min(max(window, difference), longest)
+        least, most = (min(40, -(-n // 10)) for n in (max(ends[0][0], ends[1][0]), longest))
+    most = max(most, ends[0][1] - ends[1][0], ends[1][1] - ends[0][0])
+    radii = [least]
+    while radii[-1] < most:
+        radii.append(most if len(radii) == envelopes.LEVELS - 1 else min(most, _next(radii[-1])))
+    return radii
 
 
-def _side(objects: Objects, places: int, radius: int) -> tuple[np.ndarray, ...]:
-    """Return points, offsets, boxes and last points, as `Envelopes` takes them."""
-    lanes, dim, n = isa.vector_bytes() // 4, objects.dim, len(objects)
-    n_blocks = -(-n // lanes)
-    low, high = np.zeros((2, n_blocks, places, dim, lanes), np.float32)
-    last = np.zeros((n_blocks, 2, dim, lanes), np.float32)
-    step = max(1, _CHUNK // (places * dim * lanes))
-    for block in range(0, n_blocks, step):
-        items = slice(block * lanes, min((block + step) * lanes, n))
-        blocks = slice(block, min(block + step, n_blocks))
-        part = objects.span(items.start, items.stop)
-        for rounding, filter_, outside, into in (
-            (_down, minimum_filter1d, np.inf, low),
-            (_up, maximum_filter1d, -np.inf, high),
-        ):
-            padded = np.full(((blocks.stop - block) * lanes, places, dim), outside, part.dtype)
-            padded[: len(part)][np.arange(places) < part.lengths[:, None]] = part.values
-            boxes = filter_(padded, 2 * radius + 1, axis=1, mode="constant", cval=outside)
-            boxes[:, 0] = padded[:, 0]  # the first points are paired with each other
-            shape = blocks.stop - block, lanes, places, dim
-            into[blocks] = rounding(boxes).reshape(shape).transpose(0, 2, 3, 1)
-        ends = np.zeros(((blocks.stop - block) * lanes, dim), part.dtype)
-        ends[: len(part)] = part.values[part.offsets[1:] - 1]
-        ends = np.stack([_down(ends), _up(ends)]).reshape(2, blocks.stop - block, lanes, dim)
-        last[blocks] = ends.transpose(1, 0, 3, 2)
-    return _down(objects.values), _up(objects.values), objects.offsets, low, high, last
+def _next(radius: int) -> int:
+    return radius + 1 + radius // 4
 
 
-def _down(values: np.ndarray) -> np.ndarray:
-    """Round to float32, to the number below where there is none equal."""
-    single = values.astype(np.float32)
-    return np.where(single > values, np.nextafter(single, np.float32(-np.inf)), single)
+def _frequent(pairs: PairwiseProblem, radii: list[int]) -> list[int]:
+    """Return the levels of many pairs, for whose boxes of Y there is room."""
+    (x, n), (y, m) = (np.unique(part.lengths, return_counts=True) for part in (pairs.x, pairs.y))
+    level = np.searchsorted(radii, np.maximum(np.abs(x[:, None] - y), radii[0]))
+    share = np.bincount(level.ravel(), np.outer(n, m).ravel()) / (len(pairs.x) * len(pairs.y))
+    most = _KEPT_BYTES // max(1, _level_bytes(pairs))
+    levels = np.argsort(-share, kind="stable")[:most]
+    return sorted(levels[share[levels] >= _FREQUENT].tolist())
 
 
-def _up(values: np.ndarray) -> np.ndarray:
-    return -_down(-values)
+def _level_bytes(pairs: PairwiseProblem) -> int:
+    """Return the bytes of the boxes of Y of a level."""
+    lanes = isa.vector_bytes() // 4
+    return 8 * (len(pairs.y) + lanes) * (_longest(pairs, "x") // envelopes.SEGMENT) * pairs.x.dim
+
+
+def _side(objects: Objects, middle: np.ndarray, exponent: int, room: int) -> tuple[np.ndarray, ...]:
+    """Return points, their planar copy, offsets and starts, as `Envelopes` takes them."""
+    points = np.zeros((len(objects.values) + room, objects.dim), np.float32)
+    points[: len(objects.values)] = np.ldexp(objects.values - middle, exponent)
+    strides = -(-objects.lengths // envelopes.LANES) * envelopes.LANES * objects.dim
+    starts = np.append(0, strides.cumsum())
+    planar = np.full(starts[-1] + envelopes.LANES, np.nan, np.float32)
+    envelopes.planar(points, objects.offsets, starts, planar)
+    return points, planar, objects.offsets, starts

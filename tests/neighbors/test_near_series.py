@@ -67,9 +67,13 @@ def test_bounds_are_never_above_the_distance(data):
     chosen = options(data.draw)
     D = d2ke.distance_matrix(X, Y, **chosen)
     pairs = check_pairs(X, Y, chosen.pop("distance"), chosen, Caller())
-    for bound in refine.bounds_of(series._bounded(pairs).bounds, *D.shape):
+    bounds = series._bounded(pairs).bounds
+    for bound in refine.bounds_of(bounds, *D.shape):
         assert (bound <= D).all()
         assert (bound >= 0).all()
+    limit = float(data.draw(st.sampled_from(list(D.ravel()))))
+    closest = refine.bounds_of(bounds, *D.shape, limit)[-1]
+    assert (closest <= np.where(limit >= D, D, np.inf)).all()
 
 
 @pytest.mark.usefixtures("instructions")
@@ -94,6 +98,30 @@ def test_the_search_is_exact(data):
         check_within(D, X, Y, radius=radius, **chosen)
 
 
+@pytest.mark.usefixtures("instructions")
+@pytest.mark.parametrize("dim", [1, 3, 5])
+@pytest.mark.parametrize("tighter", [True, False])
+def test_many_series_of_unequal_lengths_with_copies(dim, tighter, monkeypatch):
+    monkeypatch.setattr(bounded, "FEWEST_PAIRS", 0)
+    monkeypatch.setattr(bounded, "_pays", lambda _, found, __: tighter or leave_out(found))
+    rng = np.random.default_rng(dim)
+    lengths = rng.integers(20, 70, 150)
+    items = [rng.standard_normal((length, dim)).cumsum(axis=0).round(1) for length in lengths]
+    X = d2ke.pack(items + items[:20], channels_first=False)
+    chosen = {"distance": "dtw", "window": 4}
+    D = d2ke.distance_matrix(X, **chosen)
+    info = check_nearest(D, X, k=4, **chosen)
+    assert info.computed < 0.2 * info.pairs
+    assert info.ruled_out["cut-off"] > 0
+    assert ("envelope" in info.ruled_out) == tighter
+    check_within(D, X, radius=float(np.quantile(D, 0.02)), **chosen)
+
+
+def leave_out(found):
+    found.bounds.leave_tighter_out()
+    return True
+
+
 def walks(n, seed):
     steps = np.random.default_rng(seed).standard_normal((n, 60, 1))
     return d2ke.pack(steps.cumsum(axis=1), channels_first=False)
@@ -113,6 +141,14 @@ def test_bounds_that_spare_nothing_are_left_out():
     D = d2ke.distance_matrix(X, distance="dtw", window=3)
     info = check_nearest(D, X, k=3, distance="dtw", window=3)
     assert info.ruled_out.keys() == {"symmetry"}
+
+
+@pytest.mark.parametrize("ground", ["euclidean", "sqeuclidean"])
+@pytest.mark.parametrize("scale", [1e-160, 1e-30, 1e30, 1e130])
+def test_numbers_far_from_1(scale, ground):
+    X = d2ke.pack(walks(400, 1).values.reshape(400, 60, 1) * scale, channels_first=False)
+    chosen = {"distance": "dtw", "window": 3, "ground": ground}
+    check_nearest(d2ke.distance_matrix(X, **chosen), X, k=3, **chosen)
 
 
 def test_numbers_too_large_for_the_bounds():
