@@ -66,7 +66,10 @@ def train(
         raise InputError(f"labels are needed (--labels): {job.file} has none")
     parameters = parameters or {}
     if parameters:  # before they meet the other arguments
-        row = find_distance(settings.get("distance") or usual_distance(objects.kind))
+        distance = settings.get("distance") or usual_distance(objects.kind)
+        if isinstance(distance, list):
+            raise InputError("--parameter is for one distance, not for several")
+        row = find_distance(distance)
         check_parameters(row, parameters)
     with reported_warnings(job.session):
         model = d2ke_train(labels, objects, **settings, **parameters, **job.computing)

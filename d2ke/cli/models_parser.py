@@ -14,6 +14,7 @@ examples:
   d2ke train genes.fasta --out model.h5 --report report.html
   d2ke train words.csv --objects word --labels language --out model.h5
   d2ke train gestures.ts --distance dtw --parameter window=10 --out model.h5
+  d2ke train gestures.ts --distance dtw,msm --out model.h5      both, side by side
 """,
     "predict": """\
 example:
@@ -79,7 +80,10 @@ def _command(
 def _train(options: argparse.Namespace) -> None:
     from d2ke.cli.models import train
 
-    settings = {"distance": options.distance, "R": options.R, "seed": options.seed}
+    distance = options.distance
+    if distance is not None and "," in distance:
+        distance = distance.split(",")
+    settings = {"distance": distance, "R": options.R, "seed": options.seed}
     train(job_of(options), settings, options.report, dict(options.parameter))
 
 

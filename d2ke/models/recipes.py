@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from d2ke.distances.elastic_rows import ELASTIC
 from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.models import views
 from d2ke.models.blocks import Block
@@ -30,7 +32,22 @@ def default_size(kind: str, n: int) -> int:
 def default_blocks(
     X: Any, distance: Any, parameters: dict[str, Any], R: int | None
 ) -> tuple[Block, ...]:
-    """Return the blocks for objects and a distance, or the usual distance of their kind."""
+    """Return the blocks for objects and a distance, or the usual distance of their kind.
+
+    Several distances share R, and each has the blocks that it would have alone.
+    """
+    if isinstance(distance, (list, tuple)):
+        if parameters:
+            names = ", ".join(parameters)
+            raise TypeError(f"several distances have no common parameters ({names}); give blocks")
+        total = R or max(sum(b.R for b in default_blocks(X, one, {}, None)) for one in distance)
+        sizes = zip(distance, shares(total, len(distance)), strict=True)
+        return tuple(
+            replace(block, name=f"{block.name}, {_name(one)}")
+            for one, size in sizes
+            if size
+            for block in default_blocks(X, one, {}, size)
+        )
     if distance is not None and not isinstance(distance, str):
         return (Block("training objects", distance, training_objects, R or 512, (), parameters),)
     if distance is None:
@@ -42,12 +59,16 @@ def default_blocks(
                 Block("training objects", row.name, training_objects, R or 512, (), parameters),
             )
         return _strings(X, R or default_size("strings", len(X)))
-    if row.name == "dtw":
-        return _series(X, parameters, R or default_size("series", len(X)))
+    if row.name == "dtw" or row.name in ELASTIC:
+        return _series(row.name, parameters, R or default_size("series", len(X)))
     return _sets(X, row.name, parameters, R or default_size("sets", len(X)))
 
 
-def _series(X: Objects, parameters: dict[str, Any], R: int) -> tuple[Block, ...]:
+def _name(distance: Any) -> str:
+    return distance if isinstance(distance, str) else getattr(distance, "__name__", "function")
+
+
+def _series(distance: str, parameters: dict[str, Any], R: int) -> tuple[Block, ...]:
     level = (views.standardize,)
     slope = (views.standardize, views.difference, views.standardize)
     # Of a few steps: how often a series is near which level, whatever the order.
@@ -60,9 +81,11 @@ def _series(X: Objects, parameters: dict[str, Any], R: int) -> tuple[Block, ...]
         ("segments of differences", partial(segments, lengths=(short, *MIXED)), slope),
         ("training differences", training_objects, slope),
     )
+    if parameters.get("ground") == "haversine":  # of places, which no view may change
+        laws = (("segments", segments, ()), ("training series", training_objects, ()))
     sizes = shares(R, len(laws))
     return tuple(
-        Block(name, "dtw", sampler, size, seen, parameters)
+        Block(name, distance, sampler, size, seen, parameters)
         for (name, sampler, seen), size in zip(laws, sizes, strict=True)
         if size
     )

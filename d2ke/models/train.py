@@ -41,7 +41,7 @@ def d2ke_train(
     X: Any,
     *,
     blocks: Sequence[Block] | None = None,
-    distance: str | Callable[..., float] | None = None,
+    distance: str | Callable[..., float] | Sequence | None = None,
     R: int | None = None,
     task: str | None = None,
     seed: Any = 0,
@@ -69,10 +69,11 @@ def d2ke_train(
         n labelled objects: series, strings, or sets of vectors.
     blocks : sequence of Block, optional
         The blocks; by default those of the recipe for the kind of objects.
-    distance : str or callable, optional
+    distance : str or callable, or a list of them, optional
         By default ``"levenshtein"`` for strings and ``"dtw"`` for vectors, which are then series.
         ``"mhd"`` and other distances of sets say that they are sets. For a Python function, X may
-        be a sequence of anything, and random objects are training objects.
+        be a sequence of anything, and random objects are training objects. Several distances, such
+        as ``["dtw", "msm", "twe"]``, share R, side by side in one model.
     R : int, optional
         Number of random objects of all blocks together; by default 4000 for series, 1536 to
         4096 (n / 10) for strings, 4096 for sets, and 512 for a Python function.
@@ -178,7 +179,7 @@ def d2ke_train(
 
 def _objects(X: Any, blocks: Any, distance: Any) -> Any:
     """Pack what can be packed; for Python functions anything may be an object."""
-    own = [distance] if blocks is None else [block.distance for block in blocks]
+    own = _distances(distance) if blocks is None else [block.distance for block in blocks]
     if all(callable(one) for one in own):
         return X if isinstance(X, Objects) else list_of("X", X)
     objects = as_objects("X", X)
@@ -195,6 +196,17 @@ def _objects(X: Any, blocks: Any, distance: Any) -> Any:
     if own == [None] and objects.kind == "vectors" and (objects.lengths == 0).any():
         raise ValueError(f"X[{int(objects.lengths.argmin())}] is empty; 'dtw' needs a vector")
     return objects
+
+
+def _distances(distance: Any) -> list[Any]:
+    if not isinstance(distance, (list, tuple)):
+        return [distance]
+    if not distance:
+        raise ValueError("distance is an empty list; at least one is needed")
+    for i, one in enumerate(distance):
+        if not (isinstance(one, str) or callable(one)):
+            raise TypeError(f"distance[{i}] must be a name or a function, got {one!r}")
+    return list(distance)
 
 
 def _checked(blocks: Sequence[Block]) -> list[Block]:

@@ -48,6 +48,11 @@ def test_parameters_of_the_distance(tmp_path, capsys):
     for parameter in ("seed=3", "R=3", "windows=3"):
         assert main([*words, "--parameter", parameter]) == 2
         assert "'dtw' has no parameter" in capsys.readouterr().err
+    assert main([*words, "--distance", "dtw,msm"]) == 0
+    blocks = load_model(tmp_path / "m.h5").blocks
+    assert {block.distance for block in blocks} == {"dtw", "msm"}
+    assert main([*words, "--distance", "dtw,msm", "--parameter", "window=3"]) == 2
+    assert "--parameter is for one distance" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("data", "write", "suffix", "least"), FORMATS)

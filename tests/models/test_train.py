@@ -185,6 +185,52 @@ def test_the_squared_hinge_loss_is_taken_where_it_is_better(tmp_path):
     assert d2ke.load_model(tmp_path / "m.h5").linear.solver == 2
 
 
+def test_several_distances_side_by_side():
+    y, X = series(60, np.random.default_rng(0))
+    model = d2ke.d2ke_train(y[:40], X[:40], distance=["dtw", "msm"], R=120)
+    assert {block.distance for block in model.blocks} == {"dtw", "msm"}
+    assert sum(block.R for block in model.blocks) <= 120
+    assert "segments, msm" in [block.name for block in model.blocks]
+    alone = d2ke.d2ke_train(y[:40], X[:40], distance="dtw", R=60)
+    own = [block.name.removesuffix(", dtw") for block in model.blocks if block.distance == "dtw"]
+    assert own == [block.name for block in alone.blocks]
+    assert d2ke.d2ke_predict(y[40:], X[40:], model)[1] > 90
+
+
+@pytest.mark.parametrize("distance", ["msm", "erp", "twe", "edr", "lcss", "wdtw", "frechet"])
+def test_elastic_distances_have_the_recipe_of_series(distance):
+    y, X = series(40, np.random.default_rng(0))
+    model = d2ke.d2ke_train(y, X, distance=distance, R=60)
+    assert {block.distance for block in model.blocks} == {distance}
+    assert "training differences" in [block.name for block in model.blocks]
+
+
+def test_tracks_of_places_are_seen_as_they_are():
+    rng = np.random.default_rng(0)
+    y = np.repeat(["north", "south"], 20)
+    starts = np.where(y == "north", 60.0, -40.0)
+    X = [np.c_[a + rng.normal(size=9), rng.uniform(-170, 170, 9)] for a in starts]
+    model = d2ke.d2ke_train(y, X, distance="dtw", ground="haversine", R=20)
+    assert all(block.views == () for block in model.blocks)
+    assert model.accuracy > 90
+
+
+@pytest.mark.parametrize(
+    ("distance", "params", "message"),
+    [
+        ([], {}, "distance is an empty list"),
+        (["dtw", 3], {}, r"distance\[1\] must be a name or a function, got 3"),
+        (["dtw", "msm"], {"window": 3}, r"no common parameters \(window\)"),
+        (["dtw", "levenshtein"], {}, "'levenshtein' is for strings, but X holds vectors"),
+        (["dtw", "none"], {}, "distance must be one of"),
+    ],
+)
+def test_wrong_lists_of_distances(distance, params, message):
+    y, X = series(10, np.random.default_rng(0))
+    with pytest.raises((TypeError, ValueError), match=message):
+        d2ke.d2ke_train(y, X, distance=distance, **params)
+
+
 def test_a_python_function_as_distance():
     y = ["small", "large"] * 10
     X = [{"size": 1 + i % 2 * 10 + i / 40} for i in range(20)]
