@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Neighbours beside all distances in full and beside rapidfuzz, in the same run.
+"""Neighbours beside all distances in full and beside rapidfuzz or aeon, in the same run.
 
 ``python -m benchmarks.neighbors [CASE ...] [--n 20000] [--threads 1]``
 
-All distances, d2ke's and rapidfuzz's, are computed for a part of the objects, and their time is
+All distances, d2ke's and the peers', are computed for a part of the objects, and their time is
 extrapolated by the number of pairs (rapidfuzz computes each pair twice, which is counted once).
-Times are of the process, all threads together.
+aeon has no neighbours with bounds: its scikit-learn classifiers compute all distances, too. Times
+are of the process, all threads together.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import d2ke
 from benchmarks.measure import peak_kilobytes
 
 PART = 2000  # objects whose distances are computed in full
+PEER_PART = 300  # the same for aeon
 
 
 def names(n: int) -> list[str]:
@@ -153,6 +155,21 @@ def rapidfuzz(X: Any, n_threads: int, **options: Any) -> float | None:
     return taken * (len(X) / len(part)) ** 2 / 2
 
 
+def aeon(X: Any, n_threads: int, **options: Any) -> float | None:
+    """Return the time of aeon's matrix, or None where it does not apply."""
+    if options["distance"] != "dtw":
+        return None
+    try:
+        from aeon.distances import dtw_pairwise_distance
+    except ImportError:
+        return None
+    part = [np.ascontiguousarray(x.T, dtype=np.float64) for x in X[:PEER_PART]]
+    keywords = {"window": options["window"] / max(x.shape[1] for x in part), "n_jobs": n_threads}
+    dtw_pairwise_distance(part[:3], **keywords)  # which compiles it
+    taken = seconds(lambda: dtw_pairwise_distance(part, **keywords))
+    return taken * (len(X) / len(part)) ** 2
+
+
 def main() -> None:
     """Measure the cases that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -160,18 +177,18 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=20000, help="objects")
     parser.add_argument("--threads", type=int, default=1, help="threads")
     options = parser.parse_args()
-    print("| case | n | full s | rapidfuzz s | neighbours s | times | computed |")
+    print("| case | n | full s | peer s | neighbours s | times | computed |")
     print("|---|---|---|---|---|---|---|")
     for name in options.cases or CASES:
         draw, function, keywords = CASES[name]
         X = draw(options.n)
         X = d2ke.pack(X) if isinstance(X, list) else X
         dense = full(X, options.threads, **keywords)
-        peer = rapidfuzz(X, options.threads, **keywords)
+        peers = [(f.__name__, f(X, options.threads, **keywords)) for f in (rapidfuzz, aeon)]
         started = time.process_time()
         info = function(X, n_threads=options.threads, info=True, **keywords)[-1]
         taken = time.process_time() - started
-        shown = "" if peer is None else f"{peer:.1f}"
+        shown = ", ".join(f"{peer} {cost:.1f}" for peer, cost in peers if cost is not None)
         part = info.computed / info.pairs
         print(f"| {name} | {len(X)} | {dense:.1f} | {shown} | {taken:.2f} | {dense / taken:.1f} "
               f"| {part:.2%} |", flush=True)  # fmt: skip
