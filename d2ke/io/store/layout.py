@@ -34,6 +34,7 @@ from d2ke.io.store.hdf5 import (
     get_text,
     group_of,
     header,
+    ordered_group,
     part_of,
     place_dataset,
     put_objects,
@@ -256,7 +257,7 @@ def damage(path: Path) -> Iterator[None]:
 
 def put_values(store: h5py.File, name: str, values: Mapping[str, Any]) -> None:
     """Write a group of the values in order, each in the plainest form that holds it exactly."""
-    group = store.create_group(name, track_order=True)
+    group = ordered_group(store, name)
     for key, value in values.items():
         ones = value if type(value) is tuple else (value,)
         kinds = {type(one) for one in ones}
