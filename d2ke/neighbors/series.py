@@ -42,7 +42,7 @@ def envelope_bytes(search: Search) -> int:
     places = (2 * len(part.values) + envelopes.LANES * (len(part) + 1) for part in sides)
     in_segments = (len(pairs.y) + lanes) * (longest // envelopes.SEGMENT)
     own = (7 * envelopes.LEVELS + 32) * (longest + 2 * envelopes.LANES) * (dim + 1)
-    copies = 8 * max(len(part.values) for part in sides)
+    copies = 4 * max(len(part.values) for part in sides)
     kept = min(_KEPT_BYTES, envelopes.LEVELS * _level_bytes(pairs))
     return 4 * dim * (sum(places) + in_segments + copies) + kept + 4 * own * search.n_threads
 
