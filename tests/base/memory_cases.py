@@ -214,7 +214,7 @@ def strings_to_a_file(n):
 @at({"n": 40_000}, tiny={"n": 400})
 def sets_to_a_file(n):
     X, path = d2ke.pack(points(n, 1)[:, :, None]), Path(FOLDER, f"near-sets-{n}.h5")
-    return partial(d2ke.nearest, X, X[:4000], k=2000, distance="hausdorff", out=path, **ONE)
+    return partial(d2ke.nearest, X, X[:4000], k=400, distance="hausdorff", out=path, **ONE)
 
 
 @at({"n": 1_000_000, "k": 10}, tiny={"n": 30, "k": 3})
