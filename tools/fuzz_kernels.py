@@ -18,7 +18,6 @@ import reference  # noqa: E402
 
 import d2ke  # noqa: E402
 from d2ke._ext import isa, trust_region  # noqa: E402
-from d2ke.distances.elastic_rows import ELASTIC  # noqa: E402
 from d2ke.distances.registry import BY_NAME  # noqa: E402
 from d2ke.measures.cell_columns import Columns  # noqa: E402
 
@@ -159,7 +158,7 @@ def fuzz_distances(seed):
                               style))
             for _ in range(2)
         )  # fmt: skip
-        if name in ("dtw", *ELASTIC):
+        if BY_NAME[name].ordered:
             params["window"] = [None, 0, 1, 2, 7, 2**40, "rws"][rng.integers(7)]
         params |= elastic_parameters(rng, name, dim)
         if name in ("dtw", "emd") and rng.random() < 0.3 and style not in EXTREME:
@@ -202,7 +201,7 @@ def fuzz_distances(seed):
 def elastic_parameters(rng, name, dim):
     """Draw parameters of an elastic distance, extreme ones among them."""
     drawn = {}
-    for parameter in BY_NAME[name].parameters if name in ELASTIC else ():
+    for parameter in BY_NAME[name].parameters if BY_NAME[name].ordered and name != "dtw" else ():
         if parameter in ("independent", "normalize"):
             drawn[parameter] = bool(rng.random() < 0.5)
         elif parameter != "window":

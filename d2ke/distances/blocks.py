@@ -16,12 +16,12 @@ from d2ke._base.memory import bytes_needed, check_limit, require_memory
 from d2ke._base.progress import progress_bar
 from d2ke._base.signals import deferred_interrupts
 from d2ke.distances.cluster import MOST_BLOCK_BYTES, Remote
-from d2ke.distances.elastic_rows import ELASTIC
 from d2ke.distances.fingerprint import objects_digest, sequence_digest
 from d2ke.distances.function_digest import function_digest
 from d2ke.distances.output import Output
 from d2ke.distances.pipeline import Background, wait_for_ending
 from d2ke.distances.problem import PairwiseProblem, Quantity
+from d2ke.distances.registry import BY_NAME, plain_bytes
 from d2ke.io.store.layout import plain, tile_shape
 from d2ke.io.store.reader import FeatureFile, open_features
 from d2ke.io.store.writer import Content, PartialStore
@@ -250,13 +250,9 @@ def prepared_bytes(
     stops = np.minimum(starts + rows, n)
     elements = int((objects.offsets[stops] - objects.offsets[starts]).max())
     copy = 8 * elements * objects.dim if objects.dtype == np.float32 else 0
-    if distance in ("emd", "kernel"):
-        return copy + 24 * elements * objects.dim + 40 * elements + 32 * rows
-    if distance in ELASTIC or params.get("ground") in ("manhattan", "haversine"):
-        return copy + 24 * (elements + rows) * (objects.dim + 1) + 40 * elements + 32 * rows
-    if distance == "jaccard":
-        return 48 * elements + 48 * rows
-    return copy + 12 * elements + 32 * rows
+    named = isinstance(distance, str)
+    work, params = (BY_NAME[distance].work_bytes, params) if named else (plain_bytes, {})
+    return copy + work(elements, rows, objects.dim, **params)
 
 
 def description(pairs: PairwiseProblem) -> tuple[dict[str, Any], dict[str, Any]]:

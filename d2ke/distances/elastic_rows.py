@@ -20,7 +20,10 @@ from d2ke.objects.container import Objects
 
 Extra = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
-ELASTIC = ("msm", "erp", "twe", "edr", "lcss", "adtw", "wdtw", "ddtw", "frechet")
+
+def work_bytes(elements: int, n: int, dim: int, **_: Any) -> int:
+    """Return the bytes of series that have one vector and one channel more, and of their tables."""
+    return 24 * (elements + n) * (dim + 1) + 40 * elements + 32 * n
 
 
 # ---- parameters

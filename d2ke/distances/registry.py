@@ -22,6 +22,11 @@ from d2ke.measures.clouds import cloud, decay, distinct, scaled
 from d2ke.objects.container import Objects
 
 
+def plain_bytes(elements: int, n: int, dim: int, **_: Any) -> int:
+    """Return the bytes of a table of the objects, and of an index of their elements."""
+    return 12 * elements + 32 * n
+
+
 @dataclass(frozen=True)
 class Distance:
     """One row of the registry.
@@ -66,6 +71,11 @@ class Distance:
     together : callable, optional
         ``together(**parameters)`` checks parameters that depend on each other, and returns what
         all the functions above take.
+    ordered : bool
+        Whether the order of vectors matters: the objects are series, else sets.
+    work_bytes : callable
+        ``work_bytes(elements, n, dim, **params)``: about what the kernel's form takes of n objects
+        of so many vectors or letters in all. `params` are as the user wrote them.
     """
 
     name: str
@@ -86,6 +96,8 @@ class Distance:
     nonmetric: Callable[..., bool] | None = None
     check_pair: Callable[..., None] | None = None
     together: Callable[..., dict[str, Any]] | None = None
+    ordered: bool = False
+    work_bytes: Callable[..., int] = plain_bytes
 
     def is_metric(self, parameters: Mapping[str, Any]) -> bool:
         """Whether pivots may be used with these checked parameters."""
@@ -96,6 +108,15 @@ class Distance:
     def is_symmetric(self, parameters: Mapping[str, Any]) -> bool:
         """Whether d(x, y) = d(y, x) with these checked parameters."""
         return self.symmetric and not (self.directed and self.directed(**parameters))
+
+
+def _measure_bytes(elements: int, n: int, dim: int, **_: Any) -> int:
+    return 24 * elements * dim + 40 * elements + 32 * n
+
+
+def _dtw_bytes(elements: int, n: int, dim: int, ground: Any = None, **_: Any) -> int:
+    work = rows.work_bytes if ground in ELASTIC_GROUNDS else plain_bytes
+    return work(elements, n, dim)
 
 
 def _dtw_window(name: str, value: Any) -> int:
@@ -112,7 +133,8 @@ def _ground(name: str, value: Any) -> bool:
     return choice(name, value, ["euclidean", "sqeuclidean"]) == "sqeuclidean"
 
 
-_DTW_GROUNDS = ("euclidean", "sqeuclidean", "manhattan", "haversine")
+ELASTIC_GROUNDS = ("manhattan", "haversine")  # of the kernels of the other elastic distances
+_DTW_GROUNDS = ("euclidean", "sqeuclidean", *ELASTIC_GROUNDS)
 
 
 def _prepare_dtw(
@@ -185,6 +207,8 @@ _MOST_WEIGHT = 2.0**500  # whose square, times some, is still finite
 DISTANCES = (
     Distance(
         name="dtw",
+        ordered=True,
+        work_bytes=_dtw_bytes,
         aliases=("dynamic_time_warping",),
         prepare=_prepare_dtw,
         parameters={
@@ -198,6 +222,8 @@ DISTANCES = (
     ),
     Distance(
         name="msm",
+        ordered=True,
+        work_bytes=rows.work_bytes,
         metric=True,
         prepare=rows.msm,
         parameters={"c": rows.not_negative, "independent": flag, "window": _dtw_window},
@@ -209,6 +235,8 @@ DISTANCES = (
     ),
     Distance(
         name="erp",
+        ordered=True,
+        work_bytes=rows.work_bytes,
         metric=True,
         prepare=rows.erp,
         parameters={"g": rows.gap, "window": _dtw_window},
@@ -221,6 +249,8 @@ DISTANCES = (
     ),
     Distance(
         name="twe",
+        ordered=True,
+        work_bytes=rows.work_bytes,
         metric=True,
         prepare=rows.twe,
         parameters={"nu": rows.not_negative, "lmbda": rows.not_negative, "window": _dtw_window},
@@ -231,6 +261,8 @@ DISTANCES = (
     ),
     Distance(
         name="edr",
+        ordered=True,
+        work_bytes=rows.work_bytes,
         prepare=rows.edr,
         parameters={"epsilon": rows.not_negative, "normalize": flag, "window": _dtw_window},
         summary="edit distance on real sequences: the number of edits, vectors within epsilon "
@@ -239,6 +271,8 @@ DISTANCES = (
     ),
     Distance(
         name="lcss",
+        ordered=True,
+        work_bytes=rows.work_bytes,
         prepare=rows.lcss,
         parameters={"epsilon": rows.not_negative, "window": _dtw_window},
         summary="the part of the shorter series that is not in the longest common subsequence, "
@@ -247,6 +281,8 @@ DISTANCES = (
     ),
     Distance(
         name="adtw",
+        ordered=True,
+        work_bytes=rows.work_bytes,
         prepare=rows.adtw,
         parameters={"penalty": rows.not_negative, "window": _dtw_window},
         summary="amerced dynamic time warping: squared ground distances, and a penalty for each "
@@ -255,6 +291,8 @@ DISTANCES = (
     ),
     Distance(
         name="wdtw",
+        ordered=True,
+        work_bytes=rows.work_bytes,
         prepare=rows.wdtw,
         parameters={"g": rows.not_negative, "window": _dtw_window},
         summary="weighted dynamic time warping: squared ground distances, weighted by how far "
@@ -263,6 +301,8 @@ DISTANCES = (
     ),
     Distance(
         name="ddtw",
+        ordered=True,
+        work_bytes=rows.work_bytes,
         prepare=rows.ddtw,
         parameters={"window": _dtw_window},
         summary="derivative dynamic time warping: squared differences of slopes",
@@ -270,6 +310,8 @@ DISTANCES = (
     ),
     Distance(
         name="frechet",
+        ordered=True,
+        work_bytes=rows.work_bytes,
         metric=True,
         prepare=rows.frechet,
         parameters={"window": _dtw_window},
@@ -333,6 +375,7 @@ DISTANCES = (
     ),
     Distance(
         name="jaccard",
+        work_bytes=string_rows.jaccard_bytes,
         kind="strings",
         metric=True,
         shortest=0,
@@ -399,6 +442,7 @@ DISTANCES = (
     ),
     Distance(
         name="emd",
+        work_bytes=_measure_bytes,
         aliases=("wasserstein", "wmd"),
         metric=True,
         prepare=_prepare_emd,
@@ -412,6 +456,7 @@ DISTANCES = (
     ),
     Distance(
         name="kernel",
+        work_bytes=_measure_bytes,
         aliases=("kernel_distance",),
         metric=True,
         prepare=_prepare_kernel,

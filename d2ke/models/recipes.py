@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from d2ke.distances.elastic_rows import ELASTIC
 from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.models import views
 from d2ke.models.blocks import Block
@@ -59,7 +58,7 @@ def default_blocks(
                 Block("training objects", row.name, training_objects, R or 512, (), parameters),
             )
         return _strings(X, R or default_size("strings", len(X)))
-    if row.name == "dtw" or row.name in ELASTIC:
+    if row.ordered:
         return _series(row.name, parameters, R or default_size("series", len(X)))
     return _sets(X, row.name, parameters, R or default_size("sets", len(X)))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from d2ke._ext import elastic, envelopes, isa
 from d2ke.distances.problem import PairwiseProblem
-from d2ke.distances.registry import BY_NAME, check_parameters
+from d2ke.distances.registry import BY_NAME, ELASTIC_GROUNDS, check_parameters
 from d2ke.neighbors.bounded import Bounded, search_bounded
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
@@ -29,7 +29,7 @@ def applies(search: Search) -> bool:
     """Whether the distance is dynamic time warping, and the envelopes fit into a part of memory."""
     if search.pairs.distance != "dtw":
         return False
-    if search.pairs.params.get("ground") in ("manhattan", "haversine"):
+    if search.pairs.params.get("ground") in ELASTIC_GROUNDS:
         return False
     return envelope_bytes(search) <= search.room()
 

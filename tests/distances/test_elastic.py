@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import d2ke
-from d2ke.distances.elastic_rows import ELASTIC
-from d2ke.distances.registry import BY_NAME, check_parameters
+from d2ke.distances.registry import BY_NAME, DISTANCES, check_parameters
 
 # Tiny arrays, which are meant as they are.
 pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
@@ -28,6 +27,7 @@ PARAMETERS = {
     "ddtw": st.just({}),
     "frechet": st.just({}),
 }
+ELASTIC = [row.name for row in DISTANCES if row.ordered and row.name != "dtw"]
 VARIANTS = [*((name, {}) for name in ELASTIC), ("msm", {"independent": False})]
 
 
