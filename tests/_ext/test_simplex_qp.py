@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Quadratic programs on the simplex: optimality, monotony, and the ways to stop."""
 
-import os
-import signal
-import subprocess
-import sys
-import threading
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -127,44 +121,6 @@ def test_projection(values):
 def test_bad_input(H, f, options, error, text):
     with pytest.raises(error, match=text):
         simplex_qp(H, f, **options)
-
-
-CHILD = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-import numpy as np
-import d2ke
-rng = np.random.default_rng(0)
-A = rng.normal(size=(1500, 1500))
-H, f = A @ A.T, rng.normal(size=1500)
-print("ready", flush=True)
-try:
-    d2ke.simplex_qp(H, f, tol=1e-300, max_steps=10**12)
-except KeyboardInterrupt:
-    print("interrupted", flush=True)
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
-def test_interrupt():
-    child = subprocess.Popen([sys.executable, "-c", CHILD], stdout=subprocess.PIPE, text=True)
-    watchdog = threading.Timer(60, child.kill)
-    watchdog.start()
-    try:
-        assert child.stdout.readline().strip() == "ready"
-        with pytest.raises(subprocess.TimeoutExpired):
-            child.wait(0.5)
-        late = threading.Timer(1.0, child.kill)
-        late.start()
-        child.send_signal(signal.SIGINT)
-        line = child.stdout.readline().strip()
-        late.cancel()
-        assert line == "interrupted"
-    finally:
-        watchdog.cancel()
-        child.kill()
-        child.wait()
-        child.stdout.close()
 
 
 def test_values_whose_sums_overflow():

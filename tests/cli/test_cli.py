@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from interrupt_cases import check_interrupt, needs_sigint
+from interrupt_cases import check_interrupt
+from interrupts import needs_proc
 
 import d2ke
 from d2ke.cli.main import main
@@ -351,7 +352,7 @@ def test_interrupt_in_this_process(capsys, monkeypatch):
     assert capsys.readouterr() == ("", "d2ke: interrupted\n")
 
 
-@needs_sigint
+@needs_proc
 @pytest.mark.parametrize(
     ("name", "after"),
     [

@@ -7,7 +7,8 @@ import os
 import h5py
 import numpy as np
 import pytest
-from interrupt_cases import check_interrupt, needs_sigint
+from interrupt_cases import check_interrupt
+from interrupts import needs_proc
 from test_cli import BAR, hide
 
 import d2ke
@@ -483,7 +484,7 @@ def test_damaged_store(capsys, folder):
 # ---------------------------------------------------------------- Ctrl-C
 
 
-@needs_sigint
+@needs_proc
 @pytest.mark.parametrize("after", [0.5, pytest.param(3.0, marks=pytest.mark.slow)])
 def test_interrupt(data_dir, tmp_path, after):
     words = ["cluster", "splice", "--data", data_dir, "--threads", "2"]

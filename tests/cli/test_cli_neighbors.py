@@ -6,7 +6,8 @@ import re
 
 import numpy as np
 import pytest
-from interrupt_cases import check_interrupt, needs_sigint
+from interrupt_cases import check_interrupt
+from interrupts import needs_proc
 from model_file_cases import (
     put,
     series_csv,
@@ -184,7 +185,7 @@ def test_the_file_is_written_whole(tmp_path, capsys, monkeypatch):
     assert sorted(os.listdir(tmp_path)) == ["graph.npz", "words.csv"]
 
 
-@needs_sigint
+@needs_proc
 def test_interrupt(tmp_path):
     file, out = tmp_path / "large.npz", tmp_path / "graph.npz"
     np.savez(file, X=np.random.default_rng(0).normal(size=(4000, 150)))

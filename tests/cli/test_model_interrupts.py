@@ -5,7 +5,8 @@ import os
 
 import numpy as np
 import pytest
-from interrupt_cases import check_interrupt, needs_sigint
+from interrupt_cases import check_interrupt
+from interrupts import needs_proc
 from model_file_cases import strings_csv
 
 from d2ke.cli.main import main
@@ -29,7 +30,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-@needs_sigint
+@needs_proc
 @pytest.mark.parametrize(
     ("command", "out", "after"),
     [

@@ -329,13 +329,13 @@ rng = np.random.default_rng(0)
 P, Q = rng.random((60000, 3)), rng.random((60000, 3))
 at = []
 def interrupt():
-    at.append(time.perf_counter())
+    at.append(time.process_time())
     os.kill(os.getpid(), signal.SIGINT)
 threading.Timer({after}, interrupt).start()
 try:
     d2ke.kernel_align(P, Q, {call})
 except KeyboardInterrupt:
-    print("interrupted" if time.perf_counter() - at[0] < 2 else "late")
+    print("interrupted" if time.process_time() - at[0] < 3 else "late")
 print("usable" if d2ke.kernel_norm(P[:1], sigma=1.0) == 1 else "broken")
 """
 
