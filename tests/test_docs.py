@@ -50,6 +50,7 @@ def test_distances_guide():
         exec(code, names)
     assert names["D"].shape == (2, 2)
     assert names["D"][0, 1] == pytest.approx(2**0.5)
+    assert names["chosen"].parameters == {"distance": "dtw (window 3)", "k": 7}
 
 
 def test_lines_of_a_new_distance():

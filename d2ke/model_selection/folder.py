@@ -42,8 +42,12 @@ def store_names(drawn: Sequence[Mapping[str, Any]]) -> list[str]:
     return [names[repr(parameters)] for parameters in drawn]
 
 
+def file_stem(text: str) -> str:
+    """Return letters of a text that every file system takes in names."""
+    return re.sub(r"[^A-Za-z0-9.+-]+", "-", text)[:_LONGEST]
+
+
 def _short(value: Any) -> str:
     if isinstance(value, (tuple, list)):
         return "-".join(map(_short, value))
-    text = f"{value:.6g}" if isinstance(value, float) else str(value)
-    return re.sub(r"[^A-Za-z0-9.+-]+", "-", text)
+    return file_stem(f"{value:.6g}" if isinstance(value, float) else str(value))

@@ -18,6 +18,7 @@ from d2ke._base.checks import byte_count, choice, file_path, integer
 from d2ke._base.threads import thread_count
 from d2ke.distances.registry import check_parameters, find_distance
 from d2ke.model_selection.call import SearchCall
+from d2ke.model_selection.distances import among, named_distances
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import merged_grid
 from d2ke.model_selection.methods import METHODS, SearchMethod
@@ -58,8 +59,10 @@ def search(
         to training objects. ``"knn"``: nearest neighbours. ``"dsk_rbf"``, ``"dsk_nd"``: support
         vector machines with the kernels of `dsk_gram`. ``"gdk_led"``: linear classifiers on the
         pseudo-Euclidean embedding.
-    distance : str, callable or scipy.LowLevelCallable
-        As for `distance_matrix`.
+    distance : str, callable, scipy.LowLevelCallable, or a list of distances
+        As for `distance_matrix`. Of several, each is searched like one, and the best is chosen:
+        ``parameters["distance"]`` names it. In a list, ``("dtw", {"window": 10})`` is a distance
+        with parameters of its own.
     sampler : callable
         For ``"d2ke"``: ``sampler(R, seed=seed, **parameters)`` draws R random objects, of which
         the first ones do not depend on R. Examples are
@@ -96,7 +99,8 @@ def search(
     folder : path, optional
         For ``"d2ke"`` and ``"rsm"``: the folder for the distances, a feature store for each
         p(omega) that is read by blocks, and for a journal of the results. The same call resumes
-        an interrupted search; a call with other arguments is refused.
+        an interrupted search; a call with other arguments is refused. Each of several distances
+        has a folder of its own within.
     max_memory : int or str, optional
         Bytes that the search may take, such as ``"512MiB"`` or ``"1GB"``, packed objects
         included (`within` only if it is a file). A search that takes more is refused before it
@@ -110,7 +114,7 @@ def search(
     progress : bool
         Show a progress bar (on a terminal only).
     **params
-        Parameters of the distance.
+        Parameters of the distance, if it is one.
 
     Returns
     -------
@@ -122,7 +126,8 @@ def search(
     Raises
     ------
     TypeError
-        If ``"d2ke"`` has no sampler, or an argument is of a wrong type.
+        If ``"d2ke"`` has no sampler, an argument is of a wrong type, or several distances have
+        common parameters.
     ValueError
         If a name in `grid` is unknown for the method (and to the sampler) or has no values, there
         is one class only, lengths differ, or a value is out of range; too small a `max_memory`;
@@ -157,6 +162,16 @@ def search(
     >>> list(result.parameters)
     ['length', 'R', 'scaling', 'gamma', 'C', 'loss']
     """
+    if isinstance(distance, (list, tuple)):
+        rest = {"sampler": sampler, "grid": grid, "max_memory": max_memory, "n_folds": n_folds}
+        rest |= {"seed": seed, "n_threads": n_threads, "progress": progress}
+        return among(
+            named_distances(distance, params, within),
+            None if folder is None else file_path("folder", folder),
+            lambda one, own, place: search(
+                X, y, method, distance=one, folder=place, **rest, **own
+            ),
+        )  # fmt: skip
     row = METHODS[choice("method", method, METHODS)]
     codes = labels.encode_classes("y", y)[1]
     limit = None if max_memory is None else byte_count("max_memory", max_memory)
