@@ -11,6 +11,11 @@ from scipy.spatial.distance import cdist
 
 EXAMPLES = 60  # random ones of a test in the whole suite
 QUICK_EXAMPLES = 20  # and without the slow tests
+# Lengths of strings around the ends of words, and of lanes of one, two and three words.
+WORD_EDGES = [
+    *(0, 1, 2, 31, 32, 33, 62, 63, 64, 65, 66),
+    *(127, 128, 129, 191, 192, 193, 255, 256, 257),
+]
 
 
 def examples(count):
@@ -23,6 +28,26 @@ def same(a, b):
     assert a.dtype == b.dtype
     assert a.shape == b.shape
     assert a.tobytes() == b.tobytes()
+
+
+def same_in_any_company(matrix, X, Y):
+    """Check that no bit of a distance depends on the other objects, the threads or the order.
+
+    ``matrix(X, Y, n_threads)`` has the distances, or those of X alone if Y is None. X and Y are
+    Objects.
+    """
+    rng = np.random.default_rng(11)
+    rows, columns = (rng.permutation(len(Z))[:most] for Z, most in ((X, 13), (Y, 5)))
+    D = matrix(X, Y, 1)
+    same(matrix(X, Y, 4), D)
+    same(matrix(X[rows], Y, 3), D[rows])
+    same(matrix(X, Y[columns], 2), D[:, columns])
+    same(matrix(X[[7]], Y[[8]], None), D[[7]][:, [8]])
+    same(matrix(Y, X, None), D.T)
+    S = matrix(X, X, 1)
+    same(matrix(X, None, 1), S)
+    same(matrix(X, None, 4), S)
+    same(S.T, S)
 
 
 def window_radius(window, n, m):

@@ -72,6 +72,26 @@ def refuse_differences(path: Path, before: Mapping[str, Any], after: Mapping[str
         )
 
 
+def check_finished(
+    path: Path,
+    record: Mapping[str, Any],
+    read_record: Callable[[], Mapping[str, Any]],
+    *,
+    resume: bool,
+) -> bool:
+    """Return whether the file is there; refuse it if it is not what would be computed."""
+    if not path.exists():
+        return False
+    if not resume:
+        raise FileExistsError(
+            f"{path} exists already: with resume=True it is kept if it holds the same, or "
+            "remove it first"
+        )
+    after = {name: value for name, value in record.items() if name not in MADE_WITH}
+    refuse_differences(path, read_record(), after)
+    return True
+
+
 def open_locked(path: Path, target: Path) -> int:
     """Open a file to write and read, new or not, and lock it; a kill unlocks it.
 

@@ -24,14 +24,7 @@ from scipy import sparse
 from d2ke._base.checks import file_path
 from d2ke._base.files import check_place, open_file, sync_folder, write_all
 from d2ke._base.memory import needs, require_memory
-from d2ke._base.resume import (
-    MADE_WITH,
-    Journal,
-    as_json,
-    made_with,
-    open_locked,
-    refuse_differences,
-)
+from d2ke._base.resume import Journal, as_json, check_finished, made_with, open_locked
 from d2ke.io.store import layout
 from d2ke.io.store.blocks import read_all
 from d2ke.io.store.hdf5 import HEADER_BYTES, header, part_of, write_image
@@ -73,12 +66,13 @@ class GraphFile:
         self._whole = path.with_name(f"{path.name}.whole.part")
         self._fd, self._journal = -1, None
         check_place(path)
-        if self._check_finished(resume):
+        if check_finished(path, self._record, self._finished_record, resume=resume):
             self._remove_remains()
             return
         self._journal = Journal(self._part, path, {"journal": _JOURNAL, **self._record})
         try:
-            if self._check_finished(resume):  # another call has just written it
+            # Another call may just have written it.
+            if check_finished(path, self._record, self._finished_record, resume=resume):
                 self._remove_parts()
                 return
             if self._journal.resumed and not resume:
@@ -98,22 +92,12 @@ class GraphFile:
         """Whether there is nothing left to do."""
         return self._journal is None
 
-    def _check_finished(self, resume: bool) -> bool:
-        """Return whether the file is there; refuse it if it is not what would be computed."""
-        if not self.path.exists():
-            return False
-        if not resume:
-            raise FileExistsError(
-                f"{self.path} exists already: with resume=True it is kept if it holds the same, or "
-                "remove it first"
-            )
+    def _finished_record(self) -> dict[str, Any]:
+        """Return what the finished file was made from."""
         with _opened(self.path) as store, layout.damage(self.path):
             distances, shape = part_of(store, "distances"), tuple(store.attrs["shape"].tolist())
             groups = {name: layout.get_values(store, name) for name in ("parameters", "inputs")}
-            before = _record(shape, distances.dtype, groups)
-        after = {name: value for name, value in self._record.items() if name not in MADE_WITH}
-        refuse_differences(self.path, before, after)
-        return True
+            return _record(shape, distances.dtype, groups)
 
     def _sound(self) -> dict[int, tuple[int, int, int]]:
         """Return the undamaged blocks: by first row their last, their place and their entries."""

@@ -9,13 +9,14 @@ from itertools import chain, permutations
 import numpy as np
 import pytest
 import reference
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import examples
+from reference import WORD_EDGES, examples
 
 import d2ke
-from d2ke._ext import isa
 from d2ke.distances.fingerprint import sequence_digest
+
+pytestmark = pytest.mark.usefixtures("isa")
 
 PLAIN = ("osa", "damerau_levenshtein", "indel", "jaccard", "weighted_levenshtein")
 PEERS = {
@@ -23,23 +24,8 @@ PEERS = {
     "hamming": "Hamming", "weighted_levenshtein": "Levenshtein",
 }  # fmt: skip
 METRICS = ("damerau_levenshtein", "indel", "jaccard", "hamming")
-# Around the ends of words, and of lanes of one, two and three words.
-EDGES = [0, 1, 2, 31, 32, 33, 62, 63, 64, 65, 66, 127, 128, 129, 191, 192, 193, 255, 256, 257]
 
-each_isa = settings(
-    max_examples=examples(40),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-
-
-@pytest.fixture(params=isa.supported(), autouse=True)
-def instructions(request):
-    """Run the test with each instruction set that this processor has."""
-    before = isa.selected()
-    isa.select(request.param)
-    yield request.param
-    isa.select(before)
+each_isa = settings(max_examples=examples(40))
 
 
 def matrix(name, X, Y=None, **options):
@@ -109,8 +95,8 @@ def test_hamming_refuses_other_lengths():
 @functools.cache
 def long_strings(n_letters):
     rng = np.random.default_rng(n_letters)
-    X = [rng.integers(0, n_letters, n).tolist() for n in [*EDGES[::3], 64, 128, 700]]
-    Y = [rng.integers(0, n_letters, n).tolist() for n in EDGES]
+    X = [rng.integers(0, n_letters, n).tolist() for n in [*WORD_EDGES[::3], 64, 128, 700]]
+    Y = [rng.integers(0, n_letters, n).tolist() for n in WORD_EDGES]
     return X, Y + [edited(rng, x, 6, n_letters) for x in X]
 
 

@@ -7,30 +7,14 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from reference import examples
+from reference import WORD_EDGES
 
 import d2ke
-from d2ke._ext import isa, strings
+from d2ke._ext import strings
 
-# Around the ends of words, and of lanes of one, two and three words.
-EDGES = [0, 1, 2, 31, 32, 33, 62, 63, 64, 65, 66, 127, 128, 129, 191, 192, 193, 255, 256, 257]
-
-each_isa = settings(
-    max_examples=examples(60),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-
-
-@pytest.fixture(params=isa.supported(), autouse=True)
-def instructions(request):
-    """Run the test with each instruction set that this processor has."""
-    before = isa.selected()
-    isa.select(request.param)
-    yield request.param
-    isa.select(before)
+pytestmark = pytest.mark.usefixtures("isa")
 
 
 def levenshtein(x, y):
@@ -71,13 +55,11 @@ def texts(alphabet, max_size):
     return st.lists(st.text(alphabet, max_size=max_size), min_size=1, max_size=12)
 
 
-@each_isa
 @given(X=texts("ab", 9), Y=texts("abc", 70))
 def test_small_alphabets(X, Y):
     np.testing.assert_array_equal(matrix(X, Y), reference(X, Y))
 
 
-@each_isa
 @given(
     X=texts(st.characters(exclude_categories=["Cs"]), 20), Y=texts("a\u00e9\u6f22\U0001f600", 40)
 )
@@ -85,7 +67,6 @@ def test_unicode(X, Y):
     np.testing.assert_array_equal(matrix(X, Y), reference(X, Y))
 
 
-@each_isa
 @given(
     X=st.lists(st.binary(max_size=30), min_size=1, max_size=8),
     Y=st.lists(st.binary(max_size=30), min_size=1, max_size=8),
@@ -94,7 +75,6 @@ def test_bytes(X, Y):
     np.testing.assert_array_equal(matrix(X, Y), reference(X, Y))
 
 
-@each_isa
 @given(
     X=st.lists(
         st.lists(st.integers(-(2**40), 2**40), min_size=1, max_size=10), min_size=1, max_size=8
@@ -109,8 +89,8 @@ def test_integers_symmetric(X):
 @functools.cache
 def around_words(n_letters):
     rng = np.random.default_rng(n_letters)
-    X = random_strings(rng, [*EDGES[::3], 64, 128], n_letters)
-    Y = random_strings(rng, EDGES, n_letters) + [edited(rng, x, 5, n_letters) for x in X]
+    X = random_strings(rng, [*WORD_EDGES[::3], 64, 128], n_letters)
+    Y = random_strings(rng, WORD_EDGES, n_letters) + [edited(rng, x, 5, n_letters) for x in X]
     return *(d2ke.pack(Z, kind="strings") for Z in (X, Y)), reference(X, Y)
 
 
@@ -170,7 +150,6 @@ def test_all_empty():
     lengths=st.lists(st.integers(0, 300), max_size=120),
     n_lanes=st.sampled_from([8, 16, 32]),
 )
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_packing(lengths, n_lanes):
     offsets = np.cumsum([0, *lengths], dtype=np.int64)
     order, blocks = strings.pack(offsets, n_lanes)

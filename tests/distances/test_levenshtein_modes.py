@@ -6,32 +6,19 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from reference import examples, levenshtein
+from reference import levenshtein
 
 import d2ke
-from d2ke._ext import isa, strings
+from d2ke._ext import strings
+
+pytestmark = pytest.mark.usefixtures("isa")
 
 MODES = ("prefix", "infix")
 # Around the ends of bytes, of words and of the texts between two sums of an excess.
 EDGES = [0, 1, 2, 6, 7, 8, 9, 20, 55, 56, 57, 62, 63, 64, 65, 126, 127, 128, 129, 191, 192, 200]
 TEXTS = [0, 1, 30, 63, 64, 65, 254, 255, 256, 510, 511, 700]
-
-each_isa = settings(
-    max_examples=examples(60),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-
-
-@pytest.fixture(params=isa.supported(), autouse=True)
-def instructions(request):
-    """Run the test with each instruction set that this processor has."""
-    before = isa.selected()
-    isa.select(request.param)
-    yield request.param
-    isa.select(before)
 
 
 def reference(X, Y, mode):
@@ -82,20 +69,17 @@ def test_every_substring_and_prefix(mode):
         np.testing.assert_array_equal(row, wanted)
 
 
-@each_isa
 @given(X=texts("ab", 30), Y=texts("abc", 90), mode=st.sampled_from(MODES))
 def test_small_alphabets(X, Y, mode):
     np.testing.assert_array_equal(matrix(X, Y, mode), reference(X, Y, mode))
 
 
-@each_isa
 @given(X=texts("a", 300, 4), Y=texts("a", 200, 20), mode=st.sampled_from(MODES))
 def test_one_letter(X, Y, mode):
     wanted = [[max(len(y) - len(x), 0) for y in Y] for x in X]
     np.testing.assert_array_equal(matrix(X, Y, mode), wanted)
 
 
-@each_isa
 @given(seed=st.integers(0, 2**32), mode=st.sampled_from(MODES))
 def test_patterns_of_every_length(seed, mode):
     rng = np.random.default_rng(seed)
@@ -269,7 +253,6 @@ def test_unknown_mode():
     lengths=st.lists(st.integers(0, 300), max_size=120),
     n_lanes=st.sampled_from([8, 16, 32]),
 )
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_packing(lengths, n_lanes):
     offsets = np.cumsum([0, *lengths], dtype=np.int64)
     order, blocks = strings.pack(offsets, n_lanes, True)

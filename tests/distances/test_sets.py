@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from reference import examples
 
 import d2ke
-from d2ke._ext import isa
+from d2ke._ext import isa as instruction_sets
 
 # Tiny arrays, which are meant as they are.
 pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
@@ -18,14 +18,6 @@ SYMMETRIC = NAMES[:3]
 DIMENSIONS = (1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 33, 64, 100, 127, 128, 129, 130)
 TOLERANCE = {np.float64: 1e-12, np.float32: 1e-5}
 FAR = {np.float64: 1e150, np.float32: 1e15}
-
-
-@pytest.fixture(params=isa.supported())
-def instruction_set(request):
-    before = isa.selected()
-    isa.select(request.param)
-    yield request.param
-    isa.select(before)
 
 
 def one_distance(u, v, name):
@@ -120,13 +112,13 @@ def collections(draw):
 @given(data=collections())
 def test_reference(name, data):
     X, Y = data
-    before = isa.selected()
+    before = instruction_sets.selected()
     try:
-        for instruction_set in isa.supported():
-            isa.select(instruction_set)
+        for instruction_set in instruction_sets.supported():
+            instruction_sets.select(instruction_set)
             assert_close(d2ke.distance_matrix(X, Y, name, n_threads=1), X, Y, name)
     finally:
-        isa.select(before)
+        instruction_sets.select(before)
 
 
 @pytest.mark.parametrize("name", SYMMETRIC)
@@ -152,7 +144,7 @@ def ragged(rng, n, most, d, dtype):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("d", [2, 9, 128])
 @pytest.mark.parametrize("name", NAMES)
-def test_same_bits_for_threads_and_chunks(instruction_set, name, d, dtype):
+def test_same_bits_for_threads_and_chunks(isa, name, d, dtype):
     rng = np.random.default_rng(d)
     X, Y = ragged(rng, 23, 150, d, dtype), ragged(rng, 90, 20, d, dtype)
     Y[17] = X[3] + dtype(1e-6)  # these are recomputed by differences
@@ -172,7 +164,7 @@ def test_same_bits_for_threads_and_chunks(instruction_set, name, d, dtype):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("d", "m"), [(1, 1100), (3, 1100), (130, 150), (700, 50)])
 @pytest.mark.parametrize("name", NAMES)
-def test_sets_larger_than_a_chunk_of_columns(instruction_set, name, d, m, dtype):
+def test_sets_larger_than_a_chunk_of_columns(isa, name, d, m, dtype):
     rng = np.random.default_rng(d)
     X = [rng.standard_normal((m, d)).astype(dtype) for m in (1, 37)]
     Y = [rng.standard_normal((m, d)).astype(dtype) for m in (m, 2, m - 30, 1)]
@@ -181,7 +173,7 @@ def test_sets_larger_than_a_chunk_of_columns(instruction_set, name, d, m, dtype)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_squares_out_of_range(instruction_set, name):
+def test_squares_out_of_range(isa, name):
     rng = np.random.default_rng(0)
     for dtype, scales in ((np.float64, (1e-290, 1e-200, 1e200, 1e300)),
                           (np.float32, (1e-30, 1e-25, 1e25, 1e36))):  # fmt: skip
@@ -192,7 +184,7 @@ def test_squares_out_of_range(instruction_set, name):
                 assert_close(d2ke.distance_matrix(X, Y, name), X, Y, name)
 
 
-def test_one_overflowing_norm_does_not_hide_the_nearest_vector(instruction_set):
+def test_one_overflowing_norm_does_not_hide_the_nearest_vector(isa):
     u = np.zeros((1, 6), np.float32)
     u[0, 0] = 1.5e19
     v = np.zeros((2, 6), np.float32)
@@ -202,7 +194,7 @@ def test_one_overflowing_norm_does_not_hide_the_nearest_vector(instruction_set):
         assert_close(d2ke.distance_matrix([v], [u], name), [v], [u], name)
 
 
-def test_tiny_difference_of_huge_vectors(instruction_set):
+def test_tiny_difference_of_huge_vectors(isa):
     u = np.full((5, 20), 1e6)
     v = u.copy()
     v[:, 3] = np.nextafter(1e6, 2e6)

@@ -3,32 +3,17 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from neighbor_cases import check_nearest, check_within
-from reference import examples
 
 import d2ke
-from d2ke._ext import isa, refine
+from d2ke._ext import refine
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import Caller
 from d2ke.neighbors import bounded, series
 
-many = settings(
-    max_examples=examples(60),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
 WINDOWS = st.sampled_from([None, 0, 1, 3, 20, "rws"])
-
-
-@pytest.fixture(params=isa.supported())
-def instructions(request):
-    """Run the test with each instruction set that this processor has."""
-    before = isa.selected()
-    isa.select(request.param)
-    yield request.param
-    isa.select(before)
 
 
 @st.composite
@@ -58,8 +43,7 @@ def options(draw):
     }
 
 
-@pytest.mark.usefixtures("instructions")
-@many
+@pytest.mark.usefixtures("isa")
 @given(data=st.data())
 def test_bounds_are_never_above_the_distance(data):
     X = data.draw(collections())
@@ -76,8 +60,7 @@ def test_bounds_are_never_above_the_distance(data):
     assert (closest <= np.where(limit >= D, D, np.inf)).all()
 
 
-@pytest.mark.usefixtures("instructions")
-@many
+@pytest.mark.usefixtures("isa")
 @given(data=st.data())
 def test_the_search_is_exact(data):
     X = data.draw(collections())
@@ -98,7 +81,7 @@ def test_the_search_is_exact(data):
         check_within(D, X, Y, radius=radius, **chosen)
 
 
-@pytest.mark.usefixtures("instructions")
+@pytest.mark.usefixtures("isa")
 @pytest.mark.parametrize("dim", [1, 3, 5])
 @pytest.mark.parametrize("tighter", [True, False])
 def test_many_series_of_unequal_lengths_with_copies(dim, tighter, monkeypatch):

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+import kills
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -231,9 +232,12 @@ def test_max_memory_is_not_for_the_graph(path):
 
 
 STEPS = """
-import os, signal, sys
+import os, sys
 import d2ke
 from d2ke.neighbors import blocks
+
+sys.path.append(sys.argv[2])
+from kills import kill_before_every_call
 
 blocks._FIRST_ROWS = blocks._MOST_ROWS = 40
 X = d2ke.pack(["ACGT"[: i % 5] * (i % 7) for i in range(100)])
@@ -243,45 +247,17 @@ os.fsync = lambda fd: None
 d2ke.nearest(X, out=path, **how)
 wanted = open(path, "rb").read()
 os.unlink(path)
-NAMES = "open pwrite ftruncate replace unlink posix_fallocate close".split()
 
-def run(kill_at):
-    # Whether it came to its end, in a process that kills itself before some call of the system.
-    child = os.fork()
-    if child == 0:
-        calls = [0]
-        def counted(function):
-            def call(*arguments, **keywords):
-                if calls[0] == kill_at:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                calls[0] += 1
-                return function(*arguments, **keywords)
-            return call
-        for name in NAMES:
-            if hasattr(os, name):
-                setattr(os, name, counted(getattr(os, name)))
-        try:
-            d2ke.nearest(X, out=path, resume=True, **how)
-        finally:
-            os._exit(int(sys.exc_info()[0] is not None))
-    status = os.waitpid(child, 0)[1]
-    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
-    return not os.WIFSIGNALED(status)
-
-kills = 0
-while not run(kills):
-    kills += 1
-    for again in range(2):  # the first one that resumes is killed as well
-        run(3 + kills % 11 if again == 0 else None)
+def check():
     assert open(path, "rb").read() == wanted
-    assert os.listdir(os.path.dirname(path)) == [os.path.basename(path)]
-    os.unlink(path)
-print(kills)
+
+write = lambda: d2ke.nearest(X, out=path, resume=True, **how)
+print(kill_before_every_call(path, write, check))
 """
 
 
 def test_killed_at_every_step(tmp_path):
-    script = [sys.executable, "-c", STEPS, str(tmp_path / "near.h5")]
+    script = [sys.executable, "-c", STEPS, str(tmp_path / "near.h5"), str(kills.FOLDER)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(script, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr

@@ -20,8 +20,8 @@ import numpy as np
 
 from d2ke._base.files import check_place, reserve, sync_folder, write_all
 from d2ke._base.resume import (
-    MADE_WITH,
     as_json,
+    check_finished,
     made_with,
     open_locked,
     refuse_differences,
@@ -111,25 +111,20 @@ class PartialStore:
             raise
 
     def _check_finished(self, resume: bool) -> bool:
-        """Return whether the file is there; refuse it if it is not what would be computed."""
-        if not self.path.exists():
-            return False
-        if not resume:
-            raise FileExistsError(
-                f"{self.path} exists already: with resume=True it is kept if it holds the same, or "
-                "remove it first"
-            )
+        self.finished = check_finished(
+            self.path, self._record, self._finished_record, resume=resume
+        )
+        return self.finished
+
+    def _finished_record(self) -> dict[str, Any]:
+        """Return what the finished store was made from."""
         with FeatureFile(self.path) as store:
             if not store.inputs:
                 raise FileExistsError(
                     f"{self.path} exists already, and has no record of what it was made from; "
                     "remove it first"
                 )
-            before = _record(store.shape, store.dtype, store.parameters, store.inputs)
-        after = {name: value for name, value in self._record.items() if name not in MADE_WITH}
-        refuse_differences(self.path, before, after)
-        self.finished = True
-        return True
+            return _record(store.shape, store.dtype, store.parameters, store.inputs)
 
     def _has_structure(self) -> bool:
         with open(self._fd, "rb", closefd=False) as stream:

@@ -10,6 +10,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+import kills
 import numpy as np
 import pytest
 from block_cases import HOW, OMEGA, POSIX, STRINGS, StopError, embed
@@ -23,11 +24,13 @@ pytestmark = POSIX
 
 
 STEPS = """
-import os, signal, sys
-import numpy as np
+import os, sys
 import d2ke
 from d2ke.distances import blocks as _stream
 from d2ke.io.store import layout
+
+sys.path.append(sys.argv[2])
+from kills import CALLS, kill_before_every_call
 
 layout._BLOCK_ROWS = 64
 _stream._RUN_SECONDS = 0.0
@@ -37,50 +40,21 @@ how = {"distance": "levenshtein", "gamma": 0.3, "n_threads": 1}
 wanted = d2ke.d2ke_embed(X, omega, **how)
 path = sys.argv[1]
 os.fsync = lambda fd: None
-NAMES = "open pwrite fsync ftruncate replace unlink posix_fallocate close".split()
 
-def run(kill_at):
-    # Whether it came to its end, in a process that kills itself before some call of the system.
-    child = os.fork()
-    if child == 0:
-        calls = [0]
-        def counted(function):
-            def call(*arguments, **keywords):
-                if calls[0] == kill_at:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                calls[0] += 1
-                return function(*arguments, **keywords)
-            return call
-        for name in NAMES:
-            if hasattr(os, name):
-                setattr(os, name, counted(getattr(os, name)))
-        try:
-            d2ke.d2ke_embed(X, omega, **how, out=path, resume=True).close()
-        finally:
-            os._exit(int(sys.exc_info()[0] is not None))
-    status = os.waitpid(child, 0)[1]
-    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
-    return not os.WIFSIGNALED(status)
-
-kills = 0
-while not run(kills):
-    kills += 1
-    for again in range(2):  # the first one that resumes is killed as well
-        run(3 + kills % 11 if again == 0 else None)
+def check():
     with d2ke.io.open_features(path) as store:
         store.verify()
         assert store.read().tobytes() == wanted.tobytes()
-    assert os.listdir(os.path.dirname(path)) == [os.path.basename(path)]
-    os.unlink(path)
-print(kills)
+
+write = lambda: d2ke.d2ke_embed(X, omega, **how, out=path, resume=True).close()
+print(kill_before_every_call(path, write, check, [*CALLS, "fsync"]))
 """
 
 
 @pytest.mark.slow
 def test_a_kill_before_any_call_of_the_system(file):
-    done = subprocess.run(
-        [sys.executable, "-c", STEPS, str(file)], capture_output=True, text=True, timeout=300
-    )
+    script = [sys.executable, "-c", STEPS, str(file), str(kills.FOLDER)]
+    done = subprocess.run(script, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 20
 

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Types of envelopes.pyx, which documents what is here."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2ke._ext.refine import Bounds
+
+LANES: int
+SEGMENT: int
+LEVELS: int
+
+class Envelopes(Bounds):
+    def __init__(
+        self,
+        x: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]],
+        y: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]],
+        order: NDArray[np.int64],
+        radii: Sequence[int],
+        turned: Sequence[int],
+        window: int,
+        root: bool,
+        errors: tuple[float, float, float],
+    ) -> None: ...
+    def leave_tighter_out(self) -> None: ...
+
+def planar(
+    points: NDArray[np.float32],
+    offsets: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    result: NDArray[np.float32],
+) -> None: ...

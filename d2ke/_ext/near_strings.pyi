@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Types of near_strings.pyx, which documents what is here."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+SMALL: int
+
+class Index:
+    @property
+    def radius(self) -> int: ...
+    def __init__(self, y: Strings, radius: int) -> None: ...
+
+class Strings:
+    @property
+    def letters(self) -> NDArray[np.uint32]: ...
+    @property
+    def offsets(self) -> NDArray[np.int64]: ...
+    @property
+    def bags(self) -> NDArray[np.uint8]: ...
+    @property
+    def powers(self) -> NDArray[np.uint64]: ...
+    @property
+    def starts(self) -> NDArray[np.int64]: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def longest(self) -> int: ...
+    @property
+    def n_letters(self) -> int: ...
+    def __init__(
+        self, letters: NDArray[np.uint32], offsets: NDArray[np.int64], n_letters: int, longest: int
+    ) -> None: ...
+
+def search(
+    x: Strings,
+    y: Strings,
+    rows: NDArray[np.int64],
+    radius: int,
+    index: Index | None,
+    half: bool,
+    skip: bool,
+    heaps: tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]] | None,
+    counts: NDArray[np.int64],
+    work: NDArray[np.int64],
+    n_threads: int,
+    progress: Callable[[int, int], object] | None = None,
+) -> NDArray[np.int64]: ...
+def bounded(
+    x: NDArray[np.uint32], y: NDArray[np.uint32], n_letters: int, cut: int
+) -> tuple[int, int]: ...

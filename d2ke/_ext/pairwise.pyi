@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Types of pairwise.pyx, which documents what is here."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Real = TypeVar("_Real", np.float32, np.float64)
+
+class NotADistance(ValueError):  # noqa: N818 -- its name at run time
+    pass
+
+class PairwiseKernel:
+    def run(
+        self,
+        out: NDArray[np.float32] | NDArray[np.float64],
+        n_threads: int,
+        symmetric: bool,
+        progress: Callable[[int, int], object] | None = None,
+        gamma: float | None = None,
+        scale: float = 1.0,
+    ) -> None: ...
+
+def by_length(offsets: NDArray[np.int64], descending: bool = False) -> NDArray[np.int64]: ...
+def tile_shape(
+    n: int, blocks: NDArray[np.int64], n_threads: int, block_outer: bool
+) -> tuple[int, NDArray[np.int64]]: ...
+def exp_features(
+    source: NDArray[_Real], target: NDArray[_Real], gamma: float, scale: float, n_threads: int
+) -> None: ...

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Types of refine.pyx, which documents what is here."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2ke._ext.pairwise import PairwiseKernel
+
+class Bounds:
+    pass
+
+COUNTS: int
+
+def search(
+    pairs: PairwiseKernel,
+    bounds: Bounds,
+    rows: NDArray[np.int64],
+    half: bool,
+    skip: bool,
+    single: bool,
+    heaps: tuple[NDArray[np.float64], NDArray[np.int64]] | None,
+    radius: float,
+    counts: NDArray[np.int64],
+    n_threads: int,
+    progress: Callable[[int, int], object] | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]: ...
+def bounds_of(bounds: Bounds, n: int, m: int, limit: float = ...) -> list[NDArray[np.float64]]: ...

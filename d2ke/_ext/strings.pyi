@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Types of strings.pyx, which documents what is here."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2ke._ext.pairwise import PairwiseKernel
+
+GLOBAL: int
+PREFIX: int
+INFIX: int
+
+def levenshtein(
+    x: NDArray[np.uint32],
+    x_offsets: NDArray[np.int64],
+    y: NDArray[np.uint32],
+    y_offsets: NDArray[np.int64],
+    n_letters: int,
+    same: bool,
+    mode: int = ...,
+) -> PairwiseKernel: ...
+def osa(
+    x: NDArray[np.uint32],
+    x_offsets: NDArray[np.int64],
+    y: NDArray[np.uint32],
+    y_offsets: NDArray[np.int64],
+    n_letters: int,
+    same: bool,
+) -> PairwiseKernel: ...
+def indel(
+    x: NDArray[np.uint32],
+    x_offsets: NDArray[np.int64],
+    y: NDArray[np.uint32],
+    y_offsets: NDArray[np.int64],
+    n_letters: int,
+    same: bool,
+) -> PairwiseKernel: ...
+def pack(
+    offsets: NDArray[np.int64], n_lanes: int, part: bool = False
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Types of user.pyx, which documents what is here."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import LowLevelCallable
+
+from d2ke._ext.pairwise import PairwiseKernel
+
+def vectors(
+    function: int,
+    user_data: int,
+    x: NDArray[np.float64],
+    x_offsets: NDArray[np.int64],
+    y: NDArray[np.float64],
+    y_offsets: NDArray[np.int64],
+    same: bool,
+    keep: object,
+) -> PairwiseKernel: ...
+def strings(
+    function: int,
+    user_data: int,
+    x: NDArray[np.int32],
+    x_offsets: NDArray[np.int64],
+    y: NDArray[np.int32],
+    y_offsets: NDArray[np.int64],
+    same: bool,
+    keep: object,
+) -> PairwiseKernel: ...
+def python(value: Callable[[int, int], float], n: int, m: int) -> PairwiseKernel: ...
+def addresses(function: LowLevelCallable) -> tuple[int, int]: ...
