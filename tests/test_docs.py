@@ -51,6 +51,7 @@ def test_distances_guide():
     assert names["D"].shape == (2, 2)
     assert names["D"][0, 1] == pytest.approx(2**0.5)
     assert names["chosen"].parameters == {"distance": "dtw (window 3)", "k": 7}
+    assert names["gapped"][0].tolist() == [0, 0, pytest.approx(13 * 12 / 9)]
 
 
 def test_lines_of_a_new_distance():
