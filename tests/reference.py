@@ -100,6 +100,16 @@ def dtw(x, y, window=None, ground="euclidean", missing="error"):
     return factor * table[n][m] * unit * (unit if ground == "sqeuclidean" else 1.0)
 
 
+def part_of_longer(distance):
+    """Let a distance be divided by the longer length, with `normalize`."""
+
+    def divided(x, y, *params, normalize=False, **named):
+        return distance(x, y, *params, **named) / (max(len(x), len(y), 1) if normalize else 1)
+
+    return divided
+
+
+@part_of_longer
 def levenshtein(x, y, mode="global"):
     """Least number of insertions, deletions and substitutions; of y to a part of x, in a mode."""
     previous = list(range(len(y) + 1))
@@ -113,6 +123,7 @@ def levenshtein(x, y, mode="global"):
     return float(ends[-1] if mode == "global" else min(ends))
 
 
+@part_of_longer
 def osa(x, y):
     """Levenshtein's table with transpositions of two letters next to each other."""
     D = [[float(i + j) for j in range(len(y) + 1)] for i in range(len(x) + 1)]
@@ -124,6 +135,7 @@ def osa(x, y):
     return D[-1][-1]
 
 
+@part_of_longer
 def damerau_levenshtein(x, y):
     """The same with all pairs of crossed letters before, and what is between them edited."""
     D = [[float(i + j) for j in range(len(y) + 1)] for i in range(len(x) + 1)]
@@ -138,19 +150,20 @@ def damerau_levenshtein(x, y):
     return D[-1][-1]
 
 
+@part_of_longer
 def hamming(x, y):
     """Number of places with different letters."""
     return float(sum(a != b for a, b in zip(x, y, strict=True)))
 
 
-def indel(x, y):
-    """Least number of insertions and deletions."""
+def indel(x, y, normalize=False):
+    """Least number of insertions and deletions; with `normalize`, of n + m."""
     row = [float(j) for j in range(len(y) + 1)]
     for i, a in enumerate(x, 1):
         above, row = row, [float(i)]
         for j, b in enumerate(y, 1):
             row.append(above[j - 1] if a == b else 1 + min(above[j], row[-1]))
-    return row[-1]
+    return row[-1] / ((len(x) + len(y) or 1) if normalize else 1)
 
 
 def jaccard(x, y):

@@ -71,6 +71,7 @@ def test_string_distances_guide():
     assert names["edits"][0, 1] == 2
     assert names["scanned"].tolist() == [[0.4, 1.0], [0.2, 1.0]]
     assert names["reads"].tolist() == [[4.5]]
+    assert names["parts"].tolist() == [[3 / 7, 1], [1, 1 / 3]]
     assert names["moved"].tolist() == [[0, 2, 3], [2, 0, 2], [3, 2, 0]]
     assert list(names["visits"]) == [[("I10", 2), "E11"], ["E11"]]
     assert names["verbs"].tolist() == [[0.1, 1.0]]

@@ -149,6 +149,8 @@ def fuzz_distances(seed):
         X, Y = pairs_of_strings(rng, name)
         if name in ("levenshtein", "weighted_levenshtein"):
             params["mode"] = str(rng.choice(["global", "prefix", "infix"]))
+        if "normalize" in BY_NAME[name].parameters and params.get("mode", "global") == "global":
+            params["normalize"] = bool(rng.random() < 0.3)
         if name == "weighted_levenshtein":
             params |= costs(rng, X)
     else:

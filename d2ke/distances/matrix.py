@@ -107,7 +107,9 @@ def distance_matrix(
         ``sphere_radius`` metres) and ``missing`` (``"error"``; ``"arow"``: NaN stands for what is
         missing, see Notes). The other elastic distances of series take
         ``window`` too; docs/distances.md lists their parameters. For ``"levenshtein"``:
-        ``mode`` (``"global"``; ``"prefix"`` or ``"infix"``). For
+        ``mode`` (``"global"``; ``"prefix"`` or ``"infix"``), and as for ``"osa"``,
+        ``"damerau_levenshtein"``, ``"hamming"`` and ``"indel"`` ``normalize`` (False; True: divided
+        by the longer length, for ``"indel"`` by the sum of both). For
         ``"weighted_levenshtein"``: ``mode``, ``substitution``, ``alphabet``, ``mismatch``,
         ``insertion``, ``deletion``, ``gap_open``, ``gap_extend``. For ``"emd"``:
         ``ground``. For ``"kernel"``: ``sigma`` (positive, needed), ``kernel``
