@@ -60,8 +60,8 @@ def window_radius(window, n, m):
     return max(window, difference)
 
 
-def dtw(x, y, window=None, ground="euclidean"):
-    """Least sum of ground distances along a warping path."""
+def dtw(x, y, window=None, ground="euclidean", missing="error"):
+    """Least sum of ground distances along a warping path; with "arow" vectors may be NaN."""
     if ground in ("manhattan", "haversine"):
         x, y = plain(x), plain(y)
         cost = manhattan if ground == "manhattan" else haversine
@@ -72,23 +72,44 @@ def dtw(x, y, window=None, ground="euclidean"):
             window,
         )
     # Division by a power of two loses nothing and keeps squares and sums in range.
-    largest = max(np.abs(x).max(), np.abs(y).max())
+    lost = [np.isnan(v).any(axis=1) for v in (x, y)]
+    assert missing == "arow" or not np.concatenate(lost).any()
+    largest = max(np.nanmax(np.abs(x)), np.nanmax(np.abs(y)))
     exponent = min(int(np.frexp(float(largest))[1]), 1023) if largest else 0
     unit = 2.0**exponent
     # No quotient, which some versions of numpy report as an overflow for the smallest numbers.
     x, y = (np.ldexp(np.asarray(v, dtype=np.float64), -exponent) for v in (x, y))
     n, m = len(x), len(y)
     radius = window_radius(window, n, m)
-    cost = cdist(x, y, ground).tolist()
+    # A vector that is missing costs nothing, and belongs to one other vector, which is its alone.
+    alone = lost[0][:, None] | lost[1]
+    cost = np.where(alone, 0.0, cdist(x, y, ground)).tolist()
     table = [[math.inf] * (m + 1) for _ in range(n + 1)]
     table[0][0] = 0.0
     for i in range(1, n + 1):
         for j in range(max(1, i - radius), min(m, i + radius) + 1):
-            best = min(table[i - 1][j], table[i][j - 1], table[i - 1][j - 1])
+            above = i > 1 and not (alone[i - 1, j - 1] or alone[i - 2, j - 1])
+            before = j > 1 and not (alone[i - 1, j - 1] or alone[i - 1, j - 2])
+            best = min(
+                table[i - 1][j - 1],
+                table[i - 1][j] if above else math.inf,
+                table[i][j - 1] if before else math.inf,
+            )
             table[i][j] = cost[i - 1][j - 1] + best
-    return table[n][m] * unit * (unit if ground == "sqeuclidean" else 1.0)
+    factor = (n + m) / (n + m - lost[0].sum() - lost[1].sum())
+    return factor * table[n][m] * unit * (unit if ground == "sqeuclidean" else 1.0)
 
 
+def part_of_longer(distance):
+    """Let a distance be divided by the longer length, with `normalize`."""
+
+    def divided(x, y, *params, normalize=False, **named):
+        return distance(x, y, *params, **named) / (max(len(x), len(y), 1) if normalize else 1)
+
+    return divided
+
+
+@part_of_longer
 def levenshtein(x, y, mode="global"):
     """Least number of insertions, deletions and substitutions; of y to a part of x, in a mode."""
     previous = list(range(len(y) + 1))
@@ -102,6 +123,7 @@ def levenshtein(x, y, mode="global"):
     return float(ends[-1] if mode == "global" else min(ends))
 
 
+@part_of_longer
 def osa(x, y):
     """Levenshtein's table with transpositions of two letters next to each other."""
     D = [[float(i + j) for j in range(len(y) + 1)] for i in range(len(x) + 1)]
@@ -113,6 +135,7 @@ def osa(x, y):
     return D[-1][-1]
 
 
+@part_of_longer
 def damerau_levenshtein(x, y):
     """The same with all pairs of crossed letters before, and what is between them edited."""
     D = [[float(i + j) for j in range(len(y) + 1)] for i in range(len(x) + 1)]
@@ -127,19 +150,20 @@ def damerau_levenshtein(x, y):
     return D[-1][-1]
 
 
+@part_of_longer
 def hamming(x, y):
     """Number of places with different letters."""
     return float(sum(a != b for a, b in zip(x, y, strict=True)))
 
 
-def indel(x, y):
-    """Least number of insertions and deletions."""
+def indel(x, y, normalize=False):
+    """Least number of insertions and deletions; with `normalize`, of n + m."""
     row = [float(j) for j in range(len(y) + 1)]
     for i, a in enumerate(x, 1):
         above, row = row, [float(i)]
         for j, b in enumerate(y, 1):
             row.append(above[j - 1] if a == b else 1 + min(above[j], row[-1]))
-    return row[-1]
+    return row[-1] / ((len(x) + len(y) or 1) if normalize else 1)
 
 
 def jaccard(x, y):

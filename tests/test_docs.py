@@ -51,6 +51,7 @@ def test_distances_guide():
     assert names["D"].shape == (2, 2)
     assert names["D"][0, 1] == pytest.approx(2**0.5)
     assert names["chosen"].parameters == {"distance": "dtw (window 3)", "k": 7}
+    assert names["gapped"][0].tolist() == [0, 0, pytest.approx(13 * 12 / 9)]
 
 
 def test_lines_of_a_new_distance():
@@ -70,6 +71,7 @@ def test_string_distances_guide():
     assert names["edits"][0, 1] == 2
     assert names["scanned"].tolist() == [[0.4, 1.0], [0.2, 1.0]]
     assert names["reads"].tolist() == [[4.5]]
+    assert names["parts"].tolist() == [[3 / 7, 1], [1, 1 / 3]]
     assert names["moved"].tolist() == [[0, 2, 3], [2, 0, 2], [3, 2, 0]]
     assert list(names["visits"]) == [[("I10", 2), "E11"], ["E11"]]
     assert names["verbs"].tolist() == [[0.1, 1.0]]

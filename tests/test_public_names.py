@@ -69,7 +69,7 @@ NAMES = {
     LinearModel(weights, bias, classes, solver, options)
     Measure(points, vectors, kind='points', gap=0.0, n_samples=None)
     NeighborsInfo(pairs, computed=0, ruled_out=<factory>)
-    Objects(kind, values, offsets, alphabet=None, letters=None, weights=None)
+    Objects(kind, values, offsets, alphabet=None, letters=None, weights=None, missing=False)
     Operations(op, i, j)
     Propagation(labels, scores, classes, reached, alpha, objectives, lam, h, trained)
     PseudoEuclidean(Z, eigenvalues, signature, _column_means, _map)
@@ -163,7 +163,8 @@ NAMES = {
         **params)
     neighbor_similarities(points=None, *, distances=None, n_neighbors=15, h=None)
     normalized_mutual_information(y, labels)
-    pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, name='items')
+    pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, missing=False,
+        name='items')
     predict(y, Z, model, *, probability=False)
     psd_split(S)
     random_segments(R, X, *, length, scale=1.0, seed)

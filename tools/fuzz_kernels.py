@@ -149,6 +149,8 @@ def fuzz_distances(seed):
         X, Y = pairs_of_strings(rng, name)
         if name in ("levenshtein", "weighted_levenshtein"):
             params["mode"] = str(rng.choice(["global", "prefix", "infix"]))
+        if "normalize" in BY_NAME[name].parameters and params.get("mode", "global") == "global":
+            params["normalize"] = bool(rng.random() < 0.3)
         if name == "weighted_levenshtein":
             params |= costs(rng, X)
     else:
@@ -165,6 +167,9 @@ def fuzz_distances(seed):
             params["ground"] = "sqeuclidean"
         if name == "dtw" and rng.random() < 0.2:
             params["ground"] = "manhattan"
+        elif name == "dtw" and rng.random() < 0.4:
+            params["missing"] = "arow"
+            X, Y = (with_missing(rng, objects) for objects in (X, Y))
         if name == "kernel":
             # A unit in which values overflow is refused.
             params["sigma"] = float(10.0 ** rng.integers(1 if style in EXTREME else -3, 4))
@@ -198,6 +203,22 @@ def fuzz_distances(seed):
     return len(X) * len(Y) * (len(results) + 1)
 
 
+def with_missing(rng, objects):
+    """Return the series with NaN in single channels and in runs, and without in one vector each."""
+    share = rng.choice([0.0, 0.1, 0.5, 1.0])
+    items = []
+    for item in objects:
+        item, kept = item.copy(), rng.integers(len(item))
+        whole = item[kept].copy()
+        item[rng.random(len(item)) < share, rng.integers(item.shape[1])] = np.nan
+        start = rng.integers(len(item))
+        if rng.random() < share:
+            item[start : start + rng.integers(1, 9)] = np.nan
+        item[kept] = whole
+        items.append(item)
+    return d2ke.pack(items, channels_first=False, missing=True)
+
+
 def elastic_parameters(rng, name, dim):
     """Draw parameters of an elastic distance, extreme ones among them."""
     drawn = {}
@@ -227,7 +248,7 @@ def magnitude(X, Y):
     """Return the largest value, which bounds what rounding does to a distance near 0."""
     if X.kind == "strings":
         return 1.0
-    largest = max(np.abs(one.values.astype(np.float64)).max(initial=0) for one in (X, Y))
+    largest = max(np.nanmax(np.abs(one.values.astype(np.float64)), initial=0) for one in (X, Y))
     return 10 * np.sqrt(X.dim) * max(largest, largest**2)
 
 

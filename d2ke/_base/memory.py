@@ -66,7 +66,8 @@ SYMBOLS = {
     "letter, or for `jaccard` 48 and 16 more for each object; for vectors 12 for each one, or for "
     "`emd` and `kernel` 24 for each number and 40 for each vector, or for the elastic distances "
     "but `dtw` 24 for each number and 40 for each vector of a series that has one vector and one "
-    "channel more; and for float32 8 more for each number",
+    'channel more, or for `dtw` with missing="arow" 9 more for each number and 10 for each vector; '
+    "and for float32 8 more for each number",
     "G": "for each set of X, its points divided by 64, rounded up; the sum of these",
     "T": "threads",
     "f": "folds of the cross-validation",

@@ -14,9 +14,9 @@
 /* One strip of `cols` columns, rows [begin, end); the rows [inner, outer) lie
  * inside every lane's band. */
 D2KE_INLINE void REAL_(dtw_strip)(const int cols, const int fixed_dim, const int ground,
-                                  int64_t dim, const real *x, const vec *y, vec *left, vec *top,
-                                  vec diagonal, int64_t begin, int64_t inner, int64_t outer,
-                                  int64_t end, int64_t column, vec radius)
+                                  const int arow, int64_t dim, const real *x, const vec *y,
+                                  vec *left, vec *top, vec diagonal, int64_t begin, int64_t inner,
+                                  int64_t outer, int64_t end, int64_t column, vec radius)
 {
     int64_t i = begin;
     vec mine[DTW_COLS];
@@ -25,8 +25,9 @@ D2KE_INLINE void REAL_(dtw_strip)(const int cols, const int fixed_dim, const int
      * there, and the other border; each loop goes on where the one before stopped. */
 #define DTW_TILES(rows, banded, condition)                                                        \
     for (; i + rows <= end && (condition); i += rows)                                             \
-        REAL_(dtw_tile)(rows, cols, fixed_dim, ground, banded, dim, x + i * dim, y, left + i,     \
-                        &diagonal, mine, i - column, radius);
+        REAL_(dtw_tile)(rows, cols, fixed_dim, ground, banded, arow, dim, x + i * dim, y,         \
+                        left + i, &diagonal, mine, i - column, radius, i > 0 ? dim : 0,           \
+                        column > 0 ? dim : 0);
     DTW_TILES(DTW_ROWS, 1, i < inner)
     DTW_TILES(DTW_ROWS, 0, i + DTW_ROWS <= outer)
     DTW_TILES(1, 0, end == outer && i >= inner)
@@ -42,10 +43,20 @@ size_t ISA_(REAL_(dtw_scratch))(const d2ke_problem *p)
          + sizeof(vec) * (size_t)(p->y.longest * p->y.dim + p->x.longest);
 }
 
-D2KE_INLINE void REAL_(dtw_lanes)(const int fixed_dim, const int ground, int64_t window,
-                                  const d2ke_problem *p, int64_t row, const REAL_(lane_block) *b, const vec *y, vec *left,
+/* What the sum of an item of x and one of y of these lengths is multiplied with. */
+static double REAL_(dtw_factor)(const d2ke_problem *p, int64_t row, int64_t item, int64_t n,
+                                int64_t m)
+{
+    const dtw_options *options = p->options;
+    return (double)(n + m) / (double)(options->x_observed[row] + options->y_observed[item]);
+}
+
+D2KE_INLINE void REAL_(dtw_lanes)(const int fixed_dim, const int ground, const int arow,
+                                  const d2ke_problem *p, int64_t row, int64_t block,
+                                  const REAL_(lane_block) *b, const vec *y, vec *left,
                                   int64_t count, double *result, const d2ke_poll *poll)
 {
+    const int64_t window = ((const dtw_options *)p->options)->window;
     int64_t n = d2ke_length(&p->x, row), dim = p->x.dim, work = 0;
     const real *x = (const real *)p->x.values + p->x.offsets[row] * dim;
     int64_t widest = 0, narrowest = INT64_MAX;
@@ -73,8 +84,8 @@ D2KE_INLINE void REAL_(dtw_lanes)(const int fixed_dim, const int ground, int64_t
         switch (cols) {
 #define DTW_CASE(c)                                                                              \
         case c:                                                                                  \
-            REAL_(dtw_strip)(c, fixed_dim, ground, dim, x, strip, left, top, diagonal, begin,  \
-                             inner, outer, end, j, radius);                                      \
+            REAL_(dtw_strip)(c, fixed_dim, ground, arow, dim, x, strip, left, top, diagonal,     \
+                             begin, inner, outer, end, j, radius);                               \
             break;
         DTW_CASE(1)
         DTW_CASE(2)
@@ -87,7 +98,11 @@ D2KE_INLINE void REAL_(dtw_lanes)(const int fixed_dim, const int ground, int64_t
         if (j + cols >= b->shortest)
             for (int lane = 0; lane < count; lane++) {
                 int64_t c = b->lengths[lane] - 1 - j;
-                if (c >= 0 && c < cols) result[lane] = top[c][lane];
+                if (c < 0 || c >= cols) continue;
+                result[lane] = top[c][lane];
+                if (arow)
+                    result[lane] *= REAL_(dtw_factor)(p, row, p->order[p->blocks[block] + lane],
+                                                      n, b->lengths[lane]);
             }
         work += n * dim;
         if (work > 300000) {
@@ -106,9 +121,15 @@ void ISA_(REAL_(dtw))(const d2ke_problem *p, int64_t row, int64_t block, void *s
     vec *left = y + p->y.longest * p->y.dim;
     int64_t count = p->blocks[block + 1] - p->blocks[block];
     if (b->cache.block != block) REAL_(lane_pack)(p, block, 0, b, (real *)y);
-#define DTW_CALL(dim, ground) \
-    REAL_(dtw_lanes)(dim, ground, options->window, p, row, b, y, left, count, result, poll)
-    if (options->ground == DTW_SQUARED) {
+#define DTW_CALL_OF(dim, ground, arow) \
+    REAL_(dtw_lanes)(dim, ground, arow, p, row, block, b, y, left, count, result, poll)
+#define DTW_CALL(dim, ground) DTW_CALL_OF(dim, ground, 0)
+    if (options->x_observed != NULL) {
+        if (options->ground == DTW_SQUARED) DTW_CALL_OF(0, DTW_SQUARED, 1);
+        else if (p->x.dim == 1) DTW_CALL_OF(1, DTW_PLAIN, 1);
+        else if (options->ground == DTW_SAFE) DTW_CALL_OF(0, DTW_SAFE, 1);
+        else DTW_CALL_OF(0, DTW_PLAIN, 1);
+    } else if (options->ground == DTW_SQUARED) {
         if (p->x.dim == 1) DTW_CALL(1, DTW_SQUARED);
         else DTW_CALL(0, DTW_SQUARED);
     } else if (p->x.dim == 1) {
@@ -123,8 +144,10 @@ void ISA_(REAL_(dtw))(const d2ke_problem *p, int64_t row, int64_t block, void *s
         DTW_CALL(0, DTW_PLAIN);
     }
 #undef DTW_CALL
+#undef DTW_CALL_OF
 }
 
 #undef vec
 #undef real
+#undef mask
 #undef LANES

@@ -42,8 +42,8 @@ D2KE_INLINE int64_t cut_strip(const int fixed_dim, const int ground, int64_t dim
     D2KE_UNROLL for (int c = 0; c < DTW_COLS; c++) mine[c] = set_f32(INFINITY);
 #define CUT_TILES(rows, banded, condition)                                                         \
     while (i + rows <= end && (condition)) {                                                       \
-        dtw_tile_f32(rows, DTW_COLS, fixed_dim, ground, banded, dim, x + i * dim, y, left + i,     \
-                     &diagonal, mine, i - column, radius);                                         \
+        dtw_tile_f32(rows, DTW_COLS, fixed_dim, ground, banded, 0, dim, x + i * dim, y, left + i,  \
+                     &diagonal, mine, i - column, radius, 0, 0);                                   \
         i += rows;                                                                                 \
         if (i > reached && !cut_alive(mine, room)) goto stop;                                      \
     }
@@ -192,4 +192,5 @@ void ISA_(dtw_cut)(warp_lanes *w, const d2ke_poll *poll)
 
 #undef vec
 #undef real
+#undef mask
 #undef LANES

@@ -22,6 +22,8 @@ def dtw(
     window: int,
     squared: bool,
     same: bool,
+    x_observed: NDArray[np.int64] | None = None,
+    y_observed: NDArray[np.int64] | None = None,
 ) -> PairwiseKernel: ...
 def elastic(
     kind: str,

@@ -22,6 +22,8 @@ cdef extern from "options.h":
     ctypedef struct dtw_options:
         int64_t ground
         int64_t window
+        const int64_t *x_observed
+        const int64_t *y_observed
     ctypedef struct elastic_options:
         int64_t window
         int64_t dim
@@ -44,13 +46,22 @@ KINDS = {d2ke_elastic_names[k].decode(): k for k in range(ELASTIC_COUNT_OF_ALL)}
 
 def dtw(const floating[:, ::1] x, const int64_t[::1] x_offsets,
         const floating[:, ::1] y, const int64_t[::1] y_offsets,
-        int64_t window, bint squared, bint same):
-    """Prepare DTW; `same`: y is x, and its pairs are wanted once."""
+        int64_t window, bint squared, bint same, const int64_t[::1] x_observed=None,
+        const int64_t[::1] y_observed=None):
+    """Prepare DTW; `same`: y is x, and its pairs are wanted once.
+
+    `x_observed`, `y_observed`: DTW-AROW; of each series, how many vectors are not missing. All
+    channels of those that are missing are NaN.
+    """
     cdef PairwiseKernel pairs = PairwiseKernel()
     cdef dtw_options options
     cdef int which = 1 if floating is float else 0
     set_series(pairs, x, x_offsets, y, y_offsets, same)
     options.window = window
+    options.x_observed = options.y_observed = NULL
+    if x_observed is not None:
+        pairs.keep.append((x_observed, y_observed))
+        options.x_observed, options.y_observed = &x_observed[0], &y_observed[0]
     if squared:
         options.ground = DTW_SQUARED
     else:

@@ -22,6 +22,8 @@ enum {
 typedef struct {
     int64_t ground;
     int64_t window; /* a radius >= 0, widened to the difference of the lengths, or a rule */
+    const int64_t *x_observed; /* of each series, how many vectors are not missing; NULL: all */
+    const int64_t *y_observed;
 } dtw_options;
 
 /* How far from the diagonal a path of series of these lengths may be. */

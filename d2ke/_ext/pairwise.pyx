@@ -17,6 +17,13 @@ from d2ke._ext.isa cimport (current, d2ke_fetch_add, d2ke_items, d2ke_kernel, d2
                             d2ke_problem, d2ke_stopped)
 from d2ke._ext.tasks cimport advance, run, stop, worth
 
+cdef extern from "shares.h":
+    ctypedef struct share_options:
+        d2ke_kernel kernel
+        const void *options
+        int64_t both
+    const d2ke_kernel share_kernel
+
 cdef enum:
     MIRROR_TILE = 64
     CHUNK = 2048            # values of a task of exp_features
@@ -157,6 +164,17 @@ cdef void describe(d2ke_items *items, const void *values, const int64_t[::1] off
     items.longest = 0
     for i in range(items.n):
         items.longest = max(items.longest, offsets[i + 1] - offsets[i])
+
+
+def divide_by_lengths(PairwiseKernel pairs, bint both):
+    """Divide the distances of a prepared kernel by the longer length, or by the sum of both."""
+    cdef share_options options
+    options.kernel = pairs.kernel
+    options.options = pairs.problem.options
+    options.both = both
+    pairs.set_options(&options, sizeof(options))
+    pairs.kernel = share_kernel
+    return pairs
 
 
 def by_length(offsets, bint descending=False):

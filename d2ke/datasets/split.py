@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice, generator, integer, positive_number
-from d2ke.objects.container import Objects, adopt
+from d2ke.objects.container import Objects, adopt, refuse_missing
 
 
 def train_size(n: int, *, fraction: float = 0.7, rounding: str = "floor") -> int:
@@ -148,6 +148,7 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
             raise TypeError(f"{name} must be Objects, got {type(objects).__name__}; pack it first")
         if objects.kind != "vectors":
             raise TypeError(f"{name} holds {objects.kind}; only series and sets can be scaled")
+        refuse_missing(objects, name)
         if objects.dim != train.dim:
             raise ValueError(f"{name} has {objects.dim} channels, but train has {train.dim}")
     if len(train.values) == 0:

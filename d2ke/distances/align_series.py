@@ -75,11 +75,14 @@ def align_dtw(
     max_memory: int | None,
     window: int = elastic.NO_WINDOW,
     ground: str = "euclidean",
+    missing: bool = False,
     **_: Any,
 ) -> dict[str, Any]:
     """Return the cells of an optimal path; their costs, added in order, are the distance."""
     if ground not in ("euclidean", "sqeuclidean"):
         raise ValueError(f"align needs ground='euclidean' or 'sqeuclidean' for dtw; got {ground!r}")
+    if missing:
+        raise ValueError("align needs missing='error' for dtw; got 'arow'")
     x, y = same_precision(problem.x, problem.y)
     sizes = {"n": len(x), "m": len(y), "d": x.shape[1]}
     needed = require_memory("align", "series", **sizes)

@@ -104,9 +104,12 @@ def distance_matrix(
         10)), difference), the rule of the Random Warping Series code) and
         ``ground`` (``"euclidean"``, ``"sqeuclidean"``, ``"manhattan"`` or
         ``"haversine"``, of latitudes and longitudes in degrees, on a sphere of
-        ``sphere_radius`` metres). The other elastic distances of series take
+        ``sphere_radius`` metres) and ``missing`` (``"error"``; ``"arow"``: NaN stands for what is
+        missing, see Notes). The other elastic distances of series take
         ``window`` too; docs/distances.md lists their parameters. For ``"levenshtein"``:
-        ``mode`` (``"global"``; ``"prefix"`` or ``"infix"``). For
+        ``mode`` (``"global"``; ``"prefix"`` or ``"infix"``), and as for ``"osa"``,
+        ``"damerau_levenshtein"``, ``"hamming"`` and ``"indel"`` ``normalize`` (False; True: divided
+        by the longer length, for ``"indel"`` by the sum of both). For
         ``"weighted_levenshtein"``: ``mode``, ``substitution``, ``alphabet``, ``mismatch``,
         ``insertion``, ``deletion``, ``gap_open``, ``gap_extend``. For ``"emd"``:
         ``ground``. For ``"kernel"``: ``sigma`` (positive, needed), ``kernel``
@@ -145,7 +148,11 @@ def distance_matrix(
     -----
     ``"dtw"``: least sum of |x_i - y_j| (Euclidean, not squared, no
     normalisation) over warping paths; a window narrower than the difference of
-    the lengths is widened to it. ``"msm"``, ``"erp"``, ``"twe"``, ``"edr"``, ``"lcss"``,
+    the lengths is widened to it. With ``missing="arow"``, DTW-AROW [3]_: a vector without one of
+    its channels is missing; ground distances to it are 0, and a path pairs it with one vector,
+    which it pairs with no other; the sum is multiplied by (n + m) / the number of vectors of both
+    that are not missing. It is infinite where there is no such path, and the same bits as without
+    where nothing is missing. ``"msm"``, ``"erp"``, ``"twe"``, ``"edr"``, ``"lcss"``,
     ``"adtw"``, ``"wdtw"``, ``"ddtw"`` and ``"frechet"`` are as their authors define
     them, computed in float64; docs/distances.md has a table. ``"levenshtein"``: unit costs; with
     ``mode="infix"`` the least distance of y to any substring of x, with
@@ -180,6 +187,8 @@ def distance_matrix(
        Embedding", 2018.
     .. [2] Joshi, Kommaraju, Phillips, Venkatasubramanian, "Comparing Distributions
        and Shapes using the Kernel Distance", SoCG 2011.
+    .. [3] Yurtman, Soenen, Meert, Blockeel, "Estimating Dynamic Time Warping Distance Between
+       Time Series with Missing Data", ECML-PKDD 2023.
 
     Examples
     --------

@@ -32,7 +32,8 @@ def check_pairs(
         return _python_problem(X, Y, distance, params, caller)
     row = find_distance(distance)
     checked = check_parameters(row, params)
-    x, y = _packed(X, Y, caller, row.kind, row.name, row.shortest)
+    missing = row.takes_missing(checked)
+    x, y = _packed(X, Y, caller, row.kind, row.name, row.shortest, missing)
     if not row.weighted:
         _refuse_weights(x, y, caller, f"distance {row.name!r}")
     if row.check is not None:
@@ -193,16 +194,16 @@ class _UserPairs(CompiledPairs):
             raise _not_a_distance(self._caller, row, column, value) from None
 
 
-def _packed(X, Y, caller, kind, distance, shortest):
+def _packed(X, Y, caller, kind, distance, shortest, missing=False):
     """Return X and Y packed; the same object where Y is None."""
-    x = _pack_checked(X, kind, shortest, distance, caller.x)
-    y = x if Y is None else _pack_checked(Y, kind, shortest, distance, caller.y)
+    x = _pack_checked(X, kind, shortest, distance, caller.x, missing)
+    y = x if Y is None else _pack_checked(Y, kind, shortest, distance, caller.y, missing)
     check_compatible(x, y, caller.x, caller.y)
     return x, y
 
 
-def _pack_checked(items, kind, shortest, distance, name):
-    objects = as_objects(name, items, kind)
+def _pack_checked(items, kind, shortest, distance, name, missing):
+    objects = as_objects(name, items, kind, missing)
     if len(objects) == 0:
         raise ValueError(f"{name} is empty: at least one object is needed")
     short = np.flatnonzero(objects.lengths < shortest)

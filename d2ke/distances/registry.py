@@ -18,6 +18,7 @@ from d2ke._base.memory import needs
 from d2ke._ext import elastic, emd, pair_distance, sets
 from d2ke.distances import elastic_rows as rows
 from d2ke.distances import letter_costs, string_rows
+from d2ke.distances.missing import check_observed, missing_bytes, missing_values, observed_of
 from d2ke.measures.clouds import cloud, decay, distinct, scaled
 from d2ke.objects.container import Objects
 
@@ -73,6 +74,9 @@ class Distance:
         all the functions above take.
     ordered : bool
         Whether the order of vectors matters: the objects are series, else sets.
+    missing : callable, optional
+        ``missing(**parameters)``: whether vectors may be missing (NaN) with these checked
+        parameters; without it they are refused.
     work_bytes : callable
         ``work_bytes(elements, n, dim, **params)``: about what the kernel's form takes of n objects
         of so many vectors or letters in all. `params` are as the user wrote them.
@@ -97,6 +101,7 @@ class Distance:
     check_pair: Callable[..., None] | None = None
     together: Callable[..., dict[str, Any]] | None = None
     ordered: bool = False
+    missing: Callable[..., bool] | None = None
     work_bytes: Callable[..., int] = plain_bytes
 
     def is_metric(self, parameters: Mapping[str, Any]) -> bool:
@@ -109,12 +114,20 @@ class Distance:
         """Whether d(x, y) = d(y, x) with these checked parameters."""
         return self.symmetric and not (self.directed and self.directed(**parameters))
 
+    def takes_missing(self, parameters: Mapping[str, Any]) -> bool:
+        """Whether vectors may be missing with these checked parameters."""
+        return self.missing is not None and self.missing(**parameters)
+
 
 def _measure_bytes(elements: int, n: int, dim: int, **_: Any) -> int:
     return 24 * elements * dim + 40 * elements + 32 * n
 
 
-def _dtw_bytes(elements: int, n: int, dim: int, ground: Any = None, **_: Any) -> int:
+def _dtw_bytes(
+    elements: int, n: int, dim: int, ground: Any = None, missing: str = "error", **_: Any
+) -> int:
+    if missing == "arow":
+        return plain_bytes(elements, n, dim) + missing_bytes(elements, n, dim)
     work = rows.work_bytes if ground in ELASTIC_GROUNDS else plain_bytes
     return work(elements, n, dim)
 
@@ -138,15 +151,34 @@ _DTW_GROUNDS = ("euclidean", "sqeuclidean", *ELASTIC_GROUNDS)
 
 
 def _prepare_dtw(
-    x, y, same, window=elastic.NO_WINDOW, ground="euclidean", sphere_radius=rows.EARTH_RADIUS
+    x,
+    y,
+    same,
+    window=elastic.NO_WINDOW,
+    ground="euclidean",
+    sphere_radius=rows.EARTH_RADIUS,
+    missing=False,
 ):
     if ground == "manhattan":
         return rows.dtw_manhattan(x, y, same, window)
     if ground == "haversine":
         return rows.dtw_haversine(x, y, same, window, sphere_radius)
     x_values, y_values = same_precision(x, y)
-    squared = ground == "sqeuclidean"
-    return elastic.dtw(x_values, x.offsets, y_values, y.offsets, window, squared, same)
+    squared, observed = ground == "sqeuclidean", ()
+    if missing and (x.missing or y.missing):
+        x_values, *first = observed_of(x_values, x.offsets)
+        y_values, *last = (x_values, *first) if y is x else observed_of(y_values, y.offsets)
+        observed = (*first, *last)
+    return elastic.dtw(x_values, x.offsets, y_values, y.offsets, window, squared, same, *observed)
+
+
+def _check_series(name, objects, ground="euclidean", missing=False, **parameters):
+    rows.check_sphere(name, objects, ground=ground, **parameters)
+    if missing and ground in ELASTIC_GROUNDS:
+        raise ValueError(
+            f"missing='arow' needs ground='euclidean' or 'sqeuclidean'; got {ground!r}"
+        )
+    check_observed(name, objects)
 
 
 def _prepare_sets(mode, x, y, same):
@@ -215,8 +247,10 @@ DISTANCES = (
             "window": _dtw_window,
             "ground": partial(choice, choices=_DTW_GROUNDS),
             "sphere_radius": positive_number,
+            "missing": missing_values,
         },
-        check=rows.check_sphere,
+        check=_check_series,
+        missing=lambda missing=False, **_: missing,
         summary="dynamic time warping: the least sum of ground distances along a warping path",
         source="Sakoe & Chiba 1978; windows of Wu et al. 2018 (Random Warping Series)",
     ),
@@ -327,7 +361,9 @@ DISTANCES = (
         metric=True,
         shortest=0,
         prepare=string_rows.prepare_levenshtein,
-        parameters={"mode": string_rows.mode},
+        parameters={"mode": string_rows.mode, "normalize": flag},
+        together=string_rows.whole_if_normalized,
+        nonmetric=string_rows.normalized,
         directed=string_rows.not_whole,
         summary="least number of insertions, deletions and substitutions of letters, "
         "between whole strings or from y to a prefix or a substring of x",
@@ -339,6 +375,7 @@ DISTANCES = (
         kind="strings",
         shortest=0,
         prepare=string_rows.prepare_osa,
+        parameters={"normalize": flag},
         summary="Levenshtein's edits and transpositions of neighbouring letters, none edited twice",
         source="Boytsov 2011; bit-vectors of Hyyro 2003",
     ),
@@ -349,6 +386,8 @@ DISTANCES = (
         metric=True,
         shortest=0,
         prepare=string_rows.prepare_damerau,
+        parameters={"normalize": flag},
+        nonmetric=string_rows.normalized,
         summary="Levenshtein's edits and transpositions, with edits between the letters too",
         source="Damerau 1964; Lowrance & Wagner 1975; Zhao & Sahni 2019",
     ),
@@ -358,6 +397,7 @@ DISTANCES = (
         metric=True,
         shortest=0,
         prepare=string_rows.prepare_hamming,
+        parameters={"normalize": flag},
         check_pair=string_rows.check_one_length,
         summary="number of places with different letters, of strings of one length",
         source="Hamming 1950",
@@ -369,6 +409,8 @@ DISTANCES = (
         metric=True,
         shortest=0,
         prepare=string_rows.prepare_indel,
+        parameters={"normalize": flag},
+        nonmetric=string_rows.normalized,
         summary="least number of insertions and deletions: the lengths less twice that of the "
         "longest common subsequence",
         source="Needleman & Wunsch 1970; bit-vectors of Hyyro 2004",

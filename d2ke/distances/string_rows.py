@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice
-from d2ke._ext import edits, strings
+from d2ke._ext import edits, pairwise, strings
 from d2ke.objects.container import Objects, common_alphabet
 
 _MODES = {"global": strings.GLOBAL, "prefix": strings.PREFIX, "infix": strings.INFIX}
@@ -26,6 +26,18 @@ def not_whole(mode: int = strings.GLOBAL, **_: Any) -> bool:
     return mode != strings.GLOBAL
 
 
+def normalized(normalize: bool = False, **_: Any) -> bool:
+    """Whether distances are divided by lengths, after which no metric is one."""
+    return normalize
+
+
+def whole_if_normalized(**parameters: Any) -> dict[str, Any]:
+    """Refuse to divide by the length of what y is not compared with."""
+    if normalized(**parameters) and not_whole(**parameters):
+        raise ValueError("normalize=True needs mode='global'")
+    return parameters
+
+
 def common_letters(x: Objects, y: Objects) -> tuple[np.ndarray, np.ndarray, int]:
     """Letters of x and y as indices into their common alphabet."""
     if x is y:
@@ -40,24 +52,31 @@ def not_empty(codes: np.ndarray) -> np.ndarray:
     return codes if codes.size else np.zeros(1, dtype=codes.dtype)
 
 
-def prepare_levenshtein(x: Objects, y: Objects, same: bool, mode: int = strings.GLOBAL) -> Any:
+def prepare_levenshtein(
+    x: Objects, y: Objects, same: bool, mode: int = strings.GLOBAL, normalize: bool = False
+) -> Any:
     """Compile Levenshtein's distance."""
-    return strings.levenshtein(*_sides(x, y), same, mode)
+    return _divided(strings.levenshtein(*_sides(x, y), same, mode), normalize)
 
 
-def prepare_osa(x: Objects, y: Objects, same: bool) -> Any:
+def prepare_osa(x: Objects, y: Objects, same: bool, normalize: bool = False) -> Any:
     """Compile the distance of optimal string alignment."""
-    return strings.osa(*_sides(x, y), same)
+    return _divided(strings.osa(*_sides(x, y), same), normalize)
 
 
-def prepare_indel(x: Objects, y: Objects, same: bool) -> Any:
+def prepare_indel(x: Objects, y: Objects, same: bool, normalize: bool = False) -> Any:
     """Compile the distance of insertions and deletions."""
-    return strings.indel(*_sides(x, y), same)
+    return _divided(strings.indel(*_sides(x, y), same), normalize, both=True)
 
 
-def prepare_damerau(x: Objects, y: Objects, same: bool) -> Any:
+def prepare_damerau(x: Objects, y: Objects, same: bool, normalize: bool = False) -> Any:
     """Compile the unrestricted Damerau-Levenshtein distance."""
-    return edits.damerau(*_sides(x, y), same)
+    return _divided(edits.damerau(*_sides(x, y), same), normalize)
+
+
+def _divided(pairs: Any, normalize: bool, both: bool = False) -> Any:
+    """Return the distances, divided by what they are at most if that is wanted."""
+    return pairwise.divide_by_lengths(pairs, both) if normalize else pairs
 
 
 def _sides(x: Objects, y: Objects) -> tuple[Any, ...]:
@@ -66,7 +85,7 @@ def _sides(x: Objects, y: Objects) -> tuple[Any, ...]:
     return x_codes, x.offsets, y_codes, y.offsets, n_letters
 
 
-def prepare_hamming(x: Objects, y: Objects, same: bool) -> Any:
+def prepare_hamming(x: Objects, y: Objects, same: bool, normalize: bool = False) -> Any:
     """Compile Hamming's distance, in letters of 8 bits where they suffice."""
     alphabet, codes = common_alphabet([x, y])
     dtype = np.uint8 if len(alphabet) <= 2**8 else np.uint32
@@ -75,7 +94,7 @@ def prepare_hamming(x: Objects, y: Objects, same: bool) -> Any:
     y_codes = x_codes
     if x is not y:
         y_codes = np.concatenate([codes[1].astype(dtype, copy=False), rest])
-    return edits.hamming(x_codes, x.offsets, y_codes, y.offsets)
+    return _divided(edits.hamming(x_codes, x.offsets, y_codes, y.offsets), normalize)
 
 
 def check_one_length(x_name: str, x: Objects, y_name: str, y: Objects) -> None:

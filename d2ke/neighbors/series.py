@@ -31,6 +31,8 @@ def applies(search: Search) -> bool:
         return False
     if search.pairs.params.get("ground") in ELASTIC_GROUNDS:
         return False
+    if search.pairs.x.missing or search.pairs.y.missing:
+        return False
     return envelope_bytes(search) <= search.room()
 
 

@@ -61,12 +61,13 @@ class Work(NamedTuple):
 
 
 def applies(search: Search) -> bool:
-    """Whether the distance is Levenshtein's of whole strings, and there are enough of them."""
+    """Whether the distance is Levenshtein's of whole strings, as it is, and there are many."""
     pairs = search.pairs
     n, m = pairs.shape
     return (
         pairs.distance == "levenshtein"
         and pairs.params.get("mode", "global") == "global"
+        and not pairs.params.get("normalize", False)
         and n * m >= _FEWEST_PAIRS
         and max(n, m) <= _MOST_PIECES
     )

@@ -48,6 +48,9 @@ class Objects:
         Slices and `concatenate` keep them. A single object ``X[i]`` has them as
         ``X[i].weights``, and `pack` reads them there; what is computed from it
         has none.
+    missing : bool
+        Whether there is NaN among the values, which stands for what is missing; see `pack`. Only
+        ``distance="dtw"`` with ``missing="arow"`` takes such objects.
 
     Examples
     --------
@@ -57,7 +60,7 @@ class Objects:
     (3, 'GATTACA', array([4, 0]))
     """
 
-    __slots__ = ("alphabet", "kind", "letters", "offsets", "values", "weights")
+    __slots__ = ("alphabet", "kind", "letters", "missing", "offsets", "values", "weights")
 
     kind: str
     values: np.ndarray
@@ -65,21 +68,29 @@ class Objects:
     alphabet: np.ndarray | None
     letters: str | None
     weights: np.ndarray | None
+    missing: bool
 
-    def __init__(self, kind, values, offsets, alphabet=None, letters=None, weights=None):
+    def __init__(
+        self, kind, values, offsets, alphabet=None, letters=None, weights=None, missing=False
+    ):
         if hasattr(self, "kind"):
             raise AttributeError("Objects are immutable; they cannot be initialised again")
         own = (None if a is None else _own(a) for a in (values, offsets, alphabet, weights))
-        self._set(kind, *own, letters)
+        self._set(kind, *own, letters, missing)
 
-    def _set(self, kind, values, offsets, alphabet, weights, letters) -> None:
-        """Check arrays that nobody else holds, and keep them where nobody can write to them."""
+    def _set(self, kind, values, offsets, alphabet, weights, letters, missing) -> None:
+        """Check arrays that nobody else holds, and keep them where nobody can write to them.
+
+        `missing`: whether there may be NaN, after which it is looked for.
+        """
         arrays = {"values": values, "offsets": offsets, "alphabet": alphabet, "weights": weights}
         for name, array in arrays.items():
             object.__setattr__(self, name, array)
         object.__setattr__(self, "letters", letters)
         object.__setattr__(self, "kind", kind)
         self._check()
+        missing = bool(missing) and kind == "vectors" and bool(np.isnan(values).any())
+        object.__setattr__(self, "missing", missing)
         for name, array in arrays.items():
             if array is not None and not is_frozen(array):
                 object.__setattr__(self, name, freeze(array))
@@ -140,7 +151,7 @@ class Objects:
 
     def __reduce__(self):
         parts = self.kind, self.values, self.offsets, self.alphabet, self.letters, self.weights
-        return Objects, parts
+        return Objects, (*parts, self.missing) if self.missing else parts
 
     @property
     def lengths(self) -> np.ndarray:
@@ -213,7 +224,8 @@ class Objects:
         source = np.repeat(self.offsets[picked] - offsets[:-1], lengths)
         source += np.arange(offsets[-1])
         weights = None if self.weights is None else self.weights[source]
-        return adopt(self.kind, self.values[source], offsets, self.alphabet, self.letters, weights)
+        values, own = self.values[source], (self.alphabet, self.letters, weights)
+        return adopt(self.kind, values, offsets, *own, missing=self.missing)
 
     def _places(self, index: Any) -> np.ndarray:
         """Return a checked array of integers or booleans."""
@@ -239,6 +251,7 @@ class Objects:
             self.alphabet,
             self.letters,
             None if self.weights is None else self.weights[first:last],
+            self.missing,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -249,7 +262,8 @@ class Objects:
             and self.letters == other.letters
             and np.array_equal(self.offsets, other.offsets)
             and self.dim == other.dim
-            and np.array_equal(_symbols(self), _symbols(other))
+            and self.missing == other.missing
+            and np.array_equal(_symbols(self), _symbols(other), equal_nan=self.missing)
             and (self.weights is None) == (other.weights is None)
             and (self.weights is None or np.array_equal(self.weights, other.weights))
         )
@@ -263,7 +277,8 @@ class Objects:
         if self.kind == "strings":
             return f"<{n} strings over {len(self.alphabet)} letters{span}>"
         weighted = "" if self.weights is None else "weighted "
-        return f"<{n} sequences of {weighted}{self.dim}-dimensional vectors, {self.dtype}{span}>"
+        dtype = f"{self.dtype}, some missing" if self.missing else self.dtype
+        return f"<{n} sequences of {weighted}{self.dim}-dimensional vectors, {dtype}{span}>"
 
 
 def adopt(
@@ -273,11 +288,15 @@ def adopt(
     alphabet: np.ndarray | None = None,
     letters: str | None = None,
     weights: np.ndarray | None = None,
+    missing: bool = False,
 ) -> Objects:
-    """Return Objects over arrays that nobody else holds, or those of Objects, without a copy."""
+    """Return Objects over arrays that nobody else holds, or those of Objects, without a copy.
+
+    `missing`: whether there may be NaN, for what is missing.
+    """
     objects = object.__new__(Objects)
     values, offsets = np.ascontiguousarray(values), np.ascontiguousarray(offsets)
-    objects._set(kind, values, offsets, alphabet, weights, letters)
+    objects._set(kind, values, offsets, alphabet, weights, letters, missing)
     return objects
 
 
@@ -330,7 +349,8 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
         if any(part.weights is not None for part in parts):
             weights = np.concatenate([_weights_or_equal(part) for part in parts])
         values = np.concatenate([part.values for part in parts])
-        return adopt("vectors", values, offsets, weights=weights)
+        missing = any(part.missing for part in parts)
+        return adopt("vectors", values, offsets, weights=weights, missing=missing)
     alphabet, recoded = common_alphabet(parts)
     values = np.concatenate(recoded).astype(code_dtype(len(alphabet)))
     return adopt("strings", values, offsets, alphabet, first.letters)
@@ -366,6 +386,27 @@ def refuse_weights(objects: Objects, name: str, user: str) -> None:
         raise TypeError(
             f"{user} does not use weights, but {name} has them; pack the vectors without weights"
         )
+
+
+def refuse_missing(objects: Objects, name: str) -> None:
+    """Raise if values of the objects are missing."""
+    if objects.missing:
+        refuse_value(objects.values, objects.offsets, np.isnan(objects.values), name)
+
+
+def refuse_value(values: np.ndarray, offsets: np.ndarray, wrong: np.ndarray, name: str) -> None:
+    """Raise if a value is wrong, with its object and position."""
+    if not wrong.any():
+        return
+    at, channel = np.argwhere(wrong)[0]
+    i = np.searchsorted(offsets, at, side="right") - 1
+    value, hint = values[at, channel], ""
+    if np.isnan(value):
+        hint = "; of the distances only 'dtw' takes values that are missing, with missing='arow'"
+    raise ValueError(
+        f"{name}[{i}] has {value} at position ({at - offsets[i]}, {channel}); every value must be "
+        f"finite{hint}"
+    )
 
 
 def _weights_or_equal(objects: Objects) -> np.ndarray:

@@ -11,7 +11,15 @@ import numpy as np
 
 from d2ke._base.checks import choice, flag
 from d2ke._base.memory import needs
-from d2ke.objects.container import OBJECT_KINDS, Objects, adopt, code_dtype, offsets_of
+from d2ke.objects.container import (
+    OBJECT_KINDS,
+    Objects,
+    adopt,
+    code_dtype,
+    offsets_of,
+    refuse_missing,
+    refuse_value,
+)
 from d2ke.objects.readings import Layout
 from d2ke.objects.tokens import holds_tokens, index_tokens, is_token_list
 from d2ke.objects.weighted_vectors import weights_of_items
@@ -39,6 +47,7 @@ def pack(
     lengths: Any = None,
     channels_first: bool | None = None,
     weights: Any = None,
+    missing: bool = False,
     name: str = "items",
 ) -> Objects:
     """Pack objects of unequal sizes into one contiguous, immutable collection.
@@ -74,6 +83,9 @@ def pack(
         Of a numeric array that goes with padded items and `lengths`, as much of
         each row counts. Only some distances use weights, the others refuse
         them.
+    missing : bool
+        Whether NaN stands for values that are missing, and is kept. Such objects are for
+        ``distance="dtw"`` with ``missing="arow"``; all else refuses them.
     name : str
         What errors call the argument.
 
@@ -91,7 +103,7 @@ def pack(
         `str`, complex numbers, a `str` instead of a sequence of them); tokens that
         are unhashable, floats or of types that no file can hold.
     ValueError
-        No items; NaN or infinity (naming the item and the position); different
+        No items; infinity, or NaN without `missing` (naming the item and the position); different
         numbers of channels; integers that float64 cannot hold; wrong shapes or
         lengths; weights that do not fit the objects.
 
@@ -119,12 +131,13 @@ def pack(
         choice("kind", kind, OBJECT_KINDS)
     said = channels_first is not None
     layout = Layout(said and flag("channels_first", channels_first), said)
+    layout = replace(layout, missing=flag("missing", missing))
     return pack_items(items, layout, name, kind, lengths, weights)
 
 
-def as_objects(name: str, items: Any, kind: str | None = None) -> Objects:
+def as_objects(name: str, items: Any, kind: str | None = None, missing: bool = False) -> Objects:
     """Pack an argument of a function that takes what `pack` takes; of one kind, if it is said."""
-    return pack_items(items, Layout.unsaid(name), name, kind)
+    return pack_items(items, replace(Layout.unsaid(name), missing=missing), name, kind)
 
 
 def pack_items(
@@ -154,6 +167,8 @@ def _unweighted(items: Any, layout: Layout, name: str, kind: str | None, lengths
             raise TypeError(f"{name} is packed already: lengths and channels_first do not apply")
         if kind is not None and items.kind != kind:
             raise TypeError(f"{name} holds {items.kind}, but {kind} are needed")
+        if not layout.missing:
+            refuse_missing(items, name)
         return items
     padded = items.shape[1:] if _is_padded(items) else None
     items = _as_list(items, lengths, layout.channels_first, name)
@@ -258,19 +273,16 @@ def _pack_vectors(
             )
     values = np.concatenate(arrays)
     offsets = offsets_of(np.array([len(array) for array in arrays]))
-    finite = np.isfinite(values)
-    if not finite.all():
-        at, channel = np.argwhere(~finite)[0]
-        i = np.searchsorted(offsets, at, side="right") - 1
-        raise ValueError(
-            f"{name}[{i}] has {values[at, channel]} at position ({at - offsets[i]}, {channel}); "
-            "every value must be finite"
-        )
+    if layout.missing:
+        values[np.isnan(values)] = np.nan  # of one bit pattern, as digests compare
+        refuse_value(values, offsets, np.isinf(values), name)
+    else:
+        refuse_value(values, offsets, ~np.isfinite(values), name)
     if padded is None:
         layout.warn(name, [array.shape for array in arrays])
     elif len(padded) == 2:
         layout.warn(name, [padded[::-1] if layout.channels_first else padded])
-    return adopt("vectors", values, offsets)
+    return adopt("vectors", values, offsets, missing=layout.missing)
 
 
 def _array(item: Any, name: str) -> np.ndarray:
@@ -321,6 +333,8 @@ def _weighted(objects: Objects, weights: Any, name: str) -> Objects:
         raise TypeError(f"weights go with vectors, but {name} holds {objects.kind}")
     if objects.weights is not None:
         raise TypeError(f"{name} has weights already")
+    if objects.missing:
+        raise TypeError(f"{name} has values that are missing; no distance takes them and weights")
     if not isinstance(weights, (Sequence, np.ndarray)) or isinstance(weights, (str, bytes)):
         raise TypeError(
             f"weights must be a sequence of arrays, one for each object of {name}; got "

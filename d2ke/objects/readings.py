@@ -15,11 +15,15 @@ from d2ke.objects.tokens import letters_of
 
 @dataclass(frozen=True)
 class Layout:
-    """Whether 2-D items are (dim, length), whether the user said so, and what to write for it."""
+    """Whether 2-D items are (dim, length), whether the user said so, and what to write for it.
+
+    `missing`: whether NaN stands for values that are missing; it is refused else.
+    """
 
     channels_first: bool = False
     said: bool = False
     advice: str = "channels_first={}"
+    missing: bool = False
 
     @classmethod
     def unsaid(cls, name: str) -> Layout:

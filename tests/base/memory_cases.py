@@ -98,12 +98,16 @@ def distance_matrix(n, m):
     return partial(d2ke.distance_matrix, X, Y, "levenshtein", **ONE)
 
 
-@variants("distance", "mhd", "emd", "kernel", "twe", "ddtw")({"n": 300_000}, tiny={"n": 30})
+@variants("distance", "mhd", "emd", "kernel", "twe", "ddtw", "dtw")({"n": 300_000}, tiny={"n": 30})
 def of_large_objects(n, distance):
     X, Y = series(n // 10, 20, 2), series(2, 3, 2)
     if distance == "mhd":
         X, Y = series(n // 2, 20), series(2, 3)
     params = {"sigma": 1.0} if distance == "kernel" else {}
+    if distance == "dtw":
+        first = np.vstack([np.full((1, 2), np.nan), X[0][1:]])
+        X = d2ke.concatenate([d2ke.pack([first], missing=True, channels_first=False), X[1:]])
+        params = {"missing": "arow"}
     return partial(d2ke.distance_matrix, X, Y, distance, **ONE, **params)
 
 

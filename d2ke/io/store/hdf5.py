@@ -207,7 +207,7 @@ def put_objects(group: h5py.Group, objects: Objects, image: Image | None = None)
                 group[name] = part
             else:
                 image.place(group, name, part)
-        elif part is not None:
+        elif part:
             group.attrs[name] = part
 
 
@@ -246,7 +246,9 @@ def get_objects(group: h5py.Group, items: slice | None = None) -> Objects:
         if name in stored
     }
     for name, values in parts.items():
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
+        missing = name == "values" and group.attrs.get("missing", False)
+        wrong = np.isinf if missing else lambda array: ~np.isfinite(array)
+        if values.dtype.kind == "f" and wrong(values).any():
             raise ValueError(f"{group.name} has {name} that are not finite")
     if "weights" in parts and parts["weights"].min(initial=0) < 0:
         raise ValueError(f"{group.name} has negative weights")

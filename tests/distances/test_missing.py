@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dynamic time warping of series with missing values, DTW-AROW, against its definition."""
+
+import math
+import pickle
+
+import h5py
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+
+import d2ke
+
+pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
+
+NAN = np.nan
+AROW = {"distance": "dtw", "missing": "arow"}
+TOLERANCE = {np.float64: 1e-12, np.float32: 1e-5}
+
+
+def packed(items):
+    return d2ke.pack(items, channels_first=False, missing=True)
+
+
+def distances(X, Y=None, **params):
+    return d2ke.distance_matrix(
+        packed(X), None if Y is None else packed(Y), **AROW, n_threads=1, **params
+    )
+
+
+def punch(rng, item, share):
+    """Return a series with some of its numbers missing, but not all of its vectors."""
+    item, kept = item.copy(), rng.integers(len(item))
+    whole = item[kept].copy()
+    item[rng.random(item.shape) < share] = NAN
+    item[kept] = whole
+    return item
+
+
+@given(
+    pair=reference.vector_pairs(dims=(1, 2, 3, 5)),
+    window=st.one_of(st.none(), st.just("rws"), st.integers(0, 14)),
+    ground=st.sampled_from(["euclidean", "sqeuclidean"]),
+    share=st.sampled_from([0.0, 0.1, 0.3, 0.9]),
+    seed=st.integers(0, 2**32),
+)
+def test_reference(isa, pair, window, ground, share, seed):
+    rng = np.random.default_rng(seed)
+    X, Y = ([punch(rng, item, share) for item in side] for side in pair)
+    given = {"window": window, "ground": ground}
+    wanted = reference.matrix(reference.dtw, X, Y, missing="arow", **given)
+    D = distances(X, Y, **given)
+    assert D.dtype == X[0].dtype
+    np.testing.assert_allclose(D, wanted, rtol=TOLERANCE[D.dtype.type])
+    reference.same(distances(Y, X, **given).T.copy(), D)
+    reference.same(distances(X, **given), distances(X, X, **given))
+    # Where nothing is missing, the bits are those of dynamic time warping.
+    whole = [[not np.isnan(item).any() for item in side] for side in (X, Y)]
+    if any(whole[0]) and any(whole[1]):
+        own = (
+            d2ke.pack([items[i] for i in np.flatnonzero(good)], channels_first=False)
+            for items, good in zip((X, Y), whole, strict=True)
+        )
+        reference.same(D[np.ix_(*whole)], d2ke.distance_matrix(*own, "dtw", **given))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("dim", "window"), [(1, None), (2, 3), (4, None)])
+def test_every_pair_of_lengths(isa, dim, window, dtype):
+    # Strips and tiles end at every possible place.
+    rng = np.random.default_rng(dim)
+    lengths = list(range(1, 20))
+    X, Y = (
+        [punch(rng, v, 0.15 / dim) for v in reference.draw_vectors(rng, lengths, dim, dtype)]
+        for _ in range(2)
+    )
+    wanted = reference.matrix(reference.dtw, X, Y, window=window, missing="arow")
+    assert np.isfinite(wanted).sum() > 100
+    assert np.isinf(wanted).sum() > 10
+    np.testing.assert_allclose(distances(X, Y, window=window), wanted, rtol=TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "scale"), [(np.float64, 1e200), (np.float64, 1e-200), (np.float32, 1e30)]
+)
+@pytest.mark.parametrize("dim", [1, 3])
+def test_extreme_magnitudes(isa, dtype, scale, dim):
+    rng = np.random.default_rng(3)
+    series = reference.draw_vectors(rng, [4, 7, 3, 6], dim)
+    X = [(punch(rng, v, 0.2 / dim) * scale).astype(dtype) for v in series]
+    wanted = reference.matrix(reference.dtw, X, X, missing="arow")
+    np.testing.assert_allclose(distances(X), wanted, rtol=TOLERANCE[dtype])
+
+
+def paths(n, m):
+    """All warping paths, as lists of pairs."""
+    if n == m == 1:
+        return [[(0, 0)]]
+    before = [(i, j) for i, j in ((n - 1, m), (n, m - 1), (n - 1, m - 1)) if i and j]
+    return [[*path, (n - 1, m - 1)] for i, j in before for path in paths(i, j)]
+
+
+def by_paths(x, y):
+    """The definition in words: what is missing, and what it is paired with, have one pair each."""
+    best = math.inf
+    for path in paths(len(x), len(y)):
+        total = 0.0
+        for i, j in path:
+            if not (math.isnan(x[i]) or math.isnan(y[j])):
+                total += abs(x[i] - y[j])
+            elif sum(i == a or j == b for a, b in path) > 1:
+                total = math.inf
+        best = min(best, total)
+    observed = sum(not math.isnan(v) for v in (*x, *y))
+    return best * (len(x) + len(y)) / observed
+
+
+def test_all_paths():
+    rng = np.random.default_rng(8)
+    for n in range(1, 6):
+        for m in range(1, 6):
+            x, y = (punch(rng, rng.standard_normal((k, 1)), 0.3) for k in (n, m))
+            wanted = by_paths(x.ravel().tolist(), y.ravel().tolist())
+            np.testing.assert_allclose(distances([x], [y])[0, 0], wanted, rtol=1e-12)
+
+
+def test_values_of_the_authors_package():
+    # Its tests' examples; it takes the root of sums of squares and of the correction.
+    x, y = [1.0, 1, 2, 2, 10, 1, 1], [1.0, 1, NAN, NAN, 2, 13, 13, 1, 1, 1]
+    D = distances([x], [y], ground="sqeuclidean")
+    np.testing.assert_allclose(D, 2 * 3**2 * 17 / 15, rtol=1e-15)
+    for dim in (2, 3, 10):
+        X, Y = (np.tile(np.array(v)[:, None] / np.sqrt(dim), dim) for v in (x, y))
+        Y[2, 1:] = 0.5  # a vector without one of its channels is missing
+        D = distances([X], [Y], ground="sqeuclidean")
+        np.testing.assert_allclose(D, 2 * 3**2 * 17 / 15, rtol=1e-14)
+
+
+def test_paths_that_there_are_not():
+    x = np.array([0, 0, 1, 1.5, 1.7, 0.8, 0.4, 0.4, 1.1, 0, 0, 0.3, 0.3, 0, 0]) + 0.15
+    y = np.array([0, 1, 1.5, 1.5, 1.3, 0, 0, 1.1, 1.1, 1.1, 0])
+    x[[0, 1, *range(8, 15)]] = NAN
+    y[[0, 1, 2, *range(7, 11)]] = NAN
+    assert np.isfinite(distances([x], [y]))  # barely
+    y[3] = NAN
+    assert distances([x], [y]) == np.inf
+    assert distances([[1.0, NAN]], [[1.0, NAN]]) == 0
+    assert distances([[1.0, NAN]], [[1.0]]) == np.inf
+    assert d2ke.d2ke_embed(packed([[1.0, NAN]]), [[1.0]], gamma=1.0, **AROW) == 0
+
+
+def test_bits_do_not_depend_on_the_company(isa):
+    rng = np.random.default_rng(11)
+    for dtype, dim in ((np.float64, 1), (np.float32, 2), (np.float64, 3), (np.float32, 7)):
+        lengths = rng.integers(1, 30, 41).tolist()
+        items = reference.draw_vectors(rng, lengths, dim, dtype)
+        X = packed([punch(rng, v, 0.1 * (i % 3 == 0)) for i, v in enumerate(items)])
+        D = d2ke.distance_matrix(X, **AROW, n_threads=1)
+        reference.same(d2ke.distance_matrix(X, **AROW, n_threads=3), D)
+        rows, columns = rng.permutation(41)[:13], rng.permutation(41)[:5]
+        part = d2ke.distance_matrix(X[rows], X[columns], **AROW)
+        reference.same(part, D[np.ix_(rows, columns)])
+        whole = ~np.array([np.isnan(item).any() for item in X])
+        assert not X[whole].missing
+        reference.same(d2ke.distance_matrix(X[whole], distance="dtw"), D[np.ix_(whole, whole)])
+
+
+def some_series(n=30):
+    rng = np.random.default_rng(5)
+    items = reference.draw_vectors(rng, rng.integers(3, 12, n).tolist(), 2)
+    return packed([punch(rng, item, 0.1) for item in items])
+
+
+def test_features_and_gram_matrices():
+    X = some_series()
+    D = d2ke.distance_matrix(X, X[:7], **AROW)
+    Z = d2ke.d2ke_embed(X, X[:7], gamma=0.3, **AROW)
+    reference.same(Z, d2ke.d2ke_features(D, 0.3))
+    K = d2ke.d2ke_gram(X, omega=X[:7], gamma=0.3, **AROW)
+    np.testing.assert_allclose(K, Z @ Z.T, rtol=1e-12)
+    square = d2ke.distance_matrix(X, **AROW)
+    S = d2ke.dsk_gram(square, gamma=0.3)
+    np.testing.assert_array_equal(S > 0, np.isfinite(square))
+
+
+@pytest.mark.parametrize("params", [{}, {"window": 2}])
+def test_neighbours(params):
+    X = some_series(60)
+    D = d2ke.distance_matrix(X, **AROW, **params)
+    indices, near = d2ke.nearest(X, k=3, **AROW, **params)
+    np.fill_diagonal(D, np.inf)
+    np.testing.assert_array_equal(near, np.sort(D)[:, :3])
+    np.testing.assert_array_equal(np.take_along_axis(D, indices, 1), near)
+    radius = np.quantile(D[np.isfinite(D)], 0.3)
+    graph = d2ke.within(X, radius=radius, **AROW, **params).toarray()
+    np.testing.assert_array_equal(graph[graph > 0], D[graph > 0])
+    assert (graph > 0).sum() == (radius >= D).sum()
+    # Nothing missing: found by bounds, at the same distances.
+    whole = d2ke.pack([np.nan_to_num(item) for item in X], channels_first=False)
+    _, near = d2ke.nearest(whole, k=3, **AROW, **params)
+    reference.same(near, d2ke.nearest(whole, k=3, distance="dtw", **params)[1])
+
+
+def test_files(tmp_path):
+    X = some_series()
+    store = tmp_path / "D.h5"
+    D = d2ke.distance_matrix(X, **AROW)
+    d2ke.distance_matrix(X, **AROW, out=store)
+    with h5py.File(store) as file:
+        np.testing.assert_array_equal(file["Z"], D)
+    d2ke.distance_matrix(X, **AROW, out=store, resume=True)
+    other = packed([np.nan_to_num(X[0], nan=3.0), *X][: len(X)])
+    with pytest.raises(ValueError, match="made from something else: X was"):
+        d2ke.distance_matrix(other, **AROW, out=store, resume=True)
+    d2ke.io.save_features(tmp_path / "Z.h5", D, omega=X)
+    read = d2ke.io.load_features(tmp_path / "Z.h5").omega
+    assert read == X
+    assert read.missing
+
+
+def test_collections():
+    X = some_series()
+    assert X.missing
+    assert "some missing" in repr(X)
+    assert pickle.loads(pickle.dumps(X)) == X
+    assert X == d2ke.pack(X, missing=True) == d2ke.concatenate([X[:9], X[9:]])
+    assert d2ke.pack([np.nan_to_num(item) for item in X], channels_first=False) != X
+    whole = [i for i, item in enumerate(X) if not np.isnan(item).any()]
+    assert not X[whole].missing
+    assert d2ke.pack(X[whole]) is not None
+    assert not d2ke.pack([[1.0, 2.0]], missing=True).missing
+    # NaN of other bit patterns are no other series.
+    odd = np.array([0x7FF8000000000123], np.uint64).view(np.float64)
+    assert packed([[*odd, 1.0]]).values.tobytes() == packed([[NAN, 1.0]]).values.tobytes()
+
+
+SOME = [[1.0, 2.0], [NAN, 1.0]]
+
+
+@pytest.mark.parametrize("distance", [n for n in d2ke.distance_names() if n != "dtw"])
+def test_all_other_distances_refuse(distance):
+    if distance in reference.STRINGS:
+        return
+    with pytest.raises(ValueError, match=r"X\[1\] has nan at .* 'dtw' .* missing='arow'"):
+        d2ke.distance_matrix(packed(SOME), distance=distance, **reference.given(distance))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda X: d2ke.distance_matrix(SOME, distance="dtw"), ValueError, "missing='arow'"),
+        (lambda X: d2ke.distance_matrix(X, distance="dtw"), ValueError, r"X\[1\] has nan"),
+        (
+            lambda X: d2ke.distance_matrix(X, distance="dtw", missing="error"),
+            ValueError,
+            r"X\[1\] has nan at position \(0, 0\); .* missing='arow'",
+        ),
+        (lambda X: d2ke.pack(X), ValueError, r"items\[1\] has nan at position \(0, 0\)"),
+        (lambda X: d2ke.pack([[NAN, np.inf]], missing=True), ValueError, "has inf .* finite$"),
+        (lambda X: d2ke.pack(["a"], missing=1), TypeError, "missing must be"),
+        (lambda X: d2ke.pack(X, missing=True, weights=[[1, 1]] * 2), TypeError, "are missing"),
+        (
+            lambda X: d2ke.distance_matrix([[NAN], [1.0]], **AROW),
+            ValueError,
+            r"every vector of X\[0\] is missing",
+        ),
+        (
+            lambda X: d2ke.distance_matrix(X, **AROW, ground="manhattan"),
+            ValueError,
+            "missing='arow' needs ground='euclidean' or 'sqeuclidean'; got 'manhattan'",
+        ),
+        (
+            lambda X: d2ke.distance_matrix(X, distance="dtw", missing="zero"),
+            ValueError,
+            "missing must be one of error, arow; got 'zero'",
+        ),
+        (lambda X: d2ke.distance_matrix(X, distance="msm", missing="arow"), TypeError, "missing"),
+        (lambda X: d2ke.align([1.0], [2.0], **AROW), ValueError, "align needs missing='error'"),
+        (lambda X: d2ke.align([1.0, NAN], [2.0], **AROW), ValueError, "x has nan"),
+        (lambda X: d2ke.random_segments(2, X, length=1, seed=0), ValueError, r"X\[1\] has nan"),
+        (lambda X: d2ke.d2ke_train([0, 1], X), ValueError, r"X\[1\] has nan"),
+        (lambda X: d2ke.datasets.standardize(X), ValueError, r"train\[1\] has nan"),
+        (lambda X: d2ke.Objects("strings", X.values[:, 0], X.offsets), TypeError, "strings"),
+    ],
+)
+def test_what_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call(packed(SOME))
