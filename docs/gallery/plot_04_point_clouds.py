@@ -55,13 +55,14 @@ y = np.arange(320) % 4
 clouds = d2ke.pack([scan(shapes[label]) for label in y])
 print(clouds)
 
-fig = plt.figure(figsize=(10, 3), layout="constrained")
+fig = plt.figure(figsize=(10, 3))
+fig.subplots_adjust(left=0.02, right=0.94, bottom=0.08, wspace=0.25)
 for k in range(4):
     ax = fig.add_subplot(1, 4, k + 1, projection="3d")
     ax.scatter(*clouds[k].T, s=6, c=clouds[k][:, 2], cmap="viridis")
     ax.set(title=f"{names[k]}, {len(clouds[k])} points", xlabel="x", ylabel="y", zlabel="z")
     ax.set(xticks=[-1, 0, 1], yticks=[-1, 0, 1], zticks=[-1, 0, 1])
-    ax.set_box_aspect((1, 1, 1), zoom=0.85)
+    ax.set_box_aspect((1, 1, 1), zoom=0.9)
 plt.show()
 
 # %%

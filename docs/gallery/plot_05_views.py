@@ -54,7 +54,7 @@ for ax, (name, chain) in zip(axes, views.items(), strict=True):
         ax.plot(seen[0], label=names[k])
     ax.set(title=name, xlabel="time step")
 axes[0].set_ylabel("value")
-axes[0].legend(fontsize=7)
+axes[2].legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
 plt.show()
 
 # %%

@@ -4,8 +4,8 @@ Coresets: few points for many
 =============================
 
 A *coreset* is a small part of a point set that stands for all of it. Here its distance to the
-whole is the kernel distance: the difference of the two densities that one gets by putting a
-Gaussian of width sigma on every point. ``kernel_coreset`` chooses the points so that this is
+whole is the kernel distance: how different the two are when both are smoothed by a Gaussian,
+whose width is in proportion to sigma. ``kernel_coreset`` chooses the points so that this is
 small.
 """
 

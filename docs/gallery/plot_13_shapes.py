@@ -4,7 +4,7 @@ Alignment of shapes
 ===================
 
 Two outlines of the same thing, one of them turned, moved, and with other vertices.
-``kernel_align`` finds the motion that makes their kernel distance least. No vertex needs a
+``kernel_align`` searches for the motion that makes their kernel distance least. No vertex needs a
 partner: the outlines are compared as wholes.
 """
 
