@@ -57,6 +57,9 @@ const measure = () => document.body.setAttribute("data-measured", JSON.stringify
       width: page.documentElement.clientWidth,
       content: page.documentElement.scrollWidth,
       title: page.title,
+      hidden: [...page.querySelectorAll("article, article section, article dl, article p")]
+        .filter(one => one.clientWidth && one.scrollWidth > one.clientWidth + 1)
+        .map(one => one.textContent.slice(0, 80)),
       pictures: pictures.map(one => one.complete ? one.naturalWidth : 0),
       results: [...page.querySelectorAll("#search-results li a")].map(one => one.textContent),
     }};
@@ -176,6 +179,7 @@ def test_pages_in_a_browser(browser, site, tmp_path, name):
         # A scroll bar of the page may take some of the width; nothing is wider than what is left.
         assert width - 20 <= frame["width"] <= width
         assert frame["content"] == frame["width"]
+        assert frame["hidden"] == []
         assert "d2ke" in frame["title"]
         assert all(natural > 0 for natural in frame["pictures"])
         if name == "search":
