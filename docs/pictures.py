@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The pictures of the page Concepts: ``python docs/pictures.py`` writes them beside it.
+
+The data are installed with d2ke: the Japanese vowels (series) and splice (DNA strings).
+"""
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import d2ke
+
+HERE = Path(__file__).parent / "start"
+PAPER = {"dpi": 80, "facecolor": "white", "metadata": {"Software": None}}
+TWO = {"figsize": (9, 3.4), "layout": "constrained"}
+COLOURS = plt.get_cmap("tab10").colors
+
+
+def vowels():
+    """Return the spoken vowels as series, and the speakers as numbers."""
+    data = d2ke.datasets.load("japanese-vowels")
+    return data.objects, np.unique(data.labels, return_inverse=True)[1]
+
+
+def save(figure, name):
+    """Write one picture."""
+    figure.savefig(HERE / name, bbox_inches="tight", **PAPER)
+    plt.close(figure)
+
+
+def overview():
+    """Draw objects, their distances to random objects, and a map of their features."""
+    X, y = vowels()
+    omega = d2ke.random_segments(256, X, length=(3, 12), seed=0)
+    D = d2ke.distance_matrix(X, omega, "dtw")
+    Z = d2ke.d2ke_features(D, gamma=1 / np.median(D))
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
+    rows = np.concatenate([np.flatnonzero(y == speaker)[:3] for speaker in range(3)])
+    for shift, i in enumerate(rows):
+        left.plot(X[i][:, 0] + 1.2 * shift, color=COLOURS[y[i]], linewidth=1.5)
+    left.set(title="objects: series of unequal length", xlabel="time", yticks=[])
+    rows = np.concatenate([np.flatnonzero(y == speaker)[:10] for speaker in range(3)])
+    middle.imshow(D[rows, :30], cmap="viridis_r", aspect="auto")
+    middle.set(title="distances to random objects", xlabel="random object", ylabel="object")
+    U, s, _ = np.linalg.svd(Z - Z.mean(axis=0), full_matrices=False)
+    for speaker in range(9):
+        right.scatter(*(U[y == speaker, :2] * s[:2]).T, s=9, color=COLOURS[speaker])
+    right.set(title="features: a map, one colour a speaker", xticks=[], yticks=[])
+    save(figure, "overview.png")
+
+
+def distances():
+    """Draw two warped series, and the distances of thirty, ordered by speaker."""
+    X, y = vowels()
+    a, b = X[0], X[1]
+    path = d2ke.align(a, b, "dtw")
+    figure, (left, right) = plt.subplots(1, 2, **TWO)
+    left.plot(a[:, 0] + 2, marker=".", color=COLOURS[0])
+    left.plot(b[:, 0], marker=".", color=COLOURS[1])
+    for i, j in path.pairs:
+        left.plot([i, j], [a[i, 0] + 2, b[j, 0]], color="0.7", linewidth=0.8, zorder=0)
+    left.set(title=f"dtw = {path.value:.2f}: the sum of the grey steps", xlabel="time", yticks=[])
+    rows = np.concatenate([np.flatnonzero(y == speaker)[:10] for speaker in range(3)])
+    shown = right.imshow(d2ke.distance_matrix(X[rows], distance="dtw"), cmap="viridis_r")
+    right.set(title="distances of 30 series, 10 of each speaker")
+    figure.colorbar(shown)
+    save(figure, "distances.png")
+
+
+def random_objects():
+    """Draw two random series, and how far the series of three speakers are from them."""
+    X, y = vowels()
+    omega = d2ke.random_segments(2, X, length=(4, 12), seed=3)
+    D = d2ke.distance_matrix(X, omega, "dtw")
+    figure, (left, right) = plt.subplots(1, 2, **TWO)
+    for i in (0, 30, 60):
+        left.plot(
+            X[i][:, 0], color=COLOURS[y[i]], linewidth=1, label=f"object of speaker {y[i] + 1}"
+        )
+    for j, style in enumerate(("--", ":")):
+        random = omega[j][:, 0]
+        left.plot(random, color="black", linestyle=style, linewidth=2.5, label=f"omega {j + 1}")
+    left.set(title="two random objects", xlabel="time", yticks=[])
+    left.legend(fontsize=7)
+    for speaker in range(3):
+        name = f"speaker {speaker + 1}"
+        right.scatter(*D[y == speaker].T, s=12, color=COLOURS[speaker], label=name)
+    right.set(title="each object by its two distances")
+    right.set(xlabel="distance to omega 1", ylabel="distance to omega 2")
+    right.legend(fontsize=7)
+    save(figure, "random-objects.png")
+
+
+def accuracy(y, train, test, Z):
+    """Return the percentage of test labels that a linear model of the features has right."""
+    Z = d2ke.Scaling.fit(Z[train], "standard").apply(Z)
+    model = d2ke.train_least_squares(y[train], Z[train], C=1.0)
+    return d2ke.predict(y[test], Z[test], model)[1][0]
+
+
+def strings():
+    """Return the distances of splice's strings to random ones, labels and a division."""
+    data = d2ke.datasets.load("splice")
+    train, test = data.split(seed=0)
+    omega = d2ke.markov_strings(2048, data.objects[train], length=(60, 100), seed=0)
+    return d2ke.distance_matrix(data.objects, omega, "levenshtein"), data.labels, train, test
+
+
+def gammas(D, y, train, test):
+    """Draw what exp(-gamma d) makes of distances, and accuracy against gamma."""
+    figure, (left, right) = plt.subplots(1, 2, **TWO)
+    left.hist(D[::10].ravel(), bins=np.arange(25, 90) - 0.5, color="0.85", density=True)
+    left.set(title="distances (grey) and features", xlabel="distance d", yticks=[])
+    curves = left.twinx()
+    grid = np.linspace(0, 90, 200)
+    for gamma in (0.001, 0.03, 0.3):
+        curves.plot(grid, np.exp(-gamma * grid), label=f"gamma = {gamma}")
+    curves.set(ylabel="exp(-gamma d)", ylim=(0, 1.02))
+    curves.legend(fontsize=7)
+    values = np.geomspace(0.001, 3, 12)
+    found = [accuracy(y, train, test, d2ke.d2ke_features(D[:, :1024], gamma)) for gamma in values]
+    right.semilogx(values, found, marker="o")
+    right.set(title="DNA strings, R = 1024", xlabel="gamma", ylabel="accuracy, %")
+    save(figure, "gamma.png")
+
+
+def numbers(D, y, train, test):
+    """Draw accuracy and the kernel's error against R."""
+    figure, (left, right) = plt.subplots(1, 2, **TWO)
+    sizes = 2 ** np.arange(3, 12)
+    found = [accuracy(y, train, test, d2ke.d2ke_features(D[:, :R], 0.01)) for R in sizes]
+    left.semilogx(sizes, found, marker="o", base=2)
+    left.set(title="DNA strings", xlabel="R", ylabel="accuracy, %")
+    error = []
+    for R in sizes[:-1]:
+        parts = [d2ke.d2ke_features(D[train[:400], k * R : (k + 1) * R], 0.01) for k in (0, 1)]
+        K = [part @ part.T for part in parts]
+        error.append(np.abs(K[0] - K[1]).max())
+    right.loglog(sizes[:-1], error, marker="o", label="measured")
+    right.loglog(sizes[:-1], error[0] * np.sqrt(sizes[0] / sizes[:-1]), "--", label="1 / sqrt(R)")
+    right.set(title="largest difference of two kernels", xlabel="R")
+    right.legend()
+    save(figure, "R.png")
+
+
+if __name__ == "__main__":
+    overview()
+    distances()
+    random_objects()
+    problem = strings()
+    gammas(*problem)
+    numbers(*problem)

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The site: every public name is in the reference, and a browser without a window reads it.
+
+``D2KE_SITE`` is the folder of the built site; without it, or without a browser, only the pages'
+sources are tested.
+"""
+
+import inspect
+import json
+import os
+import re
+import shutil
+import subprocess
+import threading
+from functools import partial
+from html import unescape
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+import d2ke
+import matlab_compat
+
+DOCS = Path(__file__).parent.parent / "docs"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+WIDTHS = (400, 1200)
+THEME_SAYS = ("[PST]: ", "Got invalid theme mode: .")  # that it follows the system's theme
+PAGES = {
+    "front": "index.html",
+    "guide": "stores.html",
+    "distances": "distances.html",
+    "concepts": "start/concepts.html",
+    "glossary": "start/glossary.html",
+    "benchmarks": "benchmarks.html",
+    "reference": "reference/generated/d2ke.distance_matrix.html",
+    "search": "search.html?q=distance_matrix",
+    "gallery": "gallery_pages/index.html",
+    "example": "gallery_pages/plot_*.html",
+}
+# Frames of one page; what is measured after a while goes to an attribute of the body.
+FRAMES = """\
+<!DOCTYPE html>
+<html><body><script>
+const frames = {widths}.map(width => {{
+  const frame = document.createElement("iframe");
+  frame.src = "{page}";
+  frame.style = `width: ${{width}}px; height: 900px; border: 0`;
+  document.body.append(frame);
+  return frame;
+}});
+const measure = () => document.body.setAttribute("data-measured", JSON.stringify(
+  frames.map(frame => {{
+    const page = frame.contentDocument;
+    const pictures = [...page.querySelectorAll("article img")];
+    return {{
+      width: page.documentElement.clientWidth,
+      content: page.documentElement.scrollWidth,
+      title: page.title,
+      hidden: [...page.querySelectorAll("article, article section, article dl, article p")]
+        .filter(one => one.clientWidth && one.scrollWidth > one.clientWidth + 1)
+        .map(one => one.textContent.slice(0, 80)),
+      pictures: pictures.map(one => one.complete ? one.naturalWidth : 0),
+      results: [...page.querySelectorAll("#search-results li a")].map(one => one.textContent),
+    }};
+  }})));
+window.onload = () => setTimeout(measure, 4000);
+</script></body></html>
+"""
+
+
+def listed():
+    """Return the names of the reference's pages, by module."""
+    names = {}
+    for page in (DOCS / "reference").glob("*.rst"):
+        for module, rows in re.findall(
+            r"currentmodule:: (\S+)\n\n\.\. autosummary::\n.*?\n\n((?:   \w+\n)+)",
+            page.read_text(),
+            re.S,
+        ):
+            names.setdefault(module, []).extend(rows.split())
+    return names
+
+
+def test_every_public_name_is_in_the_reference_once():
+    pytest.importorskip("sklearn")
+    from d2ke import estimators
+
+    names = listed()
+    for module in (d2ke, d2ke.datasets, d2ke.io, estimators, matlab_compat):
+        public = {
+            name
+            for name in module.__all__
+            if not inspect.ismodule(getattr(module, name)) and name != "__version__"
+        }
+        assert sorted(names[module.__name__]) == sorted(public)
+    for module in (d2ke.samplers, d2ke.views):
+        public = {
+            name
+            for name, thing in vars(module).items()
+            if inspect.isfunction(thing)
+            and thing.__module__ == module.__name__
+            and not name.startswith("_")
+        }
+        assert set(names[module.__name__]) == public
+
+
+def test_the_glossary_has_the_terms_of_the_papers():
+    glossary = (DOCS / "start" / "glossary.md").read_text()
+    terms = re.findall(r"^(\S.*)\n  \S", glossary, re.M)
+    assert terms == sorted(terms, key=lambda term: re.sub(r"\W", "", term.casefold()))
+    for page in DOCS.rglob("*.md"):
+        for term in re.findall(r"\{term\}`(?:[^`<]*<)?([^`>]+)>?`", page.read_text()):
+            assert term in terms
+    for term in ("omega", "p(omega)", "R", "gamma", "length", "D2KE", "RSM", "DSK_RBF", "DSK_ND",
+                 "GDK_LED", "KNN", "CDSK", "LPDSK", "coreset", "witness function"):  # fmt: skip
+        assert term in terms
+
+
+@pytest.fixture(scope="module")
+def site():
+    """Serve the site; skip where it is not built."""
+    if "D2KE_SITE" not in os.environ:
+        pytest.skip("needs D2KE_SITE, the folder of the built site")
+    folder = Path(os.environ["D2KE_SITE"])
+    pages = {}
+
+    class Handler(SimpleHTTPRequestHandler):
+        def do_GET(self):
+            if self.path.lstrip("/") not in pages:
+                return super().do_GET()
+            text = pages[self.path.lstrip("/")].encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            return self.wfile.write(text)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=folder))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield folder, pages, f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Return the path of a browser; skip without one."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip(f"needs a browser: none of {', '.join(BROWSERS)} is installed")
+    return path
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_in_a_browser(browser, site, tmp_path, name):
+    folder, pages, address = site
+    path = PAGES[name]
+    if "gallery_pages" in path:
+        found = sorted(folder.glob(path))
+        if not found:
+            pytest.skip("the site was built without a gallery")
+        path = str(found[0].relative_to(folder))
+    pages[f"frames-{name}.html"] = FRAMES.format(page=f"/{path}", widths=list(WIDTHS))
+    words = ["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"]
+    words += [f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1300,900", "--dump-dom"]
+    words += ["--virtual-time-budget=20000", f"{address}/frames-{name}.html"]
+    run = subprocess.run([browser, *words], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    said = re.findall(r':CONSOLE:\d+\] "(.*)", source', run.stderr)
+    assert [line for line in said if not line.startswith(THEME_SAYS)] == []
+    measured = json.loads(unescape(re.search(r'data-measured="([^"]*)"', run.stdout)[1]))
+    for frame, width in zip(measured, WIDTHS, strict=True):
+        # A scroll bar of the page may take some of the width; nothing is wider than what is left.
+        assert width - 20 <= frame["width"] <= width
+        assert frame["content"] == frame["width"]
+        assert frame["hidden"] == []
+        assert "d2ke" in frame["title"]
+        assert all(natural > 0 for natural in frame["pictures"])
+        if name == "search":
+            assert any("distance_matrix" in result for result in frame["results"])
+    pictures = {"front": 1, "concepts": 4, "benchmarks": 1, "example": 1}.get(name, 0)
+    assert len(measured[0]["pictures"]) >= pictures
