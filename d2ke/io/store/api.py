@@ -171,7 +171,7 @@ def save_features(
     if labels is not None:
         labels = _labels(labels, len(Z))
     if omega is not None:
-        omega = as_objects("omega", omega, missing=True)
+        omega = as_objects("omega", omega, missing=isinstance(omega, Objects) and omega.missing)
         if len(omega) != Z.shape[1]:
             raise ValueError(f"omega has {len(omega)} objects, but Z has {Z.shape[1]} columns")
     parameters = _parameters({} if parameters is None else parameters)
