@@ -71,18 +71,19 @@ def _to_page(path, docname):
     return os.path.relpath(path, (HERE / docname).parent)
 
 
-def _bars(app, what, name, thing, options, lines):
-    """Escape the bars of absolute values, which would be substitutions."""
+def _docstring(app, what, name, thing, options, lines):
+    """Escape the bars of absolute values, which would be substitutions, and link pages."""
     for i, line in enumerate(lines):
         if line == "Examples":
             break
-        lines[i] = re.sub(r"(``[^`]*``)|\|", lambda part: part[1] or r"\|", line)
+        line = re.sub(r"(``[^`]*``)|\|", lambda part: part[1] or r"\|", line)
+        lines[i] = re.sub(r"(?<![`/\w])docs/(\w+)\.md", r":doc:`/\1`", line)
 
 
 def setup(app):
     """Connect what reads pages and docstrings."""
     app.connect("source-read", _read)
-    app.connect("autodoc-process-docstring", _bars, priority=400)  # before numpydoc
+    app.connect("autodoc-process-docstring", _docstring, priority=400)  # before numpydoc
 
 
 # ---------------------------------------------------------------- Markdown
@@ -112,13 +113,13 @@ if os.environ.get("D2KE_DOCS_LINKS") == "1":
 sphinx_gallery_conf = {
     "examples_dirs": [],
     "gallery_dirs": [],
-    "abort_on_example_error": False,
     "download_all_examples": False,
     "matplotlib_animations": False,
     "min_reported_time": 5,
     "plot_gallery": os.environ.get("D2KE_DOCS_GALLERY") != "0",
     "remove_config_comments": True,
     "show_memory": False,
+    "within_subsection_order": "FileNameSortKey",
 }
 if GALLERY:
     sphinx_gallery_conf |= {"examples_dirs": ["gallery"], "gallery_dirs": ["gallery_pages"]}

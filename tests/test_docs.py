@@ -232,6 +232,14 @@ def test_readme_names_exist():
         assert hasattr(d2ke, name) or hasattr(d2ke.datasets, name), name
 
 
+def test_links_lead_to_files():
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+    for page in [*pages, *(ROOT / "docs/start").glob("*.md"), ROOT / "benchmarks/README.md"]:
+        for link in re.findall(r"\]\((?![a-z]+:|#)([^)#\s]+)", page.read_text()):
+            built = link.startswith("gallery_pages/")
+            assert built or (page.parent / link).exists(), f"{page}: {link}"
+
+
 def test_the_version_is_the_same_everywhere():
     assert f"\nversion: {d2ke.__version__}\n" in (ROOT / "CITATION.cff").read_text()
     assert re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)[1] == d2ke.__version__

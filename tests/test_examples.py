@@ -123,3 +123,21 @@ def test_hypothetical_labels_of_two_clusters():
     few = np.array([0, 15])
     assert (example["inductive"](K, y, few) == y).all()
     assert (example["transductive"](K, y, few) == y).all()
+
+
+@pytest.mark.slow
+def test_pictures_of_the_concepts(monkeypatch, tmp_path):
+    image = pytest.importorskip("matplotlib.image")
+    docs = EXAMPLES.parent / "docs"
+    drawn = runpy.run_path(str(docs / "pictures.py"))
+    monkeypatch.setitem(drawn["save"].__globals__, "HERE", tmp_path)
+    for name in ("overview", "distances", "random_objects"):
+        drawn[name]()
+    problem = drawn["strings"]()
+    drawn["gammas"](*problem)
+    drawn["numbers"](*problem)
+    committed = sorted(path.name for path in (docs / "start").glob("*.png"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == committed
+    for name in committed:
+        assert image.imread(tmp_path / name).shape == image.imread(docs / "start" / name).shape
+        assert (docs / "start" / name).stat().st_size < 80_000
