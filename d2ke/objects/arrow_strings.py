@@ -11,7 +11,7 @@ import numpy as np
 from d2ke.objects.arrow_columns import pieces
 from d2ke.objects.container import Objects, adopt, code_dtype, offsets_of
 
-_BYTES = 1 << 22  # of strings that are decoded in one go
+_BYTES = 1 << 18  # of strings that are decoded in one go
 _CODE_POINTS = 0x110000
 
 
@@ -49,7 +49,7 @@ def pack_text(column: Any, letters: str, name: str) -> Objects:
 def _runs(column: Any, letters: str, name: str) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Yield for some rows the number of the first, where they begin and end, and their symbols.
 
-    Symbols are bytes where there are no others, else code points.
+    Symbols are uint8 where all are less than 256, else uint32.
     """
     for first, array in pieces(column, name):
         ends, data = byte_buffers(array)
@@ -91,4 +91,7 @@ def _decoded(
         raise ValueError(f"{name}[{i}] is not valid UTF-8 text")
     before = np.zeros(len(data) + 1, dtype=np.int64)
     np.cumsum(begins, out=before[1:])
-    return before[ends], np.frombuffer(text.encode("utf-32-le"), "<u4")
+    try:
+        return before[ends], np.frombuffer(text.encode("latin-1"), np.uint8)
+    except UnicodeEncodeError:
+        return before[ends], np.frombuffer(text.encode("utf-32-le"), "<u4")

@@ -32,9 +32,12 @@ _RUN = 1 << 18  # strings that are looked at in one go
 needs(
     "pack",
     {
-        "vectors": "N + b N + c N + 256 n",
+        "vectors": "b N + c N + 256 n",
         "str, bytes": "12 N + 64 n",
         "sequences of integers": "72 N + 256 n",
+        "Arrow strings, at most 256 letters": "N + 24 n",
+        "Arrow strings, more letters": "4 N + 24 n",
+        "Arrow lists of numbers, in chunks": "b N + c N + 24 n",
         "sequences of tokens, few of them different": "24 N + 256 n",
     },
 )
