@@ -169,6 +169,16 @@ def test_guides_print_what_they_promise(page, capsys):
         assert capsys.readouterr().out.splitlines() == promised
 
 
+def test_containers_guide(capsys):
+    pytest.importorskip("polars")
+    pytest.importorskip("pyarrow", minversion="14")
+    names = {}
+    for code in blocks("docs/containers.md"):
+        exec(code, names)
+        promised = re.findall(r"^ *print\(.*  # (.*)$", code, re.M)
+        assert capsys.readouterr().out.splitlines() == promised
+
+
 def test_alignment_guide(capsys):
     page = (ROOT / "docs/alignment.md").read_text()
     names = {}

@@ -21,6 +21,7 @@ FILE holds objects and, for most uses, their labels:
   .mat              a cell of strings or matrices, and labels
   .fasta, .fa       sequences; the label is the last field of the header between |, or the group
                     of a regular expression, --labels 'family=(\\w+)'
+  .arff             series (numbers or a relational attribute) or strings, and a nominal attribute
   .npz, .h5, .hdf5  arrays values and offsets, or series of equal length, or strings; and labels
 """
 

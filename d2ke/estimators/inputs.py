@@ -20,6 +20,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from d2ke.distances.registry import find_distance
+from d2ke.objects.arrow_columns import read_column
+from d2ke.objects.arrow_import import holds_objects
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
 
@@ -35,7 +37,7 @@ def read_objects(estimator: BaseEstimator, X: Any, distance: Any, *, reset: bool
     """
     anything = distance is not None and not isinstance(distance, str)
     kind = None if distance is None or anything else find_distance(distance).kind
-    X = _column(X, anything)
+    X = _column(X, anything, kind)
     if isinstance(X, Objects) or not _is_table(X, anything):
         if reset:
             _keep_columns(estimator, X)
@@ -100,8 +102,8 @@ def _labels(X: Any, y: Any) -> np.ndarray:
     return y
 
 
-def _column(X: Any, anything: bool) -> Any:
-    """Return a column of objects, of a data frame with no other column too, as a list."""
+def _column(X: Any, anything: bool, kind: str | None) -> Any:
+    """Return a column of objects, of a data frame with no other column too, packed or as a list."""
     if isinstance(X, (Objects, np.ndarray, list, tuple)) or issparse(X):
         return X
     column = X
@@ -109,6 +111,9 @@ def _column(X: Any, anything: bool) -> Any:
         if len(X.columns) != 1:
             return X
         column = _only_column(X)
+    arrow = None if anything else read_column(column, "X")
+    if arrow is not None and len(arrow) and holds_objects(arrow):
+        return as_objects("X", column, kind)
     name = next((n for n in ("to_pylist", "to_list", "tolist") if hasattr(column, n)), None)
     if name is None:
         return X

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files: MAT-files of every version, features in HDF5, and labelled objects of many formats."""
 
+from d2ke.io.arff import read_arff
+from d2ke.io.fasta import read_fasta
 from d2ke.io.labelled import read_objects
 from d2ke.io.mat.api import load_mat, load_objects, save_mat, whos_mat
 from d2ke.io.mat.errors import MatFileError, Unreadable
 from d2ke.io.store.api import FeatureStore, load_features, save_features
 from d2ke.io.store.reader import FeatureFile, open_features
+from d2ke.io.ts import read_ts
 
 __all__ = [
     "FeatureFile",
@@ -16,7 +19,10 @@ __all__ = [
     "load_mat",
     "load_objects",
     "open_features",
+    "read_arff",
+    "read_fasta",
     "read_objects",
+    "read_ts",
     "save_features",
     "save_mat",
     "whos_mat",

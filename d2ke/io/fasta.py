@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from d2ke._base.checks import file_path
+from d2ke._base.memory import needs
 from d2ke.io.text import labels_of_text, lines_of
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
@@ -15,14 +17,51 @@ from d2ke.objects.packing import pack
 _NO_LETTER = re.compile(r"[^A-Za-z*.-]")
 
 
-def read_fasta(path: Path, pattern: str | None = None) -> tuple[Objects, np.ndarray | None]:
-    """Read a FASTA file: a header after ``>``, then lines of a sequence, as often as there are.
+needs("read_fasta", "40 F + MiB", "give the objects in several files")
 
-    The label is the group of the regular expression `pattern` where it first matches the header;
-    without one, the last field of the header between ``|``. If no header has a ``|``, there are no
-    labels.
+
+def read_fasta(path: Any, *, labels: str | None = None) -> tuple[Objects, np.ndarray | None]:
+    r"""Read a FASTA file: a header after ``>``, then lines of a sequence, as often as there are.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, UTF-8.
+    labels : str, optional
+        A regular expression with one group, which is the label where it first matches the header.
+        Default: the last field of the header between ``|``.
+
+    Returns
+    -------
+    objects : Objects
+        The sequences, as they are written, in the order of the file.
+    labels : ndarray of int64, float64 or str, shape (n,), or None
+        The labels; numbers where all are numbers. None without `labels` if no header has a ``|``.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    TypeError
+        If `path` is not a path.
+    ValueError
+        If the file is not of this form, or holds no sequences; a sequence without letters; a header
+        without a label, where others have one. The message names the file and the line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from d2ke.io import read_fasta
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "genes.fasta"
+    ...     _ = path.write_text(">first family=kin\nACG\nT\n>second family=pho\nGATTA\n")
+    ...     objects, labels = read_fasta(path, labels=r"family=(\w+)")
+    >>> list(objects), labels.tolist()
+    (['ACGT', 'GATTA'], ['kin', 'pho'])
     """
-    search = _search(pattern)
+    path = file_path("path", path)
+    search = _search(labels)
     wheres: list[str] = []
     headers: list[str] = []
     parts: list[list[str]] = []
@@ -46,14 +85,14 @@ def read_fasta(path: Path, pattern: str | None = None) -> tuple[Objects, np.ndar
         if not part:
             raise ValueError(f"{where}: the sequence {header[:40]!r} has no letters")
     objects = pack(["".join(part) for part in parts], name=str(path))
-    if pattern is None and not any("|" in header for header in headers):
+    if labels is None and not any("|" in header for header in headers):
         return objects, None
-    labels = [search(header) for header in headers]
-    for where, header, label in zip(wheres, headers, labels, strict=True):
+    classes = [search(header) for header in headers]
+    for where, header, label in zip(wheres, headers, classes, strict=True):
         if not label:
-            rule = "no field after |" if pattern is None else f"no label by labels={pattern!r}"
+            rule = "no field after |" if labels is None else f"no label by labels={labels!r}"
             raise ValueError(f"{where}: the header {header[:60]!r} has {rule}")
-    return objects, labels_of_text([str(label) for label in labels])
+    return objects, labels_of_text([str(label) for label in classes])
 
 
 def _search(pattern: str | None):

@@ -11,6 +11,7 @@ import numpy as np
 
 from d2ke._base.checks import file_path
 from d2ke._base.memory import needs
+from d2ke.io.arff import read_arff
 from d2ke.io.delimited import Columns, read_delimited
 from d2ke.io.fasta import read_fasta
 from d2ke.io.text import labels_of_text
@@ -21,7 +22,7 @@ from d2ke.objects.container import Objects
 _VARIABLES = {".mat": read_mat, ".npz": read_npz, ".h5": read_hdf5, ".hdf5": read_hdf5}
 _TABLES = (".csv", ".tsv")
 _FASTA = (".fasta", ".fa")
-ENDINGS = (".ts", *_TABLES, ".mat", *_FASTA, ".npz", ".h5", ".hdf5")
+ENDINGS = (".ts", *_TABLES, ".mat", *_FASTA, ".arff", ".npz", ".h5", ".hdf5")
 
 
 needs("read_objects", "40 F + MiB", "give the objects in several files")
@@ -41,7 +42,8 @@ def read_objects(
     ================  ==========================================================================
     ending            objects and labels
     ================  ==========================================================================
-    .ts               series and classes, see `d2ke.datasets.read_ts`
+    .ts               series and classes, see `read_ts`
+    .arff             series, sets or strings and a nominal attribute, see `read_arff`
     .csv, .tsv        a table with a header: a string on each row; or, where a column says which
                       series a row is of, a vector of a series on each row
     .mat              a cell of strings or matrices, or an n x L matrix of n series; labels in a
@@ -60,9 +62,10 @@ def read_objects(
         of values of series. Default: the only one that can be; where there are several, one called
         X, objects, sequence, ...; for series all columns that have no other meaning.
     labels : str, optional
-        The variable or the column. Default: one called label, labels, class, y or target (in
-        any case), or else, for variables, the only one with an entry for each object. For FASTA a
-        regular expression with one group, which is searched in each header.
+        The variable, the column or the attribute. Default: one called label, labels, class, y or
+        target (in any case), or else, for variables, the only one with an entry for each object;
+        for .arff the only nominal one. For FASTA a regular expression with one group, which is
+        searched in each header.
     ids : str, optional
         The column of a long table that says which series a row is of. Default: one called id,
         series or series_id, if its values repeat.
@@ -70,7 +73,8 @@ def read_objects(
         The column by which the rows of a series are put in order. Default: one called time, t or
         step; without one, the order of the file.
     channels_first : bool, optional
-        As for `d2ke.pack` and `load_objects`, for .mat and three-dimensional arrays.
+        As for `d2ke.pack` and `load_objects`, for .mat and three-dimensional arrays; for
+        relational attributes of .arff see `read_arff`.
 
     Returns
     -------
@@ -114,13 +118,16 @@ def read_objects(
         _refuse(suffix, options, ())
         series, classes, _ = read_ts(path)
         return series, None if classes is None else labels_of_text(classes.tolist())
+    if suffix == ".arff":
+        _refuse(suffix, options, ("labels", "channels_first"))
+        return read_arff(path, labels=labels, channels_first=channels_first)
     if suffix in _TABLES:
         _refuse(suffix, options, ("objects", "labels", "ids", "time"))
         names = [objects] if isinstance(objects, str) else objects
         return read_delimited(path, Columns(names, labels, ids, time))
     if suffix in _FASTA:
         _refuse(suffix, options, ("labels",))
-        return read_fasta(path, labels)
+        return read_fasta(path, labels=labels)
     _refuse(suffix, options, ("objects", "labels", "channels_first"))
     if objects is not None and not isinstance(objects, str):
         raise TypeError(f"objects must name one variable of a {suffix} file, got {objects!r}")

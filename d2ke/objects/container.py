@@ -12,6 +12,7 @@ import numpy as np
 from d2ke._base.checks import choice
 from d2ke._base.memory import needs
 from d2ke._ext.frozen import freeze, is_frozen
+from d2ke.objects.arrow_export import arrow_array
 from d2ke.objects.tokens import letters_of
 from d2ke.objects.weighted_vectors import WeightedVectors
 
@@ -253,6 +254,40 @@ class Objects:
             None if self.weights is None else self.weights[first:last],
             self.missing,
         )
+
+    def to_arrow(self) -> Any:
+        """Return the objects as an Arrow array, which `pack` reads back.
+
+        Vectors, offsets and integers are not copied. Needs pyarrow.
+
+        Returns
+        -------
+        pyarrow.Array
+            Strings as large_string; of `bytes` as large_binary; of integers as large lists of
+            int64, which ``pack(..., kind="strings")`` reads; of tokens as large lists of
+            large_string or large_binary. Vectors as large lists of numbers (dim 1) or of
+            fixed-size lists of them; with weights, of structs of `vector` and `weight`.
+
+        Raises
+        ------
+        ImportError
+            No pyarrow.
+        TypeError
+            Tokens that are neither all `str` nor all `bytes`.
+        ValueError
+            A lone surrogate, which UTF-8 cannot hold.
+
+        Examples
+        --------
+        >>> import d2ke
+        >>> d2ke.pack([[1.0, 2.0], [3.0]]).to_arrow().to_pylist()
+        [[1.0, 2.0], [3.0]]
+        """
+        return arrow_array(self)
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+        """Hand the objects to another library, as `to_arrow` gives them."""
+        return arrow_array(self).__arrow_c_array__(requested_schema)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Objects):

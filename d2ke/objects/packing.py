@@ -11,6 +11,8 @@ import numpy as np
 
 from d2ke._base.checks import choice, flag
 from d2ke._base.memory import needs
+from d2ke.objects.arrow_columns import read_column
+from d2ke.objects.arrow_import import is_tensor, pack_column, tensors
 from d2ke.objects.container import (
     OBJECT_KINDS,
     Objects,
@@ -18,23 +20,24 @@ from d2ke.objects.container import (
     code_dtype,
     offsets_of,
     refuse_missing,
-    refuse_value,
 )
+from d2ke.objects.layouts import LAYOUTS, from_layout, from_xarray
 from d2ke.objects.readings import Layout
 from d2ke.objects.tokens import holds_tokens, index_tokens, is_token_list
+from d2ke.objects.values import as_floats, check_values, indexed, is_exact
 from d2ke.objects.weighted_vectors import weights_of_items
 
-_LARGEST_EXACT_INTEGER = 2**53
-_RUN = 1 << 18  # strings,
-_SYMBOLS = 1 << 22  # and letters of them, that are looked at in one go
-_SMALL_TABLE = 2**16  # letters whose range is at most this are counted, not sorted
+_RUN = 1 << 18  # strings that are looked at in one go
 
 needs(
     "pack",
     {
-        "vectors": "N + b N + c N + 256 n",
+        "vectors": "b N + c N + 256 n",
         "str, bytes": "12 N + 64 n",
         "sequences of integers": "72 N + 256 n",
+        "Arrow strings, at most 256 letters": "N + 24 n",
+        "Arrow strings, more letters": "4 N + 24 n",
+        "Arrow lists of numbers, in chunks": "b N + c N + 24 n",
         "sequences of tokens, few of them different": "24 N + 256 n",
     },
 )
@@ -48,6 +51,7 @@ def pack(
     channels_first: bool | None = None,
     weights: Any = None,
     missing: bool = False,
+    layout: str | None = None,
     name: str = "items",
 ) -> Objects:
     """Pack objects of unequal sizes into one contiguous, immutable collection.
@@ -66,7 +70,12 @@ def pack(
         - an object array such as `scipy.io.loadmat` gives for a cell: as the
           sequence of its elements (a row or a column);
         - a numeric (n, length) or (n, length, dim) array: n series of equal
-          length, or of the given `lengths`.
+          length, or of the given `lengths`; a DataArray of xarray, in which the
+          dimension called time is the length;
+        - a column of polars, pandas, pyarrow, awkward or anything that has Arrow's
+          interface: strings, lists of numbers, lists of lists of numbers (series or
+          sets of several channels), lists of strings (tokens), as `Objects.to_arrow`
+          writes them. Needs pyarrow, see docs/containers.md.
     kind : {"vectors", "strings"}, optional
         Needed only for integer sequences, which are series of one channel
         unless ``kind="strings"``, and for tokens that are not text.
@@ -84,8 +93,13 @@ def pack(
         each row counts. Only some distances use weights, the others refuse
         them.
     missing : bool
-        Whether NaN stands for values that are missing, and is kept. Such objects are for
-        ``distance="dtw"`` with ``missing="arow"``; all else refuses them.
+        Whether NaN stands for values that are missing, and is kept; so do nulls in lists of
+        numbers of Arrow columns. Such objects are for ``distance="dtw"`` with
+        ``missing="arow"``; all else refuses them.
+    layout : {"aeon", "tslearn"}, optional
+        Series as another library has them. ``"aeon"``: an array (n, channels, length) or
+        (n, length), or a list of arrays (channels, length). ``"tslearn"``: an array
+        (n, length, channels), in which NaN fills the end of shorter series.
     name : str
         What errors call the argument.
 
@@ -98,10 +112,13 @@ def pack(
 
     Raises
     ------
+    ImportError
+        An Arrow column without pyarrow.
     TypeError
         Items of types that are not understood or do not mix (`bytes` among
         `str`, complex numbers, a `str` instead of a sequence of them); tokens that
-        are unhashable, floats or of types that no file can hold.
+        are unhashable, floats or of types that no file can hold; nulls of Arrow
+        columns.
     ValueError
         No items; infinity, or NaN without `missing` (naming the item and the position); different
         numbers of channels; integers that float64 cannot hold; wrong shapes or
@@ -130,9 +147,16 @@ def pack(
     if kind is not None:
         choice("kind", kind, OBJECT_KINDS)
     said = channels_first is not None
-    layout = Layout(said and flag("channels_first", channels_first), said)
-    layout = replace(layout, missing=flag("missing", missing))
-    return pack_items(items, layout, name, kind, lengths, weights)
+    if layout is not None:
+        choice("layout", layout, LAYOUTS)
+        if said or lengths is not None or kind == "strings":
+            other = "channels_first" if said else "kind='strings'" if lengths is None else "lengths"
+            raise TypeError(f"{other} does not go with layout={layout!r}, which says how {name} is")
+        items, lengths, channels_first = from_layout(items, layout, name)
+        said, kind = True, "vectors"
+    reading = Layout(said and flag("channels_first", channels_first), said)
+    reading = replace(reading, missing=flag("missing", missing))
+    return pack_items(items, reading, name, kind, lengths, weights)
 
 
 def as_objects(name: str, items: Any, kind: str | None = None, missing: bool = False) -> Objects:
@@ -153,6 +177,9 @@ def pack_items(
         weights = weights_of_items(items, name)
     if weights is None:
         return _unweighted(items, layout, name, kind, lengths)
+    column = read_column(weights, "weights")
+    if column is not None:
+        weights = [own.ravel() for own in as_objects("weights", column, "vectors")]
     if lengths is not None and _is_padded(weights):
         weights = _trim(np.asarray(weights), lengths, False, "weights")
     else:
@@ -170,6 +197,16 @@ def _unweighted(items: Any, layout: Layout, name: str, kind: str | None, lengths
         if not layout.missing:
             refuse_missing(items, name)
         return items
+    items = from_xarray(items, name)
+    column = read_column(items, name)
+    if column is not None:
+        if is_tensor(column.type):
+            items = tensors(column, name)
+        elif layout.channels_first or lengths is not None:
+            items = column.to_pylist()
+        else:
+            objects, weights = pack_column(column, layout, name, kind)
+            return objects if weights is None else _weighted(objects, weights, name)
     padded = items.shape[1:] if _is_padded(items) else None
     items = _as_list(items, lengths, layout.channels_first, name)
     if kind is None:
@@ -188,7 +225,7 @@ def list_of(name: str, items: Any) -> list[Any]:
     if isinstance(items, (str, bytes)):
         raise TypeError(f"{name} must be a sequence of objects, got one {type(items).__name__}")
     try:
-        result = list(items)
+        result = items.to_pylist() if hasattr(items, "to_pylist") else list(items)
     except TypeError:
         raise TypeError(
             f"{name} must be a sequence of objects, got {type(items).__name__}"
@@ -202,8 +239,8 @@ def _as_list(items: Any, lengths: Any, channels_first: bool, name: str) -> list[
     """Return any collection that `pack` takes as a list of items."""
     if isinstance(items, Mapping) or hasattr(items, "columns"):
         raise TypeError(
-            f"{name} is one {type(items).__name__}; a sequence of objects is needed, such as a "
-            "list of its values"
+            f"{name} is one {type(items).__name__}; a sequence of objects is needed, such as one "
+            "of its columns or a list of its values"
         )
     padded = _is_padded(items)
     if lengths is not None and not padded:
@@ -273,11 +310,7 @@ def _pack_vectors(
             )
     values = np.concatenate(arrays)
     offsets = offsets_of(np.array([len(array) for array in arrays]))
-    if layout.missing:
-        values[np.isnan(values)] = np.nan  # of one bit pattern, as digests compare
-        refuse_value(values, offsets, np.isinf(values), name)
-    else:
-        refuse_value(values, offsets, ~np.isfinite(values), name)
+    values = check_values(values, offsets, layout.missing, name)
     if padded is None:
         layout.warn(name, [array.shape for array in arrays])
     elif len(padded) == 2:
@@ -303,10 +336,7 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> np.ndarray:
     if array.dtype.kind in "iuf" and not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype.kind in "iu":
-        if array.size and not (
-            int(array.min()) >= -_LARGEST_EXACT_INTEGER
-            and int(array.max()) <= _LARGEST_EXACT_INTEGER
-        ):
+        if not is_exact(array):
             raise ValueError(f"{name}[{i}] has integers beyond 2**53, which float64 cannot hold")
     elif array.dtype.kind != "b" and array.dtype not in (np.float16, np.float32, np.float64):
         raise TypeError(
@@ -322,9 +352,7 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> np.ndarray:
         array = array.T
     if array.shape[1] == 0:
         raise ValueError(f"{name}[{i}] has shape {array.shape}: its vectors have no elements")
-    if array.dtype not in (np.float32, np.float64):
-        array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
-    return array
+    return as_floats(array)
 
 
 def _weighted(objects: Objects, weights: Any, name: str) -> Objects:
@@ -412,7 +440,7 @@ def _pack_strings(items: list[Any], name: str) -> Objects:
         for run in runs:
             part = _joined(items[run], letters)
             symbols[offsets[run.start] : offsets[run.start] + len(part)] = part
-    alphabet, codes = _indexed(symbols)
+    alphabet, codes = indexed(symbols)
     return adopt("strings", codes, offsets, alphabet, letters)
 
 
@@ -437,26 +465,6 @@ def _joined(items: list[Any], letters: str) -> np.ndarray:
 
 def _letters(kind: type) -> str:
     return "str" if issubclass(kind, str) else "bytes" if issubclass(kind, bytes) else "int"
-
-
-def _indexed(symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the different symbols in order, and each symbol's index among them."""
-    least = int(symbols.min(initial=0))
-    span = int(symbols.max(initial=0)) - least + 1
-    if span > max(_SMALL_TABLE, len(symbols)):
-        alphabet, codes = np.unique(symbols, return_inverse=True)
-        return alphabet.astype(np.int64), codes.astype(code_dtype(len(alphabet)))
-    runs = [slice(low, low + _SYMBOLS) for low in range(0, len(symbols), _SYMBOLS)]
-    seen = np.zeros(span, dtype=bool)
-    for run in runs:
-        seen[symbols[run] - least] = True
-    alphabet = np.flatnonzero(seen) + least
-    index = np.zeros(span, dtype=code_dtype(len(alphabet)))
-    index[alphabet - least] = np.arange(len(alphabet))
-    codes = np.empty(len(symbols), dtype=index.dtype)
-    for run in runs:
-        np.take(index, symbols[run] - least, out=codes[run])
-    return alphabet, codes
 
 
 def _integers(item: Any, i: int, name: str) -> np.ndarray:

@@ -826,6 +826,28 @@ def pack_strings(n):
     return partial(d2ke.pack, items), ("pack", "str, bytes", {"n": n, "N": 16001 * n})
 
 
+@variants("letters", 4, 100_000)({"n": 2_000_000}, tiny={"n": 30})
+def pack_arrow_strings(n, letters):
+    import pyarrow as pa
+
+    text = "".join(chr(0x10000 + i) for i in range(letters)) * (1 if letters > 12 else 3)
+    parts = pa.array([text[i : i + 12] for i in range(0, len(text) - 11, 12)], pa.large_string())
+    column = parts.take(pa.array(np.arange(n) % len(parts)))
+    case = "Arrow strings, " + ("more letters" if letters > 256 else "at most 256 letters")
+    return partial(d2ke.pack, column), ("pack", case, {"n": n, "N": 12 * n})
+
+
+@at({"n": 100_000, "t": "f8"}, {"n": 100_000, "t": "i8"}, tiny={"n": 30})
+def pack_arrow_vectors(n, t):
+    import pyarrow as pa
+
+    values = pa.array(points(n, 200).astype(t).ravel())
+    half = pa.LargeListArray.from_arrays(pa.array(np.arange(n // 2 + 1) * 200), values)
+    sizes = {"n": n // 2 * 2, "N": n // 2 * 400, "b": 8, "c": 8 if t == "i8" else 0}
+    call = partial(d2ke.pack, pa.chunked_array([half, half]))
+    return call, ("pack", "Arrow lists of numbers, in chunks", sizes)
+
+
 @at({"n": 1000}, tiny={"n": 30})
 def pack_integers(n):
     items = list(np.random.default_rng(0).integers(0, 10**12, (n, 2000)))
@@ -966,6 +988,28 @@ def read_objects(n):
     )
     call = partial(d2ke.io.read_objects, path)
     return call, ("read_objects", "", {"F": path.stat().st_size})
+
+
+@at({"n": 300_000}, tiny={"n": 4})
+def read_ts(n):
+    path = Path(FOLDER, f"series-{n}.ts")
+    path.write_text("@classLabel false\n@data\n" + "1,2,3,4\n" * n)
+    return partial(d2ke.io.read_ts, path), ("read_ts", "", {"F": path.stat().st_size})
+
+
+@at({"n": 300_000}, tiny={"n": 4})
+def read_arff(n):
+    path = Path(FOLDER, f"series-{n}.arff")
+    head = "".join(f"@attribute t{i} real\n" for i in range(4))
+    path.write_text(f"@relation r\n{head}@data\n" + "1,2,3,4\n" * n)
+    return partial(d2ke.io.read_arff, path), ("read_arff", "", {"F": path.stat().st_size})
+
+
+@at({"n": 100_000}, tiny={"n": 4})
+def read_fasta(n):
+    path = Path(FOLDER, f"strings-{n}.fasta")
+    path.write_text("".join(f">{i}|{i % 3}\n{x}\n" for i, x in enumerate(words(n, 30))))
+    return partial(d2ke.io.read_fasta, path), ("read_fasta", "", {"F": path.stat().st_size})
 
 
 @at({"n": 100_000}, tiny={"n": 4})

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ``.arff`` text format of Weka: series, sets and strings with labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from d2ke._base.checks import file_path
+from d2ke._base.memory import needs
+from d2ke.io.text import finite_numbers, labels_of_text, lines_of
+from d2ke.objects.container import Objects
+from d2ke.objects.packing import pack
+
+_NUMERIC = ("numeric", "real", "integer")
+# Nothing that is matched is tried again, so that time grows with the length of a line only.
+_QUOTED = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
+_FIELD = re.compile(rf"\s*+({_QUOTED}|[^\s,'\"{{}}%][^,'\"]*+|)\s*+(,|$)")
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s'\"{{}}%,]+)\s+(\S.*)", re.IGNORECASE)
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
+
+needs("read_arff", "100 F + MiB", "give the objects in several files")
+
+
+@dataclass
+class _Attribute:
+    """A column: numeric, string, nominal with its values, or relational with its columns."""
+
+    name: str
+    kind: str
+    values: tuple[str, ...] = ()
+    columns: list[_Attribute] = field(default_factory=list)
+
+
+def read_arff(
+    path: object, *, labels: str | None = None, channels_first: bool | None = None
+) -> tuple[Objects, np.ndarray | None]:
+    r"""Read an ``.arff`` file: series, sets of vectors or strings, and their labels.
+
+    An object is one relational attribute with numbers, of which each row is a channel (the UEA
+    archive of series) or a vector (multi-instance data); or one string attribute; or all numeric
+    attributes, as a series of one channel.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, UTF-8.
+    labels : str, optional
+        The attribute that has the labels. Default: the only nominal one.
+    channels_first : bool, optional
+        For a relational attribute: True if a row of it is a channel, False if it is a vector.
+
+    Returns
+    -------
+    objects : Objects
+        The n objects, in the order of the file; numbers as float64.
+    labels : ndarray of int64, float64 or str, shape (n,), or None
+        The labels; numbers where all are numbers. None if no attribute is nominal.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    TypeError
+        If `path` is not a path.
+    ValueError
+        If the file is not of this form, has a value that is missing (``?``), not finite or not of
+        its attribute, sparse rows, weights or dates; if it has no objects; if it is not clear which
+        attributes are the objects and the labels, or `channels_first` is needed. The message names
+        the file and the line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from d2ke.io import read_arff
+    >>> text = r'''@relation gestures
+    ... @attribute series relational
+    ...   @attribute t0 numeric
+    ...   @attribute t1 numeric
+    ...   @attribute t2 numeric
+    ... @end series
+    ... @attribute class {up,down}
+    ... @data
+    ... '1,2,3\n0.1,0.2,0.3',up
+    ... '4,5,6\n0.4,0.5,0.6',down
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "gestures.arff"
+    ...     _ = path.write_text(text)
+    ...     objects, labels = read_arff(path, channels_first=True)
+    >>> objects, labels.tolist()
+    (<2 sequences of 2-dimensional vectors, float64, lengths 3 to 3>, ['up', 'down'])
+    """
+    path = file_path("path", path)
+    lines = ((w, line) for w, line in lines_of(path) if line and not line.startswith("%"))
+    columns = _header(path, lines)
+    label = _label(path, columns, labels)
+    objects, kind = _objects(path, columns, label)
+    if kind == "relational" and channels_first is None:
+        raise ValueError(
+            f"{path}: channels_first must say what a row of the relational attribute "
+            f"{columns[objects[0]].name!r} is: True for a channel (the UEA archive), False for a "
+            "vector"
+        )
+    if kind != "relational" and channels_first is not None:
+        raise ValueError(f"{path}: channels_first is for relational attributes, but it has none")
+    items, classes = [], []
+    for where, line in lines:
+        fields = _fields(where, line, len(columns))
+        if label is not None:
+            classes.append(_checked(where, columns[label], fields[label]))
+        if kind == "numeric":
+            items.append(_numbers(where, [columns[i] for i in objects], fields, objects))
+        elif kind == "string":
+            items.append(_checked(where, columns[objects[0]], fields[objects[0]]))
+        else:
+            items.append(_rows(where, columns[objects[0]], fields[objects[0]]))
+    if not items:
+        raise ValueError(f"{path} holds no objects")
+    packed = pack(items, channels_first=channels_first if kind == "relational" else None)
+    return packed, None if label is None else labels_of_text(classes)
+
+
+def _header(path: Path, lines: Iterator[tuple[str, str]]) -> list[_Attribute]:
+    """Read the lines up to ``@data``."""
+    columns: list[_Attribute] = []
+    outer: _Attribute | None = None  # the relational attribute whose columns these are
+    for where, line in lines:
+        tag = line.split(None, 1)[0].lower()
+        if tag == "@relation" and not columns:
+            continue
+        if tag == "@data" and outer is None:
+            if not columns:
+                raise ValueError(f"{where}: @data comes before any @attribute")
+            return columns
+        if tag == "@end" and outer is not None:
+            if _unquoted(line[4:].strip()) != outer.name or not outer.columns:
+                raise ValueError(f"{where}: @end must name the attribute {outer.name!r}")
+            outer = None
+            continue
+        match = _ATTRIBUTE.fullmatch(line)
+        if match is None:
+            raise ValueError(f"{where}: {line[:40]!r} is no line of a header")
+        own = _attribute(where, _unquoted(match[1]), match[2].strip())
+        siblings = columns if outer is None else outer.columns
+        if any(other.name == own.name for other in siblings):
+            raise ValueError(f"{where}: the attribute {own.name!r} appears twice")
+        if outer is not None and own.kind != "numeric":
+            raise ValueError(f"{where}: attributes of {outer.name!r} must be numeric")
+        siblings.append(own)
+        outer = own if own.kind == "relational" else outer
+    raise ValueError(f"{path} has no line @data")
+
+
+def _attribute(where: str, name: str, kind: str) -> _Attribute:
+    if kind.startswith("{") and kind.endswith("}"):
+        values = _fields(where, kind[1:-1])
+        return _Attribute(name, "nominal", tuple(value for value, _ in values))
+    word = kind.lower()
+    if word in _NUMERIC:
+        return _Attribute(name, "numeric")
+    if word in ("string", "relational"):
+        return _Attribute(name, word)
+    raise ValueError(
+        f"{where}: the attribute {name!r} is {kind[:40]!r}; numeric, real, integer, string, "
+        "relational or {values} are read"
+    )
+
+
+def _label(path: Path, columns: list[_Attribute], labels: str | None) -> int | None:
+    """Return which attribute has the labels."""
+    names = [column.name for column in columns]
+    if labels is not None:
+        if labels not in names:
+            raise ValueError(f"{path} has no attribute {labels!r}; it has {_listed(names)}")
+        if columns[names.index(labels)].kind == "relational":
+            raise ValueError(f"{path}: the attribute {labels!r} is relational; it has no labels")
+        return names.index(labels)
+    nominal = [i for i, column in enumerate(columns) if column.kind == "nominal"]
+    if len(nominal) > 1:
+        raise ValueError(
+            f"{path}: labels must name one of the nominal attributes "
+            f"{_listed([names[i] for i in nominal])}"
+        )
+    return nominal[0] if nominal else None
+
+
+def _objects(path: Path, columns: list[_Attribute], label: int | None) -> tuple[list[int], str]:
+    """Return which attributes are the objects, and of which kind they are."""
+    rest = [i for i in range(len(columns)) if i != label]
+    kinds = {columns[i].kind for i in rest}
+    if kinds == {"numeric"} or (len(rest) == 1 and kinds <= {"string", "relational"}):
+        return rest, kinds.pop()
+    raise ValueError(
+        f"{path}: beside the labels there must be one relational attribute, one string, or numbers "
+        f"only; it has {_listed([f'{columns[i].name} ({columns[i].kind})' for i in rest])}"
+    )
+
+
+def _listed(names: list[str]) -> str:
+    text = ", ".join(names[:8]) or "none"
+    return text + (", ..." if len(names) > 8 else "")
+
+
+def _fields(where: str, line: str, count: int | None = None) -> list[tuple[str, bool]]:
+    """Return the values between commas, and whether each was quoted."""
+    if count is not None and line.startswith("{"):
+        raise ValueError(f"{where}: sparse rows are not read")
+    fields, at = [], 0
+    while True:
+        match = _FIELD.match(line, at)
+        if match is None or not match[1]:
+            place = "is empty" if match else f"is not understood: {line[at : at + 40]!r}"
+            raise ValueError(f"{where}: the value at position {len(fields)} {place}")
+        fields.append((_unquoted(match[1]), match[1][0] in "'\""))
+        at = match.end()
+        if not match[2]:
+            break
+    if count is not None and len(fields) != count:
+        raise ValueError(f"{where}: {len(fields)} values, but there are {count} attributes")
+    return fields
+
+
+def _unquoted(text: str) -> str:
+    text = text.strip()
+    if text[:1] in ("'", '"'):
+        return _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1])
+    return text
+
+
+def _checked(where: str, column: _Attribute, value: tuple[str, bool]) -> str:
+    """Return a value that is there, and is one of a nominal attribute's."""
+    text, quoted = value
+    if text == "?" and not quoted:
+        raise ValueError(f"{where}: {column.name!r} is missing ('?'); every value must be there")
+    if column.kind == "nominal" and text not in column.values:
+        raise ValueError(
+            f"{where}: {column.name!r} is {text[:40]!r}, not one of {_listed(list(column.values))}"
+        )
+    return text
+
+
+def _numbers(
+    where: str, columns: list[_Attribute], fields: list[tuple[str, bool]], picked: list[int]
+) -> list[float]:
+    try:
+        return finite_numbers("", [fields[i][0] for i in picked])
+    except ValueError:
+        for column, i in zip(columns, picked, strict=True):
+            finite_numbers(f"{where}, attribute {column.name!r}", [fields[i][0]])
+        raise
+
+
+def _rows(where: str, column: _Attribute, value: tuple[str, bool]) -> np.ndarray:
+    """Return the rows of a relational value."""
+    rows = []
+    for number, row in enumerate(_checked(where, column, value).split("\n")):
+        place = f"{where}, row {number} of {column.name!r}"
+        fields = row.split(",")
+        if len(fields) != len(column.columns):
+            raise ValueError(
+                f"{place}: {len(fields)} values, but there are {len(column.columns)} attributes"
+            )
+        rows.append(finite_numbers(place, fields))
+    return np.array(rows)

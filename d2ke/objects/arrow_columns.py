@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Columns of other libraries as Arrow arrays, which pyarrow reads in place."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+_ROWS = 1 << 20  # of a column that are decoded in one go
+_SIGNS = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__")
+
+
+def pyarrow(reason: str) -> Any:
+    """Return the module, or say how to install it."""
+    try:
+        return importlib.import_module("pyarrow")
+    except ImportError:
+        raise ImportError(f"{reason} needs pyarrow: pip install 'd2ke[arrow]'") from None
+
+
+def read_column(items: Any, name: str) -> Any:
+    """Return a column as a chunked array of pyarrow; None for anything that is no Arrow column.
+
+    Columns of pandas that hold Python objects are none. Without pyarrow, columns that can be
+    listed (polars, awkward, pandas) are none either, the others are refused.
+    """
+    if isinstance(items, (list, tuple, np.ndarray)) or hasattr(items, "columns"):
+        return None
+    if _module(items) == "pandas":
+        items = getattr(items, "array", None)
+    if not (any(hasattr(items, sign) for sign in _SIGNS) or _is_old(items)):
+        return None
+    try:
+        pa = pyarrow(f"{name}, an Arrow column,")
+    except ImportError:
+        if hasattr(items, "to_list") or hasattr(items, "tolist"):
+            return None
+        raise
+    column = _imported(pa, items, name)
+    return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+
+
+def _imported(pa: Any, items: Any, name: str) -> Any:
+    """Return an array or a chunked array of pyarrow over what a column holds."""
+    if isinstance(items, (pa.Array, pa.ChunkedArray)):
+        return items
+    if _is_old(items):
+        return items.to_arrow()
+    major = int(pa.__version__.partition(".")[0])
+    try:
+        # Streams, and the letters that polars exports, are known since version 16.
+        if hasattr(items, "__arrow_c_stream__") and major >= 16:
+            return pa.chunked_array(items)
+        if hasattr(items, "__arrow_c_stream__") and _module(items) == "polars":
+            return items.to_arrow()
+        return pa.array(items)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise TypeError(
+            f"{name} is a {type(items).__name__} that pyarrow {pa.__version__} cannot read: {error}"
+        ) from None
+
+
+def _module(items: Any) -> str:
+    return type(items).__module__.partition(".")[0]
+
+
+def _is_old(items: Any) -> bool:
+    """Tell a column of a polars or a pyarrow that has no Arrow stream yet."""
+    known = {"polars": "to_arrow", "pyarrow": "chunks"}.get(_module(items))
+    return known is not None and hasattr(items, known) and not hasattr(items, "__arrow_c_stream__")
+
+
+def plain(array: Any) -> Any:
+    """Return an array with its values written out: no dictionary, no view of bytes, no runs."""
+    pa = pyarrow("an Arrow column")
+    types = pa.types
+    if types.is_dictionary(array.type):
+        values = plain(array.dictionary)
+        if types.is_string(values.type):
+            values = values.cast(pa.large_string())  # 32 bits may not count their copies
+        array = values.take(array.indices)
+    elif str(array.type).startswith("run_end_encoded"):
+        array = pa.compute.run_end_decode(array)
+    name = str(array.type)
+    if name == "string_view":
+        return array.cast(pa.large_string())
+    if name == "binary_view" or name.startswith("fixed_size_binary"):
+        return array.cast(pa.large_binary())
+    return array
+
+
+def plain_type(column: Any) -> Any:
+    """Return the type of what a column holds, written out."""
+    return plain(column.chunk(0)[:0]).type if column.num_chunks else column.type
+
+
+def pieces(column: Any, name: str) -> Iterator[tuple[int, Any]]:
+    """Yield parts of a column, plain and without nulls, and the number of their first row."""
+    row = 0
+    for chunk in column.chunks:
+        step = _ROWS if plain(chunk[:0]).type != chunk.type else max(len(chunk), 1)
+        for low in range(0, len(chunk), step):
+            piece = plain(chunk[low : low + step])
+            i = first_null(piece)
+            if i is not None:
+                raise TypeError(
+                    f"{name}[{row + i}] is None; it must be a string or a sequence of numbers: "
+                    "remove missing objects first (drop_nulls, dropna), or fill them"
+                )
+            yield row, piece
+            row += len(piece)
+
+
+def first_null(array: Any) -> int | None:
+    """Return the place of the first null, None if there is none."""
+    if not array.null_count:
+        return None
+    return int(array.is_null().to_numpy(zero_copy_only=False).argmax())

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""ARFF and FASTA files: what is written is read, and every bad line is named."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import d2ke
+from d2ke.io import read_arff, read_fasta, read_objects, read_ts
+
+HEAD = "@relation 'a relation'\n% a comment\n\n"
+RELATIONAL = HEAD + (
+    "@attribute 'the series' relational\n  @ATTRIBUTE t0 NUMERIC\n  @attribute 't 1' real\n"
+    "@end 'the series'\n@attribute class {up,'far down'}\n@DATA\n"
+)
+
+
+@pytest.fixture
+def put(tmp_path):
+    def write(text, name="a.arff"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def quoted(text):
+    escapes = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t"}
+    for plain, escape in escapes.items():
+        text = text.replace(plain, escape)
+    return f"'{text}'"
+
+
+NUMBERS = st.floats(-1e9, 1e9)
+LETTERS = st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"])
+NAMES = st.text(LETTERS, min_size=1, max_size=6)
+
+
+@given(
+    st.lists(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=4), min_size=1, max_size=4),
+    st.sampled_from([True, False]),
+)
+@pytest.mark.filterwarnings("ignore:every item")
+def test_relational(tmp_path_factory, items, channels_first):
+    path = tmp_path_factory.getbasetemp() / "relational.arff"
+    if channels_first:  # as many in each item
+        items = [item[: min(map(len, items))] for item in items]
+    rows = [quoted("\n".join(",".join(map(repr, row)) for row in item)) for item in items]
+    classes = ["up", "'far down'"]
+    path.write_text(RELATIONAL + "".join(f"{r},{classes[i % 2]}\n" for i, r in enumerate(rows)))
+    objects, labels = read_arff(path, channels_first=channels_first)
+    wanted = [np.array(item).T if channels_first else np.array(item) for item in items]
+    assert objects == d2ke.pack(wanted, channels_first=False)
+    assert labels.tolist() == [["up", "far down"][i % 2] for i in range(len(items))]
+
+
+@given(st.lists(st.tuples(st.text(LETTERS, max_size=3), NAMES), min_size=1, max_size=4))
+def test_strings(tmp_path_factory, rows):
+    path = tmp_path_factory.getbasetemp() / "strings.arff"
+    values = ",".join(quoted(name) for name in sorted({name for _, name in rows}))
+    lines = [f"{quoted(text + chr(10) + chr(9))} , {quoted(name)}" for text, name in rows]
+    head = HEAD + f"@attribute s string\n@attribute 'it''s' {{{values}}}\n@data\n"
+    path.write_text("\n".join([head.replace("'it''s'", '"it\'s"'), *lines]), encoding="utf-8")
+    objects, labels = read_arff(path)
+    assert list(objects) == [text + "\n\t" for text, _ in rows]
+    if labels.dtype.kind == "U":
+        assert labels.tolist() == [name for _, name in rows]
+
+
+def test_numeric(put):
+    path = put(HEAD + "@attribute a real\n@attribute b integer\n@attribute y {1,2}\n@data\n"
+               "1.5,2,1\n 3 , -4e0 ,2\n")  # fmt: skip
+    for objects, labels in (read_arff(path), read_objects(path)):
+        assert objects == d2ke.pack([[1.5, 2.0], [3.0, -4.0]])
+        assert labels.dtype == np.int64
+        assert labels.tolist() == [1, 2]
+    objects, labels = read_arff(put(HEAD + "@attribute a real\n@attribute b real\n@data\n1,2\n"))
+    assert (objects.lengths.tolist(), labels) == ([2], None)
+
+
+def test_named_labels(put):
+    path = put(HEAD + "@attribute s string\n@attribute y numeric\n@data\nab,0.5\nc,1\n")
+    objects, labels = read_objects(path, labels="y")
+    assert (list(objects), labels.tolist()) == (["ab", "c"], [0.5, 1.0])
+
+
+A = HEAD + "@attribute a numeric\n"
+S = HEAD + "@attribute s string\n@attribute y {p,q}\n@data\n"
+BAD = [
+    ("", "has no line @data"),
+    (A, "has no line @data"),
+    ("@data\n1\n", "line 1: @data comes before any @attribute"),
+    (A + "1,2\n", "line 5: '1,2' is no line of a header"),
+    (A + "@attribute a real\n@data\n", "line 5: the attribute 'a' appears twice"),
+    (A + "@attribute b date yyyy\n", "line 5: the attribute 'b' is 'date yyyy'; numeric, real"),
+    (A + "@attribute b {p,,q}\n", "line 5: the value at position 1 is empty"),
+    (A + "@data\n", "holds no objects"),
+    (A + "@data\n?\n", "line 6, attribute 'a': the value at position 0 is missing"),
+    (A + "@data\nx\n", "line 6, attribute 'a': the value at position 0 is 'x', not a number"),
+    (A + "@data\nnan\n", "line 6, attribute 'a': the value at position 0 is 'nan'"),
+    (A + "@data\n1,2\n", "line 6: 2 values, but there are 1 attributes"),
+    (A + "@data\n{0 1}\n", "line 6: sparse rows are not read"),
+    (A + "@data\n1,{5}\n", "line 6: the value at position 1 is not understood: '{5}'"),
+    (A + "@attribute s string\n@data\n", "one string, or numbers only; it has a (numeric), s (str"),
+    (S + "ab,r\n", "line 7: 'y' is 'r', not one of p, q"),
+    (S + "ab,?\n", "line 7: 'y' is missing ('?')"),
+    (S + "?,p\n", "line 7: 's' is missing ('?')"),
+    (S + "'ab,p\n", 'line 7: the value at position 0 is not understood: "\'ab,p"'),
+    (S + "ab\n", "line 7: 1 values, but there are 2 attributes"),
+    (S.replace("@data", "@attribute z {1}\n@data"), "labels must name one of the nominal attrib"),
+    (RELATIONAL + "'1,2',up\n", "channels_first must say what a row of the relational attribute"),
+    (HEAD + "@attribute r relational\n@attribute s string\n", "attributes of 'r' must be numeric"),
+    (HEAD + "@attribute r relational\n@attribute t real\n@end x\n", "@end must name the attr"),
+    (HEAD + "@attribute r relational\n@end r\n", "@end must name the attribute 'r'"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD)
+def test_bad_arff(put, text, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_arff(put(text))
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("'1,2\\n3',up\n", "line 9, row 1 of 'the series': 1 values, but there are 2 attributes"),
+        ("'1,2\\n3,?',up\n", "line 9, row 1 of 'the series': the value at position 1 is missing"),
+        ("?,up\n", "line 9: 'the series' is missing"),
+    ],
+)
+def test_bad_relations(put, rows, message):
+    text = RELATIONAL.replace("% a comment\n\n", "")
+    with pytest.raises(ValueError, match=re.escape(message.replace("line 9", "line 8"))):
+        read_arff(put(text + rows), channels_first=True)
+
+
+def test_arguments_of_arff(put):
+    path = put(A + "@data\n1\n")
+    with pytest.raises(ValueError, match="channels_first is for relational attributes"):
+        read_arff(path, channels_first=True)
+    with pytest.raises(ValueError, match="has no attribute 'z'; it has a"):
+        read_arff(path, labels="z")
+    with pytest.raises(ValueError, match="the attribute 'the series' is relational"):
+        read_arff(put(RELATIONAL), labels="the series")
+    with pytest.raises(TypeError, match=r"objects has no meaning for a \.arff file"):
+        read_objects(path, objects="a")
+
+
+def test_readers_take_paths(tmp_path):
+    for read in (read_arff, read_fasta, read_ts):
+        with pytest.raises(TypeError, match="path must be a path, got 5"):
+            read(5)
+        with pytest.raises(FileNotFoundError):
+            read(tmp_path / "none")
+
+
+def test_fasta(put):
+    path = put(">one|2|a\nAC\nGT\n\n>two| b \nAAT", "a.fasta")
+    objects, labels = read_fasta(path)
+    assert (list(objects), labels.tolist()) == (["ACGT", "AAT"], ["a", "b"])
+    assert read_fasta(path, labels=r"^(\w+)")[1].tolist() == ["one", "two"]
