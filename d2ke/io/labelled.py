@@ -25,7 +25,11 @@ _FASTA = (".fasta", ".fa")
 ENDINGS = (".ts", *_TABLES, ".mat", *_FASTA, ".arff", ".npz", ".h5", ".hdf5")
 
 
-needs("read_objects", "40 F + MiB", "give the objects in several files")
+needs(
+    "read_objects",
+    {".ts": "72 F + MiB", ".arff": "100 F + MiB", "other files": "40 F + MiB"},
+    "give the objects in several files",
+)
 
 
 def read_objects(

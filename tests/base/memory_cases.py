@@ -987,22 +987,24 @@ def read_objects(n):
         "label\tstring\n" + "".join(f"{i % 3}\t{x}\n" for i, x in enumerate(words(n, 30)))
     )
     call = partial(d2ke.io.read_objects, path)
-    return call, ("read_objects", "", {"F": path.stat().st_size})
+    return call, ("read_objects", "other files", {"F": path.stat().st_size})
 
 
-@at({"n": 300_000}, tiny={"n": 4})
-def read_ts(n):
+@variants("function", "read_ts", "read_objects")({"n": 300_000}, tiny={"n": 4})
+def read_ts(n, function):
     path = Path(FOLDER, f"series-{n}.ts")
     path.write_text("@classLabel false\n@data\n" + "1,2,3,4\n" * n)
-    return partial(d2ke.io.read_ts, path), ("read_ts", "", {"F": path.stat().st_size})
+    case = ".ts" if function == "read_objects" else ""
+    return partial(getattr(d2ke.io, function), path), (function, case, {"F": path.stat().st_size})
 
 
-@at({"n": 300_000}, tiny={"n": 4})
-def read_arff(n):
+@variants("function", "read_arff", "read_objects")({"n": 300_000}, tiny={"n": 4})
+def read_arff(n, function):
     path = Path(FOLDER, f"series-{n}.arff")
     head = "".join(f"@attribute t{i} real\n" for i in range(4))
     path.write_text(f"@relation r\n{head}@data\n" + "1,2,3,4\n" * n)
-    return partial(d2ke.io.read_arff, path), ("read_arff", "", {"F": path.stat().st_size})
+    case = ".arff" if function == "read_objects" else ""
+    return partial(getattr(d2ke.io, function), path), (function, case, {"F": path.stat().st_size})
 
 
 @at({"n": 100_000}, tiny={"n": 4})
