@@ -9,7 +9,14 @@ from typing import Any
 
 from d2ke._base.checks import byte_count
 from d2ke._base.memory import needs
-from d2ke.distances.align_series import align_dtw
+from d2ke.distances.align_edits import (
+    align_hamming,
+    align_indel,
+    align_jaccard,
+    align_transpositions,
+    align_weighted,
+)
+from d2ke.distances.align_series import align_dtw, align_elastic, align_slopes
 from d2ke.distances.align_sets import align_emd, align_sets
 from d2ke.distances.align_strings import align_levenshtein
 from d2ke.distances.alignment_record import Alignment
@@ -24,17 +31,29 @@ needs(
     "align",
     {
         "series": "32 MiB + 8 n d + 8 m d + 350 n + 350 m",
+        "elastic": "32 MiB + 100 n d + 100 m d + 600 n + 600 m",
         "strings": "32 MiB + 120 n + 120 m",
+        "edits": "32 MiB + 200 n + 1000 m",
         "emd": "8 n m + 40 n d + 40 m d + 400 n + 400 m",
         "sets": "16 n d + 16 m d + 200 n + 200 m",
     },
 )
 
+ELASTIC = ("msm", "erp", "twe", "edr", "lcss", "adtw", "wdtw", "frechet")
+
 # Distance: function of the checked pair, the limit of memory and the checked parameters, which
 # returns what the record has beside names and objects.
 ALIGNERS: dict[str, Callable[..., dict[str, Any]]] = {
     "dtw": align_dtw,
+    **dict.fromkeys(ELASTIC, align_elastic),
+    "ddtw": align_slopes,
     "levenshtein": align_levenshtein,
+    "osa": partial(align_transpositions, osa=True),
+    "damerau_levenshtein": partial(align_transpositions, osa=False),
+    "hamming": align_hamming,
+    "indel": align_indel,
+    "weighted_levenshtein": align_weighted,
+    "jaccard": align_jaccard,
     "emd": align_emd,
     "mhd": align_sets,
     "hausdorff": align_sets,
