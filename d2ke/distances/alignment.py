@@ -31,9 +31,9 @@ needs(
     "align",
     {
         "series": "32 MiB + 8 n d + 8 m d + 350 n + 350 m",
-        "elastic": "32 MiB + 100 n d + 100 m d + 600 n + 600 m",
+        "elastic": "32 MiB + 24 n d + 96 m d + 500 n + 600 m",
         "strings": "32 MiB + 120 n + 120 m",
-        "edits": "32 MiB + 200 n + 1000 m",
+        "edits": "32 MiB + 150 n + 1000 m",
         "emd": "8 n m + 40 n d + 40 m d + 400 n + 400 m",
         "sets": "16 n d + 16 m d + 200 n + 200 m",
     },
