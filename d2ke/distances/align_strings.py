@@ -72,14 +72,9 @@ class EditTable:
 
 
 def align_levenshtein(
-    problem: PairwiseProblem,
-    max_memory: int | None,
-    mode: int = strings.GLOBAL,
-    normalize: bool = False,
+    problem: PairwiseProblem, max_memory: int | None, mode: int = strings.GLOBAL
 ) -> dict[str, Any]:
     """Return the fewest operations that make y of x, or of the part of x that is nearest."""
-    if normalize:
-        raise ValueError("align needs normalize=False for levenshtein; costs are whole edits")
     n, m = len(problem.x.values), len(problem.y.values)
     needed = require_memory("align", "strings", n=n, m=m)
     usual = TABLE_BYTES + 8 * m

@@ -28,7 +28,8 @@ class Operations:
     Attributes
     ----------
     op : ndarray of str, shape (k,)
-        "equal", "replace", "delete" or "insert".
+        "equal", "replace", "delete", "insert" or "transpose". Of two letters that change places
+        each has an operation, and what is edited between them stands between these.
     i, j : ndarray of int64, shape (k,)
         The letter of x and the letter of y; of an insertion, i is the letter of x before which
         y[j] is inserted, and of a deletion, j is the place in y where x[i] would be.
@@ -82,20 +83,21 @@ class Alignment:
     value : float
         The distance, with the bits that `distance_matrix` has.
     pairs : ndarray of int64, shape (k, 2)
-        Places in x and in y that belong together. ``"dtw"``: the cells of the path, in order.
-        ``"levenshtein"``: the letters of each operation, -1 where there is none. ``"emd"``: from
+        Places in x and in y that belong together. Series: the cells of the path, in order.
+        Operations: the letters (or vectors) of each, -1 where there is none; crossed letters with
+        those that they become. ``"jaccard"``: the first places of each letter. ``"emd"``: from
         where to where something goes. Sets: each vector of x and the nearest one of y, then, if the
         distance is not directed, the nearest vector of x to each one of y.
     costs : ndarray, shape (k,)
-        The ground distance of each pair (squared with ``ground="sqeuclidean"``), or the cost of
-        each operation. float32 where the distance is.
+        The ground distance of each pair (squared with ``ground="sqeuclidean"``), or what each step
+        or operation adds; ``"lcss"``: -1 for a pair. float32 for ``"dtw"`` of such series.
     masses : ndarray of float64, shape (k,), or None
         ``"emd"``: what goes from x to y, of a total of 1.
     operations : Operations or None
-        ``"levenshtein"``: the edit operations.
+        Edit distances of strings, and ``"erp"``, ``"edr"``, ``"lcss"``: the edit operations.
     maximum : int or None
-        Sets: the row of `pairs` of the largest cost. For the Hausdorff distance it is the pair that
-        the distance is the cost of.
+        Sets and ``"frechet"``: the row of `pairs` of the largest cost. For the Hausdorff and the
+        Frechet distance it is the pair that the distance is the cost of.
 
     Examples
     --------
@@ -143,7 +145,8 @@ class Alignment:
         matplotlib.axes.Axes
             Vectors of two coordinates are drawn as points with a line for each pair, as wide as
             what goes along it. Series of one channel are drawn one above the other, with a line for
-            each pair of the path. All else is drawn as places in y against places in x.
+            each pair of the path and a circle where a vector is left out. All else is drawn as
+            places in y against places in x.
 
         Raises
         ------

@@ -205,6 +205,7 @@ CASES = [
     (ValueError, ("normalize", "mode='global'"), d2ke.distance_matrix, ["ab"], None, "levenshtein",
      given(normalize=True, mode="prefix")),
     (ValueError, ("normalize=False", "levenshtein"), d2ke.align, "ab", "b", given(normalize=True)),
+    (ValueError, ("normalize=False", "osa"), d2ke.align, "ab", "b", "osa", given(normalize=True)),
     (ValueError, ("insertion", "nan"), d2ke.distance_matrix, ["ab"], ["ab"],
      "weighted_levenshtein", given(insertion=NAN)),
     (TypeError, ("items[1][0]", "dict"), d2ke.pack, [["a"], [{}]], given(kind="strings")),
