@@ -2,6 +2,8 @@
 """Slow and obvious forms of what d2ke computes, straight from the definitions."""
 
 import math
+from functools import partial
+from unittest import mock
 
 import numpy as np
 from hypothesis import settings
@@ -256,6 +258,41 @@ def elastic(x, y, cell, window=None, border=lambda side, i: math.inf, outside=ma
     return table[len(x) - 1, len(y) - 1]
 
 
+def walk(pairs, x, y, cell, window=None, border=None, outside=math.inf):
+    """What the path of an elastic distance costs, step by step, as `elastic` does the table.
+
+    -1 stands for no partner; vectors that are left out before the first pair cost as a border.
+    """
+    far = math.inf if outside else -math.inf  # of the longest subsequence the most is searched
+    leaves_out = border is not None and border(x, 0) < math.inf
+    value, i, j = 0.0, -1, -1
+    for a, b in pairs:
+        step = (a - i, b - j) if not leaves_out else (int(a >= 0), int(b >= 0))
+        corner = i < 0 and j < 0 and step == (1, 1)
+        i, j = i + step[0], j + step[1]
+        if (a >= 0 and a != i) or (b >= 0 and b != j) or step not in ((1, 1), (1, 0), (0, 1)):
+            raise AssertionError(f"no step to {a}, {b}")
+        if leaves_out and step == (1, 0) and j < 0:
+            value = border(x, i)
+        elif leaves_out and step == (0, 1) and (i < 0 or value == outside):
+            value = border(y, j)
+        elif corner or step == (1, 1):
+            value = cell(i, j, value, far, far)
+        elif step == (1, 0):
+            value = cell(i, j, far, value, far)
+        else:
+            value = cell(i, j, far, far, value)
+    if (i, j) != (len(x) - 1, len(y) - 1):
+        raise AssertionError(f"the path ends at {i}, {j}")
+    return value
+
+
+def path_cost(name, x, y, pairs, **params):
+    """Cost of a path of an elastic distance."""
+    with mock.patch.dict(globals(), elastic=partial(walk, pairs)):
+        return DISTANCES[name](x, y, **params)
+
+
 def manhattan(a, b):
     """Sum of differences."""
     return sum(abs(p - q) for p, q in zip(a, b, strict=True))
@@ -388,15 +425,16 @@ def wdtw(x, y, g=0.05, window=None):
     return elastic(x, y, weighted, window)
 
 
+def slopes(side):
+    """Estimates of the slopes, of Keogh and Pazzani."""
+    side = np.asarray(side, dtype=np.float64)
+    if len(side) < 3:
+        return side[1:] - side[:-1] if len(side) == 2 else side * 0
+    return ((side[1:-1] - side[:-2]) + (side[2:] - side[:-2]) / 2) / 2
+
+
 def ddtw(x, y, window=None):
     """Derivative dynamic time warping."""
-
-    def slopes(side):
-        side = np.asarray(side, dtype=np.float64)
-        if len(side) < 3:
-            return side[1:] - side[:-1] if len(side) == 2 else side * 0
-        return ((side[1:-1] - side[:-2]) + (side[2:] - side[:-2]) / 2) / 2
-
     return dtw(slopes(x), slopes(y), window, "sqeuclidean")
 
 

@@ -11,6 +11,7 @@ from fuzz_kernels import DIMS, EXTREME, STYLES, expect, strings, vectors, weight
 import d2ke
 from d2ke._ext import isa
 from d2ke.distances.alignment import ALIGNERS
+from d2ke.distances.registry import find_distance
 
 
 def fuzz_alignments(seed):
@@ -32,20 +33,29 @@ def one_pair(rng):
     """Align two objects and look at the result."""
     name = str(rng.choice(list(ALIGNERS)))
     params, style = {}, "strings"
-    if name == "levenshtein":
-        longest = int(rng.choice([0, 3, 64, 65, 130, 2000]))
+    strings_ = find_distance(name).kind == "strings"
+    ordered = find_distance(name).ordered
+    if strings_:
+        longest = int(rng.choice([0, 3, 64, 65, 130, 2000 if name == "levenshtein" else 400]))
         X, Y = (d2ke.pack(strings(rng, [n]), kind="strings")
                 for n in rng.integers(0, longest + 1, 2))  # fmt: skip
         if X.letters != Y.letters:
             Y = X
-        params["mode"] = str(rng.choice(["global", "prefix", "infix"]))
+        if name == "hamming":
+            Y = X[:1]
+        if name in ("levenshtein", "weighted_levenshtein"):
+            params["mode"] = str(rng.choice(["global", "prefix", "infix"]))
+        if name == "weighted_levenshtein" and rng.random() < 0.5:
+            params |= {"gap_open": 2.5, "gap_extend": 0.3, "mismatch": float(rng.random())}
     else:
         style, dim = str(rng.choice(STYLES)), int(rng.choice(DIMS))
         most = int(rng.choice([1, 2, 9, 70, 300]))
         X, Y = (d2ke.pack(vectors(rng, [int(rng.integers(1, max(2, most // dim)))], dim,
                                   rng.choice([np.float32, np.float64]), style))
                 for _ in range(2))  # fmt: skip
-        if name == "dtw":
+        if name == "msm":
+            params["independent"] = dim == 1 and bool(rng.random() < 0.5)
+        if ordered:
             params["window"] = [None, 0, 1, 7, 2**40, "rws"][rng.integers(6)]
         if name in ("dtw", "emd") and rng.random() < 0.3 and style not in EXTREME:
             params["ground"] = "sqeuclidean"
@@ -64,11 +74,11 @@ def one_pair(rng):
         with np.errstate(over="ignore"):
             total = np.add.accumulate(found.costs)[-1]
         expect(total == found.value, f"dtw: a path of {total} for {found.value}")
-    elif name == "levenshtein":
-        check_operations(found, params["mode"])
+    elif strings_ and name != "jaccard":
+        check_operations(found, params.get("mode", "global"))
     elif name == "emd":
         expect(abs(found.masses.sum() - 1) < 1e-12 and (found.masses > 0).all(), "masses")
-    if name in ("dtw", "levenshtein") and rng.random() < 0.5:
+    if (ordered or found.operations is not None) and rng.random() < 0.5:
         limit = int(rng.integers(1, 200_000))
         try:
             again = d2ke.align(X, Y, name, max_memory=limit, **params)

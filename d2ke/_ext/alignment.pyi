@@ -6,12 +6,34 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from d2ke._ext.pairwise import PairwiseKernel
+
 _Real = TypeVar("_Real", np.float32, np.float64)
 
 EQUAL: int
 REPLACE: int
 DELETE: int
 INSERT: int
+TRANSPOSE: int
+
+class TableRows:
+    @property
+    def n(self) -> int: ...
+    @property
+    def m(self) -> int: ...
+    @property
+    def leaves_out(self) -> bool: ...
+    def __init__(self, pairs: PairwiseKernel, n: int, m: int) -> None: ...
+    def fill(
+        self,
+        radius: int,
+        first: int,
+        last: int,
+        columns: int,
+        state: NDArray[np.float64] | NDArray[np.int32],
+        ways: NDArray[np.uint8] | None = None,
+    ) -> tuple[float, int]: ...
+    def costs(self, pairs: NDArray[np.int64], steps: NDArray[np.int8]) -> NDArray[np.float64]: ...
 
 def edit_rows(
     x: NDArray[np.uint32],
@@ -30,14 +52,47 @@ def edit_path(
     operations: NDArray[np.int8],
     at: int,
 ) -> tuple[int, int, int]: ...
+def weighted_path(
+    ways: NDArray[np.uint8],
+    first: int,
+    i: int,
+    j: int,
+    gap: int,
+    free: bool,
+    x: NDArray[np.uint32],
+    y: NDArray[np.uint32],
+    codes: NDArray[np.int8],
+    at: int,
+) -> tuple[int, int, int, int]: ...
+def crossed_path(
+    ways: NDArray[np.uint8],
+    first: int,
+    i: int,
+    j: int,
+    x: NDArray[np.uint32],
+    y: NDArray[np.uint32],
+    codes: NDArray[np.int8],
+    at: int,
+) -> tuple[int, int, int]: ...
 
 class GroundRows:
     @property
     def n(self) -> int: ...
     @property
     def m(self) -> int: ...
+    @property
+    def leaves_out(self) -> bool: ...
     def __init__(self, x: NDArray[_Real], y: NDArray[_Real], squared: bool) -> None: ...
-    def costs(self, path: NDArray[np.int64]) -> NDArray[np.float64]: ...
+    def fill(
+        self,
+        radius: int,
+        first: int,
+        last: int,
+        columns: int,
+        row: NDArray[_Real],
+        ways: NDArray[np.uint8] | None = None,
+    ) -> tuple[float, int]: ...
+    def costs(self, path: NDArray[np.int64], steps: NDArray[np.int8]) -> NDArray[np.float64]: ...
     def nearest(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
 def series_radius(window: int, n: int, m: int) -> int: ...
@@ -58,4 +113,5 @@ def series_path(
     j: int,
     path: NDArray[np.int64],
     at: int,
+    leaves_out: bool = False,
 ) -> tuple[int, int, int]: ...

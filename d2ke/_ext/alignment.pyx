@@ -12,7 +12,8 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memset
 
-from d2ke._ext.isa cimport current, d2ke_poll, d2ke_stopped
+from d2ke._ext.isa cimport (current, d2ke_poll, d2ke_problem, d2ke_rows, d2ke_stopped,
+                            d2ke_trace)
 from d2ke._ext.pairwise cimport PairwiseKernel
 from d2ke._ext.tasks cimport POLL_WORK, run
 from d2ke._ext import elastic
@@ -25,7 +26,59 @@ cdef enum:
     WORD_WORK = 13  # operations for one of them and a word
 
 # Edit operations.
-EQUAL, REPLACE, DELETE, INSERT = range(4)
+EQUAL, REPLACE, DELETE, INSERT, TRANSPOSE = range(5)
+
+
+# ---- the rows that a kernel computes of one pair
+
+cdef class TableRows:
+    """Rows of the table of the first pair of a compiled distance."""
+    cdef PairwiseKernel pairs
+    cdef object memory
+    cdef const d2ke_problem *problem
+    cdef d2ke_trace trace
+    cdef char *scratch
+    cdef d2ke_rows rows
+    cdef readonly int64_t n
+    cdef readonly int64_t m
+    cdef readonly bint leaves_out
+
+    def __init__(self, PairwiseKernel pairs, int64_t n, int64_t m):
+        cdef char[::1] memory
+        self.pairs, self.n, self.m, self.leaves_out = pairs, n, m, pairs.leaves_out
+        self.problem, self.trace = &pairs.problem, pairs.trace
+        self.memory = memory = np.full(pairs.scratch_bytes + 64, 0xFF, np.uint8).view(np.int8)
+        self.scratch = <char *> ((<uintptr_t> &memory[0] + 63) & ~<uintptr_t> 63)
+        memset(&self.rows, 0, sizeof(d2ke_rows))
+
+    def fill(self, int64_t radius, int64_t first, int64_t last, int64_t columns, state,
+             uint8_t[:, ::1] ways=None):
+        """Compute rows first .. last, some columns, from a state to a later one.
+
+        Returns the value after all rows, and the first row where it is the least.
+        """
+        cdef uint8_t[::1] state_bytes = state.reshape(-1).view(np.uint8)
+        self.rows.first, self.rows.last, self.rows.columns = first, last, columns
+        self.rows.radius, self.rows.state = radius, &state_bytes[0]
+        self.rows.ways = NULL if ways is None else &ways[0, 0]
+        self.rows.row_bytes = 0 if ways is None else ways.shape[1]
+        self.rows.pairs = NULL
+        run(rows_task, <void *> self, 1, 1)
+        return self.rows.value, self.rows.best
+
+    def costs(self, const int64_t[:, ::1] pairs, const int8_t[::1] steps):
+        """What steps along a path add: 0 a step along the diagonal, 1 to a row, 2 to a column."""
+        out = np.empty(len(pairs))
+        cdef double[::1] view = out
+        self.rows.pairs, self.rows.steps, self.rows.n_steps = &pairs[0, 0], &steps[0], len(pairs)
+        self.rows.costs = &view[0]
+        run(rows_task, <void *> self, 1, 1)
+        return out
+
+
+cdef void rows_task(void *context, int64_t task, const d2ke_poll *poll) noexcept nogil:
+    (<TableRows> context).trace((<TableRows> context).problem, (<TableRows> context).scratch,
+                                &(<TableRows> context).rows, poll)
 
 
 # ---- strings
@@ -152,6 +205,95 @@ def edit_path(const uint32_t[::1] x, const uint32_t[::1] y, const uint64_t[:, :,
     return i, j, at
 
 
+# ---- strings whose cells have half a byte each: what weighted.h and damerau.h write
+
+cdef extern from *:
+    """
+    enum { ALIGN_DELETION = 1, ALIGN_INSERTION, ALIGN_CROSS_ROWS, ALIGN_LATER_DELETION,
+           ALIGN_LATER_INSERTION = 8 };
+    """
+    cdef enum:
+        ALIGN_DELETION
+        ALIGN_INSERTION
+        ALIGN_CROSS_ROWS        # with letters of x between, else of y
+        ALIGN_LATER_DELETION    # a run of deletions began before
+        ALIGN_LATER_INSERTION
+
+
+cdef inline int half_byte(const uint8_t *row, int64_t j) noexcept nogil:
+    return row[j / 2] >> 4 * (j % 2) & 15
+
+
+def weighted_path(const uint8_t[:, ::1] ways, int64_t first, int64_t i, int64_t j, int gap,
+                  bint free, const uint32_t[::1] x, const uint32_t[::1] y, int8_t[::1] codes,
+                  int64_t at):
+    """Go back from cell (i, j) to row `first`, or to the first column if a path begins anywhere.
+
+    Operations are written before place `at`; `gap` is that of deletions or insertions that the
+    cell belongs to, or 0. Returns the last cell, its gap and the place.
+    """
+    cdef int8_t equal = EQUAL, replace = REPLACE, delete = DELETE, insert = INSERT
+    cdef int way
+    with nogil:
+        while i > first and (j > 0 or not free):
+            way = half_byte(&ways[i - 1 - first, 0], j)
+            if gap == 0:
+                gap = way & 3
+            at -= 1
+            if gap == 0:
+                i -= 1
+                j -= 1
+                codes[at] = equal if x[i] == y[j] else replace
+            elif gap == ALIGN_DELETION:
+                i -= 1
+                codes[at] = delete
+                gap = gap if way & ALIGN_LATER_DELETION else 0
+            else:
+                j -= 1
+                codes[at] = insert
+                gap = gap if way & ALIGN_LATER_INSERTION else 0
+    return i, j, gap, at
+
+
+def crossed_path(const uint8_t[:, ::1] ways, int64_t first, int64_t i, int64_t j,
+                 const uint32_t[::1] x, const uint32_t[::1] y, int8_t[::1] codes, int64_t at):
+    """Go back from cell (i, j) to row `first` or beyond; see `weighted_path`."""
+    cdef int8_t equal = EQUAL, replace = REPLACE, delete = DELETE, insert = INSERT
+    cdef int8_t transpose = TRANSPOSE
+    cdef uint32_t letter
+    cdef int way
+    with nogil:
+        while i > first:
+            way = half_byte(&ways[i - 1 - first, 0], j)
+            at -= 1
+            if way == ALIGN_DELETION:
+                i -= 1
+                codes[at] = delete
+            elif way == ALIGN_INSERTION:
+                j -= 1
+                codes[at] = insert
+            elif way == 0:
+                i -= 1
+                j -= 1
+                codes[at] = equal if x[i] == y[j] else replace
+            else:
+                codes[at] = transpose
+                i -= 2
+                j -= 2
+                letter = y[j + 1] if way == ALIGN_CROSS_ROWS else x[i + 1]
+                while way == ALIGN_CROSS_ROWS and x[i] != letter:
+                    i -= 1
+                    at -= 1
+                    codes[at] = delete
+                while way != ALIGN_CROSS_ROWS and y[j] != letter:
+                    j -= 1
+                    at -= 1
+                    codes[at] = insert
+                at -= 1
+                codes[at] = transpose
+    return i, j, at
+
+
 # ---- series
 
 cdef class GroundRows:
@@ -167,6 +309,7 @@ cdef class GroundRows:
     cdef bint single
     cdef readonly int64_t n
     cdef readonly int64_t m
+    cdef readonly bint leaves_out  # nothing
 
     def __init__(self, x, y, bint squared):
         cdef char[::1] memory
@@ -187,7 +330,12 @@ cdef class GroundRows:
                               out + (b - first) * self.lanes, poll)
         return low - first * self.lanes
 
-    def costs(self, const int64_t[:, ::1] path):
+    def fill(self, int64_t radius, int64_t first, int64_t last, int64_t columns, row, ways=None):
+        """As `TableRows.fill`."""
+        series_rows(self, radius, first, last, columns, row, ways)
+        return row[len(row) - 1], 0
+
+    def costs(self, const int64_t[:, ::1] path, steps):
         """Ground distances of pairs of vectors."""
         cdef PathCosts work
         out = np.empty(len(path))
@@ -338,24 +486,26 @@ cdef void series_row(floating *row, const double *costs, int64_t i, int64_t low,
 
 
 def series_path(const uint8_t[:, ::1] table, int64_t radius, int64_t first, int64_t i, int64_t j,
-                int64_t[:, ::1] path, int64_t at):
+                int64_t[:, ::1] path, int64_t at, bint leaves_out=False):
     """Go back from cell (i, j) to row `first`, writing cells before place `at`.
 
-    Returns the cell before the last one written, i = -1 after (0, 0), and the place.
+    Returns the cell before the last one written, i = -1 after (0, 0), and the place. Where steps
+    leave out vectors, -1 is written for the one without a partner, and a path ends at any border.
     """
     cdef int64_t low
     cdef int direction
     with nogil:
-        while i >= first:
-            at -= 1
-            path[at, 0], path[at, 1] = i, j
-            if i == 0:
+        while i >= first and (not leaves_out or (j >= 0 and i - j <= radius and j - i <= radius)):
+            low = max(i - radius, 0)
+            if i == 0 and not leaves_out:
                 direction = 2 if j > 0 else 0
-            elif j == 0:
+            elif j == 0 and not leaves_out:
                 direction = 1
             else:
-                low = max(i - radius, 0)
                 direction = table[i - first, (j - low) / 4] >> 2 * ((j - low) % 4) & 3
+            at -= 1
+            path[at, 0] = -1 if leaves_out and direction == 2 else i
+            path[at, 1] = -1 if leaves_out and direction == 1 else j
             i -= direction != 2
             j -= direction != 1
     return i, j, at

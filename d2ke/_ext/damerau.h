@@ -8,6 +8,11 @@
  *
  * Included twice: LETTER is u16, SCORE i16 for few letters and short strings, else u32 and i32.
  */
+#undef DAM_
+#undef DAM_V
+#undef DAM_LETTER
+#undef DAM_SCORE
+#undef DAM_LANES
 #define DAM_(name) D2KE_PASTE(D2KE_PASTE(name, _), LETTER)
 #define DAM_V D2KE_PASTE(v_, SCORE)
 #define DAM_LETTER D2KE_PASTE(D2KE_PASTE(damerau_, LETTER), _t)
@@ -20,6 +25,10 @@ typedef uint16_t damerau_u16_t;
 typedef uint32_t damerau_u32_t;
 typedef int16_t damerau_i16_t;
 typedef int32_t damerau_i32_t;
+/* What a cell of the way back says; crossed letters are those before the last row and the last
+ * column of their letters, with what is between them edited in x or in y. */
+enum { DAM_SUBSTITUTE, DAM_DELETE, DAM_INSERT, DAM_CROSS_ROWS, DAM_CROSS_COLUMNS };
+
 /* More than any score; twice that is no overflow. */
 enum { DAM_FAR_u16 = 0x3fff, DAM_FAR_u32 = 0x3fffffff };
 
@@ -77,6 +86,68 @@ static void DAM_(dam_prepare)(const d2ke_problem *problem, int64_t block, DAM_(d
     }
 }
 
+/* The first two rows that are above of others: none, and that before the first letter. */
+static void DAM_(dam_begin)(const DAM_(dam_scratch) *s, DAM_V *above, DAM_V *here)
+{
+    for (int64_t j = 0; j <= s->longest; j++) {
+        above[j] = (DAM_V){0} + (DAM_SCORE)j;
+        here[j] = s->crossed[j] = (DAM_V){0} + DAM_(DAM_FAR);
+    }
+}
+
+/* Row i from the one above; `here` is the one before that, and is written.  `last` is the letter
+ * before.  osa: nothing is edited between crossed letters.  `ways`: half a byte for each of the
+ * first string's cells, or NULL. */
+D2KE_INLINE void DAM_(dam_row)(const DAM_(dam_scratch) *s, const DAM_V *above, DAM_V *here,
+                               int64_t i, DAM_V letter, DAM_V last, const int osa,
+                               uint8_t *const ways)
+{
+    const DAM_V far = (DAM_V){0} + DAM_(DAM_FAR), one = (DAM_V){0} + 1;
+    const DAM_V *letters = s->letters, down = (DAM_V){0} + (DAM_SCORE)i;
+    DAM_V *crossed = s->crossed;
+    DAM_V left = down, diagonal = above[0], before = far; /* scores i, j-1; i-1, j-1; i-1, j-2 */
+    DAM_V corner = here[0], edge = far; /* i-2, j-1; i-2, j-2 */
+    DAM_V turn = far; /* the cost up to the last column of this letter, less the column */
+    DAM_V matched = {0}, across = {0};
+    here[0] = left;
+    if (ways)
+        ways[0] = DAM_DELETE;
+    for (int64_t j = 1; j <= s->longest; j++) {
+        DAM_V own = letters[j], up = above[j], from = crossed[j];
+        DAM_V match = own == letter, swap = own == last;
+        across += one;
+        DAM_V best = D2KE_PASTE(min_, SCORE)(up, diagonal + match) + one;
+        DAM_V first = from + down, second = turn + across;
+        if (osa) {
+            matched &= swap;
+            first = edge + one;
+            swap = (DAM_V){0};
+        }
+        first = (first & matched) | (far & ~matched);
+        second = (second & swap) | (far & ~swap);
+        best = D2KE_PASTE(min_, SCORE)(best, D2KE_PASTE(min_, SCORE)(first, second));
+        crossed[j] = ((before - down) & match) | (from & ~match);
+        turn = ((corner - across) & match) | (turn & ~match);
+        DAM_V come = left + one;
+        left = D2KE_PASTE(min_, SCORE)(best, come);
+        if (ways) {
+            DAM_SCORE least = left[0];
+            int way = least == (diagonal + match)[0] + 1 ? DAM_SUBSTITUTE
+                    : least == up[0] + 1                 ? DAM_DELETE
+                    : least == come[0]                   ? DAM_INSERT
+                    : least == first[0]                  ? DAM_CROSS_ROWS
+                                                         : DAM_CROSS_COLUMNS;
+            ways[j / 2] = (uint8_t)(j % 2 ? ways[j / 2] | way << 4 : way);
+        }
+        edge = corner;
+        corner = here[j];
+        here[j] = left;
+        before = diagonal;
+        diagonal = up;
+        matched = match;
+    }
+}
+
 static void DAM_(damerau)(const d2ke_problem *problem, int64_t row, int64_t block, void *scratch,
                           double *result, const d2ke_poll *poll)
 {
@@ -85,40 +156,12 @@ static void DAM_(damerau)(const d2ke_problem *problem, int64_t row, int64_t bloc
         DAM_(dam_prepare)(problem, block, s);
     int64_t n = d2ke_length(&problem->x, row), m = s->longest, steps = 0;
     const uint32_t *text = (const uint32_t *)problem->x.values + problem->x.offsets[row];
-    const DAM_V far = (DAM_V){0} + DAM_(DAM_FAR), one = (DAM_V){0} + 1;
-    DAM_V *above = s->rows[0], *here = s->rows[1], *crossed = s->crossed;
-    const DAM_V *letters = s->letters;
+    DAM_V *above = s->rows[0], *here = s->rows[1];
     DAM_V last = (DAM_V){0} - 2; /* no letter */
-    for (int64_t j = 0; j <= m; j++) {
-        above[j] = (DAM_V){0} + (DAM_SCORE)j;
-        here[j] = crossed[j] = far;
-    }
+    DAM_(dam_begin)(s, above, here);
     for (int64_t i = 1; i <= n; i++) {
         const DAM_V letter = (DAM_V){0} + (DAM_SCORE)text[i - 1];
-        const DAM_V down = (DAM_V){0} + (DAM_SCORE)i;
-        DAM_V left = down, diagonal = above[0], before = far; /* scores i, j-1; i-1, j-1; i-1, j-2 */
-        DAM_V corner = here[0]; /* i-2, j-1 */
-        DAM_V turn = far; /* the cost up to the last column of this letter, less the column */
-        DAM_V matched = {0}, across = {0};
-        here[0] = left;
-        for (int64_t j = 1; j <= m; j++) {
-            DAM_V own = letters[j], up = above[j], from = crossed[j];
-            DAM_V match = own == letter, swap = own == last;
-            across += one;
-            DAM_V best = D2KE_PASTE(min_, SCORE)(up, diagonal + match) + one;
-            DAM_V first = from + down, second = turn + across;
-            first = (first & matched) | (far & ~matched);
-            second = (second & swap) | (far & ~swap);
-            best = D2KE_PASTE(min_, SCORE)(best, D2KE_PASTE(min_, SCORE)(first, second));
-            crossed[j] = ((before - down) & match) | (from & ~match);
-            turn = ((corner - across) & match) | (turn & ~match);
-            left = D2KE_PASTE(min_, SCORE)(best, left + one);
-            corner = here[j];
-            here[j] = left;
-            before = diagonal;
-            diagonal = up;
-            matched = match;
-        }
+        DAM_(dam_row)(s, above, here, i, letter, last, 0, NULL);
         DAM_V *swapped = above;
         above = here;
         here = swapped;
@@ -136,8 +179,3 @@ static void DAM_(damerau)(const d2ke_problem *problem, int64_t row, int64_t bloc
         result[k] = (double)((const DAM_SCORE *)(above + length))[k];
     }
 }
-#undef DAM_
-#undef DAM_V
-#undef DAM_LETTER
-#undef DAM_SCORE
-#undef DAM_LANES

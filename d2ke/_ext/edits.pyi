@@ -19,6 +19,13 @@ def damerau(
     n_letters: int,
     same: bool,
 ) -> PairwiseKernel: ...
+def transpositions(
+    x: NDArray[np.uint32],
+    x_offsets: NDArray[np.int64],
+    y: NDArray[np.uint32],
+    y_offsets: NDArray[np.int64],
+    osa: bool,
+) -> PairwiseKernel: ...
 def weighted(
     x: NDArray[np.uint32],
     x_offsets: NDArray[np.int64],

@@ -58,6 +58,17 @@ def damerau(const uint32_t[::1] x, const int64_t[::1] x_offsets,
     return pairs
 
 
+def transpositions(const uint32_t[::1] x, const int64_t[::1] x_offsets,
+                   const uint32_t[::1] y, const int64_t[::1] y_offsets, bint osa):
+    """Prepare the rows of one pair for the way back: of optimal string alignment, or of Damerau."""
+    cdef PairwiseKernel pairs = PairwiseKernel()
+    pairs.set_items(&x[0], x_offsets, &y[0], y_offsets, 1, (x, y))
+    _side_by_side(pairs, x_offsets, y_offsets, 1, False)
+    pairs.scratch_bytes = current().damerau_scratch[1](&pairs.problem)
+    pairs.trace = current().osa_rows if osa else current().damerau_rows
+    return pairs
+
+
 def weighted(const uint32_t[::1] x, const int64_t[::1] x_offsets,
              const uint32_t[::1] y, const int64_t[::1] y_offsets, bint same, int64_t mode,
              const uint32_t[::1] classes, const double[:, ::1] substitution,
@@ -85,6 +96,7 @@ def weighted(const uint32_t[::1] x, const int64_t[::1] x_offsets,
     pairs.set_options(&options, sizeof(options))
     pairs.kernel = current().weighted
     pairs.scratch_bytes = current().weighted_scratch(&pairs.problem)
+    pairs.trace = current().weighted_rows
     pairs.cell_work = DAMERAU_WORK
     return pairs
 

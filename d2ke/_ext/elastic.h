@@ -98,13 +98,12 @@ D2KE_INLINE void elastic_weights(const double *parameters, int64_t n, lane_block
 }
 
 /* One tile, as dtw_tile. */
-D2KE_INLINE void elastic_tile(const int kind, const int rows, const int fixed_dim,
+D2KE_INLINE void elastic_tile(const int kind, const int rows, const int cols, const int fixed_dim,
                               const int ground, const int banded, const elastic_pair *pair,
                               const real *x, const vec *y, vec *left, vec *diagonal, vec *top,
                               int64_t offset)
 {
     const int given = elastic_column(kind, 0), back = given == ELASTIC_NORMS;
-    const int cols = ELASTIC_COLS;
     vec cost[ELASTIC_ROWS + 1][LANES_COLS];
     elastic_cell at;
     at.parameters = pair->options->parameters;
@@ -149,8 +148,8 @@ D2KE_INLINE void elastic_strip(const int kind, const int fixed_dim, const int gr
     int64_t i = begin;
     D2KE_UNROLL for (int c = 0; c < ELASTIC_COLS; c++) mine[c] = top[c];
 #define ELASTIC_TILE(rows, banded)                                                                \
-    elastic_tile(kind, rows, fixed_dim, ground, banded, pair, x + i * pair->stride, y, left + i,  \
-                 &diagonal, mine, i - column)
+    elastic_tile(kind, rows, ELASTIC_COLS, fixed_dim, ground, banded, pair, x + i * pair->stride, \
+                 y, left + i, &diagonal, mine, i - column)
     if (ground != DTW_SAFE) /* which is rare, and slow in any case */
         for (; i + ELASTIC_ROWS <= end; i += ELASTIC_ROWS) {
             if (i >= inner && i + ELASTIC_ROWS <= outer) ELASTIC_TILE(ELASTIC_ROWS, 0);
@@ -234,6 +233,23 @@ size_t ISA_(elastic_scratch)(const d2ke_problem *p)
                                                  + p->x.longest + longest + ELASTIC_COLS);
 }
 
+/* CALL(dim, ground, channel) with what is constant of them after inlining. */
+#define ELASTIC_BY_GROUND(CALL)                                                                    \
+    do {                                                                                           \
+        if (elastic_column(kind, 2) == ELASTIC_CHANNELS) {                                         \
+            for (int64_t channel = 0; channel < options->dim; channel++)                           \
+                CALL(1, DTW_PLAIN, channel);                                                       \
+        } else if (given == ELASTIC_OWN) {                                                         \
+            CALL(0, DTW_PLAIN, 0);                                                                 \
+        } else if (options->dim == 1) {                                                            \
+            CALL(1, ground, 0);                                                                    \
+        } else if (ground == DTW_PLAIN && options->safe) {                                         \
+            CALL(0, DTW_SAFE, 0);                                                                  \
+        } else {                                                                                   \
+            CALL(0, ground, 0);                                                                    \
+        }                                                                                          \
+    } while (0)
+
 D2KE_INLINE void elastic_kernel(const int kind, const d2ke_problem *p, int64_t row, int64_t block,
                                 void *scratch, double *result, const d2ke_poll *poll)
 {
@@ -252,22 +268,157 @@ D2KE_INLINE void elastic_kernel(const int kind, const d2ke_problem *p, int64_t r
     y += stride;
 #define ELASTIC_CALL(dim, ground, channel) \
     elastic_table(kind, dim, ground, &pair, b, x, n, y, channel, left, count, result, poll)
-    if (elastic_column(kind, 2) == ELASTIC_CHANNELS) {
-        for (int64_t channel = 0; channel < options->dim; channel++)
-            ELASTIC_CALL(1, DTW_PLAIN, channel);
-    } else if (given == ELASTIC_OWN) {
-        ELASTIC_CALL(0, DTW_PLAIN, 0);
-    } else if (options->dim == 1) {
-        ELASTIC_CALL(1, ground, 0);
-    } else if (ground == DTW_PLAIN && options->safe) {
-        ELASTIC_CALL(0, DTW_SAFE, 0);
-    } else {
-        ELASTIC_CALL(0, ground, 0);
-    }
+    ELASTIC_BY_GROUND(ELASTIC_CALL);
 #undef ELASTIC_CALL
 }
 
+/* ---- the rows of one pair, whose y is in all lanes */
+
+/* One cell, from the three before it. */
+D2KE_INLINE vec elastic_cell_at(const int kind, const int fixed_dim, const int ground,
+                                const elastic_pair *pair, const real *x, const vec *y, int64_t i,
+                                int64_t j, vec corner, vec above, vec before)
+{
+    elastic_tile(kind, 1, 1, fixed_dim, ground, 0, pair, x + i * pair->stride,
+                 y + j * pair->stride, &before, &corner, &above, i - j);
+    return before;
+}
+
+/* Where a cell's value is from, 0: the corner, 1: above, 2: before.  It is computed from all three
+ * and from each one alone, the others being infinite. */
+D2KE_INLINE uint8_t elastic_way(const int kind, const int fixed_dim, const int ground,
+                                const elastic_pair *pair, const real *x, const vec *y, int64_t i,
+                                int64_t j, vec corner, vec above, vec *before)
+{
+    const int at_once = LANES < 4 ? LANES : 4;
+    double got[4];
+    D2KE_UNROLL for (int role = 0; role < 4; role += at_once) {
+        vec hide[3] = {{0}, {0}, {0}};
+        for (int lane = 0; lane < at_once; lane++)
+            for (int k = 0; k < 3; k++)
+                hide[k][lane] = role + lane == 0 || role + lane == k + 1 ? -INFINITY : INFINITY;
+        vec cell = elastic_cell_at(kind, fixed_dim, ground, pair, x, y, i, j,
+                                   max_f64(corner, hide[0]), max_f64(above, hide[1]),
+                                   max_f64(*before, hide[2]));
+        for (int lane = 0; lane < at_once; lane++) got[role + lane] = cell[lane];
+    }
+    *before = set_f64(got[0]);
+    return got[1] == got[0] ? 0 : got[2] == got[0] ? 1 : 2;
+}
+
+D2KE_INLINE void elastic_some_rows(const int kind, const int fixed_dim, const int ground,
+                                   const elastic_pair *pair, const real *x, const vec *y,
+                                   d2ke_rows *rows, const d2ke_poll *poll)
+{
+    const vec outside = elastic_outside(kind);
+    const int64_t radius = rows->radius, stride = pair->stride;
+    double *row = rows->state;
+    vec sum = {0}, edge = {0}, top = {0};
+    int64_t work = 0;
+    for (int64_t i = 0; i < rows->first; i++) {
+        sum += set_f64(x[i * stride + stride - 1]);
+        edge = elastic_border(kind, sum, i + 1);
+    }
+    for (int64_t i = rows->first; i < rows->last; i++) {
+        int64_t low = i > radius ? i - radius : 0;
+        int64_t high = i + radius + 1 < rows->columns ? i + radius + 1 : rows->columns;
+        vec corner = edge;
+        sum += set_f64(x[i * stride + stride - 1]);
+        vec before = edge = elastic_border(kind, sum, i + 1);
+        uint8_t *ways = rows->ways;
+        if (low >= high) continue;
+        if (low > 0) {
+            corner = set_f64(row[low - 1]);
+            before = outside;
+        }
+        if (ways) {
+            ways += (i - rows->first) * rows->row_bytes;
+            memset(ways, 0, (size_t)((high - low + 3) / 4));
+        }
+        for (int64_t j = low; j < high; j++) {
+            vec above = j == i + radius ? outside : set_f64(row[j]);
+            if (i == 0) {
+                top += y[j * stride + stride - 1];
+                above = elastic_border(kind, top, j + 1);
+            }
+            if (ways) {
+                uint8_t way = elastic_way(kind, fixed_dim, ground, pair, x, y, i, j, corner, above,
+                                          &before);
+                ways[(j - low) / 4] |= (uint8_t)(way << 2 * ((j - low) % 4));
+            } else {
+                before = elastic_cell_at(kind, fixed_dim, ground, pair, x, y, i, j, corner, above,
+                                         before);
+            }
+            corner = above;
+            row[j] = before[0];
+        }
+        work += 8 * (high - low) * pair->dim;
+        if (work > 300000) {
+            work = 0;
+            if (d2ke_stopped(poll)) return;
+        }
+    }
+}
+
+/* What each step adds to the cell before it, which is 0 here; steps along a border that can be
+ * reached are those of the border. */
+D2KE_INLINE void elastic_costs(const int kind, const int fixed_dim, const int ground,
+                               const elastic_pair *pair, const real *x, const vec *y,
+                               d2ke_rows *rows, const d2ke_poll *poll)
+{
+    const int64_t last = pair->stride - 1;
+    for (int64_t k = 0; k < rows->n_steps; k++) {
+        int64_t i = rows->pairs[2 * k], j = rows->pairs[2 * k + 1];
+        vec from[3], cost;
+        for (int step = 0; step < 3; step++)
+            from[step] = set_f64(step == rows->steps[k] ? 0.0 : INFINITY);
+        if (rows->steps[k] == 0 || elastic_column(kind, 1) == ELASTIC_NEVER)
+            cost = elastic_cell_at(kind, fixed_dim, ground, pair, x, y, i, j, from[0], from[1],
+                                   from[2]);
+        else if (rows->steps[k] == 1)
+            cost = elastic_border(kind, set_f64(x[i * pair->stride + last]), 1);
+        else
+            cost = elastic_border(kind, y[j * pair->stride + last], 1);
+        rows->costs[k] = cost[0];
+        if (k % 4096 == 0 && d2ke_stopped(poll)) return;
+    }
+}
+
+D2KE_INLINE void elastic_trace(const int kind, const d2ke_problem *p, void *scratch,
+                               d2ke_rows *rows, const d2ke_poll *poll)
+{
+    const elastic_options *options = p->options;
+    const int given = elastic_column(kind, 0);
+    const int ground = given == ELASTIC_SQUARE || given == ELASTIC_WEIGHTS ? DTW_SQUARED : DTW_PLAIN;
+    lane_block_f64 *b = scratch;
+    vec *y = (vec *)((char *)scratch + LANES_HEADER);
+    vec *weights = y + (p->y.longest + ELASTIC_COLS) * p->y.dim + p->x.longest;
+    int64_t stride = p->x.dim, n = p->x.longest - 1, m = p->y.longest - 1;
+    const real *x = (const real *)p->x.values + stride;
+    if (b->cache.block != 0) lane_pack_f64(p, 0, ELASTIC_COLS, b, (real *)y);
+    elastic_pair pair = {options, options->dim, stride, {0}, weights};
+    if (given == ELASTIC_WEIGHTS) elastic_weights(options->parameters, n, b, weights);
+    y += stride;
+#define ELASTIC_CALL(dim, ground, channel)                                                        \
+    do {                                                                                          \
+        if (rows->pairs)                                                                          \
+            elastic_costs(kind, dim, ground, &pair, x + channel, y + channel, rows, poll);        \
+        else                                                                                      \
+            elastic_some_rows(kind, dim, ground, &pair, x + channel, y + channel, rows, poll);    \
+    } while (0)
+    ELASTIC_BY_GROUND(ELASTIC_CALL);
+#undef ELASTIC_CALL
+    if (!rows->pairs && rows->columns == m)
+        rows->value = elastic_result(kind, ((const double *)rows->state)[m - 1], n, m,
+                                     options->parameters);
+}
+
 #define X(name, cell, border, result)                                                           \
+    static void elastic_##name##_rows(const d2ke_problem *p, void *scratch, d2ke_rows *rows,      \
+                                      const d2ke_poll *poll)                                      \
+    {                                                                                             \
+        elastic_trace(ELASTIC_##name, p, scratch, rows, poll);                                    \
+    }                                                                                             \
     static void elastic_##name(const d2ke_problem *p, int64_t row, int64_t block, void *scratch,  \
                                double *result, const d2ke_poll *poll)                             \
     {                                                                                             \
@@ -275,6 +426,12 @@ D2KE_INLINE void elastic_kernel(const int kind, const d2ke_problem *p, int64_t r
     }
 ELASTIC_DISTANCES(X)
 #undef X
+
+const d2ke_trace ISA_(elastic_rows)[] = {
+#define X(name, cell, border, result) elastic_##name##_rows,
+    ELASTIC_DISTANCES(X)
+#undef X
+};
 
 const d2ke_kernel ISA_(elastic)[] = {
 #define X(name, cell, border, result) elastic_##name,

@@ -17,8 +17,14 @@ cdef extern from "options.h":
         ELASTIC_DISTANCES(X)
     #undef X
     };
+    static const int d2ke_elastic_borders[] = {
+    #define X(name, cell, border, result) border,
+        ELASTIC_DISTANCES(X)
+    #undef X
+    };
     """
     const char *d2ke_elastic_names[]
+    const int d2ke_elastic_borders[]
     ctypedef struct dtw_options:
         int64_t ground
         int64_t window
@@ -31,6 +37,7 @@ cdef extern from "options.h":
         const double *parameters
     cdef enum:
         ELASTIC_COUNT_OF_ALL
+        ELASTIC_NEVER
         DTW_PLAIN
         DTW_SQUARED
         DTW_SAFE
@@ -91,6 +98,8 @@ def elastic(str kind, const double[:, ::1] x, const int64_t[::1] x_offsets,
     pairs.set_options(&options, sizeof(options))
     pairs.kernel = current().elastic[<int> KINDS[kind]]
     pairs.scratch_bytes = current().elastic_scratch(&pairs.problem)
+    pairs.trace = current().elastic_rows[<int> KINDS[kind]]
+    pairs.leaves_out = d2ke_elastic_borders[<int> KINDS[kind]] != ELASTIC_NEVER
     pairs.block_outer = True
     return pairs
 

@@ -37,6 +37,7 @@
 #define LETTER u32
 #define SCORE i32
 #include "damerau.h"
+#include "damerau_rows.h"
 #undef LETTER
 #undef SCORE
 #include "weighted.h"
@@ -58,6 +59,7 @@ DTW_DECLARED(f64)
 DTW_DECLARED(f32)
 extern const d2ke_kernel ISA_(elastic)[];
 size_t ISA_(elastic_scratch)(const d2ke_problem *);
+extern const d2ke_trace ISA_(elastic_rows)[];
 void ISA_(warp_fill)(const warp_bounds *, const int64_t *, int64_t, float *, int64_t, void *,
                      const d2ke_poll *);
 float ISA_(warp_tighten)(const warp_bounds *, int64_t, void *, int64_t, float);
@@ -71,6 +73,7 @@ const d2ke_table ISA_(table) = {
     {ISA_(dtw_scratch_f64), ISA_(dtw_scratch_f32)},
     ISA_(elastic),
     ISA_(elastic_scratch),
+    ISA_(elastic_rows),
     levenshtein,
     levenshtein_part,
     osa,
@@ -78,8 +81,11 @@ const d2ke_table ISA_(table) = {
     levenshtein_scratch,
     {damerau_u16, damerau_u32},
     {damerau_scratch_u16, damerau_scratch_u32},
+    damerau_rows,
+    osa_rows,
     weighted,
     weighted_scratch,
+    weighted_trace,
     {hamming_u8, hamming_u32},
     jaccard,
     {sets_f64, sets_f32},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-from libc.stdint cimport int64_t
+from libc.stdint cimport int8_t, int64_t, uint8_t
 
 cdef extern from "kernel.h":
     ctypedef struct d2ke_items:
@@ -25,6 +25,24 @@ cdef extern from "kernel.h":
     ctypedef void (*d2ke_kernel)(const d2ke_problem *, int64_t, int64_t, void *, double *,
                                  const d2ke_poll *) noexcept nogil
     ctypedef size_t (*d2ke_scratch)(const d2ke_problem *) noexcept nogil
+
+    ctypedef struct d2ke_rows:
+        int64_t first
+        int64_t last
+        int64_t columns
+        int64_t radius
+        void *state
+        uint8_t *ways
+        int64_t row_bytes
+        double value
+        int64_t best
+        const int64_t *pairs
+        const int8_t *steps
+        int64_t n_steps
+        double *costs
+
+    ctypedef void (*d2ke_trace)(const d2ke_problem *, void *, d2ke_rows *,
+                                const d2ke_poll *) noexcept nogil
     ctypedef void (*d2ke_exp)(double *, int64_t, double, double) noexcept nogil
 
     ctypedef struct d2ke_cloud:
@@ -69,6 +87,7 @@ cdef extern from "kernel.h":
         d2ke_scratch dtw_scratch[2]
         const d2ke_kernel *elastic
         d2ke_scratch elastic_scratch
+        const d2ke_trace *elastic_rows
         d2ke_kernel levenshtein
         d2ke_kernel levenshtein_part
         d2ke_kernel osa
@@ -76,8 +95,11 @@ cdef extern from "kernel.h":
         d2ke_scratch levenshtein_scratch
         d2ke_kernel damerau[2]
         d2ke_scratch damerau_scratch[2]
+        d2ke_trace damerau_rows
+        d2ke_trace osa_rows
         d2ke_kernel weighted
         d2ke_scratch weighted_scratch
+        d2ke_trace weighted_rows
         d2ke_kernel hamming[2]
         d2ke_kernel jaccard
         d2ke_kernel sets[2]

@@ -59,6 +59,25 @@ typedef struct {
     int64_t reserved[6];
 } d2ke_cache;
 
+/* Rows of the table of x's first item and y's first one, for the way back through it (see
+ * alignment.pyx); `scratch` is as for the kernel. */
+typedef struct {
+    int64_t first, last; /* rows */
+    int64_t columns;     /* that are computed, from the first */
+    int64_t radius;      /* of the band, for series */
+    void *state;         /* IN: what the rows before leave; OUT: what these do */
+    uint8_t *ways;       /* OUT: where each cell's value is from, or NULL */
+    int64_t row_bytes;
+    double value;        /* OUT: the distance, after all rows */
+    int64_t best;        /* OUT: the first row where it is the least */
+    const int64_t *pairs; /* of series: the steps of a path, unless NULL */
+    const int8_t *steps;
+    int64_t n_steps;
+    double *costs;       /* OUT: of the steps */
+} d2ke_rows;
+typedef void (*d2ke_trace)(const d2ke_problem *problem, void *scratch, d2ke_rows *rows,
+                           const d2ke_poll *poll);
+
 /* result[i] = scale * exp(-gamma * result[i]) */
 typedef void (*d2ke_exp)(double *values, int64_t n, double gamma, double scale);
 
@@ -113,6 +132,7 @@ typedef struct {
     d2ke_scratch dtw_scratch[2];
     const d2ke_kernel *elastic; /* in the order of ELASTIC_DISTANCES */
     d2ke_scratch elastic_scratch;
+    const d2ke_trace *elastic_rows;
     d2ke_kernel levenshtein;
     d2ke_kernel levenshtein_part;
     d2ke_kernel osa;
@@ -120,8 +140,11 @@ typedef struct {
     d2ke_scratch levenshtein_scratch;
     d2ke_kernel damerau[2]; /* letters and scores of 16 bits, of 32 bits */
     d2ke_scratch damerau_scratch[2];
+    d2ke_trace damerau_rows; /* letters and scores of 32 bits */
+    d2ke_trace osa_rows;     /* with the scratch memory of `damerau` */
     d2ke_kernel weighted;
     d2ke_scratch weighted_scratch;
+    d2ke_trace weighted_rows;
     d2ke_kernel hamming[2]; /* letters of 8 bits, of 32 bits */
     d2ke_kernel jaccard;
     d2ke_kernel sets[2];

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from libc.stdint cimport int64_t
 
-from d2ke._ext.isa cimport d2ke_kernel, d2ke_problem
+from d2ke._ext.isa cimport d2ke_kernel, d2ke_problem, d2ke_trace
 
 
 cdef class PairwiseKernel:
     cdef d2ke_problem problem
     cdef d2ke_kernel kernel
     cdef size_t scratch_bytes
+    # The table's rows for the way back, or NULL; and whether a step that is not along the
+    # diagonal leaves out an element of x or y.
+    cdef d2ke_trace trace
+    cdef bint leaves_out
     # True: a task computes all its rows against one block, then the next block
     # (blocks are costly to prepare); False: one row against all its blocks.
     cdef bint block_outer

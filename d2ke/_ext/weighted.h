@@ -103,10 +103,15 @@ static const weighted_vectors *weighted_row(const weighted_options *o, const wei
     return row;
 }
 
-/* The next row; `cost` of deleting the letter of x as the first or as a later one of a run. */
+/* What a cell of the way back says: the table of the least cost (0: a substitution, 1: a deletion,
+ * 2: an insertion), and whether a run of deletions, of insertions began before. */
+enum { WEIGHTED_DELETED = 4, WEIGHTED_INSERTED = 8 };
+
+/* The next row; `cost` of deleting the letter of x as the first or as a later one of a run.
+ * `ways`: half a byte for each of the first string's cells, or NULL. */
 D2KE_INLINE void weighted_step(const weighted_scratch_t *s, const weighted_vectors *costs,
                                double delete_first, double delete_next, const int free,
-                               const int affine)
+                               const int affine, uint8_t *const ways)
 {
     const v_f64 first = set_f64(delete_first), next = set_f64(delete_next);
     weighted_vectors *score = s->score, *deletion = s->deletion;
@@ -120,6 +125,8 @@ D2KE_INLINE void weighted_step(const weighted_scratch_t *s, const weighted_vecto
         score[0][g] = left[g];
         deletion[0][g] = gone;
         insertion[g] = set_f64(INFINITY);
+        if (ways && g == 0)
+            ways[0] = (uint8_t)(1 | (gone[0] < diagonal[0][0] + delete_first) * WEIGHTED_DELETED);
     }
     for (int64_t j = 1; j <= s->longest; j++) {
         D2KE_UNROLL for (int g = 0; g < WEIGHTED_GROUPS; g++) {
@@ -130,11 +137,50 @@ D2KE_INLINE void weighted_step(const weighted_scratch_t *s, const weighted_vecto
                 deletion[j][g] = gone;
                 insertion[g] = come;
             }
+            v_f64 begun = left[g] + s->first[j][g];
             left[g] = min_f64(min_f64(diagonal[g] + costs[j][g], gone), come);
+            if (ways && g == 0) {
+                int way = left[0][0] == (diagonal[0] + costs[j][0])[0] ? 0 : left[0][0] == gone[0] ? 1 : 2;
+                way |= (gone[0] < (up + first)[0]) * WEIGHTED_DELETED;
+                way |= (come[0] < begun[0]) * WEIGHTED_INSERTED;
+                ways[j / 2] = (uint8_t)(j % 2 ? ways[j / 2] | way << 4 : way);
+            }
             diagonal[g] = up;
             score[j][g] = left[g];
         }
     }
+}
+
+/* The row before the first letter of x. */
+static void weighted_begin(const weighted_scratch_t *s)
+{
+    for (int g = 0; g < WEIGHTED_GROUPS; g++) {
+        v_f64 come = set_f64(INFINITY), last = set_f64(0);
+        s->score[0][g] = last;
+        s->deletion[0][g] = come;
+        for (int64_t j = 1; j <= s->longest; j++) {
+            come = min_f64(last + s->first[j][g], come + s->next[j][g]);
+            s->score[j][g] = last = come;
+            s->deletion[j][g] = set_f64(INFINITY);
+        }
+    }
+}
+
+/* The next row, by the letter of x. */
+D2KE_INLINE void weighted_next(const weighted_options *o, const weighted_scratch_t *s,
+                               int64_t columns, uint32_t letter, uint8_t *const ways)
+{
+    const weighted_vectors *costs = weighted_row(o, s, columns, letter);
+    double first = o->delete_first[o->classes[letter]];
+    double next = o->delete_next[o->classes[letter]];
+    if (o->mode == LEV_INFIX && o->affine)
+        weighted_step(s, costs, first, next, 1, 1, ways);
+    else if (o->mode == LEV_INFIX)
+        weighted_step(s, costs, first, next, 1, 0, ways);
+    else if (o->affine)
+        weighted_step(s, costs, first, next, 0, 1, ways);
+    else
+        weighted_step(s, costs, first, next, 0, 0, ways);
 }
 
 static void weighted(const d2ke_problem *problem, int64_t row, int64_t block, void *scratch,
@@ -152,30 +198,11 @@ static void weighted(const d2ke_problem *problem, int64_t row, int64_t block, vo
         int64_t length = d2ke_length(&problem->y, problem->order[begin + k]);
         score[k] = (const double *)s->score + length * WEIGHTED_LANES + k;
     }
-    for (int g = 0; g < WEIGHTED_GROUPS; g++) {
-        v_f64 come = set_f64(INFINITY), last = set_f64(0);
-        s->score[0][g] = last;
-        s->deletion[0][g] = come;
-        for (int64_t j = 1; j <= s->longest; j++) {
-            come = min_f64(last + s->first[j][g], come + s->next[j][g]);
-            s->score[j][g] = last = come;
-            s->deletion[j][g] = set_f64(INFINITY);
-        }
-    }
+    weighted_begin(s);
     for (int64_t k = 0; k < n_items; k++)
         result[k] = *score[k];
     for (int64_t i = 0; i < n; i++) {
-        const weighted_vectors *costs = weighted_row(o, s, columns, text[i]);
-        double first = o->delete_first[o->classes[text[i]]];
-        double next = o->delete_next[o->classes[text[i]]];
-        if (o->mode == LEV_INFIX && o->affine)
-            weighted_step(s, costs, first, next, 1, 1);
-        else if (o->mode == LEV_INFIX)
-            weighted_step(s, costs, first, next, 1, 0);
-        else if (o->affine)
-            weighted_step(s, costs, first, next, 0, 1);
-        else
-            weighted_step(s, costs, first, next, 0, 0);
+        weighted_next(o, s, columns, text[i], NULL);
         if (o->mode != LEV_GLOBAL)
             for (int64_t k = 0; k < n_items; k++)
                 result[k] = *score[k] < result[k] ? *score[k] : result[k];
@@ -189,4 +216,50 @@ static void weighted(const d2ke_problem *problem, int64_t row, int64_t block, vo
     if (o->mode == LEV_GLOBAL)
         for (int64_t k = 0; k < n_items; k++)
             result[k] = *score[k];
+}
+
+/* Rows of the first pair; the state holds the scores of all columns, then those of deletions. */
+static void weighted_trace(const d2ke_problem *problem, void *scratch, d2ke_rows *rows,
+                           const d2ke_poll *poll)
+{
+    const weighted_options *o = problem->options;
+    weighted_scratch_t *s = scratch;
+    if (s->cache.block != 0)
+        weighted_prepare(problem, 0, s);
+    int64_t m = problem->y.longest, columns = m + 1, steps = 0;
+    const uint32_t *text = problem->x.values;
+    double *score = rows->state, *deletion = score + rows->columns;
+    s->longest = rows->columns - 1; /* which become fewer from call to call: rows of costs stay */
+    if (rows->first == 0) {
+        weighted_begin(s);
+        rows->value = s->score[s->longest][0][0];
+        rows->best = 0;
+    } else {
+        for (int64_t j = 0; j < rows->columns; j++) {
+            s->score[j][0] = set_f64(score[j]);
+            s->deletion[j][0] = set_f64(deletion[j]);
+        }
+    }
+    for (int64_t i = rows->first; i < rows->last; i++) {
+        if (rows->ways)
+            weighted_next(o, s, columns, text[i],
+                          rows->ways + (i - rows->first) * rows->row_bytes);
+        else
+            weighted_next(o, s, columns, text[i], NULL);
+        double last = s->score[s->longest][0][0];
+        if (o->mode == LEV_GLOBAL || last < rows->value) {
+            rows->value = last;
+            rows->best = i + 1;
+        }
+        steps += rows->columns;
+        if (steps >= 100000) {
+            steps = 0;
+            if (d2ke_stopped(poll))
+                return;
+        }
+    }
+    for (int64_t j = 0; j < rows->columns; j++) {
+        score[j] = s->score[j][0][0];
+        deletion[j] = s->deletion[j][0][0];
+    }
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The optimal warping path of dynamic time warping."""
+"""The optimal paths of dynamic time warping and of the other elastic distances."""
 
 from __future__ import annotations
 
@@ -9,34 +9,53 @@ import numpy as np
 
 from d2ke._base.memory import require_memory
 from d2ke._ext import alignment, elastic
+from d2ke.distances.alignment_record import operations_of
 from d2ke.distances.checkpoints import TABLE_BYTES, plan_within, trace
+from d2ke.distances.elastic_rows import derivatives
 from d2ke.distances.problem import PairwiseProblem
-from d2ke.distances.registry import same_precision
+from d2ke.distances.registry import ELASTIC_GROUNDS, find_distance, same_precision
+
+Cells = alignment.GroundRows | alignment.TableRows
 
 
 class WarpingTable:
-    """DTW's table; see `checkpoints.Table`. A state is the part of a row that the next one reads.
+    """An elastic distance's table; see `checkpoints.Table`.
 
-    Only columns up to that of the path are computed again.
+    A state is the part of a row that the next one reads. Only columns up to that of the path are
+    computed again.
     """
 
-    def __init__(self, x: np.ndarray, y: np.ndarray, window: int, squared: bool):
-        self.rows, self.columns = len(x), len(y)
-        self.ground = alignment.GroundRows(x, y, squared)
+    def __init__(self, cells: Cells, window: int, dtype: Any = np.float64):
+        self.rows, self.columns = cells.n, cells.m
+        self.cells = cells
         self.radius = alignment.series_radius(window, self.rows, self.columns)
         width = min(2 * self.radius + 1, self.columns)
-        self.row_bytes, self.state_bytes = (width + 3) // 4, width * x.dtype.itemsize
+        self.row_bytes, self.state_bytes = (width + 3) // 4, width * np.dtype(dtype).itemsize
         self.done = False
         self.value = np.inf
-        self._row = np.full(self.columns, np.inf, x.dtype)
+        self._row = np.full(self.columns, np.inf, dtype)
         self._cell = self.rows - 1, self.columns - 1
-        self._path = np.empty((self.rows + self.columns - 1, 2), np.int64)
+        self._path = np.empty((self.rows + self.columns, 2), np.int64)
         self._at = len(self._path)
 
     @property
     def path(self) -> np.ndarray:
-        """The cells of the path, from the first one."""
-        return self._path[self._at :].copy()
+        """The cells of the path, from the first one; -1 where a vector has no partner."""
+        alone = [np.full((at + 1, 2), -1) for at in self._cell] if self.cells.leaves_out else []
+        for side, pairs in enumerate(alone):
+            pairs[:, side] = np.arange(len(pairs))
+        return np.concatenate([*alone, self._path[self._at :]])
+
+    def costs(self) -> np.ndarray:
+        """Return what each step of the path adds to the distance."""
+        path = self.path
+        steps = np.zeros(len(path), np.int8)
+        if self.cells.leaves_out:
+            steps[path[:, 1] < 0], steps[path[:, 0] < 0] = 1, 2
+        else:
+            across, along = np.diff(path, axis=0).T
+            steps[1:] = 1 - along + 2 * (1 - across)
+        return self.cells.costs(path, steps)
 
     def start(self) -> tuple[int, np.ndarray]:
         """Return the state before the first row: nothing."""
@@ -52,7 +71,7 @@ class WarpingTable:
         """Return the state after some rows."""
         self._load(state, end)
         columns = self._cell[1] + 1
-        alignment.series_rows(self.ground, self.radius, begin, end, columns, self._row)
+        self.cells.fill(self.radius, begin, end, columns, self._row)
         first = max(end - 1 - self.radius, 0)
         return first, self._row[first : min(end + self.radius, columns)].copy()
 
@@ -61,13 +80,15 @@ class WarpingTable:
         self._load(state, end)
         columns = self._cell[1] + 1
         table = np.empty((end - begin, (min(2 * self.radius + 1, columns) + 3) // 4), np.uint8)
-        alignment.series_rows(self.ground, self.radius, begin, end, columns, self._row, table)
+        value, _ = self.cells.fill(self.radius, begin, end, columns, self._row, table)
         if end == self.rows:
-            self.value = self._row[-1]
-        *self._cell, self._at = alignment.series_path(
-            table, self.radius, begin, *self._cell, self._path, self._at
+            self.value = value
+        leaves_out = self.cells.leaves_out
+        i, j, self._at = alignment.series_path(
+            table, self.radius, begin, *self._cell, self._path, self._at, leaves_out
         )
-        self.done = self._cell[0] < 0
+        self._cell = i, j
+        self.done = i < 0 or (leaves_out and (j < 0 or abs(i - j) > self.radius))
 
 
 def align_dtw(
@@ -76,19 +97,81 @@ def align_dtw(
     window: int = elastic.NO_WINDOW,
     ground: str = "euclidean",
     missing: bool = False,
-    **_: Any,
+    **parameters: Any,
 ) -> dict[str, Any]:
     """Return the cells of an optimal path; their costs, added in order, are the distance."""
-    if ground not in ("euclidean", "sqeuclidean"):
-        raise ValueError(f"align needs ground='euclidean' or 'sqeuclidean' for dtw; got {ground!r}")
     if missing:
         raise ValueError("align needs missing='error' for dtw; got 'arow'")
+    if ground in ELASTIC_GROUNDS:
+        return align_elastic(problem, max_memory, window, ground=ground, **parameters)
+    needed = _require_memory(problem, "series")
     x, y = same_precision(problem.x, problem.y)
-    sizes = {"n": len(x), "m": len(y), "d": x.shape[1]}
-    needed = require_memory("align", "series", **sizes)
-    usual = TABLE_BYTES + 200 * (len(x) + len(y))
-    table = WarpingTable(x, y, window, ground == "sqeuclidean")
+    cells = alignment.GroundRows(x, y, ground == "sqeuclidean")
+    table = _traced(WarpingTable(cells, window, x.dtype), max_memory, needed)
+    return {
+        "value": float(table.value),
+        "pairs": table.path,
+        "costs": table.costs().astype(x.dtype),
+    }
+
+
+def align_elastic(
+    problem: PairwiseProblem,
+    max_memory: int | None,
+    window: int = elastic.NO_WINDOW,
+    **parameters: Any,
+) -> dict[str, Any]:
+    """Return the cells of an optimal path, or which vectors are left out, and what steps add."""
+    x, y = problem.x, problem.y
+    if problem.distance == "msm" and parameters.get("independent", True) and x.dim > 1:
+        raise ValueError(
+            f"align needs independent=False for 'msm' of {x.dim} channels; independent channels "
+            "have a path each"
+        )
+    needed = _require_memory(problem, "elastic")
+    compiled = find_distance(problem.distance).prepare(x, y, False, window=window, **parameters)
+    cells = alignment.TableRows(compiled, len(x.values), len(y.values))
+    table = _traced(WarpingTable(cells, window), max_memory, needed)
+    path, costs = table.path, table.costs()
+    result = {"value": _rounded(problem, table.value), "pairs": path, "costs": costs}
+    if cells.leaves_out:
+        codes = np.where(costs > 0, alignment.REPLACE, alignment.EQUAL).astype(np.int8)
+        codes[path[:, 1] < 0], codes[path[:, 0] < 0] = alignment.DELETE, alignment.INSERT
+        result["operations"] = operations_of(codes)[1]
+    elif problem.distance == "frechet":
+        result["maximum"] = int(costs.argmax())
+    return result
+
+
+def align_slopes(
+    problem: PairwiseProblem, max_memory: int | None, window: int = elastic.NO_WINDOW
+) -> dict[str, Any]:
+    """Return the path of the slopes, by the vectors in their middle."""
+    needed = _require_memory(problem, "elastic")
+    x, y = (derivatives(objects)[0] for objects in (problem.x, problem.y))
+    table = _traced(WarpingTable(alignment.GroundRows(x, y, True), window), max_memory, needed)
+    middles = [int(len(objects.values) > 1) for objects in (problem.x, problem.y)]
+    return {
+        "value": _rounded(problem, table.value),
+        "pairs": table.path + middles,
+        "costs": table.costs(),
+    }
+
+
+def _require_memory(problem: PairwiseProblem, case: str) -> int:
+    n, m = len(problem.x.values), len(problem.y.values)
+    return require_memory("align", case, n=n, m=m, d=problem.x.dim)
+
+
+def _traced(table: WarpingTable, max_memory: int | None, needed: int) -> WarpingTable:
+    """Return the table after the way back through it."""
+    usual = TABLE_BYTES + 200 * (table.rows + table.columns)
     plan = plan_within(table, max_memory, usual, needed - usual)
     trace(table, plan, 0, table.rows, table.start())
-    costs = table.ground.costs(table.path).astype(x.dtype)
-    return {"value": float(table.value), "pairs": table.path, "costs": costs}
+    return table
+
+
+def _rounded(problem: PairwiseProblem, value: float) -> float:
+    """Return the value as a matrix has it."""
+    with np.errstate(over="ignore"):
+        return float(problem.dtype.type(value))

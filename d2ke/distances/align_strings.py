@@ -9,7 +9,7 @@ import numpy as np
 
 from d2ke._base.memory import require_memory
 from d2ke._ext import alignment, strings
-from d2ke.distances.alignment_record import OPERATIONS, Operations
+from d2ke.distances.alignment_record import operations_of
 from d2ke.distances.checkpoints import TABLE_BYTES, plan_within, trace
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.string_rows import common_letters
@@ -72,14 +72,9 @@ class EditTable:
 
 
 def align_levenshtein(
-    problem: PairwiseProblem,
-    max_memory: int | None,
-    mode: int = strings.GLOBAL,
-    normalize: bool = False,
+    problem: PairwiseProblem, max_memory: int | None, mode: int = strings.GLOBAL
 ) -> dict[str, Any]:
     """Return the fewest operations that make y of x, or of the part of x that is nearest."""
-    if normalize:
-        raise ValueError("align needs normalize=False for levenshtein; costs are whole edits")
     n, m = len(problem.x.values), len(problem.y.values)
     needed = require_memory("align", "strings", n=n, m=m)
     usual = TABLE_BYTES + 8 * m
@@ -106,12 +101,8 @@ def align_levenshtein(
 
 
 def _described(codes: np.ndarray, start: int) -> dict[str, Any]:
-    """Return operations with their places; the first letter of x that they meet is `start`."""
-    in_x, in_y = codes != alignment.INSERT, codes != alignment.DELETE
-    i = start + np.cumsum(in_x) - in_x
-    j = np.cumsum(in_y) - in_y
-    pairs = np.stack([np.where(in_x, i, -1), np.where(in_y, j, -1)], axis=1)
+    """Return operations of cost 1 with their places; the first letter of x they meet is `start`."""
+    pairs, operations = operations_of(codes, start)
     costs = (codes != alignment.EQUAL).astype(np.float64)
-    operations = Operations(np.array(OPERATIONS)[codes], i, j)
     value = float(np.count_nonzero(costs))
     return {"value": value, "pairs": pairs, "costs": costs, "operations": operations}

@@ -9,7 +9,14 @@ from typing import Any
 
 from d2ke._base.checks import byte_count
 from d2ke._base.memory import needs
-from d2ke.distances.align_series import align_dtw
+from d2ke.distances.align_edits import (
+    align_hamming,
+    align_indel,
+    align_jaccard,
+    align_transpositions,
+    align_weighted,
+)
+from d2ke.distances.align_series import align_dtw, align_elastic, align_slopes
 from d2ke.distances.align_sets import align_emd, align_sets
 from d2ke.distances.align_strings import align_levenshtein
 from d2ke.distances.alignment_record import Alignment
@@ -24,17 +31,29 @@ needs(
     "align",
     {
         "series": "32 MiB + 8 n d + 8 m d + 350 n + 350 m",
+        "elastic": "32 MiB + 24 n d + 96 m d + 500 n + 600 m",
         "strings": "32 MiB + 120 n + 120 m",
+        "edits": "32 MiB + 150 n + 1000 m",
         "emd": "8 n m + 40 n d + 40 m d + 400 n + 400 m",
         "sets": "16 n d + 16 m d + 200 n + 200 m",
     },
 )
 
+ELASTIC = ("msm", "erp", "twe", "edr", "lcss", "adtw", "wdtw", "frechet")
+
 # Distance: function of the checked pair, the limit of memory and the checked parameters, which
 # returns what the record has beside names and objects.
 ALIGNERS: dict[str, Callable[..., dict[str, Any]]] = {
     "dtw": align_dtw,
+    **dict.fromkeys(ELASTIC, align_elastic),
+    "ddtw": align_slopes,
     "levenshtein": align_levenshtein,
+    "osa": partial(align_transpositions, osa=True),
+    "damerau_levenshtein": partial(align_transpositions, osa=False),
+    "hamming": align_hamming,
+    "indel": align_indel,
+    "weighted_levenshtein": align_weighted,
+    "jaccard": align_jaccard,
     "emd": align_emd,
     "mhd": align_sets,
     "hausdorff": align_sets,
@@ -59,15 +78,18 @@ def align(
     x, y : array_like, str or bytes, or Objects of length 1
         The two objects: series or sets of vectors, (length,) or (length, dim); strings.
     distance : str, optional
-        - ``"dtw"``, the default for vectors: the optimal warping path;
-        - ``"levenshtein"``, the default for strings: the edit operations;
+        - ``"dtw"``, the default for vectors, and the other elastic distances of series: the
+          optimal path, and for ``"erp"``, ``"edr"``, ``"lcss"`` which vectors are left out;
+        - ``"levenshtein"``, the default for strings, ``"osa"``, ``"damerau_levenshtein"``,
+          ``"indel"``, ``"hamming"``, ``"weighted_levenshtein"``: the edit operations;
+        - ``"jaccard"``: where letters of both strings are first, and those of one only;
         - ``"emd"``: the optimal flow of weights;
         - ``"hausdorff"``, ``"mhd"``, ``"chamfer"``, ``"directed_hausdorff"``,
           ``"directed_mhd"``: the nearest vector in the other set.
     max_memory : int or str, optional
         Bytes that the call may take, such as ``"512MiB"``. None: 32 MiB for the tables of
-        ``"dtw"`` and ``"levenshtein"``, and what grows with the lengths. With less, parts of a
-        table are computed more often, with the same result.
+        series and strings, and what grows with the lengths. With less, parts of a table are
+        computed more often, with the same result.
     **params
         Parameters of the distance, as for `distance_matrix`.
 
@@ -80,7 +102,8 @@ def align(
     ------
     TypeError, ValueError
         A distance without an alignment; what `distance_matrix` refuses; more than one object; too
-        small a `max_memory`.
+        small a `max_memory`; ``"msm"`` of several independent channels, ``missing="arow"``, and
+        ``normalize=True`` of strings.
     KeyboardInterrupt
         On Ctrl-C, within a second.
     MemoryError
@@ -89,16 +112,17 @@ def align(
     Notes
     -----
     Where several alignments cost the same, one of them is returned, always the same one. The costs
-    along a path of ``"dtw"``, added one after the other in their own precision, are its value to
-    the last bit. For ``"levenshtein"`` with ``mode="prefix"`` or ``"infix"`` the operations make y
-    of the first such part of x to end.
+    along a path of ``"dtw"``, and those of ``"weighted_levenshtein"``, added one after the other
+    in their own precision, are its value to the last bit; sums of other costs may differ by
+    rounding. With ``mode="prefix"`` or ``"infix"`` the operations make y of the first such part of
+    x to end. ``"ddtw"`` pairs the vectors in the middle of the slopes.
 
     Equal vectors are one for ``"emd"``; their flow is divided among them by their weights. Shares
     of less than 2**-63 of the total are left out.
 
     Memory grows with the sum of the lengths, not with their product (but for ``"emd"``): states of
     the table are kept at some rows, and the rows between two of them are computed again [1]_. The
-    table of strings has one bit-vector for each letter [2]_.
+    table of ``"levenshtein"`` has one bit-vector for each letter [2]_.
 
     References
     ----------
@@ -129,7 +153,10 @@ def align(
     if max_memory is not None:
         max_memory = byte_count("max_memory", max_memory)
     problem = _of_one_pair(x, y, distance, params)
-    parameters = check_parameters(find_distance(problem.distance), params)
+    row = find_distance(problem.distance)
+    parameters = check_parameters(row, params)
+    if row.kind == "strings" and parameters.pop("normalize", False):
+        raise ValueError(f"align needs normalize=False for {row.name}; costs are whole edits")
     found = ALIGNERS[problem.distance](problem, max_memory, **parameters)
     return Alignment(problem.distance, params, problem.x[0], problem.y[0], **found)
 

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from d2ke.distances.registry import find_distance
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from d2ke.distances.alignment_record import Alignment
 
-_X, _Y, _LINK = "#0072b2", "#d55e00", "#999999"
+_X, _Y, _CROSSED, _LINK = "#0072b2", "#d55e00", "#009e73", "#999999"
 _MOST_LINKS = 2000  # lines of a picture, spread evenly over all
 
 
@@ -26,11 +28,14 @@ def draw(alignment: Alignment, ax: Axes | None) -> Axes:
         ) from None
     if ax is None:
         _, ax = pyplot.subplots(layout="constrained")
-    if alignment.operations is not None:
+    row = find_distance(alignment.distance)
+    if row.kind == "strings" and alignment.operations is None:
+        _draw_letters(alignment, ax)
+    elif row.kind == "strings":
         _draw_operations(alignment, ax)
     elif alignment.x.shape[1] == 2:
-        _draw_points(alignment, ax)
-    elif alignment.distance == "dtw" and alignment.x.shape[1] == 1:
+        _draw_points(alignment, ax, row.ordered)
+    elif row.ordered and alignment.x.shape[1] == 1:
         _draw_series(alignment, ax)
     else:
         _draw_places(alignment, ax)
@@ -39,9 +44,16 @@ def draw(alignment: Alignment, ax: Axes | None) -> Axes:
 
 
 def _links(alignment: Alignment) -> np.ndarray:
-    """Return the rows of pairs that are drawn."""
-    k = len(alignment.pairs)
-    return np.unique(np.linspace(0, k - 1, min(k, _MOST_LINKS)).round().astype(int))
+    """Return the rows of pairs that are drawn; what has no partner has no line."""
+    links = np.flatnonzero((alignment.pairs >= 0).all(axis=1))
+    k = len(links)
+    return links[np.unique(np.linspace(0, max(k - 1, 0), min(k, _MOST_LINKS)).round().astype(int))]
+
+
+def _alone(alignment: Alignment, side: int) -> np.ndarray:
+    """Return the places in x (side 0) or y that are left out."""
+    pairs = alignment.pairs
+    return pairs[pairs[:, 1 - side] < 0, side]
 
 
 def _draw_lines(ax: Any, starts: np.ndarray, ends: np.ndarray, widths: Any) -> None:
@@ -56,14 +68,17 @@ def _draw_series(alignment, ax):
     above = 1.1 * (max(y.max() - x.min(), 0) or 1)
     i, j = alignment.pairs[_links(alignment)].T
     _draw_lines(ax, np.stack([i, x[i] + above], axis=1), np.stack([j, y[j]], axis=1), 0.6)
-    ax.plot(x + above, color=_X, label="x", zorder=2)
-    ax.plot(y, color=_Y, label="y", zorder=2)
+    for side, (line, colour, name) in enumerate(((x + above, _X, "x"), (y, _Y, "y"))):
+        ax.plot(line, color=colour, label=name, zorder=2)
+        alone = _alone(alignment, side)
+        if len(alone):
+            ax.plot(alone, line[alone], "o", color=colour, fillstyle="none", zorder=3)
     ax.set(xlabel="place", yticks=[])
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.legend(frameon=False)
 
 
-def _draw_points(alignment, ax):
+def _draw_points(alignment, ax, ordered):
     x, y = np.asarray(alignment.x), np.asarray(alignment.y)
     shown = _links(alignment)
     i, j = alignment.pairs[shown].T
@@ -72,7 +87,7 @@ def _draw_points(alignment, ax):
         masses = alignment.masses[shown]
         widths = 0.3 + 3.7 * masses / masses.max()
     _draw_lines(ax, x[i], y[j], widths)
-    style = ".-" if alignment.distance == "dtw" else "o"
+    style = ".-" if ordered else "o"
     ax.plot(*x.T, style, color=_X, label="x", markersize=5, zorder=2)
     ax.plot(*y.T, style, color=_Y, label="y", markersize=5, zorder=2)
     if alignment.maximum is not None:
@@ -91,7 +106,7 @@ def _name_places(ax):
 
 
 def _draw_places(alignment, ax):
-    i, j = alignment.pairs.T
+    i, j = alignment.pairs[(alignment.pairs >= 0).all(axis=1)].T
     if alignment.masses is not None:
         ax.scatter(i, j, s=400 * alignment.masses / alignment.masses.max(), color=_X)
     elif alignment.maximum is not None:
@@ -103,6 +118,17 @@ def _draw_places(alignment, ax):
     _name_places(ax)
 
 
+def _draw_letters(alignment, ax):
+    i, j = alignment.pairs[(alignment.pairs >= 0).all(axis=1)].T
+    ax.plot(i, j, ".", color="black", label="in both", zorder=2)
+    for side, (colour, name) in enumerate(((_X, "in x"), (_Y, "in y"))):
+        places = _alone(alignment, side)
+        points = (places, -np.ones(len(places)))
+        ax.plot(*(points if side == 0 else points[::-1]), ".", color=colour, label=name)
+    _name_places(ax)
+    ax.legend(frameon=False)
+
+
 def _draw_operations(alignment, ax):
     operations = alignment.operations
     _name_places(ax)
@@ -112,7 +138,7 @@ def _draw_operations(alignment, ax):
     corners = np.concatenate([[[0, 0]], np.cumsum(steps, axis=0)])
     corners += [operations.i[0], operations.j[0]]
     ax.plot(*corners.T, color=_LINK, zorder=1)
-    colours = {"replace": "black", "delete": _X, "insert": _Y}
+    colours = {"replace": "black", "delete": _X, "insert": _Y, "transpose": _CROSSED}
     middles = (corners[1:] + corners[:-1]) / 2
     for op, colour in colours.items():
         which = operations.op == op

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from d2ke._ext import alignment
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-OPERATIONS = ("equal", "replace", "delete", "insert")  # in the order of the compiled codes
-_SIGNS = dict(zip(OPERATIONS, "| --", strict=True))
+# In the order of the compiled codes.
+OPERATIONS = ("equal", "replace", "delete", "insert", "transpose")
+_SIGNS = dict(zip(OPERATIONS, "|   x", strict=True))
 _WIDTH = 60  # of a line of letters
 _MOST = 20  # pairs that are printed
 
@@ -25,7 +28,8 @@ class Operations:
     Attributes
     ----------
     op : ndarray of str, shape (k,)
-        "equal", "replace", "delete" or "insert".
+        "equal", "replace", "delete", "insert" or "transpose". Of two letters that change places
+        each has an operation, and what is edited between them stands between these.
     i, j : ndarray of int64, shape (k,)
         The letter of x and the letter of y; of an insertion, i is the letter of x before which
         y[j] is inserted, and of a deletion, j is the place in y where x[i] would be.
@@ -43,12 +47,19 @@ class Operations:
 
     def __str__(self) -> str:
         """Write a line for each run of the same operation."""
-        edges = np.flatnonzero(self.op[1:] != self.op[:-1]) + 1
+        crossed = self.op == "transpose"
+        edges = np.flatnonzero((self.op[1:] != self.op[:-1]) | crossed[1:]) + 1
         lines = []
+        later = self.i[crossed][1::2].tolist()  # of two letters that change places
         for first, end in pairwise([0, *edges, len(self)] if len(self) else []):
             op, i, j = self.op[first], self.i[first], self.j[first]
             x, y = (_places(name, at, end - first) for name, at in (("x", i), ("y", j)))
-            if op == "delete":
+            if op == "transpose":
+                if i != later[0]:
+                    lines.append(f"transpose x[{i}] and x[{later[0]}]")
+                else:
+                    later.pop(0)
+            elif op == "delete":
                 lines.append(f"delete  {x}")
             elif op == "insert":
                 lines.append(f"insert  {y} before x[{i}]")
@@ -72,20 +83,21 @@ class Alignment:
     value : float
         The distance, with the bits that `distance_matrix` has.
     pairs : ndarray of int64, shape (k, 2)
-        Places in x and in y that belong together. ``"dtw"``: the cells of the path, in order.
-        ``"levenshtein"``: the letters of each operation, -1 where there is none. ``"emd"``: from
+        Places in x and in y that belong together. Series: the cells of the path, in order.
+        Operations: the letters (or vectors) of each, -1 where there is none; crossed letters with
+        those that they become. ``"jaccard"``: the first places of each letter. ``"emd"``: from
         where to where something goes. Sets: each vector of x and the nearest one of y, then, if the
         distance is not directed, the nearest vector of x to each one of y.
     costs : ndarray, shape (k,)
-        The ground distance of each pair (squared with ``ground="sqeuclidean"``), or the cost of
-        each operation. float32 where the distance is.
+        The ground distance of each pair (squared with ``ground="sqeuclidean"``), or what each step
+        or operation adds; ``"lcss"``: -1 for a pair. float32 for ``"dtw"`` of such series.
     masses : ndarray of float64, shape (k,), or None
         ``"emd"``: what goes from x to y, of a total of 1.
     operations : Operations or None
-        ``"levenshtein"``: the edit operations.
+        Edit distances of strings, and ``"erp"``, ``"edr"``, ``"lcss"``: the edit operations.
     maximum : int or None
-        Sets: the row of `pairs` of the largest cost. For the Hausdorff distance it is the pair that
-        the distance is the cost of.
+        Sets and ``"frechet"``: the row of `pairs` of the largest cost. For the Hausdorff and the
+        Frechet distance it is the pair that the distance is the cost of.
 
     Examples
     --------
@@ -117,7 +129,8 @@ class Alignment:
     def __str__(self) -> str:
         """Write strings one above the other, or the first pairs with their costs."""
         head = f"{self.distance} {self.value}"
-        return "\n".join([head, *(self._letters() if self.operations else self._rows())])
+        letters = self.operations and not _is_vectors(self.x)
+        return "\n".join([head, *(self._letters() if letters else self._rows())])
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the alignment with matplotlib.
@@ -132,7 +145,8 @@ class Alignment:
         matplotlib.axes.Axes
             Vectors of two coordinates are drawn as points with a line for each pair, as wide as
             what goes along it. Series of one channel are drawn one above the other, with a line for
-            each pair of the path. All else is drawn as places in y against places in x.
+            each pair of the path and a circle where a vector is left out. All else is drawn as
+            places in y against places in x.
 
         Raises
         ------
@@ -155,16 +169,20 @@ class Alignment:
         gap = "" if across else " "
         line = 0
         rows: list[list[str]] = [[], [], []]
-        for (i, j), op in zip(self.pairs.tolist(), self.operations.op.tolist(), strict=True):
-            upper, lower = tokens[0](i) if i >= 0 else "-", tokens[1](j) if j >= 0 else "-"
+        operations = self.operations
+        steps = zip(
+            *(side.tolist() for side in (operations.op, operations.i, operations.j)), strict=True
+        )
+        for op, i, j in steps:
+            upper = "-" if op == "insert" else tokens[0](i)
+            lower = "-" if op == "delete" else tokens[1](j)
             width = max(len(upper), len(lower))
             if line + width + len(gap) > _WIDTH:
                 yield from self._flush(rows, gap)
                 yield ""
                 rows, line = [[], [], []], 0
             line += width + len(gap)
-            sign = _SIGNS[op] if op in ("equal", "replace") else " "
-            for row, text in zip(rows, (upper, sign, lower), strict=True):
+            for row, text in zip(rows, (upper, _SIGNS[op], lower), strict=True):
                 row.append(text.ljust(width))
         yield from self._flush(rows, gap)
 
@@ -176,9 +194,25 @@ class Alignment:
         for k, (i, j) in enumerate(self.pairs[:_MOST].tolist()):
             mass = "" if self.masses is None else f"  mass {self.masses[k]:.6g}"
             most = "  maximum" if k == self.maximum else ""
-            yield f"x[{i}] y[{j}]{mass}  cost {self.costs[k]:.6g}{most}"
+            places = " ".join(f"{name}[{at}]" for name, at in (("x", i), ("y", j)) if at >= 0)
+            yield f"{places}{mass}  cost {self.costs[k]:.6g}{most}"
         if len(self.pairs) > _MOST:
             yield f"and {len(self.pairs) - _MOST} more"
+
+
+def operations_of(codes: np.ndarray, start: int = 0) -> tuple[np.ndarray, Operations]:
+    """Return the pairs of places of operations, the first of which meets x[start], and these."""
+    in_x, in_y = codes != alignment.INSERT, codes != alignment.DELETE
+    i = start + np.cumsum(in_x) - in_x
+    j = np.cumsum(in_y) - in_y
+    pairs = np.stack([np.where(in_x, i, -1), np.where(in_y, j, -1)], axis=1)
+    crossed = np.flatnonzero(codes == alignment.TRANSPOSE).reshape(-1, 2)
+    pairs[crossed, 1] = pairs[crossed[:, ::-1], 1]
+    return pairs, Operations(np.array(OPERATIONS)[codes], i, j)
+
+
+def _is_vectors(item):
+    return isinstance(item, np.ndarray) and item.ndim == 2
 
 
 def _tokens(item):

@@ -148,7 +148,7 @@ def wdtw(x, y, same, g=0.05, window=elastic.NO_WINDOW):
 
 def ddtw(x, y, same, window=elastic.NO_WINDOW):
     """Prepare derivative dynamic time warping, which is DTW of the derivatives."""
-    sides = [_derivatives(objects) for objects in ((x,) if y is x else (x, y))]
+    sides = [derivatives(objects) for objects in ((x,) if y is x else (x, y))]
     return elastic.dtw(*sides[0], *sides[-1], window, True, same)
 
 
@@ -213,7 +213,7 @@ def _norms(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return np.ldexp(np.sqrt(total), exponents)
 
 
-def _derivatives(objects: Objects) -> tuple[np.ndarray, np.ndarray]:
+def derivatives(objects: Objects) -> tuple[np.ndarray, np.ndarray]:
     """Return estimates of the slopes at all vectors but the ends, and their offsets.
 
     Two vectors have one slope, the difference; one has the slope 0.

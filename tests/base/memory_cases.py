@@ -127,6 +127,22 @@ def align_series(n, d):
     return partial(d2ke.align, x, y, "dtw")
 
 
+@variants("distance", "wdtw", "erp", "ddtw")(
+    {"n": 12_000, "d": 1}, {"n": 12_000, "d": 40}, tiny={"n": 30}
+)
+def align_elastic(n, d, distance):
+    x, y = points(2 * n, d).reshape(2, n, d)
+    return partial(d2ke.align, x, y, distance)
+
+
+@variants("distance", "osa", "weighted_levenshtein")(
+    {"n": 50_000, "m": 1000}, {"n": 1000, "m": 50_000}, tiny={"n": 300, "m": 20}
+)
+def align_edits(n, m, distance):
+    x, y = words(2, max(n, m))
+    return partial(d2ke.align, x[:n], y[:m], distance)
+
+
 @at({"n": 300_000, "m": 2000}, {"n": 50_000, "m": 50_000}, tiny={"n": 300, "m": 20})
 def align_strings(n, m):
     x, y = words(2, max(n, m))

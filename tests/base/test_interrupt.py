@@ -85,6 +85,15 @@ CASES = {
         "x = np.random.default_rng(0).integers(0, 4, 2_000_000, np.uint8).tobytes()",
         "d2ke.align(x, x[::-1])",
     ),
+    "a long path, elastic": (LONG, 'd2ke.align(long, long, "msm", independent=False)'),
+    "long transpositions": (
+        "x = np.random.default_rng(0).integers(0, 4, 200_000, np.uint8).tobytes()",
+        'd2ke.align(x, x[::-1], "osa")',
+    ),
+    "long weighted edits": (
+        "x = np.random.default_rng(0).integers(0, 4, 200_000, np.uint8).tobytes()",
+        'd2ke.align(x, x[::-1], "weighted_levenshtein", mode="infix")',
+    ),
     "one long pair, elastic": (LONG, 'd2ke.distance_matrix(long, long, "msm", n_threads=2)'),
     "one long pair, one thread": (LONG, 'd2ke.distance_matrix(long, long, "dtw", n_threads=1)'),
     "one long pair among short ones": (

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The operations of the edit distances beside Levenshtein's, and what sets of letters share."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from d2ke._base.memory import require_memory
+from d2ke._ext import alignment, edits, strings
+from d2ke.distances.alignment_record import operations_of
+from d2ke.distances.checkpoints import TABLE_BYTES, plan_within, trace
+from d2ke.distances.letter_costs import Costs, prepare_weighted, together
+from d2ke.distances.problem import PairwiseProblem
+from d2ke.distances.string_rows import common_letters
+
+_INDEL = together(mismatch=3.0)["costs"]  # of a deletion and an insertion: 2
+
+
+class Letters(NamedTuple):
+    """The letters of both strings by their common alphabet; without any there is a 0."""
+
+    x: np.ndarray
+    y: np.ndarray
+    n: int
+    m: int
+
+
+class LetterTable:
+    """A table of kernels of strings; see `checkpoints.Table`. A state is some rows of it.
+
+    Only letters of y up to that of the path are computed again.
+    """
+
+    def __init__(
+        self, compiled: Any, letters: Letters, state_rows: int, dtype: Any, **options: Any
+    ):
+        self.letters, self.rows = letters, letters.n
+        self.cells = alignment.TableRows(compiled, letters.n, letters.m)
+        self.row_bytes = letters.m // 2 + 1
+        self.state_bytes = state_rows * (letters.m + 1) * np.dtype(dtype).itemsize
+        self.done = False
+        self.value = 0.0
+        self._state = state_rows, dtype
+        self._place = letters.n, letters.m
+        self._run = 0
+        self._codes = np.empty(letters.n + letters.m, np.int8)
+        self._at = len(self._codes)
+        self._follow = self._follow_crossed
+        if options:
+            self._follow = partial(self._follow_runs, **options)
+
+    @property
+    def operations(self) -> tuple[np.ndarray, int]:
+        """All operations, from the first one, and the letter of x that they begin with."""
+        row, column = self._place
+        left = np.full(column, alignment.INSERT, np.int8)
+        return np.concatenate([left, self._codes[self._at :]]), row
+
+    def start(self) -> np.ndarray:
+        """Return the state before the first row, which the kernel knows."""
+        rows, dtype = self._state
+        return np.empty((rows, self._place[1] + 1), dtype)
+
+    def _compute(self, state: np.ndarray, begin: int, end: int, ways: Any = None) -> np.ndarray:
+        columns = self._place[1] + 1
+        state = state[:, :columns].copy()
+        self.value, self.nearest = self.cells.fill(0, begin, end, columns, state, ways)
+        return state
+
+    def advance(self, state: np.ndarray, begin: int, end: int) -> np.ndarray:
+        """Return the state after some rows."""
+        return self._compute(state, begin, end)
+
+    def nearest_row(self) -> int:
+        """Return the first row where all of y has its least score, which becomes the last one."""
+        self._compute(self.start(), 0, self.rows)
+        self.rows = self.nearest
+        self._place = self.rows, self.letters.m
+        return self.rows
+
+    def back(self, state: np.ndarray, begin: int, end: int) -> None:
+        """Follow the operations through some rows."""
+        end = min(end, self._place[0])
+        if begin < end:
+            ways = np.empty((end - begin, self._place[1] // 2 + 1), np.uint8)
+            self._compute(state, begin, end, ways)
+            self._follow(ways, begin)
+
+    def _follow_crossed(self, ways: np.ndarray, begin: int) -> None:
+        x, y, *_ = self.letters
+        i, j, self._at = alignment.crossed_path(
+            ways, begin, *self._place, x, y, self._codes, self._at
+        )
+        self._place = i, j
+
+    def _follow_runs(self, ways: np.ndarray, begin: int, free: bool) -> None:
+        x, y, *_ = self.letters
+        i, j, self._run, self._at = alignment.weighted_path(
+            ways, begin, *self._place, self._run, free, x, y, self._codes, self._at
+        )
+        self._place = i, j
+        self.done = free and j == 0
+
+
+def align_weighted(
+    problem: PairwiseProblem,
+    max_memory: int | None,
+    costs: Costs | None = None,
+    mode: int = strings.GLOBAL,
+) -> dict[str, Any]:
+    """Return the cheapest operations that make y of x, or of the part of x that is nearest."""
+    needed = _require_memory(problem)
+    costs = costs or together()["costs"]
+    letters = _letters(problem)
+    compiled = prepare_weighted(problem.x, problem.y, False, costs, mode)
+    table = LetterTable(compiled, letters, 2, np.float64, free=mode == strings.INFIX)
+    if mode != strings.GLOBAL:
+        table.nearest_row()
+    codes, start = _traced(table, max_memory, needed)
+    pairs, operations = operations_of(codes, start)
+    classes = [np.append(costs.classes(o)[o.values], 0) for o in (problem.x, problem.y)]
+    prices = _prices(costs, codes, *(of[at] for of, at in zip(classes, pairs.T, strict=True)))
+    # One after the other, as they are in the table.
+    value = float(np.cumsum(prices)[-1]) if len(prices) else 0.0
+    return {"value": value, "pairs": pairs, "costs": prices, "operations": operations}
+
+
+def _prices(costs: Costs, codes: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return what operations cost; x and y are the classes of their letters."""
+    later = np.zeros(len(codes), np.int64)
+    later[1:] = codes[1:] == codes[:-1]
+    return np.select(
+        [codes == alignment.EQUAL, codes == alignment.REPLACE, codes == alignment.DELETE],
+        [costs.own[0, x], costs.substitution[x, y], costs.own[1 + later, x]],
+        costs.own[3 + later, y],
+    )
+
+
+def align_indel(problem: PairwiseProblem, max_memory: int | None) -> dict[str, Any]:
+    """Return the fewest deletions and insertions: a substitution costs more than both."""
+    return align_weighted(problem, max_memory, _INDEL)
+
+
+def align_transpositions(
+    problem: PairwiseProblem, max_memory: int | None, osa: bool
+) -> dict[str, Any]:
+    """Return the fewest operations, transpositions among them, each of two rows."""
+    needed = _require_memory(problem)
+    letters = _letters(problem)
+    sides = letters.x, problem.x.offsets, letters.y, problem.y.offsets
+    table = LetterTable(edits.transpositions(*sides, osa), letters, 3, np.int32)
+    codes, start = _traced(table, max_memory, needed)
+    pairs, operations = operations_of(codes, start)
+    costs = (codes != alignment.EQUAL).astype(np.float64)
+    costs[np.flatnonzero(codes == alignment.TRANSPOSE)[1::2]] = 0
+    return {"value": float(costs.sum()), "pairs": pairs, "costs": costs, "operations": operations}
+
+
+def align_hamming(problem: PairwiseProblem, max_memory: int | None) -> dict[str, Any]:
+    """Return which letters are replaced."""
+    require_memory("align", "strings", n=len(problem.x.values), m=len(problem.y.values))
+    x, y, n, _ = _letters(problem)
+    codes = np.where(x == y, alignment.EQUAL, alignment.REPLACE).astype(np.int8)[:n]
+    pairs, operations = operations_of(codes)
+    costs = (codes != alignment.EQUAL).astype(np.float64)
+    return {"value": float(costs.sum()), "pairs": pairs, "costs": costs, "operations": operations}
+
+
+def align_jaccard(problem: PairwiseProblem, max_memory: int | None) -> dict[str, Any]:
+    """Return the first places of each letter in x and in y, and where a letter is in one only."""
+    require_memory("align", "strings", n=len(problem.x.values), m=len(problem.y.values))
+    letters = _letters(problem)
+    n_letters = int(max(letters.x.max(), letters.y.max())) + 1
+    pairs = np.full((n_letters, 2), -1)
+    for side, codes in enumerate((letters.x[: letters.n], letters.y[: letters.m])):
+        pairs[codes[::-1], side] = np.arange(len(codes))[::-1]
+    pairs = pairs[(pairs >= 0).any(axis=1)]
+    absent = pairs[:, 0] < 0
+    pairs = pairs[np.lexsort((np.where(absent, pairs[:, 1], pairs[:, 0]), absent))]
+    costs = (pairs < 0).any(axis=1).astype(np.float64)
+    value = float(costs.sum() / len(costs)) if len(costs) else 0.0
+    return {"value": value, "pairs": pairs, "costs": costs}
+
+
+def _require_memory(problem: PairwiseProblem) -> int:
+    return require_memory("align", "edits", n=len(problem.x.values), m=len(problem.y.values))
+
+
+def _letters(problem: PairwiseProblem) -> Letters:
+    x, y, _ = common_letters(problem.x, problem.y)
+    return Letters(x, y, len(problem.x.values), len(problem.y.values))
+
+
+def _traced(table: LetterTable, max_memory: int | None, needed: int) -> tuple[np.ndarray, int]:
+    """Return the operations of the way back through the table, and where in x they begin."""
+    usual = TABLE_BYTES + 8 * table.letters.m
+    plan = plan_within(table, max_memory, usual, needed - usual)
+    trace(table, plan, 0, table.rows, table.start())
+    return table.operations
