@@ -64,9 +64,10 @@ class WarpingTable:
         alignment.series_rows(self.ground, self.radius, begin, end, columns, self._row, table)
         if end == self.rows:
             self.value = self._row[-1]
-        *self._cell, self._at = alignment.series_path(
+        i, j, self._at = alignment.series_path(
             table, self.radius, begin, *self._cell, self._path, self._at
         )
+        self._cell = i, j
         self.done = self._cell[0] < 0
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -56,7 +57,7 @@ def read_fasta(path: Path, pattern: str | None = None) -> tuple[Objects, np.ndar
     return objects, labels_of_text([str(label) for label in labels])
 
 
-def _search(pattern: str | None):
+def _search(pattern: str | None) -> Callable[[str], str | None]:
     """Return a function from a header to its label, or to None."""
     if pattern is None:
         return lambda header: header.rpartition("|")[2].strip() if "|" in header else None
