@@ -15,7 +15,7 @@ from d2ke._base.checks import integer, positive_number
 _SHORT = 20  # entries of an array that a struct's text shows
 
 
-class Struct(dict):
+class Struct(dict[str, Any]):
     """A MATLAB struct: a dict whose fields are attributes also.
 
     Examples
@@ -75,7 +75,7 @@ def series_cell(name: str, cell: Any) -> Objects:
     return pack(cell, kind="vectors", channels_first=True, name=name)
 
 
-def cell_items(name: str, cell: Any) -> list:
+def cell_items(name: str, cell: Any) -> list[Any]:
     """Return the items of a cell, n x 1 or 1 x n, or of a list."""
     if isinstance(cell, np.ndarray):
         if cell.dtype != object or cell.size != max(cell.shape, default=1):

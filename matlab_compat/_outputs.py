@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 
-class Outputs(tuple):
+class Outputs(tuple[Any, ...]):
     """A tuple of a function's outputs that refuses to be taken for the first of them.
 
     In MATLAB ``K = f(x)`` takes the first output. In Python K would be the tuple of all, which

@@ -357,13 +357,13 @@ def _order(labels: np.ndarray) -> np.ndarray:
     return order[::-1] if order.tolist() == [-1, 1] else order
 
 
-def _recoded(labels: np.ndarray, order: np.ndarray | None, X: Any, options: str) -> tuple:
+def _recoded(labels: np.ndarray, order: np.ndarray | None, X: Any, options: str) -> tuple[Any, ...]:
     """Return what to train on: labels replaced by their positions in `order`, in options also."""
     if order is None:
         return labels, X, options
     position = {label: str(code) for code, label in enumerate(order.tolist())}
 
-    def weight(found: re.Match) -> str:
+    def weight(found: re.Match[str]) -> str:
         label = float(found[1])
         if label not in position:
             raise ValueError(f"options weigh the label {label:g}, which is not in y")

@@ -92,7 +92,7 @@ class RandStream:
                 "State must hold integers from 0 to 2^32 - 1, the last of them at most "
                 f"{_WORDS}; got {low} to {high}, the last {words[-1]}"
             )
-        key = {"key": words[:-1].astype(np.uint32), "pos": int(words[-1])}
+        key: Any = {"key": words[:-1].astype(np.uint32), "pos": int(words[-1])}
         self._twister.state = {"bit_generator": "MT19937", "state": key}
 
     def rand(self, *size: Any) -> Any:
@@ -339,10 +339,11 @@ def _levels() -> tuple[np.ndarray, np.ndarray]:
         for i in range(_LEVELS - 2, 0, -1):
             X[i] = (-2 * (area / X[i + 1] + height(X[i + 1])).ln()).sqrt()
         Y = [height(x) for x in X]
-    return tuple(np.array([float(f"{value:.14e}") for value in table]) for table in (X, Y))
+    first, second = (np.array([float(f"{value:.14e}") for value in table]) for table in (X, Y))
+    return first, second
 
 
-def _shaped(draw: Any, size: tuple) -> Any:
+def _shaped(draw: Any, size: tuple[Any, ...]) -> Any:
     """Draw as many numbers as a MATLAB size asks for; column by column."""
     if len(size) == 1 and not isinstance(size[0], str) and np.size(size[0]) != 1:
         size = tuple(np.ravel(size[0]))

@@ -19,7 +19,7 @@ R_LIST_MULVAR = (4, 8, 16, 32, 64, 128, 256, 512)
 
 
 def rws_VaryingR_CV(
-    file_dir: str | os.PathLike,
+    file_dir: str | os.PathLike[str],
     filename: str,
     sigma: float,
     DMax: int,
@@ -28,7 +28,7 @@ def rws_VaryingR_CV(
     DMin: int = 1,
     R_list: Sequence[int] = R_LIST,
     solver: str = "trust-region",
-    save_dir: str | os.PathLike | None = None,
+    save_dir: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
 ) -> Struct:
     r"""Measure accuracy for growing R, as the script rws_VaryingR_CV_R128.
@@ -80,7 +80,7 @@ def rws_VaryingR_CV(
 
 
 def rws_VaryingR_CV_mulvar(
-    file_dir: str | os.PathLike,
+    file_dir: str | os.PathLike[str],
     filename: str,
     sigma: float,
     DMax: int,
@@ -89,7 +89,7 @@ def rws_VaryingR_CV_mulvar(
     DMin: int = 1,
     R_list: Sequence[int] = R_LIST_MULVAR,
     solver: str = "trust-region",
-    save_dir: str | os.PathLike | None = None,
+    save_dir: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
 ) -> Struct:
     """Measure accuracy for growing R, as `rws_VaryingR_CV`; series of several channels.
@@ -146,7 +146,7 @@ def _varying_R(
     R_list: Sequence[int],
     lambda_inverse: float,
     solver: str,
-    save_dir: str | os.PathLike | None,
+    save_dir: str | os.PathLike[str] | None,
 ) -> Struct:
     rows, train = [], trainer(solver)
     R_list = [whole(name, R, 1) for name, R in entries("R_list", R_list)]

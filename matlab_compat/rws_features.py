@@ -26,7 +26,7 @@ from matlab_compat.dtw import dtw_similarity_cell, dtw_similarity_cell_mulvar
 
 
 def rws_GenFea(
-    file_dir: str | os.PathLike,
+    file_dir: str | os.PathLike[str],
     filename: str,
     sigma: float,
     R: int,
@@ -81,7 +81,7 @@ def rws_GenFea(
 
 
 def rws_GenFea_mulvar(
-    file_dir: str | os.PathLike,
+    file_dir: str | os.PathLike[str],
     filename: str,
     sigma: float,
     R: int,
@@ -140,7 +140,7 @@ def rws_GenFea_mulvar(
 class Univariate:
     """Univariate series in the text files of the UCR archive, and how they are compared."""
 
-    file_dir: str | os.PathLike
+    file_dir: str | os.PathLike[str]
     filename: str
     n_threads: int | None
 

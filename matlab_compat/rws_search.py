@@ -29,7 +29,7 @@ _GAIN = 0.1  # percent by which a setting must beat the best one
 
 
 def rws_gridsearch_CV(
-    file_dir: str | os.PathLike,
+    file_dir: str | os.PathLike[str],
     filename: str,
     *,
     DMin: int = 1,
@@ -39,7 +39,7 @@ def rws_gridsearch_CV(
     CV: int = 10,
     lambda_inverse: Sequence[float] = LAMBDA_INVERSE,
     solver: str = "trust-region",
-    save_dir: str | os.PathLike | None = None,
+    save_dir: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
     progress: bool = False,
 ) -> Struct:
@@ -115,7 +115,7 @@ def rws_gridsearch_CV(
 
 
 def rws_gridsearch_CV_mulvar(
-    file_dir: str | os.PathLike,
+    file_dir: str | os.PathLike[str],
     filename: str,
     *,
     DMin: int = 1,
@@ -125,7 +125,7 @@ def rws_gridsearch_CV_mulvar(
     CV: int = 10,
     lambda_inverse: Sequence[float] = LAMBDA_INVERSE,
     solver: str = "trust-region",
-    save_dir: str | os.PathLike | None = None,
+    save_dir: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
     progress: bool = False,
 ) -> Struct:
@@ -215,7 +215,7 @@ class _Grid(NamedTuple):
 
 
 def _grid_search(
-    source: Univariate, grid: _Grid, save_dir: str | os.PathLike | None, progress: bool
+    source: Univariate, grid: _Grid, save_dir: str | os.PathLike[str] | None, progress: bool
 ) -> Struct:
     objects, labels = source.read("train")
     grid = grid.checked(len(objects))
@@ -292,7 +292,7 @@ def entries(name: str, values: Any) -> list[tuple[str, Any]]:
     return [(f"{name}[{i}]", value) for i, value in enumerate(array)]
 
 
-def save(folder: str | os.PathLike | None, name: str, info: Struct) -> None:
+def save(folder: str | os.PathLike[str] | None, name: str, info: Struct) -> None:
     """Write `info` to a file of the folder, if there is one."""
     if folder is not None:
         save_mat(Path(folder, name), {"info": info})

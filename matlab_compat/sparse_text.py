@@ -20,7 +20,7 @@ from matlab_compat._outputs import Outputs
 _LARGEST = 2**31 - 1  # index, LIBSVM's int
 
 
-def libsvmread(filename: str | os.PathLike) -> tuple[np.ndarray, sparse.csr_array]:
+def libsvmread(filename: str | os.PathLike[str]) -> tuple[np.ndarray, sparse.csr_array]:
     """Read labels and features from a file of lines ``label index:value index:value ...``.
 
     Parameters
@@ -78,7 +78,7 @@ def libsvmread(filename: str | os.PathLike) -> tuple[np.ndarray, sparse.csr_arra
     return Outputs("libsvmread", label_vector=column(np.array(labels)), instance_matrix=matrix)
 
 
-def libsvmwrite(filename: str | os.PathLike, labels: Any, X: Any) -> None:
+def libsvmwrite(filename: str | os.PathLike[str], labels: Any, X: Any) -> None:
     r"""Write labels and features as lines ``label index:value index:value ...``.
 
     Parameters

@@ -75,7 +75,7 @@ def wmd_dist(
 
 def wme_GenFea_preproc(
     Data: Mapping[str, Any],
-) -> tuple[float, float, int, list, list, list]:
+) -> tuple[float, float, int, list[Any], list[Any], list[Any]]:
     """Collect what `wme_GenFea` needs to know about all documents.
 
     Parameters

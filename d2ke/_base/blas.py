@@ -92,7 +92,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_one_thread.in_forked_child)
 
 
-def one_blas_thread() -> AbstractContextManager:
+def one_blas_thread() -> AbstractContextManager[Any]:
     """Keep the BLAS to one thread: its threads within ours are many times slower."""
     return _one_thread
 
@@ -134,14 +134,14 @@ def square(rows_of: Callable[[slice], np.ndarray], n: int, n_threads: int | None
 
     Only the upper triangle is computed; below it are zeros and parts of products.
     """
-    result = None
+    result: Any = None
     with product_pool(n_threads) as pool:
         for first in range(0, n, ROWS):
             A = rows_of(slice(first, first + ROWS)).astype(np.float64, order="C", copy=False)
             if result is None:
                 result = np.zeros((A.shape[1], A.shape[1]))
 
-            def add(begin: int, A=A, result=result) -> None:
+            def add(begin: int, A: np.ndarray = A, result: np.ndarray = result) -> None:
                 with np.errstate(over="ignore", invalid="ignore"):  # the caller checks
                     part = A[:, begin : begin + _RUN].T @ A[:, begin:]
                     result[begin : begin + _RUN, begin:] += part

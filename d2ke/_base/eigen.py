@@ -9,6 +9,7 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,7 @@ def _by_child(A: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     command = [sys.executable, "-I", "-S", str(_CHILD), folder, str(len(A))]
     environment = {**os.environ, **dict.fromkeys(_THREADS, str(numpy_blas_threads()))}
     try:
-        process = subprocess.Popen(
+        process: Any = subprocess.Popen(  # its pipes are there
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

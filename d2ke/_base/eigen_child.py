@@ -20,7 +20,8 @@ def main(folder: str, order: str) -> None:
     A = np.empty((int(order), int(order)))
     room = memoryview(A).cast("B")
     while room:
-        count = sys.stdin.buffer.readinto(room)
+        # As a stream of the system has it, and as typing does not know it.
+        count = sys.stdin.buffer.readinto(room)  # type: ignore[union-attr]
         if not count:
             sys.exit(1)  # the parent has ended
         room = room[count:]

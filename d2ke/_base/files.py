@@ -10,6 +10,7 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -59,7 +60,7 @@ def write_file(path: Path, content: bytes | memoryview) -> None:
         stream.write(content)
 
 
-def open_file(path: Path) -> BinaryIO:
+def open_file(path: Path) -> FileIO:
     """Open a file to read it, without a buffer.
 
     Raises
@@ -101,7 +102,7 @@ def check_writable(path: Path) -> None:
         ) from None
 
 
-def write_all(fd: int, content: bytes | np.ndarray, place: int) -> None:
+def write_all(fd: int, content: bytes | memoryview | np.ndarray, place: int) -> None:
     """Write at a place of a file, however many calls the system wants for it."""
     view = memoryview(content)
     view = view.cast("B") if view.nbytes else memoryview(b"")

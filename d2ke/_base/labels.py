@@ -58,7 +58,7 @@ def label_array(name: str, y: Any) -> np.ndarray:
     return labels
 
 
-def _check_unchanged(name: str, values: list, labels: np.ndarray) -> None:
+def _check_unchanged(name: str, values: list[Any], labels: np.ndarray) -> None:
     """Refuse a list whose values numpy changed on the way (["a", 1], [2**63, -1], "a" with NUL)."""
     if labels.dtype.kind == "O":
         raise TypeError(f"{name} must hold booleans, integers, floats or strings of one type")

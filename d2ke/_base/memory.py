@@ -157,7 +157,7 @@ def require_memory(function: str, case: str = "", **sizes: int) -> int:
     return needed
 
 
-def _refusal(need: Need, function: str, sizes: dict, needed: int, available: int) -> str:
+def _refusal(need: Need, function: str, sizes: dict[str, Any], needed: int, available: int) -> str:
     named = dict.fromkeys(symbol for _, symbols in terms(need.formula) for symbol in symbols)
     values = ", ".join(f"{symbol} = {sizes[symbol]}" for symbol in named)
     case = f" ({need.case})" if need.case else ""

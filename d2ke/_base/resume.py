@@ -123,7 +123,7 @@ def open_locked(path: Path, target: Path) -> int:
         os.close(fd)
 
 
-class Journal(MutableMapping):
+class Journal(MutableMapping[tuple[Any, ...], Any]):
     """Results by key in a file, each on the disk when it is set; open and locked.
 
     A line of text holds the record, and one each result. Each line ends with its own CRC-32, so
@@ -158,23 +158,23 @@ class Journal(MutableMapping):
             self.close()
             raise
 
-    def __getitem__(self, key: tuple) -> Any:
+    def __getitem__(self, key: tuple[Any, ...]) -> Any:
         return self._results[json.dumps(key)]
 
-    def __setitem__(self, key: tuple, value: Any) -> None:
+    def __setitem__(self, key: tuple[Any, ...], value: Any) -> None:
         self._append([key, value])
         self._results[json.dumps(key)] = value
 
-    def __delitem__(self, key: tuple) -> None:
+    def __delitem__(self, key: tuple[Any, ...]) -> None:
         raise TypeError("a journal keeps its results")
 
-    def __iter__(self) -> Iterator[tuple]:
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
         return (tuple(json.loads(key)) for key in self._results)
 
     def __len__(self) -> int:
         return len(self._results)
 
-    def _read(self) -> tuple[dict[str, Any] | None, list[tuple[list, Any]]]:
+    def _read(self) -> tuple[dict[str, Any] | None, list[tuple[list[Any], Any]]]:
         """Return the record and the results up to a damaged line; what follows that is dropped."""
         content = os.pread(self._fd, os.fstat(self._fd).st_size, 0)
         lines = []

@@ -43,7 +43,7 @@ def edit_rows(
     free: bool,
     table: NDArray[np.uint64] | None = None,
     score: int = 0,
-) -> None: ...
+) -> tuple[int, int, int]: ...
 def edit_path(
     x: NDArray[np.uint32],
     y: NDArray[np.uint32],

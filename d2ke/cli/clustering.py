@@ -50,8 +50,8 @@ class Job:
     input: Input
     options: Mapping[str, Any] = field(default_factory=dict)
     unknown: str | None = None
-    out: str | os.PathLike | None = None
-    picture: str | os.PathLike | None = None
+    out: str | os.PathLike[str] | None = None
+    picture: str | os.PathLike[str] | None = None
     session: Session = SILENT
 
     def read(self, purpose: str) -> Similarities:
@@ -276,7 +276,7 @@ def _default(job: Job) -> str:
     return "" if "lam" in job.options else " = n / 2"
 
 
-def _sizes(counts: np.ndarray, names: Iterable) -> str:
+def _sizes(counts: np.ndarray, names: Iterable[Any]) -> str:
     if len(counts) > _SHOWN:
         return (
             f"{len(counts)} of {counts.min()} to {counts.max()} objects, median "

@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -15,6 +16,9 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.files import write_file
 from d2ke.cli.matrix_files import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _SUFFIXES = (".png", ".pdf", ".svg")
 # Okabe and Ito's colours and more, distinct with any kind of colour blindness.
@@ -143,7 +147,7 @@ def _places(panel: Panel) -> np.ndarray:
     return np.arange(len(panel.names)) if panel.colours is None else panel.colours
 
 
-def _colour(place: int, n_colours: int, ordered: bool):
+def _colour(place: int, n_colours: int, ordered: bool) -> Any:
     if n_colours <= len(_COLOURS) and not ordered:
         return _COLOURS[place]
     from matplotlib import colormaps
@@ -151,7 +155,9 @@ def _colour(place: int, n_colours: int, ordered: bool):
     return colormaps["viridis" if ordered else "turbo"](place / max(1, n_colours - 1))
 
 
-def _scatter(axes, places: np.ndarray, panel: Panel, colours: Sequence, size: float) -> None:
+def _scatter(
+    axes: Axes, places: np.ndarray, panel: Panel, colours: Sequence[Any], size: float
+) -> None:
     """Draw the objects in random order, so that no group hides another."""
     order = np.random.default_rng(0).permutation(len(places))
     shown = np.array([*colours, _GREY], dtype=object)[panel.codes[order]]

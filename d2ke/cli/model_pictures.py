@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -123,7 +124,7 @@ def values_picture(true: np.ndarray, predicted: np.ndarray) -> bytes:
     return _png(figure)
 
 
-def _png(figure) -> bytes:
+def _png(figure: Any) -> bytes:
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=150)
     return content.getvalue()

@@ -31,7 +31,7 @@ _MOST_PRINTED = 20  # classes of a confusion matrix
 def train(
     job: Job,
     settings: Mapping[str, Any],
-    report: str | os.PathLike | None = None,
+    report: str | os.PathLike[str] | None = None,
     parameters: Mapping[str, Any] | None = None,
 ) -> D2KEModel:
     """Train a model on the labelled objects of a file, and write it.
@@ -86,7 +86,7 @@ def train(
 
 @input_errors()
 def predict(
-    job: Job, model_file: str | os.PathLike, report: str | os.PathLike | None = None
+    job: Job, model_file: str | os.PathLike[str], report: str | os.PathLike[str] | None = None
 ) -> np.ndarray:
     """Predict the labels of the objects of a file; with known labels, measure the accuracy.
 
@@ -144,7 +144,7 @@ def predict(
 
 
 @input_errors()
-def embed(job: Job, model_file: str | os.PathLike, resume: bool = False) -> tuple[int, int]:
+def embed(job: Job, model_file: str | os.PathLike[str], resume: bool = False) -> tuple[int, int]:
     """Compute the features of the objects of a file, and write them with their labels.
 
     They go to the file by blocks of rows, so that not all of them are held.
@@ -187,7 +187,7 @@ def embed(job: Job, model_file: str | os.PathLike, resume: bool = False) -> tupl
     return shape
 
 
-def _check_places(out: str | os.PathLike, report: str | os.PathLike | None) -> None:
+def _check_places(out: str | os.PathLike[str], report: str | os.PathLike[str] | None) -> None:
     """Refuse, before the work, files that cannot be written."""
     if report is not None:
         from d2ke.cli.report_parts import check_report_file
@@ -198,13 +198,13 @@ def _check_places(out: str | os.PathLike, report: str | os.PathLike | None) -> N
             check_writable(Path(file))
 
 
-def _check_hdf5(out: str | os.PathLike) -> None:
+def _check_hdf5(out: str | os.PathLike[str]) -> None:
     """Refuse a name that is not that of an HDF5 file."""
     if Path(out).suffix not in HDF5:
         raise InputError(f"out must end in {', '.join(HDF5)}, got {os.fspath(out)!r}")
 
 
-def _load(file: str | os.PathLike) -> D2KEModel:
+def _load(file: str | os.PathLike[str]) -> D2KEModel:
     """Return a model of objects."""
     if not Path(file).is_file():
         raise InputError(f"model: there is no file {os.fspath(file)}")

@@ -36,8 +36,8 @@ class Job:
         How to run.
     """
 
-    file: str | os.PathLike
-    out: str | os.PathLike
+    file: str | os.PathLike[str]
+    out: str | os.PathLike[str]
     columns: Mapping[str, Any] = field(default_factory=dict)
     max_memory: int | str | None = None
     session: Session = SILENT

@@ -254,7 +254,8 @@ def draw(domain: str, X: Objects, R: int, seed: int) -> tuple[Objects, str]:
         omega = markov_strings(R, X, order=order, length=span, seed=seed)
         return omega, f"random strings of length {span[0]} to {span[1]}"
     if domain == "series":
-        span = tuple(min(length, int(lengths.max())) for length in _SEGMENT)
+        longest = int(lengths.max())
+        span = min(_SEGMENT[0], longest), min(_SEGMENT[1], longest)
         omega = random_segments(R, X, length=span, seed=seed)
         return omega, f"random segments of length {span[0]} to {span[1]}"
     omega = resampled_sets(R, X, size=_SET, seed=seed)

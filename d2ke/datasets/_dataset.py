@@ -70,9 +70,9 @@ class Source:
 
 
 # What the paper does with the objects of each domain.
-SERIES = {"domain": "series", "distance": "dtw", "rounding": "floor"}
-STRINGS = {"domain": "strings", "distance": "levenshtein", "rounding": "floor"}
-SETS = {"domain": "sets", "distance": "mhd", "rounding": "round"}
+SERIES: dict[str, Any] = {"domain": "series", "distance": "dtw", "rounding": "floor"}
+STRINGS: dict[str, Any] = {"domain": "strings", "distance": "levenshtein", "rounding": "floor"}
+SETS: dict[str, Any] = {"domain": "sets", "distance": "mhd", "rounding": "round"}
 
 
 @dataclass(frozen=True, eq=False)

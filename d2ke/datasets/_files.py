@@ -54,8 +54,8 @@ def find_files(source: Source, data_dir: Any) -> list[Path]:
         else:
             paths.append(path)
     if missing:
-        names = ", ".join(Path(file).name for file in missing)
-        reason = f"{names} not found in {folder}"
+        absent = ", ".join(Path(file).name for file in missing)
+        reason = f"{absent} not found in {folder}"
         if not folder.is_dir():
             reason = f"{folder} is not a folder"
         raise _missing(source, reason, missing, folder)

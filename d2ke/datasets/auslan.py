@@ -62,7 +62,8 @@ def load_auslan(path: Path) -> tuple[Objects, np.ndarray]:
     if not recordings:
         raise ValueError(f"{path} holds no recordings (.tsd files)")
     names = sorted(recordings)
-    labels = np.array([_MEMBER.fullmatch(name)[1] for name in names], dtype=str)
+    matches = (_MEMBER.fullmatch(name) for name in names)
+    labels = np.array([match[1] for match in matches if match is not None])
     return pack(
         [_table(f"{path}: {name}", recordings[name]) for name in names], channels_first=False
     ), labels

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -98,7 +99,7 @@ def _cubic_convolution(n: int, factor: int) -> np.ndarray:
     return matrix
 
 
-_DIGITS = {
+_DIGITS: dict[str, Any] = {
     "package": "sklearn",
     "title": "Optical Recognition of Handwritten Digits",
     "page": "https://archive.ics.uci.edu/dataset/80/optical+recognition+of+handwritten+digits",

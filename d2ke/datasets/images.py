@@ -89,7 +89,7 @@ def _opencv() -> Any:
     return cv2
 
 
-def _described(path, label, left_out, named) -> tuple[Objects, np.ndarray]:
+def _described(path: Path, label: str, left_out: Any, named: Any) -> tuple[Objects, np.ndarray]:
     cv2 = _opencv()
     sift = cv2.SIFT_create()
     sets, labels = [], []
@@ -200,7 +200,9 @@ def _remark() -> str:
     )
 
 
-def _source(name, page, title, label, counts, **options) -> Source:
+def _source(
+    name: str, page: str, title: str, label: str, counts: dict[str, Any], **options: Any
+) -> Source:
     return Source(
         name=name,
         loader=partial(load_images, name=name, label=label, **options),

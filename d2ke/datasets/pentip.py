@@ -137,7 +137,7 @@ def _labels(path: Path, classes: np.ndarray, key: np.ndarray, n: int) -> np.ndar
     classes = classes.ravel()
     wrong = ~np.isin(classes, np.arange(1, len(letters) + 1))
     if wrong.any():
-        i = wrong.argmax()
+        i = int(wrong.argmax())
         raise ValueError(
             f"{path}: the class of series {i} is {classes[i]}; the key has the classes 1 to "
             f"{len(letters)}"
@@ -152,7 +152,7 @@ def _trimmed(where: str, series: np.ndarray) -> np.ndarray:
     return series[moving[0] : moving[-1] + 1]
 
 
-_PENTIP = {
+_PENTIP: dict[str, Any] = {
     **SERIES,
     "title": "Character Trajectories",
     "page": "https://archive.ics.uci.edu/dataset/175/character+trajectories",

@@ -124,7 +124,7 @@ def read_ucr(path: Path) -> tuple[Objects, np.ndarray]:
     return pack(table[:, 1:]), table[:, 0].astype(np.int64)
 
 
-def _source(name: str, class_sizes: tuple[int, ...], n_train: int, **facts) -> Source:
+def _source(name: str, class_sizes: tuple[int, ...], n_train: int, **facts: Any) -> Source:
     """Return a row; `facts` are the counts of lengths and channels, and fields of `Source`."""
     counts = {key: facts.pop(key) for key in ("lengths", "n_channels")}
     return Source(

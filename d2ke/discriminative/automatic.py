@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
 from d2ke._base.checks import generator
 from d2ke.discriminative.kernel_input import LAM, KernelInput
@@ -208,5 +209,5 @@ def _conductances(
     return weights, sums[: len(some)], sums[len(some) :]
 
 
-def _array(values: np.ndarray | csr_array) -> np.ndarray:
+def _array(values: Any) -> np.ndarray:
     return values.toarray() if issparse(values) else values

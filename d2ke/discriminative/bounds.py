@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2ke._base import labels
 from d2ke._base.arrays import symmetric_matrix
@@ -27,7 +28,7 @@ needs("kernel_risk_bound, kernel_similarity_bound", "c n^2 + 32 n k", "take fewe
 
 
 def kernel_risk_bound(
-    K: Any, y: Sequence | np.ndarray, alpha: Any, *, margin: float = 1.0, delta: float = 0.05
+    K: Any, y: Sequence[Any] | np.ndarray, alpha: Any, *, margin: float = 1.0, delta: float = 0.05
 ) -> float:
     """Bound the error probability of a kernel classifier: what Theorem 1 starts from.
 
@@ -93,7 +94,7 @@ def kernel_risk_bound(
 
 
 def kernel_similarity_bound(
-    K: Any, y: Sequence | np.ndarray, alpha: Any, *, margin: float = 1.0, delta: float = 0.05
+    K: Any, y: Sequence[Any] | np.ndarray, alpha: Any, *, margin: float = 1.0, delta: float = 0.05
 ) -> float:
     """Bound the error probability by discriminative similarity: Theorem 1, eq. (7).
 
@@ -161,7 +162,7 @@ needs("density_error_bound", "16 n^2 + 32 n d", "take fewer points")
 
 
 def density_error_bound(
-    X: Any, y: Sequence | np.ndarray, alpha: Any, *, h: float, delta: float = 0.05
+    X: Any, y: Sequence[Any] | np.ndarray, alpha: Any, *, h: float, delta: float = 0.05
 ) -> float:
     """Bound the integrated squared error of kernel density classification: Theorem 2.
 
@@ -239,7 +240,7 @@ needs("similarity_risk_bound", "32 n^2 + c n^2 + 32 n k", "take fewer objects")
 
 
 def similarity_risk_bound(
-    S: Any, y: Sequence | np.ndarray, alpha: Any, *, margin: float = 1.0, delta: float = 0.05
+    S: Any, y: Sequence[Any] | np.ndarray, alpha: Any, *, margin: float = 1.0, delta: float = 0.05
 ) -> float:
     """Bound the error probability of a classifier with a general similarity: Theorem 3, eq. (20).
 
@@ -314,11 +315,11 @@ needs("similarity_machine_bound", "32 n^2 + c n^2 + 32 n k", "take fewer objects
 def similarity_machine_bound(
     model: SimilarityMachine,
     S: Any,
-    y: Sequence | np.ndarray,
+    y: Sequence[Any] | np.ndarray,
     *,
     margin: float = 1.0,
     delta: float = 0.05,
-) -> np.ndarray:
+) -> NDArray[np.float64]:
     """Bound the error probability of a Similarity Machine: the subject of Theorem 6, eq. (56).
 
     For each machine, with f = S coef + bias and y = 1 and -1, it is at most
@@ -407,7 +408,7 @@ def similarity_machine_bound(
 
 
 def _checked(
-    name: str, values: Any, y: Sequence | np.ndarray, alpha: Any, function: str = ""
+    name: str, values: Any, y: Sequence[Any] | np.ndarray, alpha: Any, function: str = ""
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     codes = labels.encode_classes("y", y)[1]
     matrix = symmetric_matrix(name, values, function, k=int(codes.max()) + 1)

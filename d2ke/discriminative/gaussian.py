@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, pdist
 
 from d2ke._base import arrays
@@ -25,7 +26,7 @@ needs(
 )
 
 
-def gaussian_gram(X: Any, Y: Any = None, *, h: float | None = None) -> np.ndarray:
+def gaussian_gram(X: Any, Y: Any = None, *, h: float | None = None) -> NDArray[np.float64]:
     """Compute the Gaussian kernel of points, exp(-|x - y|^2 / (2 h^2)).
 
     Parameters

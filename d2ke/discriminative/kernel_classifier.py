@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2ke._base import arrays, labels
 from d2ke._base.checks import choice
@@ -66,7 +67,7 @@ needs(
 
 def kernel_classifier_fit(
     K: Any = None,
-    y: Sequence | np.ndarray | None = None,
+    y: Sequence[Any] | np.ndarray | None = None,
     *,
     features: Any = None,
     lam: float | None = None,
@@ -153,7 +154,7 @@ needs("kernel_classifier_predict", "8 n k + c n m", "give the rows in parts")
 
 def kernel_classifier_predict(
     model: KernelClassifier, K_new: Any = None, *, features: Any = None
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Predict with a kernel classifier.
 
     Parameters

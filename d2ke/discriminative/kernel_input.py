@@ -95,7 +95,7 @@ class KernelInput:
         """Find the neighbours for widths that are chosen; there is memory for all pairs, too."""
         n = self.size()
         # All pairs take as much as 2 n / 3 neighbours of each object.
-        sizes = {"m": 2 * n // 3 if all_pairs else min(n_neighbors, n), "k": k}
+        sizes: dict[str, Any] = {"m": 2 * n // 3 if all_pairs else min(n_neighbors, n), "k": k}
         if self.distances is None:
             X = point_matrix("points", self.points)
             require_memory(function, "points, h is None", n=n, d=X.shape[1], **sizes)

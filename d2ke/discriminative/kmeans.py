@@ -9,6 +9,8 @@ than there are clusters; and empty clusters would have to be relocated around ea
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 _RESTARTS = 20
@@ -25,7 +27,8 @@ def kmeans(V: np.ndarray, c: int, rng: np.random.Generator) -> np.ndarray:
     some = max(_MANY, 16 * c)
     part = V[np.sort(rng.permutation(len(V))[:some])] if len(V) > some else V
     squares = np.einsum("ij,ij->i", part, part)
-    best, best_cost = None, np.inf
+    best: Any = None
+    best_cost = np.inf
     for _ in range(_RESTARTS):
         codes, cost = _run(part, squares, _spread_out(part, squares, c, rng))
         if cost < best_cost * (1 - 1e-12) or best is None:
@@ -73,7 +76,7 @@ def _spread_out(V: np.ndarray, squares: np.ndarray, c: int, rng: np.random.Gener
 
 def _run(V: np.ndarray, squares: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, float]:
     c = len(centres)
-    codes = None
+    codes: Any = None
     for _ in range(_MOST_ROUNDS):
         D = _distances(V, squares, centres)
         new = D.argmin(axis=1)

@@ -73,7 +73,7 @@ needs(
 
 def lpdsk(
     K: Any = None,
-    y: Sequence | np.ndarray | None = None,
+    y: Sequence[Any] | np.ndarray | None = None,
     *,
     points: Any = None,
     distances: Any = None,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -14,7 +15,7 @@ from d2ke._base.memory import needs
 needs("clustering_accuracy, normalized_mutual_information", "32 n + 3 n s")
 
 
-def clustering_accuracy(y: Sequence | np.ndarray, labels: Sequence | np.ndarray) -> float:
+def clustering_accuracy(y: Sequence[Any] | np.ndarray, labels: Sequence[Any] | np.ndarray) -> float:
     """Compute the share of objects in their class, for the best matching of clusters to classes.
 
     Each cluster is matched to at most one class and each class to at most one cluster, so that
@@ -48,7 +49,9 @@ def clustering_accuracy(y: Sequence | np.ndarray, labels: Sequence | np.ndarray)
     return float(counts[matched].sum() / counts.sum())
 
 
-def normalized_mutual_information(y: Sequence | np.ndarray, labels: Sequence | np.ndarray) -> float:
+def normalized_mutual_information(
+    y: Sequence[Any] | np.ndarray, labels: Sequence[Any] | np.ndarray
+) -> float:
     """Compute the mutual information of two labellings over the mean of their entropies.
 
     I(y; labels) / ((H(y) + H(labels)) / 2). It is 1 for two labellings with one label each.
@@ -92,7 +95,7 @@ def normalized_mutual_information(y: Sequence | np.ndarray, labels: Sequence | n
     return float(np.clip(2 * information / entropies, 0.0, 1.0))
 
 
-def _contingency(y: Sequence | np.ndarray, labels: Sequence | np.ndarray) -> np.ndarray:
+def _contingency(y: Sequence[Any] | np.ndarray, labels: Sequence[Any] | np.ndarray) -> np.ndarray:
     classes, codes = class_labels.encode_labels("y", y)
     clusters, cluster_codes = class_labels.encode_labels("labels", labels)
     if len(codes) != len(cluster_codes):

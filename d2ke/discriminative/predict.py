@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2ke._base.memory import needs, require_memory
 from d2ke.discriminative.cdsk import Clustering
@@ -24,7 +25,7 @@ def discriminative_predict(
     points: Any = None,
     distances: Any = None,
     features: Any = None,
-) -> np.ndarray:
+) -> NDArray[Any]:
     """Predict the clusters or labels of new objects.
 
     It is the kernel classifier of the weights and labels that were computed: the label with the

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
@@ -149,7 +150,7 @@ class WeightProblem:
     ):
         self.f = f
         self.H = H
-        self.product = product if H is None else H.__matmul__
+        self.product: Any = product if H is None else H.__matmul__
 
     def objective(self, alpha: np.ndarray) -> float:
         """Return alpha'H alpha / 2 + f'alpha."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2ke._base import arrays, labels
 from d2ke._base.checks import positive_number
@@ -41,7 +42,7 @@ needs("similarity_machine_fit", "32 n^2 + c n^2 + Q + 32 n k", "take fewer objec
 
 def similarity_machine_fit(
     S: Any,
-    y: Sequence | np.ndarray,
+    y: Sequence[Any] | np.ndarray,
     *,
     C: float = 1.0,
     lam_plus: float = 1.0,
@@ -133,7 +134,7 @@ needs("similarity_machine_predict", "16 n k + c n m", "give the rows in parts")
 
 def similarity_machine_predict(
     model: SimilarityMachine, S_new: Any
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Predict with a Similarity Machine.
 
     Parameters

@@ -20,7 +20,7 @@ def align_emd(
     """Return the optimal flow: what goes from which vector of x to which of y."""
     _check_memory(problem, max_memory, "emd")
     measures = [measures_of(objects) for objects in (problem.x, problem.y)]
-    value, *arcs, apart = emd.flow(*measures, ground)
+    value, *arcs, apart = emd.flow(measures[0], measures[1], ground)
     places, masses = arcs[:2], arcs[2]
     for side, (objects, measure) in enumerate(zip((problem.x, problem.y), measures, strict=True)):
         arc, member, masses = _split(places[side], masses, *_members(objects, measure))
@@ -87,7 +87,7 @@ def align_sets(
     result = np.empty((1, 1), problem.dtype)
     problem.compiled().kernel.run(result, 1, False)
     wide = [one.astype(np.float64, copy=False) for one in (x, y)]
-    of_x, of_y = alignment.GroundRows(*wide, False).nearest()
+    of_x, of_y = alignment.GroundRows(wide[0], wide[1], False).nearest()
     pairs = np.stack([np.arange(len(x)), of_x], axis=1)
     costs = _apart(x, y)
     if not directed:

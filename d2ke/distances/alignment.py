@@ -175,7 +175,7 @@ def _of_one_pair(x: Any, y: Any, distance: Any, params: dict[str, Any]) -> Pairw
     try:
         packed = [_one_object(name, item, kind) for name, item in (("x", x), ("y", y))]
         distance = distance or usual_distance(packed[0].kind)
-        return check_pairs(*packed, distance, params, Caller("align", "x", "y"))
+        return check_pairs(packed[0], packed[1], distance, params, Caller("align", "x", "y"))
     except (TypeError, ValueError) as error:
         # To the user there is one object, and no list of them.
         message = str(error).replace("x[0]", "x").replace("y[0]", "y")

@@ -59,11 +59,11 @@ def _alone(alignment: Alignment, side: int) -> np.ndarray:
 def _draw_lines(ax: Any, starts: np.ndarray, ends: np.ndarray, widths: Any) -> None:
     from matplotlib.collections import LineCollection
 
-    lines = np.stack([starts, ends], axis=1)
+    lines = list(np.stack([starts, ends], axis=1))
     ax.add_collection(LineCollection(lines, colors=_LINK, linewidths=widths, zorder=1))
 
 
-def _draw_series(alignment, ax):
+def _draw_series(alignment: Alignment, ax: Axes) -> None:
     x, y = (np.asarray(one)[:, 0] for one in (alignment.x, alignment.y))
     above = 1.1 * (max(y.max() - x.min(), 0) or 1)
     i, j = alignment.pairs[_links(alignment)].T
@@ -78,7 +78,7 @@ def _draw_series(alignment, ax):
     ax.legend(frameon=False)
 
 
-def _draw_points(alignment, ax, ordered):
+def _draw_points(alignment: Alignment, ax: Axes, ordered: bool) -> None:
     x, y = np.asarray(alignment.x), np.asarray(alignment.y)
     shown = _links(alignment)
     i, j = alignment.pairs[shown].T
@@ -99,13 +99,13 @@ def _draw_points(alignment, ax, ordered):
     ax.legend(frameon=False)
 
 
-def _name_places(ax):
+def _name_places(ax: Axes) -> None:
     ax.set(xlabel="place in x", ylabel="place in y")
     for axis in (ax.xaxis, ax.yaxis):
         axis.get_major_locator().set_params(integer=True)
 
 
-def _draw_places(alignment, ax):
+def _draw_places(alignment: Alignment, ax: Axes) -> None:
     i, j = alignment.pairs[(alignment.pairs >= 0).all(axis=1)].T
     if alignment.masses is not None:
         ax.scatter(i, j, s=400 * alignment.masses / alignment.masses.max(), color=_X)
@@ -118,7 +118,7 @@ def _draw_places(alignment, ax):
     _name_places(ax)
 
 
-def _draw_letters(alignment, ax):
+def _draw_letters(alignment: Alignment, ax: Axes) -> None:
     i, j = alignment.pairs[(alignment.pairs >= 0).all(axis=1)].T
     ax.plot(i, j, ".", color="black", label="in both", zorder=2)
     for side, (colour, name) in enumerate(((_X, "in x"), (_Y, "in y"))):
@@ -129,8 +129,8 @@ def _draw_letters(alignment, ax):
     ax.legend(frameon=False)
 
 
-def _draw_operations(alignment, ax):
-    operations = alignment.operations
+def _draw_operations(alignment: Alignment, ax: Axes) -> None:
+    operations: Any = alignment.operations
     _name_places(ax)
     if not len(operations):
         return

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,7 @@ class Operations:
     i: np.ndarray
     j: np.ndarray
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _freeze(self.op, self.i, self.j)
 
     def __len__(self) -> int:
@@ -120,7 +121,7 @@ class Alignment:
     operations: Operations | None = None
     maximum: int | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _freeze(self.pairs, self.costs, self.masses)
 
     def __repr__(self) -> str:
@@ -163,13 +164,14 @@ class Alignment:
 
         return draw(self, ax)
 
-    def _letters(self):
+    def _letters(self) -> Iterator[str]:
         tokens = [_tokens(self.x), _tokens(self.y)]
         across = isinstance(self.x, (str, bytes)) and isinstance(self.y, (str, bytes))
         gap = "" if across else " "
         line = 0
         rows: list[list[str]] = [[], [], []]
         operations = self.operations
+        assert operations is not None
         steps = zip(
             *(side.tolist() for side in (operations.op, operations.i, operations.j)), strict=True
         )
@@ -187,10 +189,10 @@ class Alignment:
         yield from self._flush(rows, gap)
 
     @staticmethod
-    def _flush(rows, gap):
+    def _flush(rows: list[list[str]], gap: str) -> Iterator[str]:
         return (gap.join(row).rstrip() for row in rows)
 
-    def _rows(self):
+    def _rows(self) -> Iterator[str]:
         for k, (i, j) in enumerate(self.pairs[:_MOST].tolist()):
             mass = "" if self.masses is None else f"  mass {self.masses[k]:.6g}"
             most = "  maximum" if k == self.maximum else ""
@@ -211,11 +213,11 @@ def operations_of(codes: np.ndarray, start: int = 0) -> tuple[np.ndarray, Operat
     return pairs, Operations(np.array(OPERATIONS)[codes], i, j)
 
 
-def _is_vectors(item):
+def _is_vectors(item: Any) -> bool:
     return isinstance(item, np.ndarray) and item.ndim == 2
 
 
-def _tokens(item):
+def _tokens(item: Any) -> Callable[[int], str]:
     """Return a function from a place to what is printed of the letter there."""
     if isinstance(item, bytes):
         item = item.decode("latin-1")
@@ -224,11 +226,11 @@ def _tokens(item):
     return lambda i: str(item[i])
 
 
-def _places(name, first, count):
+def _places(name: str, first: int, count: int) -> str:
     return f"{name}[{first}]" if count == 1 else f"{name}[{first}:{first + count}]"
 
 
-def _freeze(*arrays):
+def _freeze(*arrays: np.ndarray | None) -> None:
     for array in arrays:
         if array is not None:
             array.setflags(write=False)

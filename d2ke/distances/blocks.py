@@ -202,7 +202,7 @@ def _blocks_within(pairs: PairwiseProblem, output: Output) -> int:
     case = pairs.caller.function, "out is a path"
     columns = prepared_bytes(pairs.distance, pairs.params, pairs.y)
 
-    def sizes(blocks: int) -> dict[str, int]:
+    def sizes(blocks: int) -> dict[str, Any]:
         rows = prepared_bytes(pairs.distance, pairs.params, pairs.x, blocks * height, height)
         return {"B": blocks * block_bytes, "W": rows + columns, "T": output.n_threads}
 

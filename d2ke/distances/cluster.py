@@ -15,7 +15,7 @@ import asyncio
 import inspect
 import pickle
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -144,7 +144,7 @@ class Remote:
 
     def blocks(
         self, missing: Callable[[int, int], range], height: int, most: int
-    ) -> Iterator[tuple[slice, Any]]:
+    ) -> Generator[tuple[slice, Any], None, None]:
         """Give blocks of rows in the order in which they are ready.
 
         ``missing(first, most)`` returns the next missing bands, at most so many, from `first` on;
@@ -157,7 +157,7 @@ class Remote:
         n_bands = -(-n // height)
         finished = as_completed(loop=client.loop)
         group = f"d2ke-{uuid4().hex}"
-        waiting: dict[Any, slice] = {}
+        waiting: dict[Any, Any] = {}
         failed: tuple[int, Exception] | None = None
         first, count, n_threads, counted = 0, 1, 0, -np.inf
         recipe = None

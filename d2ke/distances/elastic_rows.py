@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from d2ke._ext import elastic
+from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.objects.container import Objects
 
 Extra = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -33,7 +34,8 @@ def not_negative(name: str, value: Any) -> float:
     """Return a finite number of at least 0 as float."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number >= 0, got {value!r}")
-    if not 0 <= value < math.inf:
+    number: Any = value
+    if not 0 <= number < math.inf:
         raise ValueError(f"{name} must be a finite number >= 0, got {value}")
     return float(value)
 
@@ -96,49 +98,78 @@ def check_sphere(name: str, objects: Objects, **parameters: Any) -> None:
 # ---- what kernels are given
 
 
-def dtw_manhattan(x, y, same, window):
+def dtw_manhattan(x: Objects, y: Objects, same: bool, window: int) -> PairwiseKernel:
     """Prepare DTW by sums of differences."""
     return _prepared("dtw_manhattan", (), window, x, y, same)
 
 
-def dtw_haversine(x, y, same, window, radius):
+def dtw_haversine(x: Objects, y: Objects, same: bool, window: int, radius: float) -> PairwiseKernel:
     """Prepare DTW by distances on a sphere."""
     return _prepared("dtw_haversine", (radius,), window, x, y, same, _cosines)
 
 
-def msm(x, y, same, c=1.0, independent=True, window=elastic.NO_WINDOW):
+def msm(
+    x: Objects,
+    y: Objects,
+    same: bool,
+    c: float = 1.0,
+    independent: bool = True,
+    window: int = elastic.NO_WINDOW,
+) -> PairwiseKernel:
     """Prepare move-split-merge."""
     if independent:
         return _prepared("msm", (c,), window, x, y, same)
     return _prepared("msm_dependent", (c,), window, x, y, same, _squared_steps)
 
 
-def erp(x, y, same, g=(0.0,), window=elastic.NO_WINDOW):
+def erp(
+    x: Objects, y: Objects, same: bool, g: Sequence[float] = (0.0,), window: int = elastic.NO_WINDOW
+) -> PairwiseKernel:
     """Prepare the edit distance with real penalty."""
     return _prepared("erp", (), window, x, y, same, partial(_distances_to, np.array(g)))
 
 
-def twe(x, y, same, nu=0.001, lmbda=1.0, window=elastic.NO_WINDOW):
+def twe(
+    x: Objects,
+    y: Objects,
+    same: bool,
+    nu: float = 0.001,
+    lmbda: float = 1.0,
+    window: int = elastic.NO_WINDOW,
+) -> PairwiseKernel:
     """Prepare the time warp edit distance."""
     return _prepared("twe", (nu, nu + lmbda), window, x, y, same, _steps)
 
 
-def edr(x, y, same, epsilon=0.25, normalize=False, window=elastic.NO_WINDOW):
+def edr(
+    x: Objects,
+    y: Objects,
+    same: bool,
+    epsilon: float = 0.25,
+    normalize: bool = False,
+    window: int = elastic.NO_WINDOW,
+) -> PairwiseKernel:
     """Prepare the edit distance on real sequences."""
     return _prepared("edr", (epsilon, float(normalize)), window, x, y, same)
 
 
-def lcss(x, y, same, epsilon=1.0, window=elastic.NO_WINDOW):
+def lcss(
+    x: Objects, y: Objects, same: bool, epsilon: float = 1.0, window: int = elastic.NO_WINDOW
+) -> PairwiseKernel:
     """Prepare the longest common subsequence."""
     return _prepared("lcss", (epsilon,), window, x, y, same)
 
 
-def adtw(x, y, same, penalty=1.0, window=elastic.NO_WINDOW):
+def adtw(
+    x: Objects, y: Objects, same: bool, penalty: float = 1.0, window: int = elastic.NO_WINDOW
+) -> PairwiseKernel:
     """Prepare amerced dynamic time warping."""
     return _prepared("adtw", (penalty,), window, x, y, same)
 
 
-def wdtw(x, y, same, g=0.05, window=elastic.NO_WINDOW):
+def wdtw(
+    x: Objects, y: Objects, same: bool, g: float = 0.05, window: int = elastic.NO_WINDOW
+) -> PairwiseKernel:
     """Prepare weighted dynamic time warping: its weights, by twice the argument, from -longest."""
     longest = int(max(x.lengths.max(), y.lengths.max()))
     with np.errstate(over="ignore"):
@@ -146,18 +177,26 @@ def wdtw(x, y, same, g=0.05, window=elastic.NO_WINDOW):
     return _prepared("wdtw", (longest, *table), window, x, y, same)
 
 
-def ddtw(x, y, same, window=elastic.NO_WINDOW):
+def ddtw(x: Objects, y: Objects, same: bool, window: int = elastic.NO_WINDOW) -> PairwiseKernel:
     """Prepare derivative dynamic time warping, which is DTW of the derivatives."""
     sides = [derivatives(objects) for objects in ((x,) if y is x else (x, y))]
     return elastic.dtw(*sides[0], *sides[-1], window, True, same)
 
 
-def frechet(x, y, same, window=elastic.NO_WINDOW):
+def frechet(x: Objects, y: Objects, same: bool, window: int = elastic.NO_WINDOW) -> PairwiseKernel:
     """Prepare the discrete Frechet distance."""
     return _prepared("frechet", (), window, x, y, same)
 
 
-def _prepared(kind, parameters, window, x, y, same, extra: Extra | None = None):
+def _prepared(
+    kind: str,
+    parameters: Iterable[float],
+    window: int,
+    x: Objects,
+    y: Objects,
+    same: bool,
+    extra: Extra | None = None,
+) -> PairwiseKernel:
     """Return the compiled form of x and y, with another channel if `extra` computes one."""
     sides = [_rows(objects, extra) for objects in ((x,) if y is x else (x, y))]
     numbers_ = np.array([*parameters, 0.0])
@@ -231,14 +270,16 @@ def derivatives(objects: Objects) -> tuple[np.ndarray, np.ndarray]:
         slopes[:, k] = _slope(before, middle, after, two)
         wide = ~np.isfinite(slopes[:, k])
         if wide.any():  # differences overflow: in a smaller unit; later squares are infinite
-            smaller = _slope(*(side[wide] / 8 for side in (before, middle, after)), two[wide])
+            smaller = _slope(before[wide] / 8, middle[wide] / 8, after[wide] / 8, two[wide])
             most = np.finfo(np.float64).max
             with np.errstate(over="ignore"):
                 slopes[wide, k] = np.clip(smaller * 8, -most, most)
     return slopes, offsets
 
 
-def _slope(before, middle, after, two):
+def _slope(
+    before: np.ndarray, middle: np.ndarray, after: np.ndarray, two: np.ndarray
+) -> np.ndarray:
     """Return the estimate of Keogh and Pazzani, or, where there are two, the difference."""
     with np.errstate(over="ignore", invalid="ignore"):
         step = middle - before

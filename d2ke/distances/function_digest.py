@@ -37,7 +37,7 @@ class _UnknownError(Exception):
     """A part of a function that has no content to compare; with its name."""
 
 
-def function_digest(name: str, function: Callable) -> str:
+def function_digest(name: str, function: Callable[..., Any]) -> str:
     """Return the SHA-256 of all that decides what a function computes, as far as Python shows it.
 
     That is its code, the defaults of its arguments, the variables of functions around it, the

@@ -38,7 +38,7 @@ class Costs:
         Whether the first letter of a run has a cost of its own.
     """
 
-    letters: tuple
+    letters: tuple[Any, ...]
     substitution: np.ndarray
     own: np.ndarray
     others: bool
@@ -68,7 +68,8 @@ def cost(name: str, value: Any) -> float:
     """Check one cost."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number >= 0, got {value!r}")
-    result = float(value) if abs(value) <= _LARGEST or value != value else math.inf
+    number: Any = value
+    result = float(value) if abs(number) <= _LARGEST or value != value else math.inf
     if not 0 <= result <= _LARGEST:
         raise ValueError(f"{name} must be a cost between 0 and {_LARGEST}, got {value}")
     return result
@@ -86,7 +87,7 @@ def letter_costs(name: str, value: Any) -> float | dict[Any, float]:
     return {letter: cost(f"{name}[{letter!r}]", one) for letter, one in value.items()}
 
 
-def pair_costs(name: str, value: Any) -> np.ndarray | dict[tuple, float] | None:
+def pair_costs(name: str, value: Any) -> np.ndarray | dict[tuple[Any, ...], float] | None:
     """Check costs of pairs of letters: a mapping, or a square array."""
     if value is None:
         return None
@@ -110,7 +111,7 @@ def pair_costs(name: str, value: Any) -> np.ndarray | dict[tuple, float] | None:
     return array
 
 
-def letters_in_order(name: str, value: Any) -> tuple | None:
+def letters_in_order(name: str, value: Any) -> tuple[Any, ...] | None:
     """Check the letters of the rows of an array of costs."""
     if value is None:
         return None
@@ -165,8 +166,8 @@ def _check_gaps(gaps: tuple[float | None, float | None], others: bool) -> None:
 
 
 def _pairs(
-    substitution: Any, alphabet: tuple | None, mismatch: float | None
-) -> tuple[dict[tuple, float], float | None]:
+    substitution: Any, alphabet: tuple[Any, ...] | None, mismatch: float | None
+) -> tuple[dict[tuple[Any, ...], float], float | None]:
     """Return the costs of pairs of letters, and that of all others."""
     if not isinstance(substitution, np.ndarray):
         if alphabet is not None:
@@ -184,7 +185,9 @@ def _pairs(
     return {(a, b): one for a, row in rows for b, one in zip(alphabet, row, strict=True)}, mismatch
 
 
-def _matrix(pairs: Mapping[tuple, float], letters: tuple, mismatch: float | None) -> np.ndarray:
+def _matrix(
+    pairs: Mapping[tuple[Any, ...], float], letters: tuple[Any, ...], mismatch: float | None
+) -> np.ndarray:
     """Return the costs of all pairs of classes; a pair stands for both orders."""
     K = len(letters)
     matrix = np.full((K + 1, K + 1), 0.0 if mismatch is None else mismatch)

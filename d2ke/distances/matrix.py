@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import LowLevelCallable
 
 from d2ke._base.memory import needs
@@ -22,6 +23,7 @@ from d2ke.io.store.reader import FeatureFile
 
 if TYPE_CHECKING:
     from dask.array import Array
+    from distributed import Client
 
 
 _EMBEDDINGS = "distance_matrix, d2ke_embed, rsm_embed"
@@ -39,13 +41,81 @@ needs(
 )
 
 
+@overload
+def distance_matrix(
+    X: Any,
+    Y: Any = ...,
+    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
+    *,
+    n_threads: int | None = ...,
+    out: None = ...,
+    dtype: Any = ...,
+    max_memory: int | str | None = ...,
+    resume: bool = ...,
+    progress: bool = ...,
+    client: None = ...,
+    **params: Any,
+) -> NDArray[np.floating[Any]]: ...
+
+
+@overload
+def distance_matrix(
+    X: Any,
+    Y: Any = ...,
+    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
+    *,
+    n_threads: int | None = ...,
+    out: NDArray[np.floating[Any]],
+    dtype: Any = ...,
+    max_memory: int | str | None = ...,
+    resume: bool = ...,
+    progress: bool = ...,
+    client: Any = ...,
+    **params: Any,
+) -> NDArray[np.floating[Any]]: ...
+
+
+@overload
+def distance_matrix(
+    X: Any,
+    Y: Any = ...,
+    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
+    *,
+    n_threads: int | None = ...,
+    out: str | os.PathLike[str],
+    dtype: Any = ...,
+    max_memory: int | str | None = ...,
+    resume: bool = ...,
+    progress: bool = ...,
+    client: Any = ...,
+    **params: Any,
+) -> FeatureFile: ...
+
+
+@overload
+def distance_matrix(
+    X: Any,
+    Y: Any = ...,
+    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
+    *,
+    n_threads: int | None = ...,
+    out: None = ...,
+    dtype: Any = ...,
+    max_memory: int | str | None = ...,
+    resume: bool = ...,
+    progress: bool = ...,
+    client: Client,
+    **params: Any,
+) -> Array: ...
+
+
 def distance_matrix(
     X: Any,
     Y: Any = None,
     distance: str | Callable[..., float] | LowLevelCallable | None = None,
     *,
     n_threads: int | None = None,
-    out: np.ndarray | str | os.PathLike | None = None,
+    out: np.ndarray | str | os.PathLike[str] | None = None,
     dtype: Any = None,
     max_memory: int | str | None = None,
     resume: bool = False,
@@ -221,7 +291,7 @@ def fill(
         check_memory(pairs, output)
         out = output_array(output.out, pairs.shape, pairs.dtype)
         pairs = replace(pairs, dtype=out.dtype)
-    remote = None
+    remote: Any = None
     if output.client is not None:
         work = MatrixWork(pairs.compile, pairs.y, pairs.dtype, output.n_threads, quantity)
         remote = Remote(pairs, output.client, work)

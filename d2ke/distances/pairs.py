@@ -15,7 +15,8 @@ import numpy as np
 from scipy import LowLevelCallable
 
 from d2ke._ext import pairwise, user
-from d2ke.distances.problem import Block, Caller, CompiledPairs, PairwiseProblem
+from d2ke._ext.pairwise import PairwiseKernel
+from d2ke.distances.problem import Block, Caller, CompiledPairs, PairwiseProblem, Quantity
 from d2ke.distances.registry import BY_NAME, check_parameters, find_distance
 from d2ke.distances.string_rows import not_empty
 from d2ke.objects.container import Objects, check_compatible, refuse_weights
@@ -86,7 +87,7 @@ class _PythonDistance:
 class _PythonPairs(CompiledPairs):
     """The slow path: one pair at a time."""
 
-    def pair_kernel(self):
+    def pair_kernel(self) -> PairwiseKernel:
         distance, (x_items, y, _, first, first_column) = self.kernel, self._block
 
         def value(row: int, column: int) -> float:
@@ -97,7 +98,13 @@ class _PythonPairs(CompiledPairs):
 
         return user.python(value, len(x_items), len(y))
 
-    def run(self, out, n_threads, report, quantity):
+    def run(
+        self,
+        out: np.ndarray,
+        n_threads: int,
+        report: Callable[[int, int], None] | None,
+        quantity: Quantity,
+    ) -> None:
         distance, (x_items, y, same, first, first_column) = self.kernel, self._block
         row = np.empty(out.shape[1])
         for r, x in enumerate(x_items):
@@ -127,7 +134,9 @@ def _not_a_distance(caller: Caller, i: int, j: int, value: float) -> ValueError:
     return ValueError(f"{_pair(caller, i, j)} must be finite and >= 0, got {value}")
 
 
-def _python_problem(X, Y, function, params, caller):
+def _python_problem(
+    X: Any, Y: Any, function: Any, params: Mapping[str, Any], caller: Caller
+) -> PairwiseProblem:
     x = list_of(caller.x, X)
     y = x if Y is None else list_of(caller.y, Y)
     _refuse_weights(X, Y, caller, "a Python distance")
@@ -147,7 +156,9 @@ _SIGNATURES = {
 }
 
 
-def _compiled_problem(X, Y, function, params, caller):
+def _compiled_problem(
+    X: Any, Y: Any, function: Any, params: Mapping[str, Any], caller: Caller
+) -> PairwiseProblem:
     if params:
         raise TypeError(
             f"a compiled distance takes its parameters through user_data; got {', '.join(params)}"
@@ -174,9 +185,10 @@ def _compiled_problem(X, Y, function, params, caller):
 class _UserPairs(CompiledPairs):
     """A compiled function of the user's."""
 
-    def __init__(self, function, caller, block):
+    def __init__(self, function: Any, caller: Caller, block: Block) -> None:
         address, data = user.addresses(function)
         x, y, same, *_ = block
+        compile_: Callable[..., PairwiseKernel]
         if x.kind == "vectors":
             x_values, y_values, compile_ = x.values, y.values, user.vectors
         else:
@@ -185,7 +197,13 @@ class _UserPairs(CompiledPairs):
         super().__init__(kernel, block)
         self._caller = caller
 
-    def run(self, out, n_threads, report, quantity):
+    def run(
+        self,
+        out: np.ndarray,
+        n_threads: int,
+        report: Callable[[int, int], None] | None,
+        quantity: Quantity,
+    ) -> None:
         try:
             super().run(out, n_threads, report, quantity)
         except pairwise.NotADistance as error:
@@ -194,7 +212,15 @@ class _UserPairs(CompiledPairs):
             raise _not_a_distance(self._caller, row, column, value) from None
 
 
-def _packed(X, Y, caller, kind, distance, shortest, missing=False):
+def _packed(
+    X: Any,
+    Y: Any,
+    caller: Caller,
+    kind: str,
+    distance: str,
+    shortest: int,
+    missing: bool = False,
+) -> tuple[Objects, Objects]:
     """Return X and Y packed; the same object where Y is None."""
     x = _pack_checked(X, kind, shortest, distance, caller.x, missing)
     y = x if Y is None else _pack_checked(Y, kind, shortest, distance, caller.y, missing)
@@ -202,7 +228,9 @@ def _packed(X, Y, caller, kind, distance, shortest, missing=False):
     return x, y
 
 
-def _pack_checked(items, kind, shortest, distance, name, missing):
+def _pack_checked(
+    items: Any, kind: str, shortest: int, distance: str, name: str, missing: bool
+) -> Objects:
     objects = as_objects(name, items, kind, missing)
     if len(objects) == 0:
         raise ValueError(f"{name} is empty: at least one object is needed")
@@ -215,7 +243,7 @@ def _pack_checked(items, kind, shortest, distance, name, missing):
     return objects
 
 
-def _refuse_weights(x, y, caller, user):
+def _refuse_weights(x: Any, y: Any, caller: Caller, user: str) -> None:
     for name, objects in ((caller.x, x), (caller.y, y)):
         if isinstance(objects, Objects):
             refuse_weights(objects, name, user)

@@ -35,17 +35,17 @@ class Background:
 
     def __init__(
         self,
-        stages: Sequence[Callable[..., tuple | None]],
+        stages: Sequence[Callable[..., tuple[Any, ...] | None]],
         buffers: Sequence[Any],
         close: Callable[[], None],
     ):
         self.stop = threading.Event()
         self._stages, self._close = stages, close
         self._errors: list[BaseException | None] = [None] * len(stages)
-        self._free: queue.SimpleQueue = queue.SimpleQueue()
+        self._free: queue.SimpleQueue[Any] = queue.SimpleQueue()
         for buffer in buffers:
             self._free.put(buffer)
-        self._queues: list[queue.Queue] = [queue.Queue(_AHEAD) for _ in stages]
+        self._queues: list[queue.Queue[Any]] = [queue.Queue(_AHEAD) for _ in stages]
         self._threads = [
             threading.Thread(target=self._run, args=(k,), name="d2ke-writer", daemon=True)
             for k in range(len(stages))

@@ -16,6 +16,7 @@ import numpy as np
 from d2ke._base.checks import choice, flag, integer, positive_number
 from d2ke._base.memory import needs
 from d2ke._ext import elastic, emd, pair_distance, sets
+from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances import elastic_rows as rows
 from d2ke.distances import letter_costs, string_rows
 from d2ke.distances.missing import check_observed, missing_bytes, missing_values, observed_of
@@ -151,20 +152,21 @@ _DTW_GROUNDS = ("euclidean", "sqeuclidean", *ELASTIC_GROUNDS)
 
 
 def _prepare_dtw(
-    x,
-    y,
-    same,
-    window=elastic.NO_WINDOW,
-    ground="euclidean",
-    sphere_radius=rows.EARTH_RADIUS,
-    missing=False,
-):
+    x: Objects,
+    y: Objects,
+    same: bool,
+    window: int = elastic.NO_WINDOW,
+    ground: str = "euclidean",
+    sphere_radius: float = rows.EARTH_RADIUS,
+    missing: bool = False,
+) -> PairwiseKernel:
     if ground == "manhattan":
         return rows.dtw_manhattan(x, y, same, window)
     if ground == "haversine":
         return rows.dtw_haversine(x, y, same, window, sphere_radius)
     x_values, y_values = same_precision(x, y)
-    squared, observed = ground == "sqeuclidean", ()
+    squared = ground == "sqeuclidean"
+    observed: tuple[np.ndarray, ...] = ()
     if missing and (x.missing or y.missing):
         x_values, *first = observed_of(x_values, x.offsets)
         y_values, *last = (x_values, *first) if y is x else observed_of(y_values, y.offsets)
@@ -172,7 +174,9 @@ def _prepare_dtw(
     return elastic.dtw(x_values, x.offsets, y_values, y.offsets, window, squared, same, *observed)
 
 
-def _check_series(name, objects, ground="euclidean", missing=False, **parameters):
+def _check_series(
+    name: str, objects: Objects, ground: str = "euclidean", missing: bool = False, **parameters: Any
+) -> None:
     rows.check_sphere(name, objects, ground=ground, **parameters)
     if missing and ground in ELASTIC_GROUNDS:
         raise ValueError(
@@ -181,22 +185,22 @@ def _check_series(name, objects, ground="euclidean", missing=False, **parameters
     check_observed(name, objects)
 
 
-def _prepare_sets(mode, x, y, same):
+def _prepare_sets(mode: int, x: Objects, y: Objects, same: bool) -> PairwiseKernel:
     x_values, y_values = same_precision(x, y)
     return sets.sets(x_values, x.offsets, y_values, y.offsets, mode, same)
 
 
-def _prepare_emd(x, y, same, ground=False):
+def _prepare_emd(x: Objects, y: Objects, same: bool, ground: bool = False) -> PairwiseKernel:
     measures_x = measures_of(x)
     return emd.emd(measures_x, measures_x if y is x else measures_of(y), ground, same)
 
 
-def _no_rounding(x, y, **_):
+def _no_rounding(x: Objects, y: Objects, **_: Any) -> float:
     """Return 0: nothing but a relative error."""
     return 0.0
 
 
-def _emd_rounding(x, y, **_):
+def _emd_rounding(x: Objects, y: Objects, **_: Any) -> float:
     """Return what costs in integers may lose: a part of the largest ground distance."""
     low = np.minimum(x.values.min(axis=0), y.values.min(axis=0)).astype(np.float64)
     high = np.maximum(x.values.max(axis=0), y.values.max(axis=0)).astype(np.float64)
@@ -210,7 +214,14 @@ def measures_of(objects: Objects) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return emd.measures(values, objects.offsets, objects.weights)
 
 
-def _prepare_kernel(x, y, same, sigma, kernel="gaussian", normalize=False):
+def _prepare_kernel(
+    x: Objects,
+    y: Objects,
+    same: bool,
+    sigma: float,
+    kernel: str = "gaussian",
+    normalize: bool = False,
+) -> PairwiseKernel:
     sides = []
     for objects in (x,) if y is x else (x, y):
         values = objects.values.astype(np.float64, copy=False)
@@ -225,7 +236,7 @@ def _prepare_kernel(x, y, same, sigma, kernel="gaussian", normalize=False):
     return pair_distance.distance(*sides[0], *sides[-1], laplace, rate, same)
 
 
-def _check_weights(name, objects, normalize=False, **_):
+def _check_weights(name: str, objects: Objects, normalize: bool = False, **_: Any) -> None:
     if normalize or objects.weights is None:
         return
     totals = np.add.reduceat(objects.weights, objects.offsets[:-1])

@@ -43,8 +43,9 @@ def common_letters(x: Objects, y: Objects) -> tuple[np.ndarray, np.ndarray, int]
     if x is y:
         codes = not_empty(x.values.astype(np.uint32))
         return codes, codes, len(x.alphabet)
-    alphabet, codes = common_alphabet([x, y])
-    return *(not_empty(part.astype(np.uint32)) for part in codes), len(alphabet)
+    alphabet, parts = common_alphabet([x, y])
+    x_codes, y_codes = (not_empty(part.astype(np.uint32)) for part in parts)
+    return x_codes, y_codes, len(alphabet)
 
 
 def not_empty(codes: np.ndarray) -> np.ndarray:

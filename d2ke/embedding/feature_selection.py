@@ -55,7 +55,7 @@ needs("select_features", "9 n k", "take fewer rows")
 
 def select_features(
     Z: np.ndarray,
-    y: Sequence | np.ndarray,
+    y: Sequence[Any] | np.ndarray,
     R: int,
     *,
     rho: float = 1.0,

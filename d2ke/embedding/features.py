@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2ke._base import arrays
 from d2ke._base.checks import choice, positive_number
@@ -24,6 +25,83 @@ from d2ke.objects.readings import warn_of_letters
 
 if TYPE_CHECKING:
     from dask.array import Array
+    from distributed import Client
+
+
+@overload
+def d2ke_embed(
+    X: Any,
+    omega: Any,
+    *,
+    distance: Any,
+    gamma: float | None = ...,
+    link: str = ...,
+    n_threads: int | None = ...,
+    out: None = ...,
+    dtype: Any = ...,
+    max_memory: int | str | None = ...,
+    resume: bool = ...,
+    progress: bool = ...,
+    client: None = ...,
+    **params: Any,
+) -> NDArray[np.floating[Any]]: ...
+
+
+@overload
+def d2ke_embed(
+    X: Any,
+    omega: Any,
+    *,
+    distance: Any,
+    gamma: float | None = ...,
+    link: str = ...,
+    n_threads: int | None = ...,
+    out: NDArray[np.floating[Any]],
+    dtype: Any = ...,
+    max_memory: int | str | None = ...,
+    resume: bool = ...,
+    progress: bool = ...,
+    client: Any = ...,
+    **params: Any,
+) -> NDArray[np.floating[Any]]: ...
+
+
+@overload
+def d2ke_embed(
+    X: Any,
+    omega: Any,
+    *,
+    distance: Any,
+    gamma: float | None = ...,
+    link: str = ...,
+    n_threads: int | None = ...,
+    out: str | os.PathLike[str],
+    dtype: Any = ...,
+    max_memory: int | str | None = ...,
+    resume: bool = ...,
+    progress: bool = ...,
+    client: Any = ...,
+    **params: Any,
+) -> FeatureFile: ...
+
+
+@overload
+def d2ke_embed(
+    X: Any,
+    omega: Any,
+    *,
+    distance: Any,
+    gamma: float | None = ...,
+    link: str = ...,
+    n_threads: int | None = ...,
+    out: None = ...,
+    dtype: Any = ...,
+    max_memory: int | str | None = ...,
+    resume: bool = ...,
+    progress: bool = ...,
+    client: Client,
+    **params: Any,
+) -> Array: ...
 
 
 def d2ke_embed(
@@ -34,7 +112,7 @@ def d2ke_embed(
     gamma: float | None = None,
     link: str = "exp",
     n_threads: int | None = None,
-    out: np.ndarray | str | os.PathLike | None = None,
+    out: np.ndarray | str | os.PathLike[str] | None = None,
     dtype: Any = None,
     max_memory: int | str | None = None,
     resume: bool = False,
@@ -159,7 +237,7 @@ def d2ke_features(
     *,
     out: np.ndarray | None = None,
     n_threads: int | None = None,
-) -> np.ndarray:
+) -> NDArray[np.floating[Any]]:
     """Compute features from a ready matrix of distances to random objects.
 
     Distances are costly and features cheap: one D serves every gamma, and its
@@ -230,6 +308,82 @@ def d2ke_features(
     return out
 
 
+@overload
+def rsm_embed(
+    X: Any,
+    reps: Any,
+    *,
+    distance: Any,
+    gamma: float | None = ...,
+    link: str = ...,
+    n_threads: int | None = ...,
+    out: None = ...,
+    dtype: Any = ...,
+    max_memory: int | str | None = ...,
+    resume: bool = ...,
+    progress: bool = ...,
+    client: None = ...,
+    **params: Any,
+) -> NDArray[np.floating[Any]]: ...
+
+
+@overload
+def rsm_embed(
+    X: Any,
+    reps: Any,
+    *,
+    distance: Any,
+    gamma: float | None = ...,
+    link: str = ...,
+    n_threads: int | None = ...,
+    out: NDArray[np.floating[Any]],
+    dtype: Any = ...,
+    max_memory: int | str | None = ...,
+    resume: bool = ...,
+    progress: bool = ...,
+    client: Any = ...,
+    **params: Any,
+) -> NDArray[np.floating[Any]]: ...
+
+
+@overload
+def rsm_embed(
+    X: Any,
+    reps: Any,
+    *,
+    distance: Any,
+    gamma: float | None = ...,
+    link: str = ...,
+    n_threads: int | None = ...,
+    out: str | os.PathLike[str],
+    dtype: Any = ...,
+    max_memory: int | str | None = ...,
+    resume: bool = ...,
+    progress: bool = ...,
+    client: Any = ...,
+    **params: Any,
+) -> FeatureFile: ...
+
+
+@overload
+def rsm_embed(
+    X: Any,
+    reps: Any,
+    *,
+    distance: Any,
+    gamma: float | None = ...,
+    link: str = ...,
+    n_threads: int | None = ...,
+    out: None = ...,
+    dtype: Any = ...,
+    max_memory: int | str | None = ...,
+    resume: bool = ...,
+    progress: bool = ...,
+    client: Client,
+    **params: Any,
+) -> Array: ...
+
+
 def rsm_embed(
     X: Any,
     reps: Any,
@@ -238,7 +392,7 @@ def rsm_embed(
     gamma: float | None = None,
     link: str = "exp",
     n_threads: int | None = None,
-    out: np.ndarray | str | os.PathLike | None = None,
+    out: np.ndarray | str | os.PathLike[str] | None = None,
     dtype: Any = None,
     max_memory: int | str | None = None,
     resume: bool = False,

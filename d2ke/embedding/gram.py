@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2ke._base import arrays
 from d2ke._base.blas import row_products
@@ -37,7 +38,7 @@ def d2ke_gram(
     n_threads: int | None = None,
     progress: bool = False,
     **params: Any,
-) -> np.ndarray:
+) -> NDArray[np.floating[Any]]:
     """Compute the Gram matrix of the D2KE kernel, as random objects estimate it.
 
     K[i, j] = sum_r exp(-gamma (d(x_i, omega_r) + d(y_j, omega_r))) / R: the
@@ -129,7 +130,7 @@ def dsk_gram(
     gamma: float | None = None,
     beta: float = 2.0,
     repair: str | SpectrumRepair | None = None,
-) -> np.ndarray:
+) -> NDArray[np.floating[Any]]:
     """Substitute distances into a kernel: the baselines DSK_RBF and DSK_ND.
 
     For a general distance the result is indefinite; LIBSVM takes it all the

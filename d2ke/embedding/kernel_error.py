@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2ke._base import arrays
 from d2ke._base.blas import product_pool
@@ -218,7 +219,7 @@ def kernel_error(
     rms_mean, rms_sd = _mean_and_sd(rms, which, counts)
     expected = np.sqrt(variance / lengths)
     relative = _mean_and_sd(_ratio(squares, known[0], n), which, counts)
-    of_centred = (None, None)
+    of_centred: Any = (None, None)
     if centred:
         of_centred = _mean_and_sd(_ratio(centred_squares, known[1], n), which, counts)
     return KernelError(
@@ -229,7 +230,7 @@ def kernel_error(
 needs("kernel_standard_error", "24 n m + 8 n L + 8 m L", "take fewer rows")
 
 
-def kernel_standard_error(Z: np.ndarray, Y: np.ndarray | None = None) -> np.ndarray:
+def kernel_standard_error(Z: np.ndarray, Y: np.ndarray | None = None) -> NDArray[np.float64]:
     """Estimate the standard error of each entry of Z Y', from the features alone.
 
     An entry is the mean of R independent products phi(x) phi(y); their deviation
@@ -296,7 +297,7 @@ def _features(name: str, values: Any) -> np.ndarray:
     return matrix
 
 
-def _reference(gram: Any, features: Any, n: int):
+def _reference(gram: Any, features: Any, n: int) -> Callable[[Any, Any], np.ndarray]:
     """Return the function that gives the reference kernel of some rows with some others."""
     if (gram is None) == (features is None):
         raise TypeError("give the reference as gram or as features, one of the two")

@@ -56,7 +56,7 @@ class Scaling:
         if 0 in Z.shape:
             raise ValueError(f"Z is empty: its shape is {Z.shape}")
         if choice("scaling", kind, SCALINGS) == "none":
-            return cls.of_moments(*np.zeros((2, Z.shape[1])), kind)
+            return cls.of_moments(np.zeros(Z.shape[1]), np.zeros(Z.shape[1]), kind)
         require_memory("Scaling.fit", R=Z.shape[1], L=min(len(Z), _RUN))
         return cls.of_moments(*_moments(Z), kind)
 

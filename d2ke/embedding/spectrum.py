@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
@@ -93,12 +94,12 @@ class SpectrumRepair:
         times = SPECTRUM_REPAIRS[self.kind]
         if not times:
             return K
-        sizes = {"n": len(K), "m": K.shape[1], "q": self.negative.shape[1], "c": 0}
+        sizes: dict[str, Any] = {"n": len(K), "m": K.shape[1], "q": self.negative.shape[1], "c": 0}
         require_memory("SpectrumRepair.apply", **sizes)
         return K - times * (K @ self.negative) @ self.negative.T
 
 
-def _eigen(name: str, K: Any, function: str, **sizes: int) -> tuple[np.ndarray, ...]:
+def _eigen(name: str, K: Any, function: str, **sizes: Any) -> tuple[np.ndarray, ...]:
     """Return a checked symmetric matrix, its eigenvalues, ascending, and its eigenvectors."""
     K = symmetric_matrix(name, K, function, **sizes)
     return K, *symmetric_eigen(K)
@@ -154,7 +155,7 @@ def split(name: str, S: Any, function: str = "", **sizes: int) -> Split:
 needs("psd_split", "32 n^2 + c n^2", "take fewer objects")
 
 
-def psd_split(S: Any) -> tuple[np.ndarray, np.ndarray]:
+def psd_split(S: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Split a symmetric similarity into the difference of two positive semidefinite matrices.
 
     Parameters

@@ -12,6 +12,7 @@ from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2ke._base import arrays
 from d2ke._base.checks import below_one, choice, integer, positive_number
@@ -288,7 +289,7 @@ def lipschitz_constant(w: Any, gamma: float) -> float | np.ndarray:
 needs("soft_min_distance", "8 n m + 32 m R", "take fewer rows")
 
 
-def soft_min_distance(D: Any, E: Any = None, *, gamma: float) -> np.ndarray:
+def soft_min_distance(D: Any, E: Any = None, *, gamma: float) -> NDArray[np.float64]:
     """Compute -log k / gamma of the D2KE kernel k: the soft minimum of eq. (5) to (7).
 
     k(x, y) = exp(-gamma s(x, y)) with the soft minimum over the random objects

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_non_negative
 
 from d2ke.distances.matrix import distance_matrix
@@ -19,7 +20,7 @@ PRECOMPUTED = "precomputed"
 class ObjectsEstimator(BaseEstimator):
     """An estimator of objects: strings, series and sets of vectors."""
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         """Say which X the estimator takes."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
@@ -33,7 +34,7 @@ class DistanceEstimator(ObjectsEstimator):
     It has the parameters `distance`, `distance_params`, `n_threads` and `progress`.
     """
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         """Say that a matrix of distances is cut by rows and columns."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed()

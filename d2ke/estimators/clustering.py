@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -68,20 +69,20 @@ class CDSK(ClusterMixin, SimilarityEstimator):
 
     def __init__(
         self,
-        n_clusters=2,
+        n_clusters: int | None = 2,
         *,
-        affinity="distance",
-        distance=None,
-        gamma=None,
-        distance_params=None,
-        variant="hard",
-        lam=None,
-        smoothing=None,
-        max_iter=10,
-        n_threads=None,
-        progress=False,
-        random_state=None,
-    ):
+        affinity: str = "distance",
+        distance: Any = None,
+        gamma: float | None = None,
+        distance_params: Mapping[str, Any] | None = None,
+        variant: str = "hard",
+        lam: float | None = None,
+        smoothing: float | None = None,
+        max_iter: int = 10,
+        n_threads: int | None = None,
+        progress: bool = False,
+        random_state: Any = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.affinity = affinity
         self.distance = distance

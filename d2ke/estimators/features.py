@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import integer, positive_number
@@ -16,7 +18,7 @@ from d2ke.embedding.scaling import Scaling
 from d2ke.estimators.base import ObjectsEstimator, chosen_distance, inverse_scale
 from d2ke.estimators.inputs import read_objects, seed_of
 from d2ke.estimators.supervised import distance_of_blocks
-from d2ke.models.blocks import feature_names, features_of, fit_blocks
+from d2ke.models.blocks import Block, feature_names, features_of, fit_blocks
 from d2ke.models.recipes import default_blocks
 from d2ke.models.samplers import training_objects
 
@@ -59,15 +61,15 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
 
     def __init__(
         self,
-        R=None,
+        R: int | None = None,
         *,
-        distance=None,
-        distance_params=None,
-        blocks=None,
-        n_threads=None,
-        progress=False,
-        random_state=None,
-    ):
+        distance: Any = None,
+        distance_params: Mapping[str, Any] | None = None,
+        blocks: Sequence[Block] | None = None,
+        n_threads: int | None = None,
+        progress: bool = False,
+        random_state: Any = None,
+    ) -> None:
         self.R = R
         self.distance = distance
         self.distance_params = distance_params
@@ -76,7 +78,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         self.progress = progress
         self.random_state = random_state
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         """Say that features are float32, whatever the objects are."""
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
@@ -147,15 +149,15 @@ class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsE
 
     def __init__(
         self,
-        R=256,
+        R: int = 256,
         *,
-        distance=None,
-        gamma=None,
-        distance_params=None,
-        n_threads=None,
-        progress=False,
-        random_state=None,
-    ):
+        distance: Any = None,
+        gamma: float | None = None,
+        distance_params: Mapping[str, Any] | None = None,
+        n_threads: int | None = None,
+        progress: bool = False,
+        random_state: Any = None,
+    ) -> None:
         self.R = R
         self.distance = distance
         self.gamma = gamma
@@ -197,7 +199,7 @@ class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsE
         self.distance_ = chosen_distance(self.distance, objects)
         seed = seed_of(self.random_state)
         self.representatives_, _ = training_objects(self.R, objects, seed=seed)
-        options = {"n_threads": self.n_threads, "progress": self.progress}
+        options: dict[str, Any] = {"n_threads": self.n_threads, "progress": self.progress}
         options |= self.distance_params or {}
         D = distance_matrix(objects, self.representatives_, self.distance_, **options)
         self.gamma_ = inverse_scale(self.gamma, D)

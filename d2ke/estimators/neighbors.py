@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import ClassifierMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import integer
@@ -53,8 +55,14 @@ class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
     """
 
     def __init__(
-        self, n_neighbors=1, *, distance=None, distance_params=None, n_threads=None, progress=False
-    ):
+        self,
+        n_neighbors: int = 1,
+        *,
+        distance: Any = None,
+        distance_params: Mapping[str, Any] | None = None,
+        n_threads: int | None = None,
+        progress: bool = False,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.distance = distance
         self.distance_params = distance_params
@@ -93,7 +101,7 @@ class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
     def _near_classes(self, X: Any) -> np.ndarray:
         """Return the classes of the training objects nearest to each object, the nearest first."""
         objects = read_objects(self, X, self.distance_, reset=False)
-        options = {"n_threads": self.n_threads, "progress": self.progress}
+        options: dict[str, Any] = {"n_threads": self.n_threads, "progress": self.progress}
         options |= {"distance": self.distance_, **(self.distance_params or {})}
         return self._codes[nearest(objects, self.objects_, k=self.n_neighbors, **options)[0]]
 
@@ -143,15 +151,15 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
 
     def __init__(
         self,
-        n_neighbors=None,
+        n_neighbors: int | None = None,
         *,
-        radius=None,
-        distance=None,
-        distance_params=None,
-        metric=False,
-        n_threads=None,
-        progress=False,
-    ):
+        radius: float | None = None,
+        distance: Any = None,
+        distance_params: Mapping[str, Any] | None = None,
+        metric: bool = False,
+        n_threads: int | None = None,
+        progress: bool = False,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.radius = radius
         self.distance = distance
@@ -160,7 +168,7 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
         self.n_threads = n_threads
         self.progress = progress
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         """Say that distances are not of X's type."""
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []

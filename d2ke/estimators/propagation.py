@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -64,18 +65,18 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
     def __init__(
         self,
         *,
-        affinity="distance",
-        distance=None,
-        gamma=None,
-        distance_params=None,
-        unknown=-1,
-        variant="relaxed",
-        lam=None,
-        balance=True,
-        max_iter=None,
-        n_threads=None,
-        progress=False,
-    ):
+        affinity: str = "distance",
+        distance: Any = None,
+        gamma: float | None = None,
+        distance_params: Mapping[str, Any] | None = None,
+        unknown: Any = -1,
+        variant: str = "relaxed",
+        lam: float | None = None,
+        balance: bool = True,
+        max_iter: int | None = None,
+        n_threads: int | None = None,
+        progress: bool = False,
+    ) -> None:
         self.affinity = affinity
         self.distance = distance
         self.gamma = gamma

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,14 @@ class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Distanc
     """
 
     def __init__(
-        self, R=64, *, distance=None, distance_params=None, n_threads=None, progress=False
-    ):
+        self,
+        R: int = 64,
+        *,
+        distance: Any = None,
+        distance_params: Mapping[str, Any] | None = None,
+        n_threads: int | None = None,
+        progress: bool = False,
+    ) -> None:
         self.R = R
         self.distance = distance
         self.distance_params = distance_params

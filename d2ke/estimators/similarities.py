@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils import Tags
 
 from d2ke._base.checks import choice, positive_number
 from d2ke.embedding.gram import dsk_gram
@@ -24,7 +25,7 @@ class SimilarityEstimator(DistanceEstimator):
     _least_samples = 2
     _chooses_widths = False  # where gamma is not there
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         """Say that a matrix of similarities is cut by rows and columns, and has any numbers."""
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = False
@@ -41,11 +42,12 @@ class SimilarityEstimator(DistanceEstimator):
                 positive_number("gamma", self.gamma)
             D = self._fit_distances(X)
             if self.gamma is None and self._chooses_widths:
-                self.gamma_ = None
+                self.gamma_: float | None = None
                 return {"distances": (D + D.T) / 2}
             self.gamma_ = inverse_scale(self.gamma, D[~np.eye(len(D), dtype=bool)])
             return {"K": dsk_gram(D, gamma=self.gamma_, beta=1.0), "similarity": "general"}
-        self.objects_, self.distance_ = None, None
+        self.objects_: Any = None
+        self.distance_: Any = None
         if self._precomputed():
             return {"K": self._square("similarities", X), "similarity": "general"}
         self.rows_ = read_table(self, X, reset=True)

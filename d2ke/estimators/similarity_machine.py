@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -59,18 +60,18 @@ class SimilarityMachineClassifier(ClassifierMixin, SimilarityEstimator):
 
     def __init__(
         self,
-        C=1.0,
+        C: float = 1.0,
         *,
-        lam_plus=1.0,
-        lam_minus=1.0,
-        tol=1e-3,
-        affinity="distance",
-        distance=None,
-        gamma=None,
-        distance_params=None,
-        n_threads=None,
-        progress=False,
-    ):
+        lam_plus: float = 1.0,
+        lam_minus: float = 1.0,
+        tol: float = 0.001,
+        affinity: str = "distance",
+        distance: Any = None,
+        gamma: float | None = None,
+        distance_params: Mapping[str, Any] | None = None,
+        n_threads: int | None = None,
+        progress: bool = False,
+    ) -> None:
         self.C = C
         self.lam_plus = lam_plus
         self.lam_minus = lam_minus

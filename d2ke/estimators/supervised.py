@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from d2ke.estimators.base import ObjectsEstimator
 from d2ke.estimators.inputs import read_classes, read_objects, read_targets, seed_of
+from d2ke.models.blocks import Block
 from d2ke.models.model import D2KEModel
 from d2ke.models.predict import d2ke_predict
 from d2ke.models.train import d2ke_train
@@ -23,17 +25,17 @@ class D2KEEstimator(ObjectsEstimator):
 
     def __init__(
         self,
-        R=None,
+        R: int | None = None,
         *,
-        distance=None,
-        distance_params=None,
-        blocks=None,
-        unseen_letters="allow",
-        max_memory=None,
-        n_threads=None,
-        progress=False,
-        random_state=None,
-    ):
+        distance: Any = None,
+        distance_params: Mapping[str, Any] | None = None,
+        blocks: Sequence[Block] | None = None,
+        unseen_letters: str = "allow",
+        max_memory: int | str | None = None,
+        n_threads: int | None = None,
+        progress: bool = False,
+        random_state: Any = None,
+    ) -> None:
         self.R = R
         self.distance = distance
         self.distance_params = distance_params

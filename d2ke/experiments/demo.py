@@ -7,6 +7,7 @@ import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from d2ke.experiments.settings import SETTINGS, Setting, quick
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict
 from d2ke.models.train import d2ke_train
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 DATASETS = {
     "splice": "DNA strings, splice sites",
@@ -46,7 +50,7 @@ _PARTS = (0.125, 0.25, 0.5, 1.0)  # of the training objects
 
 
 def demo(
-    figure: str | os.PathLike, *, seed: int = 0, session: Session = SILENT
+    figure: str | os.PathLike[str], *, seed: int = 0, session: Session = SILENT
 ) -> dict[tuple[str, str], Outcome]:
     """Run the methods on three data sets, and draw accuracy against seconds and against N.
 
@@ -142,7 +146,7 @@ def _order(division: Division) -> np.ndarray:
     return np.random.default_rng(division.seed).permutation(len(division.train))
 
 
-def _draw_sizes(axes, division: Division, whole: Outcome) -> None:
+def _draw_sizes(axes: Axes, division: Division, whole: Outcome) -> None:
     """Draw accuracy and seconds of D2KE of views against the number of training objects."""
     order = _order(division)
     sizes, accuracies, seconds = [], [], []

@@ -79,7 +79,7 @@ class Outcome:
         self.note = f"{self.note}; {text}" if self.note else text
 
     @contextmanager
-    def timed(self, stage: str):
+    def timed(self, stage: str) -> Iterator[None]:
         """Add the time of a block of code to a stage."""
         started = _clocks()
         yield
@@ -204,7 +204,7 @@ def _rsm(division: Division, sizes: Sequence[int]) -> Outcome:
     return _finish(division, outcome, omega, sizes)
 
 
-def _features_grid(setting: Setting, R: int) -> dict[str, tuple]:
+def _features_grid(setting: Setting, R: int) -> dict[str, tuple[Any, ...]]:
     return {
         "R": (min(setting.search_R, R),),
         "scaling": setting.scalings,
@@ -218,7 +218,7 @@ def _search(
     division: Division,
     outcome: Outcome,
     method: str,
-    grid: Mapping[str, Sequence],
+    grid: Mapping[str, Sequence[Any]],
     *,
     within: np.ndarray | None = None,
     **options: Any,

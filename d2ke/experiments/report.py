@@ -221,10 +221,10 @@ def paper_table(
                     name,
                     METHOD_NAMES[method],
                     f"{printed:.2f}",
-                    _accuracy(record | {"paper": None}, False),
+                    _accuracy({**record, "paper": None}, False),
                     f"**{difference:+.2f}**" if beyond else f"{difference:+.2f}",
                     _NONE if spread is None else f"{spread:.2f}",
-                    _NONE if other is None else _accuracy(other | {"paper": None}, False),
+                    _NONE if other is None else _accuracy({**other, "paper": None}, False),
                 ]
             )
     header = ["data", "method", "paper", "its protocol", "difference", "spread", "our settings"]

@@ -24,7 +24,7 @@ def run(
     method: str = "d2ke",
     seeds: int = 5,
     R: int | None = None,
-    json_file: str | os.PathLike | None = None,
+    json_file: str | os.PathLike[str] | None = None,
     session: Session = SILENT,
 ) -> dict[str, Any]:
     """Run a method on a data set over several random divisions.

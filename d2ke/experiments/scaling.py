@@ -92,7 +92,7 @@ def scaling(
     name: str,
     scale: Scale | None = None,
     *,
-    out: str | os.PathLike = "d2ke-scaling",
+    out: str | os.PathLike[str] = "d2ke-scaling",
     command: str = "",
     session: Session = SILENT,
 ) -> dict[str, Any]:

@@ -126,7 +126,9 @@ def summary(
     """
     curves: dict[str, dict[str, dict[float, float]]] = {}
     for method in dict.fromkeys(point["method"] for point in by_n):
-        points = [point | _without_search(point) for point in by_n if point["method"] == method]
+        points = [
+            {**point, **_without_search(point)} for point in by_n if point["method"] == method
+        ]
         at_lengths = [point for point in by_length if point["method"] == method]
         curves[method] = {
             "seconds": curve(points, "n", "processor_seconds"),

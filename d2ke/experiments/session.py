@@ -32,7 +32,7 @@ class Session:
         Called with each line of text.
     """
 
-    data_dir: str | os.PathLike | None = None
+    data_dir: str | os.PathLike[str] | None = None
     n_threads: int | None = None
     progress: bool = False
     report: Callable[[str], None] = lambda line: None

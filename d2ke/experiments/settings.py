@@ -58,7 +58,7 @@ class Setting:
         GDK_LED embeds training and test objects together.
     """
 
-    omega: Mapping[str, tuple]
+    omega: Mapping[str, tuple[Any, ...]]
     R: int
     search_R: int
     gammas: tuple[float, ...] = (0.3, 1.0, 3.0)

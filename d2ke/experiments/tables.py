@@ -35,7 +35,7 @@ _SMALLEST_LOG_R = 2  # of a curve; the next R is twice as large
 def tables(
     selection: Selection,
     *,
-    out: str | os.PathLike = "d2ke-tables",
+    out: str | os.PathLike[str] = "d2ke-tables",
     command: str = "",
     session: Session = SILENT,
 ) -> dict[str, Any]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ def read_fasta(path: Any, *, labels: str | None = None) -> tuple[Objects, np.nda
     return objects, labels_of_text([str(label) for label in classes])
 
 
-def _search(pattern: str | None):
+def _search(pattern: str | None) -> Callable[[str], str | None]:
     """Return a function from a header to its label, or to None."""
     if pattern is None:
         return lambda header: header.rpartition("|")[2].strip() if "|" in header else None

@@ -33,7 +33,7 @@ needs(
 
 
 def read_objects(
-    file: str | os.PathLike,
+    file: str | os.PathLike[str],
     *,
     objects: str | Sequence[str] | None = None,
     labels: str | None = None,
@@ -116,7 +116,7 @@ def read_objects(
         raise ValueError(f"{path} must end in {', '.join(ENDINGS)}")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
-    options = {"objects": objects, "labels": labels, "ids": ids, "time": time}
+    options: dict[str, Any] = {"objects": objects, "labels": labels, "ids": ids, "time": time}
     options["channels_first"] = channels_first
     if suffix == ".ts":
         _refuse(suffix, options, ())

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -186,7 +186,7 @@ def _label_values(path: Path, name: str, value: Any, n: int) -> np.ndarray:
         )
     if value.size != n:
         raise ValueError(f"{place} has {value.size} labels, but there are {n} objects")
-    items: Sequence[Any] = value.ravel()
+    items: Any = value.ravel()
     if value.dtype.kind == "O":
         items = [one.item() if getattr(one, "size", 0) == 1 else one for one in items]
     array = label_array(place, items)

@@ -32,7 +32,7 @@ needs(
 
 
 def train_least_squares(
-    y: Sequence | np.ndarray,
+    y: Sequence[Any] | np.ndarray,
     Z: Any,
     C: float = 1.0,
     *,
@@ -120,7 +120,9 @@ def train_least_squares(
     )
 
 
-def _by_features(Z, signs, C, constant, n_threads):
+def _by_features(
+    Z: np.ndarray, signs: np.ndarray, C: float, constant: float, n_threads: int
+) -> np.ndarray:
     """Solve (Z'Z + 1 / 2C) W = Z' S, Z having the bias as its last column."""
     columns = (Z, np.full((len(Z), 1), constant), signs)
     products = square(lambda rows: np.hstack([part[rows] for part in columns]), len(Z), n_threads)
@@ -128,14 +130,16 @@ def _by_features(Z, signs, C, constant, n_threads):
     return _solve(products[:k, :k], products[:k, k:], C)
 
 
-def _by_rows(Z, signs, C, constant, n_threads):
+def _by_rows(
+    Z: np.ndarray, signs: np.ndarray, C: float, constant: float, n_threads: int
+) -> np.ndarray:
     """Solve (Z Z' + 1 / 2C) A = S; then W = Z' A."""
     products = square(lambda columns: Z[:, columns].T, Z.shape[1], n_threads) + constant**2
     A = _solve(products, signs, C)
     return np.vstack([Z.T @ A, constant * A.sum(axis=0)])
 
 
-def _solve(products, sides, C):
+def _solve(products: np.ndarray, sides: np.ndarray, C: float) -> np.ndarray:
     """Solve (products + 1 / 2C) x = sides."""
     if not np.isfinite(products).all():
         raise ValueError("the values of Z are too large: products of them are not finite")

@@ -83,12 +83,12 @@ needs(
 
 
 def train(
-    y: Sequence | np.ndarray,
+    y: Sequence[Any] | np.ndarray,
     Z: Any,
     options: str | Sequence[str] = "-s 2 -e 0.0001 -c 1 -q",
     *,
     solver: str = "liblinear",
-    class_weight: Mapping | None = None,
+    class_weight: Mapping[Any, float] | None = None,
     n_threads: int | None = None,
     seed: int = 0,
     max_memory: int | str | None = None,
@@ -229,7 +229,9 @@ def train(
     return LinearModel(weights, offsets, classes, number, option_strings.text(options))
 
 
-def check_options(parsed: dict[str, Any], solver: int, class_weight: Mapping | None) -> None:
+def check_options(
+    parsed: dict[str, Any], solver: int, class_weight: Mapping[Any, float] | None
+) -> None:
     """Refuse options that the chosen solver would ignore."""
     if "-p" in parsed and solver not in REGRESSIONS:
         raise ValueError(f"option -p is for the regressions -s 11, 12, 13, not for -s {solver}")
@@ -259,7 +261,9 @@ def check_memory(max_memory: Any, features: Any, n_threads: int, n_classes: int 
     require_memory("train", case, **sizes)
 
 
-def _solve_by_blocks(features, codes, factors, parsed, n_threads):
+def _solve_by_blocks(
+    features: Any, codes: np.ndarray, factors: np.ndarray, parsed: dict[str, Any], n_threads: int
+) -> tuple[np.ndarray, tuple[int, str] | None]:
     """Return each problem's weights, and the first class that was not solved with the reason.
 
     Of two classes the second one is the positive side of the only problem.

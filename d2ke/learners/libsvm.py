@@ -75,11 +75,11 @@ needs(
 
 
 def svmtrain(
-    y: Sequence | np.ndarray,
+    y: Sequence[Any] | np.ndarray,
     K: Any,
     options: str | Sequence[str] = "-t 4 -c 1 -q",
     *,
-    class_weight: Mapping | None = None,
+    class_weight: Mapping[Any, float] | None = None,
 ) -> SVMModel:
     """Train a kernel machine with LIBSVM, on a precomputed Gram matrix or on vectors.
 
@@ -187,7 +187,9 @@ class Task(NamedTuple):
     kernel: Kernel
 
 
-def prepared(y: Any, K: Any, parsed: dict[str, Any], class_weight: Mapping | None = None) -> Task:
+def prepared(
+    y: Any, K: Any, parsed: dict[str, Any], class_weight: Mapping[Any, float] | None = None
+) -> Task:
     """Check the data of a training, and hand them over in LIBSVM's form."""
     svm_type = parsed.get("-s", 0)
     _check_options(parsed, svm_type, class_weight)
@@ -214,7 +216,9 @@ def prepared(y: Any, K: Any, parsed: dict[str, Any], class_weight: Mapping | Non
     return Task(data, rows, classes, values, factors, kernel)
 
 
-def _check_options(parsed: dict[str, Any], svm_type: int, class_weight: Mapping | None) -> None:
+def _check_options(
+    parsed: dict[str, Any], svm_type: int, class_weight: Mapping[Any, float] | None
+) -> None:
     """Refuse a missing kernel, and options that the machine or its kernel would ignore."""
     if "-t" not in parsed:
         raise ValueError("options must name the kernel: -t 4 for a Gram matrix, -t 0, 1, 2 or 3 "

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, log_expit
 
@@ -106,12 +107,12 @@ needs(
 
 
 def predict(
-    y: Sequence | np.ndarray | None,
+    y: Sequence[Any] | np.ndarray | None,
     Z: Any,
     model: LinearModel,
     *,
     probability: bool = False,
-) -> tuple[np.ndarray, tuple[float, float, float], np.ndarray]:
+) -> tuple[NDArray[Any], tuple[float, float, float], NDArray[np.float64]]:
     """Predict with a linear model, and compare with the true labels.
 
     Parameters

@@ -26,7 +26,7 @@ def hinge_can_pay(n: int, R: int) -> bool:
 
 
 def train_classifier(
-    y: Sequence | np.ndarray,
+    y: Sequence[Any] | np.ndarray,
     Z: Any,
     *,
     loss: str,

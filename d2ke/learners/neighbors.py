@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2ke._base import arrays, labels
 from d2ke._base.checks import integer
@@ -14,7 +16,7 @@ from d2ke._base.memory import needs
 needs("knn_predict", "16 m + 48 n")
 
 
-def knn_predict(D: np.ndarray, y: Sequence | np.ndarray, k: int = 1) -> np.ndarray:
+def knn_predict(D: np.ndarray, y: Sequence[Any] | np.ndarray, k: int = 1) -> NDArray[Any]:
     """Predict by majority vote among the k nearest training objects.
 
     Parameters

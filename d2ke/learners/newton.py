@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
+from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -144,7 +145,13 @@ def block_newton_bytes(shape: tuple[int, int], k: int, n_threads: int) -> int:
     return bytes_needed("train", 'solver="block", a feature store', **sizes)
 
 
-def _newton_step(features, weights, products, gradient, goal):
+def _newton_step(
+    features: _FeatureProducts,
+    weights: np.ndarray,
+    products: np.ndarray,
+    gradient: np.ndarray,
+    goal: np.ndarray,
+) -> np.ndarray:
     """Conjugate gradients for (I + Z' A Z) step = -gradient, each column for itself."""
     conditioned = _preconditioner(products, weights)
     step = np.zeros_like(gradient)
@@ -187,7 +194,9 @@ def _preconditioner(
     return lambda r, columns: r / scale[:, columns]
 
 
-def _line_search(w, step, slack, change, weights):
+def _line_search(
+    w: np.ndarray, step: np.ndarray, slack: np.ndarray, change: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
     """Lengths that minimise the piecewise quadratic objective along each column's step."""
     length = np.ones(w.shape[1])
     linear, square = _dots(w, step), _dots(step, step)
@@ -202,7 +211,7 @@ def _line_search(w, step, slack, change, weights):
     return length
 
 
-def _dots(a, b):
+def _dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->j", a, b)
 
 
@@ -229,7 +238,7 @@ class _FeatureProducts:
         result = np.empty((len(self.Z), V.shape[1]))
         v = self._features_part(V)
 
-        def fill(group):
+        def fill(group: list[slice]) -> None:
             for rows in group:
                 result[rows] = self._product(rows, v, V)
 
@@ -253,23 +262,23 @@ class _FeatureProducts:
     def column_squares(self) -> np.ndarray:
         """Diagonal of Z' Z."""
 
-        def total(group):
+        def total(group: list[slice]) -> Any:
             return sum(np.einsum("ij,ij->j", self.Z[r], self.Z[r], dtype=float) for r in group)
 
         squares = sum(self.pool.map(total, self.groups))
         return squares if self.bias is None else np.append(squares, len(self.Z) * self.bias**2)
 
-    def _features_part(self, V):
+    def _features_part(self, V: np.ndarray) -> np.ndarray:
         return V[: self.Z.shape[1]].astype(self.Z.dtype, copy=False)
 
-    def _product(self, rows, v, V):
+    def _product(self, rows: slice, v: np.ndarray, V: np.ndarray) -> np.ndarray:
         product = (self.Z[rows] @ v).astype(np.float64, copy=False)
         return product if self.bias is None else product + self.bias * V[-1]
 
-    def _sum(self, values, k):
+    def _sum(self, values: Callable[[slice], np.ndarray], k: int) -> np.ndarray:
         R = self.Z.shape[1]
 
-        def total(group):
+        def total(group: list[slice]) -> np.ndarray:
             part = np.zeros((self.n_weights, k))
             for rows in group:
                 u = values(rows)

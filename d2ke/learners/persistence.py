@@ -31,7 +31,7 @@ _SPARSE = ("vectors.data", "vectors.indices", "vectors.indptr")
 needs("save_model", "MiB")
 
 
-def save_model(file: str | os.PathLike | BinaryIO, model: LinearModel | SVMModel) -> None:
+def save_model(file: str | os.PathLike[str] | BinaryIO, model: LinearModel | SVMModel) -> None:
     """Write a model to a file.
 
     Parameters
@@ -93,7 +93,7 @@ def _write(stream: BinaryIO, entries: dict[str, np.ndarray]) -> None:
 needs("load_model", "F")
 
 
-def load_model(file: str | os.PathLike | BinaryIO) -> LinearModel | SVMModel:
+def load_model(file: str | os.PathLike[str] | BinaryIO) -> LinearModel | SVMModel:
     """Read a model that `save_model` wrote.
 
     Parameters

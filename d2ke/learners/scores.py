@@ -13,7 +13,9 @@ from d2ke._base.labels import LABEL_KINDS, label_array, label_family, same_lengt
 
 
 def class_weights(
-    classes: np.ndarray, option: Mapping[int, float] | None, class_weight: Mapping | None
+    classes: np.ndarray,
+    option: Mapping[int, float] | None,
+    class_weight: Mapping[Any, float] | None,
 ) -> np.ndarray:
     """Return one weight per class, from options -w<label> or from the argument `class_weight`."""
     weights = np.ones(len(classes))

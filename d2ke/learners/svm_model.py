@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from d2ke._base import arrays
@@ -130,10 +131,10 @@ needs(
 
 
 def svmpredict(
-    y: Sequence | np.ndarray | None,
+    y: Sequence[Any] | np.ndarray | None,
     K: Any,
     model: SVMModel,
-) -> tuple[np.ndarray, tuple[float, float, float], np.ndarray]:
+) -> tuple[NDArray[Any], tuple[float, float, float], NDArray[np.float64]]:
     """Predict with a kernel machine, and compare with the true labels.
 
     Parameters

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -71,6 +71,42 @@ class KernelDistanceInfo:
 
 
 needs("kernel_distance", "48 N + 96 V + 32 MiB")
+
+
+@overload
+def kernel_distance(
+    P: Any,
+    Q: Any,
+    *,
+    sigma: float | str | None = ...,
+    weights_p: Any = ...,
+    weights_q: Any = ...,
+    kernel: str | Callable[[Any, Any], Any] = ...,
+    method: str = ...,
+    eps: float | None = ...,
+    delta: float | None = ...,
+    seed: Any = ...,
+    n_threads: int | None = ...,
+    info: Literal[False] = ...,
+) -> float: ...
+
+
+@overload
+def kernel_distance(
+    P: Any,
+    Q: Any,
+    *,
+    sigma: float | str | None = ...,
+    weights_p: Any = ...,
+    weights_q: Any = ...,
+    kernel: str | Callable[[Any, Any], Any] = ...,
+    method: str = ...,
+    eps: float | None = ...,
+    delta: float | None = ...,
+    seed: Any = ...,
+    n_threads: int | None = ...,
+    info: Literal[True],
+) -> KernelDistanceInfo: ...
 
 
 def kernel_distance(
@@ -184,6 +220,38 @@ def kernel_distance(
 
 
 needs("kernel_norm", "24 N + 64 V + 32 MiB")
+
+
+@overload
+def kernel_norm(
+    P: Any,
+    *,
+    sigma: float | str | None = ...,
+    weights_p: Any = ...,
+    kernel: str | Callable[[Any, Any], Any] = ...,
+    method: str = ...,
+    eps: float | None = ...,
+    delta: float | None = ...,
+    seed: Any = ...,
+    n_threads: int | None = ...,
+    info: Literal[False] = ...,
+) -> float: ...
+
+
+@overload
+def kernel_norm(
+    P: Any,
+    *,
+    sigma: float | str | None = ...,
+    weights_p: Any = ...,
+    kernel: str | Callable[[Any, Any], Any] = ...,
+    method: str = ...,
+    eps: float | None = ...,
+    delta: float | None = ...,
+    seed: Any = ...,
+    n_threads: int | None = ...,
+    info: Literal[True],
+) -> KernelDistanceInfo: ...
 
 
 def kernel_norm(

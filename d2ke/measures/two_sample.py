@@ -160,7 +160,7 @@ def kernel_two_sample_test(
                 f"P has points of {first.shape[1]} dimensions but Q has {second.shape[1]}"
             )
         points = np.concatenate([first, second])
-        sizes = {"n": len(points), "N": points.size}
+        sizes: dict[str, Any] = {"n": len(points), "N": points.size}
         require_memory("kernel_two_sample_test", "" if n_groups is None else "n_groups", **sizes)
         pooled = Measure(points, np.ones((len(points), 1)))
         checked = Kernel.checked(kernel, sigma, [pooled], SCALED_KERNELS)

@@ -30,7 +30,7 @@ class SearchCall:
     method: str
     X: Any
     problem: SearchProblem
-    grid: Mapping[str, tuple]
+    grid: Mapping[str, tuple[Any, ...]]
     force_hinge: bool
     distance: Any
     params: Mapping[str, Any]
@@ -42,7 +42,7 @@ class SearchCall:
 
     def distances(self, Y: Any = None, *, progress: bool = False) -> np.ndarray:
         """Compute the distances of the training objects to Y, or among themselves."""
-        how = {"n_threads": self.problem.n_threads, "progress": progress}
+        how: dict[str, Any] = {"n_threads": self.problem.n_threads, "progress": progress}
         return distance_matrix(self.X, Y, self.distance, **how, **self.params)
 
     def pairs(self, omega: Any) -> PairwiseProblem:

@@ -63,7 +63,7 @@ def median_unit(D: np.ndarray | RowSource) -> float:
 class _Distances:
     """The distances of a candidate, in memory or in a feature store that is opened when needed."""
 
-    def __init__(self, source: np.ndarray | str | os.PathLike):
+    def __init__(self, source: np.ndarray | str | os.PathLike[str]):
         self.source = source
         self.in_file = not isinstance(source, np.ndarray)
 
@@ -97,7 +97,7 @@ def search_features(
     grid: FeatureGrid,
     *,
     cost: SearchCost | None = None,
-    journal: MutableMapping[tuple, Any] | None = None,
+    journal: MutableMapping[tuple[Any, ...], Any] | None = None,
 ) -> Search:
     """Choose p(omega), R, scaling, gamma, C and the loss for features of distances.
 
@@ -154,7 +154,7 @@ class _FeatureSearch:
     problem: SearchProblem
     grid: FeatureGrid
     cost: SearchCost
-    journal: MutableMapping[tuple, Any]
+    journal: MutableMapping[tuple[Any, ...], Any]
 
     def scored(self, candidates: Iterable[tuple[Mapping[str, Any], Any]]) -> Iterator[Scored]:
         positions = count()  # enumerate() would hold a candidate while the next one is made
@@ -234,7 +234,9 @@ class _FeatureSearch:
         return written(F, Path(D.source).parent) if isinstance(F, RowSource) else F
 
 
-def cached(journal: MutableMapping[tuple, Any], key: tuple, compute: Callable[[], Any]) -> Any:
+def cached(
+    journal: MutableMapping[tuple[Any, ...], Any], key: tuple[Any, ...], compute: Callable[[], Any]
+) -> Any:
     """Return the journal's entry, or compute and add it."""
     value = journal.get(key)
     if value is None:
@@ -254,7 +256,7 @@ def _best_by_both_losses(
     scored: Iterable[Scored],
     problem: SearchProblem,
     grid: FeatureGrid,
-    journal: MutableMapping[tuple, Any],
+    journal: MutableMapping[tuple[Any, ...], Any],
 ) -> Search:
     """Choose by the squared loss, and try the best setting with the squared hinge loss."""
     tried: list[tuple[dict[str, Any], float]] = []

@@ -64,11 +64,11 @@ class FeatureGrid:
             choice("losses", loss, LOSSES)
 
     @classmethod
-    def of(cls, values: Mapping[str, tuple], force_hinge: bool) -> FeatureGrid:
+    def of(cls, values: Mapping[str, tuple[Any, ...]], force_hinge: bool) -> FeatureGrid:
         """Make one of the values of a merged grid."""
         relative = "gamma_scale" in values
-        rest = (values[name] for name in ("R", "scaling", "loss"))
-        return cls(either(values, "gamma"), values["C"], relative, *rest, force_hinge)
+        R, scaling, loss = (values[name] for name in ("R", "scaling", "loss"))
+        return cls(either(values, "gamma"), values["C"], relative, R, scaling, loss, force_hinge)
 
     def tries_hinge(self, n: int, R: int) -> bool:
         """Whether the squared hinge loss is tried with n objects and R features."""
@@ -83,8 +83,11 @@ class FeatureGrid:
 
 
 def merged_grid(
-    method: str, defaults: Mapping[str, tuple], grid: Mapping[str, Sequence] | None, takes_any: bool
-) -> dict[str, tuple]:
+    method: str,
+    defaults: Mapping[str, tuple[Any, ...]],
+    grid: Mapping[str, Sequence[Any]] | None,
+    takes_any: bool,
+) -> dict[str, tuple[Any, ...]]:
     """Replace defaults by the user's values; with `takes_any`, other names go to the sampler."""
     grid = {} if grid is None else grid
     if not isinstance(grid, Mapping):
@@ -120,7 +123,7 @@ def merged_grid(
 _RANGES = ("length", "size")  # whose single values may be ranges (low, high)
 
 
-def _two_integers(values: tuple) -> bool:
+def _two_integers(values: tuple[Any, ...]) -> bool:
     return len(values) == 2 and all(type(value) is int for value in values)
 
 
@@ -135,6 +138,6 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
 }
 
 
-def either(values: Mapping[str, tuple], name: str) -> tuple:
+def either(values: Mapping[str, tuple[Any, ...]], name: str) -> tuple[Any, ...]:
     """Return the values of a parameter, absolute or in units of its scale."""
     return values[name] if name in values else values[f"{name}_scale"]

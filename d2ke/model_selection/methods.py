@@ -58,18 +58,18 @@ class SearchMethod:
     """
 
     name: str
-    grid: Mapping[str, tuple]
+    grid: Mapping[str, tuple[Any, ...]]
     omegas: Callable[[SearchCall], list[Omega]] | None = None
     samples: bool = False
     choose: Callable[[Any, SearchCall], Search] | None = None
     memory: str = ""
     by_rows: bool = False
     infinite: bool = False
-    adapt: Mapping[str, Callable[[tuple, SearchProblem], tuple]] | None = None
+    adapt: Mapping[str, Callable[[tuple[Any, ...], SearchProblem], tuple[Any, ...]]] | None = None
 
     def adapted(
-        self, values: Mapping[str, tuple], names: Sequence[str], problem: SearchProblem
-    ) -> dict[str, tuple]:
+        self, values: Mapping[str, tuple[Any, ...]], names: Sequence[str], problem: SearchProblem
+    ) -> dict[str, tuple[Any, ...]]:
         """Adapt the values of parameters without `names`, those that the user gave."""
         adapt = {name: f for name, f in (self.adapt or {}).items() if name not in names}
         return {**values, **{name: f(values[name], problem) for name, f in adapt.items()}}
@@ -81,11 +81,11 @@ class SearchMethod:
         return self.choose(_distances(self, call), call)
 
 
-def _at_most_n(values: tuple, problem: SearchProblem) -> tuple:
+def _at_most_n(values: tuple[Any, ...], problem: SearchProblem) -> tuple[Any, ...]:
     return tuple(min(value, problem.n) for value in values)
 
 
-def _at_most_kept(values: tuple, problem: SearchProblem) -> tuple:
+def _at_most_kept(values: tuple[Any, ...], problem: SearchProblem) -> tuple[Any, ...]:
     return tuple(value for value in values if value <= problem.n - problem.largest_fold)
 
 

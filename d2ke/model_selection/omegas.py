@@ -63,7 +63,7 @@ def training_objects(call: SearchCall) -> list[Omega]:
     return [Omega({}, lambda: [X[i] for i in chosen])]
 
 
-def _check_sampler(sampler: Callable, names: Sequence[str]) -> None:
+def _check_sampler(sampler: Callable[..., Any], names: Sequence[str]) -> None:
     """Refuse names in grid that the sampler does not take, or lacks, before any work."""
     try:
         signature = inspect.signature(sampler)

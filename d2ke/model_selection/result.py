@@ -83,7 +83,7 @@ class Search:
             lines.append(f"    and {len(leading) - _SHOWN} more")
         return "\n".join(lines)
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a ``.json`` file, or to a ``.h5`` or ``.hdf5`` file; see `load_search`.
 
         An existing file is replaced when the new one is complete.
@@ -149,7 +149,7 @@ class Search:
 needs("load_search", "12 F")
 
 
-def load_search(path: str | os.PathLike) -> Search:
+def load_search(path: str | os.PathLike[str]) -> Search:
     """Read a search that `Search.save` wrote.
 
     Parameters

@@ -50,7 +50,7 @@ needs("save_model", {"a D2KEModel": "2 F + MiB"})
 
 
 def save_model(
-    file: str | os.PathLike | BinaryIO, model: D2KEModel | LinearModel | SVMModel
+    file: str | os.PathLike[str] | BinaryIO, model: D2KEModel | LinearModel | SVMModel
 ) -> None:
     """Write a model to a file.
 
@@ -155,7 +155,7 @@ def _write_block(group: h5py.Group, block: FittedBlock) -> None:
 needs("load_model", {"a D2KEModel": "3 F"})
 
 
-def load_model(file: str | os.PathLike | BinaryIO) -> D2KEModel | LinearModel | SVMModel:
+def load_model(file: str | os.PathLike[str] | BinaryIO) -> D2KEModel | LinearModel | SVMModel:
     """Read a model that `save_model` wrote, of this version or an earlier one.
 
     Parameters

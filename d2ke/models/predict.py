@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2ke._base.checks import choice, flag
 from d2ke._base.memory import needs, require_memory
@@ -26,7 +27,7 @@ needs("d2ke_transform", {"out is a path": "B + W + 16 MiB"}, "max_memory makes t
 
 
 def d2ke_predict(
-    y: Sequence | np.ndarray | None,
+    y: Sequence[Any] | np.ndarray | None,
     X: Any,
     model: D2KEModel,
     *,
@@ -35,7 +36,7 @@ def d2ke_predict(
     max_memory: int | str | None = None,
     progress: bool = False,
     client: Any = None,
-) -> tuple[np.ndarray, float, np.ndarray]:
+) -> tuple[NDArray[Any], float, NDArray[np.float64]]:
     """Predict the labels of objects.
 
     Parameters
@@ -87,7 +88,7 @@ def d2ke_predict(
     run = Rows(n_threads, max_memory, progress, client)
     objects = _checked(X, model, unseen_letters)
     true = scores.truth(y, model.classes, "X", len(objects))
-    sizes = {"n": len(objects), "k": len(model.linear.weights), "B": BLOCK, "W": 0}
+    sizes: dict[str, Any] = {"n": len(objects), "k": len(model.linear.weights), "B": BLOCK, "W": 0}
     require_memory("d2ke_predict", **sizes)
     decisions = np.empty((sizes["n"], sizes["k"]))
     extra = 8 * decisions.size + 32 * len(objects)
@@ -106,13 +107,43 @@ def d2ke_predict(
     return predicted, accuracy[0], decisions
 
 
+@overload
+def d2ke_transform(
+    X: Any,
+    model: D2KEModel,
+    *,
+    unseen_letters: str = ...,
+    n_threads: int | None = ...,
+    out: NDArray[np.float32] | None = ...,
+    max_memory: int | str | None = ...,
+    resume: bool = ...,
+    progress: bool = ...,
+    client: Any = ...,
+) -> NDArray[np.float32]: ...
+
+
+@overload
+def d2ke_transform(
+    X: Any,
+    model: D2KEModel,
+    *,
+    unseen_letters: str = ...,
+    n_threads: int | None = ...,
+    out: str | os.PathLike[str],
+    max_memory: int | str | None = ...,
+    resume: bool = ...,
+    progress: bool = ...,
+    client: Any = ...,
+) -> FeatureFile: ...
+
+
 def d2ke_transform(
     X: Any,
     model: D2KEModel,
     *,
     unseen_letters: str = "refuse",
     n_threads: int | None = None,
-    out: np.ndarray | str | os.PathLike | None = None,
+    out: np.ndarray | str | os.PathLike[str] | None = None,
     max_memory: int | str | None = None,
     resume: bool = False,
     progress: bool = False,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -29,7 +30,7 @@ def default_size(kind: str, n: int) -> int:
 
 
 def default_blocks(
-    X: Any, distance: Any, parameters: dict[str, Any], R: int | None
+    X: Any, distance: Any, parameters: Mapping[str, Any], R: int | None
 ) -> tuple[Block, ...]:
     """Return the blocks for objects and a distance, or the usual distance of their kind.
 

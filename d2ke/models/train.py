@@ -37,11 +37,11 @@ needs(
 
 
 def d2ke_train(
-    y: Sequence | np.ndarray,
+    y: Sequence[Any] | np.ndarray,
     X: Any,
     *,
     blocks: Sequence[Block] | None = None,
-    distance: str | Callable[..., float] | Sequence | None = None,
+    distance: str | Callable[..., float] | Sequence[Any] | None = None,
     R: int | None = None,
     task: str | None = None,
     seed: Any = 0,

@@ -253,7 +253,8 @@ def _marks(objects: Objects) -> dict[str, Any]:
         while np.isin([encode(begin, "begin"), encode(end, "end")], objects.alphabet).any():
             begin, end = f"<{begin}>", f"<{end}>"
         return {"begin": begin, "end": end}
-    free, letter = [], _LAST[objects.letters]
+    free: list[Any] = []
+    letter = _LAST[objects.letters]
     known = set(objects.alphabet.tolist())
     while len(free) < 2 and letter >= 0:
         if letter not in known:

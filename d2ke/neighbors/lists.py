@@ -85,7 +85,7 @@ class WithinLists:
         if mirror:
             self._keep(columns, rows, values)
 
-    def _keep(self, rows, columns, values):
+    def _keep(self, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> None:
         self._parts.append((rows, columns, values))
         self._count += len(rows)
         check_graph(self._count, self._limit)

@@ -44,12 +44,13 @@ class Search:
     pairs: PairwiseProblem
     same: bool
     skip: bool
-    k: int | None
-    radius: float | None
+    # Whoever reads one of the next two, or calls `report`, knows that it is not None.
+    k: int | Any
+    radius: float | Any
     n_threads: int
     metric: bool = False
     max_memory: int | None = None
-    report: Callable[[int, int], None] | None = None
+    report: Callable[[int, int], None] | Any = None
     prepared: Any = None
 
     @property

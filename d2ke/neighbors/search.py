@@ -8,9 +8,10 @@ import numbers
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import LowLevelCallable, sparse
 
 from d2ke._base.checks import integer
@@ -22,6 +23,86 @@ from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.request import Request, memory_left
 
 
+@overload
+def nearest(
+    X: Any,
+    Y: Any = ...,
+    *,
+    k: int,
+    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
+    include_self: bool = ...,
+    metric: bool = ...,
+    n_threads: int | None = ...,
+    out: None = ...,
+    resume: bool = ...,
+    progress: bool = ...,
+    max_memory: int | str | None = ...,
+    info: Literal[False] = ...,
+    client: Any = ...,
+    **params: Any,
+) -> tuple[NDArray[np.int64], NDArray[np.floating[Any]]]: ...
+
+
+@overload
+def nearest(
+    X: Any,
+    Y: Any = ...,
+    *,
+    k: int,
+    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
+    include_self: bool = ...,
+    metric: bool = ...,
+    n_threads: int | None = ...,
+    out: None = ...,
+    resume: bool = ...,
+    progress: bool = ...,
+    max_memory: int | str | None = ...,
+    info: Literal[True],
+    client: Any = ...,
+    **params: Any,
+) -> tuple[NDArray[np.int64], NDArray[np.floating[Any]], NeighborsInfo]: ...
+
+
+@overload
+def nearest(
+    X: Any,
+    Y: Any = ...,
+    *,
+    k: int,
+    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
+    include_self: bool = ...,
+    metric: bool = ...,
+    n_threads: int | None = ...,
+    out: str | os.PathLike[str],
+    resume: bool = ...,
+    progress: bool = ...,
+    max_memory: int | str | None = ...,
+    info: Literal[False] = ...,
+    client: Any = ...,
+    **params: Any,
+) -> Path: ...
+
+
+@overload
+def nearest(
+    X: Any,
+    Y: Any = ...,
+    *,
+    k: int,
+    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
+    include_self: bool = ...,
+    metric: bool = ...,
+    n_threads: int | None = ...,
+    out: str | os.PathLike[str],
+    resume: bool = ...,
+    progress: bool = ...,
+    max_memory: int | str | None = ...,
+    info: Literal[True],
+    client: Any = ...,
+    **params: Any,
+) -> tuple[Path, NeighborsInfo]: ...
+
+
 def nearest(
     X: Any,
     Y: Any = None,
@@ -31,14 +112,14 @@ def nearest(
     include_self: bool = False,
     metric: bool = False,
     n_threads: int | None = None,
-    out: str | os.PathLike | None = None,
+    out: str | os.PathLike[str] | None = None,
     resume: bool = False,
     progress: bool = False,
     max_memory: int | str | None = None,
     info: bool = False,
     client: Any = None,
     **params: Any,
-) -> tuple | Path:
+) -> tuple[Any, ...] | Path:
     """Find the k nearest objects of Y to each object of X, exactly.
 
     Parameters
@@ -131,6 +212,86 @@ def nearest(
     return (*result, counts) if request.info else result
 
 
+@overload
+def within(
+    X: Any,
+    Y: Any = ...,
+    *,
+    radius: float,
+    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
+    include_self: bool = ...,
+    metric: bool = ...,
+    n_threads: int | None = ...,
+    out: None = ...,
+    resume: bool = ...,
+    progress: bool = ...,
+    max_memory: int | str | None = ...,
+    info: Literal[False] = ...,
+    client: Any = ...,
+    **params: Any,
+) -> sparse.csr_array: ...
+
+
+@overload
+def within(
+    X: Any,
+    Y: Any = ...,
+    *,
+    radius: float,
+    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
+    include_self: bool = ...,
+    metric: bool = ...,
+    n_threads: int | None = ...,
+    out: None = ...,
+    resume: bool = ...,
+    progress: bool = ...,
+    max_memory: int | str | None = ...,
+    info: Literal[True],
+    client: Any = ...,
+    **params: Any,
+) -> tuple[sparse.csr_array, NeighborsInfo]: ...
+
+
+@overload
+def within(
+    X: Any,
+    Y: Any = ...,
+    *,
+    radius: float,
+    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
+    include_self: bool = ...,
+    metric: bool = ...,
+    n_threads: int | None = ...,
+    out: str | os.PathLike[str],
+    resume: bool = ...,
+    progress: bool = ...,
+    max_memory: int | str | None = ...,
+    info: Literal[False] = ...,
+    client: Any = ...,
+    **params: Any,
+) -> Path: ...
+
+
+@overload
+def within(
+    X: Any,
+    Y: Any = ...,
+    *,
+    radius: float,
+    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
+    include_self: bool = ...,
+    metric: bool = ...,
+    n_threads: int | None = ...,
+    out: str | os.PathLike[str],
+    resume: bool = ...,
+    progress: bool = ...,
+    max_memory: int | str | None = ...,
+    info: Literal[True],
+    client: Any = ...,
+    **params: Any,
+) -> tuple[Path, NeighborsInfo]: ...
+
+
 def within(
     X: Any,
     Y: Any = None,
@@ -140,7 +301,7 @@ def within(
     include_self: bool = False,
     metric: bool = False,
     n_threads: int | None = None,
-    out: str | os.PathLike | None = None,
+    out: str | os.PathLike[str] | None = None,
     resume: bool = False,
     progress: bool = False,
     max_memory: int | str | None = None,

@@ -236,7 +236,7 @@ def _opened(path: Path) -> Iterator[h5py.File]:
             yield store
 
 
-def load_neighbors(file: str | os.PathLike, rows: slice | None = None) -> sparse.csr_array:
+def load_neighbors(file: str | os.PathLike[str], rows: slice | None = None) -> sparse.csr_array:
     """Read the neighbours that `nearest` or `within` wrote to a file.
 
     Parameters

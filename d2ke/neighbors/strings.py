@@ -190,7 +190,9 @@ class _Finder:
         with_index = self._sampled(rows, radius, index, half) + building
         return (index, with_index) if with_index < cost else (None, cost)
 
-    def _sampled(self, rows, radius, index, half):
+    def _sampled(
+        self, rows: np.ndarray, radius: int, index: near_strings.Index | None, half: bool
+    ) -> float:
         """Return the cost of a search, estimated by some of the rows."""
         some = rows[_spread(len(rows))]
         work = _no_work(self.search.pairs.shape[0])
@@ -200,7 +202,7 @@ class _Finder:
         each = _SCANNED if index is None else _CANDIDATE
         return (_LOOK * lookups + _COLUMN * columns + each * candidates) * len(rows) / len(some)
 
-    def _full_cost(self, rows):
+    def _full_cost(self, rows: np.ndarray) -> float:
         """Return the cost of all distances of some rows; each pair once where that is done."""
         x, y = self.x.strings, self.y.strings
         letters = (x.offsets[rows + 1] - x.offsets[rows]).sum()
@@ -208,7 +210,16 @@ class _Finder:
         cost *= 64 / isa.vector_bytes()
         return cost / 2 if self.search.pairs.same and len(rows) == x.n else cost
 
-    def _run(self, rows, radius, index, work, half=False, heaps=None, quiet=False):
+    def _run(
+        self,
+        rows: np.ndarray,
+        radius: int,
+        index: near_strings.Index | None,
+        work: Work,
+        half: bool = False,
+        heaps: NearestLists | None = None,
+        quiet: bool = False,
+    ) -> np.ndarray:
         search, (x, _), (y, names) = self.search, self.x, self.y
         heap = None if heaps is None else (heaps.distances, heaps.indices, names)
         visit = None

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from types import EllipsisType
+from typing import Any, Literal, NoReturn, TypeAlias, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from d2ke._base.checks import choice
 from d2ke._base.memory import needs
@@ -18,6 +20,9 @@ from d2ke.objects.weighted_vectors import WeightedVectors
 
 OBJECT_KINDS = ("vectors", "strings")
 LETTER_TYPES = ("str", "bytes", "int", "token")
+
+_Place: TypeAlias = int | np.integer[Any]
+_Places: TypeAlias = slice | Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_]
 
 
 class Objects:
@@ -63,23 +68,40 @@ class Objects:
 
     __slots__ = ("alphabet", "kind", "letters", "missing", "offsets", "values", "weights")
 
-    kind: str
-    values: np.ndarray
-    offsets: np.ndarray
-    alphabet: np.ndarray | None
-    letters: str | None
-    weights: np.ndarray | None
+    kind: Literal["vectors", "strings"]
+    values: NDArray[Any]
+    offsets: NDArray[np.int64]
+    # Never None for strings, which need no check of that where they are known to be strings.
+    alphabet: NDArray[Any] | Any
+    letters: str | Any
+    weights: NDArray[np.float64] | None
     missing: bool
 
     def __init__(
-        self, kind, values, offsets, alphabet=None, letters=None, weights=None, missing=False
+        self,
+        kind: str,
+        values: ArrayLike,
+        offsets: ArrayLike,
+        alphabet: ArrayLike | None = None,
+        letters: str | None = None,
+        weights: ArrayLike | None = None,
+        missing: bool = False,
     ):
         if hasattr(self, "kind"):
             raise AttributeError("Objects are immutable; they cannot be initialised again")
-        own = (None if a is None else _own(a) for a in (values, offsets, alphabet, weights))
-        self._set(kind, *own, letters, missing)
+        own = [None if a is None else _own(a) for a in (values, offsets, alphabet, weights)]
+        self._set(kind, letters, missing, *own)
 
-    def _set(self, kind, values, offsets, alphabet, weights, letters, missing) -> None:
+    def _set(
+        self,
+        kind: str,
+        letters: str | None,
+        missing: bool,
+        values: NDArray[Any] | Any,  # None is refused
+        offsets: NDArray[Any] | Any,
+        alphabet: NDArray[Any] | None,
+        weights: NDArray[Any] | None,
+    ) -> None:
         """Check arrays that nobody else holds, and keep them where nobody can write to them.
 
         `missing`: whether there may be NaN, after which it is looked for.
@@ -144,18 +166,18 @@ class Objects:
         if values.size and values.max() >= alphabet.size:
             raise ValueError(f"values must be indices of the {alphabet.size} letters of alphabet")
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"Objects are immutable; cannot set {name!r}")
 
-    def __delattr__(self, name):
+    def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"Objects are immutable; cannot delete {name!r}")
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         parts = self.kind, self.values, self.offsets, self.alphabet, self.letters, self.weights
         return Objects, (*parts, self.missing) if self.missing else parts
 
     @property
-    def lengths(self) -> np.ndarray:
+    def lengths(self) -> NDArray[np.int64]:
         """Number of vectors or letters of each object, int64, shape (n,)."""
         return np.diff(self.offsets)
 
@@ -170,7 +192,7 @@ class Objects:
         return self.values.shape[1] if self.values.ndim == 2 else 1
 
     @property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> np.dtype[Any]:
         """Element type of `values`."""
         return self.values.dtype
 
@@ -199,6 +221,18 @@ class Objects:
         if self.letters == "bytes":
             return symbols.astype(np.uint8).tobytes()
         return symbols if self.letters == "int" else letters_of(symbols, "token")
+
+    @overload
+    def __getitem__(self, index: _Place | tuple[_Place, EllipsisType]) -> Any: ...
+
+    @overload
+    def __getitem__(
+        self,
+        index: slice
+        | Sequence[int]
+        | _Places
+        | tuple[slice | Sequence[int] | _Places, EllipsisType],
+    ) -> Objects: ...
 
     def __getitem__(self, index: Any) -> Any:
         """One object for an integer; Objects for a slice, an index array or a boolean mask.
@@ -300,10 +334,14 @@ class Objects:
             and self.missing == other.missing
             and np.array_equal(_symbols(self), _symbols(other), equal_nan=self.missing)
             and (self.weights is None) == (other.weights is None)
-            and (self.weights is None or np.array_equal(self.weights, other.weights))
+            and (
+                self.weights is None
+                or other.weights is None
+                or np.array_equal(self.weights, other.weights)
+            )
         )
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # the way to say that there is none
 
     def __repr__(self) -> str:
         n = len(self)
@@ -331,7 +369,7 @@ def adopt(
     """
     objects = object.__new__(Objects)
     values, offsets = np.ascontiguousarray(values), np.ascontiguousarray(offsets)
-    objects._set(kind, values, offsets, alphabet, weights, letters, missing)
+    objects._set(kind, letters, missing, values, offsets, alphabet, weights)
     return objects
 
 
@@ -456,7 +494,7 @@ def span_of(items: Any, start: int, stop: int) -> Any:
     return items.span(start, stop) if isinstance(items, Objects) else items[start:stop]
 
 
-def offsets_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
+def offsets_of(lengths: Sequence[int] | np.ndarray) -> NDArray[np.int64]:
     """Return where items of these lengths begin and end in one buffer, int64."""
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
@@ -467,6 +505,6 @@ def _symbols(objects: Objects) -> np.ndarray:
     return objects.values if objects.kind == "vectors" else objects.alphabet[objects.values]
 
 
-def code_dtype(n_letters: int) -> type:
+def code_dtype(n_letters: int) -> type[np.unsignedinteger[Any]]:
     """Return the smallest type of indices of so many letters."""
     return np.uint8 if n_letters <= 2**8 else np.uint16 if n_letters <= 2**16 else np.uint32

@@ -306,7 +306,7 @@ def draw_offsets(
     lengths: tuple[int, int],
     function: str,
     dim: int,
-    **sizes: int,
+    **sizes: Any,
 ) -> np.ndarray:
     """Draw lengths and return offsets, if there is memory for objects of these lengths."""
     low, high = lengths

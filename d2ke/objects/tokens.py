@@ -113,6 +113,7 @@ def letters_of(symbols: np.ndarray, letters: str) -> list[Any]:
 def symbols_of(letters: Sequence[Any], kind: str) -> tuple[np.ndarray, np.ndarray]:
     """Return entries of alphabets of this kind for users' letters, and which of the letters."""
     found: dict[Any, int] = {}
+    symbol: bytes | int
     for number, letter in enumerate(letters):
         if kind == "token":
             symbol = encode(letter, f"letter {number}")

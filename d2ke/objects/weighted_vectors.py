@@ -27,7 +27,7 @@ class WeightedVectors(np.ndarray):
         item.weights = weights
         return item
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         if self.weights is None:
             return np.asarray, (self.view(np.ndarray),)
         return WeightedVectors.of, (self.view(np.ndarray), self.weights)
@@ -37,7 +37,7 @@ def weights_of_items(items: Any, name: str) -> list[np.ndarray] | None:
     """Return the weights that all items of a sequence bring with them, None if they have none."""
     if not isinstance(items, (list, tuple, np.ndarray)) or WeightedVectors not in _types(items):
         return None
-    weights = [getattr(item, "weights", None) for item in _flat(items)]
+    weights: list[Any] = [getattr(item, "weights", None) for item in _flat(items)]
     for i, own in enumerate(weights):
         if (own is None) != (weights[0] is None):
             raise TypeError(

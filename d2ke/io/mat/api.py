@@ -61,7 +61,7 @@ needs("whos_mat", "MiB")
 
 
 def load_mat(
-    file: str | os.PathLike, names: str | Sequence[str] | None = None, *, squeeze: bool = False
+    file: str | os.PathLike[str], names: str | Sequence[str] | None = None, *, squeeze: bool = False
 ) -> dict[str, Any]:
     """Read variables of a MAT-file of any version.
 
@@ -134,7 +134,7 @@ def load_mat(
         return _values(nodes, present if wanted is None else wanted, squeeze, system)
 
 
-def whos_mat(file: str | os.PathLike) -> list[tuple[str, tuple[int, ...], str]]:
+def whos_mat(file: str | os.PathLike[str]) -> list[tuple[str, tuple[int, ...], str]]:
     """List the variables of a MAT-file of any version, without reading their values.
 
     Parameters
@@ -181,7 +181,7 @@ def whos_mat(file: str | os.PathLike) -> list[tuple[str, tuple[int, ...], str]]:
 
 
 def load_objects(
-    file: str | os.PathLike,
+    file: str | os.PathLike[str],
     name: str,
     *,
     channels_first: bool | None = None,
@@ -260,7 +260,11 @@ def load_objects(
 
 
 def save_mat(
-    file: str | os.PathLike, data: Mapping[str, Any], *, version: str = "5", compress: bool = True
+    file: str | os.PathLike[str],
+    data: Mapping[str, Any],
+    *,
+    version: str = "5",
+    compress: bool = True,
 ) -> None:
     """Write variables to a MAT-file that MATLAB loads; it is written whole or not at all.
 
@@ -315,7 +319,7 @@ def save_mat(
 
 
 def _values(
-    nodes: dict[str, tuple], names: list[str], squeeze: bool, system: Subsystem
+    nodes: dict[str, tuple[Any, ...]], names: list[str], squeeze: bool, system: Subsystem
 ) -> dict[str, Any]:
     """Return the values; what is damaged is Unreadable, unless nothing else is there."""
     values: dict[str, Any] = {}
@@ -380,7 +384,9 @@ def _format(path: Path, head: bytes) -> str:
     raise Damaged(f"it is of the unknown version {major}")
 
 
-def _nodes(path: Path, wanted: list[str] | None) -> tuple[list[str], dict[str, tuple], Subsystem]:
+def _nodes(
+    path: Path, wanted: list[str] | None
+) -> tuple[list[str], dict[str, tuple[Any, ...]], Subsystem]:
     """Return the names of all variables (as far as read), the wanted nodes, and the objects."""
     with BufferedReader(open_file(path)) as file:
         form = _format(path, file.read(128))
@@ -390,8 +396,8 @@ def _nodes(path: Path, wanted: list[str] | None) -> tuple[list[str], dict[str, t
             order = v5.byte_order(file) if form == "5" else "<"
             return *found, Subsystem(partial(_old_objects, path, form), order, to_python)
     present: list[str] = []
-    nodes: dict[str, tuple] = {}
-    objects: list[list[tuple]] = []
+    nodes: dict[str, tuple[Any, ...]] = {}
+    objects: list[list[tuple[Any, ...]]] = []
     with closing(v73.read(path, wanted)) as messages:
         for kind, content in messages:
             if kind == "names":
@@ -407,7 +413,7 @@ def _nodes(path: Path, wanted: list[str] | None) -> tuple[list[str], dict[str, t
     return present, nodes, Subsystem(lambda: objects[0] if objects else None, "<", to_python)
 
 
-def _old_objects(path: Path, form: str) -> list[tuple] | None:
+def _old_objects(path: Path, form: str) -> list[tuple[Any, ...]] | None:
     """Return what a file of version 5 has of MATLAB's objects."""
     if form == "4":
         return None
@@ -417,9 +423,9 @@ def _old_objects(path: Path, form: str) -> list[tuple] | None:
 
 def _old_nodes(
     file: BinaryIO, size: int, codec: ModuleType, wanted: list[str] | None
-) -> tuple[list[str], dict[str, tuple]]:
+) -> tuple[list[str], dict[str, tuple[Any, ...]]]:
     """Read versions 4 to 7; the search ends with the last variable that is wanted."""
-    places: dict[str, tuple] = {}
+    places: dict[str, tuple[Any, ...]] = {}
     for name, place in codec.variables(file, size):
         if name in places:
             raise Damaged(f"it has two variables {name}")
@@ -465,7 +471,7 @@ def _items(path: Path, name: str) -> tuple[tuple[int, ...] | None, Any]:
     return shape, items
 
 
-def _item(node: tuple, where: str, path: Path, kind: str | None) -> Any:
+def _item(node: tuple[Any, ...], where: str, path: Path, kind: str | None) -> Any:
     """Return one object of a cell: a matrix, a str or, for strings, a vector of integers."""
     if node[0] == "char" and (node[1].shape[0] == 1 or node[1].size == 0):
         return to_python(("char", node[1].reshape(1, -1)), where, False)
@@ -492,7 +498,7 @@ def _letters(values: np.ndarray, where: str, path: Path) -> np.ndarray:
     return values
 
 
-def _matrix_objects(node: tuple, where: str, kind: str | None) -> Objects:
+def _matrix_objects(node: tuple[Any, ...], where: str, kind: str | None) -> Objects:
     if node[0] == "array" and node[1].ndim == 2 and kind != "strings":
         return pack(node[1], kind=kind, name=where)
     raise ValueError(

@@ -38,7 +38,9 @@ Python = Callable[..., Any]  # values.to_python, which imports this module
 class Subsystem:
     """The objects of one file; `load` returns the items of its cell, or None if it has none."""
 
-    def __init__(self, load: Callable[[], list[tuple] | None], order: str, python: Python):
+    def __init__(
+        self, load: Callable[[], list[tuple[Any, ...]] | None], order: str, python: Python
+    ):
         self._load = load
         self._order = order
         self._python = python
@@ -46,7 +48,7 @@ class Subsystem:
         self._values: dict[tuple[int, bool], Any] = {}
         self._depth = 0
 
-    def value(self, node: tuple, name: str, squeeze: bool) -> Any:
+    def value(self, node: tuple[Any, ...], name: str, squeeze: bool) -> Any:
         """Return the value of ``("object", class, metadata)``."""
         _, matlab_class, metadata = node
         try:
@@ -98,10 +100,10 @@ class Subsystem:
         space, name = (int(x) for x in self._classes[number][:2])
         return (f"{self._text(space)}." if space else "") + self._text(name)
 
-    def _fields(self, number: int) -> dict[str, tuple]:
+    def _fields(self, number: int) -> dict[str, tuple[Any, ...]]:
         """Return the nodes of an object's properties, by name."""
         class_number, _, _, saved, normal, _ = (int(x) for x in self._objects[number])
-        fields: dict[str, tuple] = {}
+        fields: dict[str, tuple[Any, ...]] = {}
         if 0 <= class_number < len(self._defaults):
             default = self._defaults[class_number]
             if default[0] == "struct" and default[1] == (1, 1):
@@ -148,7 +150,7 @@ class Subsystem:
                 self._depth -= 1
         return self._values[key]
 
-    def _enumeration(self, metadata: tuple, squeeze: bool) -> Any:
+    def _enumeration(self, metadata: tuple[Any, ...], squeeze: bool) -> Any:
         """Return the names of members; of one member a str."""
         fields = _one_struct(metadata)
         names = [self._text(int(x)) for x in _numbers(fields["ValueNames"]).ravel(order="F")]
@@ -156,7 +158,7 @@ class Subsystem:
         members = [names[int(x)] for x in indices.ravel(order="F")]
         return members[0] if indices.shape == (1, 1) else _boxed(members, indices.shape, squeeze)
 
-    def python(self, node: tuple, name: str, squeeze: bool) -> Any:
+    def python(self, node: tuple[Any, ...], name: str, squeeze: bool) -> Any:
         """Return the value of a property's node, in which numbers stand for objects."""
         return self._python(_linked(node), name, squeeze, self)
 
@@ -169,10 +171,12 @@ class _Unknown(Exception):  # noqa: N818 (the reason why an object is Unreadable
 class _Properties:
     """The properties of one object, and how they are read."""
 
-    def __init__(self, system: Subsystem, fields: dict[str, tuple], name: str, squeeze: bool):
+    def __init__(
+        self, system: Subsystem, fields: dict[str, tuple[Any, ...]], name: str, squeeze: bool
+    ):
         self.system, self.fields, self.name, self.squeeze = system, fields, name, squeeze
 
-    def node(self, field: str) -> tuple:
+    def node(self, field: str) -> tuple[Any, ...]:
         if field not in self.fields:
             raise Damaged(f"no property {field}")
         return self.fields[field]
@@ -182,7 +186,7 @@ class _Properties:
         fields = _one_struct(self.node(field))
         return _Properties(self.system, fields, self.name, self.squeeze)
 
-    def items(self, field: str) -> list[tuple]:
+    def items(self, field: str) -> list[tuple[Any, ...]]:
         """Return the nodes of a property that is a cell."""
         node = self.node(field)
         if node[0] == "array" and node[1].size == 0:
@@ -191,7 +195,7 @@ class _Properties:
             raise Damaged(f"{field} is no cell")
         return node[2]
 
-    def read(self, node: tuple, place: str, squeeze: bool = False) -> Any:
+    def read(self, node: tuple[Any, ...], place: str, squeeze: bool = False) -> Any:
         return self.system.python(node, self.name + place, squeeze)
 
     def value(self, field: str) -> Any:
@@ -328,7 +332,7 @@ def _is_time(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind in "mM" and value.size == 1
 
 
-def _columns(p: _Properties, names: list[str], nodes: list[tuple]) -> dict[str, Any]:
+def _columns(p: _Properties, names: list[str], nodes: list[tuple[Any, ...]]) -> dict[str, Any]:
     if len(names) != len(nodes):
         raise Damaged(f"{len(nodes)} variables with {len(names)} names")
     return {
@@ -386,7 +390,7 @@ def _blocks(region: np.ndarray) -> list[np.ndarray]:
     return blocks
 
 
-def _linked(node: tuple) -> tuple:
+def _linked(node: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return a node in which numbers that stand for an object are one."""
     kind = node[0]
     if kind == "array" and _is_reference(node[1]):
@@ -411,13 +415,13 @@ def _is_reference(array: np.ndarray) -> bool:
     )
 
 
-def _one_struct(node: tuple) -> dict[str, tuple]:
+def _one_struct(node: tuple[Any, ...]) -> dict[str, tuple[Any, ...]]:
     if node[0] != "struct" or node[1] != (1, 1):
         raise Damaged("a property is no struct")
     return {name: values[0] for name, values in node[2].items()}
 
 
-def _numbers(node: tuple) -> np.ndarray:
+def _numbers(node: tuple[Any, ...]) -> np.ndarray:
     if node[0] != "array":
         raise Damaged("a property holds no numbers")
     return node[1]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse
@@ -16,7 +16,7 @@ _LARGEST_TYPE = 4052  # MOPT = 4052, the largest of the documented values
 _MOST_COLUMNS = 2**24  # of a sparse matrix, whose size in memory no byte of the file bounds
 
 
-def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple]]:
+def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Yield the name and place of each variable, from its header alone."""
     file.seek(0)
     while file.tell() < size:
@@ -44,7 +44,7 @@ def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple]]:
         file.seek(start + nbytes)
 
 
-def described(file: BinaryIO, place: tuple) -> tuple[tuple[int, ...], str]:
+def described(file: BinaryIO, place: tuple[Any, ...]) -> tuple[tuple[int, ...], str]:
     """Return shape and class of the variable at a place that `variables` gave."""
     _, _, shape, _, kind = place
     if kind != 2:
@@ -54,7 +54,7 @@ def described(file: BinaryIO, place: tuple) -> tuple[tuple[int, ...], str]:
     return tuple(int(n) if 0 <= n < 2**53 else 0 for n in sizes), "sparse"
 
 
-def _corner(file: BinaryIO, place: tuple, column: int) -> float:
+def _corner(file: BinaryIO, place: tuple[Any, ...], column: int) -> float:
     """Return the number in the last row of a column, 0 if there is none."""
     start, dtype, (rows, columns), _, _ = place
     if not rows or column >= columns:
@@ -63,7 +63,7 @@ def _corner(file: BinaryIO, place: tuple, column: int) -> float:
     return float(np.frombuffer(file.read(dtype.itemsize), dtype)[0])
 
 
-def read(file: BinaryIO, place: tuple) -> tuple:
+def read(file: BinaryIO, place: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the node of the variable at a place that `variables` gave."""
     start, dtype, shape, is_complex, kind = place
     file.seek(start)
@@ -85,7 +85,7 @@ def read(file: BinaryIO, place: tuple) -> tuple:
     return "array", values
 
 
-def _sparse(table: np.ndarray) -> tuple:
+def _sparse(table: np.ndarray) -> tuple[Any, ...]:
     """Return a matrix from its rows (i, j, value[, imaginary part]); the last is its shape."""
     if table.shape[0] < 1 or table.shape[1] not in (3, 4):
         raise Damaged(f"a sparse matrix is stored in a table of shape {table.shape}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -39,7 +39,7 @@ _MOST_BYTES = 2**31 - 1  # of one variable
 # Reading.
 
 
-def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple]]:
+def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Yield the name and place of each variable, from the beginning of each alone."""
     file.seek(0)
     head = file.read(_HEADER)
@@ -66,7 +66,7 @@ def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple]]:
         at += 8 + nbytes
 
 
-def described(file: BinaryIO, place: tuple) -> tuple[tuple[int, ...], str]:
+def described(file: BinaryIO, place: tuple[Any, ...]) -> tuple[tuple[int, ...], str]:
     """Return shape and class of the variable at a place that `variables` gave."""
     reader, end = _beginning(file, place)
     flags, matlab_class, shape, _, at = reader.header(8, end)
@@ -84,7 +84,7 @@ def described(file: BinaryIO, place: tuple) -> tuple[tuple[int, ...], str]:
     return shape, name
 
 
-def _beginning(file: BinaryIO, place: tuple) -> tuple[_Reader, int]:
+def _beginning(file: BinaryIO, place: tuple[Any, ...]) -> tuple[_Reader, int]:
     """Return the first bytes of a variable, enough for its class, shape and name."""
     order, at, nbytes, compressed, _ = place
     file.seek(at)
@@ -98,7 +98,7 @@ def _beginning(file: BinaryIO, place: tuple) -> tuple[_Reader, int]:
     return _Reader(np.frombuffer(head, dtype=np.uint8), order), len(head)
 
 
-def read(file: BinaryIO, place: tuple) -> tuple:
+def read(file: BinaryIO, place: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the node of the variable at a place that `variables` gave."""
     order, at, nbytes, compressed, narrow = place
     if compressed:
@@ -112,7 +112,7 @@ def read(file: BinaryIO, place: tuple) -> tuple:
     return _Reader(buffer, order, narrow).matrix(0, len(buffer), 0)[0]
 
 
-def subsystem(file: BinaryIO, size: int) -> list[tuple] | None:
+def subsystem(file: BinaryIO, size: int) -> list[tuple[Any, ...]] | None:
     """Return what a file has of MATLAB's objects: the items of a cell, see `d2ke.io.mat.mcos`."""
     file.seek(0)
     head = file.read(_HEADER)
@@ -221,11 +221,11 @@ class _Reader:
 
     def header(self, at: int, end: int) -> tuple[int, int, tuple[int, ...], str, int]:
         """Return flags, class, shape and name of a matrix, and where its contents begin."""
-        flags, kind, at = self.numbers(at, end)
-        if kind != _UINT32 or len(flags) != 2:
+        both, kind, at = self.numbers(at, end)
+        if kind != _UINT32 or len(both) != 2:
             raise Damaged("a matrix begins without its flags")
-        flags = int(flags[0])
-        shape = ()
+        flags = int(both[0])
+        shape: tuple[int, ...] = ()
         if flags & 0xFF != _OPAQUE:
             sizes, kind, at = self.numbers(at, end)
             shape = tuple(int(n) for n in sizes)
@@ -262,7 +262,7 @@ class _Reader:
         except ValueError:
             raise Damaged(f"a name is {raw[:64]!r} (type {kind})") from None
 
-    def matrix(self, at: int, end: int, depth: int) -> tuple[tuple, int]:
+    def matrix(self, at: int, end: int, depth: int) -> tuple[tuple[Any, ...], int]:
         """Return the node of a matrix, and where the next element begins."""
         kind, at, size, after = self.element(at, end)
         end = at + size
@@ -296,9 +296,11 @@ class _Reader:
             return ("unreadable", name, f"an object of MATLAB's own format {system}"), after
         raise Damaged(f"a matrix has the class {matlab_class}, which MATLAB does not have")
 
-    def matrices(self, at: int, end: int, count: int, depth: int) -> tuple[list[tuple], int]:
+    def matrices(
+        self, at: int, end: int, count: int, depth: int
+    ) -> tuple[list[tuple[Any, ...]], int]:
         """Return the nodes of `count` matrices, and where the next element begins."""
-        nodes: list[tuple] = []
+        nodes: list[tuple[Any, ...]] = []
         while len(nodes) < count:
             if not self.foreign and depth <= MAX_DEPTH:
                 plain, at = plain_matrices(self.buffer, at, end, count - len(nodes), self.narrow)
@@ -323,7 +325,7 @@ class _Reader:
             raise Damaged(f"a matrix of {dtype} stores {stored.dtype.name} numbers beyond it")
         return values, after
 
-    def full(self, at: int, end: int, flags: int, shape: tuple[int, ...]) -> tuple:
+    def full(self, at: int, end: int, flags: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
         dtype = np.dtype(CLASSES[flags & 0xFF])
         count = math.prod(shape)
         values, at = self.values(at, end, count, dtype)
@@ -362,16 +364,16 @@ class _Reader:
             stored = stored.view(np.uint8)
         return stored.astype(np.uint16).reshape(shape, order="F")
 
-    def cell(self, at: int, end: int, shape: tuple[int, ...], depth: int) -> tuple:
+    def cell(self, at: int, end: int, shape: tuple[int, ...], depth: int) -> tuple[Any, ...]:
         count = math.prod(shape)
         if count > (end - at) // 8:
             raise Damaged(f"a cell of {count} items has {end - at} bytes")
         return "cell", shape, self.matrices(at, end, count, depth + 1)[0]
 
-    def struct(self, at: int, end: int, shape: tuple[int, ...], depth: int) -> tuple:
-        width, _, at = self.numbers(at, end)
+    def struct(self, at: int, end: int, shape: tuple[int, ...], depth: int) -> tuple[Any, ...]:
+        widths, _, at = self.numbers(at, end)
         kind, start, size, at = self.element(at, end)
-        width = int(width[0]) if len(width) == 1 else 0
+        width = int(widths[0]) if len(widths) == 1 else 0
         if size and (width < 1 or size % width or kind not in (_INT8, 2)):
             raise Damaged(f"the {size} bytes of the names of fields are not {width} each")
         raw = self.buffer[start : start + size].tobytes()
@@ -383,7 +385,7 @@ class _Reader:
         values, _ = self.matrices(at, end, count * len(names), depth + 1)
         return "struct", shape, {name: values[i :: len(names)] for i, name in enumerate(names)}
 
-    def sparse(self, at: int, end: int, flags: int, shape: tuple[int, ...]) -> tuple:
+    def sparse(self, at: int, end: int, flags: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
         if len(shape) != 2:
             raise Damaged(f"a sparse matrix has the shape {shape}")
         rows, _, at = self.numbers(at, end)
@@ -415,7 +417,9 @@ def _of_bytes(units: np.ndarray) -> np.ndarray:
     return np.frombuffer(text.encode("utf-16-le"), "<u2")
 
 
-def compressed_columns(shape, data, rows, starts) -> tuple:
+def compressed_columns(
+    shape: Sequence[int], data: np.ndarray, rows: np.ndarray, starts: np.ndarray
+) -> tuple[Any, ...]:
     """Return the node of a sparse matrix, having checked that its parts fit together."""
     native = np.int64 if max(*shape, len(data)) > np.iinfo(np.int32).max else np.int32
     if starts.dtype.kind not in "iu" or (len(rows) and rows.dtype.kind not in "iu"):
@@ -470,7 +474,7 @@ def _distinct(names: list[str]) -> list[str]:
 # Writing.
 
 
-def write(file: BinaryIO, nodes: dict[str, tuple], compress: bool) -> None:
+def write(file: BinaryIO, nodes: dict[str, tuple[Any, ...]], compress: bool) -> None:
     """Write variables, by name, as one MAT-file of version 5 (7 if compressed)."""
     for name, node in nodes.items():
         if (nbytes := _nbytes(node)) > _MOST_BYTES:
@@ -492,7 +496,7 @@ def write(file: BinaryIO, nodes: dict[str, tuple], compress: bool) -> None:
         file.writelines(packed)
 
 
-def _nbytes(node: tuple) -> int:
+def _nbytes(node: tuple[Any, ...]) -> int:
     """At least the bytes that a node takes in a file."""
     kind = node[0]
     if kind in ("array", "char"):
@@ -521,7 +525,7 @@ def _parts(values: np.ndarray) -> list[bytes]:
     return _numbers(values)
 
 
-def _matrix(node: tuple, name: str = "") -> list[bytes]:
+def _matrix(node: tuple[Any, ...], name: str = "") -> list[bytes]:
     kind, shape = node[0], node[1]
     flags, extra, body = 0, 0, []
     if kind in ("array", "char"):
@@ -559,7 +563,7 @@ def _class_flags(dtype: np.dtype) -> int:
     return _CODE_OF_CLASS[dtype]
 
 
-def _fields(columns: dict[str, list[tuple]]) -> list[bytes]:
+def _fields(columns: dict[str, list[tuple[Any, ...]]]) -> list[bytes]:
     width = max((len(name) for name in columns), default=0) + 1
     names = b"".join(name.encode("ascii").ljust(width, b"\0") for name in columns)
     parts = _element(_INT32, np.array([width], dtype="<i4").tobytes()) + _element(_INT8, names)

@@ -8,6 +8,7 @@ this form is left to `d2ke.io.mat.v5`, which reads all forms and names what is w
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def _lossless() -> dict[tuple[int, int], tuple[np.dtype, int, np.dtype | None]]:
 
     Only where every number that can be stored fits the class.
     """
-    table = {}
+    table: dict[tuple[int, int], tuple[np.dtype[Any], int, np.dtype[Any]]] = {}
     for matlab_class, code in CLASSES.items():
         for kind, kept in STORED.items():
             dtype, stored = np.dtype(code), np.dtype(kept)
@@ -49,13 +50,13 @@ _LOSSLESS = _lossless()
 
 def plain_matrices(
     buffer: np.ndarray, at: int, end: int, count: int, narrow: bool
-) -> tuple[list[tuple], int]:
+) -> tuple[list[tuple[Any, ...]], int]:
     """Return the nodes of up to `count` matrices from `at` on, and where the next one begins.
 
     It stops before the first that is of another form. The bytes are in the order of the
     processor; `narrow` as in `v5`.
     """
-    nodes: list[tuple] = []
+    nodes: list[tuple[Any, ...]] = []
     begin, lossless = _BEGINNING.unpack_from, _LOSSLESS.get
     # Numbers that are stored in their class are parts of the buffer, if one may write there.
     address = buffer.ctypes.data if buffer.flags.writeable else None

@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -48,7 +48,9 @@ def described(path: Path) -> Iterator[tuple[str, tuple[int, ...], str]]:
             yield str(name), _shape(shape), str(matlab_class)
 
 
-def read(path: Path, names: list[str] | None, pieces: bool = False) -> Iterator[tuple]:
+def read(
+    path: Path, names: list[str] | None, pieces: bool = False
+) -> Generator[tuple[Any, ...], None, None]:
     """Yield what a process of its own reads: the messages of `v73_child`.
 
     First ``("names", all)``; then for each variable ``("name", name)`` and its
@@ -84,14 +86,14 @@ def read(path: Path, names: list[str] | None, pieces: bool = False) -> Iterator[
                 return
 
 
-def _messages(path: Path, request: dict[str, Any]) -> Iterator[tuple]:
+def _messages(path: Path, request: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
     """Yield the answer of a new process to a request."""
     request = {
         **request,
         "path": os.path.abspath(path),
         "sys_path": [str(x) for x in sys.path],
     }
-    process = subprocess.Popen(
+    process: Any = subprocess.Popen(  # its pipes are there
         [sys.executable, "-I", "-S", str(_CHILD)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -112,7 +114,7 @@ def _messages(path: Path, request: dict[str, Any]) -> Iterator[tuple]:
         process.wait()
 
 
-def _received(process: subprocess.Popen) -> Iterator[tuple]:
+def _received(process: Any) -> Iterator[tuple[Any, ...]]:
     while True:
         try:
             message = _message(process.stdout)
@@ -127,7 +129,7 @@ def _received(process: subprocess.Popen) -> Iterator[tuple]:
         yield message
 
 
-def _message(stream: BinaryIO) -> tuple:
+def _message(stream: BinaryIO) -> tuple[Any, ...]:
     """Return one message, see `v73_child`; its sender is not trusted."""
     size = int.from_bytes(_exactly(stream, 8), "little")
     if size > _MOST_TEXT:
@@ -156,7 +158,7 @@ def _shape(sizes: list[Any]) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def _node(described: list[Any], stream: BinaryIO) -> tuple:
+def _node(described: list[Any], stream: BinaryIO) -> tuple[Any, ...]:
     """Return a node with its arrays, which come in the order of the text."""
     kind, *content = described
     if kind in ("array", "char"):
@@ -204,7 +206,7 @@ def _end_of(code: int) -> str:
 # Writing.
 
 
-def write(stream: BinaryIO, nodes: dict[str, tuple], compress: bool) -> None:
+def write(stream: BinaryIO, nodes: dict[str, tuple[Any, ...]], compress: bool) -> None:
     """Write variables, by name, as one MAT-file of version 7.3."""
     image = Image(stream.fileno())
     with h5py.File(image, "w", userblock_size=_USERBLOCK, libver="earliest") as file:
@@ -226,7 +228,7 @@ class _Writer:
         self.references: h5py.Group | None = None
         self.referred = 0
 
-    def put(self, group: h5py.Group, name: str, node: tuple) -> h5py.HLObject:
+    def put(self, group: h5py.Group, name: str, node: tuple[Any, ...]) -> h5py.HLObject:
         kind = node[0]
         if kind == "array":
             return self.put_array(group, name, node[1], CLASSES[node[1].dtype.name])
@@ -291,7 +293,7 @@ class _Writer:
         return self.references
 
     def put_references(
-        self, group: h5py.Group, name: str, shape: tuple[int, ...], items: list[tuple]
+        self, group: h5py.Group, name: str, shape: tuple[int, ...], items: list[tuple[Any, ...]]
     ) -> h5py.Dataset:
         references = self.put_group()
         table = np.empty(len(items), dtype=object)
@@ -301,7 +303,7 @@ class _Writer:
         table = table.reshape(shape[::-1])
         return group.create_dataset(name, data=table, dtype=h5py.ref_dtype)
 
-    def put_struct(self, group: h5py.Group, name: str, node: tuple) -> h5py.HLObject:
+    def put_struct(self, group: h5py.Group, name: str, node: tuple[Any, ...]) -> h5py.HLObject:
         _, shape, columns = node
         if not columns or 0 in shape:
             item = self.put_empty(group, name, shape, "struct")
@@ -327,7 +329,7 @@ class _Writer:
                 item.attrs.create("MATLAB_fields", names.ref, dtype=h5py.ref_dtype)
         return item
 
-    def put_sparse(self, group: h5py.Group, name: str, node: tuple) -> h5py.Group:
+    def put_sparse(self, group: h5py.Group, name: str, node: tuple[Any, ...]) -> h5py.Group:
         _, shape, data, rows, starts = node
         item = group.create_group(name)
         item.attrs["MATLAB_class"] = np.bytes_(CLASSES[data.dtype.name])

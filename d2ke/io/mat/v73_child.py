@@ -72,7 +72,7 @@ class Reader:
         self.handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         self.size = size
         self.above: list[Any] = []
-        self.empties: dict[int, tuple] = {}
+        self.empties: dict[int, tuple[Any, ...]] = {}
         self.objects = False  # whether any was read
 
     def names(self) -> list[str]:
@@ -87,7 +87,7 @@ class Reader:
             raise Damaged(f"{name} of {group.name} is a link to elsewhere")
         return group[name]
 
-    def node(self, item: Any) -> tuple:
+    def node(self, item: Any) -> tuple[Any, ...]:
         """Return what a dataset or a group holds."""
         self.nodes_left -= 1
         if self.nodes_left < 0:
@@ -187,7 +187,7 @@ class Reader:
         values = values.reshape((1,) * (2 - values.ndim) + values.shape)
         return values.T if len(shape) != 1 else values
 
-    def dataset(self, data: Any) -> tuple:
+    def dataset(self, data: Any) -> tuple[Any, ...]:
         """Return what a dataset holds."""
         kind = self.matlab_class(data)
         if self.number(data, "MATLAB_object_decode"):
@@ -242,7 +242,7 @@ class Reader:
                 raise Damaged(f"{data.name}: complex 64-bit integers are too large for complex128")
         return result
 
-    def empty(self, data: Any, kind: str | None) -> tuple:
+    def empty(self, data: Any, kind: str | None) -> tuple[Any, ...]:
         """Return an array without elements; the dataset holds its shape."""
         sizes = self.array(data).ravel() if math.prod(data.shape) <= 32 else np.zeros(0)
         if sizes.dtype.kind not in "iu" or not 2 <= len(sizes) <= 32 or (sizes > 2**62).any():
@@ -267,19 +267,19 @@ class Reader:
             return self.unreadable(data, kind)
         return "array", np.empty(shape, self.empty_dtype(data, kind))
 
-    def empty_dtype(self, item: Any, kind: str | None) -> Any:
+    def empty_dtype(self, item: Any, kind: Any) -> Any:
         """Return the dtype of numbers that are not there; only d2ke says whether complex."""
         dtype = np.dtype(_DTYPES.get(kind, "f8"))
         if self.number(item, "d2ke_complex"):
             return np.dtype(np.complex64 if dtype == np.float32 else np.complex128)
         return dtype
 
-    def references(self, data: Any) -> tuple:
+    def references(self, data: Any) -> tuple[Any, ...]:
         """Return the nodes that the references of a cell lead to."""
         table = self.array(data)
         return table.shape, [self.referred(x) for x in table.ravel(order="F")]
 
-    def plain(self, data: Any) -> tuple | None:
+    def plain(self, data: Any) -> tuple[Any, ...] | None:
         """Return the numbers or text of a dataset as nearly all are in a cell, None of others.
 
         h5py's objects take some ten times as long to make as the values to read.
@@ -298,7 +298,7 @@ class Reader:
             return None
         text = np.zeros((), f"S{size}")
         handle.read(text, kind)
-        name = text[()]
+        name: Any = text[()]
         form = _PLAIN.get(name)
         shape = data.shape
         if form is None or not shape or len(shape) > 32 or not data.get_type().equal(form[0]):
@@ -341,7 +341,7 @@ class Reader:
         alarm()
         return values
 
-    def referred(self, reference: Any) -> tuple:
+    def referred(self, reference: Any) -> tuple[Any, ...]:
         """Return what a reference leads to; all empty cells share one object."""
         if not isinstance(reference, h5py.Reference) or not reference:
             raise Damaged("a cell holds something that is no reference")
@@ -360,7 +360,7 @@ class Reader:
             self.empties[address] = node
         return node
 
-    def group(self, group: Any) -> tuple:
+    def group(self, group: Any) -> tuple[Any, ...]:
         """Return what a group holds: a sparse matrix or a struct."""
         kind = self.matlab_class(group)
         if self.attribute(group, "MATLAB_sparse") is not None:
@@ -372,7 +372,7 @@ class Reader:
             return "object", kind or "", self.struct(group)
         return self.struct(group)
 
-    def struct(self, group: Any) -> tuple:
+    def struct(self, group: Any) -> tuple[Any, ...]:
         """Return the fields of a group."""
         alarm()
         members = list(group)
@@ -436,7 +436,7 @@ class Reader:
             return (1, 1), "struct"
         return (), kind or ""
 
-    def subsystem(self) -> tuple:
+    def subsystem(self) -> tuple[Any, ...]:
         """Return the cell with what the file has of MATLAB's objects."""
         group = self.member(self.file, "#subsystem#")
         return ("cell", *self.references(self.member(group, "MCOS")))
@@ -457,7 +457,7 @@ class Reader:
             and self.matlab_class(item) is None
         )
 
-    def sparse(self, group: Any, kind: str | None) -> tuple:
+    def sparse(self, group: Any, kind: str | None) -> tuple[Any, ...]:
         """Return a sparse matrix by its three vectors."""
         rows = self.number(group, "MATLAB_sparse")
         parts = {}
@@ -481,7 +481,7 @@ class Reader:
         shape = (rows, len(parts["jc"]) - 1)
         return "sparse", shape, data, parts["ir"], parts["jc"]
 
-    def unreadable(self, item: Any, kind: str | None) -> tuple:
+    def unreadable(self, item: Any, kind: str | None) -> tuple[Any, ...]:
         """Return what says that an item is of a class that cannot be read."""
         if kind == "function_handle":
             return "unreadable", kind, "a function handle"
@@ -491,7 +491,7 @@ class Reader:
         return "unreadable", kind, "an object of a class"
 
 
-def messages(request: dict[str, Any]) -> Iterator[tuple]:
+def messages(request: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
     """Yield the answer to a request."""
     reader = Reader(request["path"])
     names = reader.names()
@@ -537,7 +537,7 @@ def reason_of(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def send(message: tuple, out: BinaryIO) -> None:
+def send(message: tuple[Any, ...], out: BinaryIO) -> None:
     """Write one message."""
     arrays: list[Any] = []
 

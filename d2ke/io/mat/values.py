@@ -58,7 +58,9 @@ _KEYWORDS = re.compile(
 # Nodes to Python.
 
 
-def to_python(node: tuple, name: str, squeeze: bool, system: Subsystem | None = None) -> Any:
+def to_python(
+    node: tuple[Any, ...], name: str, squeeze: bool, system: Subsystem | None = None
+) -> Any:
     """Return what a node stands for; `name` is where it is, as MATLAB writes it.
 
     `system` has the values of objects, which are Unreadable without.
@@ -88,7 +90,7 @@ def to_python(node: tuple, name: str, squeeze: bool, system: Subsystem | None = 
     return Unreadable(name, matlab_class, reason)
 
 
-def _arrays(items: list[tuple], squeeze: bool) -> list[Any] | None:
+def _arrays(items: list[tuple[Any, ...]], squeeze: bool) -> list[Any] | None:
     """Return the values of items that are all numbers, None of others: they need no names."""
     if not all(item[0] == "array" for item in items):
         return None
@@ -104,7 +106,7 @@ def _boxed(array: np.ndarray, squeeze: bool) -> np.ndarray:
     return np.atleast_1d(array.squeeze()) if squeeze else array
 
 
-def _struct(node: tuple, name: str, squeeze: bool, system: Subsystem | None) -> Any:
+def _struct(node: tuple[Any, ...], name: str, squeeze: bool, system: Subsystem | None) -> Any:
     _, shape, columns = node
     if shape == (1, 1):
         return {
@@ -161,7 +163,7 @@ def _text(units: np.ndarray, name: str, squeeze: bool) -> Any:
 # Python to nodes.
 
 
-def variable_nodes(data: Any) -> dict[str, tuple]:
+def variable_nodes(data: Any) -> dict[str, tuple[Any, ...]]:
     """Return the node of each variable of a dict, or raise an error that names what is wrong."""
     if not isinstance(data, Mapping):
         raise TypeError(f"data must be a dict of variables by name, got {type(data).__name__}")
@@ -174,7 +176,7 @@ def variable_nodes(data: Any) -> dict[str, tuple]:
     return nodes
 
 
-def from_python(value: Any, where: str, depth: int = 0) -> tuple:
+def from_python(value: Any, where: str, depth: int = 0) -> tuple[Any, ...]:
     """Return the node of a value; `where` names it in errors."""
     if depth > MAX_DEPTH:
         raise ValueError(f"{where[:60]}... is nested deeper than {MAX_DEPTH} levels")
@@ -220,7 +222,7 @@ def _integer(value: int, where: str) -> np.integer:
     raise ValueError(f"{where} is {value}, which no integer class of MATLAB can hold")
 
 
-def _array_node(array: np.ndarray, where: str, depth: int) -> tuple:
+def _array_node(array: np.ndarray, where: str, depth: int) -> tuple[Any, ...]:
     ndim = array.ndim
     if ndim < 2:
         array = array.reshape(1, -1)
@@ -241,9 +243,9 @@ def _array_node(array: np.ndarray, where: str, depth: int) -> tuple:
     return "array", array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
-def _struct_array_node(array: np.ndarray, where: str, depth: int, ndim: int) -> tuple:
+def _struct_array_node(array: np.ndarray, where: str, depth: int, ndim: int) -> tuple[Any, ...]:
     columns = {}
-    for field in array.dtype.names:
+    for field in array.dtype.names or ():
         _check_name(field, where, "a field")
         columns[field] = [
             from_python(item, f"{where}[{_index(i, array.shape, ndim)}][{field!r}]", depth + 1)
@@ -289,7 +291,7 @@ def _rows_of_units(array: np.ndarray, where: str, ndim: int) -> np.ndarray:
     return np.moveaxis(codes.astype(np.uint16), -1, 1)
 
 
-def _sparse_node(value: Any, where: str) -> tuple:
+def _sparse_node(value: Any, where: str) -> tuple[Any, ...]:
     if value.ndim != 2:
         raise ValueError(f"{where} is a sparse array of {value.ndim} dimensions; MATLAB has 2")
     if value.dtype.name not in ("float64", "complex128", "bool"):

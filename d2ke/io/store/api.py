@@ -68,7 +68,7 @@ needs("save_features", "64 n")
 
 
 def save_features(
-    file: str | os.PathLike,
+    file: str | os.PathLike[str],
     Z: np.ndarray,
     *,
     labels: Any = None,
@@ -212,7 +212,7 @@ needs("load_features", "b n R + 64 n", "read a part, or use open_features")
 
 
 def load_features(
-    file: str | os.PathLike, *, rows: slice | None = None, columns: slice | None = None
+    file: str | os.PathLike[str], *, rows: slice | None = None, columns: slice | None = None
 ) -> FeatureStore:
     """Read features that `save_features` wrote, or a part of them.
 

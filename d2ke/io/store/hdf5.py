@@ -95,7 +95,9 @@ class Image(io.RawIOBase):
     """
 
     def __init__(self, fd: int):
-        self._fd, self._pages, self._arrays = fd, {}, []
+        self._fd = fd
+        self._pages: dict[Any, Any] = {}
+        self._arrays: list[Any] = []
         self._at = self.size = 0
 
     def place(self, group: h5py.Group, name: str, array: np.ndarray) -> h5py.Dataset:
@@ -246,8 +248,8 @@ def get_objects(group: h5py.Group, items: slice | None = None) -> Objects:
         if name in stored
     }
     for name, values in parts.items():
-        missing = name == "values" and group.attrs.get("missing", False)
-        wrong = np.isinf if missing else lambda array: ~np.isfinite(array)
+        may_miss = name == "values" and group.attrs.get("missing", False)
+        wrong = np.isinf if may_miss else lambda array: ~np.isfinite(array)
         if values.dtype.kind == "f" and wrong(values).any():
             raise ValueError(f"{group.name} has {name} that are not finite")
     if "weights" in parts and parts["weights"].min(initial=0) < 0:

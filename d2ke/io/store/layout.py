@@ -102,7 +102,7 @@ def _put_groups(
         put_labels(store, image, labels)
     if omega is not None:
         put_objects(store.create_group("omega"), omega, image)
-    for name, values in (groups | {"versions": versions()}).items():
+    for name, values in {**groups, "versions": versions()}.items():
         put_values(store, name, values)
 
 
@@ -348,7 +348,7 @@ def _front(stream: BinaryIO) -> bytes:
     return stream.read(HEADER_BYTES)
 
 
-def _check_seal(path: Path, stream: BinaryIO, lines: re.Match, numbers: list[int]) -> None:
+def _check_seal(path: Path, stream: BinaryIO, lines: re.Match[bytes], numbers: list[int]) -> None:
     """Compare size and SHA-256 with those of the header, with (size, start, stop, ...) in it."""
     size, *places = numbers
     there = stream.seek(0, os.SEEK_END)

@@ -65,7 +65,7 @@ class FeatureFile:
     [slice(0, 2, None), slice(2, 3, None)]
     """
 
-    def __init__(self, file: str | os.PathLike):
+    def __init__(self, file: str | os.PathLike[str]):
         self.path = file_path("file", file)
         self._files = ExitStack()
         self._stream = self._files.enter_context(open_file(self.path))
@@ -252,7 +252,7 @@ class _Unchecked:
 needs("open_features", "MiB")
 
 
-def open_features(file: str | os.PathLike) -> FeatureFile:
+def open_features(file: str | os.PathLike[str]) -> FeatureFile:
     """Open a feature store to read parts of it.
 
     Parameters

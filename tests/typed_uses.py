@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What users write, with the types that mypy must find in it. It is checked and never run."""
+
+from pathlib import Path
+from typing import Any, assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import d2ke
+import d2ke.datasets
+import d2ke.io
+import matlab_compat
+from d2ke.estimators import D2KEClassifier, D2KERegressor, D2KETransformer
+
+Reals = NDArray[np.floating[Any]]
+
+
+def apart(x: str, y: str) -> float:
+    """Return a distance of a user's own."""
+    return float(abs(len(x) - len(y)))
+
+
+def objects(X: d2ke.Objects) -> None:
+    """Objects."""
+    assert_type(d2ke.pack(["ACGT", "AGGT", "TTTA"]), d2ke.Objects)
+    assert_type(len(X), int)
+    assert_type(X[:2], d2ke.Objects)
+    assert_type(X[[0, 2]], d2ke.Objects)
+    assert_type(X[np.array([True, False, True])], d2ke.Objects)
+    assert_type(X.lengths, NDArray[np.int64])
+    assert_type(X.weights, NDArray[np.float64] | None)
+    assert_type(d2ke.concatenate([X, X]), d2ke.Objects)
+    series = d2ke.random_series(16, 2, length=(3, 9), sigma=1.0, seed=0)
+    assert_type(series, d2ke.Objects)
+    rng = np.random.default_rng(0)
+    assert_type(d2ke.random_strings(64, "ACGT", length=(2, 8), seed=rng), d2ke.Objects)
+
+
+def distances(X: d2ke.Objects, omega: d2ke.Objects, room: NDArray[np.float64]) -> None:
+    """Distances: what comes back depends on where it goes."""
+    assert_type(d2ke.distance_matrix(X, omega, "levenshtein", n_threads=2, mode="prefix"), Reals)
+    assert_type(d2ke.distance_matrix(X, omega, "levenshtein", out=room), Reals)
+    with d2ke.distance_matrix(X, omega, "levenshtein", out="d.h5", max_memory="1GB") as file:
+        assert_type(file, d2ke.io.FeatureFile)
+        assert_type(file.shape, tuple[int, int])
+
+    assert_type(d2ke.distance_matrix(["a", "ab"], distance=apart), Reals)
+    alignment = d2ke.align("kitten", "sitting", "levenshtein")
+    assert_type(alignment, d2ke.Alignment)
+    assert_type(alignment.value, float)
+
+
+def features(X: d2ke.Objects, omega: d2ke.Objects, D: Reals, Z: Reals) -> None:
+    """Features."""
+    assert_type(d2ke.d2ke_embed(X, omega, distance="levenshtein", gamma=0.5), Reals)
+    assert_type(
+        d2ke.d2ke_embed(X, omega, distance=apart, gamma=1, out=Path("z.h5")), d2ke.io.FeatureFile
+    )
+    assert_type(d2ke.d2ke_features(D, gamma=0.5), Reals)
+    scaling = d2ke.Scaling.fit(Z)
+    assert_type(scaling, d2ke.Scaling)
+
+
+def neighbors(X: d2ke.Objects) -> None:
+    """Neighbours."""
+    indices, near = d2ke.nearest(X, k=2, distance="levenshtein")
+    assert_type(indices, NDArray[np.int64])
+    assert_type(near, Reals)
+    info = d2ke.nearest(X, k=2, distance="levenshtein", info=True)[2]
+    assert_type(info, d2ke.NeighborsInfo)
+    assert_type(d2ke.nearest(X, k=2, distance="levenshtein", out="near.h5"), Path)
+    assert_type(d2ke.within(X, radius=1.5, distance="levenshtein", out="near.h5"), Path)
+
+
+def models(X: d2ke.Objects, Z: Reals) -> None:
+    """Models."""
+    model = d2ke.d2ke_train([0, 1, 1], X, R=32, seed=1)
+    assert_type(model, d2ke.D2KEModel)
+    _, accuracy, decisions = d2ke.d2ke_predict(None, X, model)
+    assert_type(accuracy, float)
+    assert_type(decisions, NDArray[np.float64])
+    assert_type(d2ke.d2ke_transform(X, model), NDArray[np.float32])
+    d2ke.save_model("model.d2ke", model)
+    linear = d2ke.train(np.array([0, 1, 1]), Z, "-s 2 -c 1 -q", class_weight={0: 2.0})
+    assert_type(linear, d2ke.LinearModel)
+    found = d2ke.search(X, [0, 1, 1], distance="levenshtein", grid={"gamma": [0.1, 1.0]})
+    assert_type(found, d2ke.Search)
+
+
+def clustering(room: NDArray[np.float64]) -> None:
+    """Clustering and distances of measures."""
+    clustering = d2ke.cdsk(n_clusters=2, distances=room[:, :3])
+    assert_type(clustering, d2ke.Clustering)
+    P, Q = np.zeros((4, 2)), np.ones((5, 2))
+    assert_type(d2ke.kernel_distance(P, Q, sigma=1.0), float)
+    assert_type(d2ke.kernel_distance(P, Q, sigma="median", info=True), d2ke.KernelDistanceInfo)
+    assert_type(d2ke.kernel_coreset(P, 2, sigma=1.0), d2ke.KernelCoreset)
+
+
+def others(X: d2ke.Objects) -> None:
+    """Files, scikit-learn, MATLAB."""
+    assert_type(d2ke.io.load_mat("data.mat"), dict[str, Any])
+    assert_type(d2ke.io.read_objects("strings.csv", objects="text")[0], d2ke.Objects)
+    classifier = D2KEClassifier(64, distance="dtw", distance_params={"window": 3}, random_state=0)
+    assert_type(classifier.fit(X, [0, 1, 1]), D2KEClassifier)
+    assert_type(D2KERegressor().fit(X, [0.5, 1, 2]), D2KERegressor)
+    assert_type(D2KETransformer(R=8).fit(X), D2KETransformer)
+    assert_type(matlab_compat.dtw_c([0.0, 1.0], [0.0, 2.0]), float)
+
+
+def mistakes(X: d2ke.Objects, D: Reals, Z: Reals) -> None:
+    """Mistakes that mypy finds: each of these comments is needed, or mypy says so."""
+    d2ke.d2ke_features(D, gama=0.5)  # type: ignore[call-arg]  # misspelled
+    d2ke.nearest(X, distance="levenshtein")  # type: ignore[call-overload]  # no k
+    d2ke.d2ke_predict(None, X, Z)  # type: ignore[arg-type]  # another kind of model
