@@ -180,7 +180,7 @@ def align_jaccard(problem: PairwiseProblem, max_memory: int | None) -> dict[str,
     pairs = pairs[(pairs >= 0).any(axis=1)]
     absent = pairs[:, 0] < 0
     pairs = pairs[np.lexsort((np.where(absent, pairs[:, 1], pairs[:, 0]), absent))]
-    costs = (pairs < 0).any(axis=1).astype(np.float64)
+    costs = np.any(pairs < 0, axis=1).astype(np.float64)
     value = float(costs.sum() / len(costs)) if len(costs) else 0.0
     return {"value": value, "pairs": pairs, "costs": costs}
 

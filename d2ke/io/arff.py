@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -110,7 +111,8 @@ def read_arff(
         )
     if kind != "relational" and channels_first is not None:
         raise ValueError(f"{path}: channels_first is for relational attributes, but it has none")
-    items, classes = [], []
+    items: list[Any] = []
+    classes: list[str] = []
     for where, line in lines:
         fields = _fields(where, line, len(columns))
         if label is not None:
@@ -212,7 +214,8 @@ def _fields(where: str, line: str, count: int | None = None) -> list[tuple[str, 
     """Return the values between commas, and whether each was quoted."""
     if count is not None and line.startswith("{"):
         raise ValueError(f"{where}: sparse rows are not read")
-    fields, at = [], 0
+    fields: list[tuple[str, bool]] = []
+    at = 0
     while True:
         match = _FIELD.match(line, at)
         if match is None or not match[1]:

@@ -44,10 +44,11 @@ def pack_column(
     if not len(column):
         raise ValueError(f"{name} is empty: at least one object is needed")
     own = plain_type(column)
-    if _letters(own):
+    letters = _letters(own)
+    if letters:
         if kind == "vectors":
             raise TypeError(f"{name} is a column of {column.type}; lists of numbers are needed")
-        return pack_text(column, _letters(own), name), None
+        return pack_text(column, letters, name), None
     if not _is_list(own):
         for _ in pieces(column, name):
             pass  # a null is a better reason
@@ -103,6 +104,7 @@ def _pack_vectors(
     lists: _Lists, layout: Layout, name: str
 ) -> tuple[Objects, list[np.ndarray] | None]:
     parts, weights = lists.parts, None
+    masses: list[np.ndarray] | None = None
     if _is_weighted(parts[0].type):
         lists.check_nulls(parts, 1, name)
         weights = _numbers(lists, [part.field("weight") for part in parts], 1, f"weights of {name}")
@@ -118,8 +120,8 @@ def _pack_vectors(
     if (lengths == lengths[0]).all():
         layout.warn(name, [(int(lengths[0]), dim)])
     if weights is not None:
-        weights = np.split(weights.ravel(), lists.offsets[1:-1])
-    return adopt("vectors", values, lists.offsets, missing=layout.missing), weights
+        masses = np.split(weights.ravel(), lists.offsets[1:-1])
+    return adopt("vectors", values, lists.offsets, missing=layout.missing), masses
 
 
 def _channels(lists: _Lists, parts: list[Any], name: str) -> int:

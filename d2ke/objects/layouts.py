@@ -48,7 +48,7 @@ def _from_tslearn(items: Any, name: str) -> tuple[Any, np.ndarray, bool]:
             f"{name} has shape {items.shape} and element type {items.dtype}; layout='tslearn' is "
             "numbers (n, length, channels)"
         )
-    there = ~np.isnan(items).all(axis=2)
+    there: np.ndarray = np.any(~np.isnan(items), axis=2)
     missing = np.flatnonzero(~there.any(axis=1))
     if missing.size:
         raise ValueError(f"{name}[{missing[0]}] is NaN throughout; leave this series out")

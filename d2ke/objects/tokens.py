@@ -88,9 +88,8 @@ def index_tokens(items: Iterable[Any], total: int, name: str) -> tuple[np.ndarra
                 code = known[key] = len(known)
             codes[at] = code
             at += 1
-    alphabet, rank = sorted_alphabet(
-        [encode(key, name) if type(key) is str else key for key in known]
-    )
+    tokens: list[Any] = [encode(key, name) if type(key) is str else key for key in known]
+    alphabet, rank = sorted_alphabet(tokens)
     return alphabet, rank[codes]
 
 

@@ -57,7 +57,7 @@ def indexed(symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     alphabet = np.flatnonzero(seen) + least
     index = np.zeros(span, dtype=code_dtype(len(alphabet)))
     index[alphabet - least] = np.arange(len(alphabet))
-    codes = np.empty(len(symbols), dtype=index.dtype)
+    codes = np.empty_like(index, shape=len(symbols))
     for run in runs:
         np.take(index, symbols[run] - least, out=codes[run])
     return alphabet, codes
