@@ -63,7 +63,9 @@ def train(
     _check_places(job.out, report)
     objects, labels = job.read()
     if labels is None:
-        raise InputError(f"labels are needed (--labels): {job.file} has none")
+        raise InputError(
+            f"labels are needed: --labels says which column or variable of {job.file} holds them"
+        )
     parameters = parameters or {}
     if parameters:  # before they meet the other arguments
         distance = settings.get("distance") or usual_distance(objects.kind)
@@ -86,7 +88,10 @@ def train(
 
 @input_errors()
 def predict(
-    job: Job, model_file: str | os.PathLike[str], report: str | os.PathLike[str] | None = None
+    job: Job,
+    model_file: str | os.PathLike[str],
+    report: str | os.PathLike[str] | None = None,
+    unseen_letters: str = "refuse",
 ) -> np.ndarray:
     """Predict the labels of the objects of a file; with known labels, measure the accuracy.
 
@@ -99,6 +104,8 @@ def predict(
         What `train` wrote.
     report : path, optional
         Where to write a page about predictions for labelled objects, .html.
+    unseen_letters : {"refuse", "allow"}
+        As for `d2ke_predict`.
 
     Returns
     -------
@@ -119,7 +126,9 @@ def predict(
     if report is not None and (labels is None or not len(objects)):
         raise InputError(f"a report needs labelled objects (--labels): {job.file} has none")
     true = None if labels is None else _as_classes(labels, model)
-    predicted, accuracy, decisions = d2ke_predict(true, objects, model, **job.computing)
+    predicted, accuracy, decisions = d2ke_predict(
+        true, objects, model, unseen_letters=unseen_letters, **job.computing
+    )
     columns = {"item": np.arange(len(predicted)), "predicted": predicted}
     if true is not None:
         columns["true"] = true
@@ -144,7 +153,12 @@ def predict(
 
 
 @input_errors()
-def embed(job: Job, model_file: str | os.PathLike[str], resume: bool = False) -> tuple[int, int]:
+def embed(
+    job: Job,
+    model_file: str | os.PathLike[str],
+    resume: bool = False,
+    unseen_letters: str = "refuse",
+) -> tuple[int, int]:
     """Compute the features of the objects of a file, and write them with their labels.
 
     They go to the file by blocks of rows, so that not all of them are held.
@@ -158,6 +172,8 @@ def embed(job: Job, model_file: str | os.PathLike[str], resume: bool = False) ->
     resume : bool
         Whether an equal call that was interrupted is resumed; what is interrupted is kept then.
         Without it, a file that exists is replaced when the new one is complete.
+    unseen_letters : {"refuse", "allow"}
+        As for `d2ke_transform`.
 
     Returns
     -------
@@ -173,7 +189,8 @@ def embed(job: Job, model_file: str | os.PathLike[str], resume: bool = False) ->
     check_writable(Path(job.out))
     model = _load(model_file)
     objects, labels = job.read()
-    objects, run = model.check_objects(objects), Rows(**job.computing, client=None)
+    objects = model.check_objects(objects, unseen_letters)
+    run = Rows(**job.computing, client=None)
     out = Path(job.out)
     if resume:
         write_features(objects, model, run, out, labels=labels, resume=True).close()
@@ -208,7 +225,10 @@ def _load(file: str | os.PathLike[str]) -> D2KEModel:
     """Return a model of objects."""
     if not Path(file).is_file():
         raise InputError(f"model: there is no file {os.fspath(file)}")
-    model = load_model(file)
+    try:
+        model = load_model(file)
+    except ValueError as error:
+        raise InputError(f"{error}; the model's file comes first, then that of objects") from error
     if not isinstance(model, D2KEModel):
         raise InputError(
             f"{os.fspath(file)} is a {type(model).__name__} of features; a model that d2ke train "

@@ -46,6 +46,7 @@ def add_model_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="of labelled objects: write a page with pictures here, .html",
     )
+    _add_letters(predict)
     predict.set_defaults(run=_predict)
     embed = _command(
         commands, common, "embed", "features of the objects of a file by a model", "features.h5"
@@ -53,7 +54,18 @@ def add_model_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     embed.add_argument(
         "--resume", action="store_true", help="keep what is interrupted, and resume it"
     )
+    _add_letters(embed)
     embed.set_defaults(run=_embed)
+
+
+def _add_letters(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--unseen-letters",
+        choices=["refuse", "allow"],
+        default="refuse",
+        help="what to do with letters that no training string has: stop, or let them differ from "
+        "all of the model (default: refuse)",
+    )
 
 
 def _command(
@@ -90,10 +102,10 @@ def _train(options: argparse.Namespace) -> None:
 def _predict(options: argparse.Namespace) -> None:
     from d2ke.cli.models import predict
 
-    predict(job_of(options), options.model, options.report)
+    predict(job_of(options), options.model, options.report, options.unseen_letters)
 
 
 def _embed(options: argparse.Namespace) -> None:
     from d2ke.cli.models import embed
 
-    embed(job_of(options), options.model, options.resume)
+    embed(job_of(options), options.model, options.resume, options.unseen_letters)

@@ -6,6 +6,7 @@ What prepares the elastic distances beside DTW, and checks their parameters, is 
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -556,7 +557,11 @@ def find_distance(distance: Any) -> Distance:
             f"scipy.LowLevelCallable; got {distance!r}"
         )
     if distance not in BY_NAME:
-        raise ValueError(f"distance must be one of {', '.join(distance_names())}; got {distance!r}")
+        near = difflib.get_close_matches(distance.lower(), BY_NAME, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise ValueError(
+            f"distance must be one of {', '.join(distance_names())}; got {distance!r}{hint}"
+        )
     return BY_NAME[distance]
 
 

@@ -122,7 +122,7 @@ class D2KEModel:
             if objects.dim != self.channels and len(objects.values):
                 raise ValueError(
                     f"X has vectors of {objects.dim} dimensions (channels), but the model was "
-                    f"trained on {self.channels}"
+                    f"trained on {self.channels}{_alone(X)}"
                 )
             shortest = max(_shortest(block.distance) for block in self.blocks)
             short = np.flatnonzero(objects.lengths < shortest)
@@ -143,6 +143,12 @@ class D2KEModel:
         return self.scaling.apply(features_of(self.blocks, X, options))
 
 
+def _alone(X: Any) -> str:
+    """Return a hint for a matrix, whose rows are series of one channel."""
+    alone = isinstance(X, np.ndarray) and X.ndim == 2
+    return "; of one series give a list, [x]" if alone else ""
+
+
 def _shortest(distance: Any) -> int:
     return BY_NAME[distance].shortest if isinstance(distance, str) else 0
 
@@ -159,5 +165,6 @@ def _check_letters(objects: Objects, alphabet: np.ndarray) -> None:
         (letter,) = letters_of(objects.alphabet[code : code + 1], objects.letters)
         raise ValueError(
             f"X[{item}] has the letter {letter!r}, which no training object has; with "
-            'unseen_letters="allow" it differs from every letter of the model'
+            'unseen_letters="allow" (--unseen-letters allow) it differs from every letter of the '
+            "model"
         )

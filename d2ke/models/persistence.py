@@ -82,6 +82,12 @@ def save_model(
     >>> d2ke.load_model(io.BytesIO(file.getvalue())).R == model.R
     True
     """
+    if not isinstance(model, (D2KEModel, LinearModel, SVMModel)):
+        hint = "; save its model_" if hasattr(model, "model_") else ""
+        raise TypeError(
+            "model must be a D2KEModel, a LinearModel or an SVMModel, got "
+            f"{type(model).__name__}{hint}"
+        )
     if not isinstance(model, D2KEModel):
         linear_models.save_model(file, model)
         return

@@ -475,7 +475,10 @@ def refuse_value(values: np.ndarray, offsets: np.ndarray, wrong: np.ndarray, nam
     i = np.searchsorted(offsets, at, side="right") - 1
     value, hint = values[at, channel], ""
     if np.isnan(value):
-        hint = "; of the distances only 'dtw' takes values that are missing, with missing='arow'"
+        hint = (
+            "; distance_matrix, d2ke_embed and nearest take missing values with distance='dtw', "
+            "missing='arow'; models and files do not"
+        )
     raise ValueError(
         f"{name}[{i}] has {value} at position ({at - offsets[i]}, {channel}); every value must be "
         f"finite{hint}"

@@ -137,6 +137,16 @@ def test_unlabelled_objects(tmp_path, capsys, folder):
     assert out.read_text().startswith("item,predicted,decision EI,")
 
 
+def test_unseen_letters(tmp_path, folder):
+    put(tmp_path / "new.csv", ["sequence", "ACXT", "ACGT"])
+    files = [str(folder / "m.h5"), str(tmp_path / "new.csv")]
+    out, features = tmp_path / "labels.csv", tmp_path / "features.h5"
+    assert main(["predict", *files, "--unseen-letters", "allow", "--out", str(out)]) == 0
+    assert len(out.read_text().splitlines()) == 3
+    assert main(["embed", *files, "--unseen-letters", "allow", "--out", str(features)]) == 0
+    assert load_features(features).Z.shape[0] == 2
+
+
 def refused(capsys, *words):
     """Return the one line that a refused command prints."""
     assert main(list(map(str, words))) == 2
@@ -155,7 +165,7 @@ def test_refused_files(tmp_path, capsys, folder):
     assert "there is no file" in refused(capsys, "predict", tmp_path / "x.h5", old, "--out", out)
     put(tmp_path / "a.csv", ["sequence", "ACGT", "AC"])
     error = refused(capsys, "train", tmp_path / "a.csv", "--out", tmp_path / "m.h5")
-    assert "labels are needed (--labels)" in error
+    assert "labels are needed: --labels says which column" in error
     error = refused(capsys, "predict", model, folder / "series.npz", "--out", out)
     assert "X holds vectors, but the model was trained on strings" in error
     error = refused(capsys, "train", old, "--out", tmp_path / "m.h5", "--labels", "z")
@@ -165,6 +175,9 @@ def test_refused_files(tmp_path, capsys, folder):
     put(tmp_path / "b.csv", ["sequence,label", "ACXT,EI"])
     error = refused(capsys, "predict", model, tmp_path / "b.csv", "--out", out)
     assert "X[0] has the letter 'X'" in error
+    assert "(--unseen-letters allow)" in error
+    error = refused(capsys, "predict", old, model, "--out", out)
+    assert "the model's file comes first" in error
     assert "max_memory" in refused(
         capsys, "train", old, "--out", tmp_path / "m.h5", "--max-memory", "1000"
     )

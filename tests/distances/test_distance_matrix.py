@@ -213,6 +213,7 @@ def test_unknown_distance_lists_the_names(bad):
         d2ke.distance_matrix([[1.0]], distance=bad)
     assert all(name in str(caught.value) for name in NAMES)
     assert repr(bad) in str(caught.value)
+    assert ("(did you mean 'dtw'?)" in str(caught.value)) == bool(bad)
 
 
 @pytest.mark.parametrize("bad", [None, 3, ["dtw"], np.zeros((1, 1))])

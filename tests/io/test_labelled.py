@@ -187,7 +187,11 @@ def test_data_in_the_package():
         ("a.csv", "x,x\nAC,1\n", "the header names the column 'x' twice"),
         ("a.csv", "x,y\n", "has no rows after its header"),
         ("a.csv", "", "has no rows after its header"),
-        ("a.csv", "a,b,y\nAC,GT,1\n", "objects must name the column of strings, one of 'a', 'b'"),
+        (
+            "a.csv",
+            "a,b,y\nAC,GT,1\n",
+            "must name the column of strings, one of 'a', 'b', and labels (--labels)",
+        ),
         ("a.csv", b"x,y\nAC,1\n\xff,2\n", "line 3 is not UTF-8 text"),
         ("a.csv", 'x,y\n"AC"x,1\n', "line 2: "),
         ("a.csv", "id,v,y\n1,2,a\n1,x,a\n", "line 3, column 'v': the value is 'x', not a number"),
@@ -222,9 +226,13 @@ def test_bad_text(tmp_path, name, text, problem):
     ("values", "options", "problem"),
     [
         ({"y": [1, 2]}, {}, "has no objects: neither"),
-        ({"A": ["AC", "G"], "B": ["T", "T"]}, {}, "objects must be one of A, B"),
+        ({"A": ["AC", "G"], "B": ["T", "T"]}, {}, "objects (--objects) must be one of A, B"),
         ({"X": ["AC", "G"], "y": [1, 2, 3]}, {}, "y has 3 labels, but there are 2 objects"),
-        ({"X": ["AC", "G"], "u": [1, 2], "v": [1, 2]}, {}, "labels must be one of u, v"),
+        (
+            {"X": ["AC", "G"], "u": [1, 2], "v": [1, 2]},
+            {},
+            "labels (--labels) must be one of u, v",
+        ),
         ({"X": ["AC", "G"]}, {"labels": "z"}, "has no variable 'z' (labels); it has X"),
         ({"X": ["AC", "G"]}, {"objects": "z"}, "has no variable 'z' (objects); it has X"),
         (

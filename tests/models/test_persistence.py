@@ -4,6 +4,7 @@
 import io
 import json
 from functools import partial
+from types import SimpleNamespace
 
 import h5py
 import numpy as np
@@ -71,6 +72,13 @@ def test_file_objects_and_other_models(tmp_path):
     d2ke.save_model(tmp_path / "linear", model.linear)
     linear = d2ke.load_model(tmp_path / "linear")
     assert (linear.weights == model.linear.weights).all()
+
+
+def test_what_is_no_model_is_refused():
+    estimator = SimpleNamespace(model_=None)
+    for wrong, hint in ((estimator, "SimpleNamespace; save its model_"), ("model.h5", "str")):
+        with pytest.raises(TypeError, match=f"model must be a D2KEModel, .* got {hint}$"):
+            d2ke.save_model(io.BytesIO(), wrong)
 
 
 def test_functions_of_the_user_are_refused(tmp_path):

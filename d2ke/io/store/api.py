@@ -83,7 +83,7 @@ def save_features(
     Parameters
     ----------
     file : path
-        Written as it is named; no suffix is added.
+        Written as it is named; no suffix is added. It must not end in ``.mat``.
     Z : ndarray of float32 or float64, shape (n, R)
         The features, from `d2ke_embed` and its kin. Infinity is allowed, as it is in distances;
         NaN is not.
@@ -167,6 +167,11 @@ def save_features(
     (True, True, True)
     """
     path = file_path("file", file)
+    if path.suffix.lower() == ".mat":
+        raise ValueError(
+            f"file is an HDF5 file, which {str(path)!r} does not say; end it in .h5, or write a "
+            "MAT-file by save_mat"
+        )
     Z = _features(Z)
     if labels is not None:
         labels = _labels(labels, len(Z))

@@ -605,6 +605,11 @@ def test_other_compressions(file):
         saving(file, Z, compression=4)
 
 
+def test_a_name_of_another_format(tmp_path):
+    with pytest.raises(ValueError, match=r"end it in \.h5, or write a MAT-file by save_mat"):
+        save_features(tmp_path / "Z.mat", np.zeros((2, 2)))
+
+
 def test_missing_files_and_folders(tmp_path):
     with pytest.raises(FileNotFoundError):
         load_features(tmp_path / "none.h5")
