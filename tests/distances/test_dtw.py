@@ -115,12 +115,6 @@ def test_metres_on_the_earth():
     np.testing.assert_allclose(one([0.0, 0.0], [0.0, 90.0], sphere_radius=1.0), np.pi / 2)
 
 
-@pytest.mark.parametrize("ground", ["manhattan", "haversine"])
-def test_no_alignment_by_other_grounds(ground):
-    with pytest.raises(ValueError, match=f"align needs ground='euclidean'.*got '{ground}'"):
-        d2ke.align([[1.0, 2.0]], [[3.0, 4.0]], "dtw", ground=ground)
-
-
 @pytest.mark.parametrize("bad", [[91.0, 0.0], [0.0, 361.0], [-90.5, 10.0]])
 def test_what_is_no_place(bad):
     places = d2ke.pack([np.zeros((2, 2)), np.array([[1.0, 2.0], bad])], channels_first=False)
