@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pictures of the page Concepts: ``python docs/pictures.py`` writes them beside it.
+"""The pictures of the pages Concepts and Distances: ``python docs/pictures.py`` writes them.
 
 The data are installed with d2ke: the Japanese vowels (series) and splice (DNA strings).
 """
@@ -96,6 +96,39 @@ def random_objects():
     save(figure, "random-objects.png")
 
 
+def families():
+    """Draw what distances of each family compare in the same two objects."""
+    place = np.arange(24)
+    x = np.sin(place / 3.0)[:, None]
+    y = np.concatenate([np.zeros(3), np.sin(np.arange(24) / 3.0), [0.0]])[:, None]
+    y[14] += 3.0  # an outlier
+    rng = np.random.default_rng(0)
+    cloud, other = rng.normal(size=(9, 2)), rng.normal(size=(7, 2)) * 0.8 + [2.2, 0.6]
+    figure, axes = plt.subplots(2, 4, figsize=(13, 5.6), layout="constrained")
+    for ax, (title, name, options) in zip(
+        axes.flat,
+        (
+            ("dtw: warps freely", "dtw", {}),
+            ("msm: each step costs c", "msm", {"c": 0.5}),
+            ("erp: leaves values out, at their size", "erp", {}),
+            ("lcss: ignores what is not within epsilon", "lcss", {"epsilon": 0.3}),
+            ("frechet: the worst pair alone", "frechet", {}),
+        ),
+        strict=False,
+    ):
+        d2ke.align(x, y, name, **options).plot(ax)
+        ax.set_title(title)
+    d2ke.align("GATTACAGATA", "GCATGCATA", "levenshtein").plot(axes.flat[5])
+    axes.flat[5].set_title("levenshtein: edits letters")
+    for ax, title, name in (
+        (axes.flat[6], "mhd: each vector to its nearest", "mhd"),
+        (axes.flat[7], "emd: moves all weight", "emd"),
+    ):
+        d2ke.align(cloud, other, name).plot(ax)
+        ax.set_title(title)
+    save(figure, "families.png")
+
+
 def accuracy(y, train, test, Z):
     """Return the percentage of test labels that a linear model of the features has right."""
     Z = d2ke.Scaling.fit(Z[train], "standard").apply(Z)
@@ -152,6 +185,7 @@ if __name__ == "__main__":
     overview()
     distances()
     random_objects()
+    families()
     problem = strings()
     gammas(*problem)
     numbers(*problem)
