@@ -36,7 +36,10 @@ def test_definition(seed, dim, kernel, sigma, weighted, normalize):
     wx, wy = (
         [rng.random(len(x)) + 0.1 if weighted else np.ones(len(x)) for x in Z] for Z in (X, Y)
     )
-    packed = [d2ke.pack(Z, weights=w) if weighted else d2ke.pack(Z) for Z, w in ((X, wx), (Y, wy))]
+    packed = [
+        d2ke.pack(Z, weights=w if weighted else None, channels_first=False)
+        for Z, w in ((X, wx), (Y, wy))
+    ]
     D = d2ke.distance_matrix(*packed, "kernel", sigma=sigma, kernel=kernel, normalize=normalize)
     for i, j in np.ndindex(D.shape):
         w, v = (a / a.sum() if normalize else a for a in (wx[i], wy[j]))
