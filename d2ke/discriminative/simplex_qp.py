@@ -47,8 +47,9 @@ class SimplexSolution:
     converged: bool
 
 
-needs("simplex_qp", "c n^2", "give H as float64")
-needs("simplex_qp", {"H is not C-contiguous": "8 n^2 + c n^2"}, "give H in C order")
+# The constant is what the BLAS keeps for itself.
+needs("simplex_qp", "c n^2 + 16 MiB", "give H as float64")
+needs("simplex_qp", {"H is not C-contiguous": "8 n^2 + c n^2 + 16 MiB"}, "give H in C order")
 
 
 def simplex_qp(
