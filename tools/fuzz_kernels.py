@@ -85,7 +85,7 @@ def strings(rng, lengths):
         return ["".join(map(chr, rng.integers(low, low + size, n))) for n in lengths]
     if rng.random() < 0.3:
         words = [f"w{i}" for i in range(size)]
-        lengths[0] = max(1, lengths[0])  # without a token it would be something else
+        lengths[:1] = [max(1, n) for n in lengths[:1]]  # without a token: something else
         return [[words[i] for i in rng.integers(0, size, n)] for n in lengths]
     low = int(rng.choice([0, -5, 2**62, -(2**63)]))
     return [rng.integers(0, size, n).astype(np.int64) + low for n in lengths]
