@@ -49,6 +49,16 @@ def is_quick(config) -> bool:
 
 
 @pytest.fixture(scope="session")
+def browser() -> str:
+    """Return the path of a browser; skip without one."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.skip(f"needs a browser: none of {', '.join(names)} is installed")
+    return path
+
+
+@pytest.fixture(scope="session")
 def data_dir() -> Path:
     """Return the folder with the papers' original data files; skip the test without it."""
     folder = os.environ.get("D2KE_DATA")

@@ -454,6 +454,20 @@ def plain(series):
     return np.asarray(series, dtype=np.float64).tolist()
 
 
+# Of the elastic distances, for random examples.
+POSITIVE = st.sampled_from([0.0, 1e-3, 0.1, 0.7, 1.0, 30.0])
+ELASTIC_PARAMETERS = {
+    "msm": st.fixed_dictionaries({"c": POSITIVE, "independent": st.booleans()}),
+    "erp": st.fixed_dictionaries({"g": st.sampled_from([0.0, -1.5, 2.0])}),
+    "twe": st.fixed_dictionaries({"nu": POSITIVE, "lmbda": POSITIVE}),
+    "edr": st.fixed_dictionaries({"epsilon": POSITIVE, "normalize": st.booleans()}),
+    "lcss": st.fixed_dictionaries({"epsilon": POSITIVE}),
+    "adtw": st.fixed_dictionaries({"penalty": POSITIVE}),
+    "wdtw": st.fixed_dictionaries({"g": POSITIVE}),
+    "ddtw": st.just({}),
+    "frechet": st.just({}),
+}
+
 DISTANCES = {
     "dtw": dtw,
     "levenshtein": levenshtein,

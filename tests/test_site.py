@@ -9,7 +9,6 @@ import inspect
 import json
 import os
 import re
-import shutil
 import subprocess
 import threading
 from functools import partial
@@ -23,7 +22,6 @@ import d2ke
 import matlab_compat
 
 DOCS = Path(__file__).parent.parent / "docs"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 WIDTHS = (400, 1200)
 THEME_SAYS = ("[PST]: ", "Got invalid theme mode: .")  # that it follows the system's theme
 PAGES = {
@@ -146,15 +144,6 @@ def site():
     server.shutdown()
     server.server_close()
     thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Return the path of a browser; skip without one."""
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip(f"needs a browser: none of {', '.join(BROWSERS)} is installed")
-    return path
 
 
 @pytest.mark.parametrize("name", PAGES)

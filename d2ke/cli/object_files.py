@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke.cli.result_files import in_options
 from d2ke.experiments.session import SILENT, Session
 from d2ke.io import read_objects
 from d2ke.objects.container import Objects
@@ -65,4 +66,4 @@ def reported_warnings(session: Session) -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for text in dict.fromkeys(str(one.message) for one in caught):
-        session.report(f"warning: {text}")
+        session.report(f"warning: {in_options(text)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,14 @@ from d2ke.io.store.hdf5 import put_text, write_hdf5
 _ENDINGS = (".csv", *HDF5)
 
 
+_OPTIONS = (
+    (r"\b(objects|labels|ids|time) must\b", r"\1 (--\1) must"),
+    (r'\bunseen_letters="allow"', "--unseen-letters allow"),
+    (r"\bchannels_first=True\b", "--channels-first"),
+    (r"\bchannels_first=False\b", "--no-channels-first"),
+)
+
+
 @contextmanager
 def input_errors() -> Iterator[None]:
     """Values that are refused in here, or in a function with this decorator, are InputErrors."""
@@ -26,7 +35,14 @@ def input_errors() -> Iterator[None]:
     except InputError:
         raise
     except (MemoryError, TypeError, ValueError) as error:
-        raise InputError(str(error)) from error
+        raise InputError(in_options(str(error))) from error
+
+
+def in_options(text: str) -> str:
+    """Return a message of the library with the command's options in place of arguments."""
+    for argument, option in _OPTIONS:
+        text = re.sub(argument, option, text)
+    return text
 
 
 def check_result_file(file: Path) -> None:

@@ -134,9 +134,9 @@ def _strings_column(table: _Table, columns: Columns, taken: set[int | None]) -> 
         return left[0]
     names = ", ".join(repr(table.names[i]) for i in left) or "no column"
     raise ValueError(
-        f"{table.path}: objects (--objects) must name the column of strings, one of {names}, and "
-        "labels (--labels) that of labels, if there is one; for a long table of series, ids "
-        "(--ids) must name a column that says which series a row is of"
+        f"{table.path}: objects must name the column of strings, one of {names}, and "
+        "labels must name that of labels, if there is one; for a long table of series, ids "
+        "must name a column that says which series a row is of"
     )
 
 

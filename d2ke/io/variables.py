@@ -135,7 +135,7 @@ def _chosen(
     if labels is None:
         others = [k for k, v in values.items() if k != objects and _could_be_labels(v, n)]
         if len(others) > 1:
-            raise ValueError(f"{path}: labels (--labels) must be one of {', '.join(others)}")
+            raise ValueError(f"{path}: labels must be one of {', '.join(others)}")
         if not others:
             return result, None
         labels = others[0]
@@ -151,7 +151,7 @@ def _objects_name(path: Path, values: Mapping[str, Any]) -> str:
         if len(names) == 1 or len(usual) == 1:
             return names[0] if len(names) == 1 else usual[0]
         if names:
-            raise ValueError(f"{path}: objects (--objects) must be one of {', '.join(names)}")
+            raise ValueError(f"{path}: objects must be one of {', '.join(names)}")
     raise ValueError(
         f"{path} has no objects: neither a cell, nor an array of strings or of numbers of 2 or 3 "
         f"dimensions; it has {', '.join(values) or 'no variable'}"

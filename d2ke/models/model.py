@@ -165,6 +165,5 @@ def _check_letters(objects: Objects, alphabet: np.ndarray) -> None:
         (letter,) = letters_of(objects.alphabet[code : code + 1], objects.letters)
         raise ValueError(
             f"X[{item}] has the letter {letter!r}, which no training object has; with "
-            'unseen_letters="allow" (--unseen-letters allow) it differs from every letter of the '
-            "model"
+            'unseen_letters="allow" it differs from every letter of the model'
         )

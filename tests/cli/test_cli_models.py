@@ -175,7 +175,11 @@ def test_refused_files(tmp_path, capsys, folder):
     put(tmp_path / "b.csv", ["sequence,label", "ACXT,EI"])
     error = refused(capsys, "predict", model, tmp_path / "b.csv", "--out", out)
     assert "X[0] has the letter 'X'" in error
-    assert "(--unseen-letters allow)" in error
+    assert "with --unseen-letters allow it differs" in error
+    put(tmp_path / "c.csv", ["a,b,c", "AC,GT,1"])
+    error = refused(capsys, "train", tmp_path / "c.csv", "--out", tmp_path / "m.h5")
+    assert "objects (--objects) must name" in error
+    assert "labels (--labels) must name" in error
     error = refused(capsys, "predict", old, model, "--out", out)
     assert "the model's file comes first" in error
     assert "max_memory" in refused(

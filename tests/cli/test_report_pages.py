@@ -3,7 +3,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 from html import unescape
 
@@ -12,7 +11,6 @@ from model_file_cases import put, splice, strings_csv
 
 from d2ke.cli.main import main
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 WIDTHS = (400, 1200)
 # The page in frames of the given widths; what is measured goes to an attribute of the body.
 FRAMES = """\
@@ -41,15 +39,6 @@ window.onload = () => {{
 }};
 </script></body></html>
 """
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Return the path of a browser; skip without one."""
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip(f"needs a browser: none of {', '.join(BROWSERS)} is installed")
-    return path
 
 
 @pytest.fixture(scope="module")

@@ -13,17 +13,9 @@ import d2ke
 from d2ke.distances import checkpoints
 from d2ke.distances.registry import DISTANCES
 
-positive = st.sampled_from([0.0, 1e-3, 0.1, 0.7, 1.0, 30.0])
 PARAMETERS = {
-    "msm": st.fixed_dictionaries({"c": positive, "independent": st.just(False)}),
-    "erp": st.fixed_dictionaries({"g": st.sampled_from([0.0, -1.5, 2.0])}),
-    "twe": st.fixed_dictionaries({"nu": positive, "lmbda": positive}),
-    "edr": st.fixed_dictionaries({"epsilon": positive, "normalize": st.booleans()}),
-    "lcss": st.fixed_dictionaries({"epsilon": positive}),
-    "adtw": st.fixed_dictionaries({"penalty": positive}),
-    "wdtw": st.fixed_dictionaries({"g": positive}),
-    "ddtw": st.just({}),
-    "frechet": st.just({}),
+    **reference.ELASTIC_PARAMETERS,
+    "msm": st.fixed_dictionaries({"c": reference.POSITIVE, "independent": st.just(False)}),
     "dtw": st.just({"ground": "manhattan"}),
 }
 LEAVES_OUT = ("erp", "edr", "lcss")
@@ -101,7 +93,7 @@ def test_the_path_costs_what_the_matrix_says(isa, name, pair, window, data):
 
 
 @settings(max_examples=reference.examples(60))
-@given(pair=two_series(dims=(1,)), window=WINDOWS, c=positive)
+@given(pair=two_series(dims=(1,)), window=WINDOWS, c=reference.POSITIVE)
 def test_independent_channels(isa, pair, window, c):
     x, y = pair
     found = d2ke.align(x, y, "msm", window=window, c=c)

@@ -15,18 +15,6 @@ from d2ke.distances.registry import BY_NAME, DISTANCES, check_parameters
 # Tiny arrays, which are meant as they are.
 pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
 
-positive = st.sampled_from([0.0, 1e-3, 0.1, 0.7, 1.0, 30.0])
-PARAMETERS = {
-    "msm": st.fixed_dictionaries({"c": positive, "independent": st.booleans()}),
-    "erp": st.fixed_dictionaries({"g": st.sampled_from([0.0, -1.5, 2.0])}),
-    "twe": st.fixed_dictionaries({"nu": positive, "lmbda": positive}),
-    "edr": st.fixed_dictionaries({"epsilon": positive, "normalize": st.booleans()}),
-    "lcss": st.fixed_dictionaries({"epsilon": positive}),
-    "adtw": st.fixed_dictionaries({"penalty": positive}),
-    "wdtw": st.fixed_dictionaries({"g": positive}),
-    "ddtw": st.just({}),
-    "frechet": st.just({}),
-}
 ELASTIC = [row.name for row in DISTANCES if row.ordered and row.name != "dtw"]
 VARIANTS = [*((name, {}) for name in ELASTIC), ("msm", {"independent": False})]
 
@@ -46,7 +34,7 @@ def compare(X, Y, name, floor=0.0, **params):
     data=st.data(),
 )
 def test_reference(isa, name, pair, window, data):
-    params = data.draw(PARAMETERS[name])
+    params = data.draw(reference.ELASTIC_PARAMETERS[name])
     # What rounding leaves of sums whose terms cancel: nothing but slopes is subtracted twice.
     compare(*pair, name, floor=1e-30 if name == "ddtw" else 0.0, window=window, **params)
 
@@ -148,7 +136,7 @@ METRICS = [name for name in ELASTIC if BY_NAME[name].metric]
 @pytest.mark.parametrize("dim", [1, 2])
 @given(seed=st.integers(0, 2**32), data=st.data())
 def test_metrics(name, dim, seed, data):
-    params = data.draw(PARAMETERS[name])
+    params = data.draw(reference.ELASTIC_PARAMETERS[name])
     row = BY_NAME[name]
     rng = np.random.default_rng(seed)
     style = str(rng.choice(reference.STYLES))

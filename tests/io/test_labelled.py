@@ -190,7 +190,7 @@ def test_data_in_the_package():
         (
             "a.csv",
             "a,b,y\nAC,GT,1\n",
-            "must name the column of strings, one of 'a', 'b', and labels (--labels)",
+            "must name the column of strings, one of 'a', 'b', and labels must name that",
         ),
         ("a.csv", b"x,y\nAC,1\n\xff,2\n", "line 3 is not UTF-8 text"),
         ("a.csv", 'x,y\n"AC"x,1\n', "line 2: "),
@@ -226,12 +226,12 @@ def test_bad_text(tmp_path, name, text, problem):
     ("values", "options", "problem"),
     [
         ({"y": [1, 2]}, {}, "has no objects: neither"),
-        ({"A": ["AC", "G"], "B": ["T", "T"]}, {}, "objects (--objects) must be one of A, B"),
+        ({"A": ["AC", "G"], "B": ["T", "T"]}, {}, "objects must be one of A, B"),
         ({"X": ["AC", "G"], "y": [1, 2, 3]}, {}, "y has 3 labels, but there are 2 objects"),
         (
             {"X": ["AC", "G"], "u": [1, 2], "v": [1, 2]},
             {},
-            "labels (--labels) must be one of u, v",
+            "labels must be one of u, v",
         ),
         ({"X": ["AC", "G"]}, {"labels": "z"}, "has no variable 'z' (labels); it has X"),
         ({"X": ["AC", "G"]}, {"objects": "z"}, "has no variable 'z' (objects); it has X"),
