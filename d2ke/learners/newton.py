@@ -26,6 +26,9 @@ _FORCING, _TIGHTER = 0.3, 0.9
 # Up to so many features all products of two of them precondition the Newton step; with a large C
 # that takes a seventh of the iterations. Beyond, their squares alone, which cost next to nothing.
 MOST_DENSE = 2500
+# Share of the rows' squares from which the mean row is left out of the gradient that the
+# tolerance is relative to. Centred features with a bias have at most a half.
+_HARDLY_VARY = 0.9
 # Rows of features that stay in the cache between a product and its transposed one, and
 # groups of them whose sums are added in order: the same for any number of threads.
 _RUN_BYTES = 1 << 21
@@ -67,7 +70,9 @@ def block_newton(
         Value of one more (penalised) feature of each row, LIBLINEAR's ``-B``.
     tolerance : float
         A problem is solved when the norm of its gradient is below tolerance
-        times the share of the rarer side times the norm at w = 0 (LIBLINEAR's ``-e``).
+        times the share of the rarer side times the norm at w = 0 (LIBLINEAR's ``-e``). With more
+        than `MOST_DENSE` features that hardly vary, the part of the latter along the mean row does
+        not count: it is nearly all of the gradient, and says nothing of the differences of rows.
     start : ndarray of float64, shape (R, k) or, with bias, (R + 1, k), optional
         Where to start; at 0 by default.
     n_threads : int, optional
@@ -104,7 +109,11 @@ def block_newton(
         W = np.zeros((features.n_weights, k)) if start is None else np.array(start)
         margins = np.zeros((n, k)) if start is None else features.forward(W)
         weights = 2 * np.where(signs > 0, costs[1], costs[0]) * (signs != 0)
-        at_zero = np.linalg.norm(features.backward(weights * signs), axis=0)
+        at_zero = features.backward(weights * signs)
+        if not dense:
+            mean = features.backward(np.ones((n, 1))) / n
+            at_zero = _without_mean(at_zero, mean, products.sum() / n)
+        at_zero = np.linalg.norm(at_zero, axis=0)
         sides = (signs > 0).sum(axis=0), (signs < 0).sum(axis=0)
         rarer = np.maximum(np.minimum(*sides), 1)
         enough = tolerance * rarer / np.maximum(np.add(*sides), 1) * at_zero
@@ -143,6 +152,14 @@ def block_newton_bytes(shape: tuple[int, int], k: int, n_threads: int) -> int:
     """Return about how many bytes `block_newton` takes for k problems, beside the features."""
     sizes = block_newton_sizes(shape, k, n_threads)
     return bytes_needed("train", 'solver="block", a feature store', **sizes)
+
+
+def _without_mean(gradient: np.ndarray, mean: np.ndarray, square: float) -> np.ndarray:
+    """Leave out the part along the mean row, shape (R, 1), if it is most of the mean square."""
+    length = float(np.sum(mean**2))
+    if length <= _HARDLY_VARY * square:
+        return gradient
+    return gradient - mean * (mean.T @ gradient) / length
 
 
 def _newton_step(

@@ -75,6 +75,17 @@ def test_default_tolerance_keeps_the_labels():
     assert np.mean(d2ke.predict(y, Z, wanted)[0] == d2ke.predict(y, Z, found)[0]) > 0.998
 
 
+def test_features_that_hardly_vary_are_learned_too(monkeypatch):
+    # Features as they are, exp(-gamma d) / sqrt(R): the gradient at 0 is their mean's.
+    monkeypatch.setattr(newton, "MOST_DENSE", 0)
+    y, Z = problem(900, 64, 7, 3)
+    Z = np.exp(-0.01 * (20 + Z)) / np.sqrt(64)
+    C, options = 1e6, "-s 2 -B 1 -c 1e6 -q"
+    wanted = d2ke.train(y, Z, options + " -e 1e-7", solver="block")
+    found = d2ke.train(y, Z, options + " -e 0.01", solver="block")
+    assert_allclose(objectives(found, y, Z, C, 1), objectives(wanted, y, Z, C, 1), rtol=0.02)
+
+
 def test_same_bits_for_any_number_of_threads(monkeypatch):
     monkeypatch.setattr(newton, "_RUN_BYTES", 1 << 12)
     y, Z = problem(700, 40, 5, 2)
