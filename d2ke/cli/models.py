@@ -102,8 +102,8 @@ def predict(
     Parameters
     ----------
     job : Job
-        The objects, and the file of the result: columns item, predicted, true if labels are
-        known, and the decision values.
+        The objects, and the file of the result: columns item, id if the file has ids,
+        predicted, true if labels are known, and the decision values.
     model_file : path
         What `train` wrote.
     report : path, optional
@@ -134,7 +134,10 @@ def predict(
     predicted, accuracy, decisions = d2ke_predict(
         true, objects, model, unseen_letters=unseen_letters, **job.computing
     )
-    columns = {"item": np.arange(len(predicted)), "predicted": predicted}
+    columns = {"item": np.arange(len(predicted))}
+    if held.ids is not None:
+        columns["id"] = np.array(held.ids)
+    columns["predicted"] = predicted
     if true is not None:
         columns["true"] = true
     names = ["decision"]
