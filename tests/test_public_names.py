@@ -52,7 +52,7 @@ NAMES = {
     Block(name, distance, sampler, R, views=(), parameters=<factory>, from_omega=False)
     Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
     D2KEModel(blocks, scaling, linear, kind, channels, alphabet, letters, C, accuracy,
-        accuracy_error, largest_class, confusion, left_out, n_train, seconds)
+        accuracy_error, largest_class, confusion, left_out, n_train, seconds, columns=<factory>)
     Explanation(label, decision, offset, blocks, omegas, training_objects)
     FeatureSelection(indices, weights, q, alignment)
     KernelAlignment(rotation, translation, distance_before, distance, kappa, bound, method,

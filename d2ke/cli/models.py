@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,6 +18,7 @@ from d2ke.cli.object_files import Job, reported_warnings
 from d2ke.cli.result_files import check_result_file, input_errors, write_columns
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.experiments.session import Session
+from d2ke.io.columns import Columns
 from d2ke.learners.scores import confusion
 from d2ke.models.model import D2KEModel
 from d2ke.models.persistence import load_model, save_model
@@ -61,7 +63,8 @@ def train(
     """
     _check_hdf5(job.out)
     _check_places(job.out, report)
-    objects, labels = job.read()
+    held = job.read()
+    objects, labels = held.objects, held.labels
     if labels is None:
         raise InputError(
             f"labels are needed: --labels says which column or variable of {job.file} holds them"
@@ -75,6 +78,7 @@ def train(
         check_parameters(row, parameters)
     with reported_warnings(job.session):
         model = d2ke_train(labels, objects, **settings, **parameters, **job.computing)
+    model = replace(model, columns=held.columns.to_dict())
     save_model(job.out, model)
     job.session.report(str(model))
     job.session.report(f"model: {os.fspath(job.out)}")
@@ -98,8 +102,8 @@ def predict(
     Parameters
     ----------
     job : Job
-        The objects, and the file of the result: columns item, predicted, true if labels are
-        known, and the decision values.
+        The objects, and the file of the result: columns item, id if the file has ids,
+        predicted, true if labels are known, and the decision values.
     model_file : path
         What `train` wrote.
     report : path, optional
@@ -122,14 +126,18 @@ def predict(
     check_result_file(Path(job.out))
     _check_places(job.out, report)
     model = _load(model_file)
-    objects, labels = job.read()
+    held = job.read(Columns.of_dict(model.columns))
+    objects, labels = held.objects, held.labels
     if report is not None and (labels is None or not len(objects)):
         raise InputError(f"a report needs labelled objects (--labels): {job.file} has none")
     true = None if labels is None else _as_classes(labels, model)
     predicted, accuracy, decisions = d2ke_predict(
         true, objects, model, unseen_letters=unseen_letters, **job.computing
     )
-    columns = {"item": np.arange(len(predicted)), "predicted": predicted}
+    columns = {"item": np.arange(len(predicted))}
+    if held.ids is not None:
+        columns["id"] = np.array(held.ids)
+    columns["predicted"] = predicted
     if true is not None:
         columns["true"] = true
     names = ["decision"]
@@ -188,7 +196,8 @@ def embed(
     _check_hdf5(job.out)
     check_writable(Path(job.out))
     model = _load(model_file)
-    objects, labels = job.read()
+    held = job.read(Columns.of_dict(model.columns))
+    objects, labels = held.objects, held.labels
     objects = model.check_objects(objects, unseen_letters)
     run = Rows(**job.computing, client=None)
     out = Path(job.out)

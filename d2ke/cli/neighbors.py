@@ -88,7 +88,7 @@ def neighbors(job: Job, query: Query) -> sparse.csr_array | Path:
     check_writable(out)
     if query.distance is not None:
         find_distance(query.distance)
-    objects, _ = job.read()
+    objects = job.read().objects
     row = find_distance(query.distance or usual_distance(objects.kind))
     check_parameters(row, query.parameters)
     options = {"distance": row.name, "include_self": query.include_self, **query.parameters}

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ import numpy as np
 
 from d2ke.cli.result_files import in_options
 from d2ke.experiments.session import SILENT, Session
-from d2ke.io import read_objects
-from d2ke.objects.container import Objects
+from d2ke.io.columns import NOTHING, Columns, FileObjects
+from d2ke.io.labelled import read_file
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,10 @@ class Job:
         The objects.
     out : path
         Where the result goes.
-    columns : mapping
-        Arguments of `d2ke.io.read_objects`: objects, labels, ids, time, channels_first.
+    columns : Columns
+        Names that the command's options say.
+    channels_first : bool, optional
+        As for `d2ke.io.read_objects`.
     max_memory : int or str, optional
         Bytes that the computation may take.
     session : Session
@@ -39,7 +41,8 @@ class Job:
 
     file: str | os.PathLike[str]
     out: str | os.PathLike[str]
-    columns: Mapping[str, Any] = field(default_factory=dict)
+    columns: Columns = NOTHING
+    channels_first: bool | None = None
     max_memory: int | str | None = None
     session: Session = SILENT
 
@@ -48,15 +51,18 @@ class Job:
         """The options of functions that compute."""
         return {**self.session.computing, "max_memory": self.max_memory}
 
-    def read(self) -> tuple[Objects, np.ndarray | None]:
-        """Read the objects, and say what they are."""
+    def read(self, earlier: Columns = NOTHING) -> FileObjects:
+        """Read the objects, and say what they are.
+
+        Without names in `columns`, the `earlier` ones are used as far as the file has them.
+        """
         with reported_warnings(self.session):
-            objects, labels = read_objects(self.file, **self.columns)
+            held = read_file(self.file, self.columns, self.channels_first, earlier)
         known = "no labels"
-        if labels is not None:
-            known = f"labels of {len(np.unique(labels))} different values"
-        self.session.report(f"{Path(self.file).name}: {str(objects).strip('<>')}; {known}")
-        return objects, labels
+        if held.labels is not None:
+            known = f"labels of {len(np.unique(held.labels))} different values"
+        self.session.report(f"{Path(self.file).name}: {str(held.objects).strip('<>')}; {known}")
+        return held
 
 
 @contextmanager

@@ -151,16 +151,17 @@ def session_of(options: argparse.Namespace) -> Any:
 def job_of(options: argparse.Namespace) -> Any:
     """Return the `Job` of a command on a file of objects."""
     from d2ke.cli.object_files import Job
+    from d2ke.io.columns import Columns
 
-    names = options.objects
-    columns = {
-        "objects": names[0] if names and len(names) == 1 else names,
-        "labels": options.labels,
-        "ids": options.ids,
-        "time": options.time,
-        "channels_first": options.channels_first,
-    }
-    return Job(options.file, options.out, columns, options.max_memory, session_of(options))
+    objects = None if options.objects is None else tuple(options.objects)
+    return Job(
+        options.file,
+        options.out,
+        Columns(objects, options.labels, options.ids, options.time),
+        options.channels_first,
+        options.max_memory,
+        session_of(options),
+    )
 
 
 def _print(line: str) -> None:

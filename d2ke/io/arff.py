@@ -13,6 +13,7 @@ import numpy as np
 
 from d2ke._base.checks import file_path
 from d2ke._base.memory import needs
+from d2ke.io.columns import NOTHING, Columns, FileObjects
 from d2ke.io.text import finite_numbers, labels_of_text, lines_of
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
@@ -98,10 +99,19 @@ def read_arff(
     >>> objects, labels.tolist()
     (<2 sequences of 2-dimensional vectors, float64, lengths 3 to 3>, ['up', 'down'])
     """
+    held = parse_arff(path, Columns(labels=labels), channels_first)
+    return held.objects, held.labels
+
+
+def parse_arff(
+    path: Any, names: Columns, channels_first: bool | None, earlier: Columns = NOTHING
+) -> FileObjects:
+    """Read what `read_arff` reads; without a name of labels an `earlier` one is tried."""
     path = file_path("path", path)
     lines = ((w, line) for w, line in lines_of(path) if line and not line.startswith("%"))
     columns = _header(path, lines)
-    label = _label(path, columns, labels)
+    names = names.among([column.name for column in columns], earlier)
+    label = _label(path, columns, names.labels)
     objects, kind = _objects(path, columns, label)
     if kind == "relational" and channels_first is None:
         raise ValueError(
@@ -126,7 +136,9 @@ def read_arff(
     if not items:
         raise ValueError(f"{path} holds no objects")
     packed = pack(items, channels_first=channels_first if kind == "relational" else None)
-    return packed, None if label is None else labels_of_text(classes)
+    if label is None:
+        return FileObjects(packed, None)
+    return FileObjects(packed, labels_of_text(classes), None, Columns(labels=columns[label].name))
 
 
 def _header(path: Path, lines: Iterator[tuple[str, str]]) -> list[_Attribute]:

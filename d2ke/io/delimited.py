@@ -13,24 +13,14 @@ from pathlib import Path
 import numpy as np
 
 from d2ke._base.files import open_file
+from d2ke.io.columns import Columns, FileObjects
 from d2ke.io.text import finite_numbers, labels_of_text
-from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
 LABELS = ("label", "labels", "class", "y", "target")
 _STRINGS = ("sequence", "string", "text", "objects", "x")
 _IDS = ("id", "series", "series_id")
 _TIMES = ("time", "t", "step")
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Names of columns: of the objects or their values, the labels, the series, the time."""
-
-    objects: Sequence[str] | None = None
-    labels: str | None = None
-    ids: str | None = None
-    time: str | None = None
 
 
 @dataclass(frozen=True)
@@ -55,17 +45,21 @@ class _Table:
         lower = [own.lower() for own in self.names]
         return next((lower.index(one) for one in usual if one in lower), None)
 
+    def name(self, number: int | None) -> str | None:
+        return None if number is None else self.names[number]
+
     def column(self, number: int) -> list[str]:
         return [row[number] for row in self.rows]
 
 
-def read_delimited(path: Path, columns: Columns) -> tuple[Objects, np.ndarray | None]:
+def read_delimited(path: Path, columns: Columns, earlier: Columns) -> FileObjects:
     """Read a table with a header: a string on each row, or a vector of a series on each row.
 
     It is a long table of series if `columns.ids` is said, or if the values of a column called id,
-    series or series_id repeat.
+    series or series_id repeat. Without any name in `columns`, `earlier` names are tried.
     """
     table = _read(path)
+    columns = columns.among(table.names, earlier)
     label = table.find("labels", columns.labels, LABELS)
     ids = table.find("ids", columns.ids, _IDS)
     if ids is not None and (columns.ids or len(set(table.column(ids))) < len(table.rows)):
@@ -76,7 +70,12 @@ def read_delimited(path: Path, columns: Columns) -> tuple[Objects, np.ndarray | 
     for row, text in enumerate(table.column(number)):
         if not text:
             raise ValueError(f"{table.where(row, number)}: the string is empty")
-    return pack(table.column(number), name=str(path)), _labels(table, label, range(len(table.rows)))
+    return FileObjects(
+        pack(table.column(number), name=str(path)),
+        _labels(table, label, range(len(table.rows))),
+        None if ids is None or ids == number else table.column(ids),
+        Columns((table.names[number],), table.name(label)),
+    )
 
 
 def _read(path: Path) -> _Table:
@@ -140,9 +139,7 @@ def _strings_column(table: _Table, columns: Columns, taken: set[int | None]) -> 
     )
 
 
-def _series(
-    table: _Table, columns: Columns, ids: int, label: int | None
-) -> tuple[Objects, np.ndarray | None]:
+def _series(table: _Table, columns: Columns, ids: int, label: int | None) -> FileObjects:
     """Return the series of a long table, in the order in which they first appear."""
     time = table.find("time", columns.time, _TIMES)
     if columns.objects is None:
@@ -177,7 +174,10 @@ def _series(
                         f"{table.rows[first][label]!r} before in the series {name!r}"
                     )
     objects = pack([numbers[rows] for rows in members.values()], channels_first=False)
-    return objects, _labels(table, label, [min(rows) for rows in members.values()])
+    labels = _labels(table, label, [min(rows) for rows in members.values()])
+    objects_from = tuple(table.names[i] for i in values)
+    used = Columns(objects_from, table.name(label), table.names[ids], table.name(time))
+    return FileObjects(objects, labels, list(members), used)
 
 
 def _numbers(table: _Table, column: int) -> list[float]:

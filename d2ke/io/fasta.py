@@ -11,6 +11,7 @@ import numpy as np
 
 from d2ke._base.checks import file_path
 from d2ke._base.memory import needs
+from d2ke.io.columns import FileObjects
 from d2ke.io.text import labels_of_text, lines_of
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
@@ -61,6 +62,12 @@ def read_fasta(path: Any, *, labels: str | None = None) -> tuple[Objects, np.nda
     >>> list(objects), labels.tolist()
     (['ACGT', 'GATTA'], ['kin', 'pho'])
     """
+    held = parse_fasta(path, labels)
+    return held.objects, held.labels
+
+
+def parse_fasta(path: Any, labels: str | None) -> FileObjects:
+    """Read what `read_fasta` reads, with the first word of each header."""
     path = file_path("path", path)
     search = _search(labels)
     wheres: list[str] = []
@@ -86,14 +93,15 @@ def read_fasta(path: Any, *, labels: str | None = None) -> tuple[Objects, np.nda
         if not part:
             raise ValueError(f"{where}: the sequence {header[:40]!r} has no letters")
     objects = pack(["".join(part) for part in parts], name=str(path))
+    ids = [header.partition(" ")[0].partition("\t")[0] for header in headers]
     if labels is None and not any("|" in header for header in headers):
-        return objects, None
+        return FileObjects(objects, None, ids)
     classes = [search(header) for header in headers]
     for where, header, label in zip(wheres, headers, classes, strict=True):
         if not label:
             rule = "no field after |" if labels is None else f"no label by labels={labels!r}"
             raise ValueError(f"{where}: the header {header[:60]!r} has {rule}")
-    return objects, labels_of_text([str(label) for label in classes])
+    return FileObjects(objects, labels_of_text([str(label) for label in classes]), ids)
 
 
 def _search(pattern: str | None) -> Callable[[str], str | None]:

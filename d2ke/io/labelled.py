@@ -11,9 +11,10 @@ import numpy as np
 
 from d2ke._base.checks import file_path
 from d2ke._base.memory import needs
-from d2ke.io.arff import read_arff
-from d2ke.io.delimited import Columns, read_delimited
-from d2ke.io.fasta import read_fasta
+from d2ke.io.arff import parse_arff
+from d2ke.io.columns import NOTHING, Columns, FileObjects
+from d2ke.io.delimited import read_delimited
+from d2ke.io.fasta import parse_fasta
 from d2ke.io.text import labels_of_text
 from d2ke.io.ts import read_ts
 from d2ke.io.variables import read_hdf5, read_mat, read_npz
@@ -110,32 +111,49 @@ def read_objects(
     >>> objects, labels.tolist()
     (<2 strings over 4 letters, lengths 4 to 5>, ['coding', 'other'])
     """
+    names = (objects,) if isinstance(objects, str) else objects
+    held = read_file(file, Columns(names, labels, ids, time), channels_first)
+    return held.objects, held.labels
+
+
+def read_file(
+    file: str | os.PathLike[str],
+    columns: Columns,
+    channels_first: bool | None = None,
+    earlier: Columns = NOTHING,
+) -> FileObjects:
+    """Read what `read_objects` reads, with ids and with the names of what was read.
+
+    Where `columns` names nothing, the `earlier` names are used as far as the file has them.
+    """
     path = file_path("file", file)
     suffix = path.suffix.lower()
     if suffix not in ENDINGS:
         raise ValueError(f"{path} must end in {', '.join(ENDINGS)}")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
-    options: dict[str, Any] = {"objects": objects, "labels": labels, "ids": ids, "time": time}
-    options["channels_first"] = channels_first
+    options = {**vars(columns), "channels_first": channels_first}
+    objects = columns.objects
+    if isinstance(objects, tuple) and len(objects) == 1:
+        options["objects"] = objects[0]
     if suffix == ".ts":
         _refuse(suffix, options, ())
         series, classes, _ = read_ts(path)
-        return series, None if classes is None else labels_of_text(classes.tolist())
+        labels = None if classes is None else labels_of_text(classes.tolist())
+        return FileObjects(series, labels)
     if suffix == ".arff":
         _refuse(suffix, options, ("labels", "channels_first"))
-        return read_arff(path, labels=labels, channels_first=channels_first)
+        return parse_arff(path, columns, channels_first, earlier)
     if suffix in _TABLES:
         _refuse(suffix, options, ("objects", "labels", "ids", "time"))
-        names = [objects] if isinstance(objects, str) else objects
-        return read_delimited(path, Columns(names, labels, ids, time))
+        return read_delimited(path, columns, earlier)
     if suffix in _FASTA:
         _refuse(suffix, options, ("labels",))
-        return read_fasta(path, labels=labels)
+        return parse_fasta(path, columns.labels)
     _refuse(suffix, options, ("objects", "labels", "channels_first"))
-    if objects is not None and not isinstance(objects, str):
+    if objects is not None and options["objects"] is objects:
         raise TypeError(f"objects must name one variable of a {suffix} file, got {objects!r}")
-    return _VARIABLES[suffix](path, objects, labels, channels_first)
+    return _VARIABLES[suffix](path, columns, channels_first, earlier)
 
 
 def _refuse(suffix: str, options: dict[str, Any], known: Sequence[str]) -> None:

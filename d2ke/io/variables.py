@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from d2ke._base.files import open_file
 from d2ke._base.labels import label_array
+from d2ke.io.columns import Columns, FileObjects
 from d2ke.io.delimited import LABELS
 from d2ke.io.mat.api import load_mat, load_objects
 from d2ke.io.store.hdf5 import get_objects, get_text, group_of, part_of
@@ -22,36 +24,39 @@ from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
 _STORE = b"d2ke features "  # the first bytes of our feature stores
+_RAGGED = ("values", "offsets")
 _OBJECTS = ("x", "objects", "series", "strings", "sequences")
 
 
 def read_mat(
-    path: Path, objects: str | None, labels: str | None, channels_first: bool | None
-) -> tuple[Objects, np.ndarray | None]:
+    path: Path, columns: Columns, channels_first: bool | None, earlier: Columns
+) -> FileObjects:
     """Read a cell of strings, matrices or series, or a matrix of series of one length."""
     values = load_mat(path)
+    if len(earlier.objects or ()) == 1:
+        columns = columns.among(values, earlier)
 
     def loaded(name: str) -> Objects:
         return load_objects(path, name, channels_first=channels_first)
 
-    return _chosen(path, values, objects, labels, loaded)
+    return _chosen(path, values, columns, loaded)
 
 
 def read_npz(
-    path: Path, objects: str | None, labels: str | None, channels_first: bool | None
-) -> tuple[Objects, np.ndarray | None]:
+    path: Path, columns: Columns, channels_first: bool | None, earlier: Columns
+) -> FileObjects:
     """Read values and offsets, an array of series of one length, or an array of strings."""
     try:
         with open_file(path) as stream, np.load(stream, allow_pickle=False) as archive:
             values = {name: archive[name] for name in archive.files}
     except (ValueError, EOFError, zipfile.BadZipFile, AttributeError, TypeError) as error:
         raise ValueError(f"{path} is not a .npz file of arrays without pickles: {error}") from None
-    return _arrays(path, values, objects, labels, channels_first)
+    return _arrays(path, values, columns, channels_first, earlier)
 
 
 def read_hdf5(
-    path: Path, objects: str | None, labels: str | None, channels_first: bool | None
-) -> tuple[Objects, np.ndarray | None]:
+    path: Path, columns: Columns, channels_first: bool | None, earlier: Columns
+) -> FileObjects:
     """Read what `read_npz` reads, from datasets; or a group of objects that d2ke wrote."""
     with open_file(path) as stream:
         if stream.read(len(_STORE)) == _STORE:
@@ -63,7 +68,7 @@ def read_hdf5(
         raise ValueError(f"{path} is not an HDF5 file, or is damaged: {error}") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    return _arrays(path, values, objects, labels, channels_first)
+    return _arrays(path, values, columns, channels_first, earlier)
 
 
 def _hdf5_value(store: h5py.File, name: str) -> Any:
@@ -79,14 +84,17 @@ def _hdf5_value(store: h5py.File, name: str) -> Any:
 def _arrays(
     path: Path,
     values: dict[str, Any],
-    objects: str | None,
-    labels: str | None,
+    columns: Columns,
     channels_first: bool | None,
-) -> tuple[Objects, np.ndarray | None]:
-    if objects is None and {"values", "offsets"} <= set(values):
+    earlier: Columns,
+) -> FileObjects:
+    if len(earlier.objects or ()) == 1 or earlier.objects == _RAGGED:
+        columns = columns.among(values, earlier)
+    ragged = columns.objects in (None, _RAGGED) and set(_RAGGED) <= set(values)
+    if ragged:
         parts = values.pop("values"), values.pop("offsets")
         values["values"] = _ragged(path, *parts)
-        objects = "values"
+        columns = replace(columns, objects=("values",))
 
     def loaded(name: str) -> Objects:
         value = values[name]
@@ -97,7 +105,8 @@ def _arrays(
             return pack(value.ravel().tolist(), name=own)
         return pack(value, name=own, channels_first=channels_first if value.ndim == 3 else None)
 
-    return _chosen(path, values, objects, labels, loaded)
+    held = _chosen(path, values, columns, loaded)
+    return replace(held, columns=replace(held.columns, objects=_RAGGED)) if ragged else held
 
 
 def _ragged(path: Path, values: np.ndarray, offsets: np.ndarray) -> Objects:
@@ -115,11 +124,11 @@ def _ragged(path: Path, values: np.ndarray, offsets: np.ndarray) -> Objects:
 def _chosen(
     path: Path,
     values: Mapping[str, Any],
-    objects: str | None,
-    labels: str | None,
+    columns: Columns,
     loaded: Callable[[str], Objects],
-) -> tuple[Objects, np.ndarray | None]:
+) -> FileObjects:
     """Choose the variables by their names, else by their types where only one is of that type."""
+    objects, labels = None if columns.objects is None else columns.objects[0], columns.labels
     for argument, name in (("objects", objects), ("labels", labels)):
         if name is not None and name not in values:
             raise ValueError(
@@ -137,9 +146,10 @@ def _chosen(
         if len(others) > 1:
             raise ValueError(f"{path}: labels must be one of {', '.join(others)}")
         if not others:
-            return result, None
+            return FileObjects(result, None, None, Columns((objects,)))
         labels = others[0]
-    return result, _label_values(path, labels, values[labels], n)
+    known = _label_values(path, labels, values[labels], n)
+    return FileObjects(result, known, None, Columns((objects,), labels))
 
 
 def _objects_name(path: Path, values: Mapping[str, Any]) -> str:

@@ -55,6 +55,9 @@ class D2KEModel:
         Number of training objects.
     seconds : mapping of str to float
         Time by stage.
+    columns : mapping
+        Names of the columns or variables of the file that `d2ke train` read: objects (a list),
+        labels, ids, time, as far as there are any. Empty for a model of `d2ke_train`.
     """
 
     blocks: tuple[FittedBlock, ...]
@@ -72,6 +75,7 @@ class D2KEModel:
     left_out: tuple[str, ...]
     n_train: int
     seconds: Mapping[str, float]
+    columns: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def classes(self) -> np.ndarray | None:

@@ -22,6 +22,7 @@ from d2ke._base.files import atomic_write, lists_to_tuples, open_file
 from d2ke._base.memory import needs
 from d2ke.distances.registry import check_parameters, find_distance
 from d2ke.embedding.scaling import Scaling
+from d2ke.io.columns import Columns
 from d2ke.io.store.hdf5 import (
     HEADER_BYTES,
     get_objects,
@@ -110,6 +111,9 @@ def _write(store: h5py.File, model: D2KEModel) -> None:
         store.attrs[name] = "" if value is None else value
     store.attrs["left_out"] = json.dumps(model.left_out)
     store.attrs["seconds"] = json.dumps(dict(model.seconds))
+    if model.columns:  # no attribute, which could not hold the names of many columns
+        text = json.dumps(Columns.of_dict(model.columns).to_dict()).encode()
+        store["columns"] = np.frombuffer(text, np.uint8)
     if model.alphabet is not None:
         store["alphabet"] = model.alphabet
     if model.confusion is not None:
@@ -248,8 +252,17 @@ def _model(store: h5py.File) -> D2KEModel:
         confusion=part_of(store, "confusion")[()] if "confusion" in store else None,
         left_out=lists_to_tuples(json.loads(store.attrs["left_out"])),
         seconds=json.loads(store.attrs["seconds"]),
+        columns=_columns(store),
         **values,
     )
+
+
+def _columns(store: h5py.File) -> dict[str, Any]:
+    """Return the names of columns or variables; older files and models of arrays have none."""
+    if "columns" not in store:
+        return {}
+    text = part_of(store, "columns")[()].tobytes().decode()
+    return Columns.of_dict(json.loads(text)).to_dict()
 
 
 def _as_json(value: Any) -> Any:

@@ -134,7 +134,7 @@ def test_unlabelled_objects(tmp_path, capsys, folder):
     words = [str(folder / "m.h5"), str(tmp_path / "new.fasta"), "--out", str(out)]
     assert main(["predict", *words]) == 0
     assert "accuracy" not in capsys.readouterr().out
-    assert out.read_text().startswith("item,predicted,decision EI,")
+    assert out.read_text().startswith("item,id,predicted,decision EI,")
 
 
 def test_unseen_letters(tmp_path, folder):

@@ -3,6 +3,7 @@
 
 import io
 import json
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -61,6 +62,27 @@ def test_vectors(distance, tmp_path):
         assert one.from_omega == other.from_omega
     one, other = (d2ke.d2ke_predict(None, X, m)[2] for m in (model, again))
     assert one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"objects": ["wörd"], "labels": "y"},
+        {"objects": [f"column {i}" for i in range(9999)], "ids": "id", "time": "t"},
+        {"labels": "y"},
+    ],
+)
+def test_names_of_columns(columns, tmp_path):
+    plain = d2ke.d2ke_train(LABELS["int"], X_STRINGS, R=40)
+    model = replace(plain, columns=columns)
+    again = through_a_file(model, tmp_path / "m.h5")
+    assert again.columns == columns
+    one, other = (d2ke.d2ke_predict(None, X_STRINGS, m)[2] for m in (plain, again))
+    assert one.tobytes() == other.tobytes()
+    # A model of arrays has no such record, as files of earlier versions have none.
+    assert through_a_file(plain, tmp_path / "m.h5").columns == {}
+    with h5py.File(tmp_path / "m.h5") as store:
+        assert "columns" not in store
 
 
 def test_file_objects_and_other_models(tmp_path):
@@ -124,6 +146,10 @@ def _set(store, name, value):
     store[name] = value
 
 
+def _columns(store, value):
+    store["columns"] = np.frombuffer(json.dumps(value).encode(), np.uint8)
+
+
 DAMAGE = {
     "no block": lambda s: s.__delitem__("block0"),
     "more blocks": lambda s: s.attrs.__setitem__("blocks", 2),
@@ -139,6 +165,10 @@ DAMAGE = {
     "offsets beyond": lambda s: s["block0/omega/offsets"].__setitem__(-1, 10**9),
     "no alphabet": lambda s: s.__delitem__("alphabet"),
     "a group for an array": lambda s: (s.__delitem__("sd"), s.create_group("sd")),
+    "columns of numbers": lambda s: _columns(s, {"objects": [1]}),
+    "columns that are no list": lambda s: _columns(s, {"objects": "ab"}),
+    "columns of another name": lambda s: _columns(s, {"weights": "w"}),
+    "columns without names": lambda s: _columns(s, ["a"]),
     "wide labels": lambda s: s["linear/classes"].attrs.__setitem__("width", 2**40),
 }
 

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Objects of a file, with the names of the columns or variables that they were read from."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from d2ke.objects.container import Objects
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of columns or variables: of the objects or their values, the labels, ids, the time."""
+
+    objects: Sequence[str] | None = None
+    labels: str | None = None
+    ids: str | None = None
+    time: str | None = None
+
+    def among(self, names: Container[str], earlier: Columns) -> Columns:
+        """Return itself; or, if it names nothing, the earlier names as far as a file has them.
+
+        Earlier names are used if the file has all of them but for the labels.
+        """
+        needed = (*(earlier.objects or ()), earlier.ids, earlier.time)
+        if self != NOTHING or any(name not in names for name in needed if name is not None):
+            return self
+        return earlier if earlier.labels in names else replace(earlier, labels=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the names that are not None, objects as a list."""
+        values = {**vars(self), "objects": None if self.objects is None else list(self.objects)}
+        return {name: value for name, value in values.items() if value is not None}
+
+    @classmethod
+    def of_dict(cls, values: Any) -> Columns:
+        """Return what `to_dict` gave, or raise."""
+        if not isinstance(values, Mapping):
+            raise TypeError(f"names of columns must be a mapping, got {type(values).__name__}")
+        columns = cls(**values)
+        objects = [] if columns.objects is None else columns.objects
+        others = [name for name in (columns.labels, columns.ids, columns.time) if name is not None]
+        if not isinstance(objects, list) or not all(type(n) is str for n in [*objects, *others]):
+            raise TypeError("names of columns must be strings, those of objects in a list")
+        return replace(columns, objects=tuple(objects) or None)
+
+
+NOTHING = Columns()
+
+
+@dataclass(frozen=True, eq=False)
+class FileObjects:
+    """What a file holds.
+
+    Attributes
+    ----------
+    objects : Objects
+        The n objects.
+    labels : ndarray of shape (n,), or None
+        Their labels.
+    ids : list of str, or None
+        Their names in the file: ids of series, or the first words of headers.
+    columns : Columns
+        Where they were read, in files of named columns or variables.
+    """
+
+    objects: Objects
+    labels: np.ndarray | None
+    ids: list[str] | None = None
+    columns: Columns = NOTHING
