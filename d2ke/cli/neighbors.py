@@ -10,17 +10,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from d2ke._base.files import atomic_write, check_writable
 from d2ke.cli.matrix_files import InputError
 from d2ke.cli.object_files import Job, reported_warnings
-from d2ke.cli.result_files import input_errors
+from d2ke.cli.result_files import input_errors, write_columns
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.neighbors.graph import neighbor_graph
 from d2ke.neighbors.search import nearest, within
 
-_ENDINGS = ".npz", ".h5"
+_ENDINGS = ".npz", ".h5", ".csv"
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def neighbors(job: Job, query: Query) -> sparse.csr_array | Path:
     Parameters
     ----------
     job : Job
-        The objects, and the file of the graph, .npz or .h5.
+        The objects, and the file of the graph, .npz, .h5 or .csv.
     query : Query
         Which neighbours, and by which distance.
 
@@ -82,8 +83,8 @@ def neighbors(job: Job, query: Query) -> sparse.csr_array | Path:
     """
     out = Path(job.out)
     if out.suffix not in _ENDINGS:
-        raise InputError(f"out must end in {' or '.join(_ENDINGS)}, got {os.fspath(job.out)!r}")
-    if query.resume and out.suffix == ".npz":
+        raise InputError(f"out must end in {', '.join(_ENDINGS)}, got {os.fspath(job.out)!r}")
+    if query.resume and out.suffix != ".h5":
         raise InputError(f"resume is for files that end in .h5, got {os.fspath(job.out)!r}")
     check_writable(out)
     if query.distance is not None:
@@ -109,7 +110,17 @@ def neighbors(job: Job, query: Query) -> sparse.csr_array | Path:
         f"computed ({share:.1f} %)"
     )
     if not isinstance(graph, Path):
-        with atomic_write(out) as stream:
-            sparse.save_npz(stream, graph)
+        _write(out, graph)
     job.session.report(f"graph: {os.fspath(job.out)}")
     return graph
+
+
+def _write(out: Path, graph: sparse.csr_array) -> None:
+    """Write a graph as a matrix, or as a table of its entries by rows."""
+    if out.suffix == ".csv":
+        items = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+        columns = {"item": items, "neighbor": graph.indices, "distance": graph.data}
+        write_columns(out, columns)
+        return
+    with atomic_write(out) as stream:
+        sparse.save_npz(stream, graph)

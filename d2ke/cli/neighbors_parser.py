@@ -13,11 +13,13 @@ The nearest objects of each object in a file, or those within a radius, exactly:
 of their distances, as scipy.sparse.load_npz reads it. Each row has the nearest first. Distances
 of 0 are stored entries; what is not stored is no neighbour. A file that ends in .h5 is written by
 blocks of rows, is resumed after a kill, and may be larger than memory; d2ke.load_neighbors reads
-it, and rows of --radius are sorted by index there.
+it, and rows of --radius are sorted by index there. A .csv file has a row for each neighbour: item,
+neighbor, distance, with items counted from 0.
 """
 _EXAMPLES = """\
 examples:
   d2ke neighbors genes.fasta --k 15 --out graph.npz
+  d2ke neighbors genes.fasta --k 15 --out graph.csv
   d2ke neighbors words.csv --radius 2 --include-self --out graph.npz
   d2ke neighbors reads.fasta --radius 10 --out graph.h5 --resume
   d2ke neighbors gestures.ts --k 5 --distance dtw --parameter window=10 --out graph.npz
@@ -36,7 +38,7 @@ def add_neighbors_command(commands: Any, common: argparse.ArgumentParser) -> Non
     )
     add = parser.add_argument
     add("file", metavar="FILE", help="the objects")
-    add("--out", required=True, metavar="FILE", help="where to write, .npz or .h5")
+    add("--out", required=True, metavar="FILE", help="where to write, .npz, .h5 or .csv")
     kind = parser.add_mutually_exclusive_group(required=True).add_argument
     kind("--k", type=positive, metavar="K", help="the K nearest others of each object")
     kind("--radius", type=radius, metavar="R", help="all others at distances up to R")

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from d2ke._base.files import write_file
+from d2ke._base.files import atomic_write
 from d2ke.cli.matrix_files import HDF5, InputError
 from d2ke.io.store.hdf5 import put_text, write_hdf5
 
 _ENDINGS = (".csv", *HDF5)
-
+_ROWS = 2**16  # of a table, in text at a time
 
 _OPTIONS = (
     (r"\b(objects|labels|ids|time) must\b", r"\1 (--\1) must"),
@@ -61,8 +61,12 @@ def write_columns(file: Path, columns: Mapping[str, np.ndarray]) -> None:
                 else:
                     store[name] = values
         return
-    content = io.StringIO()
-    writer = csv.writer(content, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
-    write_file(file, content.getvalue().encode())
+    n = max(map(len, columns.values()), default=0)
+    with atomic_write(file) as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        for start in range(0, n, _ROWS):
+            parts = (values[start : start + _ROWS].tolist() for values in columns.values())
+            writer.writerows(zip(*parts, strict=True))
+        text.detach()

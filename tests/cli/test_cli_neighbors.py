@@ -21,7 +21,7 @@ from model_file_cases import (
 from scipy import sparse
 
 import d2ke
-from d2ke.cli import neighbors
+from d2ke.cli import neighbors, result_files
 from d2ke.cli.main import main
 
 WORDS = ["kitten", "mitten", "kitten", "sitting", "fitting", "cat", "knitting"]
@@ -129,14 +129,35 @@ def test_a_file_that_is_resumed(tmp_path, capsys, option, value):
     assert "graph.h5 exists already" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("option", "value"), [("k", 3), ("radius", 2), ("radius", 0)])
+def test_tables_have_the_rows_of_the_graph(tmp_path, capsys, monkeypatch, option, value):
+    monkeypatch.setattr(result_files, "_ROWS", 4)
+    for name, distance in (("words.csv", "levenshtein"), ("numbers.npz", "dtw")):
+        file, out, table = tmp_path / name, tmp_path / "graph.npz", tmp_path / "graph.csv"
+        if name == "words.csv":
+            put(file, ["string", *WORDS])
+        else:
+            np.savez(file, X=np.random.default_rng(0).normal(size=(9, 5)))
+        for place in (out, table):
+            done(capsys, file, f"--{option}", value, "--distance", distance, "--out", place)
+        head, *lines = table.read_text().splitlines()
+        assert head == "item,neighbor,distance"
+        read = [(int(i), int(j), float(d)) for i, j, d in (line.split(",") for line in lines)]
+        rows = enumerate(rows_of(out))
+        assert read == [(i, j, d) for i, row in rows for d, j in row]
+
+
 def test_refused(tmp_path, capsys):
     file, out = tmp_path / "words.csv", tmp_path / "graph.npz"
     put(file, ["string", *WORDS[:5]])
     words = [file, "--out", out, "--k", 1]
-    assert "out must end in .npz or .h5, got" in refused(
+    assert "out must end in .npz, .h5, .csv, got" in refused(
         capsys, file, "--k", 1, "--out", tmp_path / "g.txt"
     )
     assert "resume is for files that end in .h5" in refused(capsys, *words, "--resume")
+    words[2] = tmp_path / "graph.csv"
+    assert "resume is for files that end in .h5" in refused(capsys, *words, "--resume")
+    words[2] = out
     assert "k is 5, but X has 5 objects" in refused(capsys, file, "--k", 5, "--out", out)
     assert "'nix'" in refused(capsys, *words, "--distance", "nix")
     assert "X holds strings" in refused(capsys, *words, "--distance", "dtw")
