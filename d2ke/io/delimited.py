@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -32,6 +33,13 @@ class Columns:
     ids: str | None = None
     time: str | None = None
 
+    @property
+    def said(self) -> list[tuple[str, str]]:
+        """The arguments that name a column, and the names."""
+        named = [("objects", name) for name in self.objects or ()]
+        named += [("labels", self.labels), ("ids", self.ids), ("time", self.time)]
+        return [(argument, name) for argument, name in named if name is not None]
+
 
 @dataclass(frozen=True)
 class _Table:
@@ -39,12 +47,13 @@ class _Table:
     names: list[str]
     rows: list[list[str]]
     lines: list[int]
+    taken: set[str]  # columns that arguments name
 
     def where(self, row: int, column: int) -> str:
         return f"{self.path}, line {self.lines[row]}, column {self.names[column]!r}"
 
     def find(self, argument: str, name: str | None, usual: Sequence[str] = ()) -> int | None:
-        """Return the number of a column by its name, or of the first with a usual name."""
+        """Return the number of a column by its name, or of the first other with a usual name."""
         if name is not None:
             if name not in self.names:
                 raise ValueError(
@@ -52,7 +61,7 @@ class _Table:
                     f"{', '.join(map(repr, self.names))}"
                 )
             return self.names.index(name)
-        lower = [own.lower() for own in self.names]
+        lower = [None if own in self.taken else own.lower() for own in self.names]
         return next((lower.index(one) for one in usual if one in lower), None)
 
     def column(self, number: int) -> list[str]:
@@ -65,7 +74,8 @@ def read_delimited(path: Path, columns: Columns) -> tuple[Objects, np.ndarray | 
     It is a long table of series if `columns.ids` is said, or if the values of a column called id,
     series or series_id repeat.
     """
-    table = _read(path)
+    _refuse_shared(path, columns)
+    table = _read(path, columns)
     label = table.find("labels", columns.labels, LABELS)
     ids = table.find("ids", columns.ids, _IDS)
     if ids is not None and (columns.ids or len(set(table.column(ids))) < len(table.rows)):
@@ -79,7 +89,15 @@ def read_delimited(path: Path, columns: Columns) -> tuple[Objects, np.ndarray | 
     return pack(table.column(number), name=str(path)), _labels(table, label, range(len(table.rows)))
 
 
-def _read(path: Path) -> _Table:
+def _refuse_shared(path: Path, columns: Columns) -> None:
+    """Refuse one column for two arguments."""
+    for i, (argument, name) in enumerate(columns.said):
+        for other, before in columns.said[:i]:
+            if before == name:
+                raise ValueError(f"{path}: {other} and {argument} name the same column, {name!r}")
+
+
+def _read(path: Path, columns: Columns) -> _Table:
     with open_file(path) as stream:
         content = stream.read()
     try:
@@ -88,10 +106,13 @@ def _read(path: Path) -> _Table:
         line = content[: error.start].count(b"\n") + 1
         raise ValueError(f"{path}, line {line} is not UTF-8 text: {error}") from None
     first = text.partition("\n")[0]
-    mark = "\t" if path.suffix == ".tsv" else ";" if ";" in first and "," not in first else ","
+    mark = ";" if ";" in first and "," not in first else ","
+    if path.suffix.lower() == ".tsv":
+        mark = "\t"
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
     names: list[str] = []
     rows, lines = [], []
+    limit = csv.field_size_limit(sys.maxsize)  # a string may be long
     try:
         for fields in reader:
             fields = [field.strip() for field in fields]
@@ -109,12 +130,14 @@ def _read(path: Path) -> _Table:
             lines.append(reader.line_num)
     except csv.Error as error:
         raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
+    finally:
+        csv.field_size_limit(limit)
     twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
     if twice is not None:
         raise ValueError(f"{path}: the header names the column {twice!r} twice")
     if not rows:
         raise ValueError(f"{path} has no rows after its header")
-    return _Table(path, names, rows, lines)
+    return _Table(path, names, rows, lines, {name for _, name in columns.said})
 
 
 def _strings_column(table: _Table, columns: Columns, taken: set[int | None]) -> int:
@@ -156,6 +179,8 @@ def _series(
         numbers[:, j] = _numbers(table, number)
     members: dict[str, list[int]] = {}
     for row, name in enumerate(table.column(ids)):
+        if not name:
+            raise ValueError(f"{table.where(row, ids)}: it is empty; it must name a series")
         members.setdefault(name, []).append(row)
     if time is not None:
         times = _numbers(table, time)

@@ -118,6 +118,9 @@ def read_objects(
         raise FileNotFoundError(f"there is no file {path}")
     options: dict[str, Any] = {"objects": objects, "labels": labels, "ids": ids, "time": time}
     options["channels_first"] = channels_first
+    for name in ("labels", "ids", "time"):
+        if options[name] is not None and not isinstance(options[name], str):
+            raise TypeError(f"{name} must be a string, got {options[name]!r}")
     if suffix == ".ts":
         _refuse(suffix, options, ())
         series, classes, _ = read_ts(path)
@@ -128,6 +131,10 @@ def read_objects(
     if suffix in _TABLES:
         _refuse(suffix, options, ("objects", "labels", "ids", "time"))
         names = [objects] if isinstance(objects, str) else objects
+        if names is not None and (
+            not isinstance(names, (list, tuple)) or any(not isinstance(n, str) for n in names)
+        ):
+            raise TypeError(f"objects must be the name of a column, or a list, got {objects!r}")
         return read_delimited(path, Columns(names, labels, ids, time))
     if suffix in _FASTA:
         _refuse(suffix, options, ("labels",))
