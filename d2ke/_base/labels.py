@@ -128,7 +128,8 @@ def check_classes(classes: np.ndarray) -> None:
         or classes.dtype.kind not in LABEL_KINDS
     ):
         raise ValueError("classes must be a one-dimensional array of labels")
-    if classes.dtype.kind == "U" and (classes.view(np.uint32) > _LAST_LETTER).any():
+    native = classes if classes.dtype.isnative else classes.byteswap()
+    if classes.dtype.kind == "U" and (native.view(np.uint32) > _LAST_LETTER).any():
         raise ValueError("classes have letters beyond U+10FFFF")
     if len(classes) < 2 or not (classes[:-1] < classes[1:]).all():
         raise ValueError("classes must be at least two distinct labels in ascending order")

@@ -332,3 +332,38 @@ def test_series_without_a_name(tmp_path):
     path = put(tmp_path / "a.csv", "id,v\n1,1\n,2\n1,3\n")
     with pytest.raises(ValueError, match="line 3, column 'id': it is empty"):
         read_objects(path)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "problem"),
+    [
+        (
+            {"values": np.ones((3, 2)), "offsets": np.array([0, 3, 2, 3], np.uint64)},
+            {},
+            "offsets must be integers from 0",
+        ),
+        ({"values": 3.0, "offsets": [0, 3]}, {}, "values must be an array of rows"),
+        (
+            {"X": np.array(["AC", "G"])},
+            {"objects": "X", "labels": "X"},
+            "objects and labels name the same variable, 'X'",
+        ),
+    ],
+)
+def test_wrong_arrays(tmp_path, values, options, problem):
+    file = tmp_path / "a.npz"
+    np.savez(file, **values)
+    with pytest.raises(ValueError, match=f"a.npz: {problem}"):
+        read_objects(file, **options)
+
+
+def test_links_and_single_texts_of_hdf5(tmp_path):
+    file = tmp_path / "a.h5"
+    with h5py.File(file, "w") as store:
+        store["title"] = "one text"
+        store["X"] = STRINGS
+    assert list(read_objects(file, objects="X")[0]) == STRINGS
+    with h5py.File(file, "a") as store:
+        store["lost"] = h5py.SoftLink("/nowhere")
+    with pytest.raises(ValueError, match=r"a\.h5: lost is a link to nothing that can be read"):
+        read_objects(file)

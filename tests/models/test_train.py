@@ -403,3 +403,23 @@ def test_one_block_is_no_list():
     block = d2ke.Block("a", "levenshtein", segments, 8)
     with pytest.raises(TypeError, match="blocks must be a list of Block, got Block"):
         d2ke.d2ke_train([0, 1] * 10, STRINGS, blocks=block)
+
+
+def test_explain_strings_of_integers():
+    X = d2ke.pack([[1, -5, 1], [7, 7]] * 10, kind="strings")
+    model = d2ke.d2ke_train([0, 1] * 10, X, R=8)
+    assert d2ke.d2ke_explain(X[0], model).label == 0
+    assert d2ke.d2ke_explain([7, 7], model).label == 1
+
+
+def test_explain_blocks_of_one_name():
+    block = d2ke.Block("a", "levenshtein", segments, 8)
+    model = d2ke.d2ke_train([0, 1] * 10, STRINGS, blocks=[block, block])
+    why = d2ke.d2ke_explain("ababa", model)
+    assert why.offset + sum(why.blocks.values()) == pytest.approx(why.decision, abs=1e-9)
+
+
+def test_explain_names_its_argument():
+    model = d2ke.d2ke_train([0, 1] * 10, STRINGS, R=8)
+    with pytest.raises(TypeError, match=r"x\[0\] is None"):
+        d2ke.d2ke_explain(None, model)
