@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+_LABELS = (bool, int, float, str, bytes, np.generic)
 _NUMERIC = "biuf"
 _LAST_LETTER = 0x10FFFF
 LABEL_KINDS = {"b": "booleans", "i": "integers", "u": "integers", "f": "floats", "U": "strings",
@@ -25,7 +27,9 @@ def label_array(name: str, y: Any) -> np.ndarray:
     """
     if np.ma.isMaskedArray(y):
         raise TypeError(f"{name} must not be a masked array: the mask would be lost")
-    if isinstance(y, np.ndarray) and y.dtype.kind != "O":
+    if isinstance(y, (Mapping, set, frozenset)):
+        raise TypeError(f"{name} must be a sequence of labels, got a {type(y).__name__}")
+    if isinstance(y, np.ndarray) and y.dtype.kind not in "OT":
         labels = y
     else:
         if not isinstance(y, np.ndarray) and hasattr(y, "__array__"):
@@ -40,7 +44,7 @@ def label_array(name: str, y: Any) -> np.ndarray:
         if not values:
             labels = labels.astype(np.int64)
         if labels.ndim == 1:
-            _check_unchanged(name, values, labels)
+            check_unchanged(name, values, labels)
     if labels.ndim != 1:
         raise ValueError(
             f"{name} must be one-dimensional, got shape {labels.shape}; {name}.ravel() makes it so"
@@ -58,10 +62,14 @@ def label_array(name: str, y: Any) -> np.ndarray:
     return labels
 
 
-def _check_unchanged(name: str, values: list[Any], labels: np.ndarray) -> None:
+def check_unchanged(name: str, values: Sequence[Any], labels: np.ndarray) -> None:
     """Refuse a list whose values numpy changed on the way (["a", 1], [2**63, -1], "a" with NUL)."""
     if labels.dtype.kind == "O":
-        raise TypeError(f"{name} must hold booleans, integers, floats or strings of one type")
+        wrong = next((i for i, one in enumerate(values) if not isinstance(one, _LABELS)), None)
+        where = "" if wrong is None else f"; {name}[{wrong}] is {values[wrong]!r}"
+        raise TypeError(
+            f"{name} must hold booleans, integers, floats or strings of one type{where}"
+        )
     for index, (value, label) in enumerate(zip(values, labels.tolist(), strict=True)):
         # NaN differs from itself; the check of finiteness names it.
         if value != label and value == value:
@@ -120,7 +128,8 @@ def check_classes(classes: np.ndarray) -> None:
         or classes.dtype.kind not in LABEL_KINDS
     ):
         raise ValueError("classes must be a one-dimensional array of labels")
-    if classes.dtype.kind == "U" and (classes.view(np.uint32) > _LAST_LETTER).any():
+    native = classes if classes.dtype.isnative else classes.byteswap()
+    if classes.dtype.kind == "U" and (native.view(np.uint32) > _LAST_LETTER).any():
         raise ValueError("classes have letters beyond U+10FFFF")
     if len(classes) < 2 or not (classes[:-1] < classes[1:]).all():
         raise ValueError("classes must be at least two distinct labels in ascending order")

@@ -15,7 +15,7 @@ from d2ke._base.checks import generator, integer
 from d2ke._base.files import check_writable
 from d2ke.cli.map_picture import Panel, check_picture_file, coordinates, draw, matched
 from d2ke.cli.matrix_files import InputError
-from d2ke.cli.result_files import check_result_file, input_errors, write_columns
+from d2ke.cli.result_files import check_apart, check_result_file, input_errors, write_columns
 from d2ke.cli.similarities import Input, Similarities, read_similarities
 from d2ke.discriminative.cdsk import Clustering, cdsk
 from d2ke.discriminative.lpdsk import Propagation, lpdsk
@@ -60,7 +60,11 @@ class Job:
             check_picture_file(Path(self.picture))
         if self.out is not None:
             check_result_file(Path(self.out))
-        for file in (self.picture, self.out, self.input.save_features):
+        results = {
+            "picture": self.picture, "out": self.out, "save_features": self.input.save_features,
+        }  # fmt: skip
+        check_apart(results, {"the input": self.input.source})
+        for file in results.values():
             if file is not None:
                 check_writable(Path(file))
         data = read_similarities(self.input, purpose, self.session)

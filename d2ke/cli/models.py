@@ -15,7 +15,7 @@ import numpy as np
 from d2ke._base.files import check_writable
 from d2ke.cli.matrix_files import HDF5, InputError
 from d2ke.cli.object_files import Job, reported_warnings
-from d2ke.cli.result_files import check_result_file, input_errors, write_columns
+from d2ke.cli.result_files import check_apart, check_result_file, input_errors, write_columns
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.experiments.session import Session
 from d2ke.io.columns import Columns
@@ -62,6 +62,7 @@ def train(
         Without matplotlib, if a report is wanted.
     """
     _check_hdf5(job.out)
+    check_apart({"out": job.out, "report": report}, {"the file of objects": job.file})
     _check_places(job.out, report)
     held = job.read()
     objects, labels = held.objects, held.labels
@@ -124,6 +125,8 @@ def predict(
         Without matplotlib, if a report is wanted.
     """
     check_result_file(Path(job.out))
+    inputs = {"the file of objects": job.file, "the model": model_file}
+    check_apart({"out": job.out, "report": report}, inputs)
     _check_places(job.out, report)
     model = _load(model_file)
     held = job.read(Columns.of_dict(model.columns))
@@ -194,6 +197,7 @@ def embed(
         A file or an argument is unusable.
     """
     _check_hdf5(job.out)
+    check_apart({"out": job.out}, {"the file of objects": job.file, "the model": model_file})
     check_writable(Path(job.out))
     model = _load(model_file)
     held = job.read(Columns.of_dict(model.columns))

@@ -16,7 +16,7 @@ from scipy import sparse
 from d2ke._base.files import atomic_write, check_writable
 from d2ke.cli.matrix_files import InputError
 from d2ke.cli.object_files import Job, reported_warnings
-from d2ke.cli.result_files import input_errors, write_columns
+from d2ke.cli.result_files import check_apart, input_errors, write_columns
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.neighbors.graph import neighbor_graph
 from d2ke.neighbors.search import nearest, within
@@ -86,6 +86,7 @@ def neighbors(job: Job, query: Query) -> sparse.csr_array | Path:
         raise InputError(f"out must end in {', '.join(_ENDINGS)}, got {os.fspath(job.out)!r}")
     if query.resume and out.suffix != ".h5":
         raise InputError(f"resume is for files that end in .h5, got {os.fspath(job.out)!r}")
+    check_apart({"out": out}, {"the file of objects": job.file})
     check_writable(out)
     if query.distance is not None:
         find_distance(query.distance)

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -49,6 +51,19 @@ def check_result_file(file: Path) -> None:
     """Refuse a name whose ending is not that of a format we write."""
     if file.suffix not in _ENDINGS:
         raise InputError(f"out must end in {', '.join(_ENDINGS)}, got {str(file)!r}")
+
+
+def check_apart(outputs: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
+    """Refuse a file that is written in the place of one that is read, or of another result."""
+    taken: dict[str, str] = {os.path.realpath(file): name for name, file in inputs.items()}
+    for name, file in outputs.items():
+        if file is None:
+            continue
+        other = taken.setdefault(os.path.realpath(file), name)
+        if other != name:
+            raise InputError(
+                f"{name} and {other} are the same file, {os.fspath(file)!r}; {name} must be another"
+            )
 
 
 def write_columns(file: Path, columns: Mapping[str, np.ndarray]) -> None:

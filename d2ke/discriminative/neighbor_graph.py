@@ -23,6 +23,7 @@ _LOCAL = 3
 _LEVEL = 90  # percent of the objects whose width is the common one
 _LEAST = 1e-6  # similarity of neighbours, so that the graph holds together in floating point
 _TREE = 12  # up to so many coordinates a tree finds neighbours faster than all distances
+_LARGEST = 2.0**500  # of what float64 holds the squares, and sums of them
 _VALUES = 1 << 21  # distances that are computed at a time
 
 
@@ -38,6 +39,13 @@ class Neighborhood:
     def of_points(cls, X: np.ndarray, k: int) -> Neighborhood:
         """Find the k nearest neighbours of points."""
         _several("points", X)
+        spread = X.max(axis=0) / 2 - X.min(axis=0) / 2
+        if spread.max(initial=0.0) > _LARGEST / X.shape[1]:
+            raise ValueError(
+                f"points are too far apart: squares of their distances are beyond float64 where "
+                f"coordinates differ by more than {2 * _LARGEST / X.shape[1]:.3g}; divide points "
+                "by a number"
+            )
         near, gaps = _nearest(X, X, min(k, len(X) - 1) + 1)
         _itself_first(near, gaps)
         return cls(near, gaps, X)

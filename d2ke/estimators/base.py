@@ -97,4 +97,9 @@ def inverse_scale(gamma: float | None, D: np.ndarray) -> float:
     if middle <= 0:  # most are 0: the mean over the others sets the scale
         others = D[D > 0]
         middle = float(others.mean()) if others.size else 1.0
+    if middle < 1 / np.finfo(np.float64).max:
+        raise ValueError(
+            f"distances have the median {middle}, and float64 does not hold 1 over it: multiply "
+            "the values of X by a number, or set gamma"
+        )
     return 1.0 / middle

@@ -19,6 +19,7 @@ from sklearn.utils import (
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from d2ke._base.labels import check_unchanged, targets
 from d2ke.distances.registry import find_distance
 from d2ke.objects.arrow_columns import read_column
 from d2ke.objects.arrow_import import holds_objects
@@ -53,6 +54,7 @@ def read_objects(estimator: BaseEstimator, X: Any, distance: Any, *, reset: bool
 
 def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
     """Return a matrix of finite numbers."""
+    _refuse_mask("X", X)
     least = least_samples(estimator) if reset else 1
     return validate_data(
         estimator, X, dtype=_FLOATS, order="C", reset=reset, ensure_min_samples=least
@@ -82,7 +84,10 @@ def read_classes(X: Any, y: Any) -> np.ndarray:
 
 def read_targets(X: Any, y: Any) -> np.ndarray:
     """Return the real targets of a regression as float64."""
-    return _labels(X, y).astype(np.float64)
+    y = _labels(X, y)
+    if y.dtype.kind not in "biufO":
+        raise TypeError(f"y must hold numbers for a regression, got dtype {y.dtype}")
+    return targets("y", y) if y.dtype.kind in "iu" else y.astype(np.float64)
 
 
 def seed_of(random_state: Any) -> int:
@@ -96,10 +101,21 @@ def seed_of(random_state: Any) -> int:
 def _labels(X: Any, y: Any) -> np.ndarray:
     if y is None:
         raise ValueError("this estimator requires y to be passed, but the target y is None")
-    y = column_or_1d(np.asarray(y), warn=True)
+    _refuse_mask("y", y)
+    if isinstance(y, np.ndarray) and y.dtype.kind == "T":
+        y = y.tolist()
+    values, y = y, np.asarray(y)
+    if isinstance(values, (list, tuple)) and y.ndim == 1 and y.dtype.kind in "US":
+        check_unchanged("y", values, y)  # 1 among text is not the text "1"
+    y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
     check_consistent_length(X, y)
     return y
+
+
+def _refuse_mask(name: str, array: Any) -> None:
+    if np.ma.is_masked(array):
+        raise TypeError(f"{name} has masked elements; every value must be there")
 
 
 def _column(X: Any, anything: bool, kind: str | None) -> Any:

@@ -135,7 +135,8 @@ def parse_arff(
             items.append(_rows(where, columns[objects[0]], fields[objects[0]]))
     if not items:
         raise ValueError(f"{path} holds no objects")
-    packed = pack(items, channels_first=channels_first if kind == "relational" else None)
+    first = channels_first if kind == "relational" else None
+    packed = pack(items, channels_first=first, name=str(path))
     if label is None:
         return FileObjects(packed, None)
     return FileObjects(packed, labels_of_text(classes), None, Columns(labels=columns[label].name))
@@ -150,6 +151,8 @@ def _header(path: Path, lines: Iterator[tuple[str, str]]) -> list[_Attribute]:
         if tag == "@relation" and not columns:
             continue
         if tag == "@data" and outer is None:
+            if len(line.split()) > 1 and not line.split()[1].startswith("%"):
+                raise ValueError(f"{where}: {line[:40]!r} has more than @data, which ends a header")
             if not columns:
                 raise ValueError(f"{where}: @data comes before any @attribute")
             return columns
@@ -258,6 +261,8 @@ def _checked(where: str, column: _Attribute, value: tuple[str, bool]) -> str:
         raise ValueError(
             f"{where}: {column.name!r} is {text[:40]!r}, not one of {_listed(list(column.values))}"
         )
+    if column.kind == "numeric":
+        finite_numbers(f"{where}, attribute {column.name!r}", [text])
     return text
 
 

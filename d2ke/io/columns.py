@@ -21,6 +21,13 @@ class Columns:
     ids: str | None = None
     time: str | None = None
 
+    @property
+    def said(self) -> list[tuple[str, str]]:
+        """The arguments that name a column, and the names."""
+        others = (("labels", self.labels), ("ids", self.ids), ("time", self.time))
+        named = [("objects", name) for name in self.objects or ()]
+        return named + [(argument, name) for argument, name in others if name is not None]
+
     def among(self, names: Container[str], earlier: Columns) -> Columns:
         """Return itself; or, if it names nothing, the earlier names as far as a file has them.
 

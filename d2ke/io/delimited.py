@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -29,12 +30,13 @@ class _Table:
     names: list[str]
     rows: list[list[str]]
     lines: list[int]
+    columns: Columns  # those that arguments name
 
     def where(self, row: int, column: int) -> str:
         return f"{self.path}, line {self.lines[row]}, column {self.names[column]!r}"
 
     def find(self, argument: str, name: str | None, usual: Sequence[str] = ()) -> int | None:
-        """Return the number of a column by its name, or of the first with a usual name."""
+        """Return the number of a column by its name, or of the first other with a usual name."""
         if name is not None:
             if name not in self.names:
                 raise ValueError(
@@ -42,7 +44,8 @@ class _Table:
                     f"{', '.join(map(repr, self.names))}"
                 )
             return self.names.index(name)
-        lower = [own.lower() for own in self.names]
+        taken = {name for _, name in self.columns.said}
+        lower = [None if own in taken else own.lower() for own in self.names]
         return next((lower.index(one) for one in usual if one in lower), None)
 
     def name(self, number: int | None) -> str | None:
@@ -58,8 +61,9 @@ def read_delimited(path: Path, columns: Columns, earlier: Columns) -> FileObject
     It is a long table of series if `columns.ids` is said, or if the values of a column called id,
     series or series_id repeat. Without any name in `columns`, `earlier` names are tried.
     """
-    table = _read(path)
-    columns = columns.among(table.names, earlier)
+    _refuse_shared(path, columns)
+    table = _read(path, columns, earlier)
+    columns = table.columns
     label = table.find("labels", columns.labels, LABELS)
     ids = table.find("ids", columns.ids, _IDS)
     if ids is not None and (columns.ids or len(set(table.column(ids))) < len(table.rows)):
@@ -78,7 +82,15 @@ def read_delimited(path: Path, columns: Columns, earlier: Columns) -> FileObject
     )
 
 
-def _read(path: Path) -> _Table:
+def _refuse_shared(path: Path, columns: Columns) -> None:
+    """Refuse one column for two arguments."""
+    for i, (argument, name) in enumerate(columns.said):
+        for other, before in columns.said[:i]:
+            if before == name:
+                raise ValueError(f"{path}: {other} and {argument} name the same column, {name!r}")
+
+
+def _read(path: Path, columns: Columns, earlier: Columns) -> _Table:
     with open_file(path) as stream:
         content = stream.read()
     try:
@@ -87,10 +99,13 @@ def _read(path: Path) -> _Table:
         line = content[: error.start].count(b"\n") + 1
         raise ValueError(f"{path}, line {line} is not UTF-8 text: {error}") from None
     first = text.partition("\n")[0]
-    mark = "\t" if path.suffix == ".tsv" else ";" if ";" in first and "," not in first else ","
+    mark = ";" if ";" in first and "," not in first else ","
+    if path.suffix.lower() == ".tsv":
+        mark = "\t"
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
     names: list[str] = []
     rows, lines = [], []
+    limit = csv.field_size_limit(sys.maxsize)  # a string may be long
     try:
         for fields in reader:
             fields = [field.strip() for field in fields]
@@ -108,12 +123,14 @@ def _read(path: Path) -> _Table:
             lines.append(reader.line_num)
     except csv.Error as error:
         raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
+    finally:
+        csv.field_size_limit(limit)
     twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
     if twice is not None:
         raise ValueError(f"{path}: the header names the column {twice!r} twice")
     if not rows:
         raise ValueError(f"{path} has no rows after its header")
-    return _Table(path, names, rows, lines)
+    return _Table(path, names, rows, lines, columns.among(names, earlier))
 
 
 def _strings_column(table: _Table, columns: Columns, taken: set[int | None]) -> int:
@@ -153,6 +170,8 @@ def _series(table: _Table, columns: Columns, ids: int, label: int | None) -> Fil
         numbers[:, j] = _numbers(table, number)
     members: dict[str, list[int]] = {}
     for row, name in enumerate(table.column(ids)):
+        if not name:
+            raise ValueError(f"{table.where(row, ids)}: it is empty; it must name a series")
         members.setdefault(name, []).append(row)
     if time is not None:
         times = _numbers(table, time)

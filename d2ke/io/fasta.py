@@ -108,6 +108,8 @@ def _search(pattern: str | None) -> Callable[[str], str | None]:
     """Return a function from a header to its label, or to None."""
     if pattern is None:
         return lambda header: header.rpartition("|")[2].strip() if "|" in header else None
+    if not isinstance(pattern, str):
+        raise TypeError(f"labels must be a regular expression, a string, got {pattern!r}")
     try:
         compiled = re.compile(pattern)
     except re.error as error:

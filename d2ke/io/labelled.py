@@ -133,6 +133,9 @@ def read_file(
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
     options = {**vars(columns), "channels_first": channels_first}
+    for name in ("labels", "ids", "time"):
+        if options[name] is not None and not isinstance(options[name], str):
+            raise TypeError(f"{name} must be a string, got {options[name]!r}")
     objects = columns.objects
     if isinstance(objects, tuple) and len(objects) == 1:
         options["objects"] = objects[0]
@@ -146,6 +149,10 @@ def read_file(
         return parse_arff(path, columns, channels_first, earlier)
     if suffix in _TABLES:
         _refuse(suffix, options, ("objects", "labels", "ids", "time"))
+        if objects is not None and (
+            not isinstance(objects, (list, tuple)) or any(not isinstance(n, str) for n in objects)
+        ):
+            raise TypeError(f"objects must be the name of a column, or a list, got {objects!r}")
         return read_delimited(path, columns, earlier)
     if suffix in _FASTA:
         _refuse(suffix, options, ("labels",))

@@ -141,6 +141,8 @@ def _header(path: Path, lines: Any) -> dict[str, Any]:
         # Both forms occur in the archives.
         name = {"dimension": "dimensions"}.get(tag.lower(), tag.lower())
         if name == "data":
+            if words:
+                raise ValueError(f"{where}: {line[:40]!r} has more than @data, which ends a header")
             break
         if name in header:
             raise ValueError(f"{where}: @{tag} appears twice")

@@ -72,12 +72,16 @@ def read_hdf5(
 
 
 def _hdf5_value(store: h5py.File, name: str) -> Any:
-    if store.get(name, getclass=True) is h5py.Group:
+    try:
+        kind = store.get(name, getclass=True)
+    except RuntimeError:
+        raise ValueError(f"{name} is a link to nothing that can be read") from None
+    if kind is h5py.Group:
         group = group_of(store, name)
         return get_objects(group) if {"values", "offsets"} <= set(group) else None
     dataset = part_of(store, name)
     if h5py.check_string_dtype(dataset.dtype) and dataset.dtype.kind == "O":
-        return dataset.asstr()[()].astype(str)
+        return np.asarray(dataset.asstr()[()]).astype(str)
     return get_text(dataset) if dataset.dtype.kind == "S" else dataset[()]
 
 
@@ -111,8 +115,12 @@ def _arrays(
 
 def _ragged(path: Path, values: np.ndarray, offsets: np.ndarray) -> Objects:
     """Return objects of consecutive rows of one array."""
+    if not values.ndim:
+        raise ValueError(f"{path}: values must be an array of rows, got one value")
     whole = offsets.ndim == 1 and offsets.dtype.kind in "iu" and len(offsets) > 1
-    if not whole or offsets[0] != 0 or offsets[-1] != len(values) or (np.diff(offsets) < 0).any():
+    # Not by differences: those of unsigned integers are never negative.
+    falls = whole and (offsets[1:] < offsets[:-1]).any()
+    if not whole or offsets[0] != 0 or offsets[-1] != len(values) or falls:
         raise ValueError(
             f"{path}: offsets must be integers from 0 to {len(values)}, the rows of values, in "
             f"ascending order; got {offsets.dtype} of shape {offsets.shape}"
@@ -135,6 +143,8 @@ def _chosen(
                 f"{path} has no variable {name!r} ({argument}); it has "
                 f"{', '.join(values) or 'none'}"
             )
+    if objects is not None and objects == labels:
+        raise ValueError(f"{path}: objects and labels name the same variable, {objects!r}")
     if labels is None:
         labels = next((name for name in values if name.lower() in LABELS and name != objects), None)
     if objects is None:

@@ -75,6 +75,12 @@ class Block:
             raise TypeError(f"sampler of block {self.name!r} must be callable: {self.sampler!r}")
         integer(f"R of block {self.name!r}", self.R, 1)
         flag("from_omega", self.from_omega)
+        if not isinstance(self.views, (list, tuple)):
+            raise TypeError(f"views of block {self.name!r} must be a tuple, got {self.views!r}")
+        if not isinstance(self.parameters, Mapping):
+            raise TypeError(
+                f"parameters of block {self.name!r} must be a dict, got {self.parameters!r}"
+            )
         object.__setattr__(self, "views", tuple(self.views))
         for view in self.views:
             if not callable(view):
@@ -85,11 +91,16 @@ class Block:
         views = []
         for view in self.views:
             views.append(fit_view(view, X))
-            X = views[-1](X)
+            X = apply_views((views[-1],), X)
         omega = self.sampler(self.R, X, seed=seed)
         sources = None
         if isinstance(omega, tuple):
             omega, sources = omega
+        if not isinstance(omega, (Objects, list)):
+            raise TypeError(
+                f"sampler of block {self.name!r} must return Objects or a list of random objects, "
+                f"got {omega!r}"
+            )
         row = BY_NAME.get(self.distance) if isinstance(self.distance, str) else None
         if row is not None and isinstance(omega, Objects) and row.shortest:
             kept = omega.lengths >= row.shortest

@@ -108,7 +108,11 @@ def d2ke_explain(x: Any, model: D2KEModel, *, most: int = 10) -> Explanation:
     elif model.kind == "any":
         objects = [x]
     else:
-        objects = pack([x], channels_first=False) if model.kind == "vectors" else pack([x])
+        vectors = model.kind == "vectors"
+        # Integers are letters where the model says so.
+        kind = "strings" if model.letters == "int" and not isinstance(x, (str, bytes)) else None
+        first = False if vectors else None
+        objects = pack([x], kind=kind, channels_first=first, name="x")
     objects = model.check_objects(objects, "allow")
     options = {"n_threads": 1, "client": None}
     distances = [block.distances(objects, options)[0].copy() for block in model.blocks]
@@ -122,10 +126,9 @@ def d2ke_explain(x: Any, model: D2KEModel, *, most: int = 10) -> Explanation:
     weights = linear.weights[0 if single else place]
     terms = sign * weights * row
     edges = np.cumsum([0, *(block.R for block in model.blocks)])
-    by_block = {
-        block.name: float(terms[a:b].sum())
-        for block, a, b in zip(model.blocks, edges[:-1], edges[1:], strict=True)
-    }
+    by_block: dict[str, float] = {}
+    for block, a, b in zip(model.blocks, edges[:-1], edges[1:], strict=True):
+        by_block[block.name] = by_block.get(block.name, 0.0) + float(terms[a:b].sum())
     omegas = []
     for j in np.argsort(-terms, kind="stable")[:most].tolist():
         number = int(np.searchsorted(edges, j, side="right")) - 1

@@ -126,7 +126,12 @@ def _write(store: h5py.File, model: D2KEModel) -> None:
         linear["bias"] = model.linear.bias
     classes = model.linear.classes
     if classes is not None and classes.dtype.kind == "U":
-        put_text(linear, "classes", classes)
+        try:
+            put_text(linear, "classes", classes)
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"the label {error.object!r} has a lone surrogate, which no file can hold"
+            ) from None
         linear["classes"].attrs["width"] = classes.dtype.itemsize
     elif classes is not None and classes.dtype.kind == "S":
         linear["classes"] = classes.view(np.uint8).reshape(len(classes), -1)

@@ -27,6 +27,7 @@ from d2ke.models.recipes import default_blocks
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects, list_of
 
+_LEAST_DEVIATION = 1e-140  # of the targets of a regression
 COSTS = tuple(10.0 ** (np.arange(-2, 13) / 2))
 
 needs(
@@ -210,6 +211,8 @@ def _distances(distance: Any) -> list[Any]:
 
 
 def _checked(blocks: Sequence[Block]) -> list[Block]:
+    if not isinstance(blocks, (list, tuple)):
+        raise TypeError(f"blocks must be a list of Block, got {type(blocks).__name__}")
     blocks = list(blocks)
     if not blocks:
         raise ValueError("blocks is empty; at least one is needed")
@@ -265,6 +268,13 @@ class Target:
             values = labels.targets("y", known)
             if len(values) < 2 or (values == values[0]).all():
                 raise ValueError("y holds one value only; a regression needs at least two")
+            with np.errstate(over="ignore", invalid="ignore"):
+                deviation = np.std(values)
+            if not _LEAST_DEVIATION < deviation < 1 / _LEAST_DEVIATION:
+                raise ValueError(
+                    f"y has values from {values.min()} to {values.max()}; float64 does not hold "
+                    "the squares of their differences: multiply y by a number"
+                )
             return cls(values, values[:, None], None)
         classes, codes = labels.encode_classes("y", known)
         return cls(codes, one_vs_rest_signs(codes, len(classes)), classes)

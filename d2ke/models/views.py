@@ -18,6 +18,8 @@ from d2ke.objects.container import Objects, adopt, code_dtype, offsets_of
 from d2ke.objects.packing import as_objects
 from d2ke.objects.tokens import encode
 
+_LEAST_SD = 1e-140  # of a channel, whose squares float64 holds
+_SMALLEST = 5e-324
 _LAST = {"str": 0x10FFFF, "bytes": 0xFF, "int": 2**62}
 
 
@@ -95,7 +97,7 @@ def standardize(X: Any, mean: Any = None, sd: Any = None) -> Objects:
             f"X has vectors of {objects.dim} dimensions (channels), but mean and sd have "
             f"{mean.size} and {sd.size}"
         )
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         values = ((objects.values - mean) / sd).astype(np.float32)
     if not np.isfinite(values).all():
         place = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
@@ -107,9 +109,16 @@ def standardize(X: Any, mean: Any = None, sd: Any = None) -> Objects:
 def _moments(objects: Objects) -> dict[str, Any]:
     if not len(objects.values):
         raise ValueError("X has no vectors; at least one is needed to standardise channels")
-    constant = objects.values.min(axis=0) == objects.values.max(axis=0)
-    mean = np.where(constant, objects.values[0], objects.values.mean(axis=0, dtype=np.float64))
-    sd = np.where(constant, 1.0, objects.values.std(axis=0, dtype=np.float64))
+    least, most = objects.values.min(axis=0), objects.values.max(axis=0)
+    constant = least == most
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = np.where(constant, objects.values[0], objects.values.mean(axis=0, dtype=np.float64))
+        sd = np.where(constant, 1.0, objects.values.std(axis=0, dtype=np.float64))
+    for channel in np.flatnonzero(~(sd > _LEAST_SD) | ~(sd < 1 / _LEAST_SD)):
+        # Squares are beyond float64, those of values between -1 and 1 are not.
+        scale = float(max(abs(least[channel]), abs(most[channel])))
+        values = objects.values[:, channel].astype(np.float64) / scale
+        mean[channel], sd[channel] = scale * values.mean(), max(scale * values.std(), _SMALLEST)
     return {"mean": mean, "sd": sd}
 
 
@@ -288,7 +297,16 @@ def fit_view(view: View, objects: Objects) -> View:
 def apply_views(views: tuple[View, ...], objects: Any) -> Any:
     """Return what the views, one after another, make of objects."""
     for view in views:
-        objects = view(objects)
+        seen = view(objects)
+        if isinstance(objects, Objects) and (
+            not isinstance(seen, Objects) or len(seen) != len(objects)
+        ):
+            raise TypeError(
+                f"the view {getattr(view, '__name__', view)!r} must return as many Objects as it "
+                f"takes, {len(objects)}; it returned "
+                f"{seen if isinstance(seen, Objects) else type(seen).__name__}"
+            )
+        objects = seen
     return objects
 
 

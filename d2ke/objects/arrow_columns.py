@@ -24,13 +24,15 @@ def pyarrow(reason: str) -> Any:
 def read_column(items: Any, name: str) -> Any:
     """Return a column as a chunked array of pyarrow; None for anything that is no Arrow column.
 
-    Columns of pandas that hold Python objects are none. Without pyarrow, columns that can be
-    listed (polars, awkward, pandas) are none either, the others are refused.
+    Columns of pandas and polars that hold Python objects are none. Without pyarrow, columns that
+    can be listed (polars, awkward, pandas) are none either, the others are refused.
     """
     if isinstance(items, (list, tuple, np.ndarray)) or hasattr(items, "columns"):
         return None
     if _module(items) == "pandas":
         items = getattr(items, "array", None)
+    if _module(items) == "polars" and str(getattr(items, "dtype", "")) == "Object":
+        return None  # Arrow sees addresses of Python objects there
     if not (any(hasattr(items, sign) for sign in _SIGNS) or _is_old(items)):
         return None
     try:

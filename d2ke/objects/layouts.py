@@ -48,6 +48,8 @@ def _from_tslearn(items: Any, name: str) -> tuple[Any, np.ndarray, bool]:
             f"{name} has shape {items.shape} and element type {items.dtype}; layout='tslearn' is "
             "numbers (n, length, channels)"
         )
+    if np.ma.is_masked(items):
+        raise TypeError(f"{name} has masked elements; layout='tslearn' has NaN for the rest")
     there: np.ndarray = np.any(~np.isnan(items), axis=2)
     missing = np.flatnonzero(~there.any(axis=1))
     if missing.size:

@@ -180,8 +180,10 @@ def pack_items(
     column = read_column(weights, "weights")
     if column is not None:
         weights = [own.ravel() for own in as_objects("weights", column, "vectors")]
+    elif hasattr(weights, "to_list"):  # a column of Python objects
+        weights = weights.to_list()
     if lengths is not None and _is_padded(weights):
-        weights = _trim(np.asarray(weights), lengths, False, "weights")
+        weights = _trim(weights, lengths, False, "weights")
     else:
         layout = replace(layout, said=True)  # weights fit one reading only
     return _weighted(_unweighted(items, layout, name, kind, lengths), weights, name)
@@ -220,8 +222,23 @@ def _unweighted(items: Any, layout: Layout, name: str, kind: str | None, lengths
     return _pack_vectors(items, layout, name, padded)
 
 
+def refuse_table(name: str, items: Any) -> None:
+    """Refuse what Python lists by its keys or columns, and what it lists in no order."""
+    if isinstance(items, Mapping) or hasattr(items, "columns"):
+        raise TypeError(
+            f"{name} is one {type(items).__name__}; a sequence of objects is needed, such as one "
+            "of its columns or a list of its values"
+        )
+    if isinstance(items, (set, frozenset)):
+        raise TypeError(
+            f"{name} is one {type(items).__name__}, which has no order; a sequence of objects is "
+            "needed"
+        )
+
+
 def list_of(name: str, items: Any) -> list[Any]:
     """Return a sequence of at least one object of any type as a list."""
+    refuse_table(name, items)
     if isinstance(items, (str, bytes)):
         raise TypeError(f"{name} must be a sequence of objects, got one {type(items).__name__}")
     try:
@@ -237,11 +254,7 @@ def list_of(name: str, items: Any) -> list[Any]:
 
 def _as_list(items: Any, lengths: Any, channels_first: bool, name: str) -> list[Any]:
     """Return any collection that `pack` takes as a list of items."""
-    if isinstance(items, Mapping) or hasattr(items, "columns"):
-        raise TypeError(
-            f"{name} is one {type(items).__name__}; a sequence of objects is needed, such as one "
-            "of its columns or a list of its values"
-        )
+    refuse_table(name, items)
     padded = _is_padded(items)
     if lengths is not None and not padded:
         raise TypeError(f"lengths goes with a padded array of numbers, but {name} is a sequence")
@@ -332,6 +345,11 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> np.ndarray:
     """One item as a (length, dim) array of float32 or float64."""
     if isinstance(item, (str, bytes)):
         raise TypeError(f"{name}[{i}] is {type(item).__name__}; arrays of numbers are needed")
+    if item is None:
+        raise TypeError(
+            f"{name}[{i}] is None; it must be a string or a sequence of numbers: remove missing "
+            "objects first"
+        )
     array = _array(item, f"{name}[{i}]")
     if array.dtype.kind in "iuf" and not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))

@@ -490,3 +490,20 @@ def test_interrupt(data_dir, tmp_path, after):
     words = ["cluster", "splice", "--data", data_dir, "--threads", "2"]
     check_interrupt("d2ke.cli.clustering", [*words, "--out", tmp_path / "c.csv"], after)
     assert os.listdir(tmp_path) == []
+
+
+def test_clusters_do_not_replace_the_input(tmp_path, capsys):
+    file = tmp_path / "points.h5"
+    with h5py.File(file, "w") as store:
+        store["X"] = np.arange(40.0).reshape(20, 2)
+    words = ["cluster", str(file), "--as", "points", "--n-clusters", "2", "--out", str(file)]
+    assert main(words) == 2
+    assert "out and the input are the same file" in capsys.readouterr().err
+
+
+def test_points_whose_squares_overflow(tmp_path, capsys):
+    file = tmp_path / "points.h5"
+    with h5py.File(file, "w") as store:
+        store["X"] = 1e300 * np.arange(40.0).reshape(20, 2)
+    assert main(["cluster", str(file), "--as", "points", "--n-clusters", "2"]) == 2
+    assert "points are too far apart" in capsys.readouterr().err

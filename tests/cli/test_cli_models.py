@@ -210,3 +210,22 @@ def test_nothing_learned_is_said(tmp_path, capsys):
     words = ["--R", "64", "--threads", "2", "--out", str(tmp_path / "m.h5")]
     assert main(["train", str(tmp_path / "a.csv"), *words]) == 0
     assert "warning: little or nothing was learned" in capsys.readouterr().out
+
+
+def test_results_do_not_replace_inputs(tmp_path, capsys):
+    data, model = tmp_path / "data.h5", tmp_path / "m.h5"
+    series_h5(data, *vowels("train"))
+    before = data.read_bytes()
+    assert main(["train", str(data), "--out", str(data), "--R", "64"]) == 2
+    assert "out and the file of objects are the same file" in capsys.readouterr().err
+    assert main(["train", str(data), "--out", str(model), "--R", "64"]) == 0
+    (tmp_path / "link.h5").symlink_to(model)
+    own = model.read_bytes()
+    for command in ("predict", "embed"):
+        for out, name in ((model, "the model"), (data, "the file of objects")):
+            assert main([command, str(model), str(data), "--out", str(out)]) == 2
+            assert f"out and {name} are the same file" in capsys.readouterr().err
+        words = [command, str(tmp_path / "link.h5"), str(data), "--out", str(model)]
+        assert main(words) == 2
+    assert main(["neighbors", str(data), "--k", "1", "--out", str(data)]) == 2
+    assert (data.read_bytes(), model.read_bytes()) == (before, own)

@@ -13,7 +13,12 @@ import sklearn
 from scipy.sparse import csr_matrix
 
 import d2ke
-from d2ke.estimators import D2KEClassifier, DistanceKNeighborsClassifier, RSMTransformer
+from d2ke.estimators import (
+    D2KEClassifier,
+    D2KERegressor,
+    DistanceKNeighborsClassifier,
+    RSMTransformer,
+)
 
 WORDS = ["aab", "aba", "bcc", "ccb", "abab", "cbcb"]
 SERIES = [[0.0, 1.0, 2.0], [0.0, 1.0], [5.0, 6.0, 7.0, 8.0], [5.0, 7.0], [1.0], [6.0]]
@@ -156,3 +161,41 @@ def test_scikit_learn_is_not_needed_elsewhere():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
     )
     assert "needs scikit-learn 1.6 or later: pip install 'd2ke[sklearn]'" in done.stdout
+
+
+STRINGS = ["abab", "aabb", "ababab", "aaabbb"] * 5
+
+
+@pytest.mark.parametrize(
+    ("y", "problem"),
+    [
+        (["1", "2"] * 10, "y must hold numbers for a regression, got dtype <U1"),
+        (np.array(["2020", "2021"] * 10, "M8[D]"), "y must hold numbers .* datetime64"),
+        (np.ma.array(np.arange(20.0), mask=[True] + [False] * 19), "y has masked elements"),
+    ],
+)
+def test_targets_are_not_cast(y, problem):
+    with pytest.raises(TypeError, match=problem):
+        D2KERegressor(R=8).fit(STRINGS, y)
+    with pytest.raises(ValueError, match=r"y holds integers beyond 2\*\*53"):
+        D2KERegressor(R=8).fit(STRINGS, [2**60, 2**60 + 1] * 10)
+
+
+def test_labels_are_not_cast():
+    with pytest.raises(TypeError, match=r"y\[1\] is 1, which an array of <U21 cannot hold"):
+        D2KEClassifier(R=8).fit(STRINGS, ["a", 1] * 10)
+    with pytest.raises(TypeError, match="X has masked elements"):
+        D2KEClassifier(R=8).fit(np.ma.array(np.eye(20), mask=np.eye(20)), [0, 1] * 10)
+
+
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="numpy before 2.0")
+def test_labels_of_strings_of_any_length():
+    y = np.array(["odd", "even"] * 10, np.dtypes.StringDType())
+    model = D2KEClassifier(R=8, random_state=0).fit(STRINGS, y)
+    assert model.classes_.tolist() == ["even", "odd"]
+
+
+def test_distances_whose_inverse_overflows():
+    X = [1e-310 * np.arange(4.0) * i for i in range(1, 9)]
+    with pytest.raises(ValueError, match="float64 does not hold 1 over it"):
+        RSMTransformer(R=4, distance="dtw").fit(X)

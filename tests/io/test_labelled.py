@@ -265,3 +265,105 @@ def test_arguments_without_meaning(tmp_path):
         read_objects(tmp_path / "f.h5")
     with pytest.raises(ValueError, match="has no column 'z'"):
         read_objects(put(tmp_path / "a.csv", "x,y\nAC,1\n"), labels="z")
+
+
+def test_endings_in_capitals(tmp_path):
+    objects, labels = read_objects(put(tmp_path / "A.TSV", "sequence\tlabel\na,b\tx\nc\ty\n"))
+    assert list(objects) == ["a,b", "c"]
+    assert labels.tolist() == ["x", "y"]
+
+
+def test_long_strings_of_a_table(tmp_path):
+    text = "ab" * 100_000
+    objects, _ = read_objects(put(tmp_path / "a.csv", f"sequence,label\n{text},x\n"))
+    assert list(objects) == [text]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        ["1234567890123456789", "1234567890123456790"],
+        ["9007199254740993.0", "9007199254740992.0"],
+        ["\u0661", "2"],
+    ],
+)
+def test_labels_that_floats_would_change(tmp_path, written):
+    """Text stays text where two labels would be one number."""
+    text = "sequence,label\n" + "".join(f"ab,{label}\n" for label in written)
+    assert read_objects(put(tmp_path / "a.csv", text))[1].tolist() == written
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"objects": "q", "labels": "q"}, "objects and labels name the same column, 'q'"),
+        ({"ids": "q", "time": "q"}, "ids and time name the same column, 'q'"),
+    ],
+)
+def test_one_column_for_two_arguments(tmp_path, options, problem):
+    path = put(tmp_path / "a.csv", "q,w\n1,2\n1,4\n")
+    with pytest.raises(ValueError, match=problem):
+        read_objects(path, **options)
+
+
+def test_objects_that_have_the_usual_name_of_labels(tmp_path):
+    path = put(tmp_path / "a.csv", "label,q\nab,x\ncd,y\n")
+    objects, labels = read_objects(path, objects="label")
+    assert list(objects) == ["ab", "cd"]
+    assert labels is None
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "problem"),
+    [
+        ("a.csv", {"objects": 3}, "objects must be the name of a column, or a list, got 3"),
+        ("a.csv", {"objects": [3]}, r"objects must be the name of a column, or a list, got \[3\]"),
+        ("a.csv", {"labels": 3}, "labels must be a string, got 3"),
+        ("a.fasta", {"labels": b"(a)"}, r"labels must be a string, got b'\(a\)'"),
+    ],
+)
+def test_names_that_are_no_strings(tmp_path, name, options, problem):
+    path = put(tmp_path / name, ">a\nAC\n" if name == "a.fasta" else "q,w\n1,2\n")
+    with pytest.raises(TypeError, match=problem):
+        read_objects(path, **options)
+
+
+def test_series_without_a_name(tmp_path):
+    path = put(tmp_path / "a.csv", "id,v\n1,1\n,2\n1,3\n")
+    with pytest.raises(ValueError, match="line 3, column 'id': it is empty"):
+        read_objects(path)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "problem"),
+    [
+        (
+            {"values": np.ones((3, 2)), "offsets": np.array([0, 3, 2, 3], np.uint64)},
+            {},
+            "offsets must be integers from 0",
+        ),
+        ({"values": 3.0, "offsets": [0, 3]}, {}, "values must be an array of rows"),
+        (
+            {"X": np.array(["AC", "G"])},
+            {"objects": "X", "labels": "X"},
+            "objects and labels name the same variable, 'X'",
+        ),
+    ],
+)
+def test_wrong_arrays(tmp_path, values, options, problem):
+    file = tmp_path / "a.npz"
+    np.savez(file, **values)
+    with pytest.raises(ValueError, match=f"a.npz: {problem}"):
+        read_objects(file, **options)
+
+
+def test_links_and_single_texts_of_hdf5(tmp_path):
+    file = tmp_path / "a.h5"
+    with h5py.File(file, "w") as store:
+        store["title"] = "one text"
+        store["X"] = STRINGS
+    assert list(read_objects(file, objects="X")[0]) == STRINGS
+    with h5py.File(file, "a") as store:
+        store["lost"] = h5py.SoftLink("/nowhere")
+    with pytest.raises(ValueError, match=r"a\.h5: lost is a link to nothing that can be read"):
+        read_objects(file)

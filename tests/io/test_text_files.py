@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ARFF and FASTA files: what is written is read, and every bad line is named."""
 
+import os
 import re
 
 import numpy as np
@@ -164,3 +165,30 @@ def test_fasta(put):
     objects, labels = read_fasta(path)
     assert (list(objects), labels.tolist()) == (["ACGT", "AAT"], ["a", "b"])
     assert read_fasta(path, labels=r"^(\w+)")[1].tolist() == ["one", "two"]
+
+
+@pytest.mark.parametrize("read", [read_ts, read_arff])
+def test_data_beside_the_mark_of_its_begin(put, read):
+    head = "@classLabel false\n" if read is read_ts else "@attribute a numeric\n"
+    with pytest.raises(ValueError, match="has more than @data"):
+        read(put(head + "@data 1\n2\n"))
+
+
+def test_digits_of_other_scripts(put):
+    with pytest.raises(ValueError, match="position 0 is '\u0661', not a number"):
+        read_ts(put("@classLabel false\n@data\n\u0661,2\n"))
+
+
+@pytest.mark.parametrize("label", ["nan", "abc"])
+def test_numeric_labels_are_numbers(put, label):
+    text = f"@attribute a numeric\n@attribute y numeric\n@data\n1,{label}\n2,3\n"
+    with pytest.raises(ValueError, match=f"line 4, attribute 'y': .* '{label}'"):
+        read_arff(put(text), labels="y")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+@pytest.mark.parametrize("read", [read_ts, read_arff, read_fasta])
+def test_pipes_are_refused(tmp_path, read):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="is no file but a pipe"):
+        read(tmp_path / "pipe")

@@ -188,3 +188,17 @@ def test_the_file_is_plain_hdf5(content):
     with h5py.File(io.BytesIO(content), "r") as store:
         assert json.loads(store["block0"].attrs["views"]) == [["part", {"stop": 0.5}]]
         assert store["block0/omega/offsets"].shape == (6,)
+
+
+def test_labels_in_the_other_byte_order(tmp_path):
+    y = np.array(["odd", "even"] * 10, ">U4")
+    model = d2ke.d2ke_train(y, ["abab", "aabb"] * 10, R=8)
+    d2ke.save_model(tmp_path / "model", model)
+    assert d2ke.load_model(tmp_path / "model").classes.tolist() == ["even", "odd"]
+
+
+def test_labels_that_are_no_text(tmp_path):
+    model = d2ke.d2ke_train(["\ud800", "x"] * 10, ["abab", "aabb"] * 10, R=8)
+    with pytest.raises(ValueError, match=r"label .*ud800.* has a lone surrogate"):
+        d2ke.save_model(tmp_path / "model", model)
+    assert not (tmp_path / "model").exists()

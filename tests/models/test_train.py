@@ -349,3 +349,77 @@ def test_a_cluster_computes_the_same(of_strings):
 def test_unseen_letters_can_be_allowed(of_strings):
     labels = d2ke.d2ke_predict(None, ["ACNT"], of_strings[2], unseen_letters="allow")[0]
     assert labels[0] in of_strings[2].classes
+
+
+STRINGS = ["abab", "aabb", "ababab", "aaabbb"] * 5
+
+
+@pytest.mark.parametrize("y", [[0.5, 1e308] * 10, [0.0, 5e-324] * 10])
+def test_targets_whose_squares_float64_does_not_hold(y):
+    with pytest.raises(ValueError, match="float64 does not hold the squares"):
+        d2ke.d2ke_train(y, STRINGS, R=8)
+
+
+@pytest.mark.parametrize(
+    ("y", "problem"),
+    [
+        (["a", None] * 10, r"y\[1\] is None"),
+        (dict.fromkeys(range(20)), "y must be a sequence of labels, got a dict"),
+        (set(range(20)), "y must be a sequence of labels, got a set"),
+    ],
+)
+def test_labels_that_are_none(y, problem):
+    with pytest.raises(TypeError, match=problem):
+        d2ke.d2ke_train(y, STRINGS, R=8)
+
+
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="numpy before 2.0")
+def test_labels_of_strings_of_any_length():
+    y = np.array(["odd", "even"] * 10, np.dtypes.StringDType())
+    model = d2ke.d2ke_train(y, STRINGS, R=8)
+    assert model.classes.tolist() == ["even", "odd"]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"sampler": lambda R, X, seed: 3}, "sampler of block 'a' must return Objects or a list"),
+        ({"views": (lambda X: 3,)}, "the view '<lambda>' must return as many Objects .* int"),
+        ({"views": (lambda X: X[:5],)}, "the view '<lambda>' must return .* 20; .* <5 strings"),
+        ({"views": d2ke.views.difference}, "views of block 'a' must be a tuple"),
+        ({"parameters": 3}, "parameters of block 'a' must be a dict, got 3"),
+    ],
+)
+def test_functions_of_blocks_that_return_something_else(change, problem):
+    def train():
+        block = replace(d2ke.Block("a", "levenshtein", segments, 8), **change)
+        return d2ke.d2ke_train([0, 1] * 10, STRINGS, blocks=[block])
+
+    with pytest.raises(TypeError, match=problem):
+        train()
+
+
+def test_one_block_is_no_list():
+    block = d2ke.Block("a", "levenshtein", segments, 8)
+    with pytest.raises(TypeError, match="blocks must be a list of Block, got Block"):
+        d2ke.d2ke_train([0, 1] * 10, STRINGS, blocks=block)
+
+
+def test_explain_strings_of_integers():
+    X = d2ke.pack([[1, -5, 1], [7, 7]] * 10, kind="strings")
+    model = d2ke.d2ke_train([0, 1] * 10, X, R=8)
+    assert d2ke.d2ke_explain(X[0], model).label == 0
+    assert d2ke.d2ke_explain([7, 7], model).label == 1
+
+
+def test_explain_blocks_of_one_name():
+    block = d2ke.Block("a", "levenshtein", segments, 8)
+    model = d2ke.d2ke_train([0, 1] * 10, STRINGS, blocks=[block, block])
+    why = d2ke.d2ke_explain("ababa", model)
+    assert why.offset + sum(why.blocks.values()) == pytest.approx(why.decision, abs=1e-9)
+
+
+def test_explain_names_its_argument():
+    model = d2ke.d2ke_train([0, 1] * 10, STRINGS, R=8)
+    with pytest.raises(TypeError, match=r"x\[0\] is None"):
+        d2ke.d2ke_explain(None, model)

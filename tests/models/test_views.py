@@ -128,3 +128,10 @@ def test_names_of_views():
         with pytest.raises(TypeError, match=r"is not one of .*difference"):
             view_name(own)
     assert set(VIEWS) == {"difference", "standardize", "square_root", "part", "mark_ends"}
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e160, 1e-160, 1e-310, 1e308])
+def test_standardize_values_whose_squares_overflow(scale):
+    series = np.array([0.0, 1.0, -1.0, 0.5])
+    wide = standardize([scale * series])[0]
+    assert wide.ravel() == pytest.approx(standardize([series])[0].ravel(), rel=1e-5)

@@ -446,3 +446,11 @@ def test_without_pyarrow(monkeypatch):
     with pytest.raises(ImportError, match=r"Objects.to_arrow needs pyarrow: pip install"):
         objects.to_arrow()
     assert d2ke.pack(listed) == d2ke.pack(STRINGS)
+
+
+def test_polars_columns_of_python_objects():
+    pl = pytest.importorskip("polars")
+    column = pl.Series(["ab", "c"], dtype=pl.Object)
+    assert list(d2ke.pack(column)) == ["ab", "c"]
+    with pytest.raises(TypeError, match=r"items\[0\] has element type object"):
+        d2ke.pack(pl.Series([object()], dtype=pl.Object))

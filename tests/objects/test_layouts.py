@@ -96,3 +96,10 @@ def test_xarray():
         d2ke.pack(xr.Dataset({"a": flat}))
     with pytest.raises(ValueError, match=r"items\[0\] has nan at position \(1, 0\)"):
         d2ke.pack(flat.where(flat != 3))
+
+
+def test_tslearn_refuses_masks():
+    masked = np.ma.array([[[1.0], [2.0]]], mask=[[[False], [True]]])
+    with pytest.raises(TypeError, match="items has masked elements"):
+        d2ke.pack(masked, layout="tslearn")
+    assert d2ke.pack(np.ma.array([[[1.0], [2.0]]]), layout="tslearn").lengths.tolist() == [2]

@@ -567,3 +567,22 @@ def test_hint_for_cells_with_channels_in_rows():
     cells = [np.zeros((3, 5)), np.zeros((3, 7))]
     with pytest.raises(ValueError, match="channels_first=True"):
         d2ke.pack(cells)
+
+
+@pytest.mark.parametrize("items", [[[1.0], None], [None, "a"]])
+def test_none_is_named(items):
+    with pytest.raises(TypeError, match=rf"items\[{items.index(None)}\] is None"):
+        d2ke.pack(items)
+
+
+@pytest.mark.parametrize("items", [{"ab", "c"}, frozenset({"ab"})])
+def test_collections_without_order_are_refused(items):
+    with pytest.raises(TypeError, match=r"items is one (frozen)?set, which has no order"):
+        d2ke.pack(items)
+
+
+def test_keys_are_no_objects():
+    items = dict.fromkeys(range(4))
+    with pytest.raises(TypeError, match="X is one dict"):
+        d2ke.d2ke_train([0, 1, 0, 1], items, distance=lambda x, y: abs(x - y), R=2)
+    assert list(d2ke.pack(dict.fromkeys(["b", "a"]).keys())) == ["b", "a"]

@@ -212,3 +212,16 @@ def test_random_objects_refuse_weights():
 def test_padded_weights_of_one_dimension_are_refused():
     with pytest.raises(ValueError, match="weights must be padded"):
         d2ke.pack(np.ones((2, 3)), lengths=[1, 2], weights=np.ones(2))
+
+
+def test_weights_with_a_mask_are_refused():
+    items, lengths = np.zeros((2, 3)), [2, 3]
+    mask = [[False, True, False], [False] * 3]
+    with pytest.raises(TypeError, match=r"weights\[0\] has masked elements"):
+        d2ke.pack(items, lengths=lengths, weights=np.ma.array(np.ones((2, 3)), mask=mask))
+
+
+def test_weights_in_a_column_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Series([[1], [2, 3]], index=[7, 8])
+    assert d2ke.pack([[1.0], [2.0, 3.0]], weights=column).weights.tolist() == [1, 2, 3]
