@@ -227,7 +227,9 @@ def test_matlab_guide(data_dir, tmp_path, monkeypatch, capsys):
 def test_the_oldest_versions_are_the_lower_bounds():
     bound = re.compile(r'"([\w-]+)(?:\[\w+\])?>=([\d.]+)"')
     project = (ROOT / "pyproject.toml").read_text().split("[project]")[1].split("[tool.")[0]
-    bounds = dict(bound.findall(re.sub(r"^(dev|docs) = \[[^]]*\]", "", project, flags=re.M)))
+    bounds = dict(
+        bound.findall(re.sub(r"^(dev|docs) = \[\n.*?^\]", "", project, flags=re.M | re.S))
+    )
     pins = re.findall(r"^([\w-]+)==(.+)$", (ROOT / ".ci/oldest.txt").read_text(), re.M)
     assert bounds == dict(pins)
 
