@@ -108,6 +108,12 @@ if os.environ.get("D2KE_DOCS_LINKS") == "1":
         "sklearn": ("https://scikit-learn.org/stable/", None),
     }
 
+# ------------------------------------------------- links to other sites: sphinx -b linkcheck
+
+linkcheck_timeout = 30
+linkcheck_retries = 2
+linkcheck_allowed_redirects = {r"https://doi\.org/.*": r"https://.*"}
+
 # ---------------------------------------------------------------- gallery
 
 sphinx_gallery_conf = {

@@ -227,7 +227,9 @@ def test_matlab_guide(data_dir, tmp_path, monkeypatch, capsys):
 def test_the_oldest_versions_are_the_lower_bounds():
     bound = re.compile(r'"([\w-]+)(?:\[\w+\])?>=([\d.]+)"')
     project = (ROOT / "pyproject.toml").read_text().split("[project]")[1].split("[tool.")[0]
-    bounds = dict(bound.findall(re.sub(r"^(dev|docs) = \[[^]]*\]", "", project, flags=re.M)))
+    bounds = dict(
+        bound.findall(re.sub(r"^(dev|docs) = \[\n.*?^\]", "", project, flags=re.M | re.S))
+    )
     pins = re.findall(r"^([\w-]+)==(.+)$", (ROOT / ".ci/oldest.txt").read_text(), re.M)
     assert bounds == dict(pins)
 
@@ -242,12 +244,57 @@ def test_readme_names_exist():
         assert hasattr(d2ke, name) or hasattr(d2ke.datasets, name), name
 
 
-def test_links_lead_to_files():
-    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
-    for page in [*pages, *(ROOT / "docs/start").glob("*.md"), ROOT / "benchmarks/README.md"]:
-        for link in re.findall(r"\]\((?![a-z]+:|#)([^)#\s]+)", page.read_text()):
-            built = link.startswith("gallery_pages/")
-            assert built or (page.parent / link).exists(), f"{page}: {link}"
+def markdown(path):
+    """Return a page without its blocks of code."""
+    return re.sub(r"^(`{3,}|~{3,}).*?^\1`*$", "", path.read_text(), flags=re.M | re.S)
+
+
+def anchors(path):
+    """Return the anchors of a page's headings: GitHub's, and the site's down to the third level."""
+    slugs = []
+    for title in re.findall(r"^#{1,3} +(.*?) *#*$", markdown(path), re.M):
+        title = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title)
+        slugs.append(re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-"))
+    before = [slugs[:i].count(slug) for i, slug in enumerate(slugs)]
+    return [f"{slug}-{n}" if n else slug for slug, n in zip(slugs, before, strict=True)]
+
+
+def written_pages():
+    """Return the pages that people write; others are made from docstrings and examples."""
+    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    pages += [ROOT / "data/README.md", ROOT / "benchmarks/README.md"]
+    made = {"_build", "gallery_pages", "generated"}
+    return pages + [page for page in (ROOT / "docs").rglob("*.md") if not made & {*page.parts}]
+
+
+def test_links_lead_to_files_and_headings():
+    link = re.compile(
+        r"\]\(<?(?![a-z]+:)([^)#\s>]*)(?:#([^)\s>]+))?|<(?:a|img)\b[^>]*(?:href|src)="
+    )
+    n_anchors = 0
+    for page in written_pages():
+        for match in link.finditer(re.sub(r"`[^`]*`", "", markdown(page))):
+            assert match[1] is not None, f"{page}: write {match[0]} as Markdown"
+            target = page.parent / match[1] if match[1] else page
+            if match[1].startswith("gallery_pages/"):
+                continue  # made with the site
+            assert target.exists(), f"{page}: {match[1]}"
+            if match[2]:
+                n_anchors += 1
+                assert match[2] in anchors(target), f"{page}: {match[1]}#{match[2]}"
+    assert n_anchors > 1
+
+
+def test_anchors_are_those_of_github(tmp_path):
+    headings = ["# A `d2ke.x_y` page: why?", "## More, *and* [so](on.md)", "## Twice", "### Twice"]
+    code = ["```", "# no heading", "```"]
+    (tmp_path / "page.md").write_text("\n\n".join([*headings, *code, "#### Too deep for the site"]))
+    assert anchors(tmp_path / "page.md") == [
+        "a-d2kex_y-page-why",
+        "more-and-so",
+        "twice",
+        "twice-1",
+    ]
 
 
 def test_the_version_is_the_same_everywhere():

@@ -13,8 +13,10 @@ import subprocess
 import threading
 from functools import partial
 from html import unescape
+from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -144,6 +146,55 @@ def site():
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+class Links(HTMLParser):
+    """The anchors of a page, and what it links or shows."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.anchors, self.targets = set(), set()
+        self.feed(path.read_text("utf-8"))
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.anchors |= {attributes[name] for name in ("id", "name") if attributes.get(name)}
+        self.targets |= {attributes[name] for name in ("href", "src") if attributes.get(name)}
+
+
+def broken_links(folder):
+    """Return (page, link) for all links inside of a folder whose file or anchor is not there."""
+    paths = [path for path in folder.rglob("*.html") if "_static" not in path.parts]
+    pages = {path: Links(path) for path in paths}
+    broken = []
+    for path, page in pages.items():
+        for link in page.targets:
+            url = urlsplit(link)
+            if url.scheme or url.netloc:
+                continue
+            target = path
+            if url.path:
+                target = Path(os.path.normpath(path.parent / unquote(url.path)))
+            anchors = pages[target].anchors if target in pages else ()
+            if not target.is_file() or (url.fragment and unquote(url.fragment) not in anchors):
+                broken.append((str(path.relative_to(folder)), link))
+    return broken
+
+
+def test_broken_links_are_seen(tmp_path):
+    (tmp_path / "a.html").write_text(
+        '<p id="top"><a href="#top">.</a><a href="b/c.html#%C3%A9">.</a><img src="no.png">'
+        '<a href="https://x.org/no">.</a><a href="#no">.</a><a href="b/c.html#no">.</a>'
+    )
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "c.html").write_text('<i id="é"><a href="../a.html#top">.</a>', "utf-8")
+    links = [("a.html", "#no"), ("a.html", "b/c.html#no"), ("a.html", "no.png")]
+    assert sorted(broken_links(tmp_path)) == links
+
+
+def test_links_of_the_site(site):
+    assert broken_links(site[0]) == []
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -18,18 +18,28 @@ _PAGE = """\
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>{title}</title>
 <style>
-body {{ color: #111; background: #fff; font: 16px/1.5 system-ui, sans-serif;
-       max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }}
+:root {{ color-scheme: light dark; --text: #111; --page: #fff; --line: #ccc; --rule: #555; }}
+@media (prefers-color-scheme: dark) {{
+  :root {{ --text: #e6e6e6; --page: #16181c; --line: #3d4148; --rule: #9aa0a8; }}
+}}
+@media print {{
+  :root {{ --text: #111; --page: #fff; --line: #ccc; --rule: #555; }}
+}}
+html {{ color: var(--text); background: var(--page); }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto;
+       padding: 0 1rem; }}
 h1, h2, h3 {{ line-height: 1.2; }}
 .scroll {{ overflow-x: auto; }}
 table {{ border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }}
-th, td {{ padding: 0.25rem 0.7rem; border-bottom: 1px solid #ccc; text-align: left;
+th, td {{ padding: 0.25rem 0.7rem; border-bottom: 1px solid var(--line); text-align: left;
          vertical-align: top; white-space: nowrap; }}
 td.wide {{ white-space: normal; min-width: 20rem; }}
-th {{ border-bottom: 2px solid #555; }}
-img {{ max-width: 100%; height: auto; }}
+th {{ border-bottom: 2px solid var(--rule); }}
+/* Pictures are drawn on white: a light card in the dark. */
+img {{ max-width: 100%; height: auto; background: #fff; border-radius: 4px; }}
 </style>
 </head>
 <body>

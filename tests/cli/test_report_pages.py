@@ -33,6 +33,13 @@ window.onload = () => {{
       content: root.scrollWidth,
       title: frame.contentDocument.title,
       pictures: pictures.map(one => [one.complete ? one.naturalWidth : 0, one.clientWidth]),
+      dark: matchMedia("(prefers-color-scheme: dark)").matches,
+      colours: [...root.querySelectorAll("h1, h2, p, th, td, li, img")].map(one => {{
+        let behind = one;
+        const colour = () => getComputedStyle(behind).backgroundColor;
+        while (behind !== root && colour() === "rgba(0, 0, 0, 0)") behind = behind.parentElement;
+        return [one.tagName, getComputedStyle(one).color, colour()];
+      }}),
     }};
   }});
   document.body.setAttribute("data-measured", JSON.stringify(measured));
@@ -58,6 +65,29 @@ def pages(tmp_path_factory):
     return folder
 
 
+def luminance(colour):
+    """Return the relative luminance of a computed colour, which must be opaque."""
+    levels = [
+        int(level) / 255 for level in re.fullmatch(r"rgb\((\d+), (\d+), (\d+)\)", colour).groups()
+    ]
+    red, green, blue = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in levels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def check_colours(frame, dark):
+    """Compare the contrast of all text with WCAG's least, 4.5; pictures stand on white."""
+    assert frame["dark"] == dark
+    assert {"H1", "P", "TD"} <= {name for name, _, _ in frame["colours"]}
+    for name, text, behind in frame["colours"]:
+        if name == "IMG":
+            assert behind == "rgb(255, 255, 255)"
+            continue
+        less, more = sorted(map(luminance, (text, behind)))
+        assert (more + 0.05) / (less + 0.05) >= 4.5, (name, text, behind)
+        assert (luminance(behind) < 0.1) == dark
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize(
     ("name", "title", "n_pictures"),
     [
@@ -67,13 +97,14 @@ def pages(tmp_path_factory):
         ("values-predicted", "Predictions for values.csv", 1),
     ],
 )
-def test_pages_in_a_browser(browser, pages, tmp_path, name, title, n_pictures):
+def test_pages_in_a_browser(browser, pages, tmp_path, name, title, n_pictures, dark):
     page = (pages / f"{name}.html").read_text()
     assert "<script" not in page
     quoted = json.dumps(page).replace("</", "<\\/")
     put(tmp_path / "frames.html", [FRAMES.format(page=quoted, widths=list(WIDTHS))])
     words = ["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"]
     words += [f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1300,900", "--dump-dom"]
+    words += ["--blink-settings=preferredColorScheme=0"] if dark else []
     run = subprocess.run(
         [browser, *words, (tmp_path / "frames.html").as_uri()],
         capture_output=True,
@@ -89,6 +120,7 @@ def test_pages_in_a_browser(browser, pages, tmp_path, name, title, n_pictures):
         assert width - 20 <= frame["width"] <= width
         assert frame["content"] == frame["width"]
         assert len(frame["pictures"]) == n_pictures
+        check_colours(frame, dark)
         assert all(natural > 0 and shown > 200 for natural, shown in frame["pictures"])
 
 

@@ -318,5 +318,6 @@ def test_bad_parameters(params, error, message):
 
 
 def test_empty_series():
-    with pytest.raises(ValueError, match=r"Y\[1\] is empty: dtw is defined for objects of at leas"):
+    message = r"Y\[1\] is empty: dtw is defined for objects of at least"
+    with pytest.raises(ValueError, match=message):
         d2ke.distance_matrix([[1.0]], [[1.0], np.zeros((0, 1))], "dtw")
