@@ -56,6 +56,19 @@ def matrix(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:
     return dense
 
 
+def filled_matrix(name: str, values: Any) -> np.ndarray:
+    """Return what `matrix` does; a matrix without an entry is refused too."""
+    dense = matrix(name, values)
+    check_filled(name, dense)
+    return dense
+
+
+def check_filled(name: str, values: Any) -> None:
+    """Refuse a matrix without an entry."""
+    if 0 in values.shape:
+        raise ValueError(f"{name} is empty: its shape is {values.shape}")
+
+
 def check_distances(name: str, values: np.ndarray) -> None:
     """Refuse negative numbers and nan."""
     if not values.min(initial=0) >= 0:
@@ -94,7 +107,7 @@ def check_numbers(name: str, values: Any) -> None:
 
 
 # Of the largest entry; what rounding leaves of symmetry.
-_ASYMMETRY = 1e-8
+ASYMMETRY = 1e-8
 
 
 def symmetric_matrix(
@@ -113,7 +126,7 @@ def symmetric_matrix(
         require_memory(function, case, n=n, c=copied_bytes(square.dtype), **sizes)
     square = np.asarray(square, dtype=np.float64)
     largest = max(abs(float(square.max())), abs(float(square.min())))
-    check_symmetric(name, square, _ASYMMETRY * largest)
+    check_symmetric(name, square, ASYMMETRY * largest)
     return square
 
 

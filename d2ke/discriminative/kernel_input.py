@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from d2ke._base import arrays
-from d2ke._base.arrays import symmetric_matrix
+from d2ke._base.arrays import ASYMMETRY, symmetric_matrix
 from d2ke._base.checks import choice, positive_number
 from d2ke._base.memory import require_memory
 from d2ke.discriminative.canonical import colours, sparse_colours
@@ -21,7 +21,6 @@ from d2ke.discriminative.sparse_kernel import SparseKernel
 from d2ke.embedding.spectrum import split
 
 SIMILARITIES = ("psd", "general")
-_ASYMMETRY = 1e-8  # of the largest similarity
 LAM = 0.5  # the default of lambda, in units of n
 
 
@@ -209,7 +208,7 @@ def sparse_matrix(name: str, values: Any, function: str, **sizes: int) -> csr_ar
         K.sum_duplicates()
     gaps = abs(K - K.T).tocoo()
     largest = abs(K.data).max() if K.nnz else 0.0
-    if gaps.nnz and gaps.data.max() > _ASYMMETRY * largest:
+    if gaps.nnz and gaps.data.max() > ASYMMETRY * largest:
         at = gaps.data.argmax()
         i, j = sorted((int(gaps.row[at]), int(gaps.col[at])))
         raise ValueError(

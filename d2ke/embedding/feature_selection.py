@@ -135,9 +135,7 @@ def select_features(
     >>> chosen.indices.tolist(), chosen.apply(Z).shape
     ([7, 30], (200, 2))
     """
-    Z = arrays.matrix("Z", Z)
-    if Z.size == 0:
-        raise ValueError(f"Z is empty: its shape is {Z.shape}")
+    Z = arrays.filled_matrix("Z", Z)
     classes, codes = labels.encode_classes("y", y)
     labels.same_length("y", codes, "Z", len(Z))
     N = Z.shape[1]

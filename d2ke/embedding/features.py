@@ -286,8 +286,7 @@ def d2ke_features(
     if not isinstance(D, np.ndarray) or D.ndim != 2 or D.dtype not in (np.float32, np.float64):
         got = f"{D.dtype} of shape {D.shape}" if isinstance(D, np.ndarray) else type(D).__name__
         raise TypeError(f"D must be a 2-D ndarray of float32 or float64, got {got}")
-    if D.size == 0:
-        raise ValueError(f"D is empty: its shape is {D.shape}")
+    arrays.check_filled("D", D)
     arrays.check_distances("D", D)
     if out is None:
         case = "" if D.strides[1] == D.itemsize else "rows of D that are not contiguous"

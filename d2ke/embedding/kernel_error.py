@@ -143,7 +143,7 @@ def kernel_error(
     >>> error.n_blocks.tolist(), (error.rms_mean / error.expected_rms).round(1).tolist()
     ([16, 4, 1], [0.7, 0.6, 0.9])
     """
-    Z = _features("Z", Z)
+    Z = arrays.filled_matrix("Z", Z)
     n, R = Z.shape
     if R < 2:
         raise ValueError("Z has one column; at least two are needed to estimate a variance")
@@ -268,8 +268,8 @@ def kernel_standard_error(Z: np.ndarray, Y: np.ndarray | None = None) -> NDArray
     >>> d2ke.kernel_standard_error(Z).round(3).tolist()
     [[0.31, 0.0], [0.0, 0.31]]
     """
-    Z = _features("Z", Z)
-    Y = Z if Y is None else _features("Y", Y)
+    Z = arrays.filled_matrix("Z", Z)
+    Y = Z if Y is None else arrays.filled_matrix("Y", Y)
     R = Z.shape[1]
     if Y.shape[1] != R:
         raise ValueError(f"Y has {Y.shape[1]} columns, but Z has {R}")
@@ -290,25 +290,18 @@ def kernel_standard_error(Z: np.ndarray, Y: np.ndarray | None = None) -> NDArray
     return np.sqrt(variance, out=variance)
 
 
-def _features(name: str, values: Any) -> np.ndarray:
-    matrix = arrays.matrix(name, values)
-    if matrix.size == 0:
-        raise ValueError(f"{name} is empty: its shape is {matrix.shape}")
-    return matrix
-
-
 def _reference(gram: Any, features: Any, n: int) -> Callable[[Any, Any], np.ndarray]:
     """Return the function that gives the reference kernel of some rows with some others."""
     if (gram is None) == (features is None):
         raise TypeError("give the reference as gram or as features, one of the two")
     if gram is not None:
-        K = _features("gram", gram)
+        K = arrays.filled_matrix("gram", gram)
         if K.shape != (n, n):
             raise ValueError(f"gram must have shape ({n}, {n}), as Z has {n} rows; got {K.shape}")
         largest = max(abs(float(K.max())), abs(float(K.min())))
         arrays.check_symmetric("gram", K, 1e-6 * largest)
         return lambda rows, others: K[rows, others]
-    F = _features("features", features)
+    F = arrays.filled_matrix("features", features)
     if len(F) != n:
         raise ValueError(f"features has {len(F)} rows, but Z has {n}")
     return lambda rows, others: _product(F[rows], F[others])

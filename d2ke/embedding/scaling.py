@@ -53,8 +53,7 @@ class Scaling:
         Z = stored("Z", Z)
         if not isinstance(Z, RowSource):
             Z = arrays.matrix("Z", Z)
-        if 0 in Z.shape:
-            raise ValueError(f"Z is empty: its shape is {Z.shape}")
+        arrays.check_filled("Z", Z)
         if choice("scaling", kind, SCALINGS) == "none":
             return cls.of_moments(np.zeros(Z.shape[1]), np.zeros(Z.shape[1]), kind)
         require_memory("Scaling.fit", R=Z.shape[1], L=min(len(Z), _RUN))

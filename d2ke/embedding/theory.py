@@ -344,8 +344,8 @@ def soft_min_distance(D: Any, E: Any = None, *, gamma: float) -> NDArray[np.floa
     >>> d2ke.soft_min_distance(D, gamma=1000.0).round(2).tolist()
     [[0.0, 1.0, 3.0], [1.0, 0.0, 3.0], [3.0, 3.0, 0.0]]
     """
-    D = _distances("D", D)
-    E = D if E is None else _distances("E", E)
+    D = arrays.filled_matrix("D", D)
+    E = D if E is None else arrays.filled_matrix("E", E)
     if E.shape[1] != D.shape[1]:
         raise ValueError(f"E has {E.shape[1]} columns, but D has {D.shape[1]}")
     gamma = positive_number("gamma", gamma)
@@ -359,10 +359,3 @@ def soft_min_distance(D: Any, E: Any = None, *, gamma: float) -> NDArray[np.floa
         np.expm1(sums, out=sums)
         row[:] = least - np.log1p(sums.mean(axis=1)) / gamma
     return result
-
-
-def _distances(name: str, values: Any) -> np.ndarray:
-    matrix = arrays.matrix(name, values)
-    if matrix.size == 0:
-        raise ValueError(f"{name} is empty: its shape is {matrix.shape}")
-    return matrix
