@@ -17,15 +17,28 @@ import numpy as np
 
 def positive_number(name: str, value: Any) -> float:
     """Return a finite number greater than 0 as float."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a positive number, got {value!r}")
-    try:
-        result = float(value)
-    except OverflowError:  # an integer or a fraction
-        raise ValueError(f"{name} must be less than 1.8e308, got a larger number") from None
+    result = _number(name, value, "a positive number")
     if not (math.isfinite(result) and result > 0):
         raise ValueError(f"{name} must be a positive finite number, got {result}")
     return result
+
+
+def not_negative(name: str, value: Any) -> float:
+    """Return a finite number of at least 0 as float."""
+    result = _number(name, value, "a number >= 0")
+    if not 0 <= result < math.inf:
+        raise ValueError(f"{name} must be a finite number >= 0, got {value}")
+    return result
+
+
+def _number(name: str, value: Any, wanted: str) -> float:
+    """Return a real number as float."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be {wanted}, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:  # an integer or a fraction
+        raise ValueError(f"{name} must be less than 1.8e308, got a larger number") from None
 
 
 def below_one(name: str, value: Any) -> float:

@@ -133,7 +133,7 @@ def align_elastic(
     cells = alignment.TableRows(compiled, len(x.values), len(y.values))
     table = _traced(WarpingTable(cells, window), max_memory, needed)
     path, costs = table.path, table.costs()
-    result = {"value": _rounded(problem, table.value), "pairs": path, "costs": costs}
+    result = {"value": problem.rounded(table.value), "pairs": path, "costs": costs}
     if cells.leaves_out:
         codes = np.where(costs > 0, alignment.REPLACE, alignment.EQUAL).astype(np.int8)
         codes[path[:, 1] < 0], codes[path[:, 0] < 0] = alignment.DELETE, alignment.INSERT
@@ -152,7 +152,7 @@ def align_slopes(
     table = _traced(WarpingTable(alignment.GroundRows(x, y, True), window), max_memory, needed)
     middles = [int(len(objects.values) > 1) for objects in (problem.x, problem.y)]
     return {
-        "value": _rounded(problem, table.value),
+        "value": problem.rounded(table.value),
         "pairs": table.path + middles,
         "costs": table.costs(),
     }
@@ -169,9 +169,3 @@ def _traced(table: WarpingTable, max_memory: int | None, needed: int) -> Warping
     plan = plan_within(table, max_memory, usual, needed - usual)
     trace(table, plan, 0, table.rows, table.start())
     return table
-
-
-def _rounded(problem: PairwiseProblem, value: float) -> float:
-    """Return the value as a matrix has it."""
-    with np.errstate(over="ignore"):
-        return float(problem.dtype.type(value))

@@ -29,7 +29,7 @@ def align_emd(
     order = np.lexsort(places[::-1])
     pairs = np.stack(places, axis=1)[order]
     return {
-        "value": float(problem.dtype.type(value)),
+        "value": problem.rounded(value),
         "pairs": pairs,
         "costs": apart[order],
         "masses": masses[order] / emd.TOTAL,
@@ -93,7 +93,8 @@ def align_sets(
     if not directed:
         pairs = np.concatenate([pairs, np.stack([of_y, np.arange(len(y))], axis=1)])
         costs = np.concatenate([costs, _apart(y, x)])
-    costs = costs.astype(problem.dtype)
+    with np.errstate(over="ignore"):  # inf, as in a matrix
+        costs = costs.astype(problem.dtype)
     return {
         "value": float(result[0, 0]),
         "pairs": pairs,

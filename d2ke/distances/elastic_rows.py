@@ -30,27 +30,24 @@ def work_bytes(elements: int, n: int, dim: int, **_: Any) -> int:
 # ---- parameters
 
 
-def not_negative(name: str, value: Any) -> float:
-    """Return a finite number of at least 0 as float."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number >= 0, got {value!r}")
-    number: Any = value
-    if not 0 <= number < math.inf:
-        raise ValueError(f"{name} must be a finite number >= 0, got {value}")
-    return float(value)
-
-
 def gap(name: str, value: Any) -> tuple[float, ...]:
     """Return a finite number, or one for each channel, as a tuple."""
-    try:
-        numbers_ = np.atleast_1d(np.asarray(value, dtype=np.float64))
-    except (TypeError, ValueError):
-        numbers_ = np.zeros((0, 0))
-    if numbers_.ndim != 1 or not numbers_.size or isinstance(value, (str, bytes, bool)):
+    values = value.tolist() if isinstance(value, np.ndarray) else value
+    if isinstance(values, numbers.Real):
+        values = [values]
+    if not isinstance(values, (list, tuple)) or not values or not all(map(_is_number, values)):
         raise TypeError(f"{name} must be a number, or a number for each channel; got {value!r}")
-    if not np.isfinite(numbers_).all():
+    try:
+        result = tuple(map(float, values))
+    except OverflowError:
+        result = (math.inf,)
+    if not np.isfinite(result).all():
         raise ValueError(f"{name} must be finite, got {value}")
-    return tuple(numbers_.tolist())
+    return result
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
 
 
 def check_gap(name: str, objects: Objects, g: tuple[float, ...] = (0.0,), **_: Any) -> None:

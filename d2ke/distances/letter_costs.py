@@ -68,8 +68,10 @@ def cost(name: str, value: Any) -> float:
     """Check one cost."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number >= 0, got {value!r}")
-    number: Any = value
-    result = float(value) if abs(number) <= _LARGEST or value != value else math.inf
+    try:
+        result = float(value)
+    except OverflowError:  # an integer or a fraction
+        result = math.inf
     if not 0 <= result <= _LARGEST:
         raise ValueError(f"{name} must be a cost between 0 and {_LARGEST}, got {value}")
     return result

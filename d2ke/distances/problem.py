@@ -111,6 +111,11 @@ class PairwiseProblem:
         """Rows and columns of the result."""
         return len(self.x), len(self.y)
 
+    def rounded(self, value: float) -> float:
+        """Return a value as a matrix has it."""
+        with np.errstate(over="ignore"):
+            return float(self.dtype.type(value))
+
     def compiled(self) -> CompiledPairs:
         """Compile all of them."""
         return self.compile(Block(self.x, self.y, self.same, self.first))

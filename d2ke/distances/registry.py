@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.checks import choice, flag, integer, positive_number
+from d2ke._base.checks import choice, flag, integer, not_negative, positive_number
 from d2ke._base.memory import needs
 from d2ke._ext import elastic, emd, pair_distance, sets
 from d2ke._ext.pairwise import PairwiseKernel
@@ -272,7 +272,7 @@ DISTANCES = (
         work_bytes=rows.work_bytes,
         metric=True,
         prepare=rows.msm,
-        parameters={"c": rows.not_negative, "independent": flag, "window": _dtw_window},
+        parameters={"c": not_negative, "independent": flag, "window": _dtw_window},
         rounding=_no_rounding,
         nonmetric=rows.windowed_or_dependent,
         summary="move-split-merge: the least cost of moving values, and of splitting and merging "
@@ -299,7 +299,7 @@ DISTANCES = (
         work_bytes=rows.work_bytes,
         metric=True,
         prepare=rows.twe,
-        parameters={"nu": rows.not_negative, "lmbda": rows.not_negative, "window": _dtw_window},
+        parameters={"nu": not_negative, "lmbda": not_negative, "window": _dtw_window},
         rounding=_no_rounding,
         nonmetric=rows.windowed,
         summary="time warp edit distance: leaving out costs lmbda, and stretching nu per step",
@@ -310,7 +310,7 @@ DISTANCES = (
         ordered=True,
         work_bytes=rows.work_bytes,
         prepare=rows.edr,
-        parameters={"epsilon": rows.not_negative, "normalize": flag, "window": _dtw_window},
+        parameters={"epsilon": not_negative, "normalize": flag, "window": _dtw_window},
         summary="edit distance on real sequences: the number of edits, vectors within epsilon "
         "being equal",
         source="Chen, Ozsu & Oria 2005",
@@ -320,7 +320,7 @@ DISTANCES = (
         ordered=True,
         work_bytes=rows.work_bytes,
         prepare=rows.lcss,
-        parameters={"epsilon": rows.not_negative, "window": _dtw_window},
+        parameters={"epsilon": not_negative, "window": _dtw_window},
         summary="the part of the shorter series that is not in the longest common subsequence, "
         "vectors within epsilon being equal",
         source="Vlachos, Kollios & Gunopulos 2002",
@@ -330,7 +330,7 @@ DISTANCES = (
         ordered=True,
         work_bytes=rows.work_bytes,
         prepare=rows.adtw,
-        parameters={"penalty": rows.not_negative, "window": _dtw_window},
+        parameters={"penalty": not_negative, "window": _dtw_window},
         summary="amerced dynamic time warping: squared ground distances, and a penalty for each "
         "step of warping",
         source="Herrmann & Webb 2023",
@@ -340,7 +340,7 @@ DISTANCES = (
         ordered=True,
         work_bytes=rows.work_bytes,
         prepare=rows.wdtw,
-        parameters={"g": rows.not_negative, "window": _dtw_window},
+        parameters={"g": not_negative, "window": _dtw_window},
         summary="weighted dynamic time warping: squared ground distances, weighted by how far "
         "they are from the diagonal",
         source="Jeong, Jeong & Omitaomu 2011",

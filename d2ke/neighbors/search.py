@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import LowLevelCallable, sparse
 
-from d2ke._base.checks import integer
+from d2ke._base.checks import integer, not_negative
 from d2ke.distances.output import Output
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import Caller, PairwiseProblem
@@ -385,7 +383,7 @@ def within(
     pairs = check_pairs(X, Y, distance, params, Caller("within"))
     output = Output(out, None, None, resume, n_threads, progress, client)
     request = Request(pairs, Y is None, include_self, metric, max_memory, info, output)
-    search = request.search(radius=_radius(radius))
+    search = request.search(radius=not_negative("radius", radius))
     if request.by_blocks:
         graph, counts = request.search_blocks(search)
     else:
@@ -403,12 +401,3 @@ def _neighbor_count(pairs: PairwiseProblem, k: Any, same: bool) -> int:
     if k > m:
         raise ValueError(f"k is {k}, but Y has {m} objects")
     return k
-
-
-def _radius(radius: Any) -> float:
-    if isinstance(radius, (bool, np.bool_)) or not isinstance(radius, numbers.Real):
-        raise TypeError(f"radius must be a number >= 0, got {radius!r}")
-    value = float(radius)
-    if not 0 <= value < math.inf:
-        raise ValueError(f"radius must be finite and >= 0, got {value}")
-    return value

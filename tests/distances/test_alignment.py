@@ -405,6 +405,13 @@ def test_defaults_and_aliases():
         d2ke.align([1.0], [2.0], "kernel", sigma=1.0)
 
 
+@pytest.mark.parametrize("name", ["chamfer", "mhd", "directed_mhd", "emd"])
+def test_values_above_float32_are_inf(name):
+    values = np.array([[[3e38, 0]], [[-3e38, 1]]], np.float32)
+    X = d2ke.pack(list(values), channels_first=False)
+    assert d2ke.align(X[0], X[1], name).value == d2ke.distance_matrix(X, X, name)[0, 1] == np.inf
+
+
 def test_one_object_of_a_collection():
     X = d2ke.pack(["abc", "abd"])
     assert d2ke.align(X[:1], X[1]).value == 1

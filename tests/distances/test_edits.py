@@ -248,7 +248,7 @@ def test_every_alignment(x, y):
         return total
 
     wanted = min(map(price, alignments(x, y)))
-    params = {"mismatch": 1.5, "gap_open": 2.0, "gap_extend": 0.5}
+    params = {"mismatch": np.float32(1.5), "gap_open": 2.0, "gap_extend": np.float16(0.5)}
     assert matrix("weighted_levenshtein", [x], [y], **params)[0, 0] == wanted
 
 

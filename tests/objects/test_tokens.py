@@ -53,6 +53,9 @@ def test_numbers_are_not_tokens():
     mixed = d2ke.pack([[1, "1", True, np.int64(1), np.str_("1")]], kind="strings")
     assert mixed[0] == [1, "1", True, 1, "1"]
     assert len(mixed.alphabet) == 3
+    assert list(d2ke.pack([[1, True], [2]], kind="strings")) == [[1, True], [2]]
+    assert len(d2ke.pack([[1, True], [2]], kind="strings").alphabet) == 3
+    assert d2ke.pack([[1], [np.True_]], kind="strings")[1] == [True]
 
 
 class Color(Enum):
