@@ -28,6 +28,7 @@ from d2ke.objects.values import as_floats, check_values, indexed, is_exact
 from d2ke.objects.weighted_vectors import weights_of_items
 
 _RUN = 1 << 18  # strings that are looked at in one go
+_FLAGS = {bool, np.bool_}  # True would be the letter 1
 
 needs(
     "pack",
@@ -494,6 +495,9 @@ def _integers(item: Any, i: int, name: str) -> np.ndarray:
             f"{name}[{i}] must be a str, bytes or a 1-D sequence of integers; got "
             f"{type(item).__name__} ({array.dtype}, shape {array.shape})"
         )
+    if not isinstance(item, np.ndarray) and not _FLAGS.isdisjoint(map(type, item)):
+        k, flag = next((k, one) for k, one in enumerate(item) if type(one) in _FLAGS)
+        raise TypeError(f"{name}[{i}][{k}] is {flag!r}, but the others are integers")
     if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
         raise ValueError(f"{name}[{i}] has integers beyond int64")
     return array.astype(np.int64)

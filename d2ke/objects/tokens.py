@@ -13,8 +13,7 @@ import numpy as np
 
 _LONGEST = 1024  # bytes of a token in an alphabet, whose entries are all of one width
 _KEPT = 1 << 16  # decoded tokens
-_NUMBERS = (int, float, complex, np.number, np.ndarray, list)
-_FLAGS = (bool, np.bool_)  # True is another token than 1
+_NUMBERS = (int, float, complex, np.number, np.bool_, np.ndarray, list)
 _PLAIN = (str, bytes, bool, int, type(None))
 
 
@@ -31,7 +30,7 @@ def holds_tokens(items: Sequence[Any]) -> bool:
         return True
     lists = [item for item in items if isinstance(item, (list, tuple))]
     kinds = set(map(type, chain.from_iterable(lists)))
-    return not all(issubclass(kind, _NUMBERS) and kind not in _FLAGS for kind in kinds)
+    return not all(issubclass(kind, _NUMBERS) for kind in kinds)
 
 
 def encode(token: Any, name: str) -> bytes:

@@ -91,7 +91,7 @@ def test_errors():
         DistanceNeighborsTransformer(3, radius=1.0).fit(WORDS)
     with pytest.raises(ValueError, match="less than the 60 training objects, got 60"):
         DistanceNeighborsTransformer(60).fit_transform(WORDS)
-    with pytest.raises(ValueError, match="radius must be finite"):
+    with pytest.raises(ValueError, match="radius must be a finite number >= 0, got -1"):
         DistanceNeighborsTransformer(radius=-1.0).fit_transform(WORDS)
 
 
