@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import copied_bytes, require_memory
 
 _BLOCK = 1 << 20  # values per block of rows: temporary arrays stay small
@@ -34,17 +35,17 @@ def matrix(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:
         If `values` is not two-dimensional or a value is refused.
     """
     if np.ma.isMaskedArray(values):
-        raise TypeError(f"{name} must not be a masked array: the mask would be lost")
+        raise ArgumentTypeError(name, "must not be a masked array: the mask would be lost")
     if sparse.issparse(values):
-        raise TypeError(f"{name} must be a dense array, got sparse; use {name}.toarray()")
+        raise ArgumentTypeError(name, f"must be a dense array, got sparse; use {name}.toarray()")
     try:
         dense = np.asarray(values)
     except ValueError:
-        raise ValueError(f"{name} must be a matrix, but its rows differ in length") from None
+        raise ArgumentError(name, "must be a matrix, but its rows differ in length") from None
     if dense.dtype.kind == "O" and dense.ndim == 0:
-        raise TypeError(f"{name} must be a matrix of numbers, got {type(values).__name__}")
+        raise ArgumentTypeError(name, f"must be a matrix of numbers, got {type(values).__name__}")
     if dense.ndim != 2:
-        raise ValueError(f"{name} must be two-dimensional, got shape {dense.shape}")
+        raise ArgumentError(name, f"must be two-dimensional, got shape {dense.shape}")
     check_numbers(name, dense)
     if dense.dtype.kind == "f":
         for rows in row_blocks(dense.shape):
@@ -66,7 +67,7 @@ def filled_matrix(name: str, values: Any) -> np.ndarray:
 def check_filled(name: str, values: Any) -> None:
     """Refuse a matrix without an entry."""
     if 0 in values.shape:
-        raise ValueError(f"{name} is empty: its shape is {values.shape}")
+        raise ArgumentError(name, f"is empty: its shape is {values.shape}")
 
 
 def check_distances(name: str, values: np.ndarray) -> None:
@@ -83,16 +84,17 @@ def check_symmetric(name: str, square: np.ndarray, tolerance: float) -> None:
         if gap.max() > tolerance:
             i, j = np.unravel_index(gap.argmax(), gap.shape)
             i += rows.start
-            raise ValueError(
-                f"{name} must be symmetric, but {name}[{i}, {j}] is {square[i, j]} and "
-                f"{name}[{j}, {i}] is {square[j, i]}"
+            raise ArgumentError(
+                name,
+                f"must be symmetric, but {name}[{i}, {j}] is {square[i, j]} and "
+                f"{name}[{j}, {i}] is {square[j, i]}",
             )
 
 
 def refuse_entry(name: str, value: Any, row: int, column: int, wanted: str = "finite") -> None:
     """Raise a ValueError that names an entry of a matrix."""
-    raise ValueError(
-        f"{name} has {value} at position ({row}, {column}); every value must be {wanted}"
+    raise ArgumentError(
+        name, f"has {value} at position ({row}, {column}); every value must be {wanted}"
     )
 
 
@@ -100,10 +102,12 @@ def check_numbers(name: str, values: Any) -> None:
     """Refuse a dense or sparse matrix unless it holds numbers that float64 holds exactly."""
     dtype = values.dtype
     if dtype.kind not in "biuf" or (dtype.kind == "f" and dtype.itemsize > 8):
-        raise TypeError(f"{name} must hold real numbers (float64 or float32), got dtype {dtype}")
+        raise ArgumentTypeError(
+            name, f"must hold real numbers (float64 or float32), got dtype {dtype}"
+        )
     wide = dtype.kind in "iu" and dtype.itemsize == 8 and 0 not in values.shape
     if wide and (values.max() > _EXACT or values.min() < -_EXACT):
-        raise ValueError(f"{name} holds integers beyond 2**53, which float64 cannot represent")
+        raise ArgumentError(name, "holds integers beyond 2**53, which float64 cannot represent")
 
 
 # Of the largest entry; what rounding leaves of symmetry.
@@ -120,7 +124,7 @@ def symmetric_matrix(
     """
     square = matrix(name, values)
     if square.shape[0] != square.shape[1] or not square.size:
-        raise ValueError(f"{name} must be square and not empty, got shape {square.shape}")
+        raise ArgumentError(name, f"must be square and not empty, got shape {square.shape}")
     if function:
         n = len(square)
         require_memory(function, case, n=n, c=copied_bytes(square.dtype), **sizes)
@@ -133,12 +137,12 @@ def symmetric_matrix(
 def check_array(name: str, array: Any, dtype: type, shape: tuple[int | None, ...]) -> None:
     """Refuse a model's array of another type or shape (None: any), or that is not finite."""
     if not isinstance(array, np.ndarray) or array.dtype != dtype:
-        raise ValueError(f"{name} must be an array of {np.dtype(dtype)}")
+        raise ArgumentError(name, f"must be an array of {np.dtype(dtype)}")
     fits = array.ndim == len(shape) and all(
         want is None or want == have for want, have in zip(shape, array.shape, strict=True)
     )
     if not fits:
         wanted = tuple("any" if want is None else want for want in shape)
-        raise ValueError(f"{name} must have shape {wanted}, got {array.shape}")
+        raise ArgumentError(name, f"must have shape {wanted}, got {array.shape}")
     if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite throughout")
+        raise ArgumentError(name, "must be finite throughout")

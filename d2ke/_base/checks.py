@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+
 
 def positive_number(name: str, value: Any) -> float:
     """Return a finite number greater than 0 as float."""
     result = _number(name, value, "a positive number")
     if not (math.isfinite(result) and result > 0):
-        raise ValueError(f"{name} must be a positive finite number, got {result}")
+        raise ArgumentError(name, f"must be a positive finite number, got {result}")
     return result
 
 
@@ -27,25 +29,25 @@ def not_negative(name: str, value: Any) -> float:
     """Return a finite number of at least 0 as float."""
     result = _number(name, value, "a number >= 0")
     if not 0 <= result < math.inf:
-        raise ValueError(f"{name} must be a finite number >= 0, got {value}")
+        raise ArgumentError(name, f"must be a finite number >= 0, got {value}")
     return result
 
 
 def _number(name: str, value: Any, wanted: str) -> float:
     """Return a real number as float."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be {wanted}, got {value!r}")
+        raise ArgumentTypeError(name, f"must be {wanted}, got {value!r}")
     try:
         return float(value)
     except OverflowError:  # an integer or a fraction
-        raise ValueError(f"{name} must be less than 1.8e308, got a larger number") from None
+        raise ArgumentError(name, "must be less than 1.8e308, got a larger number") from None
 
 
 def below_one(name: str, value: Any) -> float:
     """Return a number between 0 and 1, both excluded, as float."""
     value = positive_number(name, value)
     if value >= 1:
-        raise ValueError(f"{name} must be between 0 and 1, got {value}")
+        raise ArgumentError(name, f"must be between 0 and 1, got {value}")
     return value
 
 
@@ -56,7 +58,7 @@ def integer(name: str, value: Any, low: int | None = None, high: int | None = No
             raise TypeError
         result = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+        raise ArgumentTypeError(name, f"must be an integer, got {value!r}") from None
     if (low is not None and result < low) or (high is not None and result > high):
         if high is None:
             wanted = f"at least {low}"
@@ -64,14 +66,14 @@ def integer(name: str, value: Any, low: int | None = None, high: int | None = No
             wanted = f"at most {high}"
         else:
             wanted = f"between {low} and {high}"
-        raise ValueError(f"{name} must be {wanted}, got {result}")
+        raise ArgumentError(name, f"must be {wanted}, got {result}")
     return result
 
 
 def flag(name: str, value: Any) -> bool:
     """Return True or False; what only counts as one of them, such as "no" or 1, is refused."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
+        raise ArgumentTypeError(name, f"must be True or False, got {value!r}")
     return bool(value)
 
 
@@ -80,7 +82,7 @@ def file_path(name: str, value: Any) -> Path:
     try:
         return Path(value)
     except TypeError:
-        raise TypeError(f"{name} must be a path, got {value!r}") from None
+        raise ArgumentTypeError(name, f"must be a path, got {value!r}") from None
 
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b", re.IGNORECASE)
@@ -91,8 +93,8 @@ def byte_count(name: str, value: Any) -> int:
     if isinstance(value, str):
         match = _SIZE.fullmatch(value.strip())
         if not match:
-            raise ValueError(
-                f"{name} must be a number of bytes or text such as '512MiB' or '1GB', got {value!r}"
+            raise ArgumentError(
+                name, f"must be a number of bytes or text such as '512MiB' or '1GB', got {value!r}"
             )
         unit = (1024 if match[3] else 1000) ** "kmgt".index(match[2].lower() or "k")
         unit *= (1024 if match[3] else 1000) if match[2] else 1
@@ -105,9 +107,9 @@ def element_type(name: str, value: Any) -> np.dtype:
     try:
         dtype = np.dtype(value).newbyteorder("=")
     except TypeError:
-        raise TypeError(f"{name} must be float64 or float32, got {value!r}") from None
+        raise ArgumentTypeError(name, f"must be float64 or float32, got {value!r}") from None
     if dtype not in (np.float64, np.float32):
-        raise TypeError(f"{name} must be float64 or float32, got {dtype}")
+        raise ArgumentTypeError(name, f"must be float64 or float32, got {dtype}")
     return dtype
 
 
@@ -115,10 +117,10 @@ def length_range(name: str, value: Any, low: int = 1) -> tuple[int, int]:
     """Return an inclusive range of lengths (lo, hi); a single integer L stands for (L, L)."""
     if isinstance(value, (tuple, list, np.ndarray)):
         if len(value) != 2:
-            raise ValueError(f"{name} must be (lo, hi) or one integer, got {value!r}")
+            raise ArgumentError(name, f"must be (lo, hi) or one integer, got {value!r}")
         lo, hi = (integer(f"{name}[{i}]", v, low) for i, v in enumerate(value))
         if lo > hi:
-            raise ValueError(f"{name} must be (lo, hi) with lo <= hi, got ({lo}, {hi})")
+            raise ArgumentError(name, f"must be (lo, hi) with lo <= hi, got ({lo}, {hi})")
         return lo, hi
     length = integer(name, value, low)
     return length, length
@@ -128,9 +130,11 @@ def choice(name: str, value: Any, choices: Iterable[str]) -> str:
     """Return `value` if it is one of `choices`."""
     choices = list(choices)
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be a string, one of {', '.join(choices)}; got {value!r}")
+        raise ArgumentTypeError(
+            name, f"must be a string, one of {', '.join(choices)}; got {value!r}"
+        )
     if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+        raise ArgumentError(name, f"must be one of {', '.join(choices)}; got {value!r}")
     return value
 
 

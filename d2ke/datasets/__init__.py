@@ -47,6 +47,7 @@ from __future__ import annotations
 from typing import Any
 
 from d2ke._base.checks import choice
+from d2ke._base.errors import ArgumentTypeError
 from d2ke.datasets import actrecog, auslan, digits, images, mnist, pentip, splice, ucr
 from d2ke.datasets._contour import boundary_code, chain_code
 from d2ke.datasets._dataset import Dataset, Source, check_counts
@@ -145,7 +146,7 @@ def load(name: str, data_dir: Any = None, **options: str) -> Dataset:
     for option, value in options.items():
         if option not in source.options:
             known = ", ".join(source.options) or "none"
-            raise TypeError(f"{name} has no option {option!r}; its options: {known}")
+            raise ArgumentTypeError(name, f"has no option {option!r}; its options: {known}")
         counts |= source.options[option][choice(option, value, source.options[option])]
     objects, labels = source.loader(*find_files(source, data_dir), **options)
     labels.flags.writeable = False

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice, generator, integer, positive_number
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.container import Objects, adopt, refuse_missing
 
 
@@ -145,12 +146,16 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
     for position, objects in enumerate((train, *others)):
         name = "train" if position == 0 else f"others[{position - 1}]"
         if not isinstance(objects, Objects):
-            raise TypeError(f"{name} must be Objects, got {type(objects).__name__}; pack it first")
+            raise ArgumentTypeError(
+                name, f"must be Objects, got {type(objects).__name__}; pack it first"
+            )
         if objects.kind != "vectors":
-            raise TypeError(f"{name} holds {objects.kind}; only series and sets can be scaled")
+            raise ArgumentTypeError(
+                name, f"holds {objects.kind}; only series and sets can be scaled"
+            )
         refuse_missing(objects, name)
         if objects.dim != train.dim:
-            raise ValueError(f"{name} has {objects.dim} channels, but train has {train.dim}")
+            raise ArgumentError(name, f"has {objects.dim} channels, but train has {train.dim}")
     if len(train.values) == 0:
         raise ValueError("train has no elements; at least one is needed")
     lowest, highest = train.values.min(axis=0), train.values.max(axis=0)

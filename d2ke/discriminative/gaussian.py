@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist, pdist
 
 from d2ke._base import arrays
 from d2ke._base.checks import integer, positive_number
+from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import needs, require_memory
 
 _NEIGHBORS = 7
@@ -133,7 +134,7 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
 
 def _width(name: str, X: np.ndarray, n_neighbors: int) -> float:
     if len(X) < 2:
-        raise ValueError(f"{name} has only one point; give h, or more points")
+        raise ArgumentError(name, "has only one point; give h, or more points")
     # A sample of many points, but their neighbours among all.
     some = X[np.linspace(0, len(X) - 1, min(_MOST, len(X))).astype(np.intp)]
     at = min(n_neighbors, len(X) - 1)
@@ -144,7 +145,7 @@ def _width(name: str, X: np.ndarray, n_neighbors: int) -> float:
     median = float(np.median(pdist(some)))
     widths = [width for width in (median / 2, near) if width > 0]
     if not widths:
-        raise ValueError(f"{name} has only equal points, or nearly so; give h, or other points")
+        raise ArgumentError(name, "has only equal points, or nearly so; give h, or other points")
     return min(widths)
 
 
@@ -152,5 +153,5 @@ def point_matrix(name: str, values: Any) -> np.ndarray:
     """Return points as float64, at least one of them with at least one coordinate."""
     matrix = arrays.matrix(name, values).astype(np.float64)
     if 0 in matrix.shape:
-        raise ValueError(f"{name} must have rows and columns, got shape {matrix.shape}")
+        raise ArgumentError(name, f"must have rows and columns, got shape {matrix.shape}")
     return matrix

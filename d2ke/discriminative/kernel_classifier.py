@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from d2ke._base import arrays, labels
 from d2ke._base.checks import choice
+from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import copied_bytes, needs, require_memory
 from d2ke.discriminative.kernel_input import KernelInput, read_lam
 from d2ke.discriminative.similarity_graph import FeatureKernel, indicators
@@ -204,7 +205,9 @@ def kernel_classifier_predict(
         raise TypeError(f"the model needs {name} only, the form of input that it was trained on")
     rows = arrays.matrix(name, values)
     if rows.shape[1] != len(model.coef):
-        raise ValueError(f"{name} has {rows.shape[1]} columns, but the model has {len(model.coef)}")
+        raise ArgumentError(
+            name, f"has {rows.shape[1]} columns, but the model has {len(model.coef)}"
+        )
     sizes = {"n": len(rows), "m": rows.shape[1], "k": len(model.classes)}
     require_memory("kernel_classifier_predict", c=copied_bytes(rows.dtype), **sizes)
     scores = rows @ model.coef

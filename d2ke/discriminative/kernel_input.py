@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, issparse
 from d2ke._base import arrays
 from d2ke._base.arrays import ASYMMETRY, symmetric_matrix
 from d2ke._base.checks import choice, positive_number
+from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import require_memory
 from d2ke.discriminative.canonical import colours, sparse_colours
 from d2ke.discriminative.gaussian import gaussian, point_matrix
@@ -139,12 +140,14 @@ class KernelInput:
         else:
             empty = np.flatnonzero(kernel.squares == 0)
         if empty.size:
-            raise ValueError(
-                f"{name}[{empty[0]}] has zero similarity to every object, itself included "
-                f"({empty.size} such rows); leave such objects out"
+            raise ArgumentError(
+                name,
+                f"has zero similarity to every object, itself included "
+                f"({empty.size} such rows); leave such objects out",
+                empty[0],
             )
         if spread == 0:
-            raise ValueError(f"{name} has only equal rows: all objects are alike")
+            raise ArgumentError(name, "has only equal rows: all objects are alike")
         return kernel
 
     def _of_sparse(self, function: str, k: int) -> tuple[SparseKernel, float]:
@@ -195,7 +198,7 @@ def sparse_matrix(name: str, values: Any, function: str, **sizes: int) -> csr_ar
     """Return a sparse matrix as float64 by rows, symmetric but for rounding, or raise."""
     n, columns = values.shape
     if n != columns or not n:
-        raise ValueError(f"{name} must be square and not empty, got shape {values.shape}")
+        raise ArgumentError(name, f"must be square and not empty, got shape {values.shape}")
     require_memory(function, "sparse K", n=n, E=values.nnz, **sizes)
     arrays.check_numbers(name, values)
     K = csr_array(values, dtype=np.float64)
@@ -211,8 +214,9 @@ def sparse_matrix(name: str, values: Any, function: str, **sizes: int) -> csr_ar
     if gaps.nnz and gaps.data.max() > ASYMMETRY * largest:
         at = gaps.data.argmax()
         i, j = sorted((int(gaps.row[at]), int(gaps.col[at])))
-        raise ValueError(
-            f"{name} must be symmetric, but {name}[{i}, {j}] is {K[i, j]} and {name}[{j}, {i}] is "
-            f"{K[j, i]}; take (K + K.T) / 2, or K.maximum(K.T) for a graph of neighbours"
+        raise ArgumentError(
+            name,
+            f"must be symmetric, but {name}[{i}, {j}] is {K[i, j]} and {name}[{j}, {i}] is "
+            f"{K[j, i]}; take (K + K.T) / 2, or K.maximum(K.T) for a graph of neighbours",
         )
     return K

@@ -14,6 +14,7 @@ from scipy.spatial.distance import cdist
 from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import integer, positive_number
+from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import needs, require_memory
 from d2ke.discriminative.gaussian import point_matrix
 
@@ -72,9 +73,10 @@ class Neighborhood:
                 positive = scale * self.gaps[self.gaps > 0]
             if not positive.size:
                 name = "distances" if self.points is None else "points"
-                raise ValueError(
-                    f"{name} has only equal points, or nearly so: the neighbours of each object "
-                    "have distance 0; give h, or other objects"
+                raise ArgumentError(
+                    name,
+                    "has only equal points, or nearly so: the neighbours of each object "
+                    "have distance 0; give h, or other objects",
                 )
             h = float(np.percentile(positive, _LEVEL))
         return np.maximum(local, h), h
@@ -244,4 +246,4 @@ def neighbor_similarities(
 
 def _several(name: str, rows: np.ndarray) -> None:
     if len(rows) < 2:
-        raise ValueError(f"{name} has only one object; at least two are needed")
+        raise ArgumentError(name, "has only one object; at least two are needed")

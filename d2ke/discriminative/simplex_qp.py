@@ -12,6 +12,7 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import integer, positive_number
+from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import needs
 from d2ke._ext import simplex_qp as _kernel
 
@@ -116,9 +117,10 @@ def simplex_qp(
     for name, values in (("H", H), ("f", f)):
         most = max(float(values.max()), -float(values.min()))
         if most > _LARGEST:
-            raise ValueError(
-                f"{name} has values up to {most:g}; at most 2**1000 (1.1e301) is accepted, so that "
-                "sums are finite: divide H and f by one number, which leaves alpha as it is"
+            raise ArgumentError(
+                name,
+                f"has values up to {most:g}; at most 2**1000 (1.1e301) is accepted, so that "
+                "sums are finite: divide H and f by one number, which leaves alpha as it is",
             )
     alpha = np.full(n, 1.0 / n) if start is None else simplex_point("start", start, n)
     tol = positive_number("tol", tol)
@@ -130,10 +132,10 @@ def vector(name: str, values: Any, n: int) -> np.ndarray:
     """Return n finite real numbers as float64."""
     array = np.asarray(values)
     if array.shape != (n,):
-        raise ValueError(f"{name} must have shape ({n},), got {array.shape}")
+        raise ArgumentError(name, f"must have shape ({n},), got {array.shape}")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         at = np.flatnonzero(~np.isfinite(array))[0]
-        raise ValueError(f"{name}[{at}] is {array[at]}; every value must be finite")
+        raise ArgumentError(name, f"is {array[at]}; every value must be finite", at)
     return arrays.matrix(name, array[None])[0].astype(np.float64)
 
 
@@ -142,9 +144,9 @@ def simplex_point(name: str, values: Any, n: int) -> np.ndarray:
     weights = vector(name, values, n)
     if weights.min() < 0:
         at = weights.argmin()
-        raise ValueError(f"{name}[{at}] is {weights[at]}; weights must be >= 0")
+        raise ArgumentError(name, f"is {weights[at]}; weights must be >= 0", at)
     if abs(weights.sum() - 1) > 1e-6:
-        raise ValueError(f"{name} must sum to 1, got {weights.sum()}")
+        raise ArgumentError(name, f"must sum to 1, got {weights.sum()}")
     return weights / weights.sum()
 
 

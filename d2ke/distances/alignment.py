@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from d2ke._base.checks import byte_count
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import needs
 from d2ke.distances.align_edits import (
     align_hamming,
@@ -178,6 +179,9 @@ def _of_one_pair(x: Any, y: Any, distance: Any, params: dict[str, Any]) -> Pairw
         return check_pairs(packed[0], packed[1], distance, params, Caller("align", "x", "y"))
     except (TypeError, ValueError) as error:
         # To the user there is one object, and no list of them.
+        if isinstance(error, (ArgumentError, ArgumentTypeError)):
+            problem = error.problem.replace("x[0]", "x").replace("y[0]", "y")
+            raise type(error)(error.argument, problem) from None
         message = str(error).replace("x[0]", "x").replace("y[0]", "y")
         raise type(error)(message) from None
 
@@ -186,5 +190,5 @@ def _one_object(name: str, item: Any, kind: str | None) -> Objects:
     if not isinstance(item, Objects):
         return pack_items([item], Layout(False, True), name, kind)
     if len(item) != 1:
-        raise ValueError(f"{name} must be one object, got {len(item)} of them")
+        raise ArgumentError(name, f"must be one object, got {len(item)} of them")
     return pack_items(item, Layout(False, True), name, kind)

@@ -26,6 +26,7 @@ from uuid import uuid4
 import numpy as np
 from scipy import LowLevelCallable
 
+from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.signals import TICK, check_interrupt, deferred_interrupts
 from d2ke._base.threads import team_size
 from d2ke._ext import isa
@@ -319,8 +320,8 @@ def _pickled(name: str, value: Any) -> bytes:
     try:
         return cloudpickle.dumps(value, protocol=5)
     except Exception as error:
-        raise TypeError(
-            f"{name} cannot be pickled to be sent to the workers of client: {error}"
+        raise ArgumentTypeError(
+            name, f"cannot be pickled to be sent to the workers of client: {error}"
         ) from error
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._ext import elastic
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.objects.container import Objects
@@ -36,13 +37,15 @@ def gap(name: str, value: Any) -> tuple[float, ...]:
     if isinstance(values, numbers.Real):
         values = [values]
     if not isinstance(values, (list, tuple)) or not values or not all(map(_is_number, values)):
-        raise TypeError(f"{name} must be a number, or a number for each channel; got {value!r}")
+        raise ArgumentTypeError(
+            name, f"must be a number, or a number for each channel; got {value!r}"
+        )
     try:
         result = tuple(map(float, values))
     except OverflowError:
         result = (math.inf,)
     if not np.isfinite(result).all():
-        raise ValueError(f"{name} must be finite, got {value}")
+        raise ArgumentError(name, f"must be finite, got {value}")
     return result
 
 
@@ -79,16 +82,18 @@ def check_sphere(name: str, objects: Objects, **parameters: Any) -> None:
             raise TypeError("sphere_radius goes with ground='haversine'")
         return
     if objects.dim != 2:
-        raise ValueError(
-            f"{name} has {objects.dim} channels; ground='haversine' needs 2, latitude and longitude"
+        raise ArgumentError(
+            name, f"has {objects.dim} channels; ground='haversine' needs 2, latitude and longitude"
         )
     wrong = np.flatnonzero((np.abs(objects.values) > (90, 360)).any(axis=1))
     if wrong.size:
         item = int(np.searchsorted(objects.offsets, wrong[0], side="right")) - 1
         latitude, longitude = objects.values[wrong[0]].tolist()
-        raise ValueError(
-            f"{name}[{item}] has the latitude {latitude} and longitude {longitude}; degrees from "
-            "-90 to 90 and from -360 to 360 are needed"
+        raise ArgumentError(
+            name,
+            f"has the latitude {latitude} and longitude {longitude}; degrees from "
+            "-90 to 90 and from -360 to 360 are needed",
+            item,
         )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentTypeError
 from d2ke.objects.container import Objects
 
 _RUN = 1 << 20  # letters turned into symbols at a time
@@ -81,7 +82,8 @@ def add_value(digest: Any, item: Any, name: str) -> None:
         text = repr(item).encode()
         digest.update(f"{type(item).__name__} {len(text)} ".encode() + text)
     else:
-        raise TypeError(
-            f"{name} is {type(item).__name__}; to be recognised when a file is resumed, it must "
-            "be a number, text, an array, or a list, tuple or mapping of them"
+        raise ArgumentTypeError(
+            name,
+            f"is {type(item).__name__}; to be recognised when a file is resumed, it must "
+            "be a number, text, an array, or a list, tuple or mapping of them",
         )

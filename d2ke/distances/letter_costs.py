@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._ext import edits, strings
 from d2ke.distances.string_rows import common_letters
 from d2ke.objects.container import Objects
@@ -67,13 +68,13 @@ class Costs:
 def cost(name: str, value: Any) -> float:
     """Check one cost."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number >= 0, got {value!r}")
+        raise ArgumentTypeError(name, f"must be a number >= 0, got {value!r}")
     try:
         result = float(value)
     except OverflowError:  # an integer or a fraction
         result = math.inf
     if not 0 <= result <= _LARGEST:
-        raise ValueError(f"{name} must be a cost between 0 and {_LARGEST}, got {value}")
+        raise ArgumentError(name, f"must be a cost between 0 and {_LARGEST}, got {value}")
     return result
 
 
@@ -96,13 +97,13 @@ def pair_costs(name: str, value: Any) -> np.ndarray | dict[tuple[Any, ...], floa
     if isinstance(value, Mapping):
         for pair in value:
             if not isinstance(pair, (tuple, str)) or len(pair) != 2:
-                raise TypeError(f"{name} has the key {pair!r}; a pair of letters is needed")
+                raise ArgumentTypeError(name, f"has the key {pair!r}; a pair of letters is needed")
         return {tuple(pair): cost(f"{name}[{pair!r}]", one) for pair, one in value.items()}
     array = np.asarray(value)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
-        raise ValueError(f"{name} must be a mapping or a square array, got shape {array.shape}")
+        raise ArgumentError(name, f"must be a mapping or a square array, got shape {array.shape}")
     if array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must hold numbers, got {array.dtype}")
+        raise ArgumentTypeError(name, f"must hold numbers, got {array.dtype}")
     array = array.astype(np.float64)
     wrong = np.argwhere(~((array >= 0) & (array <= _LARGEST)))
     if len(wrong):
@@ -118,11 +119,11 @@ def letters_in_order(name: str, value: Any) -> tuple[Any, ...] | None:
     if value is None:
         return None
     if not isinstance(value, (str, bytes, Sequence, np.ndarray)):
-        raise TypeError(f"{name} must be a string or a sequence of letters, got {value!r}")
+        raise ArgumentTypeError(name, f"must be a string or a sequence of letters, got {value!r}")
     letters = tuple(value.tolist() if isinstance(value, np.ndarray) else value)
     twice = [letter for i, letter in enumerate(letters) if letter in letters[:i]]
     if twice:
-        raise ValueError(f"{name} has the letter {twice[0]!r} twice")
+        raise ArgumentError(name, f"has the letter {twice[0]!r} twice")
     return letters
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import LowLevelCallable
 
+from d2ke._base.errors import ArgumentError
 from d2ke._ext import pairwise, user
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances.problem import Block, Caller, CompiledPairs, PairwiseProblem, Quantity
@@ -233,12 +234,14 @@ def _pack_checked(
 ) -> Objects:
     objects = as_objects(name, items, kind, missing)
     if len(objects) == 0:
-        raise ValueError(f"{name} is empty: at least one object is needed")
+        raise ArgumentError(name, "is empty: at least one object is needed")
     short = np.flatnonzero(objects.lengths < shortest)
     if short.size:
-        raise ValueError(
-            f"{name}[{short[0]}] is empty: {distance} is defined for objects of at least "
-            f"{shortest} vector{'s' if shortest > 1 else ''}"
+        raise ArgumentError(
+            name,
+            f"is empty: {distance} is defined for objects of at least "
+            f"{shortest} vector{'s' if shortest > 1 else ''}",
+            short[0],
         )
     return objects
 

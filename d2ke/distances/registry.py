@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice, flag, integer, not_negative, positive_number
+from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import needs
 from d2ke._ext import elastic, emd, pair_distance, sets
 from d2ke._ext.pairwise import PairwiseKernel
@@ -139,7 +140,7 @@ def _dtw_window(name: str, value: Any) -> int:
         return elastic.NO_WINDOW
     if isinstance(value, str):
         if value != "rws":
-            raise ValueError(f"{name} must be None, an integer >= 0 or 'rws'; got {value!r}")
+            raise ArgumentError(name, f"must be None, an integer >= 0 or 'rws'; got {value!r}")
         return elastic.RWS_WINDOW
     return min(integer(name, value, 0), 2**40)  # no series is longer
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice
+from d2ke._base.errors import ArgumentError
 from d2ke._ext import edits, pairwise, strings
 from d2ke.objects.container import Objects, common_alphabet
 
@@ -105,9 +106,11 @@ def check_one_length(x_name: str, x: Objects, y_name: str, y: Objects) -> None:
         others = np.flatnonzero(objects.lengths != length)
         if others.size:
             i = others[0]
-            raise ValueError(
-                f"{name}[{i}] has {objects.lengths[i]} letters, {x_name}[0] has {length}; "
-                "'hamming' compares strings of one length, 'levenshtein' and 'indel' those of any"
+            raise ArgumentError(
+                name,
+                f"has {objects.lengths[i]} letters, {x_name}[0] has {length}; "
+                "'hamming' compares strings of one length, 'levenshtein' and 'indel' those of any",
+                i,
             )
 
 

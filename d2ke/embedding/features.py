@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from d2ke._base import arrays
 from d2ke._base.checks import choice, positive_number
+from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.memory import needs, require_memory
 from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
@@ -205,8 +206,8 @@ def check_embedding(
 ) -> PairwiseProblem:
     """Check and pack objects and random objects."""
     if omega is None:
-        raise TypeError(
-            f"{caller.y} is None; draw random objects first, see random_series and its kin"
+        raise ArgumentTypeError(
+            caller.y, "is None; draw random objects first, see random_series and its kin"
         )
     pairs = check_pairs(X, omega, distance, params, caller)
     if isinstance(pairs.y, Objects) and pairs.y.kind == "strings":

@@ -19,6 +19,7 @@ from sklearn.utils import (
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.labels import check_unchanged, targets
 from d2ke.distances.registry import find_distance
 from d2ke.objects.arrow_columns import read_column
@@ -115,7 +116,7 @@ def _labels(X: Any, y: Any) -> np.ndarray:
 
 def _refuse_mask(name: str, array: Any) -> None:
     if np.ma.is_masked(array):
-        raise TypeError(f"{name} has masked elements; every value must be there")
+        raise ArgumentTypeError(name, "has masked elements; every value must be there")
 
 
 def _column(X: Any, anything: bool, kind: str | None) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import file_path
+from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.memory import needs
 from d2ke.io.arff import parse_arff
 from d2ke.io.columns import NOTHING, Columns, FileObjects
@@ -135,7 +136,7 @@ def read_file(
     options = {**vars(columns), "channels_first": channels_first}
     for name in ("labels", "ids", "time"):
         if options[name] is not None and not isinstance(options[name], str):
-            raise TypeError(f"{name} must be a string, got {options[name]!r}")
+            raise ArgumentTypeError(name, f"must be a string, got {options[name]!r}")
     objects = columns.objects
     if isinstance(objects, tuple) and len(objects) == 1:
         options["objects"] = objects[0]
@@ -167,4 +168,4 @@ def _refuse(suffix: str, options: dict[str, Any], known: Sequence[str]) -> None:
     """Refuse arguments that have no meaning for a format."""
     for name, value in options.items():
         if value is not None and name not in known:
-            raise TypeError(f"{name} has no meaning for a {suffix} file; got {value!r}")
+            raise ArgumentTypeError(name, f"has no meaning for a {suffix} file; got {value!r}")

@@ -23,6 +23,7 @@ from scipy import sparse
 
 from d2ke._base import arrays
 from d2ke._base import labels as class_labels
+from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import needs, require_memory
 from d2ke.learners import option_strings, scores, solver_calls, solver_nodes
 from d2ke.learners.option_strings import Option
@@ -240,10 +241,10 @@ def _gram(name: str, values: Any) -> np.ndarray:
     n_rows, n_columns = gram.shape
     if n_rows != n_columns:
         hint = "; leave out the column of serial numbers" if n_columns == n_rows + 1 else ""
-        raise ValueError(f"{name} must be square for -t 4, got shape {gram.shape}{hint}")
+        raise ArgumentError(name, f"must be square for -t 4, got shape {gram.shape}{hint}")
     largest = max((abs(float(value)) for value in (gram.max(), gram.min())) if n_rows else [0.0])
     if largest > float(np.finfo(np.float32).max):
-        raise ValueError(f"{name} has magnitude {largest:g}; LIBSVM caches kernels as float32")
+        raise ArgumentError(name, f"has magnitude {largest:g}; LIBSVM caches kernels as float32")
     arrays.check_symmetric(name, gram, _ASYMMETRY * largest)
     return gram
 

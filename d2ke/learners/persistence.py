@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from d2ke._base.checks import file_path
+from d2ke._base.errors import ArgumentError
 from d2ke._base.files import atomic_write, open_file
 from d2ke._base.memory import needs
 from d2ke.learners.linear_model import LinearModel
@@ -135,7 +136,7 @@ def load_model(file: str | os.PathLike[str] | BinaryIO) -> LinearModel | SVMMode
 
 def _read(name: str, handle: BinaryIO) -> LinearModel | SVMModel:
     if not zipfile.is_zipfile(handle):
-        raise ValueError(f"{name} is not a model saved by d2ke: it is not a zip archive")
+        raise ArgumentError(name, "is not a model saved by d2ke: it is not a zip archive")
     handle.seek(0)
     try:
         _check_sizes(handle)
@@ -143,7 +144,9 @@ def _read(name: str, handle: BinaryIO) -> LinearModel | SVMModel:
             entries = {key: archive[key] for key in archive.files}
         return _model(entries)
     except Exception as error:  # a damaged archive can raise almost anything
-        raise ValueError(f"{name} is not a model saved by d2ke, or is damaged: {error}") from error
+        raise ArgumentError(
+            name, f"is not a model saved by d2ke, or is damaged: {error}"
+        ) from error
 
 
 def _check_sizes(handle: BinaryIO) -> None:

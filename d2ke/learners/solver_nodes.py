@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from d2ke._base.arrays import check_numbers, matrix, refuse_entry, row_blocks
+from d2ke._base.errors import ArgumentError
 from d2ke.io.store.rows import StoredRows, stored
 
 NODE = np.dtype([("index", np.intc), ("value", np.float64)], align=True)
@@ -47,7 +48,7 @@ def features(name: str, values: Any) -> np.ndarray | sparse.csr_array | StoredRo
     if not sparse.issparse(values):
         return matrix(name, values)
     if values.ndim != 2:
-        raise ValueError(f"{name} must be two-dimensional, got shape {values.shape}")
+        raise ArgumentError(name, f"must be two-dimensional, got shape {values.shape}")
     check_numbers(name, values)
     rows = values.tocsr()
     # A new container on the same buffers: its flags are computed, not those the caller may have

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base import arrays
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.packing import as_objects
 
 
@@ -46,14 +47,14 @@ class Measure:
         """Check what the kernels rely on, where the parts are not from `curve` or `mesh`."""
         for name, array in (("points", self.points), ("vectors", self.vectors)):
             if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.ndim != 2:
-                raise TypeError(f"{name} must be a two-dimensional array of float64")
+                raise ArgumentTypeError(name, "must be a two-dimensional array of float64")
             if 0 in array.shape or len(array) != len(self.points):
                 raise ValueError(
                     f"points and vectors must have as many rows, at least one, and columns; got "
                     f"{self.points.shape} and {np.shape(self.vectors)}"
                 )
             if not np.isfinite(array).all():
-                raise ValueError(f"{name} must be finite throughout")
+                raise ArgumentError(name, "must be finite throughout")
 
     def __len__(self) -> int:
         return len(self.points)
@@ -109,7 +110,7 @@ def as_measures(
 ) -> list[Measure]:
     """Return measures from a sequence of arrays and Measures, or from what `pack` takes."""
     if isinstance(sets, Measure):
-        raise TypeError(f"{name} is one Measure; a sequence of sets is needed")
+        raise ArgumentTypeError(name, "is one Measure; a sequence of sets is needed")
     if not (isinstance(sets, (list, tuple)) and any(isinstance(item, Measure) for item in sets)):
         sets = as_objects(name, sets, "vectors")
     items = list(sets)
@@ -134,28 +135,29 @@ def as_measures(
 def check_comparable(name: str, measure: Measure, other_name: str, other: Measure) -> None:
     """Raise unless the two can be compared."""
     if measure.points.shape[1] != other.points.shape[1]:
-        raise ValueError(
-            f"{name} has points of {measure.points.shape[1]} dimensions but {other_name} has "
-            f"{other.points.shape[1]}"
+        raise ArgumentError(
+            name,
+            f"has points of {measure.points.shape[1]} dimensions but {other_name} has "
+            f"{other.points.shape[1]}",
         )
     if measure.kind != other.kind:
-        raise TypeError(
-            f"{name} is a measure of kind {measure.kind!r} but {other_name} of kind {other.kind!r}"
+        raise ArgumentTypeError(
+            name, f"is a measure of kind {measure.kind!r} but {other_name} of kind {other.kind!r}"
         )
 
 
 def coordinates(name: str, value: Any) -> np.ndarray:
     """Return points as a C-contiguous (n, d) float64 array; 1-D input is n points on a line."""
     if isinstance(value, (str, bytes)):
-        raise TypeError(f"{name} must be an array of points, got {type(value).__name__}")
+        raise ArgumentTypeError(name, f"must be an array of points, got {type(value).__name__}")
     array = np.asarray(value)
     if array.ndim == 1 and array.dtype.kind in "biuf":
         array = array[:, None]
     array = arrays.matrix(name, array)
     if len(array) == 0:
-        raise ValueError(f"{name} is empty: at least one point is needed")
+        raise ArgumentError(name, "is empty: at least one point is needed")
     if array.shape[1] == 0:
-        raise ValueError(f"{name} has shape {array.shape}: its points have no coordinates")
+        raise ArgumentError(name, f"has shape {array.shape}: its points have no coordinates")
     return np.ascontiguousarray(array, dtype=np.float64)
 
 

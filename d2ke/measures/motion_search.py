@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentError
 from d2ke.measures import fptas, grid_correlation, rotations
 from d2ke.measures.clouds import scaled
 from d2ke.measures.kernels import Kernel
@@ -77,10 +78,11 @@ class MotionSearch:
         with np.errstate(over="ignore"):
             wide = float(np.ptp(points, axis=0).max() if self.shifting else np.abs(points).max())
         if wide > _WIDEST * self.sigma:
-            raise ValueError(
-                f"{name} extends over {wide / self.sigma:.3g} sigma"
+            raise ArgumentError(
+                name,
+                f"extends over {wide / self.sigma:.3g} sigma"
                 f"{'' if self.shifting else ' from the origin'}; alignment allows up to "
-                f"{_WIDEST:.3g}"
+                f"{_WIDEST:.3g}",
             )
 
     def best(self) -> tuple[np.ndarray, np.ndarray]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice
+from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import needs
 from d2ke._base.threads import thread_count
 from d2ke.measures import motion_search, pair_sums
@@ -178,10 +179,11 @@ def kernel_align(
     action = Action(p.kind, dim)
     for name, measure in (("P", p), ("Q", q)):
         if measure.vectors.shape[1] != action.channels:
-            raise ValueError(
-                f"{name} is a {measure.kind} in {dim} dimensions whose points carry "
+            raise ArgumentError(
+                name,
+                f"is a {measure.kind} in {dim} dimensions whose points carry "
                 f"{measure.vectors.shape[1]} numbers, not {action.channels}: how they turn is "
-                "not known"
+                "not known",
             )
     total = p.total + q.total
     if not math.isfinite(total * total):

@@ -15,6 +15,7 @@ from scipy.spatial.distance import cdist
 from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import generator, integer
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import needs, require_memory
 from d2ke.measures import pair_sums, user_kernel
 from d2ke.measures.kernels import SCALED_KERNELS, Kernel
@@ -145,7 +146,7 @@ def kernel_two_sample_test(
         first, second = (list(sample) for sample in (P, Q))
         for name, sample in (("P", first), ("Q", second)):
             if not sample:
-                raise ValueError(f"{name} is empty: at least one object is needed")
+                raise ArgumentError(name, "is empty: at least one object is needed")
         n = len(first) + len(second)
         require_memory("kernel_two_sample_test", n=n, N=0)
         pooled = first + second
@@ -153,7 +154,7 @@ def kernel_two_sample_test(
     else:
         for name, sample in (("P", P), ("Q", Q)):
             if isinstance(sample, Measure):
-                raise TypeError(f"{name} is a Measure; samples are arrays of points")
+                raise ArgumentTypeError(name, "is a Measure; samples are arrays of points")
         first, second = coordinates("P", P), coordinates("Q", Q)
         if first.shape[1] != second.shape[1]:
             raise ValueError(

@@ -18,6 +18,7 @@ import numpy as np
 
 from d2ke._base import arrays
 from d2ke._base.checks import file_path
+from d2ke._base.errors import ArgumentError
 from d2ke._base.files import atomic_write, lists_to_tuples, open_file
 from d2ke._base.memory import needs
 from d2ke.distances.registry import check_parameters, find_distance
@@ -220,7 +221,7 @@ def _read(name: str, stream: BinaryIO) -> D2KEModel | LinearModel | SVMModel:
         )
     if not front.startswith(f"{_SEAL[0]}\n".encode()):
         version = front[len(_NAME) : 64].split(b"\n")[0].decode("ascii", "replace").strip()
-        raise ValueError(f"{name} has version {version} of the format; this reads {_VERSION}")
+        raise ArgumentError(name, f"has version {version} of the format; this reads {_VERSION}")
     try:
         content = io.BytesIO(stream.read())
         if front != header(_SEAL, content):
@@ -228,7 +229,7 @@ def _read(name: str, stream: BinaryIO) -> D2KEModel | LinearModel | SVMModel:
         with h5py.File(content, "r") as store:
             return _model(store)
     except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
-        raise ValueError(f"{name} is damaged: {error}") from error
+        raise ArgumentError(name, f"is damaged: {error}") from error
 
 
 def _model(store: h5py.File) -> D2KEModel:

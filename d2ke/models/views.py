@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentTypeError
 from d2ke.objects.container import Objects, adopt, code_dtype, offsets_of
 from d2ke.objects.packing import as_objects
 from d2ke.objects.tokens import encode
@@ -277,7 +278,7 @@ def _marks(objects: Objects) -> dict[str, Any]:
 def _vectors(name: str, X: Any) -> Objects:
     objects = as_objects("X", X)
     if objects.kind != "vectors":
-        raise TypeError(f"{name} is for series and sets of vectors, got {objects!r}")
+        raise ArgumentTypeError(name, f"is for series and sets of vectors, got {objects!r}")
     return objects
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentTypeError
+
 _ROWS = 1 << 20  # of a column that are decoded in one go
 _SIGNS = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__")
 
@@ -60,8 +62,8 @@ def _imported(pa: Any, items: Any, name: str) -> Any:
             return items.to_arrow()
         return pa.array(items)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise TypeError(
-            f"{name} is a {type(items).__name__} that pyarrow {pa.__version__} cannot read: {error}"
+        raise ArgumentTypeError(
+            name, f"is a {type(items).__name__} that pyarrow {pa.__version__} cannot read: {error}"
         ) from None
 
 
@@ -108,9 +110,11 @@ def pieces(column: Any, name: str) -> Iterator[tuple[int, Any]]:
             piece = plain(chunk[low : low + step])
             i = first_null(piece)
             if i is not None:
-                raise TypeError(
-                    f"{name}[{row + i}] is None; it must be a string or a sequence of numbers: "
-                    "remove missing objects first (drop_nulls, dropna), or fill them"
+                raise ArgumentTypeError(
+                    name,
+                    "is None; it must be a string or a sequence of numbers: "
+                    "remove missing objects first (drop_nulls, dropna), or fill them",
+                    row + i,
                 )
             yield row, piece
             row += len(piece)

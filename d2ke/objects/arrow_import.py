@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.arrow_columns import first_null, pieces, plain, plain_type, pyarrow
 from d2ke.objects.arrow_strings import pack_text
 from d2ke.objects.container import Objects, adopt, code_dtype, offsets_of
@@ -42,24 +43,28 @@ def pack_column(
 ) -> tuple[Objects, list[np.ndarray] | None]:
     """Pack a chunked array of pyarrow; returns the weights that it has, too."""
     if not len(column):
-        raise ValueError(f"{name} is empty: at least one object is needed")
+        raise ArgumentError(name, "is empty: at least one object is needed")
     own = plain_type(column)
     letters = _letters(own)
     if letters:
         if kind == "vectors":
-            raise TypeError(f"{name} is a column of {column.type}; lists of numbers are needed")
+            raise ArgumentTypeError(
+                name, f"is a column of {column.type}; lists of numbers are needed"
+            )
         return pack_text(column, letters, name), None
     if not _is_list(own):
         for _ in pieces(column, name):
             pass  # a null is a better reason
-        raise TypeError(
-            f"{name} is a column of {column.type}; strings or lists are needed, one for each object"
+        raise ArgumentTypeError(
+            name, f"is a column of {column.type}; strings or lists are needed, one for each object"
         )
     lists = _Lists.of(column, name)
     inner = lists.parts[0].type
     if _letters(inner):
         if kind == "vectors":
-            raise TypeError(f"{name} is a column of {column.type}; lists of numbers are needed")
+            raise ArgumentTypeError(
+                name, f"is a column of {column.type}; lists of numbers are needed"
+            )
         return _pack_tokens(lists, name), None
     if kind == "strings":
         return _pack_integers(lists, name), None
@@ -93,9 +98,11 @@ class _Lists:
             null = first_null(part)
             if null is not None:
                 i, at = self.place(before + null // width)
-                raise TypeError(
-                    f"{name}[{i}] has None at position {at}; every value must be there: remove "
-                    "or fill missing values first"
+                raise ArgumentTypeError(
+                    name,
+                    f"has None at position {at}; every value must be there: remove "
+                    "or fill missing values first",
+                    i,
                 )
             before += len(part) // width
 
@@ -133,9 +140,11 @@ def _channels(lists: _Lists, parts: list[Any], name: str) -> int:
     if wrong.size:
         i, at = lists.place(wrong[0])
         first = lists.place(0)[0]
-        raise ValueError(
-            f"{name}[{i}] has {counts[wrong[0]]} channels at position {at}, {name}[{first}] has "
-            f"{counts[0]}; all must have the same"
+        raise ArgumentError(
+            name,
+            f"has {counts[wrong[0]]} channels at position {at}, {name}[{first}] has "
+            f"{counts[0]}; all must have the same",
+            i,
         )
     if not counts[0]:
         raise ValueError(f"{name}[{lists.place(0)[0]}]: its vectors have no elements")
@@ -156,8 +165,8 @@ def _numbers(
     if types.is_null(kind):
         return np.empty((0, dim))
     if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
-        raise TypeError(
-            f"{name} holds lists of {kind}; float64, float32 or integers are needed: cast them"
+        raise ArgumentTypeError(
+            name, f"holds lists of {kind}; float64, float32 or integers are needed: cast them"
         )
     arrays, before = [], 0
     for part in parts:
@@ -167,7 +176,7 @@ def _numbers(
         if array.dtype.kind in "iu" and not is_exact(array):
             most = LARGEST_EXACT_INTEGER
             i = lists.place(before + int(((array > most) | (array < -most)).argmax()) // dim)[0]
-            raise ValueError(f"{name}[{i}] has integers beyond 2**53, which float64 cannot hold")
+            raise ArgumentError(name, "has integers beyond 2**53, which float64 cannot hold", i)
         if filled:
             array = part.to_numpy(zero_copy_only=False)
         arrays.append(as_floats(array).reshape(-1, dim))
@@ -179,7 +188,9 @@ def _pack_integers(lists: _Lists, name: str) -> Objects:
     types = pyarrow("an Arrow column").types
     kind = lists.parts[0].type
     if not (types.is_integer(kind) or types.is_null(kind)):
-        raise TypeError(f"{name} holds lists of {kind}; strings or lists of integers are needed")
+        raise ArgumentTypeError(
+            name, f"holds lists of {kind}; strings or lists of integers are needed"
+        )
     lists.check_nulls(lists.parts, 1, name)
     symbols = np.empty(lists.offsets[-1], dtype=np.int64)
     before = 0
@@ -187,7 +198,7 @@ def _pack_integers(lists: _Lists, name: str) -> Objects:
         array = part.to_numpy(zero_copy_only=False)
         if array.dtype == np.uint64 and array.max(initial=0) > np.iinfo(np.int64).max:
             i = lists.place(before + int((array > np.iinfo(np.int64).max).argmax()))[0]
-            raise ValueError(f"{name}[{i}] has integers beyond int64")
+            raise ArgumentError(name, "has integers beyond int64", i)
         symbols[before : before + len(array)] = array
         before += len(array)
     alphabet, codes = indexed(symbols)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentError
 from d2ke.objects.arrow_columns import pieces
 from d2ke.objects.container import Objects, adopt, code_dtype, offsets_of
 
@@ -88,7 +89,7 @@ def _decoded(
         wrong = error.start
     if wrong is not None:
         i = row + int(np.searchsorted(ends, wrong, side="right")) - 1
-        raise ValueError(f"{name}[{i}] is not valid UTF-8 text")
+        raise ArgumentError(name, "is not valid UTF-8 text", i)
     before = np.zeros(len(data) + 1, dtype=np.int64)
     np.cumsum(begins, out=before[1:])
     try:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from d2ke._base.checks import choice
+from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import needs
 from d2ke._ext.frozen import freeze, is_frozen
 from d2ke.objects.arrow_export import arrow_array
@@ -479,9 +480,10 @@ def refuse_value(values: np.ndarray, offsets: np.ndarray, wrong: np.ndarray, nam
             "; distance_matrix, d2ke_embed and nearest take missing values with distance='dtw', "
             "missing='arow'; models and files do not"
         )
-    raise ValueError(
-        f"{name}[{i}] has {value} at position ({at - offsets[i]}, {channel}); every value must be "
-        f"finite{hint}"
+    raise ArgumentError(
+        name,
+        f"has {value} at position ({at - offsets[i]}, {channel}); every value must be finite{hint}",
+        i,
     )
 
 

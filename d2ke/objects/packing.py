@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice, flag
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import needs
 from d2ke.objects.arrow_columns import read_column
 from d2ke.objects.arrow_import import is_tensor, pack_column, tensors
@@ -194,9 +195,11 @@ def _unweighted(items: Any, layout: Layout, name: str, kind: str | None, lengths
     """Pack items as they are."""
     if isinstance(items, Objects):
         if lengths is not None or layout.channels_first:
-            raise TypeError(f"{name} is packed already: lengths and channels_first do not apply")
+            raise ArgumentTypeError(
+                name, "is packed already: lengths and channels_first do not apply"
+            )
         if kind is not None and items.kind != kind:
-            raise TypeError(f"{name} holds {items.kind}, but {kind} are needed")
+            raise ArgumentTypeError(name, f"holds {items.kind}, but {kind} are needed")
         if not layout.missing:
             refuse_missing(items, name)
         return items
@@ -226,14 +229,15 @@ def _unweighted(items: Any, layout: Layout, name: str, kind: str | None, lengths
 def refuse_table(name: str, items: Any) -> None:
     """Refuse what Python lists by its keys or columns, and what it lists in no order."""
     if isinstance(items, Mapping) or hasattr(items, "columns"):
-        raise TypeError(
-            f"{name} is one {type(items).__name__}; a sequence of objects is needed, such as one "
-            "of its columns or a list of its values"
+        raise ArgumentTypeError(
+            name,
+            f"is one {type(items).__name__}; a sequence of objects is needed, such as one "
+            "of its columns or a list of its values",
         )
     if isinstance(items, (set, frozenset)):
-        raise TypeError(
-            f"{name} is one {type(items).__name__}, which has no order; a sequence of objects is "
-            "needed"
+        raise ArgumentTypeError(
+            name,
+            f"is one {type(items).__name__}, which has no order; a sequence of objects is needed",
         )
 
 
@@ -241,15 +245,17 @@ def list_of(name: str, items: Any) -> list[Any]:
     """Return a sequence of at least one object of any type as a list."""
     refuse_table(name, items)
     if isinstance(items, (str, bytes)):
-        raise TypeError(f"{name} must be a sequence of objects, got one {type(items).__name__}")
+        raise ArgumentTypeError(
+            name, f"must be a sequence of objects, got one {type(items).__name__}"
+        )
     try:
         result = items.to_pylist() if hasattr(items, "to_pylist") else list(items)
     except TypeError:
-        raise TypeError(
-            f"{name} must be a sequence of objects, got {type(items).__name__}"
+        raise ArgumentTypeError(
+            name, f"must be a sequence of objects, got {type(items).__name__}"
         ) from None
     if not result:
-        raise ValueError(f"{name} is empty: at least one object is needed")
+        raise ArgumentError(name, "is empty: at least one object is needed")
     return result
 
 
@@ -261,16 +267,17 @@ def _as_list(items: Any, lengths: Any, channels_first: bool, name: str) -> list[
         raise TypeError(f"lengths goes with a padded array of numbers, but {name} is a sequence")
     if padded:
         if items.ndim not in (2, 3):
-            raise ValueError(
-                f"{name} must be a sequence of objects or an (n, length[, dim]) array, got an "
-                f"array of shape {items.shape}"
+            raise ArgumentError(
+                name,
+                f"must be a sequence of objects or an (n, length[, dim]) array, got an "
+                f"array of shape {items.shape}",
             )
         if lengths is not None:
             items = _trim(items, lengths, channels_first and items.ndim == 3, name)
     elif isinstance(items, np.ndarray):
         if items.size > max(items.shape, default=1):
-            raise ValueError(
-                f"{name} must be a row or a column of objects, got shape {items.shape}"
+            raise ArgumentError(
+                name, f"must be a row or a column of objects, got shape {items.shape}"
             )
         items = [_uncell(item) for item in items.ravel()]
     return list_of(name, items)
@@ -297,7 +304,7 @@ def _trim(array: np.ndarray, lengths: Any, channels_first: bool, name: str) -> l
             f"{lengths.dtype} of shape {lengths.shape}"
         )
     if array.ndim < 2:
-        raise ValueError(f"{name} must be padded, one row for each object; got {array.shape}")
+        raise ArgumentError(name, f"must be padded, one row for each object; got {array.shape}")
     longest = array.shape[2] if channels_first else array.shape[1]
     wrong = np.flatnonzero((lengths < 0) | (lengths > longest))
     if wrong.size:
@@ -318,9 +325,10 @@ def _pack_vectors(
             hint = ""
             if len({len(other) for other in arrays}) == 1:
                 hint = layout.hint()
-            raise ValueError(
-                f"{name}[{i}] has {array.shape[1]} channels, {name}[0] has {dim}; all must have "
-                f"the same{hint}"
+            raise ArgumentError(
+                name,
+                f"has {array.shape[1]} channels, {name}[0] has {dim}; all must have the same{hint}",
+                i,
             )
     values = np.concatenate(arrays)
     offsets = offsets_of(np.array([len(array) for array in arrays]))
@@ -336,41 +344,42 @@ def _array(item: Any, name: str) -> np.ndarray:
     try:
         array = np.asarray(item)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} is not an array of numbers: {error}") from None
+        raise ArgumentTypeError(name, f"is not an array of numbers: {error}") from None
     if isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item):
-        raise TypeError(f"{name} has masked elements; every value must be there")
+        raise ArgumentTypeError(name, "has masked elements; every value must be there")
     return array
 
 
 def _vectors(item: Any, i: int, channels_first: bool, name: str) -> np.ndarray:
     """One item as a (length, dim) array of float32 or float64."""
     if isinstance(item, (str, bytes)):
-        raise TypeError(f"{name}[{i}] is {type(item).__name__}; arrays of numbers are needed")
+        raise ArgumentTypeError(name, f"is {type(item).__name__}; arrays of numbers are needed", i)
     if item is None:
-        raise TypeError(
-            f"{name}[{i}] is None; it must be a string or a sequence of numbers: remove missing "
-            "objects first"
+        raise ArgumentTypeError(
+            name,
+            "is None; it must be a string or a sequence of numbers: remove missing objects first",
+            i,
         )
     array = _array(item, f"{name}[{i}]")
     if array.dtype.kind in "iuf" and not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype.kind in "iu":
         if not is_exact(array):
-            raise ValueError(f"{name}[{i}] has integers beyond 2**53, which float64 cannot hold")
+            raise ArgumentError(name, "has integers beyond 2**53, which float64 cannot hold", i)
     elif array.dtype.kind != "b" and array.dtype not in (np.float16, np.float32, np.float64):
-        raise TypeError(
-            f"{name}[{i}] has element type {array.dtype}; float64, float32 or integers are needed"
+        raise ArgumentTypeError(
+            name, f"has element type {array.dtype}; float64, float32 or integers are needed", i
         )
     if array.ndim == 1:
         array = array[:, None]
     elif array.ndim != 2:
-        raise ValueError(
-            f"{name}[{i}] has shape {array.shape}; (length, dim) or (length,) is needed"
+        raise ArgumentError(
+            name, f"has shape {array.shape}; (length, dim) or (length,) is needed", i
         )
     elif channels_first:
         array = array.T
     if array.shape[1] == 0:
-        raise ValueError(f"{name}[{i}] has shape {array.shape}: its vectors have no elements")
+        raise ArgumentError(name, f"has shape {array.shape}: its vectors have no elements", i)
     return as_floats(array)
 
 
@@ -379,9 +388,11 @@ def _weighted(objects: Objects, weights: Any, name: str) -> Objects:
     if objects.kind != "vectors":
         raise TypeError(f"weights go with vectors, but {name} holds {objects.kind}")
     if objects.weights is not None:
-        raise TypeError(f"{name} has weights already")
+        raise ArgumentTypeError(name, "has weights already")
     if objects.missing:
-        raise TypeError(f"{name} has values that are missing; no distance takes them and weights")
+        raise ArgumentTypeError(
+            name, "has values that are missing; no distance takes them and weights"
+        )
     if not isinstance(weights, (Sequence, np.ndarray)) or isinstance(weights, (str, bytes)):
         raise TypeError(
             f"weights must be a sequence of arrays, one for each object of {name}; got "
@@ -437,9 +448,11 @@ def _pack_strings(items: list[Any], name: str) -> Objects:
     letters = kinds[type(items[0])]
     if set(kinds.values()) != {letters}:
         i = next(i for i, item in enumerate(items) if kinds[type(item)] != letters)
-        raise TypeError(
-            f"{name}[{i}] is {type(items[i]).__name__}, {name}[0] is {type(items[0]).__name__}; "
-            "all must be of one type"
+        raise ArgumentTypeError(
+            name,
+            f"is {type(items[i]).__name__}, {name}[0] is {type(items[0]).__name__}; "
+            "all must be of one type",
+            i,
         )
     if letters == "int" and holds_tokens(items):
         return _pack_tokens(items, name)
@@ -468,8 +481,8 @@ def _pack_tokens(items: list[Any], name: str) -> Objects:
         if not isinstance(item, (list, tuple, range)) and not (
             isinstance(item, np.ndarray) and item.ndim == 1
         ):
-            raise TypeError(
-                f"{name}[{i}] is {type(item).__name__}; a list of tokens is needed, as others are"
+            raise ArgumentTypeError(
+                name, f"is {type(item).__name__}; a list of tokens is needed, as others are", i
             )
     offsets = offsets_of(np.fromiter(map(len, items), dtype=np.int64, count=len(items)))
     alphabet, codes = index_tokens(items, int(offsets[-1]), name)
@@ -491,13 +504,15 @@ def _integers(item: Any, i: int, name: str) -> np.ndarray:
     if array.size == 0 and array.ndim == 1:
         return np.empty(0, dtype=np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise TypeError(
-            f"{name}[{i}] must be a str, bytes or a 1-D sequence of integers; got "
-            f"{type(item).__name__} ({array.dtype}, shape {array.shape})"
+        raise ArgumentTypeError(
+            name,
+            f"must be a str, bytes or a 1-D sequence of integers; got "
+            f"{type(item).__name__} ({array.dtype}, shape {array.shape})",
+            i,
         )
     if not isinstance(item, np.ndarray) and not _FLAGS.isdisjoint(map(type, item)):
         k, flag = next((k, one) for k, one in enumerate(item) if type(one) in _FLAGS)
         raise TypeError(f"{name}[{i}][{k}] is {flag!r}, but the others are integers")
     if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
-        raise ValueError(f"{name}[{i}] has integers beyond int64")
+        raise ArgumentError(name, "has integers beyond int64", i)
     return array.astype(np.int64)

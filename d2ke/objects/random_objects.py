@@ -22,6 +22,7 @@ from d2ke._base.checks import (
     length_range,
     positive_number,
 )
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import needs, require_memory
 from d2ke.objects.container import Objects, adopt, offsets_of
 from d2ke.objects.packing import pack
@@ -273,11 +274,11 @@ def _edge(name: str, value: Any, dim: int) -> np.ndarray:
     """Return one side of a box as float64."""
     edge = np.asarray(value)
     if edge.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must hold numbers, got {value!r}")
+        raise ArgumentTypeError(name, f"must hold numbers, got {value!r}")
     if edge.shape not in ((), (dim,)):
-        raise ValueError(f"{name} must be a number or of shape ({dim},), got {edge.shape}")
+        raise ArgumentError(name, f"must be a number or of shape ({dim},), got {edge.shape}")
     if not np.isfinite(edge).all():
-        raise ValueError(f"{name} must be finite, got {edge}")
+        raise ArgumentError(name, f"must be finite, got {edge}")
     return edge.astype(np.float64)
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+
 _LONGEST = 1024  # bytes of a token in an alphabet, whose entries are all of one width
 _KEPT = 1 << 16  # decoded tokens
 _NUMBERS = (int, float, complex, np.number, np.bool_, np.ndarray, list)
@@ -37,7 +39,7 @@ def encode(token: Any, name: str) -> bytes:
     """Return a token as an ASCII literal; equal literals are equal tokens of one type."""
     text = ascii(_plain(token, name)).encode()
     if len(text) > _LONGEST:
-        raise ValueError(f"{name} takes {len(text)} bytes; a token may take {_LONGEST}")
+        raise ArgumentError(name, f"takes {len(text)} bytes; a token may take {_LONGEST}")
     return text
 
 
@@ -51,18 +53,21 @@ def _plain(token: Any, name: str) -> Any:
     if kind in _PLAIN:
         return token
     if isinstance(token, float):
-        raise TypeError(
-            f"{name} is the float {token!r}; tokens are compared exactly: pack text or integers, "
-            'or leave out kind="strings" for series of numbers'
+        raise ArgumentTypeError(
+            name,
+            f"is the float {token!r}; tokens are compared exactly: pack text or integers, "
+            'or leave out kind="strings" for series of numbers',
         )
     if kind.__hash__ is None:
-        raise TypeError(
-            f"{name} is an unhashable {kind.__name__}; tokens are str, bytes, int, bool, None or "
-            "tuples of them"
+        raise ArgumentTypeError(
+            name,
+            f"is an unhashable {kind.__name__}; tokens are str, bytes, int, bool, None or "
+            "tuples of them",
         )
-    raise TypeError(
-        f"{name} is {kind.__name__}, which no file can hold as a token; tokens are str, bytes, "
-        "int, bool, None or tuples of them"
+    raise ArgumentTypeError(
+        name,
+        f"is {kind.__name__}, which no file can hold as a token; tokens are str, bytes, "
+        "int, bool, None or tuples of them",
     )
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentTypeError
+
 
 class WeightedVectors(np.ndarray):
     """The (length, dim) array of one object, with its weights.
@@ -40,9 +42,11 @@ def weights_of_items(items: Any, name: str) -> list[np.ndarray] | None:
     weights: list[Any] = [getattr(item, "weights", None) for item in _flat(items)]
     for i, own in enumerate(weights):
         if (own is None) != (weights[0] is None):
-            raise TypeError(
-                f"{name}[{i}] has {'no ' if own is None else ''}weights, {name}[0] has "
-                f"{'none' if own is not None else 'some'}; give all of them with weights="
+            raise ArgumentTypeError(
+                name,
+                f"has {'no ' if own is None else ''}weights, {name}[0] has "
+                f"{'none' if own is not None else 'some'}; give all of them with weights=",
+                i,
             )
     return None if weights[0] is None else weights
 

@@ -18,6 +18,7 @@ import d2ke
 import matlab_compat as matlab
 from d2ke import datasets
 from d2ke import io as files
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 
 
 class given(dict):  # noqa: N801 (reads like a call's keywords)
@@ -815,7 +816,10 @@ def check(error, says, function, *args):
     *args, keywords = args if args and isinstance(args[-1], given) else (*args, {})
     with pytest.raises(error) as caught:
         function(*args, **keywords)
-    assert type(caught.value) is error
+    if type(caught.value) in (ArgumentError, ArgumentTypeError):
+        assert caught.value.argument
+    else:
+        assert type(caught.value) is error
     message = str(caught.value)
     first, *others = (says,) if isinstance(says, str) else says
     assert re.search(rf"(?<!\w){re.escape(first)}(?!\w)", message), message

@@ -25,6 +25,7 @@ from typing import Any, BinaryIO
 import h5py
 import numpy as np
 
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import lists_to_tuples, write_all
 from d2ke._version import __version__
 from d2ke.io.store.blocks import TABLE, Blocks, table_shape
@@ -201,13 +202,14 @@ def plain(name: str, value: Any) -> Any:
     if type(value) is dict:
         for key in value:
             if type(key) is not str:
-                raise TypeError(f"{name} has the name {key!r}; names must be str")
+                raise ArgumentTypeError(name, f"has the name {key!r}; names must be str")
             check_text(f"a name in {name}", key)
         return {key: plain(f"{name}[{key!r}]", one) for key, one in value.items()}
     if value is not None and type(value) not in (bool, int, float, str):
-        raise TypeError(
-            f"{name} must be None, bool, int, float, str, or a tuple or dict of them; got "
-            f"{value!r} of type {type(value).__name__}"
+        raise ArgumentTypeError(
+            name,
+            f"must be None, bool, int, float, str, or a tuple or dict of them; got "
+            f"{value!r} of type {type(value).__name__}",
         )
     return value
 
@@ -217,7 +219,7 @@ def check_text(name: str, text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{name} is {text!r}, which UTF-8 cannot write") from None
+        raise ArgumentError(name, f"is {text!r}, which UTF-8 cannot write") from None
 
 
 def put_labels(store: h5py.File, image: Image, labels: np.ndarray) -> None:

@@ -15,6 +15,7 @@ import h5py
 import numpy as np
 
 from d2ke._base.checks import file_path, integer
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import open_file
 from d2ke._base.memory import needs
 from d2ke.io.store import layout
@@ -297,14 +298,14 @@ def index_range(name: str, given: slice | None, size: int) -> slice:
     if given is None:
         return slice(0, size)
     if not isinstance(given, slice):
-        raise TypeError(f"{name} must be a slice, such as slice(100), got {given!r}")
+        raise ArgumentTypeError(name, f"must be a slice, such as slice(100), got {given!r}")
     if given.step not in (None, 1):
-        raise ValueError(f"{name} must have no step, got {given!r}")
+        raise ArgumentError(name, f"must have no step, got {given!r}")
     bounds = [
         default if bound is None else integer(f"the {end} of {name}", bound, -size, size)
         for end, bound, default in (("start", given.start, 0), ("stop", given.stop, size))
     ]
     start, stop = (bound + size if bound < 0 else bound for bound in bounds)
     if start >= stop:
-        raise ValueError(f"{name} selects nothing of {size}: {given!r}")
+        raise ArgumentError(name, f"selects nothing of {size}: {given!r}")
     return slice(start, stop)
