@@ -23,9 +23,9 @@ import d2ke
 from d2ke._base import memory
 from d2ke.io.store.writer import Content
 from d2ke.learners.losses import LOSSES
-from d2ke.neighbors.blocks import Rows
+from d2ke.neighbors.block_search import RowNeighbors
 from d2ke.neighbors.store import GraphFile
-from d2ke.neighbors.ways import BOUNDS
+from d2ke.neighbors.strategies import BOUNDS
 
 CASES = []
 FOLDER = sys.argv[1] if __name__ == "__main__" else ""
@@ -243,7 +243,7 @@ def load_neighbors(n, k):
     shape, content = (n, n), Content({}, {})
     file = GraphFile(path, shape, np.dtype(np.float64), content, resume=False)
     indices = np.tile(np.arange(k, dtype=np.int32), n)
-    file.put(slice(0, n), Rows(np.full(n, k), indices, np.zeros(n * k)))
+    file.put(slice(0, n), RowNeighbors(np.full(n, k), indices, np.zeros(n * k)))
     file.finish()
     return partial(d2ke.load_neighbors, path)
 
