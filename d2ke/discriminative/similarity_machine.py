@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from d2ke._base import arrays, labels
 from d2ke._base.checks import positive_number
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import copied_bytes, needs, require_memory
 from d2ke.embedding.spectrum import split
 from d2ke.learners.libsvm import cache_bytes, svmtrain
@@ -170,12 +171,12 @@ def similarity_machine_predict(
     [0, 1, 1]
     """
     if not isinstance(model, SimilarityMachine):
-        raise TypeError(f"model must be a SimilarityMachine, got {type(model).__name__}")
+        raise ArgumentTypeError("model", f"must be a SimilarityMachine, got {type(model).__name__}")
     rows = arrays.matrix("S_new", S_new)
     if rows.shape[1] != len(model.coef):
-        raise ValueError(
-            f"S_new has {rows.shape[1]} columns, but the model has {len(model.coef)} "
-            "training objects"
+        raise ArgumentError(
+            "S_new",
+            f"has {rows.shape[1]} columns, but the model has {len(model.coef)} training objects",
         )
     sizes = {"n": len(rows), "m": rows.shape[1], "k": len(model.bias)}
     require_memory("similarity_machine_predict", c=copied_bytes(rows.dtype), **sizes)
