@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from d2ke._base.checks import byte_count, positive_number
+from d2ke.cli.session import Session
 
 FILES = """\
 FILE holds objects and, for most uses, their labels:
@@ -88,20 +89,13 @@ def threads_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def add_data(parser: argparse.ArgumentParser) -> None:
-    """Add the data folder."""
-    parser.add_argument(
-        "--data", metavar="DIR", help="folder of the data files (default: $D2KE_DATA)"
-    )
-
-
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add the random seed."""
     parser.add_argument("--seed", type=seed, default=0, metavar="S", help="random seed (default 0)")
 
 
 def add_objects(parser: argparse.ArgumentParser) -> None:
-    """Add what says where a file has its objects and labels, and the memory that they may take."""
+    """Add what says where a file has its objects and labels."""
     add = parser.add_argument
     add(
         "--objects",
@@ -117,7 +111,13 @@ def add_objects(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="matrices have channels in rows (default: as far as that can be seen)",
     )
-    add("--max-memory", type=_bytes, metavar="BYTES", help="such as 2GB; refuse to take more")
+
+
+def add_max_memory(parser: argparse.ArgumentParser) -> None:
+    """Add the memory that the blocks of a file of results may take."""
+    parser.add_argument(
+        "--max-memory", type=_bytes, metavar="BYTES", help="such as 2GB; for smaller blocks"
+    )
 
 
 def add_distance(parser: argparse.ArgumentParser) -> None:
@@ -139,13 +139,9 @@ def add_distance(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def session_of(options: argparse.Namespace) -> Any:
+def session_of(options: argparse.Namespace) -> Session:
     """Return the `Session` of a command: it shows progress, and prints what it reports."""
-    from d2ke.experiments.session import Session
-
-    return Session(
-        getattr(options, "data", None), n_threads=options.threads, progress=True, report=_print
-    )
+    return Session(n_threads=options.threads, progress=True, report=_print)
 
 
 def job_of(options: argparse.Namespace) -> Any:
@@ -159,7 +155,7 @@ def job_of(options: argparse.Namespace) -> Any:
         options.out,
         Columns(objects, options.labels, options.ids, options.time),
         options.channels_first,
-        options.max_memory,
+        getattr(options, "max_memory", None),
         session_of(options),
     )
 

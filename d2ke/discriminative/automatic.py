@@ -68,7 +68,7 @@ def choose_widths(source: KernelInput, c: int, seed: int, smoothing: float | Non
     n = source.size()
     # Among more clusters each has fewer objects, and so fewer neighbours.
     k = max(1, min(max(_LEAST_NEIGHBORS, round(_MOST_NEIGHBORS / max(c, 1))), n // 3))
-    near = source.neighbors(k, "cdsk", c)
+    near = source.neighbors(k)
     alpha, lam = np.full(n, 1 / n), LAM * n
     fixed = 0.0 if smoothing is None else smoothing
     tried = [(scale, fixed) for scale in _SCALES]
@@ -114,7 +114,7 @@ def choose_widths_by_labels(
     if several:
         tried += [(k or first, scale) for k, scale in _OTHERS]
     wide = several and n <= LARGE
-    near = source.neighbors(max(k for k, _ in tried), "lpdsk", c, all_pairs=wide)
+    near = source.neighbors(max(k for k, _ in tried))
     best, widths = -np.inf, None
     doubt = max(_DOUBT, _DOUBT_OF_FEW / np.sqrt(min((marks >= 0).sum(), _MOST_LEFT_OUT)))
     for candidate in _candidates(source, near, tried, _RATES if wide else ()):
@@ -140,11 +140,11 @@ def _candidates(
         yield Widths(kernel, source.all_pairs(), kernel.n - 1, 1.0, h, 0.0)
 
 
-def reorder_widths(source: KernelInput, widths: Widths, c: int) -> Widths:
+def reorder_widths(source: KernelInput, widths: Widths) -> Widths:
     """Return the same widths for the same objects in another order."""
     if isinstance(widths.near, AllPairs):
         return replace(widths, near=source.all_pairs())
-    return replace(widths, near=source.neighbors(widths.n_neighbors, "lpdsk", c))
+    return replace(widths, near=source.neighbors(widths.n_neighbors))
 
 
 def left_out(graph: SparseGraph | DenseGraph, marks: np.ndarray, c: int, balance: bool) -> float:

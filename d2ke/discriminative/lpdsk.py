@@ -13,7 +13,6 @@ from d2ke._base import labels as class_labels
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, flag, integer, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.memory import needs
 from d2ke.discriminative.automatic import choose_widths_by_labels, reorder_widths
 from d2ke.discriminative.canonical import average_by_rank, first_argmax
 from d2ke.discriminative.cdsk import TRACE_WEIGHT, VARIANTS
@@ -63,13 +62,6 @@ class Propagation:
     lam: float
     h: float | None
     trained: Trained = field(repr=False)
-
-
-needs(
-    "lpdsk",
-    {"features": "64 n R + 128 R^2 + 160 n k"},
-    "take fewer features or objects",
-)
 
 
 def lpdsk(
@@ -187,7 +179,7 @@ def lpdsk(
     y = class_labels.label_array("y", y)
     source = KernelInput(K, points, features, h, similarity, risk, distances)
     name = source.check()
-    kernel = None if source.automatic else source.read("lpdsk", len(np.unique(y)))
+    kernel = None if source.automatic else source.read()
     n = source.size() if kernel is None else kernel.n
     class_labels.same_length("y", y, name, n)
     known = y != _check_marker(unknown, y)
@@ -211,10 +203,10 @@ def lpdsk(
             chosen = choose_widths_by_labels(sorted_source, marks, len(classes), balance)
         kernel, h = chosen.kernel, chosen.h
         if not ordered:  # the result has the neighbours of the objects as they came
-            chosen = reorder_widths(source, chosen, len(classes))
+            chosen = reorder_widths(source, chosen)
     elif not ordered:
         del kernel
-        kernel = sorted_source.read("lpdsk", len(classes))
+        kernel = sorted_source.read()
     codes = marks[known]
     F = np.zeros((n, len(classes)))
     F[known] = indicators(codes, len(classes))

@@ -12,19 +12,15 @@ from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.tiles import search_tiles
 
-STRINGS = 'distance="levenshtein"'
-BOUNDS = 'distance="dtw", "emd" or another metric, or metric=True'
-
 
 class Strategy(NamedTuple):
     """A way to find neighbours.
 
-    `case` names its memory formula. `applies` tells whether it can be used. `index_bytes` returns
-    the size of its index. `search` fills the lists and counts the computed distances. `prepare`
-    computes what all blocks of rows share.
+    `applies` tells whether it can be used, and `index_bytes` returns the size of its index.
+    `search` fills the lists and counts the computed distances. `prepare` computes what all blocks
+    of rows share.
     """
 
-    case: str
     applies: Callable[[NeighborSearch], bool]
     index_bytes: Callable[[NeighborSearch], int]
     search: Callable[[NeighborSearch, NearestLists | WithinLists, NeighborsInfo], None]
@@ -32,18 +28,10 @@ class Strategy(NamedTuple):
 
 
 _STRATEGIES = (
-    Strategy(
-        STRINGS,
-        strings.applies,
-        strings.index_bytes,
-        strings.search_strings,
-        strings.prepare_strings,
-    ),
-    Strategy(BOUNDS, series.applies, series.envelope_bytes, series.search_series),
-    Strategy(
-        BOUNDS, pivots.applies, pivots.table_bytes, pivots.search_pivots, pivots.prepare_pivots
-    ),
-    Strategy("", lambda _: True, lambda _: 0, search_tiles),
+    Strategy(strings.applies, strings.index_bytes, strings.search_strings, strings.prepare_strings),
+    Strategy(series.applies, series.envelope_bytes, series.search_series),
+    Strategy(pivots.applies, pivots.table_bytes, pivots.search_pivots, pivots.prepare_pivots),
+    Strategy(lambda _: True, lambda _: 0, search_tiles),
 )
 
 
