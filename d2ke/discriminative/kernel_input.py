@@ -122,7 +122,8 @@ class KernelInput:
         name = self.check()
         sparse = issparse(self.K)
         if not sparse and name != "features":
-            n = self.size()
+            # The argument itself is checked below; lists of so many objects are larger already.
+            n = (*getattr(self.rows(), "shape", ()), 0)[0]
             check_fits(
                 48 * n**2,
                 f"the kernel of {n} objects, with eigenvectors,",

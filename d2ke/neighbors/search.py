@@ -368,8 +368,6 @@ def within(
         A file that exists, or cannot be written.
     KeyboardInterrupt
         On Ctrl-C, within a second.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Examples
     --------
