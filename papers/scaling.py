@@ -17,9 +17,7 @@ import numpy as np
 
 from d2ke._base.checks import choice, integer, positive_number
 from d2ke._base.files import check_writable
-from d2ke._base.limits import available_memory
-from d2ke._base.memory import readable
-from d2ke._base.peak import peak_memory
+from d2ke._base.memory import memory_limit, readable
 from d2ke._base.resume import Journal, as_json
 from d2ke._version import __version__
 from d2ke.cli.main import console, run_command
@@ -31,6 +29,7 @@ from papers.datasets import Dataset, load
 from papers.estimate import duration
 from papers.methods import METHODS, Division, evaluate
 from papers.paper import METHOD_NAMES
+from papers.peak import peak_memory
 from papers.records import machine, versions, write_json
 from papers.scaling_curves import curve, predicted, summary
 from papers.scaling_report import crossing_text, draw, write_page
@@ -280,7 +279,7 @@ class _Run:
                 f"would take about {duration(seconds)} of processor time, "
                 f"more than {duration(self.scale.seconds)}"
             )
-        memory, free = curve(points, key, "memory"), available_memory()
+        memory, free = curve(points, key, "memory"), memory_limit()
         if memory and free is not None:
             needed = predicted(memory, size)
             if needed > free:

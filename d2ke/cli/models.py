@@ -78,7 +78,7 @@ def train(
         row = find_distance(distance)
         check_parameters(row, parameters)
     with reported_warnings(job.session):
-        model = d2ke_train(labels, objects, **settings, **parameters, **job.computing)
+        model = d2ke_train(labels, objects, **settings, **parameters, **job.session.computing)
     model = replace(model, columns=held.columns.to_dict())
     save_model(job.out, model)
     job.session.report(str(model))
@@ -135,7 +135,7 @@ def predict(
         raise InputError(f"a report needs labelled objects (--labels): {job.file} has none")
     true = None if labels is None else _as_classes(labels, model)
     predicted, accuracy, decisions = d2ke_predict(
-        true, objects, model, unseen_letters=unseen_letters, **job.computing
+        true, objects, model, unseen_letters=unseen_letters, **job.session.computing
     )
     columns = {"item": np.arange(len(predicted))}
     if held.ids is not None:
@@ -203,7 +203,7 @@ def embed(
     held = job.read(Columns.of_dict(model.columns))
     objects, labels = held.objects, held.labels
     objects = model.check_objects(objects, unseen_letters)
-    run = Rows(**job.computing, client=None)
+    run = Rows(**job.session.computing, max_memory=job.max_memory, client=None)
     out = Path(job.out)
     if resume:
         write_features(objects, model, run, out, labels=labels, resume=True).close()

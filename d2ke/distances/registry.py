@@ -16,7 +16,6 @@ import numpy as np
 
 from d2ke._base.checks import choice, flag, integer, not_negative, positive_number
 from d2ke._base.errors import ArgumentError
-from d2ke._base.memory import needs
 from d2ke._ext import elastic, emd, pair_distance, sets
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances import elastic_rows as rows
@@ -529,9 +528,6 @@ DISTANCES = (
 )
 
 BY_NAME = {name: row for row in DISTANCES for name in (row.name, *row.aliases)}
-
-
-needs("distance_names", "MiB")
 
 
 def distance_names() -> list[str]:

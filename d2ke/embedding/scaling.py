@@ -16,15 +16,10 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice
-from d2ke._base.memory import needs, require_memory
 from d2ke.io.store.rows import RowSource, stored
 
 SCALINGS = ("standard", "center", "none")
 _RUN = 4096  # rows scaled at a time in float64
-
-
-needs("Scaling.fit", "16 L R")
-needs("Scaling.apply", "b n R + 16 L R", "a feature store is read by blocks")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +51,6 @@ class Scaling:
         arrays.check_filled("Z", Z)
         if choice("scaling", kind, SCALINGS) == "none":
             return cls.of_moments(np.zeros(Z.shape[1]), np.zeros(Z.shape[1]), kind)
-        require_memory("Scaling.fit", R=Z.shape[1], L=min(len(Z), _RUN))
         return cls.of_moments(*_moments(Z), kind)
 
     @classmethod
@@ -87,8 +81,6 @@ class Scaling:
         if Z.shape[1] != len(self.mean):
             raise ValueError(f"Z has {Z.shape[1]} columns; the scaling has {len(self.mean)}")
         dtype = Z.dtype if Z.dtype.kind == "f" else np.dtype(np.float64)
-        sizes = {"n": len(Z), "R": Z.shape[1], "b": dtype.itemsize, "L": min(len(Z), _RUN)}
-        require_memory("Scaling.apply", **sizes)
         scaled = np.empty(Z.shape, dtype)
         unit = self.sd * np.sqrt(len(self.mean))
         for begin in range(0, len(Z), _RUN):

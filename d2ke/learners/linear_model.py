@@ -15,7 +15,6 @@ from scipy.special import expit, log_expit
 from d2ke._base import arrays
 from d2ke._base import labels as class_labels
 from d2ke._base.checks import flag
-from d2ke._base.memory import needs, require_memory
 from d2ke.learners import scores, solver_nodes
 
 # LIBLINEAR's numbers of its solvers, option -s.
@@ -99,13 +98,6 @@ def winners(decision: np.ndarray) -> np.ndarray:
     return (decision[:, 0] > 0).astype(np.intp) if decision.shape[1] == 1 else decision.argmax(1)
 
 
-needs(
-    "predict",
-    {"": "8 n k + 32 n", "probability=True": "32 n k + 32 n"},
-    "give the rows in parts",
-)
-
-
 def predict(
     y: Sequence[Any] | np.ndarray | None,
     Z: Any,
@@ -170,8 +162,6 @@ def predict(
         raise ValueError(f"Z has {n_features} features, but the model has {model.n_features}")
     true = scores.truth(y, model.classes, "Z", n_rows)
 
-    case = "probability=True" if probability else ""
-    require_memory("predict", case, n=n_rows, k=len(model.weights))
     decision = np.empty((n_rows, len(model.weights)))
     if not sparse.issparse(features):
         # By blocks, so that float32 features are not copied to float64 as a whole.

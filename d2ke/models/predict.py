@@ -12,18 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._base.checks import choice, flag
-from d2ke._base.memory import needs, require_memory
+from d2ke._base.memory import check_fits
 from d2ke.distances.output import output_array
 from d2ke.io.store.reader import FeatureFile
 from d2ke.learners import scores
 from d2ke.learners.linear_model import predict
 from d2ke.models.model import D2KEModel
-from d2ke.models.rows import BLOCK, Rows, write_features
-
-needs("d2ke_predict", "8 n k + 32 n + 2 B + W", "give X in parts")
-needs("d2ke_transform", "4 n R + 2 B + W", "give a path as out, or X in parts")
-needs("d2ke_transform", {"out is an array": "B + W + 16 MiB"}, "give X in parts")
-needs("d2ke_transform", {"out is a path": "B + W + 16 MiB"}, "max_memory makes the blocks smaller")
+from d2ke.models.rows import Rows, write_features
 
 
 def d2ke_predict(
@@ -33,7 +28,6 @@ def d2ke_predict(
     *,
     unseen_letters: str = "refuse",
     n_threads: int | None = None,
-    max_memory: int | str | None = None,
     progress: bool = False,
     client: Any = None,
 ) -> tuple[NDArray[Any], float, NDArray[np.float64]]:
@@ -52,8 +46,6 @@ def d2ke_predict(
         it differ from every letter of the model.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    max_memory : int or str, optional
-        Bytes that the call may take; objects are predicted by blocks, which it makes smaller.
     progress : bool
         Show a progress bar (on a terminal only).
     client : dask.distributed.Client, optional
@@ -72,8 +64,7 @@ def d2ke_predict(
     Raises
     ------
     TypeError, ValueError
-        X of another kind, with other channels or an unseen letter; y of another kind or length;
-        too small a `max_memory`.
+        X of another kind, with other channels or an unseen letter; y of another kind or length.
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 
@@ -85,14 +76,11 @@ def d2ke_predict(
     >>> labels.tolist(), accuracy, decisions.shape
     ([0, 1], 100.0, (2, 1))
     """
-    run = Rows(n_threads, max_memory, progress, client)
+    run = Rows(n_threads, None, progress, client)
     objects = _checked(X, model, unseen_letters)
     true = scores.truth(y, model.classes, "X", len(objects))
-    sizes: dict[str, Any] = {"n": len(objects), "k": len(model.linear.weights), "B": BLOCK, "W": 0}
-    require_memory("d2ke_predict", **sizes)
-    decisions = np.empty((sizes["n"], sizes["k"]))
-    extra = 8 * decisions.size + 32 * len(objects)
-    for rows, Z in run.blocks(objects, model, extra):
+    decisions = np.empty((len(objects), len(model.linear.weights)))
+    for rows, Z in run.blocks(objects, model, 0):
         decisions[rows] = predict(None, Z, model.linear)[2]
     linear = model.linear
     # The labels by the rule of `predict`: through features that are the decisions themselves.
@@ -198,10 +186,14 @@ def d2ke_transform(
     if flag("resume", resume) and not to_file:
         raise TypeError(f"resume goes with a file, a path as out; out is {type(out).__name__}")
     objects = _checked(X, model, unseen_letters)
-    case = "" if out is None else "out is a path" if to_file else "out is an array"
-    require_memory("d2ke_transform", case, n=len(objects), R=model.R, B=BLOCK, W=0)
     if to_file:
         return write_features(objects, model, run, Path(out), resume=resume)
+    if out is None:
+        check_fits(
+            4 * len(objects) * model.R,
+            f"{model.R} features of {len(objects)} objects",
+            "give a path as out, or X in parts",
+        )
     Z = output_array(out, (len(objects), model.R), np.dtype(np.float32))
     if Z.dtype != np.float32:
         raise TypeError(f"out must be an ndarray of float32, got {Z.dtype}")

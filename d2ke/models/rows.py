@@ -13,7 +13,6 @@ import numpy as np
 
 from d2ke._base.checks import byte_count, flag, integer
 from d2ke._base.labels import label_array, same_length
-from d2ke._base.memory import check_limit
 from d2ke._base.progress import progress_bar, stages
 from d2ke.distances.fingerprint import digest, sequence_digest
 from d2ke.distances.function_digest import function_digest
@@ -62,8 +61,11 @@ class Rows:
             per_row += 32 + 24 * longest * len(model.blocks)
         budget = BLOCK
         if self.max_memory is not None:
-            check_limit(self.max_memory, extra + per_row * least, f"{len(objects)} objects",
-                        "give X in parts")  # fmt: skip
+            if extra + per_row * least > self.max_memory:
+                raise ValueError(
+                    f"max_memory is {self.max_memory} bytes, but {extra + per_row * least} are "
+                    f"needed at least for {min(least, len(objects))} objects; give X in parts"
+                )
             budget = min(budget, self.max_memory - extra)
         return max(least, budget // per_row)
 

@@ -10,13 +10,13 @@ from experiment_cases import SMALL, signs, subset
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2ke._base.peak import peak_memory
 from d2ke.cli.session import Session
 from d2ke.objects.packing import pack
 from papers import scaling as module
 from papers import scaling_report
 from papers.methods import METHODS, Outcome, evaluate
 from papers.paper import METHOD_NAMES
+from papers.peak import peak_memory
 from papers.scaling import Scale, main, scaling, stretched
 from papers.scaling_curves import crossing, predicted, slopes, summary
 from papers.settings import SETTINGS
@@ -218,7 +218,7 @@ def test_a_run_that_was_stopped_resumes(costs, tmp_path):
 
 
 def test_memory_stops_a_row_too(costs, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "available_memory", lambda: 0)
+    monkeypatch.setattr(module, "memory_limit", lambda: 0)
     monkeypatch.setattr(module, "curve", lambda points, key, value: {p[key]: 1.0 for p in points})
     results = start(tmp_path, seconds=1e9)
     assert {point["n"] for point in results["by_n"]} == {50}
