@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentError
 from d2ke.distances.registry import BY_NAME
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
@@ -167,7 +168,8 @@ def _check_letters(objects: Objects, alphabet: np.ndarray) -> None:
         item = int(np.searchsorted(objects.offsets, place, side="right")) - 1
         code = objects.values[place]
         (letter,) = letters_of(objects.alphabet[code : code + 1], objects.letters)
-        raise ValueError(
-            f"X[{item}] has the letter {letter!r}, which no training object has; with "
-            'unseen_letters="allow" it differs from every letter of the model'
+        raise ArgumentError(
+            "unseen_letters",
+            f"is 'refuse', and X[{item}] has the letter {letter!r}, which no training object has; "
+            "with 'allow' it differs from every letter of the model",
         )
