@@ -57,7 +57,7 @@ class Scaling:
         if choice("scaling", kind, SCALINGS) == "none":
             return cls.of_moments(np.zeros(Z.shape[1]), np.zeros(Z.shape[1]), kind)
         require_memory("Scaling.fit", R=Z.shape[1], L=min(len(Z), _RUN))
-        return cls.of_moments(*_moments(Z), kind)
+        return cls.of_moments(*moments(Z), kind)
 
     @classmethod
     def of_moments(cls, mean: np.ndarray, sd: np.ndarray, kind: str) -> Scaling:
@@ -89,6 +89,10 @@ class Scaling:
         dtype = Z.dtype if Z.dtype.kind == "f" else np.dtype(np.float64)
         sizes = {"n": len(Z), "R": Z.shape[1], "b": dtype.itemsize, "L": min(len(Z), _RUN)}
         require_memory("Scaling.apply", **sizes)
+        return self.scaled(Z, dtype)
+
+    def scaled(self, Z: np.ndarray, dtype: Any = np.float32) -> np.ndarray:
+        """Return checked features scaled, as an array of a float type."""
         scaled = np.empty(Z.shape, dtype)
         unit = self.sd * np.sqrt(len(self.mean))
         for begin in range(0, len(Z), _RUN):
@@ -97,7 +101,7 @@ class Scaling:
         return scaled
 
 
-def _moments(Z: np.ndarray | RowSource) -> tuple[np.ndarray, np.ndarray]:
+def moments(Z: np.ndarray | RowSource) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and standard deviation of each column."""
     blocks = [slice(begin, begin + _RUN) for begin in range(0, len(Z), _RUN)]
     mean = sum(Z[rows].sum(axis=0, dtype=np.float64) for rows in blocks) / len(Z)

@@ -83,6 +83,19 @@ class LinearModel:
         """Number of features the model was trained on."""
         return self.weights.shape[1]
 
+    def decide(self, features: Any) -> np.ndarray:
+        """Return the decision values of checked features, float64 of shape (n, n_rows)."""
+        decision = np.empty((features.shape[0], len(self.weights)))
+        if not sparse.issparse(features):
+            # By blocks, so that float32 features are not copied to float64 as a whole.
+            for rows in arrays.row_blocks(features.shape):
+                np.matmul(features[rows], self.weights.T, out=decision[rows])
+        else:
+            decision[:] = features @ self.weights.T
+        if self.bias is not None:
+            decision += self.bias
+        return decision
+
 
 def one_vs_rest_signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
     """Return a column of signs for each class, 1 for its rows and -1 for all others.
@@ -172,15 +185,7 @@ def predict(
 
     case = "probability=True" if probability else ""
     require_memory("predict", case, n=n_rows, k=len(model.weights))
-    decision = np.empty((n_rows, len(model.weights)))
-    if not sparse.issparse(features):
-        # By blocks, so that float32 features are not copied to float64 as a whole.
-        for rows in arrays.row_blocks(features.shape):
-            np.matmul(features[rows], model.weights.T, out=decision[rows])
-    else:
-        decision[:] = features @ model.weights.T
-    if model.bias is not None:
-        decision += model.bias
+    decision = model.decide(features)
     labels = decision[:, 0].copy() if model.classes is None else model.classes[winners(decision)]
     accuracy = scores.accuracy(true, labels, model.classes)
     return labels, accuracy, _probabilities(decision) if probability else decision

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.distances.registry import BY_NAME
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
@@ -116,45 +117,42 @@ class D2KEModel:
         return "\n".join(lines)
 
     def check_objects(self, X: Any, unseen_letters: str = "refuse") -> Any:
-        """Return packed objects that the model knows how to look at, or raise."""
+        """Pack objects; refuse those that the model was not trained for."""
         if self.kind == "any":
             return list_of("X", X)
         objects = as_objects("X", X)
         if objects.kind != self.kind:
-            raise TypeError(f"X holds {objects.kind}, but the model was trained on {self.kind}")
+            raise ArgumentTypeError(
+                "X", f"holds {objects.kind}, but the model was trained on {self.kind}"
+            )
         if self.kind == "vectors":
             if objects.dim != self.channels and len(objects.values):
-                raise ValueError(
-                    f"X has vectors of {objects.dim} dimensions (channels), but the model was "
-                    f"trained on {self.channels}{_alone(X)}"
+                # The rows of a matrix are series of one channel.
+                alone = isinstance(X, np.ndarray) and X.ndim == 2
+                raise ArgumentError(
+                    "X",
+                    f"has vectors of {objects.dim} dimensions (channels), but the model was "
+                    f"trained on {self.channels}{'; of one series give a list, [x]' * alone}",
                 )
-            shortest = max(_shortest(block.distance) for block in self.blocks)
+            names = [block.distance for block in self.blocks if isinstance(block.distance, str)]
+            shortest = max([0, *(BY_NAME[name].shortest for name in names)])
             short = np.flatnonzero(objects.lengths < shortest)
             if short.size:
-                raise ValueError(f"X[{short[0]}] is empty; the model's distances need a vector")
+                raise ArgumentError("X", "is empty; the model's distances need a vector", short[0])
             return objects
         if objects.letters != self.letters and len(objects.values):
-            raise TypeError(
-                f"X holds strings of {objects.letters}, but the model was trained on strings of "
-                f"{self.letters}"
+            raise ArgumentTypeError(
+                "X",
+                f"holds strings of {objects.letters}, but the model was trained on strings of "
+                f"{self.letters}",
             )
         if unseen_letters == "refuse":
             _check_letters(objects, self.alphabet)
         return objects
 
-    def features(self, X: Any, options: Mapping[str, Any]) -> np.ndarray:
+    def features(self, X: Any, n_threads: int | None, client: Any = None) -> np.ndarray:
         """Return scaled features of checked objects, float32."""
-        return self.scaling.apply(features_of(self.blocks, X, options))
-
-
-def _alone(X: Any) -> str:
-    """Return a hint for a matrix, whose rows are series of one channel."""
-    alone = isinstance(X, np.ndarray) and X.ndim == 2
-    return "; of one series give a list, [x]" if alone else ""
-
-
-def _shortest(distance: Any) -> int:
-    return BY_NAME[distance].shortest if isinstance(distance, str) else 0
+        return self.scaling.scaled(features_of(self.blocks, X, n_threads, client))
 
 
 def _check_letters(objects: Objects, alphabet: np.ndarray) -> None:
@@ -167,7 +165,9 @@ def _check_letters(objects: Objects, alphabet: np.ndarray) -> None:
         item = int(np.searchsorted(objects.offsets, place, side="right")) - 1
         code = objects.values[place]
         (letter,) = letters_of(objects.alphabet[code : code + 1], objects.letters)
-        raise ValueError(
-            f"X[{item}] has the letter {letter!r}, which no training object has; with "
-            'unseen_letters="allow" it differs from every letter of the model'
+        raise ArgumentError(
+            "X",
+            f"has the letter {letter!r}, which no training object has; with "
+            'unseen_letters="allow" it differs from every letter of the model',
+            item,
         )

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._base.checks import choice, flag
+from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.memory import needs, require_memory
 from d2ke.distances.output import output_array
 from d2ke.io.store.reader import FeatureFile
 from d2ke.learners import scores
-from d2ke.learners.linear_model import predict
+from d2ke.learners.linear_model import winners
 from d2ke.models.model import D2KEModel
 from d2ke.models.rows import BLOCK, Rows, write_features
 
@@ -93,18 +94,17 @@ def d2ke_predict(
     decisions = np.empty((sizes["n"], sizes["k"]))
     extra = 8 * decisions.size + 32 * len(objects)
     for rows, Z in run.blocks(objects, model, extra):
-        decisions[rows] = predict(None, Z, model.linear)[2]
-    linear = model.linear
-    # The labels by the rule of `predict`: through features that are the decisions themselves.
-    identity = type(linear)(
-        np.eye(len(linear.weights)), None, linear.classes, linear.solver, linear.options
-    )
-    predicted, accuracy, _ = predict(y, decisions, identity)
-    if model.classes is None and true is not None and len(true):
+        decisions[rows] = model.linear.decide(Z)
+    regression = model.classes is None
+    predicted = decisions[:, 0].copy() if regression else model.classes[winners(decisions)]
+    accuracy = float("nan")
+    if true is not None and len(true) and not regression:
+        accuracy = 100.0 * float(np.mean(true == predicted))
+    elif true is not None and len(true):
         spread = np.mean((true - true.mean()) ** 2)
-        error = np.mean((true - predicted) ** 2)
-        return predicted, 100.0 * float(1 - error / spread) if spread else float("nan"), decisions
-    return predicted, accuracy[0], decisions
+        if spread:
+            accuracy = 100.0 * float(1 - np.mean((true - predicted) ** 2) / spread)
+    return predicted, accuracy, decisions
 
 
 @overload
@@ -196,7 +196,7 @@ def d2ke_transform(
     run = Rows(n_threads, max_memory, progress, client)
     to_file = isinstance(out, (str, os.PathLike))
     if flag("resume", resume) and not to_file:
-        raise TypeError(f"resume goes with a file, a path as out; out is {type(out).__name__}")
+        raise ArgumentTypeError("resume", f"requires a path as out; out is {type(out).__name__}")
     objects = _checked(X, model, unseen_letters)
     case = "" if out is None else "out is a path" if to_file else "out is an array"
     require_memory("d2ke_transform", case, n=len(objects), R=model.R, B=BLOCK, W=0)
@@ -204,7 +204,7 @@ def d2ke_transform(
         return write_features(objects, model, run, Path(out), resume=resume)
     Z = output_array(out, (len(objects), model.R), np.dtype(np.float32))
     if Z.dtype != np.float32:
-        raise TypeError(f"out must be an ndarray of float32, got {Z.dtype}")
+        raise ArgumentTypeError("out", f"must be an ndarray of float32, got {Z.dtype}")
     for rows, part in run.blocks(objects, model, Z.nbytes):
         Z[rows] = part
     return Z
@@ -212,8 +212,8 @@ def d2ke_transform(
 
 def _checked(X: Any, model: Any, unseen_letters: str) -> Any:
     if not isinstance(model, D2KEModel):
-        raise TypeError(
-            f"model must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
+        raise ArgumentTypeError(
+            "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
         )
     choice("unseen_letters", unseen_letters, ("refuse", "allow"))
     return model.check_objects(X, unseen_letters)

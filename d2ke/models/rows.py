@@ -70,7 +70,7 @@ class Rows:
     def features(self, objects: Any, model: D2KEModel, rows: slice) -> np.ndarray:
         """Return the features of some rows."""
         part = span_of(objects, rows.start, rows.stop)
-        return model.features(part, {"n_threads": self.n_threads, "client": self.client})
+        return model.features(part, self.n_threads, self.client)
 
 
 def write_features(

@@ -81,8 +81,21 @@ def random_segments(
         )
     for_lengths, for_places = generator(seed).spawn(2)
     offsets = draw_offsets(for_lengths, R, (low, high), "random_segments", objects.dim)
-    lengths, draws = np.diff(offsets), for_places.random(R)
-    begins = np.empty(R, dtype=np.int64)
+    values = cut_segments(objects, offsets, for_places.random(R))
+    if objects.kind == "vectors":
+        with np.errstate(over="ignore", invalid="ignore"):  # 0 times infinity is invalid
+            values *= objects.dtype.type(scale)
+        check_overflow(values, f"scale is too large for {objects.dtype}: {scale}")
+    return adopt(objects.kind, values, offsets, objects.alphabet, objects.letters)
+
+
+def cut_segments(objects: Objects, offsets: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """Return the values of segments, whose lengths are those between `offsets`.
+
+    A draw from [0, 1) says where a segment begins, among all places with room for it.
+    """
+    lengths, room = np.diff(offsets), np.diff(objects.offsets)
+    begins = np.empty(len(lengths), dtype=np.int64)
     for n in np.unique(lengths).tolist():
         ends = np.cumsum(np.maximum(room - n + 1, 0))
         here = lengths == n
@@ -91,12 +104,7 @@ def random_segments(
         begins[here] = objects.offsets[item + 1] - n + 1 - (ends[item] - place)
     source = np.repeat(begins - offsets[:-1], lengths)
     source += np.arange(offsets[-1])
-    values = objects.values[source]
-    if objects.kind == "vectors":
-        with np.errstate(over="ignore", invalid="ignore"):  # 0 times infinity is invalid
-            values *= objects.dtype.type(scale)
-        check_overflow(values, f"scale is too large for {objects.dtype}: {scale}")
-    return adopt(objects.kind, values, offsets, objects.alphabet, objects.letters)
+    return objects.values[source]
 
 
 needs("markov_strings", "18 N + 96 M + 64 n", "fewer or shorter objects")
