@@ -286,7 +286,7 @@ def d2ke_features(
     gamma = _check_link(gamma, link)
     if not isinstance(D, np.ndarray) or D.ndim != 2 or D.dtype not in (np.float32, np.float64):
         got = f"{D.dtype} of shape {D.shape}" if isinstance(D, np.ndarray) else type(D).__name__
-        raise TypeError(f"D must be a 2-D ndarray of float32 or float64, got {got}")
+        raise ArgumentTypeError("D", f"must be a 2-D ndarray of float32 or float64, got {got}")
     arrays.check_filled("D", D)
     arrays.check_distances("D", D)
     if out is None:
@@ -294,7 +294,7 @@ def d2ke_features(
         require_memory("d2ke_features", case, n=len(D), R=D.shape[1], b=D.itemsize)
         out = np.empty(D.shape, dtype=D.dtype)
     elif output_array(out, D.shape, D.dtype).dtype != D.dtype:
-        raise TypeError(f"out must have D's element type {D.dtype}, got {out.dtype}")
+        raise ArgumentTypeError("out", f"must have D's element type {D.dtype}, got {out.dtype}")
     scale = 1 / np.sqrt(D.shape[1])
     threads = team_size(n_threads)
     in_place = out.ctypes.data == D.ctypes.data and out.strides == D.strides
@@ -449,8 +449,8 @@ def _check_link(gamma: float | None, link: str) -> float | None:
     choice("link", link, ["exp", "distance"])
     if link == "exp":
         if gamma is None:
-            raise TypeError('gamma is needed for link="exp"')
+            raise ArgumentTypeError("gamma", 'is needed for link="exp"')
         return positive_number("gamma", gamma)
     if gamma is not None:
-        raise TypeError(f'gamma has no meaning for link="distance"; got {gamma!r}')
+        raise ArgumentTypeError("gamma", f'has no meaning for link="distance"; got {gamma!r}')
     return None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from d2ke._base import arrays
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice, positive_number
+from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.memory import copied_bytes, needs, require_memory
 from d2ke.distances.blocks import all_prepared_bytes
 from d2ke.distances.output import Output
@@ -194,10 +195,10 @@ def dsk_gram(
     beta = positive_number("beta", beta)
     if kind == "rbf":
         if gamma is None:
-            raise TypeError('gamma is needed for kind="rbf"')
+            raise ArgumentTypeError("gamma", 'is needed for kind="rbf"')
         gamma = positive_number("gamma", gamma)
     elif gamma is not None:
-        raise TypeError(f'gamma has no meaning for kind="nd"; got {gamma!r}')
+        raise ArgumentTypeError("gamma", f'has no meaning for kind="nd"; got {gamma!r}')
     values = arrays.matrix("D", D, infinite=kind == "rbf")
     arrays.check_distances("D", values)
     dtype = np.dtype(values.dtype if values.dtype in (np.float32, np.float64) else np.float64)

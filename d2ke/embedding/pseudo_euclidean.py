@@ -12,6 +12,7 @@ from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import integer
 from d2ke._base.eigen import symmetric_eigen
+from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import needs, require_memory
 
 # From here on a few eigenvectors by iteration take less time than all of them at once.
@@ -70,8 +71,8 @@ class PseudoEuclidean:
         require_memory("PseudoEuclidean.project", n=len(D_new), m=D_new.shape[1], R=self.Z.shape[1])
         squares = _squares("D_new", D_new)
         if squares.shape[1] != len(self.Z):
-            raise ValueError(
-                f"D_new has {squares.shape[1]} columns; {len(self.Z)} objects were embedded"
+            raise ArgumentError(
+                "D_new", f"has {squares.shape[1]} columns; {len(self.Z)} objects were embedded"
             )
         squares -= self._column_means
         squares -= squares.mean(axis=1, keepdims=True)
@@ -142,9 +143,10 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:
     case = "R <= n / 10, n > 1000" if few else ""
     B = _squares("D", symmetric_matrix("D", D, "gdk_led", case, R=R))
     if 0 < float(D.max()) < _SMALLEST:
-        raise ValueError(
-            f"D is too small: its largest distance is {D.max():g}, and float64 does not "
-            "hold the squares; multiply D by a number"
+        raise ArgumentError(
+            "D",
+            f"is too small: its largest distance is {D.max():g}, and float64 does not "
+            "hold the squares; multiply D by a number",
         )
     column_means = B.mean(axis=0)
     B -= column_means

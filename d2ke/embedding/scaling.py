@@ -16,6 +16,7 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice
+from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import needs, require_memory
 from d2ke.io.store.rows import RowSource, stored
 
@@ -85,7 +86,7 @@ class Scaling:
             return Z.mapped(self.apply)
         Z = arrays.matrix("Z", Z)
         if Z.shape[1] != len(self.mean):
-            raise ValueError(f"Z has {Z.shape[1]} columns; the scaling has {len(self.mean)}")
+            raise ArgumentError("Z", f"has {Z.shape[1]} columns; the scaling has {len(self.mean)}")
         dtype = Z.dtype if Z.dtype.kind == "f" else np.dtype(np.float64)
         sizes = {"n": len(Z), "R": Z.shape[1], "b": dtype.itemsize, "L": min(len(Z), _RUN)}
         require_memory("Scaling.apply", **sizes)

@@ -13,6 +13,7 @@ from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import choice
 from d2ke._base.eigen import symmetric_eigen
+from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import needs, require_memory
 
 # How many times the part of the negative eigenvalues is subtracted.
@@ -28,7 +29,7 @@ needs("SpectrumRepair.apply", "16 n m + 16 n q + c n m", "give the rows in parts
 
 @dataclass(frozen=True, eq=False)
 class SpectrumRepair:
-    """What makes an indefinite Gram matrix positive semidefinite, and new rows fit it.
+    """A repair that makes an indefinite Gram matrix positive semidefinite, and new rows fit it.
 
     Negative eigenvalues are set to 0 ("clip"), turned positive ("flip"), or all
     eigenvalues are raised until none is negative ("shift"). Rows of new objects
@@ -88,8 +89,8 @@ class SpectrumRepair:
         """Return rows of other objects, shape (m, n), changed as those of the training objects."""
         K = np.asarray(arrays.matrix("K", K), dtype=np.float64)
         if K.shape[1] != len(self.gram):
-            raise ValueError(
-                f"K has {K.shape[1]} columns; the repair was fitted to {len(self.gram)} objects"
+            raise ArgumentError(
+                "K", f"has {K.shape[1]} columns; the repair was fitted to {len(self.gram)} objects"
             )
         times = SPECTRUM_REPAIRS[self.kind]
         if not times:

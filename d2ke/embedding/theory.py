@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from d2ke._base import arrays
 from d2ke._base.checks import below_one, choice, integer, positive_number
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import needs, require_memory
 
 # What each kind of objects needs beside `length`, and the least value.
@@ -219,9 +220,9 @@ def effective_dimension(
             if value is None:
                 raise TypeError(f'kind="{kind}" needs length and {needed}; {name} is missing')
         elif value is not None:
-            raise TypeError(
-                f'{name} has no meaning for kind="{kind}", which needs length and {needed}; '
-                f"got {value!r}"
+            raise ArgumentTypeError(
+                name,
+                f'has no meaning for kind="{kind}", which needs length and {needed}; got {value!r}',
             )
     length, size = integer("length", length, 1), integer(needed, numbers[needed], least)
     return float(length * size) if kind == "unit-ball sets" else length * math.log(size)
@@ -279,7 +280,7 @@ def lipschitz_constant(w: Any, gamma: float) -> float | np.ndarray:
     values = np.asarray(w)
     rows = arrays.matrix("w", values[None] if values.ndim == 1 else values)
     if rows.shape[1] == 0:
-        raise ValueError(f"w is empty: its shape is {values.shape}")
+        raise ArgumentError("w", f"is empty: its shape is {values.shape}")
     gamma = positive_number("gamma", gamma)
     sums = np.abs(rows, dtype=np.float64).sum(axis=1)
     constants = gamma * sums / math.sqrt(rows.shape[1])
@@ -347,7 +348,7 @@ def soft_min_distance(D: Any, E: Any = None, *, gamma: float) -> NDArray[np.floa
     D = arrays.filled_matrix("D", D)
     E = D if E is None else arrays.filled_matrix("E", E)
     if E.shape[1] != D.shape[1]:
-        raise ValueError(f"E has {E.shape[1]} columns, but D has {D.shape[1]}")
+        raise ArgumentError("E", f"has {E.shape[1]} columns, but D has {D.shape[1]}")
     gamma = positive_number("gamma", gamma)
     require_memory("soft_min_distance", n=len(D), m=len(E), R=D.shape[1])
     result = np.empty((len(D), len(E)))

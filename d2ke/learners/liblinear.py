@@ -24,6 +24,7 @@ from scipy import sparse
 
 from d2ke._base import labels
 from d2ke._base.checks import choice, integer
+from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import bytes_needed, check_limit, needs, require_memory
 from d2ke._base.threads import thread_count
 from d2ke.io.store.rows import StoredRows
@@ -194,7 +195,7 @@ def train(
     seed = integer("seed", seed, 0, 2**32 - 1)
     features = solver_nodes.features("Z", Z)
     if 0 in features.shape:
-        raise ValueError(f"Z must have rows and columns, got shape {features.shape}")
+        raise ArgumentError("Z", f"must have rows and columns, got shape {features.shape}")
     if number in REGRESSIONS:
         classes, values, factors = None, labels.targets("y", y), None
     else:

@@ -178,7 +178,7 @@ def svmtrain(
 
 
 class Task(NamedTuple):
-    """What LIBSVM is given: checked data as its nodes, codes of classes (or targets), factors."""
+    """A problem for LIBSVM: checked data as its nodes, codes of classes (or targets), factors."""
 
     data: Any
     rows: solver_nodes.NodeRows
@@ -197,7 +197,7 @@ def prepared(
     precomputed = parsed["-t"] == PRECOMPUTED
     data = _gram("K", K) if precomputed else solver_nodes.features("K", K)
     if 0 in data.shape:
-        raise ValueError(f"K must have rows and columns, got shape {data.shape}")
+        raise ArgumentError("K", f"must have rows and columns, got shape {data.shape}")
     if svm_type in SVM_REGRESSIONS:
         classes, values, factors = None, class_labels.targets("y", y), np.empty(0)
     else:
@@ -222,8 +222,10 @@ def _check_options(
 ) -> None:
     """Refuse a missing kernel, and options that the machine or its kernel would ignore."""
     if "-t" not in parsed:
-        raise ValueError("options must name the kernel: -t 4 for a Gram matrix, -t 0, 1, 2 or 3 "
-                         "for feature vectors")  # fmt: skip
+        raise ArgumentError(
+            "options",
+            "must name the kernel: -t 4 for a Gram matrix, -t 0, 1, 2 or 3 for feature vectors",
+        )
     kernel = parsed["-t"]
     for flag, kernels in {"-d": (1,), "-g": (1, 2, 3), "-r": (1, 3)}.items():
         if flag in parsed and kernel not in kernels:
@@ -232,7 +234,7 @@ def _check_options(
         if flag in parsed and svm_type not in types:
             raise ValueError(f"option {flag} is for the machines -s {types}, not for -s {svm_type}")
     if class_weight is not None and svm_type != 0:
-        raise ValueError(f"class_weight is for the machine -s 0, not for -s {svm_type}")
+        raise ArgumentError("class_weight", f"is for the machine -s 0, not for -s {svm_type}")
 
 
 def _gram(name: str, values: Any) -> np.ndarray:

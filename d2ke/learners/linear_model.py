@@ -15,6 +15,7 @@ from scipy.special import expit, log_expit
 from d2ke._base import arrays
 from d2ke._base import labels as class_labels
 from d2ke._base.checks import flag
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import needs, require_memory
 from d2ke.learners import scores, solver_nodes
 
@@ -62,13 +63,15 @@ class LinearModel:
     def __post_init__(self) -> None:
         """Check that the parts fit together; loaded models rely on it."""
         if type(self.solver) is not int or self.solver not in SOLVERS:
-            raise ValueError(f"solver must be one of {SOLVERS}, got {self.solver!r}")
+            raise ArgumentError("solver", f"must be one of {SOLVERS}, got {self.solver!r}")
         if not isinstance(self.options, str):
-            raise ValueError(f"options must be a string, got {self.options!r}")
+            raise ArgumentError("options", f"must be a string, got {self.options!r}")
         regression = self.solver in REGRESSIONS
         # Least squares classifies too, see `train_least_squares`.
         if regression != (self.classes is None) and self.solver != _LEAST_SQUARES:
-            raise ValueError(f"classes must be None for -s 11, 12, 13 only; solver {self.solver}")
+            raise ArgumentError(
+                "classes", f"must be None for -s 11, 12, 13 only; solver {self.solver}"
+            )
         rows = 1
         if self.classes is not None:
             class_labels.check_classes(self.classes)
@@ -174,13 +177,15 @@ def predict(
     ([1, 3], [False, True])
     """
     if not isinstance(model, LinearModel):
-        raise TypeError(f"model must be a LinearModel, got {type(model).__name__}")
+        raise ArgumentTypeError("model", f"must be a LinearModel, got {type(model).__name__}")
     if flag("probability", probability) and model.solver not in _LOGISTIC:
-        raise ValueError(f"probability needs a logistic solver, -s 0, 6 or 7, not {model.solver}")
+        raise ArgumentError(
+            "probability", f"needs a logistic solver, -s 0, 6 or 7, not {model.solver}"
+        )
     features = solver_nodes.features("Z", Z)
     n_rows, n_features = features.shape
     if n_features != model.n_features:
-        raise ValueError(f"Z has {n_features} features, but the model has {model.n_features}")
+        raise ArgumentError("Z", f"has {n_features} features, but the model has {model.n_features}")
     true = scores.truth(y, model.classes, "Z", n_rows)
 
     case = "probability=True" if probability else ""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import positive_number
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.labels import LABEL_KINDS, label_array, label_family, same_length, targets
 
 
@@ -27,12 +28,16 @@ def class_weights(
             "class_weight={label: weight}"
         )
     if class_weight is not None and not isinstance(class_weight, Mapping):
-        raise TypeError(f"class_weight must be a dict {{label: weight}}, got {class_weight!r}")
+        raise ArgumentTypeError(
+            "class_weight", f"must be a dict {{label: weight}}, got {class_weight!r}"
+        )
     known = {label: position for position, label in enumerate(classes.tolist())}
     for label, weight in (option or class_weight or {}).items():
         if label not in known:
-            raise ValueError(f"class_weight names {label!r}, which is not in y; classes are "
-                             f"{_listed(classes)}")  # fmt: skip
+            raise ArgumentError(
+                "class_weight",
+                f"names {label!r}, which is not in y; classes are {_listed(classes)}",
+            )
         weights[known[label]] = positive_number(f"class_weight[{label!r}]", weight)
     return weights
 
@@ -49,9 +54,10 @@ def truth(y: Any, classes: np.ndarray | None, other: str, rows: int) -> np.ndarr
     known = targets("y", y) if classes is None else label_array("y", y)
     same_length("y", known, other, rows)
     if classes is not None and rows and label_family(known) != label_family(classes):
-        raise TypeError(
-            f"y holds {LABEL_KINDS[known.dtype.kind]}, but the model's classes are "
-            f"{LABEL_KINDS[classes.dtype.kind]}"
+        raise ArgumentTypeError(
+            "y",
+            f"holds {LABEL_KINDS[known.dtype.kind]}, but the model's classes are "
+            f"{LABEL_KINDS[classes.dtype.kind]}",
         )
     return known
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import flag, integer
-from d2ke._base.errors import ArgumentError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.progress import progress_bar, stages
 from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
@@ -73,13 +73,17 @@ class Block:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise TypeError(f"name of a block must be a string, got {self.name!r}")
+            raise ArgumentTypeError("name", f"of a block must be a string, got {self.name!r}")
         if not callable(self.sampler):
-            raise TypeError(f"sampler of block {self.name!r} must be callable: {self.sampler!r}")
+            raise ArgumentTypeError(
+                "sampler", f"of block {self.name!r} must be callable: {self.sampler!r}"
+            )
         integer(f"R of block {self.name!r}", self.R, 1)
         flag("from_omega", self.from_omega)
         if not isinstance(self.views, (list, tuple)):
-            raise TypeError(f"views of block {self.name!r} must be a tuple, got {self.views!r}")
+            raise ArgumentTypeError(
+                "views", f"of block {self.name!r} must be a tuple, got {self.views!r}"
+            )
         if not isinstance(self.parameters, Mapping):
             raise TypeError(
                 f"parameters of block {self.name!r} must be a dict, got {self.parameters!r}"
@@ -99,9 +103,10 @@ class Block:
         if isinstance(omega, tuple):
             omega, sources = omega
         if not isinstance(omega, (Objects, list)):
-            raise TypeError(
-                f"sampler of block {self.name!r} must return Objects or a list of random objects, "
-                f"got {omega!r}"
+            raise ArgumentTypeError(
+                "sampler",
+                f"of block {self.name!r} must return Objects or a list of random objects, "
+                f"got {omega!r}",
             )
         row = BY_NAME.get(self.distance) if isinstance(self.distance, str) else None
         if row is not None and isinstance(omega, Objects) and row.shortest:

@@ -21,7 +21,7 @@ from d2ke.objects.tokens import letters_of
 
 @dataclass(frozen=True, eq=False)
 class D2KEModel:
-    """What `d2ke_train` returns; for `d2ke_predict`, `d2ke_transform` and `d2ke_explain`.
+    """A trained model of objects, made by `d2ke_train`; for `d2ke_predict`, `d2ke_transform` and `d2ke_explain`.
 
     Attributes
     ----------

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import byte_count, flag, integer
+from d2ke._base.errors import ArgumentError
 from d2ke._base.labels import label_array, same_length
 from d2ke._base.memory import check_limit
 from d2ke._base.progress import progress_bar, stages
@@ -85,7 +86,7 @@ def write_features(
     """Write the features of checked objects, with labels, to a feature store, and open it."""
     shape = len(objects), model.R
     if not shape[0]:
-        raise ValueError("X is empty; a feature store has at least one row")
+        raise ArgumentError("X", "is empty; a feature store has at least one row")
     if labels is not None:
         labels = label_array("labels", labels)
         same_length("labels", labels, "X", shape[0])

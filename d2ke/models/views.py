@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.container import Objects, adopt, code_dtype, offsets_of
 from d2ke.objects.packing import as_objects
 from d2ke.objects.tokens import encode
@@ -94,22 +94,23 @@ def standardize(X: Any, mean: Any = None, sd: Any = None) -> Objects:
         sd = fitted["sd"] if sd is None else sd
     mean, sd = np.asarray(mean, np.float64), np.asarray(sd, np.float64)
     if mean.shape != (objects.dim,) or sd.shape != mean.shape:
-        raise ValueError(
-            f"X has vectors of {objects.dim} dimensions (channels), but mean and sd have "
-            f"{mean.size} and {sd.size}"
+        raise ArgumentError(
+            "X",
+            f"has vectors of {objects.dim} dimensions (channels), but mean and sd have "
+            f"{mean.size} and {sd.size}",
         )
     with np.errstate(over="ignore", invalid="ignore"):
         values = ((objects.values - mean) / sd).astype(np.float32)
     if not np.isfinite(values).all():
         place = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
         item = int(np.searchsorted(objects.offsets, place, side="right")) - 1
-        raise ValueError(f"X[{item}] is beyond the range of float32 once it is standardised")
+        raise ArgumentError("X", "is beyond the range of float32 once it is standardised", item)
     return adopt("vectors", values, objects.offsets, weights=objects.weights)
 
 
 def _moments(objects: Objects) -> dict[str, Any]:
     if not len(objects.values):
-        raise ValueError("X has no vectors; at least one is needed to standardise channels")
+        raise ArgumentError("X", "has no vectors; at least one is needed to standardise channels")
     least, most = objects.values.min(axis=0), objects.values.max(axis=0)
     constant = least == most
     with np.errstate(over="ignore", invalid="ignore"):
@@ -187,7 +188,9 @@ def part(X: Any, start: float = 0.0, stop: float = 1.0) -> Objects:
     ['abc', 'ab']
     """
     if not 0 <= start < stop <= 1:
-        raise ValueError(f"start and stop must be 0 <= start < stop <= 1, got {start} and {stop}")
+        raise ArgumentError(
+            "start", f"and stop must be 0 <= start < stop <= 1, got {start} and {stop}"
+        )
     objects = as_objects("X", X)
     n = objects.lengths
     first = np.floor(start * n).astype(np.int64)
@@ -242,7 +245,7 @@ def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
         letters = letters.astype(np.int64)
     taken = np.isin(marks, letters)
     if taken.any():
-        raise ValueError(f"X has the letter {[begin, end][taken.argmax()]}, which is a mark")
+        raise ArgumentError("X", f"has the letter {[begin, end][taken.argmax()]}, which is a mark")
     alphabet = np.sort(np.append(letters, marks))
     begin, end = marks
     codes = np.searchsorted(alphabet, objects.alphabet)[objects.values]
@@ -271,7 +274,9 @@ def _marks(objects: Objects) -> dict[str, Any]:
             free.append(letter)
         letter -= 1
     if len(free) < 2:
-        raise ValueError("X has all values of a byte as letters: there are none left for marks")
+        raise ArgumentError(
+            "X", "has all values of a byte as letters: there are none left for marks"
+        )
     return {"begin": free[1], "end": free[0]}
 
 
