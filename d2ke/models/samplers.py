@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator
-from d2ke.objects.container import Objects, adopt, concatenate
+from d2ke.objects.container import Objects, concatenate, from_owned
 from d2ke.objects.fitted_objects import random_segments, resampled_sets
 from d2ke.objects.random_objects import random_series
 
@@ -168,7 +168,7 @@ def resampled(
     >>> len(resampled(5, d2ke.pack([[[0.0, 1.0], [2.0, 3.0]]]), seed=0))
     5
     """
-    plain = X if X.weights is None else adopt("vectors", X.values, X.offsets)
+    plain = X if X.weights is None else from_owned("vectors", X.values, X.offsets)
     seeds = generator(seed).spawn(len(sizes))
     parts = [
         resampled_sets(size, plain, size=span, seed=own)
