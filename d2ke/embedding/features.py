@@ -16,10 +16,10 @@ from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.memory import needs, require_memory
 from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
-from d2ke.distances.matrix import fill
+from d2ke.distances.blocks import fill
 from d2ke.distances.output import Output, output_array
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import Caller, PairwiseProblem, Quantity
+from d2ke.distances.problem import ArgumentNames, PairwiseProblem, Transform
 from d2ke.io.store.reader import FeatureFile
 from d2ke.objects.container import Objects
 from d2ke.objects.readings import warn_of_letters
@@ -197,21 +197,21 @@ def d2ke_embed(
     """
     gamma = _check_link(gamma, link)
     output = Output(out, dtype, max_memory, resume, n_threads, progress, client)
-    pairs = check_embedding(X, omega, distance, params, Caller("d2ke_embed", "X", "omega"))
+    pairs = check_embedding(X, omega, distance, params, ArgumentNames("d2ke_embed", "X", "omega"))
     return embed(pairs, gamma, output)
 
 
 def check_embedding(
-    X: Any, omega: Any, distance: Any, params: Mapping[str, Any], caller: Caller
+    X: Any, omega: Any, distance: Any, params: Mapping[str, Any], names: ArgumentNames
 ) -> PairwiseProblem:
     """Check and pack objects and random objects."""
     if omega is None:
         raise ArgumentTypeError(
-            caller.y, "is None; draw random objects first, see random_series and its kin"
+            names.y, "is None; draw random objects first, see random_series and its kin"
         )
-    pairs = check_pairs(X, omega, distance, params, caller)
+    pairs = check_pairs(X, omega, distance, params, names)
     if isinstance(pairs.y, Objects) and pairs.y.kind == "strings":
-        warn_of_letters(pairs.x, pairs.y, caller.x, caller.y)
+        warn_of_letters(pairs.x, pairs.y, names.x, names.y)
     return pairs
 
 
@@ -220,7 +220,7 @@ def embed(
 ) -> np.ndarray | FeatureFile | Array:
     """Compute features, or distances / sqrt(R) if gamma is None."""
     link = {"link": "distance"} if gamma is None else {"gamma": gamma, "link": "exp"}
-    return fill(pairs, output, Quantity("features", gamma, 1 / np.sqrt(pairs.shape[1]), link))
+    return fill(pairs, output, Transform("features", gamma, 1 / np.sqrt(pairs.shape[1]), link))
 
 
 needs("d2ke_features", "b n R", "out=D works in place")
@@ -441,7 +441,7 @@ def rsm_embed(
     """
     gamma = _check_link(gamma, link)
     output = Output(out, dtype, max_memory, resume, n_threads, progress, client)
-    pairs = check_embedding(X, reps, distance, params, Caller("rsm_embed", "X", "reps"))
+    pairs = check_embedding(X, reps, distance, params, ArgumentNames("rsm_embed", "X", "reps"))
     return embed(pairs, gamma, output)
 
 

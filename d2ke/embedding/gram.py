@@ -15,7 +15,7 @@ from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.memory import copied_bytes, needs, require_memory
 from d2ke.distances.blocks import all_prepared_bytes
 from d2ke.distances.output import Output
-from d2ke.distances.problem import Caller
+from d2ke.distances.problem import ArgumentNames
 from d2ke.embedding.features import check_embedding, embed
 from d2ke.embedding.spectrum import SpectrumRepair, symmetric_half
 
@@ -92,11 +92,11 @@ def d2ke_gram(
     ((2, 2), True)
     """
     gamma = positive_number("gamma", gamma)
-    pairs = [check_embedding(X, omega, distance, params, Caller("d2ke_embed", "X", "omega"))]
+    pairs = [check_embedding(X, omega, distance, params, ArgumentNames("d2ke_embed", "X", "omega"))]
     if Y is not None:
         omega = pairs[0].y
-        caller = Caller("d2ke_embed", "Y", "omega")
-        pairs.append(check_embedding(Y, omega, distance, params, caller))
+        names = ArgumentNames("d2ke_embed", "Y", "omega")
+        pairs.append(check_embedding(Y, omega, distance, params, names))
     require_memory(
         "d2ke_gram",
         "Y is None" if Y is None else "with Y",

@@ -104,9 +104,12 @@ class Scaling:
 
 def moments(Z: np.ndarray | RowSource) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and standard deviation of each column."""
-    blocks = [slice(begin, begin + _RUN) for begin in range(0, len(Z), _RUN)]
-    mean = sum(Z[rows].sum(axis=0, dtype=np.float64) for rows in blocks) / len(Z)
-    squares = sum(((Z[rows] - mean) ** 2).sum(axis=0) for rows in blocks)
+    mean, squares = np.zeros(Z.shape[1]), np.zeros(Z.shape[1])
+    for begin in range(0, len(Z), _RUN):
+        mean += Z[begin : begin + _RUN].sum(axis=0, dtype=np.float64)
+    mean /= len(Z)
+    for begin in range(0, len(Z), _RUN):
+        squares += ((Z[begin : begin + _RUN] - mean) ** 2).sum(axis=0)
     return mean, np.sqrt(squares / len(Z))
 
 

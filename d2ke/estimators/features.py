@@ -18,7 +18,7 @@ from d2ke.embedding.scaling import Scaling
 from d2ke.estimators.base import ObjectsEstimator, chosen_distance, inverse_scale
 from d2ke.estimators.inputs import read_objects, seed_of
 from d2ke.estimators.supervised import distance_of_blocks
-from d2ke.models.blocks import Block, feature_names, features_of, fit_blocks
+from d2ke.models.blocks import Block, feature_names, fill_features, fit_blocks
 from d2ke.models.recipes import default_blocks
 from d2ke.models.samplers import training_objects
 
@@ -100,7 +100,9 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         """Return the features of objects, float32 of shape (n, R)."""
         check_is_fitted(self)
         objects = read_objects(self, X, distance_of_blocks(self), reset=False)
-        return self.scaling_.scaled(features_of(self.blocks_, objects, self.n_threads))
+        Z = np.empty((len(objects), len(self.scaling_.mean)), np.float32)
+        fill_features(Z, self.blocks_, objects, self.n_threads)
+        return self.scaling_.scaled(Z)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the features: the block's and a number."""

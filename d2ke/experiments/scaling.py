@@ -31,7 +31,7 @@ from d2ke.experiments.scaling_curves import curve, predicted, summary
 from d2ke.experiments.scaling_report import draw, write_page
 from d2ke.experiments.session import SILENT, Session
 from d2ke.experiments.settings import SETTINGS, Setting, quick
-from d2ke.objects.container import Objects, adopt, offsets_of
+from d2ke.objects.container import Objects, from_owned, offsets_of
 
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the objects' length
 STRETCHING = {"series": "resampled", "strings": "cut or repeated", "sets": "cut or repeated"}
@@ -314,7 +314,7 @@ def stretched(objects: Objects, factor: float, resample: bool) -> Objects:
         high = np.minimum(low + 1, length - 1)
         share = (exact - low)[:, None].astype(objects.dtype)
         values = objects.values[start + low] * (1 - share) + objects.values[start + high] * share
-    return adopt(objects.kind, values, offsets, objects.alphabet, objects.letters)
+    return from_owned(objects.kind, values, offsets, objects.alphabet, objects.letters)
 
 
 def _description(dataset: Dataset, scale: Scale, n: int) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
 from d2ke.distances.matrix import distance_matrix
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import Caller, Quantity
 from d2ke.distances.registry import BY_NAME
 from d2ke.models.views import View, apply_views, fit_view
 from d2ke.objects.container import Objects
@@ -162,9 +161,9 @@ class FittedBlock:
         D = np.empty((len(x), len(y)), np.float32)
         with np.errstate(over="ignore"):
             if client is None:
-                pairs = check_pairs(x, y, self.distance, self.parameters, Caller())
+                pairs = check_pairs(x, y, self.distance, self.parameters)
                 with progress_bar(progress, "distances") as report:
-                    pairs.compiled().run(D, team_size(n_threads), report, Quantity())
+                    pairs.fill(D, team_size(n_threads), report)
             else:
                 distance_matrix(
                     x, y, self.distance, n_threads=n_threads, out=D, progress=progress,
@@ -212,7 +211,7 @@ def fit_blocks(
     fitted, parts = [], []
     for block, own in stages(list(zip(blocks, seeds, strict=True)), "blocks", progress):
         ready, seen = block.fit(X, own)
-        if not ready.R:
+        if not len(ready.omega):
             continue
         D = ready.distances(seen, n_threads, progress, client)
         ready = ready.with_gamma(D)
@@ -235,23 +234,25 @@ def hide_self(Z: np.ndarray, blocks: Sequence[FittedBlock]) -> None:
     first = 0
     for block in blocks:
         if block.sources is not None and len(Z) > 1:
-            own = block.sources, first + np.arange(block.R)
+            own = block.sources, first + np.arange(len(block.omega))
             Z[own] = -np.inf
-            Z[own] = Z[:, first : first + block.R].max(axis=0)
-        first += block.R
+            Z[own] = Z[:, first : first + len(block.omega)].max(axis=0)
+        first += len(block.omega)
 
 
-def features_of(
-    blocks: Sequence[FittedBlock], X: Any, n_threads: int | None, client: Any = None
-) -> np.ndarray:
-    """Return the features of all blocks side by side, float32."""
-    Z = np.empty((len(X), sum(block.R for block in blocks)), np.float32)
+def fill_features(
+    Z: np.ndarray,
+    blocks: Sequence[FittedBlock],
+    X: Any,
+    n_threads: int | None,
+    client: Any = None,
+) -> None:
+    """Fill Z, float32, with the features of all blocks side by side."""
     first = 0
     for block in blocks:
         D = block.distances(apply_views(block.views, X), n_threads, client=client)
-        Z[:, first : first + block.R] = block.features(D, n_threads)
-        first += block.R
-    return Z
+        Z[:, first : first + len(block.omega)] = block.features(D, n_threads)
+        first += len(block.omega)
 
 
 def feature_names(blocks: Sequence[FittedBlock]) -> list[str]:

@@ -13,7 +13,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.distances.registry import BY_NAME
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
-from d2ke.models.blocks import FittedBlock, feature_names, features_of
+from d2ke.models.blocks import FittedBlock, feature_names, fill_features
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects, list_of
 from d2ke.objects.tokens import letters_of
@@ -21,7 +21,7 @@ from d2ke.objects.tokens import letters_of
 
 @dataclass(frozen=True, eq=False)
 class D2KEModel:
-    """A trained model of objects, made by `d2ke_train`; for `d2ke_predict`, `d2ke_transform` and `d2ke_explain`.
+    """A trained model of objects, made by `d2ke_train`.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class D2KEModel:
     @property
     def R(self) -> int:
         """Number of features, of all blocks together."""
-        return sum(block.R for block in self.blocks)
+        return len(self.scaling.mean)
 
     def feature_names(self) -> list[str]:
         """Return a name for each feature: the block's and a number."""
@@ -134,8 +134,10 @@ class D2KEModel:
                     f"has vectors of {objects.dim} dimensions (channels), but the model was "
                     f"trained on {self.channels}{'; of one series give a list, [x]' * alone}",
                 )
-            names = [block.distance for block in self.blocks if isinstance(block.distance, str)]
-            shortest = max([0, *(BY_NAME[name].shortest for name in names)])
+            shortest = 0
+            for block in self.blocks:
+                if isinstance(block.distance, str):
+                    shortest = max(shortest, BY_NAME[block.distance].shortest)
             short = np.flatnonzero(objects.lengths < shortest)
             if short.size:
                 raise ArgumentError("X", "is empty; the model's distances need a vector", short[0])
@@ -152,7 +154,9 @@ class D2KEModel:
 
     def features(self, X: Any, n_threads: int | None, client: Any = None) -> np.ndarray:
         """Return scaled features of checked objects, float32."""
-        return self.scaling.scaled(features_of(self.blocks, X, n_threads, client))
+        Z = np.empty((len(X), self.R), np.float32)
+        fill_features(Z, self.blocks, X, n_threads, client)
+        return self.scaling.scaled(Z)
 
 
 def _check_letters(objects: Objects, alphabet: np.ndarray) -> None:

@@ -88,17 +88,17 @@ def d2ke_predict(
     """
     run = Rows(n_threads, max_memory, progress, client)
     objects = _checked(X, model, unseen_letters)
-    true = scores.truth(y, model.classes, "X", len(objects))
+    classes = model.linear.classes
+    true = scores.truth(y, classes, "X", len(objects))
     sizes: dict[str, Any] = {"n": len(objects), "k": len(model.linear.weights), "B": BLOCK, "W": 0}
     require_memory("d2ke_predict", **sizes)
     decisions = np.empty((sizes["n"], sizes["k"]))
     extra = 8 * decisions.size + 32 * len(objects)
     for rows, Z in run.blocks(objects, model, extra):
         decisions[rows] = model.linear.decide(Z)
-    regression = model.classes is None
-    predicted = decisions[:, 0].copy() if regression else model.classes[winners(decisions)]
+    predicted = decisions[:, 0].copy() if classes is None else classes[winners(decisions)]
     accuracy = float("nan")
-    if true is not None and len(true) and not regression:
+    if true is not None and len(true) and classes is not None:
         accuracy = 100.0 * float(np.mean(true == predicted))
     elif true is not None and len(true):
         spread = np.mean((true - true.mean()) ** 2)

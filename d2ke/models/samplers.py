@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator
-from d2ke.objects.container import Objects, adopt, concatenate, offsets_of, refuse_weights
+from d2ke.objects.container import Objects, concatenate, from_owned, offsets_of, refuse_weights
 from d2ke.objects.fitted_objects import cut_segments
 
 # Ranges of lengths, as parts of the median length of the training objects.
@@ -87,7 +87,7 @@ def segments(
     parts = []
     for _, offsets, rng in _draw_lengths(R, X, lengths, seed, longest):
         values = cut_segments(X, offsets, rng.random(len(offsets) - 1))
-        parts.append(adopt(X.kind, values, offsets, X.alphabet, X.letters))
+        parts.append(from_owned(X.kind, values, offsets, X.alphabet, X.letters))
     return concatenate(parts)
 
 
@@ -126,13 +126,12 @@ def noise(
     >>> noise(3, d2ke.pack([[0.0] * 20]), seed=0).dim
     1
     """
-    # Each range of lengths comes once for each deviation.
-    spans = [span for span in lengths for _ in sigmas]
+    spans = np.repeat(lengths, len(sigmas), axis=0)  # each range with each deviation
     parts = []
     for number, offsets, rng in _draw_lengths(R, X, spans, seed):
         values = rng.standard_normal((offsets[-1], X.dim))
         values *= sigmas[number % len(sigmas)]
-        parts.append(adopt("vectors", values.astype(X.dtype, copy=False), offsets))
+        parts.append(from_owned("vectors", values.astype(X.dtype, copy=False), offsets))
     return concatenate(parts)
 
 
@@ -169,19 +168,19 @@ def resampled(
     parts = []
     for _, offsets, rng in _draw_lengths(R, X, sizes, seed):
         chosen = rng.integers(0, len(X.values), size=offsets[-1])
-        parts.append(adopt("vectors", X.values[chosen], offsets))
+        parts.append(from_owned("vectors", X.values[chosen], offsets))
     return concatenate(parts)
 
 
 def shares(R: int, n: int) -> list[int]:
     """Divide R into n nearly equal shares."""
-    return [(R * (i + 1)) // n - (R * i) // n for i in range(n)]
+    return np.diff(R * np.arange(n + 1) // n).tolist()
 
 
 def _draw_lengths(
     R: int,
     X: Objects,
-    ranges: Sequence[tuple[float, float]],
+    ranges: Sequence[Any],
     seed: Any,
     longest: int | None = None,
 ) -> Iterator[tuple[int, np.ndarray, np.random.Generator]]:
@@ -196,8 +195,9 @@ def _draw_lengths(
     for number, size in enumerate(shares(R, len(ranges))):
         if not size:
             continue
-        high = min(max(round(ranges[number][1] * middle), 1), limit)
-        low = min(max(round(ranges[number][0] * middle), 1), high)
+        low, high = ranges[number]
+        high = min(max(round(high * middle), 1), limit)
+        low = min(max(round(low * middle), 1), high)
         for_lengths, for_values = seeds[number].spawn(2)
         offsets = offsets_of(for_lengths.integers(low, high + 1, size=size))
         yield number, offsets, for_values

@@ -189,6 +189,9 @@ def d2ke_train(
     seconds["model"] = time.perf_counter() - started - seconds["distances"]
     packed = isinstance(objects, Objects)
     accuracy, error, confusion = scores
+    largest = float("nan")
+    if target.classes is not None:
+        largest = 100.0 * float(np.bincount(target.values).max()) / n
     model = D2KEModel(
         blocks=fitted,
         scaling=scaling,
@@ -200,7 +203,7 @@ def d2ke_train(
         C=C,
         accuracy=accuracy,
         accuracy_error=error,
-        largest_class=target.largest,
+        largest_class=largest,
         confusion=confusion,
         left_out=(),
         n_train=n,
@@ -282,13 +285,6 @@ class Target:
         classes, codes = labels.encode_classes("y", known)
         return cls(codes, one_vs_rest_signs(codes, len(classes)), classes)
 
-    @property
-    def largest(self) -> float:
-        """Percent of the objects in the largest class."""
-        if self.classes is None:
-            return float("nan")
-        return 100.0 * float(np.bincount(self.values).max()) / len(self.values)
-
     def is_correct(self, decision: np.ndarray) -> np.ndarray:
         """Return which objects are classified correctly."""
         # Rounded, so that ties up to rounding go to the first class.
@@ -328,13 +324,14 @@ def _choose(path: RidgePath, target: Target) -> tuple[float, np.ndarray]:
 
 
 def _warn_if_nothing_learned(model: D2KEModel) -> None:
-    floor = 0.0 if model.classes is None else model.largest_class
+    regression = model.linear.classes is None
+    floor = 0.0 if regression else model.largest_class
     # Two standard errors: the best of many C looks better than it is.
     if model.accuracy > floor + 2 * model.accuracy_error:
         return
     reached = (
         f"R^2 is {model.accuracy / 100:.2f}"
-        if model.classes is None
+        if regression
         else f"accuracy is {model.accuracy:.1f} %, and the largest class has {floor:.1f} %"
     )
     warnings.warn(

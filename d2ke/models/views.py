@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.objects.container import Objects, adopt, code_dtype, offsets_of
+from d2ke.objects.container import Objects, code_dtype, from_owned, offsets_of
 from d2ke.objects.packing import as_objects
 from d2ke.objects.tokens import encode
 
@@ -53,7 +53,7 @@ def difference(X: Any) -> Objects:
     offsets = offsets_of(lengths)
     source = np.repeat(objects.offsets[:-1] - offsets[:-1], lengths) + np.arange(offsets[-1])
     after = np.minimum(source + 1, np.repeat(objects.offsets[1:] - 1, lengths))
-    return adopt("vectors", objects.values[after] - objects.values[source], offsets)
+    return from_owned("vectors", objects.values[after] - objects.values[source], offsets)
 
 
 def standardize(X: Any, mean: Any = None, sd: Any = None) -> Objects:
@@ -105,7 +105,7 @@ def standardize(X: Any, mean: Any = None, sd: Any = None) -> Objects:
         place = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
         item = int(np.searchsorted(objects.offsets, place, side="right")) - 1
         raise ArgumentError("X", "is beyond the range of float32 once it is standardised", item)
-    return adopt("vectors", values, objects.offsets, weights=objects.weights)
+    return from_owned("vectors", values, objects.offsets, weights=objects.weights)
 
 
 def _moments(objects: Objects) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def square_root(X: Any) -> Objects:
     """
     objects = _vectors("square_root", X)
     values = np.copysign(np.sqrt(np.abs(objects.values)), objects.values)
-    return adopt("vectors", values, objects.offsets, weights=objects.weights)
+    return from_owned("vectors", values, objects.offsets, weights=objects.weights)
 
 
 def part(X: Any, start: float = 0.0, stop: float = 1.0) -> Objects:
@@ -199,8 +199,8 @@ def part(X: Any, start: float = 0.0, stop: float = 1.0) -> Objects:
     source = np.repeat(objects.offsets[:-1] + first - offsets[:-1], lengths)
     source += np.arange(offsets[-1])
     weights = None if objects.weights is None else objects.weights[source]
-    return adopt(objects.kind, objects.values[source], offsets, objects.alphabet, objects.letters,
-                 weights)  # fmt: skip
+    parts = objects.alphabet, objects.letters, weights
+    return from_owned(objects.kind, objects.values[source], offsets, *parts)
 
 
 def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
@@ -256,7 +256,7 @@ def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
     inner = np.ones(len(values), bool)
     inner[offsets[:-1]] = inner[offsets[1:] - 1] = False
     values[inner] = codes
-    return adopt("strings", values, offsets, alphabet, objects.letters)
+    return from_owned("strings", values, offsets, alphabet, objects.letters)
 
 
 def _marks(objects: Objects) -> dict[str, Any]:

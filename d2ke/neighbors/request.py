@@ -129,7 +129,7 @@ def open_graph(search: Search, output: Output) -> GraphFile:
     pairs = search.pairs
     described, inputs = description(pairs)
     wanted = {"k": search.k, "radius": search.radius, "without_self": search.skip}
-    described = {"function": pairs.caller.function, **wanted, **described}
+    described = {"function": pairs.names.function, **wanted, **described}
     content = Content(described, inputs)
     return GraphFile(output.out, pairs.shape, pairs.dtype, content, resume=output.resume)
 
@@ -145,7 +145,7 @@ def memory_left(search: Search, place: str = "", **sizes: int) -> int | None:
     sizes |= {"T": search.n_threads, "J": way.index_bytes(search)}
     sizes["N"] = sum(len(part.values) for part in packed)
     case = ", ".join(filter(None, (place, way.case)))
-    needed = require_memory(pairs.caller.function, case, **sizes)
+    needed = require_memory(pairs.names.function, case, **sizes)
     if search.max_memory is None:
         return None
     fixed = sum(part.nbytes for part in packed)

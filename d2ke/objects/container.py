@@ -261,7 +261,7 @@ class Objects:
         source += np.arange(offsets[-1])
         weights = None if self.weights is None else self.weights[source]
         values, own = self.values[source], (self.alphabet, self.letters, weights)
-        return adopt(self.kind, values, offsets, *own, missing=self.missing)
+        return from_owned(self.kind, values, offsets, *own, missing=self.missing)
 
     def _places(self, index: Any) -> np.ndarray:
         """Return a checked array of integers or booleans."""
@@ -280,7 +280,7 @@ class Objects:
     def span(self, start: int, stop: int) -> Objects:
         """Objects from `start` to before `stop`; unlike a slice, they share the memory."""
         first, last = self.offsets[start], self.offsets[stop]
-        return adopt(
+        return from_owned(
             self.kind,
             self.values[first:last],
             self.offsets[start : stop + 1] - first,
@@ -355,7 +355,7 @@ class Objects:
         return f"<{n} sequences of {weighted}{self.dim}-dimensional vectors, {dtype}{span}>"
 
 
-def adopt(
+def from_owned(
     kind: str,
     values: np.ndarray,
     offsets: np.ndarray,
@@ -424,10 +424,10 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
             weights = np.concatenate([_weights_or_equal(part) for part in parts])
         values = np.concatenate([part.values for part in parts])
         missing = any(part.missing for part in parts)
-        return adopt("vectors", values, offsets, weights=weights, missing=missing)
+        return from_owned("vectors", values, offsets, weights=weights, missing=missing)
     alphabet, recoded = common_alphabet(parts)
     values = np.concatenate(recoded).astype(code_dtype(len(alphabet)))
-    return adopt("strings", values, offsets, alphabet, first.letters)
+    return from_owned("strings", values, offsets, alphabet, first.letters)
 
 
 def common_alphabet(collections: Sequence[Objects]) -> tuple[np.ndarray, list[np.ndarray]]:

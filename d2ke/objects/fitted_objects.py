@@ -12,7 +12,7 @@ import numpy as np
 
 from d2ke._base.checks import generator, integer, length_range, positive_number
 from d2ke._base.memory import needs
-from d2ke.objects.container import Objects, adopt, refuse_weights
+from d2ke.objects.container import Objects, from_owned, refuse_weights
 from d2ke.objects.packing import as_objects
 from d2ke.objects.random_objects import check_overflow, draw_offsets
 
@@ -86,7 +86,7 @@ def random_segments(
         with np.errstate(over="ignore", invalid="ignore"):  # 0 times infinity is invalid
             values *= objects.dtype.type(scale)
         check_overflow(values, f"scale is too large for {objects.dtype}: {scale}")
-    return adopt(objects.kind, values, offsets, objects.alphabet, objects.letters)
+    return from_owned(objects.kind, values, offsets, objects.alphabet, objects.letters)
 
 
 def cut_segments(objects: Objects, offsets: np.ndarray, draws: np.ndarray) -> np.ndarray:
@@ -176,7 +176,7 @@ def markov_strings(
     for position in range(1, lengths.max()):
         here = first[lengths > position] + position
         places[here] = chain.next(places[here - 1], draws[here])
-    return adopt("strings", objects.values[places], offsets, objects.alphabet, objects.letters)
+    return from_owned("strings", objects.values[places], offsets, objects.alphabet, objects.letters)
 
 
 class _Chain:
@@ -269,7 +269,7 @@ def resampled_sets(R: int, X: Any, *, size: int | tuple[int, int], seed: Any) ->
     for_sizes, for_values = generator(seed).spawn(2)
     offsets = draw_offsets(for_sizes, R, length_range("size", size), "resampled_sets", objects.dim)
     chosen = for_values.integers(0, len(objects.values), size=offsets[-1])
-    return adopt("vectors", objects.values[chosen], offsets)
+    return from_owned("vectors", objects.values[chosen], offsets)
 
 
 needs("representatives", "16 N + b N + 64 n", "fewer objects")

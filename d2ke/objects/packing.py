@@ -17,8 +17,8 @@ from d2ke.objects.arrow_import import is_tensor, pack_column, tensors
 from d2ke.objects.container import (
     OBJECT_KINDS,
     Objects,
-    adopt,
     code_dtype,
+    from_owned,
     offsets_of,
     refuse_missing,
 )
@@ -337,7 +337,7 @@ def _pack_vectors(
         layout.warn(name, [array.shape for array in arrays])
     elif len(padded) == 2:
         layout.warn(name, [padded[::-1] if layout.channels_first else padded])
-    return adopt("vectors", values, offsets, missing=layout.missing)
+    return from_owned("vectors", values, offsets, missing=layout.missing)
 
 
 def _array(item: Any, name: str) -> np.ndarray:
@@ -412,7 +412,7 @@ def _weighted(objects: Objects, weights: Any, name: str) -> Objects:
         _object_weights(own, i, n, name)
         for i, (own, n) in enumerate(zip(weights, objects.lengths.tolist(), strict=True))
     ]
-    return adopt("vectors", objects.values, objects.offsets, weights=np.concatenate(arrays))
+    return from_owned("vectors", objects.values, objects.offsets, weights=np.concatenate(arrays))
 
 
 def _object_weights(weights: Any, i: int, length: int, name: str) -> np.ndarray:
@@ -473,7 +473,7 @@ def _pack_strings(items: list[Any], name: str) -> Objects:
             part = _joined(items[run], letters)
             symbols[offsets[run.start] : offsets[run.start] + len(part)] = part
     alphabet, codes = indexed(symbols)
-    return adopt("strings", codes, offsets, alphabet, letters)
+    return from_owned("strings", codes, offsets, alphabet, letters)
 
 
 def _pack_tokens(items: list[Any], name: str) -> Objects:
@@ -486,7 +486,9 @@ def _pack_tokens(items: list[Any], name: str) -> Objects:
             )
     offsets = offsets_of(np.fromiter(map(len, items), dtype=np.int64, count=len(items)))
     alphabet, codes = index_tokens(items, int(offsets[-1]), name)
-    return adopt("strings", codes.astype(code_dtype(len(alphabet))), offsets, alphabet, "token")
+    return from_owned(
+        "strings", codes.astype(code_dtype(len(alphabet))), offsets, alphabet, "token"
+    )
 
 
 def _joined(items: list[Any], letters: str) -> np.ndarray:
