@@ -23,7 +23,7 @@ from d2ke.learners.scores import confusion
 from d2ke.models.model import D2KEModel
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict
-from d2ke.models.rows import Rows, write_features
+from d2ke.models.rows import write_features
 from d2ke.models.train import d2ke_train
 
 _MOST_PRINTED = 20  # classes of a confusion matrix
@@ -203,14 +203,13 @@ def embed(
     held = job.read(Columns.of_dict(model.columns))
     objects, labels = held.objects, held.labels
     objects = model.check_objects(objects, unseen_letters)
-    run = Rows(**job.computing, client=None)
     out = Path(job.out)
     if resume:
-        write_features(objects, model, run, out, labels=labels, resume=True).close()
+        write_features(objects, model, out, labels=labels, resume=True, **job.computing).close()
     else:
         with TemporaryDirectory(prefix=".d2ke-", dir=out.parent) as folder:
             file = Path(folder) / out.name
-            write_features(objects, model, run, file, labels=labels).close()
+            write_features(objects, model, file, labels=labels, **job.computing).close()
             file.replace(out)
     shape = len(objects), model.R
     job.session.report(f"features: {shape[0]} x {shape[1]}, {os.fspath(out)}")

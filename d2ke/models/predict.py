@@ -11,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from d2ke._base.checks import choice, flag
+from d2ke._base.checks import byte_count, choice, flag, integer
 from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.memory import needs, require_memory
 from d2ke.distances.output import output_array
@@ -19,7 +19,7 @@ from d2ke.io.store.reader import FeatureFile
 from d2ke.learners import scores
 from d2ke.learners.linear_model import winners
 from d2ke.models.model import D2KEModel
-from d2ke.models.rows import BLOCK, Rows, write_features
+from d2ke.models.rows import write_features
 
 needs("d2ke_predict", "8 n k + 32 n + 2 B + W", "give X in parts")
 needs("d2ke_transform", "4 n R + 2 B + W", "give a path as out, or X in parts")
@@ -86,15 +86,24 @@ def d2ke_predict(
     >>> labels.tolist(), accuracy, decisions.shape
     ([0, 1], 100.0, (2, 1))
     """
-    run = Rows(n_threads, max_memory, progress, client)
-    objects = _checked(X, model, unseen_letters)
+    if max_memory is not None:
+        max_memory = byte_count("max_memory", max_memory)
+    objects = _checked(X, model, unseen_letters, n_threads, progress)
     classes = model.linear.classes
     true = scores.truth(y, classes, "X", len(objects))
-    sizes: dict[str, Any] = {"n": len(objects), "k": len(model.linear.weights), "B": BLOCK, "W": 0}
+    sizes: dict[str, Any] = {
+        "n": len(objects),
+        "k": len(model.linear.weights),
+        "B": 1 << 26,
+        "W": 0,
+    }
     require_memory("d2ke_predict", **sizes)
     decisions = np.empty((sizes["n"], sizes["k"]))
     extra = 8 * decisions.size + 32 * len(objects)
-    for rows, Z in run.blocks(objects, model, extra):
+    blocks = model.feature_blocks(
+        objects, n_threads, progress, client, max_memory=max_memory, held=extra
+    )
+    for rows, Z in blocks:
         decisions[rows] = model.linear.decide(Z)
     predicted = decisions[:, 0].copy() if classes is None else classes[winners(decisions)]
     accuracy = float("nan")
@@ -193,27 +202,38 @@ def d2ke_transform(
     >>> Z.shape[0], Z.shape[1] == model.R == len(model.feature_names())
     (2, True)
     """
-    run = Rows(n_threads, max_memory, progress, client)
+    if max_memory is not None:
+        max_memory = byte_count("max_memory", max_memory)
     to_file = isinstance(out, (str, os.PathLike))
     if flag("resume", resume) and not to_file:
         raise ArgumentTypeError("resume", f"requires a path as out; out is {type(out).__name__}")
-    objects = _checked(X, model, unseen_letters)
+    objects = _checked(X, model, unseen_letters, n_threads, progress)
     case = "" if out is None else "out is a path" if to_file else "out is an array"
-    require_memory("d2ke_transform", case, n=len(objects), R=model.R, B=BLOCK, W=0)
+    require_memory("d2ke_transform", case, n=len(objects), R=model.R, B=1 << 26, W=0)
     if to_file:
-        return write_features(objects, model, run, Path(out), resume=resume)
+        return write_features(
+            objects, model, Path(out), n_threads=n_threads, max_memory=max_memory,
+            progress=progress, client=client, resume=resume,
+        )  # fmt: skip
     Z = output_array(out, (len(objects), model.R), np.dtype(np.float32))
     if Z.dtype != np.float32:
         raise ArgumentTypeError("out", f"must be an ndarray of float32, got {Z.dtype}")
-    for rows, part in run.blocks(objects, model, Z.nbytes):
+    blocks = model.feature_blocks(
+        objects, n_threads, progress, client, max_memory=max_memory, held=Z.nbytes
+    )
+    for rows, part in blocks:
         Z[rows] = part
     return Z
 
 
-def _checked(X: Any, model: Any, unseen_letters: str) -> Any:
+def _checked(X: Any, model: Any, unseen_letters: Any, n_threads: Any, progress: Any) -> Any:
+    """Check the arguments of both functions; return packed objects."""
     if not isinstance(model, D2KEModel):
         raise ArgumentTypeError(
             "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
         )
     choice("unseen_letters", unseen_letters, ("refuse", "allow"))
+    flag("progress", progress)
+    if n_threads is not None:
+        integer("n_threads", n_threads, 1)
     return model.check_objects(X, unseen_letters)
