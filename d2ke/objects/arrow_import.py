@@ -13,8 +13,9 @@ from d2ke.objects.arrow_columns import first_null, pieces, plain, plain_type, py
 from d2ke.objects.arrow_strings import pack_text
 from d2ke.objects.container import Objects, code_dtype, from_owned, offsets_of
 from d2ke.objects.readings import Layout
+from d2ke.objects.string_packing import indexed
 from d2ke.objects.tokens import encode, sorted_alphabet
-from d2ke.objects.values import LARGEST_EXACT_INTEGER, as_floats, check_values, indexed, is_exact
+from d2ke.objects.values import LARGEST_EXACT_INTEGER, as_floats, check_values, is_exact
 
 TENSOR = "arrow.fixed_shape_tensor"
 _WEIGHTED = {"vector", "weight"}
