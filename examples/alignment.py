@@ -56,7 +56,6 @@ def measure(letters: int = 100_000, numbers: int = 10_000) -> dict[str, tuple[fl
     calls = {
         f"strings of {letters} letters": partial(d2ke.align, x.tobytes(), y.tobytes()),
         f"series of {numbers} numbers": partial(d2ke.align, a, b),
-        "the same, max_memory='5MB'": partial(d2ke.align, a, b, max_memory="5MB"),
     }
     table = {}
     for name, call in calls.items():

@@ -82,7 +82,7 @@ NAMES = {
     SpectrumRepair(kind, gram, least, negative)
     TwoSampleTest(distance, p_value, exact, null, sigma=None)
     __version__
-    align(x, y, distance=None, *, max_memory=None, **params)
+    align(x, y, distance=None, **params)
     bandwidth(X, *, n_neighbors=7)
     bootstrap_kernel_error(Z, *, delta=0.05, n_resamples=200, max_objects=256, seed=0,
         n_threads=None)
@@ -97,10 +97,10 @@ NAMES = {
     d2ke_explain(x, model, *, most=10)
     d2ke_features(D, gamma=None, link='exp', *, out=None, n_threads=None)
     d2ke_gram(X, Y=None, *, omega, distance, gamma, n_threads=None, progress=False, **params)
-    d2ke_predict(y, X, model, *, unseen_letters='refuse', n_threads=None, max_memory=None,
+    d2ke_predict(y, X, model, *, unseen_letters='refuse', n_threads=None,
         progress=False, client=None)
     d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, n_threads=None,
-        max_memory=None, progress=False, client=None, **params)
+        progress=False, client=None, **params)
     d2ke_transform(X, model, *, unseen_letters='refuse', n_threads=None, out=None,
         max_memory=None, resume=False, progress=False, client=None)
     datasets
@@ -190,7 +190,7 @@ NAMES = {
     svmpredict(y, K, model)
     svmtrain(y, K, options='-t 4 -c 1 -q', *, class_weight=None)
     train(y, Z, options='-s 2 -e 0.0001 -c 1 -q', *, solver='liblinear', class_weight=None,
-        n_threads=None, seed=0, max_memory=None)
+        n_threads=None, seed=0)
     train_classifier(y, Z, *, loss, C, n_threads=None)
     train_least_squares(y, Z, C=1.0, *, bias=1.0, n_threads=None)
     views

@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.memory import copied_bytes, require_memory
 
 _BLOCK = 1 << 20  # values per block of rows: temporary arrays stay small
 
@@ -114,20 +113,11 @@ def check_numbers(name: str, values: Any) -> None:
 ASYMMETRY = 1e-8
 
 
-def symmetric_matrix(
-    name: str, values: Any, function: str = "", case: str = "", **sizes: int
-) -> np.ndarray:
-    """Return a matrix as float64, symmetric but for rounding, or raise.
-
-    With a function's name, the memory that it takes is required, see `require_memory`; n and c
-    are those of the matrix.
-    """
+def symmetric_matrix(name: str, values: Any) -> np.ndarray:
+    """Return a matrix as float64, symmetric but for rounding, or raise."""
     square = matrix(name, values)
     if square.shape[0] != square.shape[1] or not square.size:
         raise ArgumentError(name, f"must be square and not empty, got shape {square.shape}")
-    if function:
-        n = len(square)
-        require_memory(function, case, n=n, c=copied_bytes(square.dtype), **sizes)
     square = np.asarray(square, dtype=np.float64)
     largest = max(abs(float(square.max())), abs(float(square.min())))
     check_symmetric(name, square, ASYMMETRY * largest)

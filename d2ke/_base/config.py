@@ -6,7 +6,6 @@ from __future__ import annotations
 import platform
 from importlib.metadata import version
 
-from d2ke._base.memory import needs
 from d2ke._base.threads import forked, team_size
 from d2ke._ext import isa, omp
 from d2ke._version import __version__
@@ -25,9 +24,6 @@ def configuration() -> dict[str, str]:
         "Python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
     }
     return rows | {name: version(name) for name in _DEPENDENCIES}
-
-
-needs("show_config", "MiB")
 
 
 def show_config() -> None:

@@ -3,21 +3,18 @@
 
 from __future__ import annotations
 
+import math
 import os
-import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 
-from d2ke._base import limits
 from d2ke._base.checks import integer
 from d2ke._ext import omp
 
 _MOST = 4096  # more than any machine has, and a C int holds it
-_VALID = 1.0  # seconds for which an answer of the system counts
 _forked = False
-_granted = 0.0, 0  # when the system granted threads, and how many
 
 
 def _in_forked_child() -> None:
@@ -41,51 +38,35 @@ def thread_count(n_threads: int | None) -> int:
 
 
 def forked() -> bool:
-    """Whether this process was forked after d2ke was imported, without a new program."""
+    """Return whether this process was forked after d2ke was imported, without a new program."""
     return _forked
 
 
 def team_size(n_threads: int | None) -> int:
-    """Return the threads of an OpenMP region: as `thread_count`, but 1 where there are no others.
+    """Return the threads of an OpenMP region: as `thread_count`, but 1 in a forked process.
 
-    In a forked process GCC's OpenMP waits for ever for the parent's threads, of whichever library
-    they were; where the system grants no threads it ends the process. Results do not depend on
-    the number.
+    There GCC's OpenMP waits for ever for the parent's threads, of whichever library they were.
+    Results do not depend on the number.
     """
     count = thread_count(n_threads)
-    if _forked or (count > 1 and not _can_start(count - 1)):
-        return 1
-    return count
-
-
-def _can_start(count: int) -> bool:
-    """Whether so many threads can be started; it is tried where a limit is near."""
-    global _granted
-    when, most = _granted
-    if count <= most and time.monotonic() - when < _VALID:
-        return True
-    # The system may count a thread that has ended for a moment more: hence twice as many.
-    if limits.grants_threads(2 * count):
-        _granted = time.monotonic(), count
-        return True
-    release, started = threading.Event(), []
-    try:
-        for _ in range(2 * count):
-            thread = threading.Thread(target=release.wait, daemon=True)
-            thread.start()
-            started.append(thread)
-    except RuntimeError:
-        return False
-    finally:
-        release.set()
-        for thread in started:
-            thread.join()
-    return True
+    return 1 if _forked else count
 
 
 def available_threads() -> int:
-    """Threads that this process may use."""
-    return limits.available_processors(omp.max_threads())
+    """Return how many threads this process may use, at least 1."""
+    count = omp.max_threads()
+    if hasattr(os, "sched_getaffinity"):
+        count = min(count, len(os.sched_getaffinity(0)))
+    return max(1, min(count, _cpu_quota() or count))
+
+
+def _cpu_quota() -> int | None:
+    """Return the whole processors that control groups grant; None without a limit."""
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        return None if quota == "max" else math.ceil(int(quota) / int(period))
+    except (OSError, ValueError):
+        return None
 
 
 @contextmanager

@@ -78,7 +78,7 @@ def train(
         row = find_distance(distance)
         check_parameters(row, parameters)
     with reported_warnings(job.session):
-        model = d2ke_train(labels, objects, **settings, **parameters, **job.computing)
+        model = d2ke_train(labels, objects, **settings, **parameters, **job.session.computing)
     model = replace(model, columns=held.columns.to_dict())
     save_model(job.out, model)
     job.session.report(str(model))
@@ -135,7 +135,7 @@ def predict(
         raise InputError(f"a report needs labelled objects (--labels): {job.file} has none")
     true = None if labels is None else _as_classes(labels, model)
     predicted, accuracy, decisions = d2ke_predict(
-        true, objects, model, unseen_letters=unseen_letters, **job.computing
+        true, objects, model, unseen_letters=unseen_letters, **job.session.computing
     )
     columns = {"item": np.arange(len(predicted))}
     if held.ids is not None:
@@ -204,12 +204,13 @@ def embed(
     objects, labels = held.objects, held.labels
     objects = model.check_objects(objects, unseen_letters)
     out = Path(job.out)
+    options = job.session.computing | {"max_memory": job.max_memory}
     if resume:
-        write_features(objects, model, out, labels=labels, resume=True, **job.computing).close()
+        write_features(objects, model, out, labels=labels, resume=True, **options).close()
     else:
         with TemporaryDirectory(prefix=".d2ke-", dir=out.parent) as folder:
             file = Path(folder) / out.name
-            write_features(objects, model, file, labels=labels, **job.computing).close()
+            write_features(objects, model, file, labels=labels, **options).close()
             file.replace(out)
     shape = len(objects), model.R
     job.session.report(f"features: {shape[0]} x {shape[1]}, {os.fspath(out)}")

@@ -6,7 +6,15 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from d2ke.cli.options import FILES, add_distance, add_objects, add_seed, job_of, positive
+from d2ke.cli.options import (
+    FILES,
+    add_distance,
+    add_max_memory,
+    add_objects,
+    add_seed,
+    job_of,
+    positive,
+)
 
 _EXAMPLES = {
     "train": """\
@@ -54,6 +62,7 @@ def add_model_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     embed.add_argument(
         "--resume", action="store_true", help="keep what is interrupted, and resume it"
     )
+    add_max_memory(embed)
     _add_letters(embed)
     embed.set_defaults(run=_embed)
 

@@ -94,7 +94,7 @@ def neighbors(job: Job, query: Query) -> sparse.csr_array | Path:
     row = find_distance(query.distance or usual_distance(objects.kind))
     check_parameters(row, query.parameters)
     options = {"distance": row.name, "include_self": query.include_self, **query.parameters}
-    options |= job.computing
+    options |= {**job.session.computing, "max_memory": job.max_memory}
     graph: sparse.csr_array | Path
     with reported_warnings(job.session):
         if out.suffix == ".h5":

@@ -6,7 +6,15 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from d2ke.cli.options import FILES, add_distance, add_objects, job_of, positive, radius
+from d2ke.cli.options import (
+    FILES,
+    add_distance,
+    add_max_memory,
+    add_objects,
+    job_of,
+    positive,
+    radius,
+)
 
 _DESCRIPTION = """\
 The nearest objects of each object in a file, or those within a radius, exactly: a sparse matrix
@@ -50,6 +58,7 @@ def add_neighbors_command(commands: Any, common: argparse.ArgumentParser) -> Non
     )
     add("--resume", action="store_true", help="complete a .h5 file that was interrupted")
     add_objects(parser)
+    add_max_memory(parser)
     parser.set_defaults(run=_neighbors)
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -34,7 +33,7 @@ class Job:
     channels_first : bool, optional
         As for `d2ke.io.read_objects`.
     max_memory : int or str, optional
-        Bytes that the computation may take.
+        Bytes that the blocks of a file of results may take.
     session : Session
         How to run.
     """
@@ -45,11 +44,6 @@ class Job:
     channels_first: bool | None = None
     max_memory: int | str | None = None
     session: Session = SILENT
-
-    @property
-    def computing(self) -> dict[str, Any]:
-        """The options of functions that compute."""
-        return {**self.session.computing, "max_memory": self.max_memory}
 
     def read(self, earlier: Columns = NOTHING) -> FileObjects:
         """Read the objects, and say what they are.

@@ -101,7 +101,7 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 
 
 def add_objects(parser: argparse.ArgumentParser) -> None:
-    """Add what says where a file has its objects and labels, and the memory that they may take."""
+    """Add what says where a file has its objects and labels."""
     add = parser.add_argument
     add(
         "--objects",
@@ -117,7 +117,13 @@ def add_objects(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="matrices have channels in rows (default: as far as that can be seen)",
     )
-    add("--max-memory", type=_bytes, metavar="BYTES", help="such as 2GB; refuse to take more")
+
+
+def add_max_memory(parser: argparse.ArgumentParser) -> None:
+    """Add the memory that the blocks of a file of results may take."""
+    parser.add_argument(
+        "--max-memory", type=_bytes, metavar="BYTES", help="such as 2GB; for smaller blocks"
+    )
 
 
 def add_distance(parser: argparse.ArgumentParser) -> None:
@@ -159,7 +165,7 @@ def job_of(options: argparse.Namespace) -> Any:
         options.out,
         Columns(objects, options.labels, options.ids, options.time),
         options.channels_first,
-        options.max_memory,
+        getattr(options, "max_memory", None),
         session_of(options),
     )
 

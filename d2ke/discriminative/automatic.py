@@ -72,7 +72,7 @@ def choose_widths(source: KernelInput, c: int, seed: int, smoothing: float | Non
     """Choose the narrowest widths, and then the least smoothing, with balanced clusters."""
     n = source.size()
     k = neighbor_number(c, n)
-    near = source.neighbors(k, "cdsk", c)
+    near = source.neighbors(k)
     alpha, lam = np.full(n, 1 / n), LAM * n
     fixed = 0.0 if smoothing is None else smoothing
     tried = [(scale, fixed) for scale in _SCALES]
@@ -118,7 +118,7 @@ def choose_widths_by_labels(
     if several:
         tried += [(k or first, scale) for k, scale in _OTHERS]
     wide = several and n <= LARGE
-    near = source.neighbors(max(k for k, _ in tried), "lpdsk", c, all_pairs=wide)
+    near = source.neighbors(max(k for k, _ in tried))
     best, widths = -np.inf, None
     doubt = max(_DOUBT, _DOUBT_OF_FEW / np.sqrt(min((marks >= 0).sum(), _MOST_LEFT_OUT)))
     for candidate in _candidates(source, near, tried, _RATES if wide else ()):
@@ -144,11 +144,11 @@ def _candidates(
         yield Widths(kernel, source.all_pairs(), kernel.n - 1, 1.0, h, 0.0)
 
 
-def in_order_of(source: KernelInput, widths: Widths, c: int) -> Widths:
+def in_order_of(source: KernelInput, widths: Widths) -> Widths:
     """Return the same widths for the same objects in another order."""
     if isinstance(widths.near, AllPairs):
         return replace(widths, near=source.all_pairs())
-    return replace(widths, near=source.neighbors(widths.n_neighbors, "lpdsk", c))
+    return replace(widths, near=source.neighbors(widths.n_neighbors))
 
 
 def left_out(graph: SparseGraph | DenseGraph, marks: np.ndarray, c: int, balance: bool) -> float:

@@ -17,14 +17,11 @@ from numpy.typing import NDArray
 from d2ke._base import labels
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import below_one, positive_number
-from d2ke._base.memory import needs
 from d2ke.discriminative.gaussian import gaussian
 from d2ke.discriminative.similarity_graph import indicators
 from d2ke.discriminative.similarity_machine import SimilarityMachine
 from d2ke.discriminative.simplex_qp import simplex_point
 from d2ke.embedding.spectrum import split
-
-needs("kernel_risk_bound, kernel_similarity_bound", "c n^2 + 32 n k", "take fewer objects")
 
 
 def kernel_risk_bound(
@@ -86,7 +83,7 @@ def kernel_risk_bound(
     >>> round(d2ke.kernel_risk_bound(K, y, alpha), 2)
     11.15
     """
-    K, codes, alpha = _checked("K", K, y, alpha, "kernel_risk_bound")
+    K, codes, alpha = _checked("K", K, y, alpha)
     _refuse_negative(K)
     margin = positive_number("margin", margin)
     loss = float(np.clip(1 - _margins(K, codes, alpha) / margin, 0.0, 1.0).mean())
@@ -145,7 +142,7 @@ def kernel_similarity_bound(
     >>> round(d2ke.kernel_similarity_bound(K, y, alpha), 2)
     11.15
     """
-    K, codes, alpha = _checked("K", K, y, alpha, "kernel_similarity_bound")
+    K, codes, alpha = _checked("K", K, y, alpha)
     _refuse_negative(K)
     margin = positive_number("margin", margin)
     if margin < K.max() * (1 - 1e-12):
@@ -156,9 +153,6 @@ def kernel_similarity_bound(
     own = _scores(K, codes, alpha)[np.arange(len(K)), codes]
     loss = 1 - float(2 * own.sum() - (K @ alpha).sum()) / (len(K) * margin)
     return loss + _complexity(_size(K, codes, alpha), codes, margin, delta, math.sqrt(2))
-
-
-needs("density_error_bound", "16 n^2 + 32 n d", "take fewer points")
 
 
 def density_error_bound(
@@ -221,7 +215,7 @@ def density_error_bound(
     >>> round(d2ke.density_error_bound(X, y, alpha, h=1.0), 3)
     -0.117
     """
-    K = gaussian("X", X, None, h, "density_error_bound")
+    K = gaussian("X", X, None, h)
     K, codes, alpha = _checked("X", K, y, alpha)
     n, d = len(K), np.shape(X)[1]
     if codes.max() != 1:
@@ -234,9 +228,6 @@ def density_error_bound(
     overlap = peak * float(weighted @ K @ signs) / (n - 1)
     eps = peak * math.sqrt(2 * math.log(2 * n / below_one("delta", delta)) / (n - 1))
     return square - 2 * overlap + 2 * eps
-
-
-needs("similarity_risk_bound", "32 n^2 + c n^2 + 32 n k", "take fewer objects")
 
 
 def similarity_risk_bound(
@@ -299,7 +290,7 @@ def similarity_risk_bound(
     >>> d2ke.similarity_risk_bound(S, y, alpha) > 1
     True
     """
-    S, codes, alpha = _checked("S", S, y, alpha, "similarity_risk_bound")
+    S, codes, alpha = _checked("S", S, y, alpha)
     margin = positive_number("margin", margin)
     loss = float(np.clip(1 - _margins(S, codes, alpha) / margin, 0.0, 1.0).mean())
     parts = split("S", S)
@@ -307,9 +298,6 @@ def similarity_risk_bound(
     B = _norm(positive, codes, alpha) + _norm(negative, codes, alpha)
     R = _radius(positive, negative)
     return loss + _complexity(B * R, codes, margin, delta, 2.0 * R)
-
-
-needs("similarity_machine_bound", "32 n^2 + c n^2 + 32 n k", "take fewer objects")
 
 
 def similarity_machine_bound(
@@ -388,7 +376,7 @@ def similarity_machine_bound(
     unknown = np.flatnonzero(~np.isin(classes, model.classes))
     if unknown.size:
         raise ValueError(f"y has the label {classes[unknown[0]]!r}, which the model does not know")
-    parts = split("S", S, "similarity_machine_bound", k=len(model.bias))
+    parts = split("S", S)
     n = len(parts.values)
     labels.same_length("y", codes, "S", n)
     if n != len(model.coef):
@@ -408,10 +396,10 @@ def similarity_machine_bound(
 
 
 def _checked(
-    name: str, values: Any, y: Sequence[Any] | np.ndarray, alpha: Any, function: str = ""
+    name: str, values: Any, y: Sequence[Any] | np.ndarray, alpha: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     codes = labels.encode_classes("y", y)[1]
-    matrix = symmetric_matrix(name, values, function, k=int(codes.max()) + 1)
+    matrix = symmetric_matrix(name, values)
     labels.same_length("y", codes, name, len(matrix))
     return matrix, codes, simplex_point("alpha", alpha, len(matrix))
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, generator, integer, positive_number
-from d2ke._base.memory import needs
 from d2ke.discriminative.automatic import FEW, SMOOTHINGS, balanced, choose_widths, clusters
 from d2ke.discriminative.kernel_classifier import CURVATURES
 from d2ke.discriminative.kernel_input import KernelInput, read_lam
@@ -54,31 +53,6 @@ class Clustering:
     h: float | None
     smoothing: float
     trained: Trained = field(repr=False)
-
-
-needs(
-    "cdsk, lpdsk",
-    {
-        "K": "48 n^2 + c n^2 + 2560 n + 160 n k",
-        "points": "48 n^2 + 32 n d + 10752 n + 160 n k",
-        'points, risk="ise"': "56 n^2 + 32 n d + 10752 n + 160 n k",
-        "distances": "56 n^2 + c n^2 + 2560 n + 160 n k",
-        "points, h is None": "16 MiB + 32 n d + 96 n m + 2560 n + 160 n k",
-        "distances, h is None": "24 n^2 + c n^2 + 96 n m + 4096 n + 160 n k",
-        "sparse K": "96 E + 4096 n + 160 n k",
-    },
-    "give features in the place of K or points, or take fewer objects",
-)
-needs(
-    "cdsk, lpdsk",
-    {'K, similarity="general"': "56 n^2 + c n^2 + 2560 n + 160 n k"},
-    "take fewer objects",
-)
-needs(
-    "cdsk",
-    {"features": "40 n R + 40 R^2 + 2560 n + 160 n k"},
-    "take fewer features or objects",
-)
 
 
 def cdsk(
@@ -235,7 +209,7 @@ def cdsk(
             chosen = choose_widths(source, k, draws, smoothing)
             kernel, smoothing, h = chosen.kernel, chosen.smoothing, chosen.h
         else:
-            kernel = source.read("cdsk", k)
+            kernel = source.read()
         c = integer("n_clusters", n_clusters, 2, kernel.n)
         lam = read_lam(lam, kernel.n)
         alpha = np.full(kernel.n, 1 / kernel.n)

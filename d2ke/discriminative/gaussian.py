@@ -12,19 +12,12 @@ from scipy.spatial.distance import cdist, pdist
 from d2ke._base import arrays
 from d2ke._base.checks import integer, positive_number
 from d2ke._base.errors import ArgumentError
-from d2ke._base.memory import needs, require_memory
+from d2ke._base.memory import check_fits
 
 _NEIGHBORS = 7
 _ROWS = 512
 _VALUES = 1 << 20  # of a Gram matrix that are computed at a time
 _MOST = 2000  # points that the bandwidth is measured at
-
-
-needs(
-    "gaussian_gram",
-    {"": "8 n m + 16 n d + 16 m d", "h is None": "8 n m + 16 n d + 16 m d + 8192 n"},
-    "take fewer objects",
-)
 
 
 def gaussian_gram(X: Any, Y: Any = None, *, h: float | None = None) -> NDArray[np.float64]:
@@ -57,24 +50,21 @@ def gaussian_gram(X: Any, Y: Any = None, *, h: float | None = None) -> NDArray[n
     >>> d2ke.gaussian_gram([[0.0], [2.0]], h=1.0).round(3).tolist()
     [[1.0, 0.135], [0.135, 1.0]]
     """
-    return gaussian("X", X, Y, h, "gaussian_gram", "h is None" if h is None else "")
+    return gaussian("X", X, Y, h)
 
 
-def gaussian(
-    name: str, X: Any, Y: Any, h: float | None, function: str = "", case: str = "", **sizes: int
-) -> np.ndarray:
-    """Return what `gaussian_gram` does; errors call X by `name`.
-
-    With a function's name, there must be memory for its whole call, see `require_memory`.
-    """
+def gaussian(name: str, X: Any, Y: Any, h: float | None) -> np.ndarray:
+    """Return what `gaussian_gram` does; errors call X by `name`."""
     X = point_matrix(name, X)
-    if function:
-        m = len(X) if Y is None or np.ndim(Y) == 0 else len(Y)
-        require_memory(function, case, n=len(X), m=m, d=X.shape[1], **sizes)
-    h = _width(name, X, _NEIGHBORS) if h is None else positive_number("h", h)
     others = X if Y is None else point_matrix("Y", Y)
     if others.shape[1] != X.shape[1]:
         raise ValueError(f"Y has {others.shape[1]} columns, but {name} has {X.shape[1]}")
+    check_fits(
+        8 * len(X) * len(others),
+        f"the kernel of {len(X)} x {len(others)} points",
+        "compute it for some rows of X at a time, or take fewer points",
+    )
+    h = _width(name, X, _NEIGHBORS) if h is None else positive_number("h", h)
     rows, columns = X / h, others / h
     K = np.empty((len(rows), len(columns)))
     step = max(1, _VALUES // len(columns))
@@ -84,9 +74,6 @@ def gaussian(
         part *= -0.5
         np.exp(part, out=part)
     return K
-
-
-needs("bandwidth", "8 n d + 8192 n", "take fewer points")
 
 
 def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
@@ -128,7 +115,6 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
     1.0
     """
     X = point_matrix("X", X)
-    require_memory("bandwidth", n=len(X), d=X.shape[1])
     return _width("X", X, integer("n_neighbors", n_neighbors, 1))
 
 

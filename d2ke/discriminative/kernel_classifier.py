@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from d2ke._base import arrays, labels
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
-from d2ke._base.memory import copied_bytes, needs, require_memory
 from d2ke.discriminative.kernel_input import KernelInput, read_lam
 from d2ke.discriminative.similarity_graph import FeatureKernel, indicators
 
@@ -51,19 +50,6 @@ class KernelClassifier:
     lam: float
     coef: np.ndarray = field(repr=False)
     from_features: bool
-
-
-needs("kernel_classifier_fit", {"K": "9 n^2 + c n^2 + 16 n k"}, "train on features")
-needs(
-    "kernel_classifier_fit",
-    {'K, similarity="general"': "32 n^2 + c n^2 + 16 n k"},
-    "take fewer objects",
-)
-needs(
-    "kernel_classifier_fit",
-    {"features": "24 n R + 40 R^2 + 16 n k"},
-    "take fewer features or objects",
-)
 
 
 def kernel_classifier_fit(
@@ -137,7 +123,7 @@ def kernel_classifier_fit(
         raise TypeError("y, the labels, is needed")
     classes, codes = labels.encode_classes("y", y)
     source = KernelInput(K, features=features, similarity=similarity)
-    kernel = source.read("kernel_classifier_fit", len(classes))
+    kernel = source.read()
     labels.same_length("y", codes, source.names()[0], kernel.n)
     lam = read_lam(lam, kernel.n)
     problem = kernel.hard(codes, 0.5, lam, CURVATURES[risk])
@@ -148,9 +134,6 @@ def kernel_classifier_fit(
     return KernelClassifier(
         classes, alpha, codes, problem.objective(alpha), lam, coef, features is not None
     )
-
-
-needs("kernel_classifier_predict", "8 n k + c n m", "give the rows in parts")
 
 
 def kernel_classifier_predict(
@@ -208,7 +191,5 @@ def kernel_classifier_predict(
         raise ArgumentError(
             name, f"has {rows.shape[1]} columns, but the model has {len(model.coef)}"
         )
-    sizes = {"n": len(rows), "m": rows.shape[1], "k": len(model.classes)}
-    require_memory("kernel_classifier_predict", c=copied_bytes(rows.dtype), **sizes)
     scores = rows @ model.coef
     return model.classes[scores.argmax(axis=1)], scores

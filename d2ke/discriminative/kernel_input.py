@@ -13,7 +13,7 @@ from d2ke._base import arrays
 from d2ke._base.arrays import ASYMMETRY, symmetric_matrix
 from d2ke._base.checks import choice, positive_number
 from d2ke._base.errors import ArgumentError
-from d2ke._base.memory import require_memory
+from d2ke._base.memory import check_fits
 from d2ke.discriminative.canonical import colours, sparse_colours
 from d2ke.discriminative.gaussian import gaussian, point_matrix
 from d2ke.discriminative.neighbor_graph import AllPairs, Neighborhood
@@ -89,19 +89,12 @@ class KernelInput:
         """Whether the widths are to be chosen."""
         return self.h is None and self.names()[0] in ("points", "distances")
 
-    def neighbors(
-        self, n_neighbors: int, function: str, k: int, *, all_pairs: bool = False
-    ) -> Neighborhood:
-        """Find the neighbours for widths that are chosen; there is memory for all pairs, too."""
-        n = self.size()
-        # All pairs take as much as 2 n / 3 neighbours of each object.
-        sizes: dict[str, Any] = {"m": 2 * n // 3 if all_pairs else min(n_neighbors, n), "k": k}
+    def neighbors(self, n_neighbors: int) -> Neighborhood:
+        """Find the neighbours for widths that are chosen."""
         if self.distances is None:
             X = point_matrix("points", self.points)
-            require_memory(function, "points, h is None", n=n, d=X.shape[1], **sizes)
             return Neighborhood.of_points(X, n_neighbors)
-        case = "distances, h is None"
-        D = symmetric_matrix("distances", self.distances, function, case, **sizes)
+        D = symmetric_matrix("distances", self.distances)
         return Neighborhood.of_distances(D, n_neighbors)
 
     def neighbor_kernel(
@@ -124,14 +117,18 @@ class KernelInput:
         K, h = self.all_pairs().matrix(D, rate)
         return DenseKernel(K, np.sqrt(K) if self.risk == "ise" else None), h
 
-    def read(self, function: str, k: int = 0) -> DenseKernel | FeatureKernel | SparseKernel:
-        """Check the arguments and return the kernel.
-
-        There must be memory for the whole call of `function` with k classes.
-        """
+    def read(self) -> DenseKernel | FeatureKernel | SparseKernel:
+        """Check the arguments and return the kernel."""
         name = self.check()
         sparse = issparse(self.K)
-        kernel, spread = getattr(self, "_of_sparse" if sparse else f"_of_{name}")(function, k)
+        if not sparse and name != "features":
+            n = self.size()
+            check_fits(
+                48 * n**2,
+                f"the kernel of {n} objects, with eigenvectors,",
+                "give features, or a sparse K such as neighbor_similarities returns",
+            )
+        kernel, spread = getattr(self, "_of_sparse" if sparse else f"_of_{name}")()
         if isinstance(kernel, SparseKernel):
             lengths = np.bincount(kernel.rows, kernel.linear.data != 0, minlength=kernel.n)
             empty = np.flatnonzero(lengths == 0)
@@ -150,13 +147,13 @@ class KernelInput:
             raise ArgumentError(name, "has only equal rows: all objects are alike")
         return kernel
 
-    def _of_sparse(self, function: str, k: int) -> tuple[SparseKernel, float]:
-        K = sparse_matrix("K", self.K, function, k=k)
+    def _of_sparse(self) -> tuple[SparseKernel, float]:
+        K = sparse_matrix("K", self.K)
         full = K.nnz == K.shape[0] ** 2
         return SparseKernel(K), np.ptp(K.data) if full else 1.0
 
-    def _of_distances(self, function: str, k: int) -> tuple[DenseKernel, float]:
-        D = symmetric_matrix("distances", self.distances, function, "distances", k=k)
+    def _of_distances(self) -> tuple[DenseKernel, float]:
+        D = symmetric_matrix("distances", self.distances)
         arrays.check_distances("distances", D)
         h = positive_number("h", self.h)
         K = D / h
@@ -166,26 +163,22 @@ class KernelInput:
         ise = self.risk == "ise"
         return DenseKernel(K, np.sqrt(K) if ise else None), np.ptp(K, axis=0).max()
 
-    def _of_features(self, function: str, k: int) -> tuple[FeatureKernel, float]:
+    def _of_features(self) -> tuple[FeatureKernel, float]:
         Z = arrays.matrix("features", self.features)
-        require_memory(function, "features", n=len(Z), R=Z.shape[1], k=k)
         Z = Z.astype(np.float64, order="C")
         if 0 in Z.shape:
             raise ValueError(f"features must have rows and columns, got shape {Z.shape}")
         return FeatureKernel(Z), np.ptp(Z, axis=0).max()
 
-    def _of_points(self, function: str, k: int) -> tuple[DenseKernel, float]:
+    def _of_points(self) -> tuple[DenseKernel, float]:
         ise = self.risk == "ise"
-        case = 'points, risk="ise"' if ise else "points"
-        K = gaussian("points", self.points, None, self.h, function, case, k=k)
+        K = gaussian("points", self.points, None, self.h)
         # exp(-d^2 / (4 h^2)), the kernel of width sqrt(2) h, up to a factor that lam absorbs.
         return DenseKernel(K, np.sqrt(K) if ise else None), np.ptp(K, axis=0).max()
 
-    def _of_K(self, function: str, k: int) -> tuple[DenseKernel, float]:
+    def _of_K(self) -> tuple[DenseKernel, float]:
         general = self.similarity == "general"
-        K = symmetric_matrix(
-            "K", self.K, function, 'K, similarity="general"' if general else "K", k=k
-        )
+        K = symmetric_matrix("K", self.K)
         return DenseKernel(K, split("K", K).absolute if general else None), np.ptp(K, axis=0).max()
 
 
@@ -194,12 +187,11 @@ def read_lam(lam: float | None, n: int) -> float:
     return LAM * n if lam is None else positive_number("lam", lam)
 
 
-def sparse_matrix(name: str, values: Any, function: str, **sizes: int) -> csr_array:
+def sparse_matrix(name: str, values: Any) -> csr_array:
     """Return a sparse matrix as float64 by rows, symmetric but for rounding, or raise."""
     n, columns = values.shape
     if n != columns or not n:
         raise ArgumentError(name, f"must be square and not empty, got shape {values.shape}")
-    require_memory(function, "sparse K", n=n, E=values.nnz, **sizes)
     arrays.check_numbers(name, values)
     K = csr_array(values, dtype=np.float64)
     if not np.isfinite(K.data).all():

@@ -12,7 +12,6 @@ import numpy as np
 from d2ke._base import labels as class_labels
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, flag, integer, positive_number
-from d2ke._base.memory import needs
 from d2ke.discriminative.automatic import choose_widths_by_labels, in_order_of
 from d2ke.discriminative.canonical import averaged, largest
 from d2ke.discriminative.cdsk import TRACE_WEIGHT, VARIANTS
@@ -62,13 +61,6 @@ class Propagation:
     lam: float
     h: float | None
     trained: Trained = field(repr=False)
-
-
-needs(
-    "lpdsk",
-    {"features": "64 n R + 128 R^2 + 160 n k"},
-    "take fewer features or objects",
-)
 
 
 def lpdsk(
@@ -186,7 +178,7 @@ def lpdsk(
     y = class_labels.label_array("y", y)
     source = KernelInput(K, points, features, h, similarity, risk, distances)
     name = source.check()
-    kernel = None if source.automatic else source.read("lpdsk", len(np.unique(y)))
+    kernel = None if source.automatic else source.read()
     n = source.size() if kernel is None else kernel.n
     class_labels.same_length("y", y, name, n)
     known = y != _marker(unknown, y)
@@ -210,10 +202,10 @@ def lpdsk(
             chosen = choose_widths_by_labels(sorted_source, marks, len(classes), balance)
         kernel, h = chosen.kernel, chosen.h
         if not ordered:  # the result has the neighbours of the objects as they came
-            chosen = in_order_of(source, chosen, len(classes))
+            chosen = in_order_of(source, chosen)
     elif not ordered:
         del kernel
-        kernel = sorted_source.read("lpdsk", len(classes))
+        kernel = sorted_source.read()
     codes = marks[known]
     F = np.zeros((n, len(classes)))
     F[known] = indicators(codes, len(classes))

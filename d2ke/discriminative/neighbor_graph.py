@@ -15,7 +15,6 @@ from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import integer, positive_number
 from d2ke._base.errors import ArgumentError
-from d2ke._base.memory import needs, require_memory
 from d2ke.discriminative.gaussian import point_matrix
 
 NEIGHBORS = 15
@@ -167,13 +166,6 @@ def _itself_first(near: np.ndarray, gaps: np.ndarray) -> None:
         gaps[row, 0] = 0.0
 
 
-needs(
-    "neighbor_similarities",
-    {"": "16 MiB + 16 n d + 64 n k + 256 n", "distances": "24 n^2 + c n^2 + 64 n k + 256 n"},
-    "take fewer neighbours (k) or objects",
-)
-
-
 def neighbor_similarities(
     points: Any = None,
     *,
@@ -233,13 +225,12 @@ def neighbor_similarities(
         h = positive_number("h", h)
     if (points is None) == (distances is None):
         raise TypeError("give one of points and distances")
-    function, most = "neighbor_similarities", max(k, _LOCAL)
+    most = max(k, _LOCAL)
     if distances is None:
         X = point_matrix("points", points)
-        require_memory(function, n=len(X), d=X.shape[1], k=most)
         near = Neighborhood.of_points(X, most)
     else:
-        D = symmetric_matrix("distances", distances, function, "distances", k=most)
+        D = symmetric_matrix("distances", distances)
         near = Neighborhood.of_distances(D, most)
     return near.graph(k, SCALE, h)[0]
 

@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from d2ke._base.memory import needs, require_memory
 from d2ke.discriminative.cdsk import Clustering
 from d2ke.discriminative.lpdsk import Propagation
 from d2ke.discriminative.similarity_graph import indicators
 
 _FORMS = ("K_new", "points", "distances", "features")
-
-needs("discriminative_predict", "16 n m + 32 n k + 512 n + 512 m", "give the rows in parts")
 
 
 def discriminative_predict(
@@ -94,7 +91,6 @@ def discriminative_predict(
     codes = np.minimum(np.searchsorted(classes, result.labels), len(classes) - 1)
     reached = result.reached if isinstance(result, Propagation) else np.ones(n, bool)
     c = int(codes.max()) + 1
-    require_memory("discriminative_predict", n=rows.shape[0], m=n, k=c)
     similar = trained.similarities(rows)
     votes = indicators(codes, c) * reached[:, None]
     scores = similar @ (votes * result.alpha[:, None])

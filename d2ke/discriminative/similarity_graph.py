@@ -19,7 +19,6 @@ import numpy as np
 from scipy.linalg import eigh
 
 from d2ke._base.blas import one_blas_thread
-from d2ke._base.eigen import symmetric_eigen
 from d2ke.discriminative.simplex_qp import solve_dense, solve_product
 
 # A little of the kernel itself, in units of 4/n, which is what 2 (alpha_i + alpha_j) is for equal
@@ -133,7 +132,7 @@ def _compressed(Z: np.ndarray) -> np.ndarray:
     if Z.shape[1] >= len(Z):
         return Z
     with one_blas_thread():
-        values, vectors = symmetric_eigen(Z.T @ Z)
+        values, vectors = np.linalg.eigh(Z.T @ Z)
         kept = values > _RANK * values[-1]
         return Z @ vectors[:, kept]
 
@@ -187,10 +186,10 @@ class DenseGraph:
         M = self.S / roots[:, None] / roots
         if self.n <= max(LARGE, 16 * (c + _SPARE)):
             if self.n > LARGE:  # Ctrl-C interrupts it
-                return symmetric_eigen(M)[1][:, : -c - 1 : -1]
+                return np.linalg.eigh(M)[1][:, : -c - 1 : -1]
             vectors = eigh(M, subset_by_index=[self.n - c, self.n - 1], check_finite=False)[1]
             if vectors.shape[1] < c:  # LAPACK misses some of a multiple eigenvalue's vectors
-                vectors = symmetric_eigen(M)[1]
+                vectors = np.linalg.eigh(M)[1]
             return vectors[:, : -c - 1 : -1]
         return iterated(M.__matmul__, c, roots)
 
@@ -284,7 +283,7 @@ class FeatureGraph:
             return self.product(V / roots) / roots
 
         if self.n <= max(2 * _KRYLOV, 16 * (c + _SPARE)):
-            vectors = symmetric_eigen(normalised(np.eye(self.n)))[1]
+            vectors = np.linalg.eigh(normalised(np.eye(self.n)))[1]
             return vectors[:, : -c - 1 : -1]
         return iterated(normalised, c, roots[:, 0])
 
@@ -352,7 +351,7 @@ def iterated(product: Callable[[np.ndarray], np.ndarray], c: int, start: np.ndar
             # Twice, since rounding leaves parts of earlier vectors where little is new.
             X = np.linalg.qr(X - earlier @ (earlier.T @ X))[0]
         ritz = basis.T @ image
-        values, vectors = symmetric_eigen((ritz + ritz.T) / 2)
+        values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
         vectors = vectors[:, : -width - 1 : -1]
         X = basis @ vectors
         gaps = image @ vectors[:, :c] - X[:, :c] * values[: -c - 1 : -1]

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from d2ke._base import arrays, labels
 from d2ke._base.checks import positive_number
-from d2ke._base.memory import copied_bytes, needs, require_memory
 from d2ke.embedding.spectrum import split
-from d2ke.learners.libsvm import cache_bytes, svmtrain
+from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.linear_model import winners
 
 
@@ -35,9 +34,6 @@ class SimilarityMachine:
     classes: np.ndarray
     coef: np.ndarray = field(repr=False)
     bias: np.ndarray = field(repr=False)
-
-
-needs("similarity_machine_fit", "32 n^2 + c n^2 + Q + 32 n k", "take fewer objects")
 
 
 def similarity_machine_fit(
@@ -114,7 +110,7 @@ def similarity_machine_fit(
     lam_minus = positive_number("lam_minus", lam_minus)
     tol = positive_number("tol", tol)
     classes, codes = labels.encode_classes("y", y)
-    parts = split("S", S, "similarity_machine_fit", k=len(classes), Q=cache_bytes(len(codes)))
+    parts = split("S", S)
     labels.same_length("y", codes, "S", len(parts.values))
     kernel = parts.combined(1 / lam_plus, 1 / lam_minus)
     positive = [1] if len(classes) == 2 else range(len(classes))
@@ -127,9 +123,6 @@ def similarity_machine_fit(
     factors = np.where(parts.values > 0, 1 / lam_plus, -1 / lam_minus) * (parts.values != 0)
     coef = parts.vectors @ (factors[:, None] * (parts.vectors.T @ coef))
     return SimilarityMachine(classes, coef, bias)
-
-
-needs("similarity_machine_predict", "16 n k + c n m", "give the rows in parts")
 
 
 def similarity_machine_predict(
@@ -177,7 +170,5 @@ def similarity_machine_predict(
             f"S_new has {rows.shape[1]} columns, but the model has {len(model.coef)} "
             "training objects"
         )
-    sizes = {"n": len(rows), "m": rows.shape[1], "k": len(model.bias)}
-    require_memory("similarity_machine_predict", c=copied_bytes(rows.dtype), **sizes)
     decision = rows @ model.coef + model.bias
     return model.classes[winners(decision)], decision

@@ -13,7 +13,6 @@ from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import integer, positive_number
 from d2ke._base.errors import ArgumentError
-from d2ke._base.memory import needs
 from d2ke._ext import simplex_qp as _kernel
 
 _ROUNDS = 3  # the gradient is computed anew in each, since updates collect rounding errors
@@ -46,11 +45,6 @@ class SimplexSolution:
     gap: float
     n_steps: int
     converged: bool
-
-
-# The constant is what the BLAS keeps for itself.
-needs("simplex_qp", "c n^2 + 16 MiB", "give H as float64")
-needs("simplex_qp", {"H is not C-contiguous": "8 n^2 + c n^2 + 16 MiB"}, "give H in C order")
 
 
 def simplex_qp(
@@ -109,9 +103,7 @@ def simplex_qp(
     >>> solution.alpha.round(6).tolist(), solution.converged
     ([0.333333, 0.666667], True)
     """
-    as_it_is = not isinstance(H, np.ndarray) or H.flags.c_contiguous
-    case = "" if as_it_is else "H is not C-contiguous"
-    H = np.ascontiguousarray(symmetric_matrix("H", H, "simplex_qp", case))
+    H = np.ascontiguousarray(symmetric_matrix("H", H))
     n = len(H)
     f = vector("f", f, n)
     for name, values in (("H", H), ("f", f)):

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from d2ke._base.memory import require_memory
 from d2ke._ext import alignment, edits, strings
 from d2ke.distances.alignment_record import operations_of
-from d2ke.distances.checkpoints import TABLE_BYTES, plan_within, trace
+from d2ke.distances.checkpoints import TABLE_BYTES, plan, trace
 from d2ke.distances.letter_costs import Costs, prepare_weighted, together
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.string_rows import common_letters
@@ -107,19 +106,17 @@ class LetterTable:
 
 def align_weighted(
     problem: PairwiseProblem,
-    max_memory: int | None,
     costs: Costs | None = None,
     mode: int = strings.GLOBAL,
 ) -> dict[str, Any]:
     """Return the cheapest operations that make y of x, or of the part of x that is nearest."""
-    needed = _require_memory(problem)
     costs = costs or together()["costs"]
     letters = _letters(problem)
     compiled = prepare_weighted(problem.x, problem.y, False, costs, mode)
     table = LetterTable(compiled, letters, 2, np.float64, free=mode == strings.INFIX)
     if mode != strings.GLOBAL:
         table.nearest_row()
-    codes, start = _traced(table, max_memory, needed)
+    codes, start = _traced(table)
     pairs, operations = operations_of(codes, start)
     classes = [np.append(costs.classes(o)[o.values], 0) for o in (problem.x, problem.y)]
     prices = _prices(costs, codes, *(of[at] for of, at in zip(classes, pairs.T, strict=True)))
@@ -139,29 +136,25 @@ def _prices(costs: Costs, codes: np.ndarray, x: np.ndarray, y: np.ndarray) -> np
     )
 
 
-def align_indel(problem: PairwiseProblem, max_memory: int | None) -> dict[str, Any]:
+def align_indel(problem: PairwiseProblem) -> dict[str, Any]:
     """Return the fewest deletions and insertions: a substitution costs more than both."""
-    return align_weighted(problem, max_memory, _INDEL)
+    return align_weighted(problem, _INDEL)
 
 
-def align_transpositions(
-    problem: PairwiseProblem, max_memory: int | None, osa: bool
-) -> dict[str, Any]:
+def align_transpositions(problem: PairwiseProblem, osa: bool) -> dict[str, Any]:
     """Return the fewest operations, transpositions among them, each of two rows."""
-    needed = _require_memory(problem)
     letters = _letters(problem)
     sides = letters.x, problem.x.offsets, letters.y, problem.y.offsets
     table = LetterTable(edits.transpositions(*sides, osa), letters, 3, np.int32)
-    codes, start = _traced(table, max_memory, needed)
+    codes, start = _traced(table)
     pairs, operations = operations_of(codes, start)
     costs = (codes != alignment.EQUAL).astype(np.float64)
     costs[np.flatnonzero(codes == alignment.TRANSPOSE)[1::2]] = 0
     return {"value": float(costs.sum()), "pairs": pairs, "costs": costs, "operations": operations}
 
 
-def align_hamming(problem: PairwiseProblem, max_memory: int | None) -> dict[str, Any]:
+def align_hamming(problem: PairwiseProblem) -> dict[str, Any]:
     """Return which letters are replaced."""
-    require_memory("align", "strings", n=len(problem.x.values), m=len(problem.y.values))
     x, y, n, _ = _letters(problem)
     codes = np.where(x == y, alignment.EQUAL, alignment.REPLACE).astype(np.int8)[:n]
     pairs, operations = operations_of(codes)
@@ -169,9 +162,8 @@ def align_hamming(problem: PairwiseProblem, max_memory: int | None) -> dict[str,
     return {"value": float(costs.sum()), "pairs": pairs, "costs": costs, "operations": operations}
 
 
-def align_jaccard(problem: PairwiseProblem, max_memory: int | None) -> dict[str, Any]:
+def align_jaccard(problem: PairwiseProblem) -> dict[str, Any]:
     """Return the first places of each letter in x and in y, and where a letter is in one only."""
-    require_memory("align", "strings", n=len(problem.x.values), m=len(problem.y.values))
     letters = _letters(problem)
     n_letters = int(max(letters.x.max(), letters.y.max())) + 1
     pairs = np.full((n_letters, 2), -1)
@@ -185,18 +177,13 @@ def align_jaccard(problem: PairwiseProblem, max_memory: int | None) -> dict[str,
     return {"value": value, "pairs": pairs, "costs": costs}
 
 
-def _require_memory(problem: PairwiseProblem) -> int:
-    return require_memory("align", "edits", n=len(problem.x.values), m=len(problem.y.values))
-
-
 def _letters(problem: PairwiseProblem) -> Letters:
     x, y, _ = common_letters(problem.x, problem.y)
     return Letters(x, y, len(problem.x.values), len(problem.y.values))
 
 
-def _traced(table: LetterTable, max_memory: int | None, needed: int) -> tuple[np.ndarray, int]:
+def _traced(table: LetterTable) -> tuple[np.ndarray, int]:
     """Return the operations of the way back through the table, and where in x they begin."""
     usual = TABLE_BYTES + 8 * table.letters.m
-    plan = plan_within(table, max_memory, usual, needed - usual)
-    trace(table, plan, 0, table.rows, table.start())
+    trace(table, plan(table, usual), 0, table.rows, table.start())
     return table.operations

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.memory import require_memory
 from d2ke._ext import alignment, elastic
 from d2ke.distances.alignment_record import operations_of
-from d2ke.distances.checkpoints import TABLE_BYTES, plan_within, trace
+from d2ke.distances.checkpoints import TABLE_BYTES, plan, trace
 from d2ke.distances.elastic_rows import derivatives
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.registry import ELASTIC_GROUNDS, find_distance, same_precision
@@ -93,7 +92,6 @@ class WarpingTable:
 
 def align_dtw(
     problem: PairwiseProblem,
-    max_memory: int | None,
     window: int = elastic.NO_WINDOW,
     ground: str = "euclidean",
     missing: bool = False,
@@ -103,11 +101,10 @@ def align_dtw(
     if missing:
         raise ValueError("align needs missing='error' for dtw; got 'arow'")
     if ground in ELASTIC_GROUNDS:
-        return align_elastic(problem, max_memory, window, ground=ground, **parameters)
-    needed = _require_memory(problem, "series")
+        return align_elastic(problem, window, ground=ground, **parameters)
     x, y = same_precision(problem.x, problem.y)
     cells = alignment.GroundRows(x, y, ground == "sqeuclidean")
-    table = _traced(WarpingTable(cells, window, x.dtype), max_memory, needed)
+    table = _traced(WarpingTable(cells, window, x.dtype))
     return {
         "value": float(table.value),
         "pairs": table.path,
@@ -117,7 +114,6 @@ def align_dtw(
 
 def align_elastic(
     problem: PairwiseProblem,
-    max_memory: int | None,
     window: int = elastic.NO_WINDOW,
     **parameters: Any,
 ) -> dict[str, Any]:
@@ -128,10 +124,9 @@ def align_elastic(
             f"align needs independent=False for 'msm' of {x.dim} channels; independent channels "
             "have a path each"
         )
-    needed = _require_memory(problem, "elastic")
     compiled = find_distance(problem.distance).prepare(x, y, False, window=window, **parameters)
     cells = alignment.TableRows(compiled, len(x.values), len(y.values))
-    table = _traced(WarpingTable(cells, window), max_memory, needed)
+    table = _traced(WarpingTable(cells, window))
     path, costs = table.path, table.costs()
     result = {"value": problem.rounded(table.value), "pairs": path, "costs": costs}
     if cells.leaves_out:
@@ -143,13 +138,10 @@ def align_elastic(
     return result
 
 
-def align_slopes(
-    problem: PairwiseProblem, max_memory: int | None, window: int = elastic.NO_WINDOW
-) -> dict[str, Any]:
+def align_slopes(problem: PairwiseProblem, window: int = elastic.NO_WINDOW) -> dict[str, Any]:
     """Return the path of the slopes, by the vectors in their middle."""
-    needed = _require_memory(problem, "elastic")
     x, y = (derivatives(objects)[0] for objects in (problem.x, problem.y))
-    table = _traced(WarpingTable(alignment.GroundRows(x, y, True), window), max_memory, needed)
+    table = _traced(WarpingTable(alignment.GroundRows(x, y, True), window))
     middles = [int(len(objects.values) > 1) for objects in (problem.x, problem.y)]
     return {
         "value": problem.rounded(table.value),
@@ -158,14 +150,8 @@ def align_slopes(
     }
 
 
-def _require_memory(problem: PairwiseProblem, case: str) -> int:
-    n, m = len(problem.x.values), len(problem.y.values)
-    return require_memory("align", case, n=n, m=m, d=problem.x.dim)
-
-
-def _traced(table: WarpingTable, max_memory: int | None, needed: int) -> WarpingTable:
+def _traced(table: WarpingTable) -> WarpingTable:
     """Return the table after the way back through it."""
     usual = TABLE_BYTES + 200 * (table.rows + table.columns)
-    plan = plan_within(table, max_memory, usual, needed - usual)
-    trace(table, plan, 0, table.rows, table.start())
+    trace(table, plan(table, usual), 0, table.rows, table.start())
     return table

@@ -7,18 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.memory import check_limit, require_memory
+from d2ke._base.memory import check_fits
 from d2ke._ext import alignment, emd, sets
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.registry import measures_of, same_precision
 from d2ke.objects.container import Objects
 
 
-def align_emd(
-    problem: PairwiseProblem, max_memory: int | None, ground: bool = False
-) -> dict[str, Any]:
+def align_emd(problem: PairwiseProblem, ground: bool = False) -> dict[str, Any]:
     """Return the optimal flow: what goes from which vector of x to which of y."""
-    _check_memory(problem, max_memory, "emd")
+    n, m = len(problem.x.values), len(problem.y.values)
+    check_fits(8 * n * m, f"the flow between {n} and {m} vectors", "take fewer vectors")
     measures = [measures_of(objects) for objects in (problem.x, problem.y)]
     value, *arcs, apart = emd.flow(measures[0], measures[1], ground)
     places, masses = arcs[:2], arcs[2]
@@ -78,11 +77,8 @@ def _split(
     return arc, members[np.searchsorted(ends, cuts)], np.diff(cuts, prepend=0)
 
 
-def align_sets(
-    problem: PairwiseProblem, max_memory: int | None, directed: bool = False
-) -> dict[str, Any]:
+def align_sets(problem: PairwiseProblem, directed: bool = False) -> dict[str, Any]:
     """Return the nearest vector of y for each one of x and, not directed, the other way round."""
-    _check_memory(problem, max_memory, "sets")
     x, y = same_precision(problem.x, problem.y)
     result = np.empty((1, 1), problem.dtype)
     problem.compiled().kernel.run(result, 1, False)
@@ -110,9 +106,3 @@ def _apart(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     single = np.arange(len(x) + 1)
     sets.sets(x, single, y, ends, sets.DIRECTED_HAUSDORFF, False).run(out, 1, False)
     return out[:, 0]
-
-
-def _check_memory(problem: PairwiseProblem, max_memory: int | None, case: str) -> None:
-    x, y = problem.x, problem.y
-    needed = require_memory("align", case, n=len(x.values), m=len(y.values), d=x.dim)
-    check_limit(max_memory, needed, "the objects and their alignment")

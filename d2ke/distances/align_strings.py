@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.memory import require_memory
 from d2ke._ext import alignment, strings
 from d2ke.distances.alignment_record import operations_of
-from d2ke.distances.checkpoints import TABLE_BYTES, plan_within, trace
+from d2ke.distances.checkpoints import TABLE_BYTES, plan, trace
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.string_rows import common_letters
 
@@ -71,12 +70,9 @@ class EditTable:
         return alignment.edit_rows(*given)[2]
 
 
-def align_levenshtein(
-    problem: PairwiseProblem, max_memory: int | None, mode: int = strings.GLOBAL
-) -> dict[str, Any]:
+def align_levenshtein(problem: PairwiseProblem, mode: int = strings.GLOBAL) -> dict[str, Any]:
     """Return the fewest operations that make y of x, or of the part of x that is nearest."""
     n, m = len(problem.x.values), len(problem.y.values)
-    needed = require_memory("align", "strings", n=n, m=m)
     usual = TABLE_BYTES + 8 * m
     x, y, n_letters = common_letters(problem.x, problem.y)
     x, y = x[:n], y[:m]
@@ -91,8 +87,7 @@ def align_levenshtein(
     row, column = end, m
     if end > begin and m:
         table = EditTable(x[begin:end], y, n_letters, free)
-        plan = plan_within(table, max_memory, usual, needed - usual)
-        trace(table, plan, 0, table.rows, table.start())
+        trace(table, plan(table, usual), 0, table.rows, table.start())
         codes, row, column = table.operations, begin + table.row, table.column
     # What is left of x or of y where the other one is over.
     deleted = 0 if free else row

@@ -7,9 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from d2ke._base.checks import byte_count
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.memory import needs
 from d2ke.distances.align_edits import (
     align_hamming,
     align_indel,
@@ -28,22 +26,10 @@ from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack_items
 from d2ke.objects.readings import Layout
 
-needs(
-    "align",
-    {
-        "series": "32 MiB + 8 n d + 8 m d + 350 n + 350 m",
-        "elastic": "32 MiB + 24 n d + 96 m d + 500 n + 600 m",
-        "strings": "32 MiB + 120 n + 120 m",
-        "edits": "32 MiB + 150 n + 1000 m",
-        "emd": "8 n m + 40 n d + 40 m d + 400 n + 400 m",
-        "sets": "16 n d + 16 m d + 200 n + 200 m",
-    },
-)
-
 ELASTIC = ("msm", "erp", "twe", "edr", "lcss", "adtw", "wdtw", "frechet")
 
-# Distance: function of the checked pair, the limit of memory and the checked parameters, which
-# returns what the record has beside names and objects.
+# Distance: function of the checked pair and the checked parameters, which returns what the
+# record has beside names and objects.
 ALIGNERS: dict[str, Callable[..., dict[str, Any]]] = {
     "dtw": align_dtw,
     **dict.fromkeys(ELASTIC, align_elastic),
@@ -68,8 +54,6 @@ def align(
     x: Any,
     y: Any,
     distance: str | None = None,
-    *,
-    max_memory: int | str | None = None,
     **params: Any,
 ) -> Alignment:
     """Find how two objects are aligned by a distance: the path, edits, flow or matching.
@@ -87,10 +71,6 @@ def align(
         - ``"emd"``: the optimal flow of weights;
         - ``"hausdorff"``, ``"mhd"``, ``"chamfer"``, ``"directed_hausdorff"``,
           ``"directed_mhd"``: the nearest vector in the other set.
-    max_memory : int or str, optional
-        Bytes that the call may take, such as ``"512MiB"``. None: 32 MiB for the tables of
-        series and strings, and what grows with the lengths. With less, parts of a table are
-        computed more often, with the same result.
     **params
         Parameters of the distance, as for `distance_matrix`.
 
@@ -102,13 +82,13 @@ def align(
     Raises
     ------
     TypeError, ValueError
-        A distance without an alignment; what `distance_matrix` refuses; more than one object; too
-        small a `max_memory`; ``"msm"`` of several independent channels, ``missing="arow"``, and
+        A distance without an alignment; what `distance_matrix` refuses; more than one object;
+        ``"msm"`` of several independent channels, ``missing="arow"``, and
         ``normalize=True`` of strings.
     KeyboardInterrupt
         On Ctrl-C, within a second.
     MemoryError
-        If the call would take more than there is; see docs/memory.md.
+        If the flow of ``"emd"`` would take more than there is; see docs/memory.md.
 
     Notes
     -----
@@ -151,14 +131,12 @@ def align(
     x[0] y[0]  cost 3
     x[1] y[0]  cost 5  maximum
     """
-    if max_memory is not None:
-        max_memory = byte_count("max_memory", max_memory)
     problem = _of_one_pair(x, y, distance, params)
     row = find_distance(problem.distance)
     parameters = check_parameters(row, params)
     if row.kind == "strings" and parameters.pop("normalize", False):
         raise ValueError(f"align needs normalize=False for {row.name}; costs are whole edits")
-    found = ALIGNERS[problem.distance](problem, max_memory, **parameters)
+    found = ALIGNERS[problem.distance](problem, **parameters)
     return Alignment(problem.distance, params, problem.x[0], problem.y[0], **found)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import LowLevelCallable
 
-from d2ke._base.memory import bytes_needed, check_limit, require_memory
+from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke._base.signals import deferred_interrupts
 from d2ke.distances.cluster import MOST_BLOCK_BYTES, MatrixWork, Remote
@@ -36,22 +36,19 @@ _MOST_RUN_BYTES = 1 << 26
 # Blocks are computed in runs, and a run this long is long enough: what a kill may lose, and the
 # time between two waits for the disk, of some milliseconds each.
 _RUN_SECONDS = 1.0
+_FIXED_BYTES, _THREAD_BYTES = 1 << 24, 1 << 20  # beside the blocks
 _CLIENT_BYTES = 1 << 24  # what a client of workers takes besides what grows with the inputs
 
 
 def check_memory(pairs: PairwiseProblem, output: Output) -> None:
-    """Refuse a matrix in memory that takes more than the limit, or than there is."""
+    """Refuse a matrix that does not fit into memory."""
     (n, m), dtype = pairs.shape, pairs.dtype
-    name, case = pairs.names.function, "" if output.out is None else "out is an array"
-    sizes = {"n": n, "m": m, "b": dtype.itemsize, "W": all_prepared_bytes(pairs)}
     if output.out is None:
-        check_limit(
-            output.max_memory,
-            _held_bytes(pairs) + bytes_needed(name, case, **sizes),
-            f"{n} x {m} values of {dtype} and the objects",
-            "give a path as out, and blocks of rows are written to that file",
+        check_fits(
+            n * m * dtype.itemsize,
+            f"{pairs.names.function}: {n} x {m} values of {dtype}",
+            "give a path as out, with max_memory, and blocks of rows go to that file",
         )
-    require_memory(name, case, **sizes)
 
 
 def fill(
@@ -229,26 +226,22 @@ def _blocks_within(pairs: PairwiseProblem, output: Output) -> int:
     block_bytes = height * m * pairs.dtype.itemsize
     most = max(1, min(_MOST_RUN_BYTES // block_bytes, -(-n // height)))
     held, limit = _held_bytes(pairs), output.max_memory
-    case = pairs.names.function, "out is a path"
     columns = prepared_bytes(pairs.distance, pairs.params, pairs.y)
 
-    def sizes(blocks: int) -> dict[str, Any]:
-        rows = prepared_bytes(pairs.distance, pairs.params, pairs.x, blocks * height, height)
-        return {"B": blocks * block_bytes, "W": rows + columns, "T": output.n_threads}
+    fixed = columns + _FIXED_BYTES + output.n_threads * _THREAD_BYTES
 
     def needed(blocks: int) -> int:
-        return held + bytes_needed(*case, **sizes(blocks))
+        rows = prepared_bytes(pairs.distance, pairs.params, pairs.x, blocks * height, height)
+        return held + fixed + _BUFFERS * blocks * block_bytes + rows
 
     if limit is not None:
         if needed(1) > limit:
-            fixed = bytes_needed(*case, B=0, W=columns, T=output.n_threads)
             raise ValueError(
                 f"max_memory is {limit} bytes, but {needed(1)} are needed at least: {held} for the "
                 f"objects, {needed(1) - held - fixed} for a block of {min(height, n)} rows, and "
                 f"{fixed} to compare with the {m} objects of {pairs.names.y}"
             )
         most = bisect_right(range(1, most + 1), limit, key=needed)
-    require_memory(*case, **sizes(most))
     return most
 
 

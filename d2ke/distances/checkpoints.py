@@ -10,9 +10,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
-from d2ke._base.memory import check_limit
-
-TABLE_BYTES = 1 << 25  # for rows and states where the user says nothing
+TABLE_BYTES = 1 << 25  # for rows and states
 
 
 class Table(Protocol):
@@ -73,16 +71,6 @@ def plan(table: Table, memory: int) -> Plan:
             left = memory - states * levels * table.state_bytes
             return Plan(max(1, left // table.row_bytes), states, levels)
     return Plan(rows, 2, (-(-table.rows // rows)).bit_length())
-
-
-def plan_within(table: Table, max_memory: Any, usual: int, fixed: int) -> Plan:
-    """Return a plan for `usual` bytes, or for what max_memory leaves beside `fixed` ones."""
-    if max_memory is None:
-        return plan(table, usual)
-    check_limit(max_memory, fixed + table.row_bytes, "the objects and their alignment")
-    found = plan(table, max_memory - fixed)
-    check_limit(max_memory, fixed + found.bytes(table), "the objects and their alignment")
-    return found
 
 
 def trace(table: Table, plan: Plan, begin: int, end: int, state: Any) -> None:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy import LowLevelCallable
 
 from d2ke._base.checks import element_type
-from d2ke._base.memory import needs
 from d2ke._base.progress import progress_bar
 from d2ke._base.threads import team_size
 from d2ke.distances.output import Output, output_array
@@ -27,19 +26,6 @@ if TYPE_CHECKING:
     from distributed import Client
 
 _SMALL = 1 << 24  # bytes of a result that always fit
-_EMBEDDINGS = "distance_matrix, d2ke_embed, rsm_embed"
-needs(
-    _EMBEDDINGS,
-    "b n m + W",
-    "give a path as out, with max_memory, and blocks of rows go to that file; float32 "
-    "objects (or dtype=float32) halve it",
-)
-needs(_EMBEDDINGS, {"out is an array": "W"}, "X can be given in parts, each with its rows of out")
-needs(
-    _EMBEDDINGS,
-    {"out is a path": "3 B + W + 16 MiB + 1 MiB T"},
-    "max_memory makes the blocks smaller",
-)
 
 
 @overload

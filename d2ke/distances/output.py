@@ -25,7 +25,7 @@ class Output:
     dtype : numpy.dtype or None
         Of the result; None: that of the objects.
     max_memory : int or None
-        Bytes that the call may take.
+        Bytes that the blocks of a file may take, the objects included.
     resume : bool
         Whether a file that was interrupted is completed.
     n_threads : int
@@ -57,10 +57,10 @@ class Output:
                 raise TypeError(f"out holds {out.dtype}, but dtype is {dtype}")
         if limit is not None:
             limit = byte_count("max_memory", limit)
-            if self.client is not None and out is None:
+            if out is None:
                 raise TypeError(
-                    "max_memory goes with out, a path or an array; the blocks of a dask array "
-                    "stay with the workers of client, which have limits of their own"
+                    "max_memory goes with out, a path or an array: it makes the blocks smaller "
+                    "that are computed at a time"
                 )
         if self.client is None:
             n_threads = team_size(n_threads)

@@ -16,7 +16,6 @@ import numpy as np
 
 from d2ke._base.checks import choice, flag, integer, not_negative, positive_number
 from d2ke._base.errors import ArgumentError
-from d2ke._base.memory import needs
 from d2ke._ext import elastic, emd, pair_distance, sets
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances import elastic_rows as rows
@@ -179,12 +178,14 @@ def _prepare_dtw(
 def _check_series(
     name: str, objects: Objects, ground: str = "euclidean", missing: bool = False, **parameters: Any
 ) -> None:
-    rows.check_sphere(name, objects, ground=ground, **parameters)
+    if ground == "haversine" or parameters:
+        rows.check_sphere(name, objects, ground=ground, **parameters)
     if missing and ground in ELASTIC_GROUNDS:
         raise ValueError(
             f"missing='arow' needs ground='euclidean' or 'sqeuclidean'; got {ground!r}"
         )
-    check_observed(name, objects)
+    if objects.missing:
+        check_observed(name, objects)
 
 
 def _prepare_sets(mode: int, x: Objects, y: Objects, same: bool) -> PairwiseKernel:
@@ -529,9 +530,6 @@ DISTANCES = (
 )
 
 BY_NAME = {name: row for row in DISTANCES for name in (row.name, *row.aliases)}
-
-
-needs("distance_names", "MiB")
 
 
 def distance_names() -> list[str]:

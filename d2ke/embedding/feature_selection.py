@@ -12,7 +12,6 @@ import numpy as np
 from d2ke._base import arrays, labels
 from d2ke._base.checks import choice, flag, generator, integer, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.memory import needs
 
 SELECTION_RULES = ("best", "sample")
 
@@ -49,9 +48,6 @@ class FeatureSelection:
             raise ArgumentError("Z", f"has {Z.shape[1]} columns; {len(self.q)} were chosen from")
         dtype = Z.dtype if Z.dtype == np.float32 else np.float64
         return Z[:, self.indices] * self.weights.astype(dtype)
-
-
-needs("select_features", "9 n k", "take fewer rows")
 
 
 def select_features(

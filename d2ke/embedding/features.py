@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from d2ke._base import arrays
 from d2ke._base.checks import choice, positive_number
 from d2ke._base.errors import ArgumentTypeError
-from d2ke._base.memory import needs, require_memory
+from d2ke._base.memory import check_fits
 from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
 from d2ke.distances.blocks import fill
@@ -223,14 +223,6 @@ def embed(
     return fill(pairs, output, Transform("features", gamma, 1 / np.sqrt(pairs.shape[1]), link))
 
 
-needs("d2ke_features", "b n R", "out=D works in place")
-needs(
-    "d2ke_features",
-    {"rows of D that are not contiguous": "2 b n R"},
-    "give a C-contiguous D, whose out=D works in place",
-)
-
-
 def d2ke_features(
     D: np.ndarray,
     gamma: float | None = None,
@@ -290,8 +282,9 @@ def d2ke_features(
     arrays.check_filled("D", D)
     arrays.check_distances("D", D)
     if out is None:
-        case = "" if D.strides[1] == D.itemsize else "rows of D that are not contiguous"
-        require_memory("d2ke_features", case, n=len(D), R=D.shape[1], b=D.itemsize)
+        check_fits(
+            D.size * D.itemsize, f"features of shape {D.shape}", "out=D computes them in place"
+        )
         out = np.empty(D.shape, dtype=D.dtype)
     elif output_array(out, D.shape, D.dtype).dtype != D.dtype:
         raise ArgumentTypeError("out", f"must have D's element type {D.dtype}, got {out.dtype}")

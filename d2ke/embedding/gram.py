@@ -12,21 +12,13 @@ from d2ke._base import arrays
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice, positive_number
 from d2ke._base.errors import ArgumentTypeError
-from d2ke._base.memory import copied_bytes, needs, require_memory
-from d2ke.distances.blocks import all_prepared_bytes
+from d2ke._base.memory import check_fits
 from d2ke.distances.output import Output
 from d2ke.distances.problem import ArgumentNames
 from d2ke.embedding.features import check_embedding, embed
 from d2ke.embedding.spectrum import SpectrumRepair, symmetric_half
 
 SUBSTITUTION_KERNELS = ("rbf", "nd")
-
-
-needs(
-    "d2ke_gram",
-    {"Y is None": "b n^2 + b n R + W", "with Y": "b n m + b n R + b m R + W"},
-    "work with the features themselves, not with their Gram matrix, or with fewer objects",
-)
 
 
 def d2ke_gram(
@@ -97,31 +89,16 @@ def d2ke_gram(
         omega = pairs[0].y
         names = ArgumentNames("d2ke_embed", "Y", "omega")
         pairs.append(check_embedding(Y, omega, distance, params, names))
-    require_memory(
-        "d2ke_gram",
-        "Y is None" if Y is None else "with Y",
-        n=len(pairs[0].x),
-        m=len(pairs[-1].x),
-        R=len(pairs[0].y),
-        b=max(side.dtype.itemsize for side in pairs),
-        W=max(map(all_prepared_bytes, pairs)),
+    n, m, R = (len(objects) for objects in (pairs[0].x, pairs[-1].x, pairs[0].y))
+    check_fits(
+        pairs[0].dtype.itemsize * (n * m + (n + m) * R),
+        f"a {n} x {m} Gram matrix and its features",
+        "compute it for some rows at a time, or train on the features of d2ke_embed",
     )
     output = Output(n_threads=n_threads, progress=progress)
     features = [embed(side, gamma, output) for side in pairs]
     K = row_products(features[0], features[-1], n_threads)
     return symmetric_half(K) if Y is None else K
-
-
-needs(
-    "dsk_gram",
-    {"": "b n m", "repair by name": "b n^2 + 32 n^2 + c n^2"},
-    "take fewer objects",
-)
-needs(
-    "dsk_gram",
-    {"repair is a SpectrumRepair": "b n m + 16 n m + 16 n q + c n m"},
-    "give the rows in parts",
-)
 
 
 def dsk_gram(
@@ -202,11 +179,11 @@ def dsk_gram(
     values = arrays.matrix("D", D, infinite=kind == "rbf")
     arrays.check_distances("D", values)
     dtype = np.dtype(values.dtype if values.dtype in (np.float32, np.float64) else np.float64)
-    sizes = {"n": len(values), "m": values.shape[1], "b": dtype.itemsize, "c": copied_bytes(dtype)}
-    case = "" if repair is None else "repair by name"
-    if isinstance(repair, SpectrumRepair):
-        case, sizes["q"] = "repair is a SpectrumRepair", repair.negative.shape[1]
-    require_memory("dsk_gram", case, **sizes)
+    check_fits(
+        values.size * (dtype.itemsize if repair is None else 40),
+        f"the kernel of {len(values)} x {values.shape[1]} distances",
+        "give some rows of D at a time, or take fewer objects",
+    )
     K = np.power(values, beta, dtype=dtype)
     K *= -1.0 if gamma is None else -gamma
     if kind == "rbf":

@@ -13,8 +13,6 @@ from d2ke._base import arrays
 from d2ke._base.blas import product_pool
 from d2ke._base.checks import below_one, choice, generator, integer, positive_number
 from d2ke._base.errors import ArgumentError
-from d2ke._base.memory import needs, require_memory
-from d2ke._base.threads import thread_count
 
 ERRORS = ("max", "rms", "relative", "centred")
 
@@ -72,9 +70,6 @@ class KernelBootstrap:
             raise ValueError('error="centred" means nothing here: no two objects differ')
         ratio = value / positive_number("eps", eps)
         return max(1, math.ceil(self.n_features * ratio * ratio))
-
-
-needs("bootstrap_kernel_error", "8 n R + 8 n R T + 40 n^2 T", "a smaller max_objects")
 
 
 def bootstrap_kernel_error(
@@ -160,7 +155,6 @@ def bootstrap_kernel_error(
     n_resamples = integer("n_resamples", n_resamples, math.ceil(1 / delta))
     n_objects = min(n, integer("max_objects", max_objects, 1))
     rng = generator(seed)
-    require_memory("bootstrap_kernel_error", n=n_objects, R=R, T=thread_count(n_threads))
     rows = np.arange(n) if n_objects == n else np.sort(rng.choice(n, n_objects, replace=False))
     F = Z[rows].astype(np.float64)
     K = F @ F.T

@@ -14,8 +14,7 @@ from d2ke._base import arrays
 from d2ke._base.blas import product_pool
 from d2ke._base.checks import flag, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.memory import copied_bytes, needs, require_memory
-from d2ke._base.threads import thread_count
+from d2ke._base.memory import check_fits
 
 _TILE_ROWS = 256
 _TILE_VALUES = 1 << 20
@@ -66,13 +65,6 @@ class KernelError:
     relative_sd: np.ndarray
     centred_mean: np.ndarray | None = None
     centred_sd: np.ndarray | None = None
-
-
-needs(
-    "kernel_error",
-    {"": "24 MiB T + c n L T", "centred": "32 MiB T + 16 n L T"},
-    "use fewer threads",
-)
 
 
 def kernel_error(
@@ -191,17 +183,10 @@ def kernel_error(
         full = float(np.square(estimate).sum(axis=0) @ times)
         return maxima, sums, centred_sums, full, known_sums
 
-    matrices = [Z] if features is None else [Z, np.asarray(features)]
-    c = max(copied_bytes(matrix.dtype) for matrix in matrices)
-    L = min(max(matrix.shape[1] for matrix in matrices), _CHUNK)
     centred = flag("centred", centred)
-    sizes_of_need = {"n": n, "L": L, "T": thread_count(n_threads)}
     if centred:
-        require_memory("kernel_error", "centred", **sizes_of_need)
         means = Z.mean(axis=0, dtype=np.float64)
         centred_reference = _centred_reference(gram, features)
-    else:
-        require_memory("kernel_error", c=c, **sizes_of_need)
     step = max(1, min(_TILE_ROWS, _TILE_VALUES // n))
     tiles = [slice(low, min(low + step, n)) for low in range(0, n, step)]
     with product_pool(n_threads) as pool:
@@ -226,9 +211,6 @@ def kernel_error(
     return KernelError(
         lengths, counts, max_mean, max_sd, rms_mean, rms_sd, expected, *relative, *of_centred
     )
-
-
-needs("kernel_standard_error", "24 n m + 8 n L + 8 m L", "take fewer rows")
 
 
 def kernel_standard_error(Z: np.ndarray, Y: np.ndarray | None = None) -> NDArray[np.float64]:
@@ -276,7 +258,11 @@ def kernel_standard_error(Z: np.ndarray, Y: np.ndarray | None = None) -> NDArray
         raise ArgumentError("Y", f"has {Y.shape[1]} columns, but Z has {R}")
     if R < 2:
         raise ArgumentError("Z", "has one column; at least two are needed to estimate a variance")
-    require_memory("kernel_standard_error", n=len(Z), m=len(Y), L=min(R, _CHUNK))
+    check_fits(
+        24 * len(Z) * len(Y),
+        f"the errors of {len(Z)} x {len(Y)} values",
+        "compute them for some rows of Z at a time",
+    )
     estimate = _product(Z, Y)
     squares = np.zeros_like(estimate)
     for columns in _chunks(R):

@@ -11,18 +11,14 @@ from scipy.sparse.linalg import ArpackError, eigsh
 from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import integer
-from d2ke._base.eigen import symmetric_eigen
 from d2ke._base.errors import ArgumentError
-from d2ke._base.memory import needs, require_memory
+from d2ke._base.memory import check_fits
 
 # From here on a few eigenvectors by iteration take less time than all of them at once.
 _LARGE = 1000
 _FEW = 10
 # Distances up to here have squares whose sums float64 holds; so small ones have squares at all.
 _LARGEST, _SMALLEST = 2.0**500, 2.0**-500
-
-
-needs("PseudoEuclidean.project", "8 n m + 8 n R", "give the rows in parts")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +64,6 @@ class PseudoEuclidean:
             Wrong shape, distances that are negative, not finite or above 2**500.
         """
         D_new = arrays.matrix("D_new", D_new)
-        require_memory("PseudoEuclidean.project", n=len(D_new), m=D_new.shape[1], R=self.Z.shape[1])
         squares = _squares("D_new", D_new)
         if squares.shape[1] != len(self.Z):
             raise ArgumentError(
@@ -77,14 +72,6 @@ class PseudoEuclidean:
         squares -= self._column_means
         squares -= squares.mean(axis=1, keepdims=True)
         return squares @ self._map
-
-
-needs("gdk_led", "40 n^2", "take fewer objects, or R of at most n / 10")
-needs(
-    "gdk_led",
-    {"R <= n / 10, n > 1000": "8 n^2 + c n^2 + 48 n R + 160 n"},
-    "take fewer objects",
-)
 
 
 def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:
@@ -140,8 +127,12 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:
     n = len(D)
     R = integer("R", R, 1, max(n, 1))  # an empty D is refused below
     few = n > max(_LARGE, _FEW * R)
-    case = "R <= n / 10, n > 1000" if few else ""
-    B = _squares("D", symmetric_matrix("D", D, "gdk_led", case, R=R))
+    check_fits(
+        (8 if few else 40) * n**2,
+        f"an embedding of {n} objects",
+        f"an R of at most n / 10 takes less where n is above {_LARGE}, and so do fewer objects",
+    )
+    B = _squares("D", symmetric_matrix("D", D))
     if 0 < float(D.max()) < _SMALLEST:
         raise ArgumentError(
             "D",
@@ -153,7 +144,7 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:
     B -= column_means[:, None]
     B += column_means.mean()
     B *= -0.5
-    values, Q = _eigenpairs(B, R) if few else symmetric_eigen(B)
+    values, Q = _eigenpairs(B, R) if few else np.linalg.eigh(B)
     order = np.argsort(-np.abs(values), kind="stable")[:R]
     order = order[np.abs(values[order]) > n * np.finfo(np.float64).eps * np.abs(values).max()]
     values, Q = values[order], Q[:, order]
@@ -177,8 +168,7 @@ def _eigenpairs(B: np.ndarray, R: int) -> tuple[np.ndarray, np.ndarray]:
     try:
         return eigsh(B, k=R, v0=np.random.default_rng(0).standard_normal(n))
     except ArpackError:  # it found no invariant space, or did not converge
-        require_memory("gdk_led", n=n)
-        return symmetric_eigen(B)
+        return np.linalg.eigh(B)
 
 
 def _squares(name: str, D: np.ndarray) -> np.ndarray:

@@ -17,15 +17,10 @@ from d2ke._base import arrays
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
-from d2ke._base.memory import needs, require_memory
 from d2ke.io.store.rows import RowSource, stored
 
 SCALINGS = ("standard", "center", "none")
 _RUN = 4096  # rows scaled at a time in float64
-
-
-needs("Scaling.fit", "16 L R")
-needs("Scaling.apply", "b n R + 16 L R", "a feature store is read by blocks")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +52,6 @@ class Scaling:
         arrays.check_filled("Z", Z)
         if choice("scaling", kind, SCALINGS) == "none":
             return cls.of_moments(np.zeros(Z.shape[1]), np.zeros(Z.shape[1]), kind)
-        require_memory("Scaling.fit", R=Z.shape[1], L=min(len(Z), _RUN))
         return cls.of_moments(*moments(Z), kind)
 
     @classmethod
@@ -88,8 +82,6 @@ class Scaling:
         if Z.shape[1] != len(self.mean):
             raise ArgumentError("Z", f"has {Z.shape[1]} columns; the scaling has {len(self.mean)}")
         dtype = Z.dtype if Z.dtype.kind == "f" else np.dtype(np.float64)
-        sizes = {"n": len(Z), "R": Z.shape[1], "b": dtype.itemsize, "L": min(len(Z), _RUN)}
-        require_memory("Scaling.apply", **sizes)
         return self.scaled(Z, dtype)
 
     def scaled(self, Z: np.ndarray, dtype: Any = np.float32) -> np.ndarray:

@@ -12,19 +12,14 @@ from numpy.typing import NDArray
 from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import choice
-from d2ke._base.eigen import symmetric_eigen
 from d2ke._base.errors import ArgumentError
-from d2ke._base.memory import needs, require_memory
+from d2ke._base.memory import check_fits
 
 # How many times the part of the negative eigenvalues is subtracted.
 SPECTRUM_REPAIRS = {"clip": 1, "flip": 2, "shift": 0}
 
 _RUN = 256  # rows
 _LARGE = 1500  # rows of matrices whose product may take a second
-
-
-needs("SpectrumRepair.fit", "32 n^2 + c n^2", "take fewer objects")
-needs("SpectrumRepair.apply", "16 n m + 16 n q + c n m", "give the rows in parts")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +67,7 @@ class SpectrumRepair:
     def fit(cls, K: np.ndarray, kind: str) -> SpectrumRepair:
         """Repair the symmetric Gram matrix of training objects, shape (n, n)."""
         times = SPECTRUM_REPAIRS[choice("repair", kind, SPECTRUM_REPAIRS)]
-        K, values, vectors = _eigen("K", K, "SpectrumRepair.fit")
+        K, values, vectors = _eigen("K", K)
         below = values < 0
         negative = vectors[:, below]
         del vectors
@@ -95,15 +90,15 @@ class SpectrumRepair:
         times = SPECTRUM_REPAIRS[self.kind]
         if not times:
             return K
-        sizes: dict[str, Any] = {"n": len(K), "m": K.shape[1], "q": self.negative.shape[1], "c": 0}
-        require_memory("SpectrumRepair.apply", **sizes)
         return K - times * (K @ self.negative) @ self.negative.T
 
 
-def _eigen(name: str, K: Any, function: str, **sizes: Any) -> tuple[np.ndarray, ...]:
+def _eigen(name: str, K: Any) -> tuple[np.ndarray, ...]:
     """Return a checked symmetric matrix, its eigenvalues, ascending, and its eigenvectors."""
-    K = symmetric_matrix(name, K, function, **sizes)
-    return K, *symmetric_eigen(K)
+    K = symmetric_matrix(name, K)
+    n = len(K)
+    check_fits(32 * n**2, f"all eigenvectors of {name}, {n} x {n},", "take fewer objects")
+    return K, *np.linalg.eigh(K)
 
 
 def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -146,14 +141,11 @@ class Split(NamedTuple):
         return result
 
 
-def split(name: str, S: Any, function: str = "", **sizes: int) -> Split:
+def split(name: str, S: Any) -> Split:
     """Return the eigenvalues and -vectors of a checked symmetric matrix."""
-    _, values, vectors = _eigen(name, S, function, **sizes)
+    _, values, vectors = _eigen(name, S)
     noise = len(values) * np.finfo(np.float64).eps * np.abs(values).max()
     return Split(np.where(np.abs(values) > noise, values, 0.0), vectors)
-
-
-needs("psd_split", "32 n^2 + c n^2", "take fewer objects")
 
 
 def psd_split(S: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -189,5 +181,5 @@ def psd_split(S: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     >>> positive.round(3).tolist(), negative.round(3).tolist()
     ([[0.5, 0.5], [0.5, 0.5]], [[0.5, -0.5], [-0.5, 0.5]])
     """
-    parts = split("S", S, "psd_split")
+    parts = split("S", S)
     return parts.combined(1.0, 0.0), parts.combined(0.0, 1.0)

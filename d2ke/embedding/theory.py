@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from d2ke._base import arrays
 from d2ke._base.checks import below_one, choice, integer, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.memory import needs, require_memory
+from d2ke._base.memory import check_fits
 
 # What each kind of objects needs beside `length`, and the least value.
 _SIZE_OF_KIND = {
@@ -150,9 +150,6 @@ def features_needed_for_risk(
     return 1 if error >= 1 else features_needed(error, delta, p, gamma)
 
 
-needs("effective_dimension, features_needed, features_needed_for_risk", "MiB")
-
-
 def effective_dimension(
     kind: str,
     *,
@@ -228,9 +225,6 @@ def effective_dimension(
     return float(length * size) if kind == "unit-ball sets" else length * math.log(size)
 
 
-needs("lipschitz_constant", "16 k R")
-
-
 def lipschitz_constant(w: Any, gamma: float) -> float | np.ndarray:
     """Bound how fast a linear model's scores change with the distance: Proposition 1.
 
@@ -285,9 +279,6 @@ def lipschitz_constant(w: Any, gamma: float) -> float | np.ndarray:
     sums = np.abs(rows, dtype=np.float64).sum(axis=1)
     constants = gamma * sums / math.sqrt(rows.shape[1])
     return float(constants[0]) if values.ndim == 1 else constants
-
-
-needs("soft_min_distance", "8 n m + 32 m R", "take fewer rows")
 
 
 def soft_min_distance(D: Any, E: Any = None, *, gamma: float) -> NDArray[np.float64]:
@@ -350,7 +341,9 @@ def soft_min_distance(D: Any, E: Any = None, *, gamma: float) -> NDArray[np.floa
     if E.shape[1] != D.shape[1]:
         raise ArgumentError("E", f"has {E.shape[1]} columns, but D has {D.shape[1]}")
     gamma = positive_number("gamma", gamma)
-    require_memory("soft_min_distance", n=len(D), m=len(E), R=D.shape[1])
+    check_fits(
+        8 * len(D) * len(E), f"{len(D)} x {len(E)} distances", "give some rows of D at a time"
+    )
     result = np.empty((len(D), len(E)))
     for row, distances in zip(result, D, strict=True):
         sums = np.add(E, distances, dtype=np.float64)

@@ -31,7 +31,6 @@ class D2KEEstimator(ObjectsEstimator):
         distance_params: Mapping[str, Any] | None = None,
         blocks: Sequence[Block] | None = None,
         unseen_letters: str = "allow",
-        max_memory: int | str | None = None,
         n_threads: int | None = None,
         progress: bool = False,
         random_state: Any = None,
@@ -41,7 +40,6 @@ class D2KEEstimator(ObjectsEstimator):
         self.distance_params = distance_params
         self.blocks = blocks
         self.unseen_letters = unseen_letters
-        self.max_memory = max_memory
         self.n_threads = n_threads
         self.progress = progress
         self.random_state = random_state
@@ -57,7 +55,6 @@ class D2KEEstimator(ObjectsEstimator):
             seed=seed_of(self.random_state),
             n_threads=self.n_threads,
             progress=self.progress,
-            max_memory=self.max_memory,
             **(self.distance_params or {}),
         )
 
@@ -72,7 +69,6 @@ class D2KEEstimator(ObjectsEstimator):
             unseen_letters=self.unseen_letters,
             n_threads=self.n_threads,
             progress=self.progress,
-            max_memory=self.max_memory,
         )
         return labels, decisions
 
@@ -93,8 +89,6 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
         The blocks in the place of the recipe's.
     unseen_letters : {"allow", "refuse"}
         What to do with a letter that no training string has; in cross-validation there may be some.
-    max_memory : int or str, optional
-        Bytes that a call may take.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
     progress : bool
@@ -141,7 +135,7 @@ class D2KERegressor(RegressorMixin, D2KEEstimator):
 
     Parameters
     ----------
-    R, distance, distance_params, blocks, unseen_letters, max_memory, n_threads
+    R, distance, distance_params, blocks, unseen_letters, n_threads
         As for `D2KEClassifier`.
     progress, random_state
         As for `D2KEClassifier`.

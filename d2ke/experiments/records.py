@@ -14,7 +14,7 @@ from typing import Any
 
 from d2ke._base.config import configuration
 from d2ke._base.files import write_file
-from d2ke._base.limits import physical_memory
+from d2ke._base.memory import memory_limit
 from d2ke._base.threads import thread_count
 from d2ke._version import __version__
 from d2ke.experiments import paper
@@ -98,7 +98,7 @@ def machine(n_threads: int | None) -> dict[str, str | int | float]:
         "cpu": _cpu(),
         "cores": os.cpu_count() or 1,
         "threads": thread_count(n_threads),
-        "memory_gib": round((physical_memory() or 0) / 2**30, 1),
+        "memory_gib": round((memory_limit() or 0) / 2**30, 1),
         "instruction_set": configuration()["instruction set"],
         "system": f"{platform.system()} {platform.machine()}",
     }

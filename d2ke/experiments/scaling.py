@@ -16,9 +16,7 @@ import numpy as np
 
 from d2ke._base.checks import choice, integer, positive_number
 from d2ke._base.files import check_writable
-from d2ke._base.limits import available_memory
-from d2ke._base.memory import readable
-from d2ke._base.peak import peak_memory
+from d2ke._base.memory import memory_limit, readable
 from d2ke._base.resume import Journal, as_json
 from d2ke._version import __version__
 from d2ke.datasets import Dataset, load
@@ -26,6 +24,7 @@ from d2ke.experiments.cells import digest
 from d2ke.experiments.estimate import duration
 from d2ke.experiments.methods import METHODS, Division, evaluate
 from d2ke.experiments.paper import METHOD_NAMES
+from d2ke.experiments.peak import peak_memory
 from d2ke.experiments.records import machine, versions, write_json
 from d2ke.experiments.scaling_curves import curve, predicted, summary
 from d2ke.experiments.scaling_report import draw, write_page
@@ -274,7 +273,7 @@ class _Run:
                 f"would take about {duration(seconds)} of processor time, "
                 f"more than {duration(self.scale.seconds)}"
             )
-        memory, free = curve(points, key, "memory"), available_memory()
+        memory, free = curve(points, key, "memory"), memory_limit()
         if memory and free is not None:
             needed = predicted(memory, size)
             if needed > free:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import file_path
-from d2ke._base.memory import needs
 from d2ke.io.columns import NOTHING, Columns, FileObjects
 from d2ke.io.text import finite_numbers, labels_of_text, lines_of
 from d2ke.objects.container import Objects
@@ -25,8 +24,6 @@ _FIELD = re.compile(rf"\s*+({_QUOTED}|[^\s,'\"{{}}%][^,'\"]*+|)\s*+(,|$)")
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s'\"{{}}%,]+)\s+(\S.*)", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
-
-needs("read_arff", "100 F + MiB", "give the objects in several files")
 
 
 @dataclass

@@ -10,16 +10,12 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import file_path
-from d2ke._base.memory import needs
 from d2ke.io.columns import FileObjects
 from d2ke.io.text import labels_of_text, lines_of
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
 _NO_LETTER = re.compile(r"[^A-Za-z*.-]")
-
-
-needs("read_fasta", "40 F + MiB", "give the objects in several files")
 
 
 def read_fasta(path: Any, *, labels: str | None = None) -> tuple[Objects, np.ndarray | None]:

@@ -11,7 +11,6 @@ import numpy as np
 
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentTypeError
-from d2ke._base.memory import needs
 from d2ke.io.arff import parse_arff
 from d2ke.io.columns import NOTHING, Columns, FileObjects
 from d2ke.io.delimited import read_delimited
@@ -25,13 +24,6 @@ _VARIABLES = {".mat": read_mat, ".npz": read_npz, ".h5": read_hdf5, ".hdf5": rea
 _TABLES = (".csv", ".tsv")
 _FASTA = (".fasta", ".fa")
 ENDINGS = (".ts", *_TABLES, ".mat", *_FASTA, ".arff", ".npz", ".h5", ".hdf5")
-
-
-needs(
-    "read_objects",
-    {".ts": "72 F + MiB", ".arff": "100 F + MiB", "other files": "40 F + MiB"},
-    "give the objects in several files",
-)
 
 
 def read_objects(

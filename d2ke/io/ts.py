@@ -9,16 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.memory import needs
 from d2ke.io.text import finite_numbers, lines_of
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
 _FLAGS = ("timestamps", "missing", "univariate", "equallength")
 _COUNTS = ("dimensions", "serieslength")
-
-
-needs("read_ts", "72 F + MiB", "give the objects in several files")
 
 
 def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:

@@ -10,26 +10,11 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from d2ke._base import arrays, labels
-from d2ke._base.blas import ROWS, one_blas_thread, square
+from d2ke._base.blas import one_blas_thread, square
 from d2ke._base.checks import positive_number
 from d2ke._base.errors import ArgumentError
-from d2ke._base.memory import needs, require_memory
 from d2ke.io.store.rows import StoredRows, stored
 from d2ke.learners.linear_model import LinearModel, one_vs_rest_signs
-
-needs(
-    "train_least_squares, train_classifier",
-    {"R < n": "16 R^2 + 16 L R + 16 n k + 32 R k"},
-    "take fewer features",
-)
-needs(
-    "train_least_squares, train_classifier",
-    {
-        "R >= n": "17 n^2 + 8 n L + 32 n k + 16 R k",
-        "R >= n, a feature store": "17 n^2 + 8 n L + 32 n k + 16 R k + b n R",
-    },
-    "take fewer rows",
-)
 
 
 def train_least_squares(
@@ -102,11 +87,7 @@ def train_least_squares(
     classes, codes = labels.encode_classes("y", y)
     labels.same_length("y", codes, "Z", len(features))
     n, R = features.shape
-    solve, case = (_by_features, "R < n") if n > R else (_by_rows, "R >= n")
-    if solve is _by_rows and isinstance(features, StoredRows):
-        case = f"{case}, a feature store"
-    sizes = {"n": n, "R": R, "k": len(classes), "b": features.dtype.itemsize}
-    require_memory("train_least_squares", case, L=min(max(n, R), ROWS), **sizes)
+    solve = _by_features if n > R else _by_rows
     signs = one_vs_rest_signs(codes, len(classes))
     if solve is _by_rows and isinstance(features, StoredRows):
         features = features[:]  # about as large as the matrix of products

@@ -25,9 +25,7 @@ from scipy import sparse
 from d2ke._base import labels
 from d2ke._base.checks import choice, integer
 from d2ke._base.errors import ArgumentError
-from d2ke._base.memory import bytes_needed, check_limit, needs, require_memory
 from d2ke._base.threads import thread_count
-from d2ke.io.store.rows import StoredRows
 from d2ke.learners import option_strings, scores, solver_calls, solver_nodes
 from d2ke.learners.linear_model import (
     CRAMMER_SINGER,
@@ -36,7 +34,7 @@ from d2ke.learners.linear_model import (
     LinearModel,
     one_vs_rest_signs,
 )
-from d2ke.learners.newton import MAX_NEWTON, block_newton, block_newton_sizes
+from d2ke.learners.newton import MAX_NEWTON, block_newton
 from d2ke.learners.option_strings import Option
 
 _DETERMINISTIC = (0, 2, 11)  # all others shuffle with the C library's rand()
@@ -68,21 +66,6 @@ _EARLY_STOP = re.compile(
 )
 
 
-needs(
-    "train",
-    {
-        'solver="liblinear"': "16 n R + 64 n + 96 n T",
-        'solver="liblinear", a feature store': "16 n R + 64 n + 96 n T + 64 MiB",
-    },
-    'solver="block" makes no copy; fewer features',
-)
-needs(
-    "train",
-    {'solver="liblinear", sparse': "44 E + 64 n + 96 n T"},
-    "take fewer features",
-)
-
-
 def train(
     y: Sequence[Any] | np.ndarray,
     Z: Any,
@@ -92,7 +75,6 @@ def train(
     class_weight: Mapping[Any, float] | None = None,
     n_threads: int | None = None,
     seed: int = 0,
-    max_memory: int | str | None = None,
 ) -> LinearModel:
     """Train a linear classifier or regression with LIBLINEAR, or as it would.
 
@@ -137,9 +119,6 @@ def train(
         Seeds the C library's ``rand()``, which the solvers 1, 3, 4, 5, 6, 7, 12 and 13 draw
         from. The generator belongs to the process: these solvers run one at a time, and another
         library that calls ``rand()`` meanwhile spoils the repeatability.
-    max_memory : int or str, optional
-        Bytes that the training may take beside `Z` and `y`, such as ``"4GB"``; it fails before it
-        starts if that is not enough. None: no limit.
 
     Returns
     -------
@@ -152,7 +131,7 @@ def train(
         If `y`, `Z` or an argument is of a wrong type.
     ValueError
         If a value is not finite, lengths differ, there is only one class, an option is
-        unknown or out of range, a store is damaged, or `max_memory` is too small.
+        unknown or out of range, or a store is damaged.
     OSError
         If a store cannot be opened.
     MemoryError
@@ -203,7 +182,6 @@ def train(
     labels.same_length("y", values, "Z", features.shape[0])
     if classes is not None:
         factors = scores.class_weights(classes, parsed.get("-w"), class_weight)
-    check_memory(max_memory, features, n_threads, len(classes) if block else None)
     if block:
         name = 'solver="block"'
         weights, stop = _solve_by_blocks(features, values, factors, parsed, n_threads)
@@ -240,26 +218,6 @@ def check_options(
         raise ValueError(f"class weights are for classifiers, not for the regression -s {solver}")
     if "-R" in parsed and (parsed.get("-B") != 1 or solver not in _FREE_BIAS):
         raise ValueError(f"option -R needs -B 1 and one of -s {_FREE_BIAS}, got -s {solver}")
-
-
-def check_memory(max_memory: Any, features: Any, n_threads: int, n_classes: int | None) -> None:
-    """Refuse what there is no room for: in LIBLINEAR, or with `n_classes` in the block solver."""
-    n, R = features.shape
-    if n_classes is None:
-        case = 'solver="liblinear"'
-        sizes = {"n": n, "R": R, "T": n_threads, "E": getattr(features, "nnz", n * R)}
-        what = f"LIBLINEAR's copy of {sizes['E']} values and its work"
-        what += ' (solver="block" makes no copy)'
-        case += ", sparse" if sparse.issparse(features) else ""
-    else:
-        case, k = 'solver="block"', n_classes if n_classes > 2 else 1
-        sizes = block_newton_sizes((n, R), k, n_threads)
-        sizes["c"] = 0 if features.dtype in (np.float32, np.float64) else 8
-        what = f"{k} problems of {n} rows and {sizes['R']} weights"
-    if isinstance(features, StoredRows):
-        case += ", a feature store"
-    check_limit(max_memory, bytes_needed("train", case, **sizes), what)
-    require_memory("train", case, **sizes)
 
 
 def _solve_by_blocks(

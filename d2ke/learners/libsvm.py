@@ -19,12 +19,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from d2ke._base import arrays
 from d2ke._base import labels as class_labels
 from d2ke._base.errors import ArgumentError
-from d2ke._base.memory import needs, require_memory
 from d2ke.learners import option_strings, scores, solver_calls, solver_nodes
 from d2ke.learners.option_strings import Option
 from d2ke.learners.svm_model import PRECOMPUTED, SVM_REGRESSIONS, Kernel, SVMModel
@@ -62,17 +60,6 @@ OPTIONS = {
         "not supported",
     ),
 }  # fmt: skip
-
-
-needs(
-    "svmtrain",
-    {
-        "-t 4": "16 n^2 + Q + 64 n + 16 n k",
-        "-t 0, 1, 2, 3": "16 n R + b n R + Q + 64 n + 16 n k",
-        "-t 0, 1, 2, 3, sparse": "56 E + Q + 64 n + 16 n k",
-    },
-    "train a linear model on features",
-)
 
 
 def svmtrain(
@@ -204,14 +191,7 @@ def prepared(
         classes, values = class_labels.encode_classes("y", y)
         factors = scores.class_weights(classes, parsed.get("-w"), class_weight)
     class_labels.same_length("y", values, "K", data.shape[0])
-    n, R = data.shape
-    k = 1 if classes is None else len(classes)
-    case = "-t 4" if precomputed else "-t 0, 1, 2, 3"
-    sizes = {"n": n, "k": k, "R": R, "b": data.dtype.itemsize}
-    if sparse.issparse(data):
-        case, sizes["E"] = f"{case}, sparse", data.nnz
-    require_memory("svmtrain", case, Q=cache_bytes(n, parsed.get("-m", 100.0)), **sizes)
-    gamma = parsed.get("-g", 1.0 / R)
+    gamma = parsed.get("-g", 1.0 / data.shape[1])
     kernel = Kernel(parsed["-t"], parsed.get("-d", 3), gamma, parsed.get("-r", 0.0))
     rows = solver_nodes.gram_nodes(data) if precomputed else solver_nodes.feature_nodes(data)
     return Task(data, rows, classes, values, factors, kernel)

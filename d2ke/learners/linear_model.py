@@ -16,7 +16,6 @@ from d2ke._base import arrays
 from d2ke._base import labels as class_labels
 from d2ke._base.checks import flag
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.memory import needs, require_memory
 from d2ke.learners import scores, solver_nodes
 
 # LIBLINEAR's numbers of its solvers, option -s.
@@ -115,13 +114,6 @@ def winners(decision: np.ndarray) -> np.ndarray:
     return (decision[:, 0] > 0).astype(np.intp) if decision.shape[1] == 1 else decision.argmax(1)
 
 
-needs(
-    "predict",
-    {"": "8 n k + 32 n", "probability=True": "32 n k + 32 n"},
-    "give the rows in parts",
-)
-
-
 def predict(
     y: Sequence[Any] | np.ndarray | None,
     Z: Any,
@@ -188,8 +180,6 @@ def predict(
         raise ArgumentError("Z", f"has {n_features} features, but the model has {model.n_features}")
     true = scores.truth(y, model.classes, "Z", n_rows)
 
-    case = "probability=True" if probability else ""
-    require_memory("predict", case, n=n_rows, k=len(model.weights))
     decision = model.decide(features)
     labels = decision[:, 0].copy() if model.classes is None else model.classes[winners(decision)]
     accuracy = scores.accuracy(true, labels, model.classes)

@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 from d2ke._base import arrays, labels
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError
-from d2ke._base.memory import needs
-
-needs("knn_predict", "16 m + 48 n")
 
 
 def knn_predict(D: np.ndarray, y: Sequence[Any] | np.ndarray, k: int = 1) -> NDArray[Any]:

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from d2ke._base.blas import ROWS, product_pool, square
-from d2ke._base.memory import bytes_needed, needs
+from d2ke._base.blas import product_pool, square
 
 MAX_NEWTON = 100
 _MAX_CG = 300
@@ -33,16 +32,6 @@ _HARDLY_VARY = 0.9
 # groups of them whose sums are added in order: the same for any number of threads.
 _RUN_BYTES = 1 << 21
 _GROUPS = 32
-
-
-needs(
-    "train, train_classifier",
-    {
-        'solver="block"': "112 n k + c n R + 24 R P + 8 L R + 320 R k + 8 MiB T",
-        'solver="block", a feature store': "112 n k + 24 R P + 24 L R + 320 R k + 8 MiB T + 8 MiB",
-    },
-    "take fewer rows or features",
-)
 
 
 def block_newton(
@@ -139,19 +128,6 @@ def block_newton(
     solved = np.ones(k, dtype=bool)
     solved[left] = False
     return W, solved
-
-
-def block_newton_sizes(shape: tuple[int, int], k: int, n_threads: int) -> dict[str, int]:
-    """Return the sizes in the formula of `block_newton`, for k problems with a bias."""
-    n, R = shape
-    products = R + 1 if R <= MOST_DENSE else 0
-    return {"n": n, "R": R + 1, "k": k, "P": products, "L": min(n, ROWS), "T": n_threads}
-
-
-def block_newton_bytes(shape: tuple[int, int], k: int, n_threads: int) -> int:
-    """Return about how many bytes `block_newton` takes for k problems, beside the features."""
-    sizes = block_newton_sizes(shape, k, n_threads)
-    return bytes_needed("train", 'solver="block", a feature store', **sizes)
 
 
 def _without_mean(gradient: np.ndarray, mean: np.ndarray, square: float) -> np.ndarray:

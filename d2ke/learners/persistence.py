@@ -19,7 +19,6 @@ from scipy import sparse
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import atomic_write, open_file
-from d2ke._base.memory import needs
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.svm_model import Kernel, SVMModel
 
@@ -27,9 +26,6 @@ _FORMAT = "d2ke model"
 _VERSION = 1
 _CLASSES = {"LinearModel": LinearModel, "SVMModel": SVMModel}
 _SPARSE = ("vectors.data", "vectors.indices", "vectors.indptr")
-
-
-needs("save_model", "MiB")
 
 
 def save_model(file: str | os.PathLike[str] | BinaryIO, model: LinearModel | SVMModel) -> None:
@@ -89,9 +85,6 @@ def _write(stream: BinaryIO, entries: dict[str, np.ndarray]) -> None:
         for name, values in entries.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as part:
                 np.lib.format.write_array(part, np.asanyarray(values), allow_pickle=False)
-
-
-needs("load_model", "F")
 
 
 def load_model(file: str | os.PathLike[str] | BinaryIO) -> LinearModel | SVMModel:

@@ -202,7 +202,6 @@ def _linear(y: Any, Z: Any, parsed: dict[str, Any], use: Callable[..., Any]) -> 
         # The library prints a warning of each class that a fold does not have.
         factors = {code: weight for code, weight in enumerate(weights) if weight != 1}
     labels.same_length("y", values, "Z", features.shape[0])
-    liblinear.check_memory(None, features, 1, None)
     bias = parsed.get("-B", -1.0)
     rows = solver_nodes.feature_nodes(features, bias if bias >= 0 else None)
     values = np.ascontiguousarray(values, np.float64)

@@ -15,7 +15,6 @@ from scipy import sparse
 from d2ke._base import arrays
 from d2ke._base import labels as class_labels
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.memory import copied_bytes, needs, require_memory
 from d2ke.learners import scores, solver_nodes
 
 PRECOMPUTED = 4  # option -t
@@ -128,13 +127,6 @@ def _check_kernel(kernel: Kernel) -> None:
         )
 
 
-needs(
-    "svmpredict",
-    {"-t 4": "b n s + c n s + 24 n k", "-t 0, 1, 2, 3": "32 n s + c n R + 24 n k"},
-    "give the rows in parts",
-)
-
-
 def svmpredict(
     y: Sequence[Any] | np.ndarray | None,
     K: Any,
@@ -198,9 +190,6 @@ def svmpredict(
         )
     true = scores.truth(y, model.classes, "K", n_rows)
 
-    sizes = {"n": n_rows, "s": len(model.support), "k": len(model.rho), "R": n_columns}
-    sizes |= {"b": data.dtype.itemsize, "c": copied_bytes(data.dtype)}
-    require_memory("svmpredict", "-t 4" if precomputed else "-t 0, 1, 2, 3", **sizes)
     values = data[:, model.support] if precomputed else _kernel(data, model.vectors, model.kernel)
     if model.classes is None:
         decision = values @ model.coef.T - model.rho

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice, integer
-from d2ke._base.memory import needs
 from d2ke._base.threads import team_size
 from d2ke.measures import pair_sums
 from d2ke.measures.coreset_methods import CORESET_METHODS, Atoms, choose_method
@@ -69,9 +68,6 @@ class KernelCoreset:
 
     def __len__(self) -> int:
         return len(self.indices)
-
-
-needs("kernel_coreset", "48 N + 112 V + 16 MiB")
 
 
 def kernel_coreset(

@@ -11,7 +11,6 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from d2ke._base.checks import flag
-from d2ke._base.memory import needs
 from d2ke.measures import user_kernel
 from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate, NormProblem
 from d2ke.measures.measure import Measure, as_measure, check_comparable, lengths, merged
@@ -68,9 +67,6 @@ class KernelDistanceInfo:
     standard_error: float | None
     discretisation: float
     counts: dict[str, int] = field(hash=False)
-
-
-needs("kernel_distance", "48 N + 96 V + 32 MiB")
 
 
 @overload
@@ -217,9 +213,6 @@ def kernel_distance(
     checked = _kernel_of(kernel, sigma, [p, q])
     result = _norm_of([p, q], checked, Accuracy.checked(eps, delta, seed), method, n_threads)
     return result if info else result.value
-
-
-needs("kernel_norm", "24 N + 64 V + 32 MiB")
 
 
 @overload

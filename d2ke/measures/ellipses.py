@@ -10,10 +10,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from d2ke._base import arrays
-from d2ke._base.memory import needs, require_memory
 from d2ke.measures.measure import Measure, as_measure
-
-needs("kernel_coordinates", "16 N + 8 V")
 
 
 def kernel_coordinates(P: Any, covariance: Any) -> Measure:
@@ -71,7 +68,6 @@ def kernel_coordinates(P: Any, covariance: Any) -> Measure:
         factor = np.linalg.cholesky(C)
     except np.linalg.LinAlgError:
         raise ValueError("covariance is not positive definite") from None
-    require_memory("kernel_coordinates", N=measure.points.size, V=len(measure))
     points = solve_triangular(factor, measure.points.T, lower=True).T
     if not np.isfinite(points).all():
         raise ValueError("covariance is too small for these points: coordinates overflow")

@@ -12,20 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._base.checks import choice, flag, integer
-from d2ke._base.memory import needs, require_memory
+from d2ke._base.memory import check_fits
 from d2ke.measures import fast_gauss, random_fourier
 from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel
-from d2ke.measures.measure import Measure, as_measures
+from d2ke.measures.measure import as_measures
 from d2ke.objects.container import offsets_of
 
 _MOST_VALUES = 2**31  # of a feature matrix
-
-
-needs(
-    "kernel_features, KernelFeatureMap",
-    "16 n R + 12 d R + 64 N + 96 V + 1024 n + 32 MiB",
-    "a larger eps, or fewer n_features",
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +96,11 @@ class KernelFeatureMap:
             raise ValueError(
                 f"{len(measures)} sets with {self.n_features} features each are too many"
             )
-        require_memory("KernelFeatureMap", R=self.n_features, **point_counts(measures))
+        check_fits(
+            16 * len(measures) * self.n_features,
+            f"{self.n_features} features of {len(measures)} sets",
+            "map some sets at a time, or take a smaller n_features",
+        )
         points = np.concatenate([m.points for m in measures]) - self.centre
         vectors = np.concatenate([m.vectors for m in measures])
         offsets = offsets_of([len(m) for m in measures])
@@ -125,13 +122,6 @@ class KernelFeatureMap:
             unit = math.sqrt(2) * self.sigma
             Z = fast_gauss.features(points / unit, vectors, offsets, self.degree, n_threads)
         return Z.reshape(len(measures), -1)
-
-
-needs(
-    "kernel_feature_map",
-    "12 d R + 48 N + 64 V + 1024 n",
-    "a larger eps, or fewer n_features",
-)
 
 
 def kernel_feature_map(
@@ -253,7 +243,6 @@ def kernel_feature_map(
             f"eps={eps} for {len(measures)} sets would need {2 * channels * count} random "
             'features; use a larger eps, n_features, or method="exact"'
         )
-    require_memory("kernel_feature_map", R=2 * channels * count, **point_counts(measures))
     omega = random_fourier.frequencies(accuracy.rng, dim, count, checked)
     return new_map("rff", omega=omega, degree=None, radius=radius if uniform else None)
 
@@ -314,15 +303,7 @@ def kernel_features(
         measures, sigma=sigma, kernel=kernel, method=method, n_features=n_features, eps=eps,
         delta=delta, seed=seed,
     )  # fmt: skip
-    require_memory("kernel_features", R=phi.n_features, **point_counts(measures))
     return phi(measures, n_threads=n_threads)
-
-
-def point_counts(measures: list[Measure]) -> dict[str, int]:
-    """Return the sizes of sets of which the formulas of memory are made."""
-    points, dim = sum(map(len, measures)), measures[0].points.shape[1]
-    numbers = points * (dim + measures[0].vectors.shape[1] - 1)
-    return {"n": len(measures), "N": numbers, "V": points, "d": dim}
 
 
 def _frequencies_of(n_features: Any, channels: int) -> int:

@@ -13,26 +13,15 @@ from scipy.spatial.distance import cdist
 
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice, integer
-from d2ke._base.memory import needs, require_memory
+from d2ke._base.memory import check_fits
 from d2ke.measures import pair_sums
-from d2ke.measures.feature_map import KernelFeatureMap, kernel_feature_map, point_counts
+from d2ke.measures.feature_map import KernelFeatureMap, kernel_feature_map
 from d2ke.measures.kernels import Kernel
 from d2ke.measures.measure import Measure, as_measures, check_comparable
 
 MATRIX_METHODS = ("exact", "auto", "rff", "ifgt")
 
 _TREE_FEATURES = 16  # up to which a tree of neighbours beats comparing with all
-
-
-needs(
-    "kernel_distance_matrix, kernel_neighbors",
-    {
-        'method="exact"': "24 n m + 16 G m + 48 N + 64 V + 1024 n + 1024 m",
-        'method="rff", "ifgt", "auto"': "24 n m + 16 n R + 16 m R + 64 N + 96 V + 1024 n + 1024 m",
-        'kernel="linear", "trivial"': "8 n m + 80 N + 160 V + 1024 n + 1024 m",
-    },
-    "take fewer objects",
-)
 
 
 def kernel_distance_matrix(
@@ -104,7 +93,7 @@ def kernel_distance_matrix(
     options = {"sigma": sigma, "kernel": kernel, "n_features": n_features, "eps": eps}
     options |= {"delta": delta, "seed": seed}
     by = _comparison(x if y is None else x + y, method, options)
-    return _distances("kernel_distance_matrix", x, y, by, n_threads)
+    return _distances(x, y, by, n_threads)
 
 
 def kernel_neighbors(
@@ -179,7 +168,7 @@ def kernel_neighbors(
         tree = KDTree(by(s, n_threads=n_threads))
         distances, indices = tree.query(by(q, n_threads=n_threads), k=range(1, k + 1))
         return distances, indices.astype(np.int64)
-    D = _distances("kernel_neighbors", q, s, by, n_threads)
+    D = _distances(q, s, by, n_threads)
     indices = np.argsort(D, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(D, indices, axis=1), indices.astype(np.int64)
 
@@ -196,42 +185,36 @@ def _comparison(
     return Kernel.checked(options["kernel"], options["sigma"], measures)
 
 
-def _sizes(x: list[Measure], y: list[Measure] | None) -> dict[str, int]:
-    y_size = len(x if y is None else y)
-    return {**point_counts(x if y is None else x + y), "n": len(x), "m": y_size}
-
-
 def _distances(
-    function: str,
     x: list[Measure],
     y: list[Measure] | None,
     by: Kernel | KernelFeatureMap,
     n_threads: int | None,
 ) -> np.ndarray:
+    n, m = len(x), len(x if y is None else y)
+    check_fits(
+        24 * n * m,
+        f"the distances of {n} x {m} sets",
+        "compute them for some rows at a time, or give kernel_features to a learner instead",
+    )
     if isinstance(by, Kernel):
-        return _exact_distances(function, x, y, by, n_threads)
-    require_memory(function, 'method="rff", "ifgt", "auto"', R=by.n_features, **_sizes(x, y))
+        return _exact_distances(x, y, by, n_threads)
     Z = by(x, n_threads=n_threads)
     return _euclidean(Z, Z if y is None else by(y, n_threads=n_threads), n_threads)
 
 
 def _exact_distances(
-    function: str,
     x: list[Measure],
     y: list[Measure] | None,
     kernel: Kernel,
     n_threads: int | None,
 ) -> np.ndarray:
-    sizes = _sizes(x, y)
     if kernel.sigma is None:
-        require_memory(function, 'kernel="linear", "trivial"', **sizes)
         both = x if y is None else x + y
         if kernel.name == "trivial":
             return _trivial(both, len(x), y is None)
         Z = np.stack([(m.points.T @ m.vectors).ravel() for m in both])
         return cdist(Z[: len(x)], Z if y is None else Z[len(x) :])
-    sizes["G"] = sum(-(-len(measure) // 64) for measure in x)
-    require_memory(function, 'method="exact"', **sizes)
     high, low = pair_sums.kappas(x, y, kernel, n_threads)
     if y is None:
         diagonal = np.stack([high.diagonal(), low.diagonal()])

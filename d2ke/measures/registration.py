@@ -11,7 +11,6 @@ import numpy as np
 
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
-from d2ke._base.memory import needs
 from d2ke._base.threads import thread_count
 from d2ke.measures import motion_search, pair_sums
 from d2ke.measures.distance import kernel_distance, kernel_norm
@@ -70,9 +69,6 @@ class KernelAlignment:
     def __call__(self, points: Any) -> np.ndarray:
         """Move points, float64 of shape (n, d)."""
         return np.asarray(points, dtype=np.float64) @ self.rotation.T + self.translation
-
-
-needs("kernel_align", "64 N + 160 V + 512 MiB")
 
 
 def kernel_align(

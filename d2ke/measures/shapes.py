@@ -4,20 +4,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from d2ke._base.checks import flag, generator, integer, positive_number
-from d2ke._base.memory import needs, require_memory
 from d2ke.measures.measure import Measure, coordinates
 
 _MOST_SAMPLES = 2**31
-
-
-needs("curve", "48 d S + 24 r S + 32 S", "a larger gap, or fewer n_samples")
 
 
 def curve(
@@ -83,23 +77,17 @@ def curve(
     starts = vertices if closed else vertices[:-1]
     vectors = (np.roll(vertices, -1, axis=0) if closed else vertices[1:]) - starts
     size = np.linalg.norm(vectors, axis=1)
-    d = vectors.shape[1]
-    require = partial(require_memory, "curve", d=d, r=0 if oriented else d * (d + 1) // 2)
     if n_samples is not None:
-        segment, rng = _sampled(require, size, gap, n_samples, seed)
+        segment, rng = _sampled(size, gap, n_samples, seed)
         place = starts[segment] + rng.random((len(segment), 1)) * vectors[segment]
         return _shape(place, _shared(vectors, size, segment), "curve", oriented, 0.0, n_samples)
-    pieces = _pieces(require, size / 2, gap)
+    pieces = _pieces(size / 2, gap)
     segment = np.repeat(np.arange(len(size)), pieces)
     within = np.arange(len(segment)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
     share = vectors[segment] / pieces[segment, None]
     centres = starts[segment] + share * (within[:, None] + 0.5)
     reach = float((size / (2 * pieces)).max())
     return _shape(centres, share, "curve", oriented, reach, None)
-
-
-needs("mesh", "96 d S + 40 r S", "a larger gap")
-needs("mesh", {"n_samples": "108 d n + 44 d S + 40 r S + 40 r n"}, "fewer n_samples")
 
 
 def mesh(
@@ -179,20 +167,16 @@ def mesh(
         )
     a, b, c = (corners[triangles[:, k]] for k in range(3))
     vectors = _areas(b - a, c - a)
-    case = "" if n_samples is None else "n_samples"
-    planes = d * (d - 1) // 2
-    r = planes * (planes + 1) // 2 if not oriented else planes if d > 3 else 0
-    require = partial(require_memory, "mesh", case, n=len(a), d=d, r=r)
     if n_samples is not None:
         size = np.linalg.norm(vectors, axis=1)
-        face, rng = _sampled(require, size, gap, n_samples, seed)
+        face, rng = _sampled(size, gap, n_samples, seed)
         s, t = rng.random((2, len(face), 1))
         s, t = np.where(s + t > 1, 1 - s, s), np.where(s + t > 1, 1 - t, t)
         place = a[face] + s * (b - a)[face] + t * (c - a)[face]
         return _shape(place, _shared(vectors, size, face), "surface", oriented, 0.0, n_samples)
     centroid = (a + b + c) / 3
     reach = np.max([np.linalg.norm(corner - centroid, axis=1) for corner in (a, b, c)], axis=0)
-    cuts = _pieces(require, reach, gap, squared=True)
+    cuts = _pieces(reach, gap, squared=True)
     centres, shares = [], []
     for k in np.unique(cuts).tolist():
         which = cuts == k
@@ -240,23 +224,18 @@ def _shape(
     return Measure(*arrays, kind, gap, n_samples)
 
 
-def _pieces(
-    require: Callable[..., int], reach: np.ndarray, gap: float | None, squared: bool = False
-) -> np.ndarray:
+def _pieces(reach: np.ndarray, gap: float | None, squared: bool = False) -> np.ndarray:
     """Return how many parts to cut each element into so that its reach is at most the gap."""
     if gap is None:
-        require(S=len(reach))
         return np.ones(len(reach), dtype=np.int64)
     cuts = np.maximum(np.ceil(reach / positive_number("gap", gap)), 1)
     needed = float((cuts**2 if squared else cuts).sum())
     if needed > _MOST_SAMPLES:
         raise ValueError(f"gap={gap} would need {needed:.3g} samples; use a larger one")
-    require(S=int(needed))
     return cuts.astype(np.int64)
 
 
 def _sampled(
-    require: Callable[..., int],
     size: np.ndarray,
     gap: float | None,
     n_samples: int | None,
@@ -267,7 +246,6 @@ def _sampled(
         raise TypeError("give gap or n_samples, not both")
     rng = generator(seed)
     count = integer("n_samples", n_samples, 1, _MOST_SAMPLES)
-    require(S=count)
     total = size.sum()
     if not 0 < total < math.inf:
         raise ValueError(f"a shape of size {total} cannot be sampled")

@@ -16,7 +16,7 @@ from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import generator, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.memory import needs, require_memory
+from d2ke._base.memory import check_fits
 from d2ke.measures import pair_sums, user_kernel
 from d2ke.measures.kernels import SCALED_KERNELS, Kernel
 from d2ke.measures.measure import Measure, coordinates
@@ -52,13 +52,6 @@ class TwoSampleTest:
     exact: bool
     null: np.ndarray
     sigma: float | None = None
-
-
-needs(
-    "kernel_two_sample_test",
-    {"": "16 n^2 + 1536 n + 24 N", "n_groups": "40 N + 64 n + 8 MiB"},
-    "n_groups=32, or fewer points",
-)
 
 
 def kernel_two_sample_test(
@@ -147,9 +140,8 @@ def kernel_two_sample_test(
         for name, sample in (("P", first), ("Q", second)):
             if not sample:
                 raise ArgumentError(name, "is empty: at least one object is needed")
-        n = len(first) + len(second)
-        require_memory("kernel_two_sample_test", n=n, N=0)
         pooled = first + second
+        _check_gram(len(pooled))
         K = user_kernel.values(kernel, pooled, pooled)
     else:
         for name, sample in (("P", P), ("Q", Q)):
@@ -161,8 +153,6 @@ def kernel_two_sample_test(
                 f"P has points of {first.shape[1]} dimensions but Q has {second.shape[1]}"
             )
         points = np.concatenate([first, second])
-        sizes: dict[str, Any] = {"n": len(points), "N": points.size}
-        require_memory("kernel_two_sample_test", "" if n_groups is None else "n_groups", **sizes)
         pooled = Measure(points, np.ones((len(points), 1)))
         checked = Kernel.checked(kernel, sigma, [pooled], SCALED_KERNELS)
         scale = checked.sigma
@@ -172,6 +162,7 @@ def kernel_two_sample_test(
             H = _between(parts, checked, n_threads)
             divided = _Pooled(lambda W: _quadratic(H, W), len(parts[0]), len(H), 1.0)
             return _tested(divided, n_permutations, rng, scale)
+        _check_gram(len(points))
         points, unit = checked.scaled(points)
         points = (points - points.mean(axis=0)) / unit.sigma
         if checked.laplace:
@@ -184,7 +175,8 @@ def kernel_two_sample_test(
     return _tested(divided, n_permutations, seed, scale)
 
 
-needs("gram_two_sample_test", "c n^2 + 1536 n", "take fewer objects")
+def _check_gram(n: int) -> None:
+    check_fits(16 * n**2, f"the kernel of {n} objects", "give n_groups, or fewer objects")
 
 
 def gram_two_sample_test(
@@ -226,14 +218,11 @@ def gram_two_sample_test(
     >>> test.exact, round(test.p_value, 3)
     (True, 0.029)
     """
-    K = symmetric_matrix("K", K, "gram_two_sample_test")
+    K = symmetric_matrix("K", K)
     n = integer("n", n, 1, len(K) - 1)
     return _tested(
         _Pooled(lambda W: _quadratic(K, W), n, len(K), _largest(K)), n_permutations, seed
     )
-
-
-needs("features_two_sample_test", "1024 n + 2048 R + c n R", "take fewer objects")
 
 
 def features_two_sample_test(
@@ -284,8 +273,6 @@ def features_two_sample_test(
     if Z.shape[1] == 0 or len(Z) < 2:
         raise ValueError(f"Z must hold two objects and a feature at least; its shape is {Z.shape}")
     n = integer("n", n, 1, len(Z) - 1)
-    c = 0 if Z.dtype == np.float64 else 8
-    require_memory("features_two_sample_test", n=len(Z), R=Z.shape[1], c=c)
     Z = Z.astype(np.float64, copy=False)
     means = Z.mean(axis=0)
 

@@ -10,13 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from d2ke.distances.blocks import prepared_bytes
 from d2ke.distances.matrix import distance_matrix
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
-from d2ke.model_selection.cost import SearchCost
 from d2ke.model_selection.folds import SearchProblem
-from d2ke.objects.container import Objects
 
 
 @dataclass(frozen=True)
@@ -24,7 +21,7 @@ class SearchCall:
     """The arguments of `search`.
 
     `grid` holds all values, `force_hinge` says whether the losses are the user's, `limit` is
-    max_memory in bytes.
+    max_memory in bytes, of the blocks of the folder's files.
     """
 
     method: str
@@ -49,25 +46,3 @@ class SearchCall:
         """Check the training objects and random objects for `fill`."""
         names = ArgumentNames("d2ke_embed", "X", "omega")
         return check_pairs(self.X, omega, self.distance, self.params, names)
-
-    def cost(self, distances: int, inputs: int = 0) -> SearchCost:
-        """Return what the search takes with so many bytes of distances, beside its inputs."""
-        C, loss = (self.grid.get(name, ()) for name in ("C", "loss"))
-        known = self.within is not None
-        return SearchCost(
-            self.problem,
-            self.grid.get("R", (1,)),
-            len(C),
-            len(self.grid.get("scaling", ())) * len(self.grid.get("R", ())),
-            hinge="squared_hinge" in loss,
-            force_hinge=self.force_hinge,
-            distances=distances,
-            kernels=0 if known else prepared_bytes(self.distance, self.params, self.X),
-            inputs=inputs + (0 if known else packed_bytes(self.X)),
-            limit=self.limit,
-        )
-
-
-def packed_bytes(objects: Any) -> int:
-    """Return the bytes of packed objects; those of other objects are not known."""
-    return objects.nbytes if isinstance(objects, Objects) else 0

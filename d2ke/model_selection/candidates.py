@@ -28,7 +28,6 @@ from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.losses import LOSSES
 from d2ke.learners.neighbors import nearest_columns, vote
 from d2ke.learners.svm_model import svmpredict
-from d2ke.model_selection.cost import SearchCost
 from d2ke.model_selection.fold_sums import (
     FeatureView,
     cross_validate_by_products,
@@ -96,7 +95,6 @@ def search_features(
     problem: SearchProblem,
     grid: FeatureGrid,
     *,
-    cost: SearchCost | None = None,
     journal: MutableMapping[tuple[Any, ...], Any] | None = None,
 ) -> Search:
     """Choose p(omega), R, scaling, gamma, C and the loss for features of distances.
@@ -116,9 +114,6 @@ def search_features(
         The labels and folds.
     grid : FeatureGrid
         The values to try.
-    cost : SearchCost, optional
-        With a limit, it can decide for the way that takes more operations, and whether the
-        features of a store are held in memory.
     journal : mutable mapping, optional
         Results of an interrupted search, which are reused; new results are added.
 
@@ -139,11 +134,8 @@ def search_features(
     >>> search_features([({}, D)], problem, FeatureGrid([1.0], [1.0, 10.0])).accuracy
     100.0
     """
-    if cost is None:
-        views = len(grid.scalings) * len(grid.sizes or [0])
-        cost = SearchCost(problem, n_costs=len(grid.costs), n_views=views)
     journal = {} if journal is None else journal
-    scored = _FeatureSearch(problem, grid, cost, journal).scored(candidates)
+    scored = _FeatureSearch(problem, grid, journal).scored(candidates)
     return _best_by_both_losses(scored, problem, grid, journal)
 
 
@@ -153,7 +145,6 @@ class _FeatureSearch:
 
     problem: SearchProblem
     grid: FeatureGrid
-    cost: SearchCost
     journal: MutableMapping[tuple[Any, ...], Any]
 
     def scored(self, candidates: Iterable[tuple[Mapping[str, Any], Any]]) -> Iterator[Scored]:
@@ -187,8 +178,10 @@ class _FeatureSearch:
         results: list[Any] = [None] * len(settings)
         by_gamma: dict[float, list[int]] = {}
         missing = []
+        problem = self.problem
+        n, n_folds, n_classes = problem.n, problem.n_folds, problem.n_classes
         for i, setting in enumerate(settings):
-            if self.cost.by_products(setting["R"]):
+            if fewer_operations(n, setting["R"], n_folds, n_classes, len(self.grid.costs)):
                 by_gamma.setdefault(setting["gamma"], []).append(i)
             elif (position, i) in self.journal:
                 results[i] = self.journal[position, i]
@@ -201,9 +194,8 @@ class _FeatureSearch:
             for i, accuracies in zip(members, by_view, strict=True):
                 results[i] = accuracies
         if missing:
-            at_once = min(self.cost.hat_threads(settings[i]["R"]) for i in missing)
             D.rows  # noqa: B018 (opens them before several threads need them)
-            with worker_pool(at_once, limit_blas_of_thread) as pool:
+            with worker_pool(problem.n_threads, limit_blas_of_thread) as pool:
                 by_hat = pool.map(lambda i: self.by_hat(D, settings[i]), missing)
                 for i, accuracies in zip(missing, by_hat, strict=True):
                     results[i] = self.journal[position, i] = accuracies
@@ -228,7 +220,7 @@ class _FeatureSearch:
     def scaled(self, D: _Distances, setting: Mapping[str, Any]) -> np.ndarray | RowSource:
         """Return the features of a setting, held in memory or in a file beside the store."""
         Z = D.features(setting)
-        if not D.in_file or self.cost.holds_features(setting["R"]):
+        if not D.in_file:
             Z = Z.whole()
         F = Scaling.fit(Z, setting["scaling"]).apply(Z)
         return written(F, Path(D.source).parent) if isinstance(F, RowSource) else F

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from d2ke._base.blas import one_blas_thread, row_products, square
-from d2ke._base.eigen import symmetric_eigen
 
 _TINY = 1e-12  # of the largest eigenvalue: smaller ones are rounding
 _RUN = 4096
@@ -55,7 +54,7 @@ class RidgePath:
         else:
             upper = np.triu(square(features.__getitem__, n, n_threads))
             products = upper + np.triu(upper, 1).T
-        squares, V = symmetric_eigen(products)
+        squares, V = np.linalg.eigh(products)
         kept = squares > _TINY * max(squares[-1], np.finfo(float).tiny)
         squares, V = squares[kept], V[:, kept]
         if n > R:

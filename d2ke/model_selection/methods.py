@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base import arrays
+from d2ke._base.memory import check_fits
 from d2ke.embedding.gram import dsk_gram
 from d2ke.embedding.pseudo_euclidean import gdk_led
 from d2ke.io.store.reader import FeatureFile
@@ -47,8 +48,6 @@ class SearchMethod:
     choose : callable, optional
         Of a method on the distances among the training objects, which can be known (`within`):
         ``choose(D, call)`` returns the search.
-    memory : str
-        The case in the table of memory. (Methods with `omegas`: see `SearchCost`.)
     by_rows : bool
         Whether `choose` reads stored distances by rows, not as a whole.
     infinite : bool
@@ -62,7 +61,6 @@ class SearchMethod:
     omegas: Callable[[SearchCall], list[Omega]] | None = None
     samples: bool = False
     choose: Callable[[Any, SearchCall], Search] | None = None
-    memory: str = ""
     by_rows: bool = False
     infinite: bool = False
     adapt: Mapping[str, Callable[[tuple[Any, ...], SearchProblem], tuple[Any, ...]]] | None = None
@@ -94,9 +92,12 @@ def _distances(method: SearchMethod, call: SearchCall) -> np.ndarray | RowSource
     within, n = call.within, call.problem.n
     in_file = isinstance(within, (str, os.PathLike, FeatureFile))
     read_by_rows = in_file and method.by_rows
-    as_it_is = isinstance(within, np.ndarray) and within.dtype == np.float64
-    cost = call.cost(0 if read_by_rows or as_it_is else 8 * n**2)
-    cost.require(f"method {method.name!r} with {n} objects", method.memory)
+    if not read_by_rows:
+        check_fits(
+            8 * n**2 * (1 if method.by_rows else 6),
+            f"method {method.name!r} with {n} objects",
+            "take fewer objects, or method 'rsm'",
+        )
     if within is None:
         return call.distances(progress=call.progress)
     if in_file:
@@ -165,7 +166,6 @@ METHODS = {
             "knn",
             {"k": (1, 2, 3, 4, 5, 7, 9, 11, 15, 20)},
             choose=_knn,
-            memory='"knn"',
             by_rows=True,
             infinite=True,
             adapt={"k": _at_most_kept},
@@ -174,20 +174,17 @@ METHODS = {
             "dsk_rbf",
             {"gamma_scale": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0), "C": _MACHINE_COSTS},
             choose=_rbf,
-            memory='"dsk_rbf", "dsk_nd"',
             infinite=True,
         ),
         SearchMethod(
             "dsk_nd",
             {"beta": (2.0,), "C_scale": _MACHINE_COSTS},
             choose=_nd,
-            memory='"dsk_rbf", "dsk_nd"',
         ),
         SearchMethod(
             "gdk_led",
             {"R": LED_SIZES, "C_scale": COSTS, "loss": LOSSES},
             choose=_led,
-            memory='"gdk_led"',
             adapt={"R": _at_most_n},
         ),
     )

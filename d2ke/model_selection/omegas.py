@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from d2ke._base.checks import generator, integer
-from d2ke._base.memory import SPARE
+from d2ke._base.memory import check_fits
 from d2ke._base.progress import stages
 from d2ke._base.text import show
 from d2ke.distances.blocks import description, fill
 from d2ke.distances.fingerprint import digest, sequence_digest
 from d2ke.distances.output import Output
 from d2ke.distances.problem import Transform
-from d2ke.model_selection.call import SearchCall, packed_bytes
+from d2ke.model_selection.call import SearchCall
 from d2ke.model_selection.candidates import search_features
 from d2ke.model_selection.folder import open_journal, store_names
 from d2ke.model_selection.grids import FEATURE_VALUES, FeatureGrid
@@ -81,22 +81,22 @@ def _check_sampler(sampler: Callable[..., Any], names: Sequence[str]) -> None:
 def search_omegas(call: SearchCall, omegas: Sequence[Omega]) -> Search:
     """Search over these p(omega), with features of the distances to their objects."""
     n, R = call.problem.n, max(call.grid["R"])
-    # With a limit, what is drawn counts too.
-    drawn = 0 if call.limit is None else max(packed_bytes(_drawn(call, one)) for one in omegas)
-    # Those of this p(omega) and of the best one, and a copy to find the median.
-    in_memory = 0 if call.folder else 8 * n * R * (min(len(omegas), 2) + 1)
-    cost = call.cost(in_memory, inputs=drawn)
-    what = f"the objects and the search for {R} features of {n} objects"
-    cost.require(what if call.folder else f"{what} (less with a folder for their distances)")
+    if call.folder is None:
+        # Those of this p(omega) and of the best one, and a copy to find the median.
+        check_fits(
+            8 * n * R * (min(len(omegas), 2) + 1),
+            f"the search for {R} features of {n} objects",
+            "give a folder for their distances, or a smaller R",
+        )
     grid = FeatureGrid.of(call.grid, call.force_hinge)
     shown = stages(omegas, "search", call.progress)
     if call.folder is None:
         in_turn = ((one.parameters, call.distances(_drawn(call, one))) for one in shown)
-        return search_features(in_turn, call.problem, grid, cost=cost)
+        return search_features(in_turn, call.problem, grid)
     journal = open_journal(call.folder, _record(call, omegas))
     with closing(journal):
         stores = _stores(call, omegas, shown)
-        return search_features(stores, call.problem, grid, cost=cost, journal=journal)
+        return search_features(stores, call.problem, grid, journal=journal)
 
 
 def _drawn(call: SearchCall, omega: Omega) -> Any:
@@ -117,14 +117,12 @@ def _stores(
 ) -> Iterator[tuple[dict[str, Any], Path]]:
     """Compute the distances of each p(omega) into a feature store of the folder."""
     names = store_names([one.parameters for one in omegas])
-    # The allocator keeps some of what the blocks took.
-    limit = None if call.limit is None else call.limit - SPARE
     for omega, name in zip(shown, names, strict=True):
         path = call.folder / name
         parameters = {f"omega_{key}": printable(v) for key, v in omega.parameters.items()}
         output = Output(
             path,
-            max_memory=limit,
+            max_memory=call.limit,
             resume=True,
             n_threads=call.problem.n_threads,
             progress=call.progress,

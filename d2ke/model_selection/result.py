@@ -15,7 +15,6 @@ import numpy as np
 
 from d2ke._base.checks import file_path
 from d2ke._base.files import lists_to_tuples, open_file, write_file
-from d2ke._base.memory import needs
 from d2ke._base.text import show, shown
 from d2ke._version import __version__
 from d2ke.io.store.hdf5 import HEADER_BYTES, group_of, header, part_of, write_hdf5
@@ -144,9 +143,6 @@ class Search:
             value = lists_to_tuples(values[name])
             best[value] = max(accuracy, best.get(value, accuracy))
         return best
-
-
-needs("load_search", "12 F")
 
 
 def load_search(path: str | os.PathLike[str]) -> Search:

@@ -102,9 +102,8 @@ def search(
         an interrupted search; a call with other arguments is refused. Each of several distances
         has a folder of its own within.
     max_memory : int or str, optional
-        Bytes that the search may take, such as ``"512MiB"`` or ``"1GB"``, packed objects
-        included (`within` only if it is a file). A search that takes more is refused before it
-        starts.
+        With `folder`: bytes that the blocks of distances may take that go to its files, packed
+        objects included, such as ``"512MiB"`` or ``"1GB"``.
     n_folds : int
         Number of folds, 2 to n.
     seed : int
@@ -144,7 +143,7 @@ def search(
     Squared losses are compared by blocks of the hat matrix, n / n_folds rows each, or by sums of
     products of all features over each fold: whichever takes fewer operations, with the same
     results up to rounding. The same call with and without `folder` uses the same algorithm and
-    gives the same result, unless `max_memory` leaves room for the other algorithm only.
+    gives the same result.
 
     References
     ----------
@@ -176,6 +175,8 @@ def search(
     codes = labels.encode_classes("y", y)[1]
     limit = None if max_memory is None else byte_count("max_memory", max_memory)
     folder = _check_places(row, within, folder)
+    if limit is not None and folder is None:
+        raise TypeError("max_memory goes with folder: it makes the blocks of its files smaller")
     plain = callable(distance)
     if not plain and not isinstance(distance, LowLevelCallable):
         check_parameters(find_distance(distance), params)

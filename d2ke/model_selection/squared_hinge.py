@@ -10,7 +10,7 @@ import numpy as np
 from d2ke._base.checks import positive_number
 from d2ke.embedding.scaling import compress
 from d2ke.io.store.rows import RowSource
-from d2ke.learners.newton import block_newton, block_newton_bytes
+from d2ke.learners.newton import block_newton
 
 # Folds are solved together up to so many bytes. (If it depended on the available memory, so would
 # the models, within the tolerance.)
@@ -77,8 +77,9 @@ def cross_validate_hinge(
 
 def folds_together(n: int, n_classes: int, n_folds: int) -> int:
     """Return how many folds are solved together."""
-    one, two = (block_newton_bytes((n, 0), count * n_classes, 0) for count in (1, 2))
-    return min(max(1, _TOGETHER // (two - one)), n_folds)
+    # What `block_newton` takes for each problem: of each row, and of each weight.
+    each = (112 * n + 320) * n_classes
+    return min(max(1, _TOGETHER // each), n_folds)
 
 
 def _left_out_right(

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from d2ke._base.checks import positive_number
-from d2ke._base.eigen import symmetric_eigen
 
 
 def cross_validate(
@@ -47,12 +46,12 @@ def cross_validate(
     F = np.asarray(F, np.float64)
     n, R = F.shape
     if n >= R:
-        squares, V = symmetric_eigen(F.T @ F)
+        squares, V = np.linalg.eigh(F.T @ F)
         kept = squares > 1e-12 * squares[-1]
         squares = squares[kept]
         U = (F @ V[:, kept]) / np.sqrt(squares)
     else:
-        squares, U = symmetric_eigen(F @ F.T)
+        squares, U = np.linalg.eigh(F @ F.T)
         kept = squares > 1e-12 * squares[-1]
         squares, U = squares[kept], U[:, kept]
     targets = np.where(codes[:, None] == np.arange(codes.max() + 1), 1.0, -1.0)

@@ -10,14 +10,11 @@ import numpy as np
 
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.memory import needs
 from d2ke.learners.linear_model import winners
 from d2ke.models.model import D2KEModel
 from d2ke.models.views import apply_views
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
-
-needs("d2ke_explain", "40 R + W + MiB")
 
 
 @dataclass(frozen=True, eq=False)

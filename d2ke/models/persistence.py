@@ -20,7 +20,6 @@ from d2ke._base import arrays
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import atomic_write, lists_to_tuples, open_file
-from d2ke._base.memory import needs
 from d2ke.distances.registry import check_parameters, find_distance
 from d2ke.embedding.scaling import Scaling
 from d2ke.io.columns import Columns
@@ -47,8 +46,6 @@ _SEAL = (f"{_NAME} {_VERSION}",)
 _FIELDS = ("kind", "channels", "letters", "C", "accuracy", "accuracy_error", "largest_class",
            "n_train")  # fmt: skip
 _WIDEST = 4096
-
-needs("save_model", {"a D2KEModel": "2 F + MiB"})
 
 
 def save_model(
@@ -166,9 +163,6 @@ def _write_block(group: h5py.Group, block: FittedBlock) -> None:
     if block.sources is not None:
         group["sources"] = block.sources
     put_objects(group.create_group("omega"), block.omega)
-
-
-needs("load_model", {"a D2KEModel": "3 F"})
 
 
 def load_model(file: str | os.PathLike[str] | BinaryIO) -> D2KEModel | LinearModel | SVMModel:

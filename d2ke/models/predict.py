@@ -13,18 +13,13 @@ from numpy.typing import NDArray
 
 from d2ke._base.checks import byte_count, choice, flag, integer
 from d2ke._base.errors import ArgumentTypeError
-from d2ke._base.memory import needs, require_memory
+from d2ke._base.memory import check_fits
 from d2ke.distances.output import output_array
 from d2ke.io.store.reader import FeatureFile
 from d2ke.learners import scores
 from d2ke.learners.linear_model import winners
 from d2ke.models.model import D2KEModel
 from d2ke.models.rows import write_features
-
-needs("d2ke_predict", "8 n k + 32 n + 2 B + W", "give X in parts")
-needs("d2ke_transform", "4 n R + 2 B + W", "give a path as out, or X in parts")
-needs("d2ke_transform", {"out is an array": "B + W + 16 MiB"}, "give X in parts")
-needs("d2ke_transform", {"out is a path": "B + W + 16 MiB"}, "max_memory makes the blocks smaller")
 
 
 def d2ke_predict(
@@ -34,7 +29,6 @@ def d2ke_predict(
     *,
     unseen_letters: str = "refuse",
     n_threads: int | None = None,
-    max_memory: int | str | None = None,
     progress: bool = False,
     client: Any = None,
 ) -> tuple[NDArray[Any], float, NDArray[np.float64]]:
@@ -53,8 +47,6 @@ def d2ke_predict(
         it differ from every letter of the model.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    max_memory : int or str, optional
-        Bytes that the call may take; objects are predicted by blocks, which it makes smaller.
     progress : bool
         Show a progress bar (on a terminal only).
     client : dask.distributed.Client, optional
@@ -73,8 +65,7 @@ def d2ke_predict(
     Raises
     ------
     TypeError, ValueError
-        X of another kind, with other channels or an unseen letter; y of another kind or length;
-        too small a `max_memory`.
+        X of another kind, with other channels or an unseen letter; y of another kind or length.
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 
@@ -86,24 +77,11 @@ def d2ke_predict(
     >>> labels.tolist(), accuracy, decisions.shape
     ([0, 1], 100.0, (2, 1))
     """
-    if max_memory is not None:
-        max_memory = byte_count("max_memory", max_memory)
     objects = _checked(X, model, unseen_letters, n_threads, progress)
     classes = model.linear.classes
     true = scores.truth(y, classes, "X", len(objects))
-    sizes: dict[str, Any] = {
-        "n": len(objects),
-        "k": len(model.linear.weights),
-        "B": 1 << 26,
-        "W": 0,
-    }
-    require_memory("d2ke_predict", **sizes)
-    decisions = np.empty((sizes["n"], sizes["k"]))
-    extra = 8 * decisions.size + 32 * len(objects)
-    blocks = model.feature_blocks(
-        objects, n_threads, progress, client, max_memory=max_memory, held=extra
-    )
-    for rows, Z in blocks:
+    decisions = np.empty((len(objects), len(model.linear.weights)))
+    for rows, Z in model.feature_blocks(objects, n_threads, progress, client):
         decisions[rows] = model.linear.decide(Z)
     predicted = decisions[:, 0].copy() if classes is None else classes[winners(decisions)]
     accuracy = float("nan")
@@ -208,13 +186,17 @@ def d2ke_transform(
     if flag("resume", resume) and not to_file:
         raise ArgumentTypeError("resume", f"requires a path as out; out is {type(out).__name__}")
     objects = _checked(X, model, unseen_letters, n_threads, progress)
-    case = "" if out is None else "out is a path" if to_file else "out is an array"
-    require_memory("d2ke_transform", case, n=len(objects), R=model.R, B=1 << 26, W=0)
     if to_file:
         return write_features(
             objects, model, Path(out), n_threads=n_threads, max_memory=max_memory,
             progress=progress, client=client, resume=resume,
         )  # fmt: skip
+    if out is None:
+        check_fits(
+            4 * len(objects) * model.R,
+            f"{model.R} features of {len(objects)} objects",
+            "give a path as out, or X in parts",
+        )
     Z = output_array(out, (len(objects), model.R), np.dtype(np.float32))
     if Z.dtype != np.float32:
         raise ArgumentTypeError("out", f"must be an ndarray of float32, got {Z.dtype}")

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from d2ke._base import labels
-from d2ke._base.checks import byte_count, choice, flag, integer
+from d2ke._base.checks import choice, flag, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.memory import bytes_needed, check_limit, needs, require_memory
+from d2ke._base.memory import check_fits
 from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.embedding.scaling import Scaling, moments
 from d2ke.learners.linear_model import LinearModel, one_vs_rest_signs, winners
@@ -30,12 +30,6 @@ from d2ke.objects.packing import as_objects, list_of
 _LEAST_DEVIATION = 1e-140  # of the targets of a regression
 COSTS = tuple(10.0 ** (np.arange(-2, 13) / 2))
 
-needs(
-    "d2ke_train",
-    "20 n R + 56 M^2 + 32 n k + W + 16 MiB",
-    "take fewer training objects, or a smaller R",
-)
-
 
 def d2ke_train(
     y: Sequence[Any] | np.ndarray,
@@ -47,7 +41,6 @@ def d2ke_train(
     task: str | None = None,
     seed: Any = 0,
     n_threads: int | None = None,
-    max_memory: int | str | None = None,
     progress: bool = False,
     client: Any = None,
     **params: Any,
@@ -84,8 +77,6 @@ def d2ke_train(
         Where the randomness comes from. Equal seeds give equal models, up to rounding.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    max_memory : int or str, optional
-        Bytes that the call may take; a call that takes more is refused before it starts.
     progress : bool
         Show progress bars (on a terminal only).
     client : dask.distributed.Client, optional
@@ -131,8 +122,6 @@ def d2ke_train(
     """
     n_threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     flag("progress", progress)
-    if max_memory is not None:
-        max_memory = byte_count("max_memory", max_memory)
     if blocks is not None:
         if distance is not None or R is not None or params:
             raise ArgumentTypeError("blocks", "have distances, parameters and sizes of their own")
@@ -163,12 +152,11 @@ def d2ke_train(
             integer("R", R, 1)
         blocks = default_blocks(objects, distance, params, R)
     n, total = len(objects), sum(block.R for block in blocks)
-    sizes = {"n": n, "R": total, "M": min(n, total), "k": target.signs.shape[1]}
-    sizes["W"] = _work_bytes(objects)
-    needed = bytes_needed("d2ke_train", **sizes)
-    check_limit(max_memory, needed, f"{n} training objects and {total} features",
-                "take fewer training objects, or a smaller R")  # fmt: skip
-    require_memory("d2ke_train", **sizes)
+    check_fits(
+        20 * n * total + 56 * min(n, total) ** 2,
+        f"training with {n} objects and {total} features",
+        "take fewer training objects, or a smaller R",
+    )
     started = time.perf_counter()
     fitted, Z = fit_blocks(blocks, objects, seed, n_threads, progress, client)
     seconds = {"distances": time.perf_counter() - started}
@@ -232,12 +220,6 @@ def _packed(X: Any, distances: list[Any]) -> Any:
         if short.size:
             raise ArgumentError("X", f"is empty; {row.name!r} needs at least one vector", short[0])
     return objects
-
-
-def _work_bytes(objects: Any) -> int:
-    if not isinstance(objects, Objects):
-        return 0
-    return 32 * len(objects) + 12 * len(objects.values) * max(1, objects.dim)
 
 
 @dataclass(frozen=True, eq=False)

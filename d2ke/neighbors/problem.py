@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from d2ke._base import limits
+from d2ke._base.memory import memory_limit
 from d2ke.distances.problem import PairwiseProblem
 
 _TILE_BYTES = 1 << 26
@@ -78,7 +78,7 @@ class Search:
         return replace(self, pairs=part, same=False, skip=False, k=k, **changes)
 
     def room(self, part: int = 4) -> int:
-        """Return the bytes for an index: a fourth of the limit, or a part of what is available."""
+        """Return the bytes for an index: a fourth of `max_memory`, or a part of all memory."""
         if self.max_memory is not None:
             return self.max_memory // 4
-        return (limits.available_memory() or 2**63) // part
+        return (memory_limit() or 2**63) // part

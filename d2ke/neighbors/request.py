@@ -11,7 +11,7 @@ from typing import Any
 from scipy import sparse
 
 from d2ke._base.checks import byte_count, flag
-from d2ke._base.memory import needs, require_memory
+from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke.distances.blocks import all_prepared_bytes, description
 from d2ke.distances.output import Output
@@ -22,38 +22,8 @@ from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import Search
 from d2ke.neighbors.store import GraphFile
-from d2ke.neighbors.ways import BOUNDS, STRINGS, way_of
+from d2ke.neighbors.ways import way_of
 from d2ke.objects.container import Objects
-
-_TO_FILE = "out is a path"
-_BOTH = "nearest, within"
-needs(
-    "nearest",
-    {
-        "": "32 n k + B + W",
-        STRINGS: "48 n k + 160 n + 96 m + 16 N + B + J",
-        BOUNDS: "48 n k + 48 n + 48 m T + B + W + J",
-    },
-    "a path as out writes blocks of rows to that file; a smaller max_memory makes them smaller",
-)
-needs(
-    "within",
-    {
-        "": "72 E + B + W",
-        STRINGS: "72 E + 160 n + 96 m + 16 N + B + J",
-        BOUNDS: "72 E + 48 n + 48 m T + B + W + J",
-    },
-    "a smaller radius keeps fewer pairs; a path as out writes blocks of rows to that file",
-)
-needs(
-    _BOTH,
-    {
-        _TO_FILE: "16 n + 2 B + W",
-        f"{_TO_FILE}, {STRINGS}": "16 n + 2 B + 96 m + 16 N + J",
-        f"{_TO_FILE}, {BOUNDS}": "16 n + 2 B + 48 m T + W + J",
-    },
-    "a smaller max_memory makes the blocks smaller",
-)
 
 
 @dataclass(frozen=True)
@@ -112,10 +82,10 @@ class Request:
         output = self.output
         target: GraphFile | Memory
         if output.to_file:
-            memory_left(search, _TO_FILE)
+            memory_left(search, to_file=True)
             target = open_graph(search, output)
         else:
-            target = Memory(search.pairs.shape, memory_left(search, k=search.k, E=0))
+            target = Memory(search.pairs.shape, memory_left(search))
         with closing(target), progress_bar(output.progress, "neighbours") as report:
             info = NeighborsInfo(0)
             if not target.finished:
@@ -134,24 +104,29 @@ def open_graph(search: Search, output: Output) -> GraphFile:
     return GraphFile(output.out, pairs.shape, pairs.dtype, content, resume=output.resume)
 
 
-def memory_left(search: Search, place: str = "", **sizes: int) -> int | None:
-    """Return the bytes that max_memory leaves; refuse what takes more than there is."""
-    pairs, way = search.pairs, way_of(search)
-    collections = [pairs.x] if search.same else [pairs.x, pairs.y]
-    packed = [part for part in collections if isinstance(part, Objects)]
-    block = result_bytes(search.max_memory) if place else 0
-    sizes |= dict(zip("nm", pairs.shape, strict=True))
-    sizes |= {"B": max(search.tile_bytes, block), "W": all_prepared_bytes(pairs)}
-    sizes |= {"T": search.n_threads, "J": way.index_bytes(search)}
-    sizes["N"] = sum(len(part.values) for part in packed)
-    case = ", ".join(filter(None, (place, way.case)))
-    needed = require_memory(pairs.names.function, case, **sizes)
+def memory_left(search: Search, to_file: bool = False) -> int | None:
+    """Return the bytes that max_memory leaves for a graph in memory, or raise.
+
+    What is counted are the objects, what the kernels make of them, an index, two blocks of
+    distances and the k nearest of all rows.
+    """
+    pairs = search.pairs
+    n = pairs.shape[0]
+    nearest = 0 if to_file or search.k is None else 48 * n * search.k
+    check_fits(
+        nearest,
+        f"the {search.k} nearest of {n} objects",
+        "give a path as out, and blocks of rows go to that file",
+    )
     if search.max_memory is None:
         return None
-    fixed = sum(part.nbytes for part in packed)
-    if fixed + needed > search.max_memory:
+    collections = [pairs.x] if search.same else [pairs.x, pairs.y]
+    objects = sum(part.nbytes for part in collections if isinstance(part, Objects))
+    block = max(search.tile_bytes, result_bytes(search.max_memory) if to_file else 0)
+    needed = nearest + 2 * block + all_prepared_bytes(pairs) + way_of(search).index_bytes(search)
+    if objects + needed > search.max_memory:
         raise ValueError(
-            f"max_memory is {search.max_memory} bytes, but {fixed + needed} are needed at least: "
-            f"{fixed} for the objects, {needed} to search them"
+            f"max_memory is {search.max_memory} bytes, but {objects + needed} are needed at "
+            f"least: {objects} for the objects, {needed} to search them"
         )
-    return search.max_memory - fixed - needed
+    return search.max_memory - objects - needed

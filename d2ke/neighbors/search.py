@@ -203,7 +203,7 @@ def nearest(
         columns = near.indices.reshape(-1, search.k).astype(np.int64)
         result = columns, near.data.reshape(-1, search.k)
     else:
-        memory_left(search, k=search.k)
+        memory_left(search)
         lists = NearestLists(pairs.shape[0], search.k)
         counts = request.run(search, lists)
         result = lists.result(pairs.dtype)
@@ -387,7 +387,7 @@ def within(
     if request.by_blocks:
         graph, counts = request.search_blocks(search)
     else:
-        lists = WithinLists(pairs.shape, search.radius, memory_left(search, E=0))
+        lists = WithinLists(pairs.shape, search.radius, memory_left(search))
         counts = request.run(search, lists)
         graph = lists.result(pairs.dtype)
     return (graph, counts) if request.info else graph

@@ -23,7 +23,6 @@ from scipy import sparse
 
 from d2ke._base.checks import file_path
 from d2ke._base.files import check_place, open_file, sync_folder, write_all
-from d2ke._base.memory import needs, require_memory
 from d2ke._base.resume import Journal, as_json, check_finished, made_with, open_locked
 from d2ke.io.store import layout
 from d2ke.io.store.blocks import read_all
@@ -38,8 +37,6 @@ _COUNT = np.dtype(np.int64)
 _FLAGS = os.O_RDWR | os.O_CREAT
 for _name in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"):  # those that the system has
     _FLAGS |= getattr(os, _name, 0)
-
-needs("load_neighbors", "16 E + 32 n", "read some rows at a time")
 
 
 class GraphFile:
@@ -293,5 +290,4 @@ def load_neighbors(file: str | os.PathLike[str], rows: slice | None = None) -> s
         with layout.damage(path):
             starts = indptr[chosen.start : chosen.stop + 1]
             part = slice(int(starts[0]), int(starts[-1]))
-            require_memory("load_neighbors", E=part.stop - part.start, n=len(starts))
             return graph_of(Rows(np.diff(starts), indices[part], distances[part]), m)

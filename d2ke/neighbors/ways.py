@@ -12,19 +12,15 @@ from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import Search
 from d2ke.neighbors.tiles import search_tiles
 
-STRINGS = 'distance="levenshtein"'
-BOUNDS = 'distance="dtw", "emd" or another metric, or metric=True'
-
 
 class Way(NamedTuple):
     """A way to search.
 
-    `case`: of the formulas of memory. `applies`: whether it can be used. `index_bytes`: what it
+    `applies`: whether it can be used. `index_bytes`: what it
     prepares to spare distances. `search` fills the lists, and counts what was computed. `prepare`
     returns what all blocks of rows have in common.
     """
 
-    case: str
     applies: Callable[[Search], bool]
     index_bytes: Callable[[Search], int]
     search: Callable[[Search, NearestLists | WithinLists, NeighborsInfo], None]
@@ -33,15 +29,14 @@ class Way(NamedTuple):
 
 _WAYS = (
     Way(
-        STRINGS,
         strings.applies,
         strings.index_bytes,
         strings.search_strings,
         strings.prepare_strings,
     ),
-    Way(BOUNDS, series.applies, series.envelope_bytes, series.search_series),
-    Way(BOUNDS, pivots.applies, pivots.table_bytes, pivots.search_pivots, pivots.prepare_pivots),
-    Way("", lambda _: True, lambda _: 0, search_tiles),
+    Way(series.applies, series.envelope_bytes, series.search_series),
+    Way(pivots.applies, pivots.table_bytes, pivots.search_pivots, pivots.prepare_pivots),
+    Way(lambda _: True, lambda _: 0, search_tiles),
 )
 
 

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
-from d2ke._base.memory import needs
 from d2ke._ext.frozen import freeze, is_frozen
 from d2ke.objects.arrow_export import arrow_array
 from d2ke.objects.tokens import letters_of
@@ -378,9 +377,6 @@ def _own(array: Any) -> np.ndarray:
     """Return a copy of an array, or an array of Objects as it is."""
     array = np.ascontiguousarray(array)
     return array if is_frozen(array) else array.copy()
-
-
-needs("concatenate", {"vectors": "b N + 16 n", "strings": "18 N + 16 n"})
 
 
 def concatenate(collections: Iterable[Objects]) -> Objects:

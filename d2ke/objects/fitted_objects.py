@@ -11,12 +11,9 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator, integer, length_range, positive_number
-from d2ke._base.memory import needs
 from d2ke.objects.container import Objects, from_owned, refuse_weights
 from d2ke.objects.packing import as_objects
 from d2ke.objects.random_objects import check_overflow, draw_offsets
-
-needs("random_segments", "18 N + 64 n", "fewer or shorter objects")
 
 
 def random_segments(
@@ -80,7 +77,7 @@ def random_segments(
             "elements"
         )
     for_lengths, for_places = generator(seed).spawn(2)
-    offsets = draw_offsets(for_lengths, R, (low, high), "random_segments", objects.dim)
+    offsets = draw_offsets(for_lengths, R, (low, high))
     values = cut_segments(objects, offsets, for_places.random(R))
     if objects.kind == "vectors":
         with np.errstate(over="ignore", invalid="ignore"):  # 0 times infinity is invalid
@@ -105,9 +102,6 @@ def cut_segments(objects: Objects, offsets: np.ndarray, draws: np.ndarray) -> np
     source = np.repeat(begins - offsets[:-1], lengths)
     source += np.arange(offsets[-1])
     return objects.values[source]
-
-
-needs("markov_strings", "18 N + 96 M + 64 n", "fewer or shorter objects")
 
 
 def markov_strings(
@@ -166,9 +160,7 @@ def markov_strings(
     integer("order", order, 1)
     chain = _Chain(objects, order)
     for_lengths, for_values = generator(seed).spawn(2)
-    offsets = draw_offsets(
-        for_lengths, R, length_range("length", length), "markov_strings", 1, M=len(objects.values)
-    )
+    offsets = draw_offsets(for_lengths, R, length_range("length", length))
     draws = for_values.random(offsets[-1])
     places = np.empty(offsets[-1], dtype=np.int64)
     first, lengths = offsets[:-1], np.diff(offsets)
@@ -213,9 +205,6 @@ class _Chain:
         chosen = self.first[context[there]] + _pick(draws[there], count[there])
         result[there] = self.inner[chosen] + 1
         return result
-
-
-needs("resampled_sets", "17 N + 16 n", "fewer or smaller sets")
 
 
 def resampled_sets(R: int, X: Any, *, size: int | tuple[int, int], seed: Any) -> Objects:
@@ -267,12 +256,9 @@ def resampled_sets(R: int, X: Any, *, size: int | tuple[int, int], seed: Any) ->
     if not len(objects.values):
         raise ValueError("X must hold at least one element, but all of its sets are empty")
     for_sizes, for_values = generator(seed).spawn(2)
-    offsets = draw_offsets(for_sizes, R, length_range("size", size), "resampled_sets", objects.dim)
+    offsets = draw_offsets(for_sizes, R, length_range("size", size))
     chosen = for_values.integers(0, len(objects.values), size=offsets[-1])
     return from_owned("vectors", objects.values[chosen], offsets)
-
-
-needs("representatives", "16 N + b N + 64 n", "fewer objects")
 
 
 def representatives(X: Any, R: int, *, seed: Any) -> Objects:

@@ -11,7 +11,6 @@ import numpy as np
 
 from d2ke._base.checks import choice, flag
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.memory import needs
 from d2ke.objects.arrow_columns import read_column
 from d2ke.objects.arrow_import import is_tensor, pack_column, tensors
 from d2ke.objects.container import OBJECT_KINDS, Objects, refuse_missing
@@ -23,19 +22,6 @@ from d2ke.objects.vector_packing import pack_vectors, with_weights
 from d2ke.objects.weighted_vectors import weights_of_items
 
 _TEXTS = ({str}, {bytes})
-
-needs(
-    "pack",
-    {
-        "vectors": "b N + c N + 256 n",
-        "str, bytes": "12 N + 64 n",
-        "sequences of integers": "72 N + 256 n",
-        "Arrow strings, at most 256 letters": "N + 24 n",
-        "Arrow strings, more letters": "4 N + 24 n",
-        "Arrow lists of numbers, in chunks": "b N + c N + 24 n",
-        "sequences of tokens, few of them different": "24 N + 256 n",
-    },
-)
 
 
 def pack(

@@ -23,7 +23,6 @@ from d2ke._base.checks import (
     positive_number,
 )
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.memory import needs, require_memory
 from d2ke.objects.container import Objects, from_owned, offsets_of
 from d2ke.objects.packing import pack
 
@@ -38,9 +37,6 @@ def one_sequence(seed: Any) -> Any:
     Generator is spawned into one for all lengths and one for all values.
     """
     return None
-
-
-needs("random_series", "13 N + 16 n", "fewer or shorter objects")
 
 
 def random_series(
@@ -103,15 +99,12 @@ def random_series(
     def vectors(rng: Any, n: int) -> np.ndarray:
         return rng.standard_normal((n, n_channels))
 
-    offsets, values = _draw(seed, R, lengths, vectors, "random_series", n_channels)
+    offsets, values = _draw(seed, R, lengths, vectors)
     with np.errstate(over="ignore"):
         values *= sigma
         values = values.astype(dtype, copy=False)
     check_overflow(values, f"sigma is too large for {dtype}: {sigma}")
     return from_owned("vectors", values, offsets)
-
-
-needs("random_strings", "12 N + 16 n", "fewer or shorter objects")
 
 
 def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed: Any) -> Objects:
@@ -173,18 +166,13 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
             f"{twice[0]} and {twice[1]}"
         )
     n_letters = len(letters.alphabet)
-    offsets, codes = _draw(
-        seed, R, lengths, lambda rng, n: rng.integers(0, n_letters, size=n), "random_strings", 1
-    )
+    offsets, codes = _draw(seed, R, lengths, lambda rng, n: rng.integers(0, n_letters, size=n))
     values = codes.astype(letters.values.dtype)
     return from_owned("strings", values, offsets, letters.alphabet, letters.letters)
 
 
 def _are_letters(alphabet: Any) -> bool:
     return all(isinstance(letter, str) and len(letter) == 1 for letter in alphabet)
-
-
-needs("random_sets", "18 N + 16 n", "fewer or smaller sets")
 
 
 def random_sets(
@@ -256,7 +244,7 @@ def random_sets(
     def vectors(rng: Any, n: int) -> np.ndarray:
         return (rng.random if region == "box" else rng.standard_normal)((n, dim))
 
-    offsets, values = _draw(seed, R, sizes, vectors, "random_sets", dim)
+    offsets, values = _draw(seed, R, sizes, vectors)
     if region == "box":
         with np.errstate(over="ignore", invalid="ignore"):
             values = low + values * (high - low)
@@ -287,34 +275,22 @@ def _draw(
     R: int,
     lengths: tuple[int, int],
     draw_values: Callable[[Any, int], np.ndarray],
-    function: str,
-    dim: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the offsets and the values of R objects; an element has `dim` numbers."""
+    """Draw the offsets and the values of R objects."""
     sequence = one_sequence(seed)
     if sequence is not None:
         low, high = lengths
         parts = [draw_values(sequence, sequence.integers(low, high + 1)) for _ in range(R)]
         return offsets_of([len(part) for part in parts]), np.concatenate(parts)
     for_lengths, for_values = generator(seed).spawn(2)
-    offsets = draw_offsets(for_lengths, R, lengths, function, dim)
+    offsets = draw_offsets(for_lengths, R, lengths)
     return offsets, draw_values(for_values, offsets[-1])
 
 
-def draw_offsets(
-    rng: np.random.Generator,
-    R: int,
-    lengths: tuple[int, int],
-    function: str,
-    dim: int,
-    **sizes: Any,
-) -> np.ndarray:
-    """Draw lengths and return offsets, if there is memory for objects of these lengths."""
+def draw_offsets(rng: np.random.Generator, R: int, lengths: tuple[int, int]) -> np.ndarray:
+    """Draw lengths and return offsets."""
     low, high = lengths
-    require_memory(function, n=R, N=R * low * dim, **sizes)
-    offsets = offsets_of(rng.integers(low, high + 1, size=R))
-    require_memory(function, n=R, N=int(offsets[-1]) * dim, **sizes)
-    return offsets
+    return offsets_of(rng.integers(low, high + 1, size=R))
 
 
 def check_overflow(values: np.ndarray, message: str) -> None:

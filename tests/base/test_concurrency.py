@@ -341,25 +341,3 @@ def test_fork_after_a_parallel_region(parent, child):
     )
     assert done.returncode == 0, done.stderr
     assert re.search(r"^threads +1 \(a forked process\)$", done.stdout, re.M)
-
-
-NO_THREADS = """
-import os, resource
-import numpy as np
-import d2ke
-X = d2ke.pack(np.random.default_rng(0).random((200, 50, 2)))
-alone = d2ke.distance_matrix(X, distance="dtw", n_threads=1)
-if os.getuid() == 0:
-    os.setuid(65534)  # the limit is not for root
-resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
-assert (d2ke.distance_matrix(X, distance="dtw", n_threads=4) == alone).all()
-print("computed")
-"""
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits as Linux has them")
-def test_one_thread_where_no_others_can_be_started():
-    """libgomp would end the process."""
-    command = [sys.executable, "-c", NO_THREADS]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.stdout == "computed\n", done.stderr

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import d2ke
-from d2ke._base import limits, threads
+from d2ke._base import threads
 from d2ke._ext import isa as instruction_sets
 from d2ke._ext import omp
 
@@ -70,9 +70,9 @@ def test_thread_count():
 
 
 def test_container_quota_bounds_threads(monkeypatch):
-    monkeypatch.setattr(limits, "_cpu_quota", lambda: 1)
+    monkeypatch.setattr(threads, "_cpu_quota", lambda: 1)
     assert threads.thread_count(None) == 1
-    monkeypatch.setattr(limits, "_cpu_quota", lambda: 10**6)
+    monkeypatch.setattr(threads, "_cpu_quota", lambda: 10**6)
     assert threads.thread_count(None) <= os.cpu_count()
 
 

@@ -139,12 +139,6 @@ CASES = {
         "d2ke.distance_matrix(items, items, function, n_threads=1)",
     ),
 }
-DENSE = """
-rng = np.random.default_rng(0)
-D = rng.random(({n}, {n}))
-D += D.T
-np.fill_diagonal(D, 0)
-"""
 MODEL = """
 rng = np.random.default_rng(0)
 words = ["".join(one) for one in rng.choice(list("ACGT"), (4000, 60))]
@@ -163,11 +157,6 @@ CASES |= {
         "H, f = A @ A.T, np.random.default_rng(1).normal(size=1500)",
         "d2ke.simplex_qp(H, f, tol=1e-300, max_steps=10**12)",
     ),
-    "eigenvectors": (DENSE.format(n=3000), "d2ke.gdk_led(D, 1500)"),
-    "Similarity Machine": (
-        DENSE.format(n=3000) + "y = rng.integers(0, 2, 3000)",
-        "d2ke.similarity_machine_fit(D, y)",
-    ),
     "LIBLINEAR": (
         SOLVED + "many = rng.integers(0, 500, 4000)",
         'd2ke.train(many, Z, "-s 0 -c 100", n_threads=2)',
@@ -179,30 +168,13 @@ CASES |= {
         "while True: d2ke.kernel_features(sets, sigma=1.0, n_features=40_000)",
     ),
     "training": (MODEL, "while True: d2ke.d2ke_train(y, words, R=300)"),
-    "training, decomposition": (
-        "from d2ke.model_selection.leave_one_out import RidgePath\n"
-        "Z = np.random.default_rng(0).standard_normal((2000, 2200))",
-        "while True: RidgePath.of(Z, np.ones((2000, 3)), 2)",
-    ),
     "predicting": (MODEL, "while True: d2ke.d2ke_predict(None, words, model)"),
     "features of a model": (MODEL, "while True: d2ke.d2ke_transform(words, model)"),
-    "many clusters": (
-        "from d2ke.discriminative.similarity_graph import DenseGraph\n"
-        + DENSE.format(n=3000)
-        + "graph = DenseGraph(D)",
-        "graph.eigenvectors(300)",
-    ),
     "clusters of features": (
         "from d2ke.discriminative.similarity_graph import FeatureKernel\n"
         "Z = np.random.default_rng(0).random((12_000, 300))\n"
         "graph = FeatureKernel(Z).graph(np.full(12_000, 1 / 12_000), 6_000)",
         "while True: graph.eigenvectors(40)",
-    ),
-    "squared loss": (
-        "from d2ke.model_selection.squared_loss import cross_validate\n"
-        "Z = np.random.default_rng(0).standard_normal((1800, 1700))\n"
-        "y = folds = np.arange(1800) % 7",
-        "while True: cross_validate(Z, y, [1.0, 10.0], folds)",
     ),
     "many strings": ("items = ['abc', 'defg'] * 10_000_000", "while True: d2ke.pack(items)"),
     "Gaussian kernel": (
@@ -214,7 +186,7 @@ TIMES = {"training": 3, "one long pair among short ones": 4}
 # A kind of computation each; the others are interrupted elsewhere in the same code.
 QUICK = (
     *("many short pairs", "one long pair", "long strings", "transportation", "coreset, herding"),
-    *("search with a folder, products", "Python callable", "eigenvectors", "LIBLINEAR, random"),
+    *("search with a folder, products", "Python callable", "LIBLINEAR, random"),
     *("training", "predicting"),
 )
 

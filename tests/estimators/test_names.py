@@ -15,9 +15,9 @@ PARAMETERS = {
     "variant='hard' lam=None smoothing=None max_iter=10 n_threads=None progress=False "
     "random_state=None",
     "D2KEClassifier": "R=None distance=None distance_params=None blocks=None "
-    "unseen_letters='allow' max_memory=None n_threads=None progress=False random_state=None",
+    "unseen_letters='allow' n_threads=None progress=False random_state=None",
     "D2KERegressor": "R=None distance=None distance_params=None blocks=None "
-    "unseen_letters='allow' max_memory=None n_threads=None progress=False random_state=None",
+    "unseen_letters='allow' n_threads=None progress=False random_state=None",
     "D2KETransformer": "R=None distance=None distance_params=None blocks=None n_threads=None "
     "progress=False random_state=None",
     "DistanceKNeighborsClassifier": "n_neighbors=1 distance=None distance_params=None "

@@ -10,12 +10,12 @@ from experiment_cases import SMALL, signs, subset
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2ke._base.peak import peak_memory
 from d2ke.cli.main import main
 from d2ke.experiments import report, scaling_report
 from d2ke.experiments import scaling as module
 from d2ke.experiments.methods import METHODS, Outcome, evaluate
 from d2ke.experiments.paper import METHOD_NAMES
+from d2ke.experiments.peak import peak_memory
 from d2ke.experiments.scaling import Scale, scaling, stretched
 from d2ke.experiments.scaling_curves import crossing, predicted, slopes, summary
 from d2ke.experiments.session import Session

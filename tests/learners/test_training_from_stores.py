@@ -2,9 +2,6 @@
 """Learners trained on a feature store: the models of the array, within the limit of memory."""
 
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -131,50 +128,3 @@ def test_stores_that_cannot_be_trained_on(file):
         d2ke.train([0, 1] * 150, file, solver="block")
     with pytest.raises(FileNotFoundError):
         d2ke.train([0, 1], file.parent / "none.h5")
-
-
-def test_training_that_cannot_fit_is_refused_first(trained):
-    y, Z, path = trained
-    for source in (Z, path):
-        with pytest.raises(ValueError, match=r"max_memory is 900000 bytes, but LIBLINEAR's copy"):
-            d2ke.train(y, source, max_memory=900_000)
-        with pytest.raises(ValueError, match=r"but 3 problems of 1500 rows and 41 weights take"):
-            d2ke.train(y, source, solver="block", max_memory=900_000)
-        wanted = d2ke.train(y, Z, "-s 2", solver="block")
-        model = d2ke.train(y, source, "-s 2", solver="block", max_memory="100MB")
-        same_model(model, wanted)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("solver", ["block", "liblinear"])
-def test_training_stays_within_the_limit(file, solver):
-    script = (
-        "import sys, re, numpy as np, d2ke\n"
-        "from benchmarks.measure import resident_peak\n"
-        "rng = np.random.default_rng(0)\n"
-        "Z = rng.standard_normal((40000, 300))\n"
-        "y = Z[:, :4].argmax(axis=1)\n"
-        "path, solver = sys.argv[1:]\n"
-        "d2ke.io.save_features(path, Z)\n"
-        "how = {'solver': solver, 'n_threads': 2}\n"
-        "d2ke.train(y[:500], Z[:500], '-s 2', **how)\n"
-        "del Z\n"
-        "try:\n"
-        "    d2ke.train(y, path, '-s 2', **how, max_memory=1)\n"
-        "except ValueError as error:\n"
-        "    needed = int(str(error).split()[-1])\n"
-        "def call():\n"
-        "    d2ke.train(y, path, '-s 2', **how, max_memory=needed)\n"
-        "    return np.zeros(1)\n"
-        "print(resident_peak(call)['peak'] * 2**20, needed)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(file), solver],
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    peak, needed = map(float, done.stdout.split())
-    assert peak < needed, (peak, needed)

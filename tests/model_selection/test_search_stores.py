@@ -15,11 +15,11 @@ from hypothesis.extra.numpy import arrays
 from reference import examples
 
 import d2ke
-from d2ke._base import limits, memory
+from d2ke._base import memory
 from d2ke.embedding.scaling import SCALINGS, Scaling
 from d2ke.io.store.rows import RowSource
 from d2ke.learners.losses import LOSSES
-from d2ke.model_selection import call, candidates, cost, omegas, squared_hinge
+from d2ke.model_selection import candidates, omegas, squared_hinge
 from d2ke.model_selection.fold_sums import FeatureView, cross_validate_by_products
 from d2ke.model_selection.folder import store_names
 from d2ke.model_selection.folds import SearchProblem, stratified_folds, with_bias
@@ -55,8 +55,7 @@ RSM = {"distance": "levenshtein", "grid": {"R": [9], "scaling": SCALINGS}, "n_fo
 def by(way, monkeypatch):
     """Have the squared loss compared this way, if any."""
     if way is not None:
-        for module in (candidates, cost):
-            monkeypatch.setattr(module, "fewer_operations", lambda *_: way == "products")
+        monkeypatch.setattr(candidates, "fewer_operations", lambda *_: way == "products")
 
 
 def open_files():
@@ -301,16 +300,13 @@ def test_distances_in_a_file(method, square):
     known = search(None, y, method, within=D, **how)
     before = open_files()
     assert search(None, y, method, within=path, **how) == known
-    assert search(None, y, method, within=str(path), max_memory="1GB", **how) == known
+    assert search(None, y, method, within=str(path), **how) == known
     with d2ke.io.open_features(path) as store:
         assert search(None, y, method, within=store, **how) == known
         store.verify()  # it is still open
     assert open_files() == before
     with pytest.raises(ValueError, match=r"within must hold .* 69 .*shape is \(70, 70\)"):
         search(None, y[:69], method, within=path, **how)
-    for source in (path, D):
-        with pytest.raises(ValueError, match=r"max_memory is 5000 bytes, but method '.* take"):
-            search(None, y, method, within=source, max_memory=5000, **how)
     D[3, 5] = -1
     d2ke.io.save_features(path, D)
     with pytest.raises(ValueError, match=r"within has -1.0 at position \(3, 5\).* >= 0"):
@@ -319,13 +315,10 @@ def test_distances_in_a_file(method, square):
 
 def test_distances_that_the_machine_has_no_room_for(square, monkeypatch):
     path, D, y = square
-    enough = memory.bytes_needed("search", '"knn"', n=70, D=0, W=0) + memory.SPARE
-    monkeypatch.setattr(memory, "_SMALL", 0)
-    monkeypatch.setattr(limits, "available_memory", lambda: enough)
-    found = search(None, y, "knn", within=path, distance="levenshtein")
-    assert found == search(None, y, "knn", within=D, distance="levenshtein")
-    monkeypatch.setattr(limits, "available_memory", lambda: 10_000)
-    with pytest.raises(MemoryError, match=r"gdk_led.* n = 70.* 10 kB are available"):
+    known = search(None, y, "knn", within=D, distance="levenshtein")
+    monkeypatch.setattr(memory, "memory_limit", lambda: 10_000)
+    assert search(None, y, "knn", within=path, distance="levenshtein") == known
+    with pytest.raises(MemoryError, match=r"'gdk_led' with 70 objects .* are 10 kB in all"):
         search(None, y, "gdk_led", within=path, distance="levenshtein")
 
 
@@ -495,97 +488,3 @@ def test_killed_at_any_moment(tmp_path):
 
 
 # ---------------------------------------------------------------- memory
-
-
-def test_what_cannot_fit_is_refused_before_the_start(tmp_path, monkeypatch):
-    X, y = words(60)
-    monkeypatch.setattr(omegas, "fill", None)
-    monkeypatch.setattr(call, "distance_matrix", None)
-    for folder in (None, tmp_path / "new"):
-        with pytest.raises(ValueError, match=r"max_memory is 20000 bytes, but .* take about \d+"):
-            search(X, y, folder=folder, max_memory=20_000, **HOW)
-    assert not (tmp_path / "new").exists()
-    for method in ("knn", "dsk_rbf", "dsk_nd", "gdk_led"):
-        with pytest.raises(ValueError, match=r"max_memory is 20000 bytes, but .* take about \d+"):
-            search(X, y, method, distance="levenshtein", max_memory=20_000)
-
-
-def test_the_other_algorithm_is_used_where_memory_lacks(tmp_path, monkeypatch):
-    ways = []
-    plain = candidates.cross_validate_by_products
-    monkeypatch.setattr(
-        candidates,
-        "cross_validate_by_products",
-        lambda *a, **o: ways.append("products") or plain(*a, **o),
-    )
-    by("hat", monkeypatch)
-    X, y = words(300)
-    known = search(X, y, **HOW)
-    assert not ways
-    needed = cost.SearchCost.needed
-    monkeypatch.setattr(
-        cost.SearchCost,
-        "needed",
-        lambda self, case, *sizes, **changes: (
-            10**12 if case == cost.HAT else needed(self, case, *sizes, **changes)
-        ),
-    )
-    assert search(X, y, folder=tmp_path, max_memory="200MB", **HOW) == known
-    assert ways
-
-
-MEMORY = """
-import sys, numpy as np, d2ke
-from functools import partial
-from benchmarks.measure import resident_peak
-rng = np.random.default_rng(0)
-folder, method = sys.argv[1:]
-n = 20000 if method == "squared_hinge" else 60000
-how = {"n_threads": 2, "n_folds": 5}
-if method == "knn":
-    n = 4000
-    points = rng.random((n, 2))
-    d2ke.io.save_features(folder + "/square.h5",
-                          np.linalg.norm(points[:, None] - points, axis=2))
-    y = (points[:, 0] > 0.5).astype(int)
-    how |= {"within": folder + "/square.h5", "distance": "hausdorff"}
-    X = small = None
-else:
-    letters = rng.integers(0, 4, (n, 8), dtype="u1")
-    y = (letters[:, 0] + rng.integers(0, 2, n)).astype(int)
-    X = d2ke.pack([bytes(one) for one in letters])
-    how |= {
-        "distance": "levenshtein",
-        "sampler": partial(d2ke.random_strings, alphabet=bytes(range(4)), length=(2, 6)),
-        "grid": {"R": [200], "gamma_scale": [1.0], "C": [1.0], "loss": [method]},
-    }
-    d2ke.search(X[:500], y[:500], folder=folder + "/small", **how)
-    how["folder"] = folder + "/large"
-try:
-    d2ke.search(X, y, "knn" if method == "knn" else "d2ke", **how, max_memory=1)
-except ValueError as error:
-    needed = int(str(error).split()[-1])
-def call():
-    d2ke.search(X, y, "knn" if method == "knn" else "d2ke", **how, max_memory=needed)
-    return np.zeros(1)
-print(resident_peak(call)["peak"] * 2**20 + (0 if X is None else X.nbytes), needed)
-"""
-
-
-@pytest.mark.parametrize(
-    "case",
-    ["squared", *(pytest.param(c, marks=pytest.mark.slow) for c in ("squared_hinge", "knn"))],
-)
-def test_memory_stays_within_the_limit(case, tmp_path):
-    """As the system counts it, in a process of its own, with the least that is accepted."""
-    done = subprocess.run(
-        [sys.executable, "-c", MEMORY, str(tmp_path), case],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    peak, needed = map(float, done.stdout.split())
-    assert peak < needed, (peak, needed)
-    print(peak, needed)

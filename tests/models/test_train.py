@@ -67,13 +67,12 @@ def test_predictions(case):
     assert np.isnan(nothing)
 
 
-def test_blocks_of_rows_and_threads_change_nothing_but_rounding(case):
+def test_blocks_of_rows_and_threads_change_nothing_but_rounding(case, monkeypatch):
     model, _, _, _, X_test, _ = case
     whole = d2ke.d2ke_predict(None, X_test, model)[2]
-    few = d2ke.d2ke_predict(None, X_test, model, max_memory="1MB", n_threads=1)[2]
+    monkeypatch.setattr("d2ke.models.model._BLOCK", 1)
+    few = d2ke.d2ke_predict(None, X_test, model, n_threads=1)[2]
     np.testing.assert_allclose(few, whole, rtol=1e-4, atol=1e-5)
-    with pytest.raises(ValueError, match="max_memory is 1000 bytes"):
-        d2ke.d2ke_predict(None, X_test, model, max_memory=1000)
 
 
 def test_transform_is_what_the_linear_model_sees(case):
@@ -291,7 +290,6 @@ WRONG = {
                          "distance must be one of"),
     "parameter": (lambda y, X, m: d2ke.d2ke_train(y, X, window=3), TypeError, "window"),
     "R": (lambda y, X, m: d2ke.d2ke_train(y, X, R=0), ValueError, "R must be"),
-    "memory": (lambda y, X, m: d2ke.d2ke_train(y, X, max_memory=1000), ValueError, "max_memory"),
     "X empty": (lambda y, X, m: d2ke.d2ke_train([], []), (ValueError, TypeError), "empty"),
     "an empty series": (lambda y, X, m: d2ke.d2ke_train([0, 1], [[1.0], []]), ValueError,
                         r"X\[1\] is empty"),

@@ -65,7 +65,7 @@ def matrices(X, Y, distance, **parameters):
     return [
         *(d2ke.distance_matrix(X, Y, distance, n_threads=n, **parameters) for n in (1, 2)),
         d2ke.distance_matrix(X, Y, distance, dtype=np.float32, **parameters),
-        d2ke.distance_matrix(X, Y, distance, max_memory="1GB", **parameters),
+        d2ke.distance_matrix(X, Y, distance, **parameters),
         out,
     ]
 

@@ -44,7 +44,6 @@ import numpy as np
 
 from d2ke._base.checks import choice, file_path, flag
 from d2ke._base.files import atomic_write, open_file
-from d2ke._base.memory import needs
 from d2ke.io.mat import v4, v5, v73
 from d2ke.io.mat.errors import Damaged, MatFileError, Unreadable
 from d2ke.io.mat.mcos import Subsystem
@@ -54,10 +53,6 @@ from d2ke.objects.packing import pack, pack_items
 from d2ke.objects.readings import Layout
 
 VERSIONS = ("5", "7.3")
-
-
-needs("load_mat, load_objects, save_mat", "3 F")
-needs("whos_mat", "MiB")
 
 
 def load_mat(

@@ -16,7 +16,7 @@ from d2ke._base import arrays
 from d2ke._base.checks import choice, file_path
 from d2ke._base.files import atomic_write, reserve
 from d2ke._base.labels import label_array, same_length
-from d2ke._base.memory import needs, require_memory
+from d2ke._base.memory import check_fits
 from d2ke.io.store import layout
 from d2ke.io.store.layout import check_text, plain
 from d2ke.io.store.reader import open_features
@@ -62,9 +62,6 @@ class FeatureStore:
         lines.append(f"saved by d2ke {self.versions['d2ke']}")
         text = "\n".join(lines)
         return f"<{text}>"
-
-
-needs("save_features", "64 n")
 
 
 def save_features(
@@ -213,9 +210,6 @@ def _write(
     layout.seal_complete(fd, span)
 
 
-needs("load_features", "b n R + 64 n", "read a part, or use open_features")
-
-
 def load_features(
     file: str | os.PathLike[str], *, rows: slice | None = None, columns: slice | None = None
 ) -> FeatureStore:
@@ -282,8 +276,12 @@ def load_features(
     """
     with open_features(file) as store:
         rows, columns = store.ranges(rows, columns)
-        sizes = {"n": rows.stop - rows.start, "R": columns.stop - columns.start}
-        require_memory("load_features", b=store.dtype.itemsize, **sizes)
+        n, R = rows.stop - rows.start, columns.stop - columns.start
+        check_fits(
+            store.dtype.itemsize * n * R,
+            f"{n} x {R} features",
+            "read some rows or columns, or use open_features",
+        )
         return FeatureStore(
             store.read(rows, columns),
             store.labels(rows),

@@ -17,7 +17,6 @@ import numpy as np
 from d2ke._base.checks import file_path, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import open_file
-from d2ke._base.memory import needs
 from d2ke.io.store import layout
 from d2ke.io.store.blocks import Blocks
 from d2ke.io.store.hdf5 import get_objects, group_of, part_of
@@ -248,9 +247,6 @@ class _Unchecked:
         Z = np.empty((rows.stop - rows.start, self._blocks.shape[1]), self._blocks.dtype)
         self._blocks.read(self._fd, Z, rows.start)
         return Z
-
-
-needs("open_features", "MiB")
 
 
 def open_features(file: str | os.PathLike[str]) -> FeatureFile:

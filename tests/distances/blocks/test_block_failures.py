@@ -184,12 +184,6 @@ def test_memory_that_cannot_suffice_is_refused_first(file):
     embed(file, max_memory=needed)
 
 
-def test_memory_of_arrays(features):
-    with pytest.raises(ValueError, match=r"700 x 150 values of float64 .* give a path as out"):
-        d2ke.d2ke_embed(STRINGS, OMEGA, **HOW, max_memory=features.nbytes)
-    same(d2ke.d2ke_embed(STRINGS, OMEGA, **HOW, max_memory="1 MB"), features)
-
-
 @pytest.mark.parametrize(
     ("given", "meant"),
     [("512MiB", 2**29), ("1GB", 10**9), ("1.5 kb", 1500), ("2tib", 2**41), ("7B", 7), (8, 8)],
