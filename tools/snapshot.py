@@ -12,6 +12,9 @@ differ by the case's tolerance, relative to the largest of the array, while inte
 text must be equal. A public name that no case uses is an error. Only public names are used, so
 that modules may move. The package of the current folder is measured, see the line printed first.
 
+Warnings are recorded with the value. Of errors the type, the argument and the index are compared;
+a text that differs is printed as a note.
+
 Without D2KE_DATA the cases on files are left out, with a message. On the same machine a recording
 has the same bits again, which is said where it is not so; other machines, other versions of NumPy
 and other instruction sets round otherwise, and exact cases may differ too.
@@ -39,13 +42,23 @@ sys.path[:0] = [str(Path.cwd()), str(TOOLS)]
 sys.path.append(str(TOOLS.parent))
 
 from snapshot_cases import CASES, MODULES, Case, Watched  # noqa: E402
-from snapshot_cases._leaves import Leaf, compare_leaves, count_changed, leaves  # noqa: E402
+from snapshot_cases._leaves import (  # noqa: E402
+    Leaf,
+    changed_texts,
+    compare_leaves,
+    count_changed,
+    leaves,
+)
 
-for part in ("objects", "distances", "kernels", "learning", "discriminative", "files", "matlab"):
+PARTS = (
+    "objects", "distances", "kernels", "learning", "discriminative", "files", "matlab", "models",
+    "errors",
+)  # fmt: skip
+for part in PARTS:
     importlib.import_module(f"snapshot_cases.{part}")
 
 # Public names that need no case.
-EXEMPT = {"d2ke.__version__"}
+EXEMPT = {"d2ke.__version__", "d2ke.similarity_machine_bound"}
 
 
 def main() -> int:
@@ -140,8 +153,13 @@ def run(chosen: dict[str, Case], times: bool) -> tuple[Recording, list[str]]:
         Watched.used = set()
         begun = time.perf_counter()
         try:
-            with tempfile.TemporaryDirectory() as folder:
+            with (
+                tempfile.TemporaryDirectory() as folder,
+                warnings.catch_warnings(record=True) as told,
+            ):
+                warnings.simplefilter("always")
                 values = list(leaves(one.compute(Path(folder)), one.rtol is not None))
+            values += warning_leaves(told, folder)
         except Exception:
             failed.append(f"{name}: {traceback.format_exc().rstrip()}")
             continue
@@ -152,6 +170,15 @@ def run(chosen: dict[str, Case], times: bool) -> tuple[Recording, list[str]]:
         print(f"D2KE_DATA is not set; left out: {', '.join(skipped)}")
     print(f"{len(made.cases)} cases in {time.perf_counter() - started:.1f} s")
     return made, failed
+
+
+def warning_leaves(told: list[warnings.WarningMessage], folder: str) -> list[Leaf]:
+    """Return the different warnings of a case, in the order of their texts."""
+    texts = sorted({(one.category.__name__, str(one.message)) for one in told})
+    return [
+        Leaf(f"warnings[{i}]", kind, text.replace(folder, "FOLDER"))
+        for i, (kind, text) in enumerate(texts)
+    ]
 
 
 def unused(made: Recording, chosen: dict[str, Case]) -> list[str]:
@@ -189,6 +216,8 @@ def compare(recorded: Recording, chosen: dict[str, Case], options: argparse.Name
         problems += [
             f"{name}: {text}" for text in compare_leaves(before, record["leaves"], CASES[name].rtol)
         ]
+        for path, old, new in changed_texts(before, record["leaves"]):
+            print(f"text of {name} {path}:\n  - {old}\n  + {new}")
         count = count_changed(before, record["leaves"])
         if count:
             changed[name] = count

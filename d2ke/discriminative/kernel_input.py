@@ -199,7 +199,7 @@ def sparse_matrix(name: str, values: Any) -> csr_array:
         row = np.searchsorted(K.indptr, at, side="right") - 1
         arrays.refuse_entry(name, K.data[at], row, K.indices[at])
     if not K.has_canonical_format:
-        K = K.copy() if K is values else K
+        K = K.copy()  # its arrays may be the caller's
         K.sum_duplicates()
     gaps = abs(K - K.T).tocoo()
     largest = abs(K.data).max() if K.nnz else 0.0

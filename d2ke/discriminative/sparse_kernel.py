@@ -92,7 +92,7 @@ class SparseGraph:
         if self.constant > 0:
             return np.zeros(self.n, np.int64)
         links = self.S.data > UNLINKED * self.S.data.max()
-        linked = csr_array((links, self.S.indices, self.S.indptr), self.S.shape)
+        linked = csr_array((links, self.S.indices, self.S.indptr), self.S.shape, copy=True)
         linked.eliminate_zeros()
         return connected_components(linked, directed=False)[1].astype(np.int64)
 

@@ -13,7 +13,7 @@ from d2ke.discriminative import similarity_graph
 from d2ke.discriminative.automatic import balanced, left_out
 from d2ke.discriminative.neighbor_graph import AllPairs
 from d2ke.discriminative.similarity_graph import DenseKernel
-from d2ke.discriminative.sparse_kernel import SparseKernel
+from d2ke.discriminative.sparse_kernel import SparseGraph, SparseKernel
 
 
 def by_definition(D, k, h=None):
@@ -319,3 +319,18 @@ def test_bad_new_objects():
         d2ke.neighbor_similarities(X, n_neighbors=0)
     with pytest.raises(ValueError, match="only one object"):
         d2ke.neighbor_similarities(X[:1])
+
+
+def test_components_of_a_graph_with_weak_links_leave_its_weights():
+    S = csr_array(np.array([[1.0, 0.5, 1e-30], [0.5, 1.0, 0.0], [1e-30, 0.0, 1.0]]))
+    before = S.toarray()
+    assert SparseGraph(S).components().tolist() == [0, 0, 1]
+    S.check_format(full_check=True)
+    np.testing.assert_array_equal(S.toarray(), before)
+
+
+def test_a_sparse_kernel_with_entries_in_parts_is_not_changed():
+    K = csr_array((np.full(6, 0.5), [0, 0, 1, 1, 2, 2], [0, 2, 4, 6]), (3, 3))
+    d2ke.cdsk(K, 2)
+    assert K.nnz == 6
+    K.check_format(full_check=True)

@@ -44,7 +44,8 @@ class Watched:
             raise AttributeError(f"{self._name}.{one} is not public")
         Watched.used.add(f"{self._name}.{one}")
         value = getattr(module, one)
-        return Watched(f"{self._name}.{one}") if isinstance(value, ModuleType) else value
+        known = f"{self._name}.{one}" in MODULES
+        return Watched(f"{self._name}.{one}") if known else value
 
 
 d2ke, matlab_compat = Watched("d2ke"), Watched("matlab_compat")

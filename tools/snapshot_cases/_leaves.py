@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -12,6 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from snapshot_cases import PUBLIC_TYPES, Watched
+
+_ARGUMENT = re.compile(r"\w+(\[\d+\])?(?= )")
+_TEXT = ".text of the error"
 
 
 class Leaf(NamedTuple):
@@ -66,11 +70,28 @@ def leaves(value: Any, rounding: bool, path: str = "") -> Iterator[Leaf]:
         for i, one in enumerate(value):
             yield from leaves(one, rounding, f"{path}[{i}]")
     elif isinstance(value, BaseException):
-        yield Leaf(path, name, str(value))
+        yield from _error_leaves(value, path)
     else:
         yield Leaf(path, name, "")
         for one in _attributes(value):
             yield from leaves(getattr(value, one), rounding, f"{path}.{one}")
+
+
+def _error_leaves(error: BaseException, path: str) -> Iterator[Leaf]:
+    """Take apart an error: its type, the argument and the index that its text begins with."""
+    known = next(base for base in type(error).__mro__ if base.__module__ == "builtins")
+    text = str(error)
+    named = _ARGUMENT.match(text)
+    yield Leaf(path, known.__name__, "" if named is None else named[0])
+    yield Leaf(f"{path}{_TEXT}", "text", text)
+
+
+def changed_texts(before: list[Leaf], after: list[Leaf]) -> Iterator[tuple[str, str, str]]:
+    """Yield the place, the old and the new text of each error whose text differs."""
+    earlier = {leaf.path: leaf.text for leaf in before if leaf.path.endswith(_TEXT)}
+    for leaf in after:
+        if leaf.text != earlier.get(leaf.path, leaf.text):
+            yield leaf.path.removesuffix(_TEXT), earlier[leaf.path], leaf.text
 
 
 def _attributes(value: Any) -> list[str]:
@@ -116,6 +137,8 @@ def compare_leaves(before: list[Leaf], after: list[Leaf], rtol: float | None) ->
     earlier = {leaf.path: leaf for leaf in before}
     later = {leaf.path: leaf for leaf in after}
     for path in dict.fromkeys([*earlier, *later]):
+        if path.endswith(_TEXT):
+            continue
         where = path or "the value"
         if path not in later:
             found.append(f"{where} is no more")

@@ -42,7 +42,7 @@ def _outcome(function, *arguments, **given):
         for one in arguments:
             if isinstance(one, Path):
                 text = text.replace(str(one), one.name)
-        return [type(error).__name__, text]
+        return [next(t for t in type(error).__mro__ if t.__module__ == "builtins").__name__, text]
 
 
 def round_trip(version, compress, folder):
