@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.files import check_writable
+from d2ke._base.labels import confusion
 from d2ke.cli.matrix_files import HDF5, InputError
 from d2ke.cli.object_files import Job, reported_warnings
 from d2ke.cli.result_files import check_apart, check_result_file, input_errors, write_columns
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.experiments.session import Session
 from d2ke.io.columns import Columns
-from d2ke.learners.scores import confusion
 from d2ke.models.model import D2KEModel
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict

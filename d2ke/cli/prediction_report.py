@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from d2ke._base.files import write_file
+from d2ke._base.labels import confusion
 from d2ke.cli.model_pictures import values_picture
 from d2ke.cli.report_parts import confusion_section, label_text, measured, object_text
 from d2ke.experiments.document import Block, as_html, heading, image, paragraph, table
-from d2ke.learners.scores import confusion
 from d2ke.models.model import D2KEModel
 from d2ke.objects.container import Objects
 

@@ -26,7 +26,7 @@ from d2ke._base import labels
 from d2ke._base.checks import choice, integer
 from d2ke._base.errors import ArgumentError
 from d2ke._base.threads import thread_count
-from d2ke.learners import option_strings, scores, solver_calls, solver_nodes
+from d2ke.learners import option_strings, solver_calls, solver_nodes
 from d2ke.learners.linear_model import (
     CRAMMER_SINGER,
     REGRESSIONS,
@@ -181,7 +181,7 @@ def train(
         classes, values = labels.encode_classes("y", y)
     labels.same_length("y", values, "Z", features.shape[0])
     if classes is not None:
-        factors = scores.class_weights(classes, parsed.get("-w"), class_weight)
+        factors = labels.class_weights(classes, parsed.get("-w"), class_weight)
     if block:
         name = 'solver="block"'
         weights, stop = _solve_by_blocks(features, values, factors, parsed, n_threads)

@@ -23,7 +23,7 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base import labels as class_labels
 from d2ke._base.errors import ArgumentError
-from d2ke.learners import option_strings, scores, solver_calls, solver_nodes
+from d2ke.learners import option_strings, solver_calls, solver_nodes
 from d2ke.learners.option_strings import Option
 from d2ke.learners.svm_model import PRECOMPUTED, SVM_REGRESSIONS, Kernel, SVMModel
 
@@ -189,7 +189,7 @@ def prepared(
         classes, values, factors = None, class_labels.targets("y", y), np.empty(0)
     else:
         classes, values = class_labels.encode_classes("y", y)
-        factors = scores.class_weights(classes, parsed.get("-w"), class_weight)
+        factors = class_labels.class_weights(classes, parsed.get("-w"), class_weight)
     class_labels.same_length("y", values, "K", data.shape[0])
     gamma = parsed.get("-g", 1.0 / data.shape[1])
     kernel = Kernel(parsed["-t"], parsed.get("-d", 3), gamma, parsed.get("-r", 0.0))

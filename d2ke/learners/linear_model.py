@@ -16,7 +16,7 @@ from d2ke._base import arrays
 from d2ke._base import labels as class_labels
 from d2ke._base.checks import flag
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.learners import scores, solver_nodes
+from d2ke.learners import solver_nodes
 
 # LIBLINEAR's numbers of its solvers, option -s.
 SOLVERS = (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13)
@@ -178,11 +178,11 @@ def predict(
     n_rows, n_features = features.shape
     if n_features != model.n_features:
         raise ArgumentError("Z", f"has {n_features} features, but the model has {model.n_features}")
-    true = scores.truth(y, model.classes, "Z", n_rows)
+    true = class_labels.truth(y, model.classes, "Z", n_rows)
 
     decision = model.decide(features)
     labels = decision[:, 0].copy() if model.classes is None else model.classes[winners(decision)]
-    accuracy = scores.accuracy(true, labels, model.classes)
+    accuracy = class_labels.accuracy(true, labels, model.classes)
     return labels, accuracy, _probabilities(decision) if probability else decision
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from d2ke._base import labels
 from d2ke._base.errors import ArgumentError
-from d2ke.learners import liblinear, libsvm, option_strings, scores, solver_calls, solver_nodes
+from d2ke.learners import liblinear, libsvm, option_strings, solver_calls, solver_nodes
 from d2ke.learners.linear_model import REGRESSIONS
 from d2ke.learners.option_strings import Option
 
@@ -198,7 +198,7 @@ def _linear(y: Any, Z: Any, parsed: dict[str, Any], use: Callable[..., Any]) -> 
         values = labels.targets("y", y)
     else:
         classes, values = labels.encode_classes("y", y)
-        weights = scores.class_weights(classes, parsed.get("-w"), None)
+        weights = labels.class_weights(classes, parsed.get("-w"), None)
         # The library prints a warning of each class that a fold does not have.
         factors = {code: weight for code, weight in enumerate(weights) if weight != 1}
     labels.same_length("y", values, "Z", features.shape[0])

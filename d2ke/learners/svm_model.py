@@ -15,7 +15,7 @@ from scipy import sparse
 from d2ke._base import arrays
 from d2ke._base import labels as class_labels
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.learners import scores, solver_nodes
+from d2ke.learners import solver_nodes
 
 PRECOMPUTED = 4  # option -t
 SVM_REGRESSIONS = (3, 4)  # option -s
@@ -188,7 +188,7 @@ def svmpredict(
         raise ArgumentError(
             "K", f"has {n_columns} columns, but the model has {model.n_columns} {kind}"
         )
-    true = scores.truth(y, model.classes, "K", n_rows)
+    true = class_labels.truth(y, model.classes, "K", n_rows)
 
     values = data[:, model.support] if precomputed else _kernel(data, model.vectors, model.kernel)
     if model.classes is None:
@@ -197,7 +197,7 @@ def svmpredict(
     else:
         decision = _pairwise(values, model)
         labels = model.classes[_vote(decision, len(model.classes))]
-    return labels, scores.accuracy(true, labels, model.classes), decision
+    return labels, class_labels.accuracy(true, labels, model.classes), decision
 
 
 def _kernel(data: Any, vectors: Any, kernel: Kernel) -> np.ndarray:

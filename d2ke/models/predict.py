@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from d2ke._base.checks import byte_count, choice, flag, integer
 from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.labels import truth
 from d2ke._base.memory import check_fits
 from d2ke.distances.output import output_array
 from d2ke.io.store.reader import FeatureFile
-from d2ke.learners import scores
 from d2ke.learners.linear_model import winners
 from d2ke.models.model import D2KEModel
 from d2ke.models.rows import write_features
@@ -79,7 +79,7 @@ def d2ke_predict(
     """
     objects = _checked(X, model, unseen_letters, n_threads, progress)
     classes = model.linear.classes
-    true = scores.truth(y, classes, "X", len(objects))
+    true = truth(y, classes, "X", len(objects))
     decisions = np.empty((len(objects), len(model.linear.weights)))
     for rows, Z in model.feature_blocks(objects, n_threads, progress, client):
         decisions[rows] = model.linear.decide(Z)
