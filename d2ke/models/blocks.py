@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from d2ke._ext import pairwise
 from d2ke.distances.matrix import distance_matrix
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.registry import BY_NAME
-from d2ke.models.views import View, apply_views, fit_view
+from d2ke.models.views import FITTED, View, apply_views
 from d2ke.objects.container import Objects
 
 
@@ -96,7 +97,7 @@ class Block:
         """Draw the random objects; return the block without gammas, and X through the views."""
         views = []
         for view in self.views:
-            views.append(fit_view(view, X))
+            views.append(partial(view, **FITTED[view](X)) if view in FITTED else view)
             X = apply_views((views[-1],), X)
         omega, sources = self.sampler(self.R, X, seed=seed), None
         if isinstance(omega, tuple):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator
-from d2ke.objects.container import Objects, concatenate, from_owned, offsets_of, refuse_weights
+from d2ke.objects.container import Objects, from_owned, offsets_of, refuse_weights
 from d2ke.objects.fitted_objects import cut_segments
 
 # Ranges of lengths, as parts of the median length of the training objects.
@@ -84,11 +84,11 @@ def segments(
     refuse_weights(X, "X", "segments")
     if not X.lengths.any():
         return X[:0]
-    parts = []
-    for _, offsets, rng in _draw_lengths(R, X, lengths, seed, longest):
-        values = cut_segments(X, offsets, rng.random(len(offsets) - 1))
-        parts.append(from_owned(X.kind, values, offsets, X.alphabet, X.letters))
-    return concatenate(parts)
+    values, all_lengths = [], []
+    for _, drawn, rng in _draw_lengths(R, X, lengths, seed, longest):
+        values.append(cut_segments(X, offsets_of(drawn), rng.random(len(drawn))))
+        all_lengths.append(drawn)
+    return _joined(X, values, all_lengths)
 
 
 def noise(
@@ -127,12 +127,13 @@ def noise(
     1
     """
     spans = np.repeat(lengths, len(sigmas), axis=0)  # each range with each deviation
-    parts = []
-    for number, offsets, rng in _draw_lengths(R, X, spans, seed):
-        values = rng.standard_normal((offsets[-1], X.dim))
-        values *= sigmas[number % len(sigmas)]
-        parts.append(from_owned("vectors", values.astype(X.dtype, copy=False), offsets))
-    return concatenate(parts)
+    values, all_lengths = [], []
+    for number, drawn, rng in _draw_lengths(R, X, spans, seed):
+        part = rng.standard_normal((drawn.sum(), X.dim))
+        part *= sigmas[number % len(sigmas)]
+        values.append(part.astype(X.dtype, copy=False))
+        all_lengths.append(drawn)
+    return _joined(X, values, all_lengths)
 
 
 def resampled(
@@ -165,11 +166,11 @@ def resampled(
     """
     if not len(X.values):
         return X[:0]
-    parts = []
-    for _, offsets, rng in _draw_lengths(R, X, sizes, seed):
-        chosen = rng.integers(0, len(X.values), size=offsets[-1])
-        parts.append(from_owned("vectors", X.values[chosen], offsets))
-    return concatenate(parts)
+    values, all_lengths = [], []
+    for _, drawn, rng in _draw_lengths(R, X, sizes, seed):
+        values.append(X.values[rng.integers(0, len(X.values), size=drawn.sum())])
+        all_lengths.append(drawn)
+    return _joined(X, values, all_lengths)
 
 
 def shares(R: int, n: int) -> list[int]:
@@ -186,7 +187,7 @@ def _draw_lengths(
 ) -> Iterator[tuple[int, np.ndarray, np.random.Generator]]:
     """Draw lengths from ranges relative to the median length, each with an equal share of R.
 
-    Give the number of each range, the offsets of its objects, and a generator for their values.
+    Yield the number of each range, the lengths, and a generator for the values.
     """
     middle, limit = float(np.median(X.lengths)), int(X.lengths.max())
     if longest is not None:
@@ -199,5 +200,10 @@ def _draw_lengths(
         high = min(max(round(high * middle), 1), limit)
         low = min(max(round(low * middle), 1), high)
         for_lengths, for_values = seeds[number].spawn(2)
-        offsets = offsets_of(for_lengths.integers(low, high + 1, size=size))
-        yield number, offsets, for_values
+        yield number, for_lengths.integers(low, high + 1, size=size), for_values
+
+
+def _joined(X: Objects, values: list[np.ndarray], lengths: list[np.ndarray]) -> Objects:
+    """Return objects like those of X, without weights."""
+    offsets = offsets_of(np.concatenate(lengths))
+    return from_owned(X.kind, np.concatenate(values), offsets, X.alphabet, X.letters)

@@ -203,7 +203,7 @@ def d2ke_train(
 
 def _packed(X: Any, distances: list[Any]) -> Any:
     """Pack objects that the distances can compare; for Python functions anything is an object."""
-    if all(callable(distance) for distance in distances):
+    if all(map(callable, distances)):
         return X if isinstance(X, Objects) else list_of("X", X)
     objects = as_objects("X", X)
     if not len(objects):

@@ -289,15 +289,8 @@ def _vectors(name: str, X: Any) -> Objects:
 
 View = Callable[[Objects], Objects]
 VIEWS = {view.__name__: view for view in (difference, standardize, square_root, part, mark_ends)}
-# Views whose arguments come from the training objects where the user gives none.
-_FITTED = {standardize: _moments, mark_ends: _marks}
-
-
-def fit_view(view: View, objects: Objects) -> View:
-    """Return a view with the arguments that it takes from training objects."""
-    if view in _FITTED:
-        return partial(view, **_FITTED[view](objects))
-    return view
+# Functions of the training objects that give a view the arguments that the user leaves out.
+FITTED = {standardize: _moments, mark_ends: _marks}
 
 
 def apply_views(views: tuple[View, ...], objects: Any) -> Any:

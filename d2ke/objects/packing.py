@@ -19,7 +19,7 @@ from d2ke.objects.readings import Layout
 from d2ke.objects.string_packing import pack_strings, pack_texts
 from d2ke.objects.tokens import is_token_list
 from d2ke.objects.vector_packing import pack_vectors, with_weights
-from d2ke.objects.weighted_vectors import weights_of_items
+from d2ke.objects.weighted_vectors import WeightedVectors, weights_of_items
 
 _TEXTS = ({str}, {bytes})
 
@@ -172,7 +172,7 @@ def pack_items(
     plain = weights is lengths is None and not layout.channels_first
     if plain and types in _TEXTS and kind != "vectors":
         return pack_texts(items, types.pop().__name__)
-    if weights is None and not isinstance(items, Objects):
+    if weights is None and (WeightedVectors in types if types else not isinstance(items, Objects)):
         weights = weights_of_items(items, name)
     if weights is None:
         return _unweighted(items, layout, name, kind, lengths)
@@ -216,7 +216,8 @@ def _unweighted(items: Any, layout: Layout, name: str, kind: str | None, lengths
     items = _as_list(items, lengths, layout.channels_first, name)
     if kind is None:
         first = next((one for one in items if not isinstance(one, (list, tuple)) or one), items[0])
-        text = isinstance(items[0], (str, bytes)) or is_token_list(first)
+        text = isinstance(items[0], (str, bytes))
+        text = text or (not _is_padded(first) and is_token_list(first))
         kind = "strings" if text else "vectors"
     if kind == "vectors":
         return pack_vectors(items, layout, name, padded)
