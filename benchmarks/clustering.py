@@ -49,6 +49,7 @@ import d2ke
 from benchmarks import measure
 from d2ke._ext import isa
 from d2ke.discriminative.similarity_graph import DenseKernel
+from papers.datasets import load
 
 N_LABELS = (1, 3, 10)
 N_POINTS = 400
@@ -300,7 +301,7 @@ LARGE: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
 
 def _mnist_features(n: int) -> tuple[np.ndarray, np.ndarray]:
     """Return D2KE features of the first strings of MNIST, and their labels."""
-    dataset = d2ke.datasets.load("mnist-str8")
+    dataset = load("mnist-str8")
     X = dataset.objects[np.arange(n)]
     omega = d2ke.random_strings(N_FEATURES, dataset.alphabet, length=(10, 40), seed=0)
     D = d2ke.distance_matrix(X, omega, "levenshtein")
@@ -344,7 +345,7 @@ def _alphadigits(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _objects(name: str, most: int, classes: range | None = None) -> Callable[[], Set]:
     def get() -> Set:
-        data = d2ke.datasets.load(name)
+        data = load(name)
         y = np.unique(data.labels, return_inverse=True)[1]
         some = np.arange(len(y)) if classes is None else np.flatnonzero(np.isin(y, classes))
         some = some[_drawn(len(some), most)]

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 import d2ke
-from d2ke.experiments.peak import peak_memory
+from papers.peak import peak_memory
 
 ROUNDS = 2
 SERIES = 50  # numbers in each series; a tenth as many series as strings

@@ -20,6 +20,7 @@ import numpy as np
 
 import d2ke
 from benchmarks.measure import peak_kilobytes
+from papers.datasets import load
 
 PART = 2000  # objects whose distances are computed in full
 PEER_PART = 300  # the same for aeon
@@ -83,7 +84,7 @@ def documents(n: int) -> d2ke.Objects:
 def gestures(n: int) -> d2ke.Objects:
     """Draw curves like Gun_Point's: mixtures of two of one class, warped, with a little noise."""
     rng = np.random.default_rng(0)
-    data = d2ke.datasets.load("gun-point")
+    data = load("gun-point")
     curves, times = data.objects.values.reshape(len(data.objects), -1), np.arange(150)
     result = []
     for _ in range(n):
@@ -101,7 +102,7 @@ def recorded(name: str) -> Callable[[int], d2ke.Objects]:
     """Return a function that draws series of a data set, all at most, in a random order."""
 
     def draw(n: int) -> d2ke.Objects:
-        objects = d2ke.datasets.load(name).objects
+        objects = load(name).objects
         return objects[np.random.default_rng(0).permutation(len(objects))[:n]]
 
     return draw

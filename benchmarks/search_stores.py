@@ -22,6 +22,7 @@ from benchmarks.measure import in_child, peak_kilobytes, processor
 from benchmarks.streaming import make_strings
 from d2ke._base.threads import thread_count
 from d2ke._ext import isa
+from papers.datasets import load
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -61,7 +62,7 @@ def measured(
 ) -> dict[str, Any]:
     """Search, and return the seconds, the process's peak and the choice."""
     X = d2ke.Objects("strings", letters="str", **np.load(Path(folder, "X.npz")))
-    data = d2ke.datasets.load("mnist-str8")
+    data = load("mnist-str8")
     y, alphabet = np.resize(data.labels, len(X)), data.alphabet
     del data
     stores = {} if limit is None else {"folder": Path(folder, "search"), "max_memory": limit}

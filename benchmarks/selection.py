@@ -20,6 +20,7 @@ import numpy as np
 import d2ke
 from d2ke.embedding.scaling import Scaling
 from d2ke.model_selection.folds import stratified_folds, with_bias
+from papers.datasets import load
 
 SIZES = (64, 128, 256, 512, 1024)
 COSTS = (0.01, 0.1, 1.0, 10.0, 1e2, 1e3, 1e4)
@@ -72,7 +73,7 @@ def main() -> None:
 
 def compare(task: Task, N: int, seed: int, n_threads: int | None) -> dict[Any, float]:
     """Return test accuracies on one division, by (R, kind) and for the whole pool."""
-    dataset = d2ke.datasets.load(task.data)
+    dataset = load(task.data)
     rows, others = dataset.split(seed)
     train, test = dataset.objects[rows], dataset.objects[others]
     if dataset.domain == "series":

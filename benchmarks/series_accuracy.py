@@ -19,6 +19,7 @@ import numpy as np
 from aeon.classification.convolution_based import MiniRocketClassifier
 
 import d2ke
+from papers.datasets import load
 
 DATA = ("gun-point", "japanese-vowels", "basic-motions")
 Method = Callable[[np.ndarray, d2ke.Objects, d2ke.Objects, int], np.ndarray]
@@ -33,7 +34,7 @@ def main() -> None:
     print("| data | n | " + " | ".join(f"{name} | seconds" for name in METHODS) + " |")
     print("|---" * (2 + 2 * len(METHODS)) + "|")
     for name in arguments.data:
-        data = d2ke.datasets.load(name)
+        data = load(name)
         row = []
         for method in METHODS.values():
             accuracies, begin = [], time.process_time()

@@ -34,6 +34,7 @@ import numpy as np
 
 import d2ke
 from d2ke.model_selection.folds import stratified_folds
+from papers.datasets import load
 
 COSTS = tuple(10.0**k for k in range(-1, 4))
 GAMMAS = (0.3, 1.0, 3.0)  # in units of 1 / (median distance)^2
@@ -209,7 +210,7 @@ _flower_distances: list[np.ndarray] = []
 
 def auslan(seed: int, n_threads: int | None) -> tuple[np.ndarray, ...]:
     """Return DTW distances of the first signs, standardised by the training part."""
-    dataset = d2ke.datasets.load("auslan")
+    dataset = load("auslan")
     some = np.flatnonzero(np.isin(dataset.labels, dataset.classes[:N_SIGNS]))
     train, test = (
         some[part] for part in d2ke.datasets.train_test_split(some, fraction=PART, seed=seed)
@@ -222,7 +223,7 @@ def auslan(seed: int, n_threads: int | None) -> tuple[np.ndarray, ...]:
 
 def flower(seed: int, n_threads: int | None) -> tuple[np.ndarray, ...]:
     """Return modified Hausdorff distances of sets of SIFT descriptors."""
-    dataset = d2ke.datasets.load("flower")
+    dataset = load("flower")
     train, test = dataset.split(seed)
     if not _flower_distances:  # they do not change with the division, and take the longest
         _flower_distances.append(
@@ -238,7 +239,7 @@ def flower(seed: int, n_threads: int | None) -> tuple[np.ndarray, ...]:
 
 def splice(seed: int, n_threads: int | None) -> tuple[np.ndarray, ...]:
     """Return Levenshtein distances of random strings, one half for training."""
-    dataset = d2ke.datasets.load("splice")
+    dataset = load("splice")
     some = np.random.default_rng(seed).permutation(len(dataset.labels))[:N_STRINGS]
     train, test = np.split(some, 2)
     X, X_new = dataset.objects[train], dataset.objects[test]

@@ -21,6 +21,7 @@ import d2ke
 from benchmarks.measure import in_child, peak_kilobytes, processor
 from d2ke._base.threads import thread_count
 from d2ke._ext import isa
+from papers.datasets import load
 
 CHANGED = 0.05  # of the letters
 
@@ -68,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def make_strings(n: int, R: int, folder: str, length: tuple[int, int] = (10, 40)) -> None:
     """Write strings and random strings, packed."""
-    data = d2ke.datasets.load("mnist-str8")
+    data = load("mnist-str8")
     base, rng = data.objects, np.random.default_rng(0)
     parts = []
     for start in range(0, n, len(base)):

@@ -22,6 +22,7 @@ For comparison: k-means on Z, and the nearest labelled object by the plain dista
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,9 @@ from scipy.cluster.vq import kmeans2
 
 import d2ke
 from d2ke.cli.map_picture import Panel, coordinates, draw, matched
+
+sys.path.insert(0, str(Path(__file__).parent.parent))  # for papers, which is not installed
+from papers.datasets import load
 
 GAMMA_SCALE = 5.0
 LABELED = 5  # of each class
@@ -45,7 +49,7 @@ def main(
     results = {}
     print(f"{'data':14} {'method':42} {'accuracy %':>14} {'NMI':>14}")
     for name in names:
-        data = d2ke.datasets.load(name)
+        data = load(name)
         some = np.random.default_rng(0).permutation(len(data.objects))[:n]
         X = data.objects[some]
         classes, y = np.unique(data.labels[some], return_inverse=True)

@@ -201,12 +201,11 @@ NAMES = {
     "d2ke.datasets": """
     Dataset(name, objects, labels, source)
     REGISTRY
-    Source(name, loader, domain, distance, rounding, title, page, files=(),
-        alternatives=<factory>, alphabet=None, counts=<factory>, options=<factory>,
-        n_train=None, package=None, remark=None)
+    Source(name, loader, domain, distance, rounding, title, page, alphabet=None,
+        options=<factory>, n_train=None)
     boundary_code(image, directions=8)
     chain_code(image, directions=8)
-    load(name, data_dir=None, **options)
+    load(name, **options)
     read_ts(path)
     standardize(train, *others)
     train_test_split(n_or_labels, *, fraction=0.7, rounding='floor', seed)

@@ -28,7 +28,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "io")]
 from test_full_disk import WRITERS  # noqa: E402
 
 import d2ke  # noqa: E402
-from d2ke.experiments.cells import Cells  # noqa: E402
+from papers.cells import Cells  # noqa: E402
 
 SECONDS = 60.0  # after which a case counts as one that hangs
 DISK = 2 * 2**20

@@ -28,7 +28,7 @@ ORDER = (
     ("embedding",),
     ("model_selection", "discriminative", "neighbors"),
     ("models",),
-    ("estimators", "experiments"),
+    ("estimators",),
     ("cli",),
     ("__init__", "__main__"),
 )

@@ -16,11 +16,11 @@ from d2ke._base.files import check_writable
 from d2ke.cli.map_picture import Panel, check_picture_file, coordinates, draw, matched
 from d2ke.cli.matrix_files import InputError
 from d2ke.cli.result_files import check_apart, check_result_file, input_errors, write_columns
+from d2ke.cli.session import SILENT, Session
 from d2ke.cli.similarities import Input, Similarities, read_similarities
 from d2ke.discriminative.cdsk import Clustering, cdsk
 from d2ke.discriminative.lpdsk import Propagation, lpdsk
 from d2ke.discriminative.metrics import clustering_accuracy, normalized_mutual_information
-from d2ke.experiments.session import SILENT, Session
 
 _LABELED = 3
 _SHOWN = 12  # sizes in one line

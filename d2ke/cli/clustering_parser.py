@@ -7,10 +7,10 @@ import argparse
 from dataclasses import fields
 from typing import Any
 
-from d2ke.cli.options import add_data, add_seed, number, positive, session_of
+from d2ke.cli.options import add_seed, number, positive, session_of
 
 _INPUT = """\
-INPUT is a data set of d2ke.datasets (auslan, splice, flower, digits, ...), or a file:
+INPUT is a data set of d2ke.datasets (splice, japanese-vowels, digits, ...), or a file:
 
   .mat, .h5, .hdf5        a matrix, --variable NAME where there are several
   .csv, .tsv, .txt        a table of numbers; a first line without any number is a header
@@ -131,7 +131,6 @@ def _command(
         metavar="FILE",
         help="write the features of a data set here (.h5), an INPUT for other runs",
     )
-    add_data(parser)
     return parser
 
 

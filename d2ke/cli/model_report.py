@@ -7,11 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from d2ke._base.files import write_file
 from d2ke.cli.model_pictures import accuracy_by_R, curve_picture, map_picture
-from d2ke.cli.report_parts import confusion_section, label_text, measured, object_text
-from d2ke.experiments.document import Block, as_html, heading, image, paragraph, table
-from d2ke.experiments.session import Session
+from d2ke.cli.report import (
+    Section,
+    confusion_section,
+    label_text,
+    measured,
+    object_text,
+    write_page,
+)
+from d2ke.cli.session import Session
 from d2ke.models.blocks import hide_self
 from d2ke.models.explain import d2ke_explain
 from d2ke.models.model import D2KEModel
@@ -34,44 +39,42 @@ def write_report(
     hide_self(Z, model.blocks)
     of_classes = model.classes is not None
     measure = "accuracy" if of_classes else "100 R^2"
-    blocks = [
-        heading(1, f"D2KE of {title}"),
-        paragraph(
-            f"{len(objects)} training objects, {model.R} random objects, C = {model.C:.3g}. "
-            f"**Cross-validated {measure}: {measured(model)}**"
-            + (f"; the largest class has {model.largest_class:.1f} %." if of_classes else ".")
-        ),
-        paragraph(
-            "Each training object in turn is left out of the linear model. C was chosen by the "
-            "same numbers, so they are a little too good; new objects tell."
-        ),
-        table(
-            ["block", "random objects", "distance"],
-            [[block.name, str(block.R), str(block.distance)] for block in model.blocks],
-        ),
-        heading(2, "Map of the objects"),
-        paragraph("The first two principal components of the features, coloured by label."),
-        image("map.png", "map of the training objects", map_picture(Z, labels)),
-    ]  # fmt: skip
-    if model.confusion is not None:
-        blocks += confusion_section(model.classes, model.confusion, "; cross-validated")
+    floor = f"; the largest class has {model.largest_class:.1f} %." if of_classes else "."
+    summary = (
+        f"{len(objects)} training objects, {model.R} random objects, C = {model.C:.3g}. ",
+        f"Cross-validated {measure}: {measured(model)}",
+        floor,
+    )
     points = session.long("accuracy by R", accuracy_by_R, Z, labels, model, session.n_threads)
-    blocks += [
-        heading(2, "Accuracy against R" if of_classes else "R^2 against R"),
-        paragraph("With the first random objects of each block only, and the same C."),
-        image("R.png", f"{measure} against R", curve_picture(points, model.largest_class)),
-        heading(2, "What speaks for a prediction"),
-        paragraph(
-            "For some training objects, the random objects that add most to the decision value, "
-            "with their distances, and the training objects that they are or are part of."
+    sections = [
+        Section(
+            text="Each training object in turn is left out of the linear model. C was chosen by "
+            "the same numbers, so they are a little too good; new objects tell.",
+            columns=["block", "random objects", "distance"],
+            rows=[[block.name, str(block.R), str(block.distance)] for block in model.blocks],
+        ),
+        Section(
+            "Map of the objects",
+            "The first two principal components of the features, coloured by label.",
+            "map of the training objects",
+            map_picture(Z, labels),
+        ),
+        Section(
+            "Accuracy against R" if of_classes else "R^2 against R",
+            "With the first random objects of each block only, and the same C.",
+            f"{measure} against R",
+            curve_picture(points, model.largest_class),
         ),
         _explanations(model, objects, labels),
     ]
-    write_file(file, as_html(f"D2KE of {title}", blocks).encode())
+    if model.confusion is not None:
+        confused = confusion_section(model.classes, model.confusion, "; cross-validated")
+        sections.insert(2, confused)
+    write_page(file, f"D2KE of {title}", summary, sections)
 
 
-def _explanations(model: D2KEModel, objects: Objects, labels: np.ndarray) -> Block:
-    """Return a table for the first object of some classes."""
+def _explanations(model: D2KEModel, objects: Objects, labels: np.ndarray) -> Section:
+    """Explain the predictions of the first object of some classes."""
     first = np.unique(labels, return_index=True)[1]
     some = first[np.unique(np.linspace(0, len(first) - 1, _MOST_EXPLAINED).astype(int))]
     rows = []
@@ -89,6 +92,11 @@ def _explanations(model: D2KEModel, objects: Objects, labels: np.ndarray) -> Blo
                 f"{omega['distance']:.4g}",
                 f"{omega['share']:+.4f}",
             ])  # fmt: skip
-    header = ["object", "true", "predicted", "random object", "taken from (label)",
-              "distance", "adds"]  # fmt: skip
-    return table(header, rows)
+    return Section(
+        "What speaks for a prediction",
+        "For some training objects, the random objects that add most to the decision value, with "
+        "their distances, and the training objects that they are or are part of.",
+        columns=["object", "true", "predicted", "random object", "taken from (label)",
+                 "distance", "adds"],
+        rows=rows,
+    )  # fmt: skip

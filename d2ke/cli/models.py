@@ -17,8 +17,8 @@ from d2ke._base.labels import confusion
 from d2ke.cli.matrix_files import HDF5, InputError
 from d2ke.cli.object_files import Job, reported_warnings
 from d2ke.cli.result_files import check_apart, check_result_file, input_errors, write_columns
+from d2ke.cli.session import Session
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
-from d2ke.experiments.session import Session
 from d2ke.io.columns import Columns
 from d2ke.models.model import D2KEModel
 from d2ke.models.persistence import load_model, save_model
@@ -220,7 +220,7 @@ def embed(
 def _check_places(out: str | os.PathLike[str], report: str | os.PathLike[str] | None) -> None:
     """Refuse, before the work, files that cannot be written."""
     if report is not None:
-        from d2ke.cli.report_parts import check_report_file
+        from d2ke.cli.report import check_report_file
 
         check_report_file(Path(report))
     for file in (out, report):

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from d2ke.cli.result_files import in_options
-from d2ke.experiments.session import SILENT, Session
+from d2ke.cli.session import SILENT, Session
 from d2ke.io.columns import NOTHING, Columns, FileObjects
 from d2ke.io.labelled import read_file
 

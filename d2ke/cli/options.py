@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from d2ke._base.checks import byte_count, positive_number
+from d2ke.cli.session import Session
 
 FILES = """\
 FILE holds objects and, for most uses, their labels:
@@ -88,13 +89,6 @@ def threads_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def add_data(parser: argparse.ArgumentParser) -> None:
-    """Add the data folder."""
-    parser.add_argument(
-        "--data", metavar="DIR", help="folder of the data files (default: $D2KE_DATA)"
-    )
-
-
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add the random seed."""
     parser.add_argument("--seed", type=seed, default=0, metavar="S", help="random seed (default 0)")
@@ -145,13 +139,9 @@ def add_distance(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def session_of(options: argparse.Namespace) -> Any:
+def session_of(options: argparse.Namespace) -> Session:
     """Return the `Session` of a command: it shows progress, and prints what it reports."""
-    from d2ke.experiments.session import Session
-
-    return Session(
-        getattr(options, "data", None), n_threads=options.threads, progress=True, report=_print
-    )
+    return Session(n_threads=options.threads, progress=True, report=_print)
 
 
 def job_of(options: argparse.Namespace) -> Any:

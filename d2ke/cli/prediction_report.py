@@ -7,11 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from d2ke._base.files import write_file
 from d2ke._base.labels import confusion
 from d2ke.cli.model_pictures import values_picture
-from d2ke.cli.report_parts import confusion_section, label_text, measured, object_text
-from d2ke.experiments.document import Block, as_html, heading, image, paragraph, table
+from d2ke.cli.report import (
+    Section,
+    confusion_section,
+    label_text,
+    measured,
+    object_text,
+    write_page,
+)
 from d2ke.models.model import D2KEModel
 from d2ke.objects.container import Objects
 
@@ -38,30 +43,25 @@ def write_prediction_report(
         share = accuracy / 100
         spread = f" ± {100 * np.sqrt(share * (1 - share) / len(true)):.1f}"
     measure = "100 R^2" if model.classes is None else "Accuracy"
-    blocks = [
-        heading(1, f"Predictions for {title}"),
-        paragraph(
-            f"{len(objects)} objects. **{measure}: {accuracy:.1f}{spread} %**; {measured(model)} "
-            "in cross-validation on the training objects."
-        ),
-        *sections,
-    ]
-    write_file(file, as_html(f"Predictions for {title}", blocks).encode())
+    result = f"{measure}: {accuracy:.1f}{spread} %"
+    after = f"; {measured(model)} in cross-validation on the training objects."
+    summary = f"{len(objects)} objects. ", result, after
+    write_page(file, f"Predictions for {title}", summary, sections)
 
 
-def _values(objects: Objects, true: np.ndarray, predicted: np.ndarray) -> list[Block]:
+def _values(objects: Objects, true: np.ndarray, predicted: np.ndarray) -> list[Section]:
     """Return the sections of a regression."""
+    pictures = "predicted against true", values_picture(true, predicted)
+    errors = np.abs(predicted - true)
     return [
-        heading(2, "True and predicted values"),
-        image("values.png", "predicted against true", values_picture(true, predicted)),
-        heading(2, "Largest errors"),
-        _largest("error", np.abs(predicted - true), objects, true, predicted),
+        Section("True and predicted values", "", *pictures),
+        _largest("Largest errors", "", "error", errors, objects, true, predicted),
     ]
 
 
 def _classes(
     objects: Objects, true: np.ndarray, predicted: np.ndarray, decisions: np.ndarray
-) -> list[Block]:
+) -> list[Section]:
     """Return the sections of a classification."""
     names, counts = confusion(true, predicted)
     in_turn = zip(names, counts.sum(axis=1), counts.diagonal(), strict=True)
@@ -70,30 +70,34 @@ def _classes(
         for name, total, right in in_turn
         if total
     ]
-    blocks = [
-        *confusion_section(names, counts, ""),
-        heading(2, "By class"),
-        table(["true class", "objects", "correct", "%"], by_class),
+    columns = ["true class", "objects", "correct", "%"]
+    sections = [
+        confusion_section(names, counts, ""),
+        Section("By class", columns=columns, rows=by_class),
     ]
     wrong = true != predicted
     if wrong.any():
         surest = decisions.max(axis=1) if decisions.shape[1] > 1 else np.abs(decisions[:, 0])
         surest = np.where(wrong, surest, -np.inf)
-        blocks += [
-            heading(2, "Wrong predictions"),
-            paragraph("Those with the largest decision values, the surest ones, first."),
-            _largest("decision value", surest, objects, true, predicted),
-        ]
-    return blocks
+        text = "Those with the largest decision values, the surest ones, first."
+        labels = objects, true, predicted
+        sections.append(_largest("Wrong predictions", text, "decision value", surest, *labels))
+    return sections
 
 
 def _largest(
-    name: str, values: np.ndarray, objects: Objects, true: np.ndarray, predicted: np.ndarray
-) -> Block:
-    """Return a table of the objects with the largest finite values."""
+    heading: str,
+    text: str,
+    name: str,
+    values: np.ndarray,
+    objects: Objects,
+    true: np.ndarray,
+    predicted: np.ndarray,
+) -> Section:
+    """Return a section with a table of the objects with the largest finite values."""
     order = np.argsort(-values, kind="stable")[:_MOST_SHOWN]
     rows = [
         [f"{i}: {object_text(objects[i])}", *map(label_text, (true[i], predicted[i], values[i]))]
         for i in order[np.isfinite(values[order])].tolist()
     ]
-    return table(["object", "true", "predicted", name], rows)
+    return Section(heading, text, columns=["object", "true", "predicted", name], rows=rows)

@@ -14,11 +14,11 @@ from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.blas import row_products
 from d2ke._base.checks import integer, positive_number
 from d2ke.cli.matrix_files import SUFFIXES, InputError, is_store, read_labels, read_matrix
+from d2ke.cli.session import Session
 from d2ke.datasets import REGISTRY, load, standardize
 from d2ke.discriminative.gaussian import bandwidth, gaussian_gram
 from d2ke.distances.matrix import distance_matrix
 from d2ke.embedding.features import d2ke_features
-from d2ke.experiments.session import Session
 from d2ke.io import load_features, save_features
 from d2ke.objects.container import Objects
 from d2ke.objects.fitted_objects import markov_strings, random_segments, resampled_sets
@@ -170,7 +170,7 @@ def _refuse(origin: Input, names: Sequence[str], reason: str) -> None:
 
 
 def _of_dataset(origin: Input, purpose: str, session: Session) -> Similarities:
-    dataset = load(origin.source, session.data_dir)
+    dataset = load(origin.source)
     X = dataset.objects
     session.report(
         f"{dataset.name}: {len(X)} {dataset.domain}, {len(dataset.classes)} classes, distance "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A loaded data set, the published facts about it, and the check that they agree."""
+"""A loaded data set, and the published facts about it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Source:
     name : str
         The name that `load` takes.
     loader : callable
-        ``loader(*paths, **options) -> (objects, labels)``, `paths` in the order of `files`.
+        ``loader(**options) -> (objects, labels)``.
     domain : {"series", "strings", "sets"}
         Kind of the objects.
     distance : str
@@ -32,24 +32,13 @@ class Source:
         How the paper rounds the size of the training part.
     title, page : str
         The name of the distribution, and the page where it is found.
-    files : tuple of str
-        The distribution's files, relative to the data folder; empty if none are needed.
-    alternatives : mapping
-        For some of `files`, other files with the same content, used if it is missing.
     alphabet : str or None
         For strings, the letters of random strings.
-    counts : mapping
-        The published entries of `Dataset.summary`.
     options : mapping
-        For each option of the loader, its choices, the default first, each with the counts that
-        it changes.
+        For each option of the loader, its choices.
     n_train : int, optional
         The distribution's own division: its first `n_train` objects are for training, the others
         for test. None: divided at random.
-    package : str, optional
-        A module that the loader needs, outside d2ke's dependencies.
-    remark : callable, optional
-        Returns another explanation of counts that differ from the published ones, or "".
     """
 
     name: str
@@ -59,14 +48,9 @@ class Source:
     rounding: str
     title: str
     page: str
-    files: tuple[str, ...] = ()
-    alternatives: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     alphabet: str | None = None
-    counts: Mapping[str, Any] = field(default_factory=dict)
-    options: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     n_train: int | None = None
-    package: str | None = None
-    remark: Callable[[], str] | None = None
 
 
 # What the paper does with the objects of each domain.
@@ -77,7 +61,7 @@ SETS: dict[str, Any] = {"domain": "sets", "distance": "mhd", "rounding": "round"
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Labelled objects of one of the papers' data sets.
+    """Labelled objects with a distance and a division.
 
     Attributes
     ----------
@@ -88,7 +72,7 @@ class Dataset:
     labels : ndarray of shape (n,), str or int64
         The class of each object; read-only.
     source : Source
-        Where the data come from, with their published counts.
+        Where the data come from.
 
     Examples
     --------
@@ -129,7 +113,7 @@ class Dataset:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The counts of the paper's table, taken from the data.
+        """Counts of the objects and their classes.
 
         ``n_objects``, ``n_classes``, ``class_sizes`` (in the order of `classes`), ``lengths``
         (the shortest and the longest), ``n_channels`` (not for strings), ``n_train`` and
@@ -178,37 +162,4 @@ class Dataset:
         return (
             f"Dataset({self.name!r}, {len(self.objects)} {self.domain} of length {length}, "
             f"{len(self.classes)} classes, distance {self.distance!r})"
-        )
-
-
-def published(
-    class_sizes: tuple[int, ...], n_train: int | None = None, **others: Any
-) -> dict[str, Any]:
-    """Return a source's counts: the entries of `Dataset.summary` that are known of it."""
-    n = sum(class_sizes)
-    counts = {"n_objects": n, "n_classes": len(class_sizes), "class_sizes": class_sizes, **others}
-    return counts if n_train is None else counts | {"n_train": n_train, "n_test": n - n_train}
-
-
-def check_counts(dataset: Dataset, published: Mapping[str, Any]) -> None:
-    """Refuse a data set whose counts are not the published ones; name all that differ."""
-    counts = dataset.summary
-    differences = []
-    if counts["n_classes"] == published["n_classes"]:
-        sizes = counts["class_sizes"], published["class_sizes"]
-        differences = [
-            f"class {label!r} has {size} objects instead of {expected}"
-            for label, size, expected in zip(dataset.classes.tolist(), *sizes, strict=True)
-            if size != expected
-        ]
-    differences += [
-        f"{key} is {counts[key]} instead of {value}"
-        for key, value in published.items()
-        if key != "class_sizes" and counts[key] != value
-    ]
-    if differences:
-        remark = dataset.source.remark() if dataset.source.remark else ""
-        raise ValueError(
-            f"{dataset.name}: the files are not the original distribution, their counts differ "
-            f"from the published ones: {'; '.join([*differences, *filter(None, [remark])])}"
         )

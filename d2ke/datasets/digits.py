@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from d2ke.datasets._contour import chain_code
-from d2ke.datasets._dataset import SETS, STRINGS, Source, published
+from d2ke.datasets._dataset import SETS, STRINGS, Source
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
@@ -100,11 +100,9 @@ def _cubic_convolution(n: int, factor: int) -> np.ndarray:
 
 
 _DIGITS: dict[str, Any] = {
-    "package": "sklearn",
     "title": "Optical Recognition of Handwritten Digits",
     "page": "https://archive.ics.uci.edu/dataset/80/optical+recognition+of+handwritten+digits",
 }
-_DIGIT_COUNTS = published((178, 182, 177, 183, 181, 182, 181, 179, 174, 180))
 
 SOURCES = (
     *(
@@ -113,7 +111,6 @@ SOURCES = (
             loader=partial(load_digit_strings, directions=directions),
             **STRINGS,
             alphabet="01234567"[:directions],
-            counts=_DIGIT_COUNTS,
             **_DIGITS,
         )
         for directions in (8, 4)
@@ -122,7 +119,6 @@ SOURCES = (
         name="digits-points",
         loader=load_digit_points,
         **SETS,
-        counts=_DIGIT_COUNTS,
         **_DIGITS,
     ),
 )

@@ -694,7 +694,6 @@ CASES = [
     (TypeError, ("name", "5"), datasets.load, 5),
     (TypeError, "'rate'", datasets.load, "digits-points", given(rate=3)),
     (ValueError, ("ambiguous", "'maybe'"), datasets.load, "splice", given(ambiguous="maybe")),
-    (TypeError, ("data_dir", "5"), datasets.load, "auslan", 5),
     (TypeError, ("path", "5"), datasets.read_ts, 5),
     (TypeError, ("train", "list"), datasets.standardize, [[1.0]]),
     (TypeError, ("others[0]", "strings"), datasets.standardize, d2ke.pack(SERIES),

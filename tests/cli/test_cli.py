@@ -7,24 +7,17 @@ import subprocess
 import sys
 
 import pytest
-from interrupt_cases import check_interrupt
-from interrupts import needs_proc
 
 import d2ke
+from d2ke.cli import demo as demo_module
 from d2ke.cli.main import main
-from d2ke.datasets import REGISTRY
-from d2ke.experiments import demo as demo_module
-from d2ke.experiments.settings import SETTINGS, Setting
 
 COMMAND = [sys.executable, "-m", "d2ke"]
 BAR = re.compile(r"[\r█▏▎▍▌▋▊▉]|%\||it/s|\x1b")
 
 
-def command(*arguments, timeout=120, **environment):
-    env = {key: value for key, value in os.environ.items() if key != "D2KE_DATA"} | environment
-    return subprocess.run(
-        [*COMMAND, *arguments], env=env, capture_output=True, text=True, timeout=timeout
-    )
+def command(*arguments):
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=120)
 
 
 def refused(capsys, *arguments):
@@ -44,7 +37,7 @@ def test_help(capsys):
     done = command("--help")
     assert done.returncode == 0
     assert done.stderr == ""
-    assert {"demo", "run", "tables", "scaling", "config"} <= set(done.stdout.split())
+    assert {"demo", "train", "predict", "cluster", "config"} <= set(done.stdout.split())
     with pytest.raises(SystemExit) as stop:
         main(["--help"])
     assert stop.value.code == 0
@@ -53,38 +46,7 @@ def test_help(capsys):
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [
-        ("run", ["--method", "--data", "--seeds", "--R", "--json", "--threads", *SETTINGS]),
-        (
-            "tables",
-            [
-                "--domain",
-                "--datasets",
-                "--methods",
-                "--seeds",
-                "--quick",
-                "--paper",
-                "--out",
-                "--data",
-            ],
-        ),
-        (
-            "scaling",
-            [
-                "--methods",
-                "--R",
-                "--smallest",
-                "--largest",
-                "--seconds",
-                "--out",
-                "--data",
-                "--seed",
-                "--threads",
-            ],
-        ),
-        ("demo", ["--figure", "--seed", "--threads"]),
-        ("config", []),
-    ],
+    [("demo", ["--figure", "--seed", "--threads"]), ("config", [])],
 )
 def test_help_of_commands(capsys, name, options):
     with pytest.raises(SystemExit) as stop:
@@ -120,38 +82,11 @@ def test_no_command(capsys):
 # ---------------------------------------------------------------- arguments
 
 
-def test_unknown_data_set(capsys):
-    error = refused(capsys, "run", "iris")
-    assert "'iris'" in error
-    assert all(name in error for name in SETTINGS)
-
-
-def test_unknown_method(capsys):
-    error = refused(capsys, "run", "splice", "--method", "svm")
-    assert all(name in error for name in ("svm", "d2ke", "rsm", "knn"))
-
-
-@pytest.mark.parametrize("option", ["--seeds", "--R", "--threads"])
 @pytest.mark.parametrize("value", ["0", "-1", "x", "2.5", "", "nan"])
-def test_counts(capsys, option, value):
-    error = refused(capsys, "run", "splice", f"{option}={value}")
-    assert f"argument {option}: {value!r} is not an integer of at least 1" in error
+def test_counts(capsys, value):
+    error = refused(capsys, "demo", f"--threads={value}")
+    assert f"argument --threads: {value!r} is not an integer of at least 1" in error
     assert "Traceback" not in error
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--datasets", "iris"], ["'iris'", *SETTINGS]),
-        (["--methods", "knn", "svm"], ["'svm'", "gdk_led"]),
-        (["--domain", "graphs"], ["'graphs'", "series", "strings", "images"]),
-        (["--seeds", "0"], ["'0' is not an integer of at least 1"]),
-        (["--threads", "x"], ["'x' is not an integer of at least 1"]),
-    ],
-)
-def test_wrong_arguments_of_tables(capsys, arguments, words):
-    error = refused(capsys, "tables", *arguments)
-    assert all(word in error for word in words)
 
 
 @pytest.mark.parametrize("value", ["-1", "x", "1e3"])
@@ -160,47 +95,14 @@ def test_seed_of_the_demo(capsys, value):
     assert f"argument --seed: {value!r} is not an integer of at least 0" in error
 
 
-def test_wrong_arguments_of_the_process(capsys):
-    done = command("run", "splice", "--R", "x")
+def test_wrong_arguments_of_the_process():
+    done = command("demo", "--threads", "x")
     assert done.returncode == 2
-    assert "argument --R: 'x' is not an integer of at least 1" in done.stderr
+    assert "argument --threads: 'x' is not an integer of at least 1" in done.stderr
     assert "Traceback" not in done.stderr
-    with pytest.raises(SystemExit) as stop:
-        main(["run", "splice", "--seeds", "0"])
-    assert stop.value.code == 2
-    assert "argument --seeds: '0'" in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------- missing things
-
-
-@pytest.mark.parametrize("name", [name for name in SETTINGS if REGISTRY[name].files])
-@pytest.mark.parametrize("given", ["nothing", "empty folder", "no folder", "variable"])
-def test_missing_data(capsys, monkeypatch, tmp_path, name, given):
-    monkeypatch.delenv("D2KE_DATA", raising=False)
-    folder = tmp_path / "none" if given == "no folder" else tmp_path
-    if given == "variable":
-        monkeypatch.setenv("D2KE_DATA", str(folder))
-    data = ["--data", str(folder)] if given in ("empty folder", "no folder") else []
-    assert main(["run", name, *data]) == 1
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith(f"d2ke: {name}: ")
-    source = REGISTRY[name]
-    assert source.title in err
-    assert source.page in err
-    assert source.files[0] in err
-    if given != "nothing":
-        assert (folder / source.files[0]).as_posix() in err
-    assert err.count("\n") == 1
-
-
-def test_missing_data_in_a_process(tmp_path):
-    done = command("run", "auslan", "--data", str(tmp_path))
-    assert (done.returncode, done.stdout) == (1, "")
-    assert REGISTRY["auslan"].page in done.stderr
-    assert f"put it at {tmp_path.as_posix()}/auslan/tctodd.tar.gz" in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 def hide(monkeypatch, package):
@@ -213,11 +115,10 @@ def hide(monkeypatch, package):
     ("package", "arguments"),
     [
         ("sklearn", ["demo"]),
-        ("sklearn", ["run", "digits-str8"]),
-        ("sklearn", ["run", "digits-points"]),
-        ("sklearn", ["tables", "--datasets", "digits-str8"]),
+        ("sklearn", ["cluster", "digits"]),
         ("matplotlib", ["demo"]),
-        ("matplotlib", ["tables"]),
+        ("matplotlib", ["train", "x.csv", "--out", "m.h5", "--report", "r.html"]),
+        ("jinja2", ["train", "x.csv", "--out", "m.h5", "--report", "r.html"]),
     ],
 )
 def test_missing_packages(capsys, monkeypatch, tmp_path, package, arguments):
@@ -226,31 +127,16 @@ def test_missing_packages(capsys, monkeypatch, tmp_path, package, arguments):
     assert main(arguments) == 1
     err = capsys.readouterr().err
     assert err.startswith("d2ke: ")
-    assert {"sklearn": "scikit-learn"}.get(package, package) in err
+    assert {"sklearn": "scikit-learn", "jinja2": "Jinja2"}.get(package, package) in err
     assert 'pip install "d2ke[demo]"' in err
     assert err.count("\n") == 1
     assert os.listdir(tmp_path) == []
 
 
-def test_run_needs_neither_scikit_learn_nor_matplotlib(capsys, monkeypatch, data_dir):
-    for package in ("sklearn", "matplotlib"):
-        hide(monkeypatch, package)
-    setting = Setting({"length": ((60, 100),)}, R=8, search_R=8, gammas=(1.0,), costs=(1.0,))
-    monkeypatch.setitem(SETTINGS, "splice", setting)
-    assert main(["run", "splice", "--data", str(data_dir), "--seeds", "1", "--threads", "2"]) == 0
-    assert "(paper: 90.17)" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("arguments", [["run", "splice", "--json"], ["demo", "--figure"]])
-def test_missing_output_folder(capsys, monkeypatch, tmp_path, arguments):
+def test_missing_output_folder(capsys, monkeypatch, tmp_path):
     """It is named at once, not after the work."""
-
-    def fail(*arguments, **options):
-        pytest.fail("work has begun")
-
-    monkeypatch.setattr("d2ke.experiments.run.load", fail)
-    monkeypatch.setattr(demo_module, "load", fail)
-    assert main([*arguments, str(tmp_path / "none" / "file")]) == 1
+    monkeypatch.setattr(demo_module, "load", lambda name: pytest.fail("work has begun"))
+    assert main(["demo", "--figure", str(tmp_path / "none" / "file")]) == 1
     err = capsys.readouterr().err
     assert str(tmp_path / "none") in err
     assert err.count("\n") == 1
@@ -261,19 +147,15 @@ def test_missing_output_folder(capsys, monkeypatch, tmp_path, arguments):
 
 SMALL_DEMO = """
 import sys
-from dataclasses import replace
+from d2ke.cli import demo
 from d2ke.cli.main import main
-from d2ke.experiments import demo
-for name in demo.DATASETS:
-    demo.DEMO_SETTINGS[name] = replace(
-        demo.DEMO_SETTINGS[name], R=64, search_R=64, gammas=(1.0,), gram_gammas=(1.0,)
-    )
+demo.R = demo.SEARCH_R = 64
 sys.exit(main())
 """
 
 
 def test_demo(tmp_path):
-    """All of it, with fewer random objects and values of gamma than the user gets."""
+    """All of it, with fewer random objects than the user gets."""
     pytest.importorskip("sklearn")
     image = pytest.importorskip("matplotlib.image")
     figure = tmp_path / "picture.png"
@@ -308,38 +190,6 @@ def test_demo(tmp_path):
     assert pixels[..., :3].std() > 0.05  # something is drawn
 
 
-# ---------------------------------------------------------------- run
-
-
-def test_run_through_a_pipe(data_dir, tmp_path):
-    file = tmp_path / "r.json"
-    done = command(
-        *["run", "splice", "--data", str(data_dir), "--R", "8", "--seeds", "2"],
-        *["--threads", "2", "--json", str(file)],
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    first, second, total, seconds = done.stdout.splitlines()
-    assert first.startswith("seed 0: ")
-    assert second.startswith("seed 1: ")
-    assert re.match(r"splice d2ke: \d+\.\d\d \+- \d+\.\d\d % \(paper: 90\.17\), 2 div", total)
-    assert seconds.startswith("seconds per division: search ")
-    assert not BAR.search(done.stdout + done.stderr)
-    assert file.is_file()
-
-
-def test_variable_names_the_data_folder(data_dir):
-    arguments = ["run", "splice", "--method", "rsm", "--R", "4", "--seeds", "1", "--threads", "2"]
-    done = command(*arguments, D2KE_DATA=str(data_dir))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "splice rsm: " in done.stdout
-
-
-def test_r_of_knn_is_not_ignored(capsys, tmp_path):
-    arguments = ["run", "splice", "--method", "knn", "--R", "64", "--data", str(tmp_path)]
-    assert main(arguments) == 1
-    assert re.search(r"\bR\b.*knn|knn.*\bR\b", capsys.readouterr().err)
-
-
 # ---------------------------------------------------------------- Ctrl-C
 
 
@@ -347,22 +197,6 @@ def test_interrupt_in_this_process(capsys, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("d2ke.experiments.run.run", interrupted)
-    assert main(["run", "splice"]) == 130
+    monkeypatch.setattr(demo_module, "demo", interrupted)
+    assert main(["demo"]) == 130
     assert capsys.readouterr() == ("", "d2ke: interrupted\n")
-
-
-@needs_proc
-@pytest.mark.parametrize(
-    ("name", "after"),
-    [
-        pytest.param("auslan", 0.3, marks=pytest.mark.slow),
-        pytest.param("auslan", 1.5, marks=pytest.mark.slow),
-        ("splice", 0.3),
-        pytest.param("splice", 2.0, marks=pytest.mark.slow),
-    ],
-)
-def test_interrupt(data_dir, name, after):
-    """The sizes are the full ones: reading, distances and decompositions are all met."""
-    words = ["run", name, "--data", data_dir, "--threads", "2"]
-    assert check_interrupt("d2ke.experiments.run", words, after) == ""

@@ -290,11 +290,11 @@ def test_data_set_and_its_features_propagated(capsys, folder):
 
 
 @pytest.mark.parametrize("command", ["cluster", "propagate"])
-def test_real_data(capsys, folder, data_dir, command):
-    lines = done(capsys, command, "basic-motions", "--data", data_dir, "--R", 128)
-    assert lines[0] == "basic-motions: 80 series, 4 classes, distance dtw"
+def test_series(capsys, folder, command):
+    lines = done(capsys, command, "japanese-vowels", "--R", 128)
+    assert lines[0] == "japanese-vowels: 640 series, 9 classes, distance dtw"
     accuracy = float(lines[-1].split()[1])
-    assert accuracy > 90  # chance is 25 %
+    assert accuracy > 60  # chance is 18 %
 
 
 def test_real_mat_file(capsys, folder, data_dir):
@@ -302,11 +302,6 @@ def test_real_mat_file(capsys, folder, data_dir):
     options = ["--variable", "X", "--as", "points", "--labels", "Y"]
     lines = done(capsys, "cluster", file, *options)
     assert 40 < float(lines[-1].split()[1]) < 100
-
-
-def test_missing_data(capsys, folder):
-    assert main(["cluster", "auslan", "--data", str(folder)]) == 1
-    assert "auslan" in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------- pictures
@@ -486,8 +481,8 @@ def test_damaged_store(capsys, folder):
 
 @needs_proc
 @pytest.mark.parametrize("after", [0.5, pytest.param(3.0, marks=pytest.mark.slow)])
-def test_interrupt(data_dir, tmp_path, after):
-    words = ["cluster", "splice", "--data", data_dir, "--threads", "2"]
+def test_interrupt(tmp_path, after):
+    words = ["cluster", "splice", "--threads", "2"]
     check_interrupt("d2ke.cli.clustering", [*words, "--out", tmp_path / "c.csv"], after)
     assert os.listdir(tmp_path) == []
 

@@ -11,13 +11,10 @@ import pytest
 import d2ke
 from d2ke._base.resume import Journal
 from d2ke.cli.result_files import write_columns
-from d2ke.datasets import _cache
-from d2ke.experiments.records import write_json
 from d2ke.io import load_mat, save_features, save_mat
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.model_selection.result import Search, load_search
 from d2ke.models.persistence import load_model, save_model
-from d2ke.objects.packing import pack
 from matlab_compat import libsvmwrite
 
 DISK = 2 * 2**20
@@ -55,7 +52,6 @@ WRITERS = {
     "rows.libsvm": lambda path: libsvmwrite(path, np.ones(600), X),
     "assignments.csv": lambda path: write_columns(path, COLUMNS),
     "assignments.h5": lambda path: write_columns(path, COLUMNS),
-    "results.json": lambda path: write_json(path, {"values": X.ravel().tolist()}),
 }
 
 
@@ -90,15 +86,6 @@ def test_the_same_writers_where_there_is_room(tmp_path):
     for name in ("search.h5", "search.json"):
         assert load_search(tmp_path / name) == SEARCH
     np.testing.assert_array_equal(load_model(tmp_path / "model.npz").weights, MODEL.weights)
-
-
-def test_the_cache_of_data_sets(small_disk, monkeypatch):
-    """What cannot be kept is read from the original files again, with a warning."""
-    monkeypatch.setenv(_cache.CACHE_VARIABLE, str(small_disk))
-    with pytest.warns(RuntimeWarning, match="No space left"):
-        objects, _ = _cache.cached_objects("x", [], "", lambda: (pack(list(X)), np.zeros(600)))
-    assert len(objects) == 600
-    assert os.listdir(small_disk) == []
 
 
 def test_a_journal(small_disk):

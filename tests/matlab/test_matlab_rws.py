@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import dtw
 
-import d2ke
 from d2ke._ext import trust_region
 from d2ke.io import load_mat, save_mat
 from d2ke.learners.liblinear import train
@@ -33,6 +32,7 @@ from matlab_compat import (
 from matlab_compat._newton_solvers import trainer
 from matlab_compat.rand_stream import RandStream
 from matlab_compat.random import global_stream
+from papers.datasets import load
 
 HISTORY = ("DMaxHist", "sigmaHist", "lambda_invHist")
 
@@ -84,7 +84,7 @@ def naive_features(new, sigma, R, DMin, DMax, window):
 
 
 def test_features_of_auslan_equal_the_naive_computation(tmp_path, data_dir):
-    dataset = d2ke.datasets.load("auslan", data_dir)
+    dataset = load("auslan", data_dir)
     rows, others = dataset.split(0)
     (tmp_path / "auslan").mkdir()
     parts = {}

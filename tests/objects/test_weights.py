@@ -9,7 +9,6 @@ import reference
 from scipy import LowLevelCallable
 
 import d2ke
-from d2ke.datasets import _cache
 
 ITEMS = [np.arange(6.0).reshape(3, 2), np.ones((1, 2)), np.zeros((2, 2))]
 WEIGHTS = [[0.5, 0.0, 0.25], [3.0], [1e-300, 1.0]]
@@ -124,13 +123,6 @@ def test_carried_along():
     assert sorted(d2ke.representatives(X, 3, seed=0).weights) == sorted(X.weights)
     (scaled,) = d2ke.datasets.standardize(X)
     assert scaled.weights.tolist() == X.weights.tolist()
-
-
-def test_kept_in_the_cache_of_the_data_sets():
-    X, labels = weighted(), np.arange(3)
-    _cache._write("weighted", "0" * 64, X, labels)
-    again, _ = _cache._read("weighted", "0" * 64)
-    assert again == X
 
 
 @pytest.mark.parametrize(

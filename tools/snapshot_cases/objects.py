@@ -75,7 +75,7 @@ def _command(*arguments):
 
 @exact("command/help")
 def command_help():
-    commands = ("demo", "run", "tables", "cluster", "propagate", "config")
+    commands = ("demo", "cluster", "propagate", "config")
     return [_command("--help")] + [_command(one, "--help") for one in commands]
 
 
@@ -215,7 +215,9 @@ def from_a_stream():
 
 def load(name):
     """Load a data set: its objects, labels and divisions."""
-    data = d2ke.datasets.load(name)
+    from papers.datasets import load as load_any
+
+    data = load_any(name)
     assert isinstance(data, d2ke.datasets.Dataset)
     summary = {key: str(value) for key, value in data.summary.items()}
     return [data.name, data.objects, data.labels, data.split(0), data.split(7), summary,
@@ -263,8 +265,8 @@ def dataset_functions(folder: Path):
         "names": sorted(d2ke.datasets.REGISTRY),
         "types": [isinstance(one, d2ke.datasets.Source) for one in sources],
         "sources": [
-            [one.name, one.domain, one.distance, one.rounding, one.title, one.page, one.files,
-             {key: str(value) for key, value in one.counts.items()}, one.alphabet, one.n_train]
+            [one.name, one.domain, one.distance, one.rounding, one.title, one.page, one.alphabet,
+             one.n_train]
             for one in sources
         ],
     }  # fmt: skip

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""D2KE of views beside plain D2KE and three baselines, on three kinds of objects: `d2ke demo`."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from d2ke._base.blas import one_blas_thread
+from d2ke._base.files import check_writable
+from d2ke.cli.session import Session
+from d2ke.datasets import load, standardize
+from d2ke.distances.matrix import distance_matrix
+from d2ke.embedding.features import d2ke_features
+from d2ke.embedding.gram import dsk_gram
+from d2ke.embedding.scaling import Scaling
+from d2ke.learners.libsvm import svmtrain
+from d2ke.learners.linear_model import predict
+from d2ke.learners.losses import train_classifier
+from d2ke.learners.neighbors import knn_predict
+from d2ke.learners.svm_model import svmpredict
+from d2ke.model_selection.search import search
+from d2ke.models.persistence import load_model, save_model
+from d2ke.models.predict import d2ke_predict
+from d2ke.models.train import d2ke_train
+from d2ke.objects.container import Objects
+from d2ke.objects.fitted_objects import markov_strings, random_segments, representatives
+from d2ke.objects.random_objects import random_strings
+
+R, SEARCH_R = 1024, 256  # random objects of the model, and of the search for its parameters
+_SEARCHED, _LANDMARKS = 1000, 2000  # the most training objects of a search, and of a kernel
+_SAVED, _SAVED_OBJECTS, _SAVED_R = "splice", 300, 256  # the model that is saved and loaded
+_PARTS = (0.125, 0.25, 0.5, 1.0)  # of the training objects
+
+
+class Task(NamedTuple):
+    """A data set: its description, a sampler of random objects, and values to search."""
+
+    description: str
+    sampler: Callable[[Objects], Callable[..., Objects]]
+    grid: dict[str, Any]
+
+
+TASKS = {
+    "splice": Task(
+        "DNA strings, splice sites",
+        lambda X: partial(markov_strings, X=X),
+        {"order": [3], "length": [(40, 80)], "gamma_scale": [2.5, 3.5, 5.0, 7.0]},
+    ),
+    "japanese-vowels": Task(
+        "series of 12 channels, nine speakers",
+        lambda X: partial(random_segments, X=X),
+        {"length": [(1, 10), (5, 25)], "scale": [1.0, 3.0]},
+    ),
+    "digits-str8": Task(
+        "strings, outlines of digits",
+        lambda X: partial(random_strings, alphabet="01234567"),
+        {"length": [(2, 20), (10, 40), (30, 60)]},
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Split:
+    """Training and test part of a data set, and how to compute with them."""
+
+    distance: str
+    X: Objects
+    y: np.ndarray
+    X_test: Objects
+    y_test: np.ndarray
+    seed: int
+    options: dict[str, Any]
+
+    @classmethod
+    def of(cls, name: str, seed: int, options: dict[str, Any]) -> Split:
+        """Load and divide a data set; series are scaled."""
+        data = load(name)
+        train, test = data.split(seed)
+        X, X_test = data.objects[train], data.objects[test]
+        if data.domain == "series":
+            X, X_test = standardize(X, X_test)
+        labels = data.labels
+        return cls(data.distance, X, labels[train], X_test, labels[test], seed, options)
+
+    def search(self, method: str, n: int, **options: Any) -> dict[str, Any]:
+        """Choose the parameters of a method on the first n training objects."""
+        X, y = self.X[:n], self.y[:n]
+        rest = {"distance": self.distance, "seed": self.seed, **self.options}
+        return search(X, y, method, **rest, **options).parameters
+
+    def distances(self, X: Objects, Y: Objects | None = None) -> np.ndarray:
+        """Compute distances by the data set's distance."""
+        return distance_matrix(X, Y, self.distance, **self.options)
+
+
+class Outcome(NamedTuple):
+    """Percent of the test objects, seconds, and the parameters that were chosen."""
+
+    accuracy: float
+    seconds: float
+    chosen: dict[str, Any]
+
+
+def _views(split: Split, task: Task) -> tuple[float, dict[str, Any]]:
+    """D2KE of views has nothing to set."""
+    model = d2ke_train(
+        split.y, split.X, distance=split.distance, R=R, seed=split.seed, **split.options
+    )
+    _, accuracy, _ = d2ke_predict(
+        split.y_test, split.X_test, model, unseen_letters="allow", **split.options
+    )
+    return accuracy, {"R": model.R, "C": model.C}
+
+
+def _d2ke(split: Split, task: Task) -> tuple[float, dict[str, Any]]:
+    draw, grid = task.sampler(split.X), {"R": [SEARCH_R], **task.grid}
+    chosen = split.search("d2ke", _SEARCHED, sampler=draw, grid=grid)
+    names = [name for name in chosen if name in task.grid]
+    omega = draw(R, seed=split.seed, **{name: chosen[name] for name in names})
+    return _on_features(split, omega, chosen)
+
+
+def _rsm(split: Split, task: Task) -> tuple[float, dict[str, Any]]:
+    gammas = {name: value for name, value in task.grid.items() if name == "gamma_scale"}
+    chosen = split.search("rsm", _SEARCHED, grid={"R": [min(SEARCH_R, len(split.X))], **gammas})
+    omega = representatives(split.X, min(R, len(split.X)), seed=split.seed)
+    return _on_features(split, omega, chosen)
+
+
+def _on_features(
+    split: Split, omega: Objects, chosen: dict[str, Any]
+) -> tuple[float, dict[str, Any]]:
+    """Train and test a linear model on the features of distances to random objects."""
+    Z, Z_test = (
+        d2ke_features(
+            split.distances(X, omega), chosen["gamma"], n_threads=split.options["n_threads"]
+        )
+        for X in (split.X, split.X_test)
+    )
+    scaling = Scaling.fit(Z, chosen["scaling"])
+    model = train_classifier(split.y, scaling.apply(Z), loss=chosen["loss"], C=chosen["C"])
+    accuracy = predict(split.y_test, scaling.apply(Z_test), model)[1][0]
+    return accuracy, chosen | {"R": len(omega)}
+
+
+def _knn(split: Split, task: Task) -> tuple[float, dict[str, Any]]:
+    chosen = split.search("knn", _SEARCHED)
+    labels = knn_predict(split.distances(split.X_test, split.X), split.y, **chosen)
+    return 100 * float(np.mean(labels == split.y_test)), chosen
+
+
+def _dsk_rbf(split: Split, task: Task) -> tuple[float, dict[str, Any]]:
+    """Train a support vector machine with the Gaussian kernel of the distances."""
+    X, y = split.X[:_LANDMARKS], split.y[:_LANDMARKS]
+    D, D_test = split.distances(X), split.distances(split.X_test, X)
+    gammas = {"gamma_scale": [0.1, 1.0, 3.0, 10.0], "C": [1.0, 10.0, 100.0]}
+    chosen = split.search("dsk_rbf", len(X), within=D, grid=gammas)
+    kernel = {"kind": "rbf", "gamma": chosen["gamma"]}
+    model = svmtrain(y, dsk_gram(D, **kernel), f"-t 4 -c {chosen['C']} -q")
+    return svmpredict(split.y_test, dsk_gram(D_test, **kernel), model)[1][0], chosen
+
+
+# Okabe and Ito's colours, which are distinct with any kind of colour blindness.
+METHODS = {
+    "D2KE of views": (_views, {"color": "#56B4E9", "marker": "*"}),
+    "D2KE": (_d2ke, {"color": "#0072B2", "marker": "o"}),
+    "RSM": (_rsm, {"color": "#D55E00", "marker": "s"}),
+    "KNN": (_knn, {"color": "#009E73", "marker": "^"}),
+    "DSK_RBF": (_dsk_rbf, {"color": "#CC79A7", "marker": "D"}),
+}
+
+
+def evaluate(method: str, split: Split, task: Task) -> Outcome:
+    """Search, train and test one method."""
+    started = time.perf_counter()
+    # The search is parallel over gammas, the models over classes; BLAS threads inside these would
+    # make both many times slower.
+    with one_blas_thread():
+        accuracy, chosen = METHODS[method][0](split, task)
+    return Outcome(accuracy, time.perf_counter() - started, chosen)
+
+
+def demo(
+    figure: str | os.PathLike[str], *, seed: int, session: Session
+) -> dict[tuple[str, str], Outcome]:
+    """Run the methods on three data sets, and draw accuracy against seconds and against N.
+
+    Parameters
+    ----------
+    figure : path
+        Where to save the picture (PNG).
+    seed : int
+        Of the division into training and test part and of the random objects.
+    session : Session
+        How to run; it reports each line of the table.
+
+    Returns
+    -------
+    dict of (data set, method) to Outcome
+
+    Raises
+    ------
+    ImportError
+        Without scikit-learn or matplotlib, saying how to install them.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError('the demo draws with matplotlib: pip install "d2ke[demo]"') from None
+    check_writable(Path(figure))
+    outcomes = {}
+    header = f"{'data':38} {'method':14} {'accuracy %':>10} {'seconds':>8}  chosen on training part"
+    session.report(header)
+    session.report("-" * len(header))
+    picture = Figure(figsize=(12, 7), layout="constrained")
+    panels = picture.subplots(2, len(TASKS))
+    saved = ""
+    for (name, task), (upper, lower) in zip(TASKS.items(), panels.T, strict=True):
+        split = Split.of(name, seed, session.computing)
+        for method, (_, look) in METHODS.items():
+            outcome = outcomes[name, method] = evaluate(method, split, task)
+            session.report(_row(task.description, method, outcome))
+            upper.plot(outcome.seconds, outcome.accuracy, label=method, ls="none", **look)
+        upper.set_xscale("log")
+        upper.set(xlabel="seconds, choice of parameters included", ylabel="test accuracy, %")
+        upper.set_title(task.description, fontsize=10)
+        upper.grid(alpha=0.3)
+        _draw_sizes(lower, split, task, outcomes[name, "D2KE of views"])
+        if name == _SAVED:
+            saved = _saved_and_loaded(split)
+    panels[0, 0].legend(fontsize=8)
+    picture.savefig(figure, dpi=150)
+    session.report(saved)
+    session.report(f"accuracy against seconds, and against training objects: {os.fspath(figure)}")
+    return outcomes
+
+
+def _row(description: str, method: str, outcome: Outcome) -> str:
+    chosen = ", ".join(
+        f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}"
+        for key, value in outcome.chosen.items()
+    )
+    return f"{description:38} {method:14} {outcome.accuracy:10.2f} {outcome.seconds:8.2f}  {chosen}"
+
+
+def _saved_and_loaded(split: Split) -> str:
+    """Save and load a model of a part of the training objects, and compare its predictions."""
+    n, options = _SAVED_OBJECTS, split.options
+    model = d2ke_train(
+        split.y[:n], split.X[:n], distance=split.distance, R=_SAVED_R, seed=split.seed, **options
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.h5"
+        save_model(file, model)
+        n_bytes = file.stat().st_size
+        loaded = load_model(file)
+    before, after = (
+        d2ke_predict(None, split.X_test, one, unseen_letters="allow", **options)[0]
+        for one in (model, loaded)
+    )
+    return (
+        f"a model of {n} objects, saved ({n_bytes / 1e6:.1f} MB) and loaded: "
+        f"{int((before == after).sum())} of {len(after)} predicted labels are the same"
+    )
+
+
+def _draw_sizes(axes: Any, split: Split, task: Task, whole: Outcome) -> None:
+    """Draw accuracy and seconds of D2KE of views against the number of training objects."""
+    n = len(split.X)
+    sizes = [round(share * n) for share in _PARTS]
+    points = [
+        whole if size == n else evaluate(
+            "D2KE of views", replace(split, X=split.X[:size], y=split.y[:size]), task
+        )
+        for size in sizes
+    ]  # fmt: skip
+    axes.plot(sizes, [point.accuracy for point in points], **METHODS["D2KE of views"][1])
+    axes.set(xlabel="training objects", ylabel="D2KE of views: test accuracy, %")
+    axes.set_xscale("log", base=2)
+    axes.grid(alpha=0.3)
+    right = axes.twinx()
+    right.plot(sizes, [point.seconds for point in points], color="0.5", marker=".", linestyle=":")
+    right.set_ylabel("seconds (dotted)", color="0.5")
+    right.set_ylim(bottom=0)

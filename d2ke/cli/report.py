@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page of `--report`: one HTML file, made from the template report.html."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from d2ke._base.files import write_file
+from d2ke.cli.map_picture import check_picture_file
+from d2ke.cli.matrix_files import InputError
+from d2ke.cli.model_pictures import confusion_picture
+from d2ke.models.model import D2KEModel
+
+_SHOWN = 18  # letters of a string
+
+
+class Section(NamedTuple):
+    """A part of the page: a heading, a paragraph, a PNG picture and a table, each if there is one.
+
+    `alt` is the picture's text for those who do not see it.
+    """
+
+    heading: str = ""
+    text: str = ""
+    alt: str = ""
+    picture: bytes = b""
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+
+
+def check_report_file(file: Path) -> None:
+    """Refuse another ending, and a machine without matplotlib or Jinja2, before the work."""
+    if file.suffix not in (".html", ".htm"):
+        raise InputError(f"report must end in .html, got {str(file)!r}")
+    check_picture_file(file.with_suffix(".png"))
+    try:
+        import jinja2  # noqa: F401
+    except ImportError:
+        raise ImportError('the report is made by Jinja2: pip install "d2ke[demo]"') from None
+
+
+def write_page(
+    file: Path, title: str, summary: tuple[str, str, str], sections: Sequence[Section]
+) -> None:
+    """Write a page that needs no other file; the middle part of its summary is bold."""
+    from jinja2 import Environment
+
+    environment = Environment(autoescape=True, trim_blocks=True)
+    environment.filters["base64"] = lambda content: b64encode(content).decode()
+    template = environment.from_string(Path(__file__).with_name("report.html").read_text("utf-8"))
+    page = template.render(title=title, summary=summary, sections=sections)
+    write_file(file, page.encode())
+
+
+def measured(model: D2KEModel) -> str:
+    """Return the cross-validated accuracy and its error."""
+    return f"{model.accuracy:.1f} ± {model.accuracy_error:.1f} %"
+
+
+def confusion_section(classes: np.ndarray, counts: np.ndarray, how: str) -> Section:
+    """Return the section with the confusion matrix."""
+    text = f"True classes in rows, predicted ones in columns{how}."
+    picture = confusion_picture([str(name) for name in classes], counts)
+    return Section("Confusion", text, "confusion", picture)
+
+
+def label_text(label: Any) -> str:
+    """Return a class, or a number in four digits."""
+    return f"{label:.4g}" if isinstance(label, (float, np.floating)) else str(label)
+
+
+def object_text(item: Any) -> str:
+    """Return a string, cut; of vectors, how many they are."""
+    if isinstance(item, (str, bytes)):
+        text = item if isinstance(item, str) else repr(item)
+        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text)})"
+    array = np.asarray(item)
+    return f"{array.shape[0]} x {array.shape[1]}" if array.ndim == 2 else f"{array.size} letters"

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Threads, progress and output of one run of a command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from concurrent.futures import wait
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from d2ke._base.threads import worker_pool
+
+_TICK = 0.2  # seconds
+
+
+@dataclass(frozen=True)
+class Session:
+    """The threads and the output of one run of a command.
+
+    Attributes
+    ----------
+    n_threads : int, optional
+        Threads; None for all that this process may use.
+    progress : bool
+        Show progress bars (on a terminal only).
+    report : callable
+        Called with each line of text.
+    """
+
+    n_threads: int | None = None
+    progress: bool = False
+    report: Callable[[str], None] = lambda line: None
+
+    @property
+    def computing(self) -> dict[str, int | bool | None]:
+        """The options of functions that compute: threads and progress."""
+        return {"n_threads": self.n_threads, "progress": self.progress}
+
+    def long(
+        self, description: str, function: Callable[..., Any], *args: Any, **others: Any
+    ) -> Any:
+        """Call a function that takes long; on a terminal, show the time that has passed."""
+        work = partial(function, *args, **others)
+        return interruptible(work, description if self.progress and sys.stderr.isatty() else None)
+
+
+SILENT = Session()
+
+
+def interruptible(work: Callable[[], Any], description: str | None = None) -> Any:
+    """Call a function in a thread; with a description, show the time that has passed."""
+    with worker_pool(1) as pool:
+        future = pool.submit(work)
+        if description is not None and not wait([future], _TICK).done:
+            from tqdm import tqdm
+
+            with tqdm(desc=description, bar_format="{desc}: {elapsed}", leave=False) as clock:
+                while not wait([future], _TICK).done:
+                    clock.refresh()
+        return future.result()
