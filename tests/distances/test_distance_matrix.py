@@ -307,7 +307,7 @@ def test_progress_counts_up_to_the_number_of_pairs(monkeypatch, same):
     seen = []
     monkeypatch.setattr(matrix, "progress_bar", reporting_to(lambda *at: seen.append(at)))
     X = d2ke.pack([np.zeros(3000)] * 12)
-    d2ke.distance_matrix(X, None if same else X, "dtw", n_threads=2)
+    d2ke.distance_matrix(X, None if same else X, "dtw", n_threads=2, progress=True)
     total = 12 * 13 // 2 if same else 144
     done = [at for at, _ in seen]
     assert done == sorted(done)
@@ -323,4 +323,4 @@ def test_an_error_in_the_progress_bar_passes_through(monkeypatch):
     monkeypatch.setattr(matrix, "progress_bar", reporting_to(report))
     X = d2ke.pack([np.zeros(20_000)] * 8)
     with pytest.raises(RuntimeError, match="no terminal any more"):
-        d2ke.distance_matrix(X, X, "dtw")
+        d2ke.distance_matrix(X, X, "dtw", progress=True)
