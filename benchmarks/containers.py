@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from papers.peak import peak_memory
 
 import d2ke
+from papers.peak import peak_memory
 
 ROUNDS = 2
 SERIES = 50  # numbers in each series; a tenth as many series as strings

@@ -14,8 +14,9 @@ import numpy as np
 from scipy import sparse
 
 import d2ke
+from d2ke._base import labels as class_labels
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.learners import option_strings, scores, solver_nodes, solver_validation
+from d2ke.learners import option_strings, solver_nodes, solver_validation
 from d2ke.learners.svm_model import PRECOMPUTED, Kernel
 from matlab_compat._cells import Struct, column, vector
 from matlab_compat._outputs import Outputs
@@ -440,9 +441,9 @@ def _report(
     kind: str = "",
 ) -> dict[str, np.ndarray]:
     """Compare with the truth and print the accuracy, as the MATLAB interfaces do."""
-    scores.truth(truth, None, "X", len(labels))
+    class_labels.truth(truth, None, "X", len(labels))
     # LIBLINEAR and LIBSVM count equal values of regressions too, mostly none.
-    percent, error, correlation = scores.accuracy(truth, labels, labels)
+    percent, error, correlation = class_labels.accuracy(truth, labels, labels)
     if not quiet and regression:
         print(f"Mean squared error = {error:g} (regression)")
         print(f"Squared correlation coefficient = {correlation:g} (regression)")
@@ -457,7 +458,7 @@ def _report(
 
 def _validated(truth: np.ndarray, predicted: np.ndarray, regression: bool, quiet: bool) -> float:
     """Compare the folds' predictions with the truth, as the MATLAB interfaces do."""
-    percent, error, correlation = scores.accuracy(truth, predicted, predicted)
+    percent, error, correlation = class_labels.accuracy(truth, predicted, predicted)
     if not quiet and regression:
         print(f"Cross Validation Mean squared error = {error:g}")
         print(f"Cross Validation Squared correlation coefficient = {correlation:g}")

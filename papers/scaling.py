@@ -23,7 +23,7 @@ from d2ke._version import __version__
 from d2ke.cli.main import console, run_command
 from d2ke.cli.options import add_seed, number, positive, session_of, threads_parser
 from d2ke.cli.session import SILENT, Session
-from d2ke.objects.container import Objects, adopt, offsets_of
+from d2ke.objects.container import Objects, from_owned, offsets_of
 from papers.cells import digest
 from papers.datasets import Dataset, load
 from papers.estimate import duration
@@ -319,7 +319,7 @@ def stretched(objects: Objects, factor: float, resample: bool) -> Objects:
         high = np.minimum(low + 1, length - 1)
         share = (exact - low)[:, None].astype(objects.dtype)
         values = objects.values[start + low] * (1 - share) + objects.values[start + high] * share
-    return adopt(objects.kind, values, offsets, objects.alphabet, objects.letters)
+    return from_owned(objects.kind, values, offsets, objects.alphabet, objects.letters)
 
 
 def _description(dataset: Dataset, scale: Scale, n: int) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from fuzz_kernels import DIMS, EXTREME, STYLES, expect, lengths_for, strings, ve
 import d2ke
 from d2ke._ext import near_strings, refine
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import Caller
+from d2ke.distances.problem import ArgumentNames
 from d2ke.neighbors import block_search, bounded, series
 from d2ke.neighbors import strings as near
 
@@ -92,7 +92,7 @@ def bounds_of_series(X, options):
     """See that no bound is above its distance."""
     D = d2ke.distance_matrix(X, **options)
     parameters = {"window": options["window"]}
-    found = series._bounded(check_pairs(X, None, "dtw", parameters, Caller()))
+    found = series._bounded(check_pairs(X, None, "dtw", parameters, ArgumentNames()))
     if found is not None:
         for bound in refine.bounds_of(found.bounds, *D.shape):
             expect((bound <= D).all(), "dtw: bound above the distance")

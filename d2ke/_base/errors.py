@@ -6,11 +6,12 @@ from __future__ import annotations
 import sys
 import warnings
 from types import FrameType
+from typing import SupportsInt
 
 _OWN = ("d2ke", "matlab_compat")
 
 
-class _AboutArgument:
+class _AboutArgument(Exception):  # noqa: N818 (a part of the two below)
     """An error about an argument or one of its items.
 
     Attributes
@@ -23,9 +24,20 @@ class _AboutArgument:
         The item of a collection, or the entry of a matrix.
     """
 
-    def __init__(self, argument: str, problem: str, index: int | tuple[int, ...] | None = None):
+    index: int | tuple[int, ...] | None
+
+    def __init__(
+        self,
+        argument: str,
+        problem: str,
+        index: SupportsInt | tuple[SupportsInt, ...] | None = None,
+    ):
         super().__init__(argument, problem, index)
-        self.argument, self.problem, self.index = argument, problem, index
+        self.argument, self.problem = argument, problem
+        if isinstance(index, tuple):
+            self.index = tuple(map(int, index))
+        else:
+            self.index = None if index is None else int(index)
 
     def __str__(self) -> str:
         place = self.index if isinstance(self.index, tuple) else (self.index,)

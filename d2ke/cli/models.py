@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.files import check_writable
+from d2ke._base.labels import confusion
 from d2ke.cli.matrix_files import HDF5, InputError
 from d2ke.cli.object_files import Job, reported_warnings
 from d2ke.cli.result_files import check_apart, check_result_file, input_errors, write_columns
 from d2ke.cli.session import Session
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.io.columns import Columns
-from d2ke.learners.scores import confusion
 from d2ke.models.model import D2KEModel
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict
-from d2ke.models.rows import Rows, write_features
+from d2ke.models.rows import write_features
 from d2ke.models.train import d2ke_train
 
 _MOST_PRINTED = 20  # classes of a confusion matrix
@@ -203,14 +203,14 @@ def embed(
     held = job.read(Columns.of_dict(model.columns))
     objects, labels = held.objects, held.labels
     objects = model.check_objects(objects, unseen_letters)
-    run = Rows(**job.session.computing, max_memory=job.max_memory, client=None)
     out = Path(job.out)
+    options = job.session.computing | {"max_memory": job.max_memory}
     if resume:
-        write_features(objects, model, run, out, labels=labels, resume=True).close()
+        write_features(objects, model, out, labels=labels, resume=True, **options).close()
     else:
         with TemporaryDirectory(prefix=".d2ke-", dir=out.parent) as folder:
             file = Path(folder) / out.name
-            write_features(objects, model, run, file, labels=labels).close()
+            write_features(objects, model, file, labels=labels, **options).close()
             file.replace(out)
     shape = len(objects), model.R
     job.session.report(f"features: {shape[0]} x {shape[1]}, {os.fspath(out)}")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from d2ke._base.labels import confusion
 from d2ke.cli.model_pictures import values_picture
 from d2ke.cli.report import (
     Section,
@@ -16,7 +17,6 @@ from d2ke.cli.report import (
     object_text,
     write_page,
 )
-from d2ke.learners.scores import confusion
 from d2ke.models.model import D2KEModel
 from d2ke.objects.container import Objects
 

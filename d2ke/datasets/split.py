@@ -11,7 +11,7 @@ import numpy as np
 
 from d2ke._base.checks import choice, generator, integer, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.objects.container import Objects, adopt, refuse_missing
+from d2ke.objects.container import Objects, from_owned, refuse_missing
 
 
 def train_size(n: int, *, fraction: float = 0.7, rounding: str = "floor") -> int:
@@ -168,4 +168,4 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
 
 def _scaled(objects: Objects, mean: np.ndarray, deviation: np.ndarray) -> Objects:
     values = ((objects.values - mean) / deviation).astype(objects.dtype)
-    return adopt("vectors", values, objects.offsets, weights=objects.weights)
+    return from_owned("vectors", values, objects.offsets, weights=objects.weights)

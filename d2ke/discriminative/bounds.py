@@ -61,8 +61,6 @@ def kernel_risk_bound(
     TypeError, ValueError
         K not symmetric or with negative values, lengths that differ, one class only, weights that
         are not on the simplex, or a number out of range.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----
@@ -128,8 +126,6 @@ def kernel_similarity_bound(
     ------
     TypeError, ValueError
         As `kernel_risk_bound`; or a margin below the largest value of K.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------

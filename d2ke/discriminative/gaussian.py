@@ -98,8 +98,6 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
     ------
     TypeError, ValueError
         Not a matrix of finite real numbers, or points that are all equal.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----

@@ -163,8 +163,6 @@ def kernel_classifier_predict(
         If `model` is not a KernelClassifier, or the other form of input than the model's.
     ValueError
         If the number of columns does not fit, or a value is not finite.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------

@@ -200,8 +200,6 @@ def neighbor_similarities(
     TypeError, ValueError
         Not one of points and distances, values that are not finite, negative distances, a
         parameter out of range, or objects that are all equal.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----

@@ -152,8 +152,6 @@ def similarity_machine_predict(
         If `model` is not a SimilarityMachine, or `S_new` holds no real numbers.
     ValueError
         If the number of columns does not fit, or a value is not finite.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Examples
     --------

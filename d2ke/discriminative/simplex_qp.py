@@ -87,8 +87,6 @@ def simplex_qp(
     ValueError
         H not square and symmetric, shapes that do not fit, values that are not finite or beyond
         2**1000, or a start that is not on the simplex.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------

@@ -20,7 +20,7 @@ from d2ke.distances.align_sets import align_emd, align_sets
 from d2ke.distances.align_strings import align_levenshtein
 from d2ke.distances.alignment_record import Alignment
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import Caller, PairwiseProblem
+from d2ke.distances.problem import ArgumentNames, PairwiseProblem
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack_items
@@ -154,7 +154,7 @@ def _of_one_pair(x: Any, y: Any, distance: Any, params: dict[str, Any]) -> Pairw
     try:
         packed = [_one_object(name, item, kind) for name, item in (("x", x), ("y", y))]
         distance = distance or usual_distance(packed[0].kind)
-        return check_pairs(packed[0], packed[1], distance, params, Caller("align", "x", "y"))
+        return check_pairs(packed[0], packed[1], distance, params, ArgumentNames("align", "x", "y"))
     except (TypeError, ValueError) as error:
         # To the user there is one object, and no list of them.
         if isinstance(error, (ArgumentError, ArgumentTypeError)):

@@ -7,7 +7,8 @@ import time
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from contextlib import closing, nullcontext
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import LowLevelCallable
@@ -15,17 +16,20 @@ from scipy import LowLevelCallable
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke._base.signals import deferred_interrupts
-from d2ke.distances.cluster import MOST_BLOCK_BYTES, Remote
+from d2ke.distances.cluster import MOST_BLOCK_BYTES, MatrixWork, Remote
 from d2ke.distances.fingerprint import objects_digest, sequence_digest
 from d2ke.distances.function_digest import function_digest
-from d2ke.distances.output import Output
+from d2ke.distances.output import Output, output_array
 from d2ke.distances.pipeline import Background, wait_for_ending
-from d2ke.distances.problem import PairwiseProblem, Quantity
+from d2ke.distances.problem import PairwiseProblem, Transform
 from d2ke.distances.registry import BY_NAME, plain_bytes
 from d2ke.io.store.layout import plain, tile_shape
 from d2ke.io.store.reader import FeatureFile, open_features
 from d2ke.io.store.writer import Content, PartialStore
 from d2ke.objects.container import Objects
+
+if TYPE_CHECKING:
+    from dask.array import Array
 
 _BUFFERS = 3  # one is filled while one is written and one waits: disks take uneven times
 _MOST_RUN_BYTES = 1 << 26
@@ -42,13 +46,39 @@ def check_memory(pairs: PairwiseProblem, output: Output) -> None:
     if output.out is None:
         check_fits(
             n * m * dtype.itemsize,
-            f"{pairs.caller.function}: {n} x {m} values of {dtype}",
+            f"{pairs.names.function}: {n} x {m} values of {dtype}",
             "give a path as out, with max_memory, and blocks of rows go to that file",
         )
 
 
+def fill(
+    pairs: PairwiseProblem, output: Output, transform: Transform
+) -> np.ndarray | FeatureFile | Array:
+    """Compute all pairs into an array, a feature store or a dask array, as the output says."""
+    if output.dtype is not None:
+        pairs = replace(pairs, dtype=output.dtype)
+    in_memory = not (output.to_file or output.lazy)
+    if in_memory:
+        check_memory(pairs, output)
+        out = output_array(output.out, pairs.shape, pairs.dtype)
+        pairs = replace(pairs, dtype=out.dtype)
+    remote: Any = None
+    if output.client is not None:
+        work = MatrixWork(pairs.compile, pairs.y, pairs.dtype, output.n_threads, transform)
+        remote = Remote(pairs, output.client, work)
+    if output.lazy:
+        return remote.array()
+    if output.to_file:
+        return stream(pairs, output, transform, remote)
+    with progress_bar(output.progress, transform.name) as report:
+        if remote is None:
+            return pairs.fill(out, output.n_threads, report, transform)
+        receive_array(remote, out, output.max_memory, report)
+    return out
+
+
 def stream(
-    pairs: PairwiseProblem, output: Output, quantity: Quantity, remote: Remote | None = None
+    pairs: PairwiseProblem, output: Output, transform: Transform, remote: Remote | None = None
 ) -> FeatureFile:
     """Compute all pairs block by block into a feature store, and open it; see `distance_matrix`."""
     if remote is None:
@@ -62,11 +92,11 @@ def stream(
         output.out,
         pairs.shape,
         pairs.dtype,
-        Content(described | dict(quantity.parameters), inputs, omega),
+        Content(described | dict(transform.parameters), inputs, omega),
         resume=output.resume,
     )
     if not store.finished:
-        _complete(pairs, output, quantity, store, most, remote)
+        _complete(pairs, output, transform, store, most, remote)
     store.close()
     return open_features(output.out)
 
@@ -74,7 +104,7 @@ def stream(
 def _complete(
     pairs: PairwiseProblem,
     output: Output,
-    quantity: Quantity,
+    transform: Transform,
     store: PartialStore,
     most: int,
     remote: Remote | None,
@@ -88,10 +118,10 @@ def _complete(
     with (
         deferred_interrupts() if remote is not None else nullcontext(),
         Background((store.write, store.sync), buffers, store.close) as writer,
-        progress_bar(output.progress, quantity.name) as report,
+        progress_bar(output.progress, transform.name) as report,
     ):
         if remote is None:
-            _fill(pairs, output, quantity, store, writer, most, report)
+            _fill(pairs, output, transform, store, writer, most, report)
         else:
 
             def put(rows: slice, Z: np.ndarray) -> None:
@@ -122,7 +152,7 @@ def receive_array(
 def _fill(
     pairs: PairwiseProblem,
     output: Output,
-    quantity: Quantity,
+    transform: Transform,
     store: PartialStore,
     writer: Background,
     most: int,
@@ -143,7 +173,7 @@ def _fill(
                 report(done + here, n * m)
 
         started = time.perf_counter()
-        pairs.rows(rows).run(Z, output.n_threads, visit, quantity)
+        pairs.rows(rows).run(Z, output.n_threads, visit, transform)
         seconds = time.perf_counter() - started
         writer.put(buffer, rows, Z, writer.stop)
         first = blocks.stop
@@ -184,7 +214,7 @@ def _remote_blocks(remote: Remote, height: int, limit: int | None) -> int:
         raise ValueError(
             f"max_memory is {limit} bytes, but {fixed + each} are needed at least: {held} for the "
             f"objects, {each} for blocks of {min(height, n)} rows, and {fixed - held} to send the "
-            f"{m} objects of {pairs.caller.y}"
+            f"{m} objects of {pairs.names.y}"
         )
     return min(most, (limit - fixed) // each)
 
@@ -209,7 +239,7 @@ def _blocks_within(pairs: PairwiseProblem, output: Output) -> int:
             raise ValueError(
                 f"max_memory is {limit} bytes, but {needed(1)} are needed at least: {held} for the "
                 f"objects, {needed(1) - held - fixed} for a block of {min(height, n)} rows, and "
-                f"{fixed} to compare with the {m} objects of {pairs.caller.y}"
+                f"{fixed} to compare with the {m} objects of {pairs.names.y}"
             )
         most = bisect_right(range(1, most + 1), limit, key=needed)
     return most
@@ -252,7 +282,7 @@ def description(pairs: PairwiseProblem) -> tuple[dict[str, Any], dict[str, Any]]
     """Return the distance with its parameters, and digests of what it compares."""
     names = {"X": pairs.x}
     if pairs.y is not pairs.x:
-        names[pairs.caller.y] = pairs.y
+        names[pairs.names.y] = pairs.y
     inputs = {
         name: objects_digest(part) if isinstance(part, Objects) else sequence_digest(name, part)
         for name, part in names.items()

@@ -31,7 +31,7 @@ from d2ke._base.signals import TICK, check_interrupt, deferred_interrupts
 from d2ke._base.threads import team_size
 from d2ke._ext import isa
 from d2ke._version import __version__
-from d2ke.distances.problem import Block, CompiledPairs, PairwiseProblem, Quantity
+from d2ke.distances.problem import Block, CompiledPairs, PairwiseProblem, Transform
 
 MOST_BLOCK_BYTES = 1 << 24
 # Blocks under way for each thread of the workers: one at work, one that waits for the thread,
@@ -63,13 +63,13 @@ class MatrixWork:
     y: Any
     dtype: np.dtype
     n_threads: int
-    quantity: Quantity
+    transform: Transform
 
     def block(self, part: Any, first: int, check: Callable[[int, int], None] | None) -> np.ndarray:
         """Return the rows."""
         block = np.empty((len(part), len(self.y)), self.dtype)
         compiled = self.compile(Block(part, self.y, first=first))
-        compiled.run(block, team_size(self.n_threads), check, self.quantity)
+        compiled.run(block, team_size(self.n_threads), check, self.transform)
         return block
 
 
@@ -117,7 +117,7 @@ class Remote:
         for name, value in (("distance", pairs.distance), *pairs.params.items()):
             _pickled(name, value)
         recipe = _Recipe(work, _made_with())
-        self._recipe = _pickled(pairs.caller.x if pairs.y is pairs.x else pairs.caller.y, recipe)
+        self._recipe = _pickled(pairs.names.x if pairs.y is pairs.x else pairs.names.y, recipe)
 
     @property
     def recipe_bytes(self) -> int:
@@ -234,7 +234,7 @@ class Remote:
             return self._client.submit(*task, **options)
 
     def _packed(self, rows: slice) -> bytes:
-        name = f"{self.pairs.caller.x}[{rows.start}:{rows.stop}]"
+        name = f"{self.pairs.names.x}[{rows.start}:{rows.stop}]"
         return _pickled(name, self._part(rows))
 
 

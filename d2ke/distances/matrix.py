@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,20 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import LowLevelCallable
 
+from d2ke._base.checks import element_type
 from d2ke._base.progress import progress_bar
-from d2ke.distances.blocks import check_memory, receive_array, stream
-from d2ke.distances.cluster import MatrixWork, Remote
+from d2ke._base.threads import team_size
 from d2ke.distances.output import Output, output_array
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import Caller, PairwiseProblem, Quantity
+from d2ke.distances.problem import DISTANCES, PairwiseProblem, Transform
 from d2ke.io.store.reader import FeatureFile
 
 if TYPE_CHECKING:
     from dask.array import Array
     from distributed import Client
 
-
-_EMBEDDINGS = "distance_matrix, d2ke_embed, rsm_embed"
+_SMALL = 1 << 24  # bytes of a result that always fit
 
 
 @overload
@@ -263,32 +263,60 @@ def distance_matrix(
     array([[1.],
            [1.]])
     """
-    output = Output(out, dtype, max_memory, resume, n_threads, progress, client)
-    return fill(check_pairs(X, Y, distance, params, Caller()), output, Quantity())
+    if needs_blocks(out, max_memory, resume, client):
+        from d2ke.distances.blocks import fill
+
+        output = Output(out, dtype, max_memory, resume, n_threads, progress, client)
+        return fill(check_pairs(X, Y, distance, params), output, DISTANCES)
+    n_threads = team_size(n_threads)
+    dtype = None if dtype is None else element_type("dtype", dtype)
+    pairs = check_pairs(X, Y, distance, params)
+    return fill_array(pairs, out, dtype, n_threads, progress)
 
 
-def fill(
-    pairs: PairwiseProblem, output: Output, quantity: Quantity
-) -> np.ndarray | FeatureFile | Array:
-    """Compute all pairs into an array, a feature store or a dask array, as the output says."""
-    if output.dtype is not None:
-        pairs = replace(pairs, dtype=output.dtype)
-    in_memory = not (output.to_file or output.lazy)
-    if in_memory:
-        check_memory(pairs, output)
-        out = output_array(output.out, pairs.shape, pairs.dtype)
-        pairs = replace(pairs, dtype=out.dtype)
-    remote: Any = None
-    if output.client is not None:
-        work = MatrixWork(pairs.compile, pairs.y, pairs.dtype, output.n_threads, quantity)
-        remote = Remote(pairs, output.client, work)
-    if output.lazy:
-        return remote.array()
-    if output.to_file:
-        return stream(pairs, output, quantity, remote)
-    with progress_bar(output.progress, quantity.name) as report:
-        if remote is None:
-            pairs.compiled().run(out, output.n_threads, report, quantity)
-        else:
-            receive_array(remote, out, output.max_memory, report)
-    return out
+def needs_blocks(out: Any, max_memory: Any, resume: Any, client: Any) -> bool:
+    """Return whether options ask for more than one array in memory, filled by this process."""
+    in_memory = max_memory is None and resume is False and client is None
+    return not in_memory or isinstance(out, (str, os.PathLike))
+
+
+def fill_array(
+    pairs: PairwiseProblem,
+    out: Any,
+    dtype: np.dtype | None,
+    n_threads: int,
+    progress: bool,
+    transform: Transform = DISTANCES,
+) -> np.ndarray:
+    """Compute all pairs into `out`, or into a new array for None.
+
+    Parameters
+    ----------
+    pairs : PairwiseProblem
+        The result of `check_pairs`.
+    out : ndarray or None
+        The user's array, which is checked here.
+    dtype : numpy.dtype or None
+        Of a new array; None for that of the pairs.
+    n_threads : int
+        The result of `team_size`.
+    progress : bool
+        Whether a progress bar is shown.
+    transform : Transform
+        What to write instead of the distances.
+    """
+    if out is None:
+        dtype = pairs.dtype if dtype is None else dtype
+        if dtype.itemsize * math.prod(pairs.shape) > _SMALL:
+            from d2ke.distances.blocks import check_memory
+
+            check_memory(replace(pairs, dtype=dtype), Output(dtype=dtype))
+        out = np.empty(pairs.shape, dtype)
+    elif dtype is not None and isinstance(out, np.ndarray) and out.dtype != dtype:
+        raise TypeError(f"out holds {out.dtype}, but dtype is {dtype}")
+    else:
+        output_array(out, pairs.shape, pairs.dtype)
+    if not progress:
+        return pairs.fill(out, n_threads, None, transform)
+    with progress_bar(progress, transform.name) as report:
+        return pairs.fill(out, n_threads, report, transform)

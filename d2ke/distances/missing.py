@@ -23,8 +23,6 @@ def missing_bytes(elements: int, n: int, dim: int) -> int:
 
 def check_observed(name: str, objects: Objects) -> None:
     """Refuse a series of which every vector is missing."""
-    if not objects.missing:
-        return
     observed = _counts(~np.isnan(objects.values).any(axis=1), objects.offsets)
     nothing = np.flatnonzero(observed == 0)
     if nothing.size:

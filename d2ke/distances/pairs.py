@@ -17,7 +17,14 @@ from scipy import LowLevelCallable
 from d2ke._base.errors import ArgumentError
 from d2ke._ext import pairwise, user
 from d2ke._ext.pairwise import PairwiseKernel
-from d2ke.distances.problem import Block, Caller, CompiledPairs, PairwiseProblem, Quantity
+from d2ke.distances.problem import (
+    DEFAULT_NAMES,
+    ArgumentNames,
+    Block,
+    CompiledPairs,
+    PairwiseProblem,
+    Transform,
+)
 from d2ke.distances.registry import BY_NAME, check_parameters, find_distance
 from d2ke.distances.string_rows import not_empty
 from d2ke.objects.container import Objects, check_compatible, refuse_weights
@@ -25,30 +32,59 @@ from d2ke.objects.packing import as_objects, list_of
 
 
 def check_pairs(
-    X: Any, Y: Any, distance: Any, params: Mapping[str, Any], caller: Caller
+    X: Any,
+    Y: Any,
+    distance: Any,
+    params: Mapping[str, Any],
+    names: ArgumentNames = DEFAULT_NAMES,
 ) -> PairwiseProblem:
-    """Check and pack everything that a distance matrix needs, and compute nothing yet."""
+    """Check and pack X, Y and the parameters of a distance, and compute nothing yet.
+
+    This is what functions of this package call instead of `distance_matrix`:
+    ``check_pairs(x, y, distance, params).fill(out, n_threads)``. Objects that are packed are
+    taken as they are, and only checked for what the distance requires of them.
+
+    Parameters
+    ----------
+    X, Y, distance, params
+        As for `distance_matrix`.
+    names : ArgumentNames
+        What errors call X and Y.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `distance_matrix`.
+    """
     if isinstance(distance, LowLevelCallable):
-        return _compiled_problem(X, Y, distance, params, caller)
+        return _compiled_problem(X, Y, distance, params, names)
     if callable(distance):
-        return _python_problem(X, Y, distance, params, caller)
+        return _python_problem(X, Y, distance, params, names)
     row = find_distance(distance)
     checked = check_parameters(row, params)
-    missing = row.takes_missing(checked)
-    x, y = _packed(X, Y, caller, row.kind, row.name, row.shortest, missing)
-    if not row.weighted:
-        _refuse_weights(x, y, caller, f"distance {row.name!r}")
-    if row.check is not None:
-        for name, objects in ((caller.x, x), (caller.y, y)):
+    x, y = _packed(X, Y, names, row.kind, row.missing is not None and row.missing(**checked))
+    for name, objects in ((names.x, x),) if y is x else ((names.x, x), (names.y, y)):
+        if row.shortest:
+            short = np.flatnonzero(objects.lengths < row.shortest)
+            if short.size:
+                raise ArgumentError(
+                    name,
+                    f"is empty: {row.name} is defined for objects of at least "
+                    f"{row.shortest} vector{'s' if row.shortest > 1 else ''}",
+                    short[0],
+                )
+        if objects.weights is not None and not row.weighted:
+            refuse_weights(objects, name, f"distance {row.name!r}")
+        if row.check is not None:
             row.check(name, objects, **checked)
     if row.check_pair is not None:
-        row.check_pair(caller.x, x, caller.y, y)
+        row.check_pair(names.x, x, names.y, y)
     dtype = np.dtype(np.float64)
     if row.kind == "vectors":
         dtype = np.promote_types(x.dtype, y.dtype)
     compile_ = partial(_named_pairs, row.name, checked)
     same = Y is None and row.is_symmetric(checked)
-    return PairwiseProblem(x, y, dtype, same, compile_, row.name, dict(params), caller)
+    return PairwiseProblem(x, y, dtype, same, compile_, row.name, dict(params), names)
 
 
 def _named_pairs(name: str, parameters: Mapping[str, Any], block: Block) -> CompiledPairs:
@@ -63,7 +99,7 @@ class _PythonDistance:
 
     function: Callable[..., Any]
     params: dict[str, Any]
-    caller: Caller
+    names: ArgumentNames
     y_is_x: bool
 
     def __call__(self, block: Block) -> CompiledPairs:
@@ -75,13 +111,13 @@ class _PythonDistance:
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value[()]
         if not isinstance(value, numbers.Real):
-            raise TypeError(f"{_pair(self.caller, i, j)} must be a number, got {value!r}")
+            raise TypeError(f"{_pair(self.names, i, j)} must be a number, got {value!r}")
         try:
             value = float(value)
         except OverflowError:
             value = math.inf
         if not 0 <= value < math.inf:
-            raise _not_a_distance(self.caller, i, j, value)
+            raise _not_a_distance(self.names, i, j, value)
         return value
 
 
@@ -104,7 +140,7 @@ class _PythonPairs(CompiledPairs):
         out: np.ndarray,
         n_threads: int,
         report: Callable[[int, int], None] | None,
-        quantity: Quantity,
+        transform: Transform,
     ) -> None:
         distance, (x_items, y, same, first, first_column) = self.kernel, self._block
         row = np.empty(out.shape[1])
@@ -115,10 +151,12 @@ class _PythonPairs(CompiledPairs):
                 turned = distance.y_is_x and j < i
                 row[c] = distance.value(*((item, x, j, i) if turned else (x, item, i, j)))
             values = row[start:].astype(out.dtype).astype(np.float64)
-            if quantity.gamma is None:
-                values *= quantity.scale
+            if transform.gamma is None:
+                values *= transform.scale
             else:
-                pairwise.exp_features(values[None], values[None], quantity.gamma, quantity.scale, 1)
+                pairwise.exp_features(
+                    values[None], values[None], transform.gamma, transform.scale, 1
+                )
             out[r, start:] = values
             if same:
                 out[start:, r] = out[r, start:]
@@ -126,24 +164,24 @@ class _PythonPairs(CompiledPairs):
                 report((r + 1) * len(y), out.size)
 
 
-def _pair(caller: Caller, i: int, j: int) -> str:
+def _pair(names: ArgumentNames, i: int, j: int) -> str:
     """Return what errors call the distance of a pair."""
-    return f"distance({caller.x}[{i}], {caller.y}[{j}])"
+    return f"distance({names.x}[{i}], {names.y}[{j}])"
 
 
-def _not_a_distance(caller: Caller, i: int, j: int, value: float) -> ValueError:
-    return ValueError(f"{_pair(caller, i, j)} must be finite and >= 0, got {value}")
+def _not_a_distance(names: ArgumentNames, i: int, j: int, value: float) -> ValueError:
+    return ValueError(f"{_pair(names, i, j)} must be finite and >= 0, got {value}")
 
 
 def _python_problem(
-    X: Any, Y: Any, function: Any, params: Mapping[str, Any], caller: Caller
+    X: Any, Y: Any, function: Any, params: Mapping[str, Any], names: ArgumentNames
 ) -> PairwiseProblem:
-    x = list_of(caller.x, X)
-    y = x if Y is None else list_of(caller.y, Y)
-    _refuse_weights(X, Y, caller, "a Python distance")
+    x = list_of(names.x, X)
+    y = x if Y is None else list_of(names.y, Y)
+    _refuse_weights(X, Y, names, "a Python distance")
     same, params = Y is None, dict(params)
-    compile_ = _PythonDistance(function, params, caller, same)
-    return PairwiseProblem(x, y, np.dtype(np.float64), same, compile_, function, params, caller)
+    compile_ = _PythonDistance(function, params, names, same)
+    return PairwiseProblem(x, y, np.dtype(np.float64), same, compile_, function, params, names)
 
 
 # The names of C of the types in the signatures below.
@@ -158,7 +196,7 @@ _SIGNATURES = {
 
 
 def _compiled_problem(
-    X: Any, Y: Any, function: Any, params: Mapping[str, Any], caller: Caller
+    X: Any, Y: Any, function: Any, params: Mapping[str, Any], names: ArgumentNames
 ) -> PairwiseProblem:
     if params:
         raise TypeError(
@@ -173,20 +211,20 @@ def _compiled_problem(
             "double *, intptr_t, const double *, intptr_t, intptr_t, void *)' for vectors or "
             "'double (const int32_t *, intptr_t, const int32_t *, intptr_t, void *)' for strings"
         )
-    x, y = _packed(X, Y, caller, kind, "distance", 0)
-    _refuse_weights(x, y, caller, "a compiled distance")
+    x, y = _packed(X, Y, names, kind)
+    _refuse_weights(x, y, names, "a compiled distance")
     if kind == "vectors":
-        for name, objects in ((caller.x, x), (caller.y, y)):
+        for name, objects in ((names.x, x), (names.y, y)):
             if objects.dtype != np.float64:
                 raise TypeError(f"a compiled distance takes float64 vectors; {name} is float32")
-    compile_ = partial(_UserPairs, function, caller)
-    return PairwiseProblem(x, y, np.dtype(np.float64), Y is None, compile_, function, {}, caller)
+    compile_ = partial(_UserPairs, function, names)
+    return PairwiseProblem(x, y, np.dtype(np.float64), Y is None, compile_, function, {}, names)
 
 
 class _UserPairs(CompiledPairs):
     """A compiled function of the user's."""
 
-    def __init__(self, function: Any, caller: Caller, block: Block) -> None:
+    def __init__(self, function: Any, names: ArgumentNames, block: Block) -> None:
         address, data = user.addresses(function)
         x, y, same, *_ = block
         compile_: Callable[..., PairwiseKernel]
@@ -196,58 +234,40 @@ class _UserPairs(CompiledPairs):
             (x_values, y_values), compile_ = map(_code_points, (x, y)), user.strings
         kernel = compile_(address, data, x_values, x.offsets, y_values, y.offsets, same, function)
         super().__init__(kernel, block)
-        self._caller = caller
+        self._names = names
 
     def run(
         self,
         out: np.ndarray,
         n_threads: int,
         report: Callable[[int, int], None] | None,
-        quantity: Quantity,
+        transform: Transform,
     ) -> None:
         try:
-            super().run(out, n_threads, report, quantity)
+            super().run(out, n_threads, report, transform)
         except pairwise.NotADistance as error:
             row, column, value = error.args
             row, column = row + self._block.first, column + self._block.first_column
-            raise _not_a_distance(self._caller, row, column, value) from None
+            raise _not_a_distance(self._names, row, column, value) from None
 
 
 def _packed(
-    X: Any,
-    Y: Any,
-    caller: Caller,
-    kind: str,
-    distance: str,
-    shortest: int,
-    missing: bool = False,
+    X: Any, Y: Any, names: ArgumentNames, kind: str, missing: bool = False
 ) -> tuple[Objects, Objects]:
     """Return X and Y packed; the same object where Y is None."""
-    x = _pack_checked(X, kind, shortest, distance, caller.x, missing)
-    y = x if Y is None else _pack_checked(Y, kind, shortest, distance, caller.y, missing)
-    check_compatible(x, y, caller.x, caller.y)
+    x = y = as_objects(names.x, X, kind, missing)
+    if Y is not None:
+        y = as_objects(names.y, Y, kind, missing)
+    for name, objects in ((names.x, x), (names.y, y)):
+        if len(objects.offsets) == 1:
+            raise ArgumentError(name, "is empty: at least one object is needed")
+    if y is not x:
+        check_compatible(x, y, names.x, names.y)
     return x, y
 
 
-def _pack_checked(
-    items: Any, kind: str, shortest: int, distance: str, name: str, missing: bool
-) -> Objects:
-    objects = as_objects(name, items, kind, missing)
-    if len(objects) == 0:
-        raise ArgumentError(name, "is empty: at least one object is needed")
-    short = np.flatnonzero(objects.lengths < shortest)
-    if short.size:
-        raise ArgumentError(
-            name,
-            f"is empty: {distance} is defined for objects of at least "
-            f"{shortest} vector{'s' if shortest > 1 else ''}",
-            short[0],
-        )
-    return objects
-
-
-def _refuse_weights(x: Any, y: Any, caller: Caller, user: str) -> None:
-    for name, objects in ((caller.x, x), (caller.y, y)):
+def _refuse_weights(x: Any, y: Any, names: ArgumentNames, user: str) -> None:
+    for name, objects in ((names.x, x), (names.y, y)):
         if isinstance(objects, Objects):
             refuse_weights(objects, name, user)
 

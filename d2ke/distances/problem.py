@@ -12,7 +12,7 @@ import numpy as np
 from d2ke.objects.container import span_of
 
 
-class Caller(NamedTuple):
+class ArgumentNames(NamedTuple):
     """The public function that was called, and its names of the two collections, for errors."""
 
     function: str = "distance_matrix"
@@ -20,20 +20,23 @@ class Caller(NamedTuple):
     y: str = "Y"
 
 
+DEFAULT_NAMES = ArgumentNames()
+
+
 @dataclass(frozen=True)
-class Quantity:
-    """What is computed of each distance d: scale * d, or scale * exp(-gamma * d).
+class Transform:
+    """A function of each distance d: scale * d, or scale * exp(-gamma * d).
 
     Attributes
     ----------
     name : str
-        What a progress bar calls it.
+        The title of a progress bar.
     gamma : float or None
         None for scale * d.
     scale : float
         The factor.
     parameters : mapping
-        What a feature store records of it, beside the distance and its parameters.
+        Attributes of a feature store, beside the distance and its parameters.
     """
 
     name: str = "distances"
@@ -56,6 +59,9 @@ class Block(NamedTuple):
     first_column: int = 0
 
 
+DISTANCES = Transform()
+
+
 class CompiledPairs:
     """A compiled distance with its items, ready to fill a matrix."""
 
@@ -66,9 +72,9 @@ class CompiledPairs:
         """Return the kernel that computes pairs as a search wants them."""
         return self.kernel
 
-    def run(self, out: np.ndarray, n_threads: int, report: Any, quantity: Quantity) -> None:
-        """Fill `out` with the quantity; ``report(done, total)`` follows the work."""
-        self.kernel.run(out, n_threads, self._block.same, report, quantity.gamma, quantity.scale)
+    def run(self, out: np.ndarray, n_threads: int, report: Any, transform: Transform) -> None:
+        """Fill `out` with transformed distances; ``report(done, total)`` follows the work."""
+        self.kernel.run(out, n_threads, self._block.same, report, transform.gamma, transform.scale)
 
 
 @dataclass(frozen=True)
@@ -90,8 +96,8 @@ class PairwiseProblem:
         The registry's name, or the user's function.
     params : dict
         The distance's parameters as the user wrote them.
-    caller : Caller
-        Who asks.
+    names : ArgumentNames
+        The caller's names, for errors.
     first : int
         The serial number of x[0], where x is some of the user's objects.
     """
@@ -103,7 +109,7 @@ class PairwiseProblem:
     compile: Callable[[Block], CompiledPairs]
     distance: Any
     params: dict[str, Any]
-    caller: Caller
+    names: ArgumentNames
     first: int = 0
 
     @property
@@ -115,6 +121,29 @@ class PairwiseProblem:
         """Return a value as a matrix has it."""
         with np.errstate(over="ignore"):
             return float(self.dtype.type(value))
+
+    def fill(
+        self,
+        out: np.ndarray,
+        n_threads: int,
+        report: Callable[[int, int], None] | None = None,
+        transform: Transform = DISTANCES,
+    ) -> np.ndarray:
+        """Compute all pairs into an array in memory, and return it.
+
+        Parameters
+        ----------
+        out : ndarray of float32 or float64, shape `shape`
+            C-contiguous array to fill.
+        n_threads : int
+            The result of `team_size`.
+        report : callable, optional
+            ``report(done, total)``, called as the work proceeds.
+        transform : Transform
+            What to write instead of the distances.
+        """
+        self.compiled().run(out, n_threads, report, transform)
+        return out
 
     def compiled(self) -> CompiledPairs:
         """Compile all of them."""

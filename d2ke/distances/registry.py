@@ -178,12 +178,14 @@ def _prepare_dtw(
 def _check_series(
     name: str, objects: Objects, ground: str = "euclidean", missing: bool = False, **parameters: Any
 ) -> None:
-    rows.check_sphere(name, objects, ground=ground, **parameters)
+    if ground == "haversine" or parameters:
+        rows.check_sphere(name, objects, ground=ground, **parameters)
     if missing and ground in ELASTIC_GROUNDS:
         raise ValueError(
             f"missing='arow' needs ground='euclidean' or 'sqeuclidean'; got {ground!r}"
         )
-    check_observed(name, objects)
+    if objects.missing:
+        check_observed(name, objects)
 
 
 def _prepare_sets(mode: int, x: Objects, y: Objects, same: bool) -> PairwiseKernel:

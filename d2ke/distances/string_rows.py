@@ -34,18 +34,18 @@ def normalized(normalize: bool = False, **_: Any) -> bool:
 
 def whole_if_normalized(**parameters: Any) -> dict[str, Any]:
     """Refuse to divide by the length of what y is not compared with."""
-    if normalized(**parameters) and not_whole(**parameters):
+    if parameters.get("normalize") and not_whole(**parameters):
         raise ValueError("normalize=True needs mode='global'")
     return parameters
 
 
 def common_letters(x: Objects, y: Objects) -> tuple[np.ndarray, np.ndarray, int]:
-    """Letters of x and y as indices into their common alphabet."""
+    """Return the letters of x and y as indices into their common alphabet, and its size."""
     if x is y:
         codes = not_empty(x.values.astype(np.uint32))
         return codes, codes, len(x.alphabet)
-    alphabet, parts = common_alphabet([x, y])
-    x_codes, y_codes = (not_empty(part.astype(np.uint32)) for part in parts)
+    alphabet, (x_codes, y_codes) = common_alphabet([x, y])
+    x_codes, y_codes = not_empty(x_codes.astype(np.uint32)), not_empty(y_codes.astype(np.uint32))
     return x_codes, y_codes, len(alphabet)
 
 
@@ -58,27 +58,26 @@ def prepare_levenshtein(
     x: Objects, y: Objects, same: bool, mode: int = strings.GLOBAL, normalize: bool = False
 ) -> Any:
     """Compile Levenshtein's distance."""
-    return _divided(strings.levenshtein(*_sides(x, y), same, mode), normalize)
+    pairs = strings.levenshtein(*_sides(x, y), same, mode)
+    return pairwise.divide_by_lengths(pairs, False) if normalize else pairs
 
 
 def prepare_osa(x: Objects, y: Objects, same: bool, normalize: bool = False) -> Any:
     """Compile the distance of optimal string alignment."""
-    return _divided(strings.osa(*_sides(x, y), same), normalize)
+    pairs = strings.osa(*_sides(x, y), same)
+    return pairwise.divide_by_lengths(pairs, False) if normalize else pairs
 
 
 def prepare_indel(x: Objects, y: Objects, same: bool, normalize: bool = False) -> Any:
     """Compile the distance of insertions and deletions."""
-    return _divided(strings.indel(*_sides(x, y), same), normalize, both=True)
+    pairs = strings.indel(*_sides(x, y), same)
+    return pairwise.divide_by_lengths(pairs, True) if normalize else pairs
 
 
 def prepare_damerau(x: Objects, y: Objects, same: bool, normalize: bool = False) -> Any:
     """Compile the unrestricted Damerau-Levenshtein distance."""
-    return _divided(edits.damerau(*_sides(x, y), same), normalize)
-
-
-def _divided(pairs: Any, normalize: bool, both: bool = False) -> Any:
-    """Return the distances, divided by what they are at most if that is wanted."""
-    return pairwise.divide_by_lengths(pairs, both) if normalize else pairs
+    pairs = edits.damerau(*_sides(x, y), same)
+    return pairwise.divide_by_lengths(pairs, False) if normalize else pairs
 
 
 def _sides(x: Objects, y: Objects) -> tuple[Any, ...]:
@@ -96,7 +95,8 @@ def prepare_hamming(x: Objects, y: Objects, same: bool, normalize: bool = False)
     y_codes = x_codes
     if x is not y:
         y_codes = np.concatenate([codes[1].astype(dtype, copy=False), rest])
-    return _divided(edits.hamming(x_codes, x.offsets, y_codes, y.offsets), normalize)
+    pairs = edits.hamming(x_codes, x.offsets, y_codes, y.offsets)
+    return pairwise.divide_by_lengths(pairs, False) if normalize else pairs
 
 
 def check_one_length(x_name: str, x: Objects, y_name: str, y: Objects) -> None:

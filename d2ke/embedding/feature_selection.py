@@ -11,6 +11,7 @@ import numpy as np
 
 from d2ke._base import arrays, labels
 from d2ke._base.checks import choice, flag, generator, integer, positive_number
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 
 SELECTION_RULES = ("best", "sample")
 
@@ -44,7 +45,7 @@ class FeatureSelection:
         """
         Z = arrays.matrix("Z", Z)
         if Z.shape[1] != len(self.q):
-            raise ValueError(f"Z has {Z.shape[1]} columns; {len(self.q)} were chosen from")
+            raise ArgumentError("Z", f"has {Z.shape[1]} columns; {len(self.q)} were chosen from")
         dtype = Z.dtype if Z.dtype == np.float32 else np.float64
         return Z[:, self.indices] * self.weights.astype(dtype)
 
@@ -139,7 +140,7 @@ def select_features(
     choice("keep", keep, SELECTION_RULES)
     if (seed is None) != (keep == "best"):
         wanted = "is needed" if seed is None else "has no meaning"
-        raise TypeError(f'seed {wanted} for keep="{keep}"; got {seed!r}')
+        raise ArgumentTypeError("seed", f'{wanted} for keep="{keep}"; got {seed!r}')
     centre = flag("centre", centre)
     rho = 0.0 if _is_zero(rho) else positive_number("rho", rho)
     a = _alignment(Z, codes, len(classes), centre)

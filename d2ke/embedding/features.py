@@ -16,10 +16,10 @@ from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
-from d2ke.distances.matrix import fill
+from d2ke.distances.blocks import fill
 from d2ke.distances.output import Output, output_array
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import Caller, PairwiseProblem, Quantity
+from d2ke.distances.problem import ArgumentNames, PairwiseProblem, Transform
 from d2ke.io.store.reader import FeatureFile
 from d2ke.objects.container import Objects
 from d2ke.objects.readings import warn_of_letters
@@ -197,21 +197,21 @@ def d2ke_embed(
     """
     gamma = _check_link(gamma, link)
     output = Output(out, dtype, max_memory, resume, n_threads, progress, client)
-    pairs = check_embedding(X, omega, distance, params, Caller("d2ke_embed", "X", "omega"))
+    pairs = check_embedding(X, omega, distance, params, ArgumentNames("d2ke_embed", "X", "omega"))
     return embed(pairs, gamma, output)
 
 
 def check_embedding(
-    X: Any, omega: Any, distance: Any, params: Mapping[str, Any], caller: Caller
+    X: Any, omega: Any, distance: Any, params: Mapping[str, Any], names: ArgumentNames
 ) -> PairwiseProblem:
     """Check and pack objects and random objects."""
     if omega is None:
         raise ArgumentTypeError(
-            caller.y, "is None; draw random objects first, see random_series and its kin"
+            names.y, "is None; draw random objects first, see random_series and its kin"
         )
-    pairs = check_pairs(X, omega, distance, params, caller)
+    pairs = check_pairs(X, omega, distance, params, names)
     if isinstance(pairs.y, Objects) and pairs.y.kind == "strings":
-        warn_of_letters(pairs.x, pairs.y, caller.x, caller.y)
+        warn_of_letters(pairs.x, pairs.y, names.x, names.y)
     return pairs
 
 
@@ -220,7 +220,7 @@ def embed(
 ) -> np.ndarray | FeatureFile | Array:
     """Compute features, or distances / sqrt(R) if gamma is None."""
     link = {"link": "distance"} if gamma is None else {"gamma": gamma, "link": "exp"}
-    return fill(pairs, output, Quantity("features", gamma, 1 / np.sqrt(pairs.shape[1]), link))
+    return fill(pairs, output, Transform("features", gamma, 1 / np.sqrt(pairs.shape[1]), link))
 
 
 def d2ke_features(
@@ -278,7 +278,7 @@ def d2ke_features(
     gamma = _check_link(gamma, link)
     if not isinstance(D, np.ndarray) or D.ndim != 2 or D.dtype not in (np.float32, np.float64):
         got = f"{D.dtype} of shape {D.shape}" if isinstance(D, np.ndarray) else type(D).__name__
-        raise TypeError(f"D must be a 2-D ndarray of float32 or float64, got {got}")
+        raise ArgumentTypeError("D", f"must be a 2-D ndarray of float32 or float64, got {got}")
     arrays.check_filled("D", D)
     arrays.check_distances("D", D)
     if out is None:
@@ -287,7 +287,7 @@ def d2ke_features(
         )
         out = np.empty(D.shape, dtype=D.dtype)
     elif output_array(out, D.shape, D.dtype).dtype != D.dtype:
-        raise TypeError(f"out must have D's element type {D.dtype}, got {out.dtype}")
+        raise ArgumentTypeError("out", f"must have D's element type {D.dtype}, got {out.dtype}")
     scale = 1 / np.sqrt(D.shape[1])
     threads = team_size(n_threads)
     in_place = out.ctypes.data == D.ctypes.data and out.strides == D.strides
@@ -434,7 +434,7 @@ def rsm_embed(
     """
     gamma = _check_link(gamma, link)
     output = Output(out, dtype, max_memory, resume, n_threads, progress, client)
-    pairs = check_embedding(X, reps, distance, params, Caller("rsm_embed", "X", "reps"))
+    pairs = check_embedding(X, reps, distance, params, ArgumentNames("rsm_embed", "X", "reps"))
     return embed(pairs, gamma, output)
 
 
@@ -442,8 +442,8 @@ def _check_link(gamma: float | None, link: str) -> float | None:
     choice("link", link, ["exp", "distance"])
     if link == "exp":
         if gamma is None:
-            raise TypeError('gamma is needed for link="exp"')
+            raise ArgumentTypeError("gamma", 'is needed for link="exp"')
         return positive_number("gamma", gamma)
     if gamma is not None:
-        raise TypeError(f'gamma has no meaning for link="distance"; got {gamma!r}')
+        raise ArgumentTypeError("gamma", f'has no meaning for link="distance"; got {gamma!r}')
     return None

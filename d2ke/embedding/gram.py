@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from d2ke._base import arrays
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice, positive_number
+from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke.distances.output import Output
-from d2ke.distances.problem import Caller
+from d2ke.distances.problem import ArgumentNames
 from d2ke.embedding.features import check_embedding, embed
 from d2ke.embedding.spectrum import SpectrumRepair, symmetric_half
 
@@ -83,11 +84,11 @@ def d2ke_gram(
     ((2, 2), True)
     """
     gamma = positive_number("gamma", gamma)
-    pairs = [check_embedding(X, omega, distance, params, Caller("d2ke_embed", "X", "omega"))]
+    pairs = [check_embedding(X, omega, distance, params, ArgumentNames("d2ke_embed", "X", "omega"))]
     if Y is not None:
         omega = pairs[0].y
-        caller = Caller("d2ke_embed", "Y", "omega")
-        pairs.append(check_embedding(Y, omega, distance, params, caller))
+        names = ArgumentNames("d2ke_embed", "Y", "omega")
+        pairs.append(check_embedding(Y, omega, distance, params, names))
     n, m, R = (len(objects) for objects in (pairs[0].x, pairs[-1].x, pairs[0].y))
     check_fits(
         pairs[0].dtype.itemsize * (n * m + (n + m) * R),
@@ -171,10 +172,10 @@ def dsk_gram(
     beta = positive_number("beta", beta)
     if kind == "rbf":
         if gamma is None:
-            raise TypeError('gamma is needed for kind="rbf"')
+            raise ArgumentTypeError("gamma", 'is needed for kind="rbf"')
         gamma = positive_number("gamma", gamma)
     elif gamma is not None:
-        raise TypeError(f'gamma has no meaning for kind="nd"; got {gamma!r}')
+        raise ArgumentTypeError("gamma", f'has no meaning for kind="nd"; got {gamma!r}')
     values = arrays.matrix("D", D, infinite=kind == "rbf")
     arrays.check_distances("D", values)
     dtype = np.dtype(values.dtype if values.dtype in (np.float32, np.float64) else np.float64)

@@ -12,6 +12,7 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base.blas import product_pool
 from d2ke._base.checks import below_one, choice, generator, integer, positive_number
+from d2ke._base.errors import ArgumentError
 
 ERRORS = ("max", "rms", "relative", "centred")
 
@@ -114,8 +115,6 @@ def bootstrap_kernel_error(
     TypeError, ValueError
         Not a matrix of finite real numbers with a row and two columns, or arguments out of
         range.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----
@@ -147,7 +146,9 @@ def bootstrap_kernel_error(
     Z = arrays.matrix("Z", Z)
     n, R = Z.shape
     if n == 0 or R < 2:
-        raise ValueError(f"Z must have a row and two columns at least; its shape is {Z.shape}")
+        raise ArgumentError(
+            "Z", f"must have a row and two columns at least; its shape is {Z.shape}"
+        )
     delta = below_one("delta", delta)
     n_resamples = integer("n_resamples", n_resamples, math.ceil(1 / delta))
     n_objects = min(n, integer("max_objects", max_objects, 1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How near random features come to their kernel, measured."""
+"""Measured errors of kernels that are estimated by random features."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from d2ke._base import arrays
 from d2ke._base.blas import product_pool
 from d2ke._base.checks import flag, integer
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import check_fits
 
 _TILE_ROWS = 256
@@ -116,8 +117,6 @@ def kernel_error(
         Not exactly one of `gram` and `features`, or a matrix not of real numbers.
     ValueError
         Shapes that do not fit, a gram that is not symmetric, sizes out of range.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -138,7 +137,7 @@ def kernel_error(
     Z = arrays.filled_matrix("Z", Z)
     n, R = Z.shape
     if R < 2:
-        raise ValueError("Z has one column; at least two are needed to estimate a variance")
+        raise ArgumentError("Z", "has one column; at least two are needed to estimate a variance")
     reference = _reference(gram, features, n)
     lengths = _sizes(sizes, R)
     counts = np.minimum(R // lengths, integer("max_blocks", max_blocks, 1))
@@ -254,9 +253,9 @@ def kernel_standard_error(Z: np.ndarray, Y: np.ndarray | None = None) -> NDArray
     Y = Z if Y is None else arrays.filled_matrix("Y", Y)
     R = Z.shape[1]
     if Y.shape[1] != R:
-        raise ValueError(f"Y has {Y.shape[1]} columns, but Z has {R}")
+        raise ArgumentError("Y", f"has {Y.shape[1]} columns, but Z has {R}")
     if R < 2:
-        raise ValueError("Z has one column; at least two are needed to estimate a variance")
+        raise ArgumentError("Z", "has one column; at least two are needed to estimate a variance")
     check_fits(
         24 * len(Z) * len(Y),
         f"the errors of {len(Z)} x {len(Y)} values",
@@ -283,13 +282,15 @@ def _reference(gram: Any, features: Any, n: int) -> Callable[[Any, Any], np.ndar
     if gram is not None:
         K = arrays.filled_matrix("gram", gram)
         if K.shape != (n, n):
-            raise ValueError(f"gram must have shape ({n}, {n}), as Z has {n} rows; got {K.shape}")
+            raise ArgumentError(
+                "gram", f"must have shape ({n}, {n}), as Z has {n} rows; got {K.shape}"
+            )
         largest = max(abs(float(K.max())), abs(float(K.min())))
         arrays.check_symmetric("gram", K, 1e-6 * largest)
         return lambda rows, others: K[rows, others]
     F = arrays.filled_matrix("features", features)
     if len(F) != n:
-        raise ValueError(f"features has {len(F)} rows, but Z has {n}")
+        raise ArgumentError("features", f"has {len(F)} rows, but Z has {n}")
     return lambda rows, others: _product(F[rows], F[others])
 
 
@@ -322,10 +323,10 @@ def _sizes(sizes: Sequence[int] | None, R: int) -> np.ndarray:
     if sizes is None:
         return np.unique([1 << k for k in range(R.bit_length())] + [R]).astype(np.int64)
     if not isinstance(sizes, (Sequence, np.ndarray)) or isinstance(sizes, (str, bytes)):
-        raise TypeError(f"sizes must be a sequence of integers, got {sizes!r}")
+        raise ArgumentTypeError("sizes", f"must be a sequence of integers, got {sizes!r}")
     lengths = [integer(f"sizes[{i}]", r, 1, R) for i, r in enumerate(sizes)]
     if not lengths:
-        raise ValueError("sizes is empty; at least one value of R is needed")
+        raise ArgumentError("sizes", "is empty; at least one value of R is needed")
     return np.unique(lengths).astype(np.int64)
 
 

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import ArpackError, eigsh
 from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import integer
+from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import check_fits
 
 # From here on a few eigenvectors by iteration take less time than all of them at once.
@@ -65,8 +66,8 @@ class PseudoEuclidean:
         D_new = arrays.matrix("D_new", D_new)
         squares = _squares("D_new", D_new)
         if squares.shape[1] != len(self.Z):
-            raise ValueError(
-                f"D_new has {squares.shape[1]} columns; {len(self.Z)} objects were embedded"
+            raise ArgumentError(
+                "D_new", f"has {squares.shape[1]} columns; {len(self.Z)} objects were embedded"
             )
         squares -= self._column_means
         squares -= squares.mean(axis=1, keepdims=True)
@@ -133,9 +134,10 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:
     )
     B = _squares("D", symmetric_matrix("D", D))
     if 0 < float(D.max()) < _SMALLEST:
-        raise ValueError(
-            f"D is too small: its largest distance is {D.max():g}, and float64 does not "
-            "hold the squares; multiply D by a number"
+        raise ArgumentError(
+            "D",
+            f"is too small: its largest distance is {D.max():g}, and float64 does not "
+            "hold the squares; multiply D by a number",
         )
     column_means = B.mean(axis=0)
     B -= column_means

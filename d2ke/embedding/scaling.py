@@ -16,6 +16,7 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice
+from d2ke._base.errors import ArgumentError
 from d2ke.io.store.rows import RowSource, stored
 
 SCALINGS = ("standard", "center", "none")
@@ -51,7 +52,7 @@ class Scaling:
         arrays.check_filled("Z", Z)
         if choice("scaling", kind, SCALINGS) == "none":
             return cls.of_moments(np.zeros(Z.shape[1]), np.zeros(Z.shape[1]), kind)
-        return cls.of_moments(*_moments(Z), kind)
+        return cls.of_moments(*moments(Z), kind)
 
     @classmethod
     def of_moments(cls, mean: np.ndarray, sd: np.ndarray, kind: str) -> Scaling:
@@ -79,8 +80,12 @@ class Scaling:
             return Z.mapped(self.apply)
         Z = arrays.matrix("Z", Z)
         if Z.shape[1] != len(self.mean):
-            raise ValueError(f"Z has {Z.shape[1]} columns; the scaling has {len(self.mean)}")
+            raise ArgumentError("Z", f"has {Z.shape[1]} columns; the scaling has {len(self.mean)}")
         dtype = Z.dtype if Z.dtype.kind == "f" else np.dtype(np.float64)
+        return self.scaled(Z, dtype)
+
+    def scaled(self, Z: np.ndarray, dtype: Any = np.float32) -> np.ndarray:
+        """Return checked features scaled, as an array of a float type."""
         scaled = np.empty(Z.shape, dtype)
         unit = self.sd * np.sqrt(len(self.mean))
         for begin in range(0, len(Z), _RUN):
@@ -89,11 +94,14 @@ class Scaling:
         return scaled
 
 
-def _moments(Z: np.ndarray | RowSource) -> tuple[np.ndarray, np.ndarray]:
+def moments(Z: np.ndarray | RowSource) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and standard deviation of each column."""
-    blocks = [slice(begin, begin + _RUN) for begin in range(0, len(Z), _RUN)]
-    mean = sum(Z[rows].sum(axis=0, dtype=np.float64) for rows in blocks) / len(Z)
-    squares = sum(((Z[rows] - mean) ** 2).sum(axis=0) for rows in blocks)
+    mean, squares = np.zeros(Z.shape[1]), np.zeros(Z.shape[1])
+    for begin in range(0, len(Z), _RUN):
+        mean += Z[begin : begin + _RUN].sum(axis=0, dtype=np.float64)
+    mean /= len(Z)
+    for begin in range(0, len(Z), _RUN):
+        squares += ((Z[begin : begin + _RUN] - mean) ** 2).sum(axis=0)
     return mean, np.sqrt(squares / len(Z))
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import choice
+from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import check_fits
 
 # How many times the part of the negative eigenvalues is subtracted.
@@ -23,7 +24,7 @@ _LARGE = 1500  # rows of matrices whose product may take a second
 
 @dataclass(frozen=True, eq=False)
 class SpectrumRepair:
-    """What makes an indefinite Gram matrix positive semidefinite, and new rows fit it.
+    """A repair that makes an indefinite Gram matrix positive semidefinite, and new rows fit it.
 
     Negative eigenvalues are set to 0 ("clip"), turned positive ("flip"), or all
     eigenvalues are raised until none is negative ("shift"). Rows of new objects
@@ -83,8 +84,8 @@ class SpectrumRepair:
         """Return rows of other objects, shape (m, n), changed as those of the training objects."""
         K = np.asarray(arrays.matrix("K", K), dtype=np.float64)
         if K.shape[1] != len(self.gram):
-            raise ValueError(
-                f"K has {K.shape[1]} columns; the repair was fitted to {len(self.gram)} objects"
+            raise ArgumentError(
+                "K", f"has {K.shape[1]} columns; the repair was fitted to {len(self.gram)} objects"
             )
         times = SPECTRUM_REPAIRS[self.kind]
         if not times:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from d2ke._base import arrays
 from d2ke._base.checks import below_one, choice, integer, positive_number
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import check_fits
 
 # What each kind of objects needs beside `length`, and the least value.
@@ -216,9 +217,9 @@ def effective_dimension(
             if value is None:
                 raise TypeError(f'kind="{kind}" needs length and {needed}; {name} is missing')
         elif value is not None:
-            raise TypeError(
-                f'{name} has no meaning for kind="{kind}", which needs length and {needed}; '
-                f"got {value!r}"
+            raise ArgumentTypeError(
+                name,
+                f'has no meaning for kind="{kind}", which needs length and {needed}; got {value!r}',
             )
     length, size = integer("length", length, 1), integer(needed, numbers[needed], least)
     return float(length * size) if kind == "unit-ball sets" else length * math.log(size)
@@ -273,7 +274,7 @@ def lipschitz_constant(w: Any, gamma: float) -> float | np.ndarray:
     values = np.asarray(w)
     rows = arrays.matrix("w", values[None] if values.ndim == 1 else values)
     if rows.shape[1] == 0:
-        raise ValueError(f"w is empty: its shape is {values.shape}")
+        raise ArgumentError("w", f"is empty: its shape is {values.shape}")
     gamma = positive_number("gamma", gamma)
     sums = np.abs(rows, dtype=np.float64).sum(axis=1)
     constants = gamma * sums / math.sqrt(rows.shape[1])
@@ -338,7 +339,7 @@ def soft_min_distance(D: Any, E: Any = None, *, gamma: float) -> NDArray[np.floa
     D = arrays.filled_matrix("D", D)
     E = D if E is None else arrays.filled_matrix("E", E)
     if E.shape[1] != D.shape[1]:
-        raise ValueError(f"E has {E.shape[1]} columns, but D has {D.shape[1]}")
+        raise ArgumentError("E", f"has {E.shape[1]} columns, but D has {D.shape[1]}")
     gamma = positive_number("gamma", gamma)
     check_fits(
         8 * len(D) * len(E), f"{len(D)} x {len(E)} distances", "give some rows of D at a time"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What estimators have in common: objects in, and distances to the training objects."""
+"""Common base classes of estimators: objects in, and distances to the training objects."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_non_negative
 
+from d2ke._base.errors import ArgumentError
 from d2ke.distances.matrix import distance_matrix
 from d2ke.distances.registry import usual_distance
 from d2ke.estimators.inputs import read_objects, read_table
@@ -62,7 +63,7 @@ class DistanceEstimator(ObjectsEstimator):
         """Return a square matrix."""
         rows = read_table(self, X, reset=True)
         if rows.shape[0] != rows.shape[1]:
-            raise ValueError(f"X must be a square matrix of {what}, got shape {rows.shape}")
+            raise ArgumentError("X", f"must be a square matrix of {what}, got shape {rows.shape}")
         if what == "distances":
             check_non_negative(rows, type(self).__name__)
         return rows

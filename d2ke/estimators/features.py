@@ -11,14 +11,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from d2ke._base.checks import integer, positive_number
+from d2ke._base.checks import flag, integer, positive_number
 from d2ke.distances.matrix import distance_matrix
 from d2ke.embedding.features import d2ke_features, rsm_embed
 from d2ke.embedding.scaling import Scaling
 from d2ke.estimators.base import ObjectsEstimator, chosen_distance, inverse_scale
 from d2ke.estimators.inputs import read_objects, seed_of
 from d2ke.estimators.supervised import distance_of_blocks
-from d2ke.models.blocks import Block, feature_names, features_of, fit_blocks
+from d2ke.models.blocks import Block, feature_names, fill_features, fit_blocks
 from d2ke.models.recipes import default_blocks
 from d2ke.models.samplers import training_objects
 
@@ -90,7 +90,9 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         blocks = self.blocks
         if blocks is None:
             blocks = default_blocks(objects, self.distance, self.distance_params or {}, self.R)
-        self.blocks_, Z = fit_blocks(blocks, objects, seed_of(self.random_state), self._options())
+        progress = flag("progress", self.progress)
+        seed = seed_of(self.random_state)
+        self.blocks_, Z = fit_blocks(blocks, objects, seed, self.n_threads, progress)
         self.scaling_ = Scaling.fit(Z)
         return self
 
@@ -98,15 +100,14 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         """Return the features of objects, float32 of shape (n, R)."""
         check_is_fitted(self)
         objects = read_objects(self, X, distance_of_blocks(self), reset=False)
-        return self.scaling_.apply(features_of(self.blocks_, objects, self._options()))
+        Z = np.empty((len(objects), len(self.scaling_.mean)), np.float32)
+        fill_features(Z, self.blocks_, objects, self.n_threads)
+        return self.scaling_.scaled(Z)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the features: the block's and a number."""
         check_is_fitted(self)
         return np.array(feature_names(self.blocks_), dtype=object)
-
-    def _options(self) -> dict[str, Any]:
-        return {"n_threads": self.n_threads, "progress": self.progress}
 
 
 class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsEstimator):

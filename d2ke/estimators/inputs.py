@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What users give to estimators, as objects and labels of d2ke."""
+"""Conversion of estimators' arguments to objects and labels of d2ke."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sklearn.utils import (
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.labels import check_unchanged, targets
 from d2ke.distances.registry import find_distance
 from d2ke.objects.arrow_columns import read_column
@@ -69,9 +69,10 @@ def least_samples(estimator: BaseEstimator) -> int:
 
 def _enough(estimator: BaseEstimator, X: Any) -> Any:
     if len(X) < least_samples(estimator):
-        raise ValueError(
-            f"X has n_samples = {len(X)} objects; {type(estimator).__name__} needs at least "
-            f"{least_samples(estimator)}"
+        raise ArgumentError(
+            "X",
+            f"has n_samples = {len(X)} objects; {type(estimator).__name__} needs at least "
+            f"{least_samples(estimator)}",
         )
     return X
 
@@ -87,7 +88,7 @@ def read_targets(X: Any, y: Any) -> np.ndarray:
     """Return the real targets of a regression as float64."""
     y = _labels(X, y)
     if y.dtype.kind not in "biufO":
-        raise TypeError(f"y must hold numbers for a regression, got dtype {y.dtype}")
+        raise ArgumentTypeError("y", f"must hold numbers for a regression, got dtype {y.dtype}")
     return targets("y", y) if y.dtype.kind in "iu" else y.astype(np.float64)
 
 
@@ -139,9 +140,11 @@ def _column(X: Any, anything: bool, kind: str | None) -> Any:
         return X
     for i, item in enumerate(items):
         if not (anything or _is_number(item) or isinstance(item, (str, Sequence, np.ndarray))):
-            raise TypeError(f"X[{i}] is {item!r}; it must be a string or a sequence of numbers")
+            raise ArgumentTypeError(
+                "X", f"is {item!r}; it must be a string or a sequence of numbers", i
+            )
         if not anything and _is_number(item) and not _is_number(items[0]):
-            raise TypeError(f"X[{i}] is {item!r}; it must be an object, as X[0] is")
+            raise ArgumentTypeError("X", f"is {item!r}; it must be an object, as X[0] is", i)
     return items
 
 

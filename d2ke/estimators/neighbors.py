@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import integer
+from d2ke._base.errors import ArgumentError
 from d2ke.estimators.base import DistanceEstimator, ObjectsEstimator, chosen_distance
 from d2ke.estimators.inputs import read_classes, read_objects
 from d2ke.learners.neighbors import knn_predict, knn_shares, vote, votes
@@ -177,9 +178,9 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
     def fit(self, X: Any, y: Any = None) -> DistanceNeighborsTransformer:
         """Keep the training objects; y is not used."""
         if self.n_neighbors is not None and self.radius is not None:
-            raise ValueError(
-                f"n_neighbors or radius may be set, not both: got {self.n_neighbors!r} and "
-                f"{self.radius!r}"
+            raise ArgumentError(
+                "n_neighbors",
+                f"or radius may be set, not both: got {self.n_neighbors!r} and {self.radius!r}",
             )
         objects = read_objects(self, X, self.distance, reset=True)
         self.distance_ = chosen_distance(self.distance, objects)
@@ -206,5 +207,7 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
         n = len(X if Y is None else Y)
         k = 5 if self.n_neighbors is None else integer("n_neighbors", self.n_neighbors, 1)
         if k >= n:
-            raise ValueError(f"n_neighbors must be less than the {n} training objects, got {k}")
+            raise ArgumentError(
+                "n_neighbors", f"must be less than the {n} training objects, got {k}"
+            )
         return csr_matrix(neighbor_graph(X, Y, k=k + (Y is not None), **options)[0])

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from d2ke._base.errors import ArgumentError
 from d2ke.discriminative.lpdsk import lpdsk
 from d2ke.estimators.inputs import read_classes
 from d2ke.estimators.similarities import SimilarityEstimator
@@ -95,7 +96,9 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
         y = read_classes(next(iter(similarities.values())), y)
         known = np.array([label != self.unknown and label != "" for label in y.tolist()])
         if not known.any():
-            raise ValueError(f"y has no label: every entry is the mark unknown={self.unknown!r}")
+            raise ArgumentError(
+                "y", f"has no label: every entry is the mark unknown={self.unknown!r}"
+            )
         self.classes_, codes = np.unique(y[known], return_inverse=True)
         marks = np.full(len(y), -1)
         marks[known] = codes

@@ -19,7 +19,7 @@ from d2ke.models.train import d2ke_train
 
 
 class D2KEEstimator(ObjectsEstimator):
-    """What the classifier and the regressor have in common."""
+    """Training and prediction, common to the classifier and the regressor."""
 
     _least_samples = 2
 

@@ -12,6 +12,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from d2ke._base import arrays, labels
 from d2ke._base.blas import one_blas_thread, square
 from d2ke._base.checks import positive_number
+from d2ke._base.errors import ArgumentError
 from d2ke.io.store.rows import StoredRows, stored
 from d2ke.learners.linear_model import LinearModel, one_vs_rest_signs
 
@@ -60,8 +61,6 @@ def train_least_squares(
         If a value is not finite, lengths differ, there is only one class, C is out of range, or
         rounding leaves no solution: with features that depend on each other and a C beyond 1e12,
         say.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -82,7 +81,7 @@ def train_least_squares(
     Z = stored("Z", Z)
     features = Z if isinstance(Z, StoredRows) else arrays.matrix("Z", Z)
     if 0 in features.shape:
-        raise ValueError(f"Z must have rows and columns, got shape {features.shape}")
+        raise ArgumentError("Z", f"must have rows and columns, got shape {features.shape}")
     classes, codes = labels.encode_classes("y", y)
     labels.same_length("y", codes, "Z", len(features))
     n, R = features.shape
@@ -125,12 +124,13 @@ def _solve(products: np.ndarray, sides: np.ndarray, C: float) -> np.ndarray:
     if not np.isfinite(products).all():
         raise ValueError("the values of Z are too large: products of them are not finite")
     if not np.isfinite(0.5 / C):
-        raise ValueError(f"C = {C:g} is too small: 1 / (2 C) is not finite")
+        raise ArgumentError("C", f"= {C:g} is too small: 1 / (2 C) is not finite")
     products[np.diag_indices_from(products)] += 0.5 / C
     try:
         return cho_solve(cho_factor(products, check_finite=False), sides)
     except LinAlgError:
-        raise ValueError(
-            f"C = {C:g} is too large for these features: rounding leaves no solution; "
-            "use a smaller C, or scale Z"
+        raise ArgumentError(
+            "C",
+            f"= {C:g} is too large for these features: rounding leaves no solution; "
+            "use a smaller C, or scale Z",
         ) from None

@@ -24,8 +24,9 @@ from scipy import sparse
 
 from d2ke._base import labels
 from d2ke._base.checks import choice, integer
+from d2ke._base.errors import ArgumentError
 from d2ke._base.threads import thread_count
-from d2ke.learners import option_strings, scores, solver_calls, solver_nodes
+from d2ke.learners import option_strings, solver_calls, solver_nodes
 from d2ke.learners.linear_model import (
     CRAMMER_SINGER,
     REGRESSIONS,
@@ -133,8 +134,6 @@ def train(
         unknown or out of range, or a store is damaged.
     OSError
         If a store cannot be opened.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Warns
     -----
@@ -173,14 +172,14 @@ def train(
     seed = integer("seed", seed, 0, 2**32 - 1)
     features = solver_nodes.features("Z", Z)
     if 0 in features.shape:
-        raise ValueError(f"Z must have rows and columns, got shape {features.shape}")
+        raise ArgumentError("Z", f"must have rows and columns, got shape {features.shape}")
     if number in REGRESSIONS:
         classes, values, factors = None, labels.targets("y", y), None
     else:
         classes, values = labels.encode_classes("y", y)
     labels.same_length("y", values, "Z", features.shape[0])
     if classes is not None:
-        factors = scores.class_weights(classes, parsed.get("-w"), class_weight)
+        factors = labels.class_weights(classes, parsed.get("-w"), class_weight)
     if block:
         name = 'solver="block"'
         weights, stop = _solve_by_blocks(features, values, factors, parsed, n_threads)

@@ -23,7 +23,7 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base import labels as class_labels
 from d2ke._base.errors import ArgumentError
-from d2ke.learners import option_strings, scores, solver_calls, solver_nodes
+from d2ke.learners import option_strings, solver_calls, solver_nodes
 from d2ke.learners.option_strings import Option
 from d2ke.learners.svm_model import PRECOMPUTED, SVM_REGRESSIONS, Kernel, SVMModel
 
@@ -108,8 +108,6 @@ def svmtrain(
         If `K` is not square (``-t 4``), is asymmetric by more than 1e-5 of its largest
         magnitude, or exceeds float32 (LIBSVM's cache); if a value is not finite, lengths
         differ, there is only one class, or an option is unknown or out of range.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Warns
     -----
@@ -165,7 +163,7 @@ def svmtrain(
 
 
 class Task(NamedTuple):
-    """What LIBSVM is given: checked data as its nodes, codes of classes (or targets), factors."""
+    """A problem for LIBSVM: checked data as its nodes, codes of classes (or targets), factors."""
 
     data: Any
     rows: solver_nodes.NodeRows
@@ -184,12 +182,12 @@ def prepared(
     precomputed = parsed["-t"] == PRECOMPUTED
     data = _gram("K", K) if precomputed else solver_nodes.features("K", K)
     if 0 in data.shape:
-        raise ValueError(f"K must have rows and columns, got shape {data.shape}")
+        raise ArgumentError("K", f"must have rows and columns, got shape {data.shape}")
     if svm_type in SVM_REGRESSIONS:
         classes, values, factors = None, class_labels.targets("y", y), np.empty(0)
     else:
         classes, values = class_labels.encode_classes("y", y)
-        factors = scores.class_weights(classes, parsed.get("-w"), class_weight)
+        factors = class_labels.class_weights(classes, parsed.get("-w"), class_weight)
     class_labels.same_length("y", values, "K", data.shape[0])
     gamma = parsed.get("-g", 1.0 / data.shape[1])
     kernel = Kernel(parsed["-t"], parsed.get("-d", 3), gamma, parsed.get("-r", 0.0))
@@ -202,8 +200,10 @@ def _check_options(
 ) -> None:
     """Refuse a missing kernel, and options that the machine or its kernel would ignore."""
     if "-t" not in parsed:
-        raise ValueError("options must name the kernel: -t 4 for a Gram matrix, -t 0, 1, 2 or 3 "
-                         "for feature vectors")  # fmt: skip
+        raise ArgumentError(
+            "options",
+            "must name the kernel: -t 4 for a Gram matrix, -t 0, 1, 2 or 3 for feature vectors",
+        )
     kernel = parsed["-t"]
     for flag, kernels in {"-d": (1,), "-g": (1, 2, 3), "-r": (1, 3)}.items():
         if flag in parsed and kernel not in kernels:
@@ -212,7 +212,7 @@ def _check_options(
         if flag in parsed and svm_type not in types:
             raise ValueError(f"option {flag} is for the machines -s {types}, not for -s {svm_type}")
     if class_weight is not None and svm_type != 0:
-        raise ValueError(f"class_weight is for the machine -s 0, not for -s {svm_type}")
+        raise ArgumentError("class_weight", f"is for the machine -s 0, not for -s {svm_type}")
 
 
 def _gram(name: str, values: Any) -> np.ndarray:

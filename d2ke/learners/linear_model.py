@@ -15,7 +15,8 @@ from scipy.special import expit, log_expit
 from d2ke._base import arrays
 from d2ke._base import labels as class_labels
 from d2ke._base.checks import flag
-from d2ke.learners import scores, solver_nodes
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke.learners import solver_nodes
 
 # LIBLINEAR's numbers of its solvers, option -s.
 SOLVERS = (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13)
@@ -61,13 +62,15 @@ class LinearModel:
     def __post_init__(self) -> None:
         """Check that the parts fit together; loaded models rely on it."""
         if type(self.solver) is not int or self.solver not in SOLVERS:
-            raise ValueError(f"solver must be one of {SOLVERS}, got {self.solver!r}")
+            raise ArgumentError("solver", f"must be one of {SOLVERS}, got {self.solver!r}")
         if not isinstance(self.options, str):
-            raise ValueError(f"options must be a string, got {self.options!r}")
+            raise ArgumentError("options", f"must be a string, got {self.options!r}")
         regression = self.solver in REGRESSIONS
         # Least squares classifies too, see `train_least_squares`.
         if regression != (self.classes is None) and self.solver != _LEAST_SQUARES:
-            raise ValueError(f"classes must be None for -s 11, 12, 13 only; solver {self.solver}")
+            raise ArgumentError(
+                "classes", f"must be None for -s 11, 12, 13 only; solver {self.solver}"
+            )
         rows = 1
         if self.classes is not None:
             class_labels.check_classes(self.classes)
@@ -81,6 +84,19 @@ class LinearModel:
     def n_features(self) -> int:
         """Number of features the model was trained on."""
         return self.weights.shape[1]
+
+    def decide(self, features: Any) -> np.ndarray:
+        """Return the decision values of checked features, float64 of shape (n, n_rows)."""
+        decision = np.empty((features.shape[0], len(self.weights)))
+        if not sparse.issparse(features):
+            # By blocks, so that float32 features are not copied to float64 as a whole.
+            for rows in arrays.row_blocks(features.shape):
+                np.matmul(features[rows], self.weights.T, out=decision[rows])
+        else:
+            decision[:] = features @ self.weights.T
+        if self.bias is not None:
+            decision += self.bias
+        return decision
 
 
 def one_vs_rest_signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
@@ -140,8 +156,6 @@ def predict(
         If `model` is not a LinearModel, or `y` is of another kind than the model's labels.
     ValueError
         If the number of features or of labels does not fit, or a value is not finite.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Examples
     --------
@@ -153,26 +167,20 @@ def predict(
     ([1, 3], [False, True])
     """
     if not isinstance(model, LinearModel):
-        raise TypeError(f"model must be a LinearModel, got {type(model).__name__}")
+        raise ArgumentTypeError("model", f"must be a LinearModel, got {type(model).__name__}")
     if flag("probability", probability) and model.solver not in _LOGISTIC:
-        raise ValueError(f"probability needs a logistic solver, -s 0, 6 or 7, not {model.solver}")
+        raise ArgumentError(
+            "probability", f"needs a logistic solver, -s 0, 6 or 7, not {model.solver}"
+        )
     features = solver_nodes.features("Z", Z)
     n_rows, n_features = features.shape
     if n_features != model.n_features:
-        raise ValueError(f"Z has {n_features} features, but the model has {model.n_features}")
-    true = scores.truth(y, model.classes, "Z", n_rows)
+        raise ArgumentError("Z", f"has {n_features} features, but the model has {model.n_features}")
+    true = class_labels.truth(y, model.classes, "Z", n_rows)
 
-    decision = np.empty((n_rows, len(model.weights)))
-    if not sparse.issparse(features):
-        # By blocks, so that float32 features are not copied to float64 as a whole.
-        for rows in arrays.row_blocks(features.shape):
-            np.matmul(features[rows], model.weights.T, out=decision[rows])
-    else:
-        decision[:] = features @ model.weights.T
-    if model.bias is not None:
-        decision += model.bias
+    decision = model.decide(features)
     labels = decision[:, 0].copy() if model.classes is None else model.classes[winners(decision)]
-    accuracy = scores.accuracy(true, labels, model.classes)
+    accuracy = class_labels.accuracy(true, labels, model.classes)
     return labels, accuracy, _probabilities(decision) if probability else decision
 
 

@@ -14,15 +14,15 @@ from d2ke.learners.liblinear import train
 from d2ke.learners.linear_model import LinearModel
 
 LOSSES = ("squared", "squared_hinge")
-_HINGE_FROM = 4  # objects for each feature
+HINGE_FROM = 4  # objects for each feature
 
 
 def hinge_can_pay(n: int, R: int) -> bool:
-    """Whether the squared hinge loss is worth its time, with n training objects and R features.
+    """Return whether the squared hinge loss is worth its time for n objects and R features.
 
     With fewer objects it takes many times as long as the squared loss, and is not better.
     """
-    return n >= _HINGE_FROM * R
+    return n >= HINGE_FROM * R
 
 
 def train_classifier(
@@ -58,8 +58,6 @@ def train_classifier(
     ------
     TypeError, ValueError
         As `train` and `train_least_squares`.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Examples
     --------

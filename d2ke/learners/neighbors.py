@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from d2ke._base import arrays, labels
 from d2ke._base.checks import integer
+from d2ke._base.errors import ArgumentError
 
 
 def knn_predict(D: np.ndarray, y: Sequence[Any] | np.ndarray, k: int = 1) -> NDArray[Any]:
@@ -58,7 +59,7 @@ def knn_predict(D: np.ndarray, y: Sequence[Any] | np.ndarray, k: int = 1) -> NDA
     classes, codes = labels.encode_labels("y", y)
     n_rows, n_columns = distances.shape
     if len(codes) != n_columns:
-        raise ValueError(f"y has {len(codes)} labels, but D has {n_columns} columns")
+        raise ArgumentError("y", f"has {len(codes)} labels, but D has {n_columns} columns")
     k = integer("k", k, 1, n_columns)
     winners = np.empty(n_rows, np.intp)
     for rows, nearest in _nearest_classes(distances, codes, k):

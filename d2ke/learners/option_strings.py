@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+
 
 class Option(NamedTuple):
     """One legal option: how its value is read (None for a bare flag), and what it means."""
@@ -87,7 +89,7 @@ def parse(options: str | Sequence[str], legal: dict[str, Option]) -> dict[str, A
     elif isinstance(options, (list, tuple)) and all(isinstance(word, str) for word in options):
         words = list(options)
     else:
-        raise TypeError(f'options must be a string such as "-s 2 -c 1", got {options!r}')
+        raise ArgumentTypeError("options", f'must be a string such as "-s 2 -c 1", got {options!r}')
     parsed: dict[str, Any] = {}
     left = iter(words)
     for flag in left:
@@ -97,7 +99,9 @@ def parse(options: str | Sequence[str], legal: dict[str, Option]) -> dict[str, A
             listed = "; ".join(
                 f"{'-w<label>' if name == '-w' else name}: {o.meaning}" for name, o in legal.items()
             )
-            raise ValueError(f"options holds {flag!r}, which is not an option; there are {listed}")
+            raise ArgumentError(
+                "options", f"holds {flag!r}, which is not an option; there are {listed}"
+            )
         if flag in parsed or (weight and int(weight[1]) in parsed.get("-w", {})):
             raise ValueError(f"option {flag} is given twice in {' '.join(words)!r}")
         if option.read is None:

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from d2ke._base.checks import file_path
-from d2ke._base.errors import ArgumentError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import atomic_write, open_file
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.svm_model import Kernel, SVMModel
@@ -61,7 +61,7 @@ def save_model(file: str | os.PathLike[str] | BinaryIO, model: LinearModel | SVM
     """
     kind = type(model).__name__
     if _CLASSES.get(kind) is not type(model):
-        raise TypeError(f"model must be a LinearModel or an SVMModel, got {kind}")
+        raise ArgumentTypeError("model", f"must be a LinearModel or an SVMModel, got {kind}")
     header: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "kind": kind}
     arrays = {}
     for name, value in vars(model).items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the C solvers are called: in worker threads, quietly, and with a seeded C rand().
+"""Calls of the C solvers in worker threads, quietly, and with a seeded C rand().
 
 LIBLINEAR and LIBSVM print through one hook per process. The hook installed here collects what
 the calling thread's solver prints, so that nothing reaches the terminal and warnings can be

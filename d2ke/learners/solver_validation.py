@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What LIBLINEAR and LIBSVM do beside training: cross-validation, search of C and p, probabilities.
+"""Cross-validation, search of C and p, and probabilities by LIBLINEAR and LIBSVM themselves.
 
 The libraries deal the rows to folds by the C library's ``rand()``, which is seeded here with 1,
 its state when a program starts.
@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from d2ke._base import labels
-from d2ke.learners import liblinear, libsvm, option_strings, scores, solver_calls, solver_nodes
+from d2ke._base.errors import ArgumentError
+from d2ke.learners import liblinear, libsvm, option_strings, solver_calls, solver_nodes
 from d2ke.learners.linear_model import REGRESSIONS
 from d2ke.learners.option_strings import Option
 
@@ -191,13 +192,13 @@ def _linear(y: Any, Z: Any, parsed: dict[str, Any], use: Callable[..., Any]) -> 
     liblinear.check_options(parsed, solver, None)
     features = solver_nodes.features("Z", Z)
     if 0 in features.shape:
-        raise ValueError(f"Z must have rows and columns, got shape {features.shape}")
+        raise ArgumentError("Z", f"must have rows and columns, got shape {features.shape}")
     factors: dict[int, float] = {}
     if solver in REGRESSIONS:
         values = labels.targets("y", y)
     else:
         classes, values = labels.encode_classes("y", y)
-        weights = scores.class_weights(classes, parsed.get("-w"), None)
+        weights = labels.class_weights(classes, parsed.get("-w"), None)
         # The library prints a warning of each class that a fold does not have.
         factors = {code: weight for code, weight in enumerate(weights) if weight != 1}
     labels.same_length("y", values, "Z", features.shape[0])

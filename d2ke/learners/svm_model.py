@@ -14,7 +14,8 @@ from scipy import sparse
 
 from d2ke._base import arrays
 from d2ke._base import labels as class_labels
-from d2ke.learners import scores, solver_nodes
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke.learners import solver_nodes
 
 PRECOMPUTED = 4  # option -t
 SVM_REGRESSIONS = (3, 4)  # option -s
@@ -82,13 +83,13 @@ class SVMModel:
     def __post_init__(self) -> None:
         """Check that the parts fit together; loaded models rely on it."""
         if type(self.svm_type) is not int or self.svm_type not in (0, 1, 3, 4):
-            raise ValueError(f"svm_type must be 0, 1, 3 or 4, got {self.svm_type!r}")
+            raise ArgumentError("svm_type", f"must be 0, 1, 3 or 4, got {self.svm_type!r}")
         if not isinstance(self.options, str):
-            raise ValueError(f"options must be a string, got {self.options!r}")
+            raise ArgumentError("options", f"must be a string, got {self.options!r}")
         _check_kernel(self.kernel)
         is_regression = self.svm_type in SVM_REGRESSIONS
         if (self.classes is None) != is_regression or (self.n_support is None) != is_regression:
-            raise ValueError("classes and n_support must be None for a regression only")
+            raise ArgumentError("classes", "and n_support must be None for a regression only")
         arrays.check_array("support", self.support, np.int64, (None,))
         size = len(self.support)
         rows = pairs = 1
@@ -98,28 +99,32 @@ class SVMModel:
             pairs = len(self.classes) * rows // 2
             arrays.check_array("n_support", self.n_support, np.int64, (rows + 1,))
             if self.n_support.min() < 0 or self.n_support.sum() != size:
-                raise ValueError(f"n_support must count the {size} support vectors by class")
+                raise ArgumentError("n_support", f"must count the {size} support vectors by class")
         arrays.check_array("coef", self.coef, np.float64, (rows, size))
         arrays.check_array("rho", self.rho, np.float64, (pairs,))
         if not isinstance(self.n_columns, int) or self.n_columns < 1:
-            raise ValueError(f"n_columns must be a positive integer, got {self.n_columns!r}")
+            raise ArgumentError("n_columns", f"must be a positive integer, got {self.n_columns!r}")
         if size and self.support.min() < 0:
-            raise ValueError("support must not be negative")
+            raise ArgumentError("support", "must not be negative")
         if self.kernel.type == PRECOMPUTED:
             if self.vectors is not None or (size and self.support.max() >= self.n_columns):
-                raise ValueError(f"support must lie below {self.n_columns}, and vectors be None")
+                raise ArgumentError(
+                    "support", f"must lie below {self.n_columns}, and vectors be None"
+                )
         elif self.vectors is None or self.vectors.shape != (size, self.n_columns):
-            raise ValueError(f"vectors must have shape {(size, self.n_columns)}")
+            raise ArgumentError("vectors", f"must have shape {(size, self.n_columns)}")
         else:
             solver_nodes.features("vectors", self.vectors)
 
 
 def _check_kernel(kernel: Kernel) -> None:
     if not isinstance(kernel, Kernel) or kernel.type not in range(5):
-        raise ValueError(f"kernel must be a Kernel of type 0 to 4, got {kernel!r}")
+        raise ArgumentError("kernel", f"must be a Kernel of type 0 to 4, got {kernel!r}")
     finite = np.isfinite([kernel.degree, kernel.gamma, kernel.coef0]).all()
     if not finite or kernel.degree < 0 or kernel.gamma < 0:
-        raise ValueError(f"kernel parameters must be finite, degree and gamma >= 0; got {kernel}")
+        raise ArgumentError(
+            "kernel", f"parameters must be finite, degree and gamma >= 0; got {kernel}"
+        )
 
 
 def svmpredict(
@@ -160,8 +165,6 @@ def svmpredict(
         If `model` is not an SVMModel, or `y` is of another kind than the model's labels.
     ValueError
         If the number of columns or of labels does not fit, or a value is not finite.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Examples
     --------
@@ -174,14 +177,16 @@ def svmpredict(
     ([3.0, 8.0], 1.0)
     """
     if not isinstance(model, SVMModel):
-        raise TypeError(f"model must be an SVMModel, got {type(model).__name__}")
+        raise ArgumentTypeError("model", f"must be an SVMModel, got {type(model).__name__}")
     precomputed = model.kernel.type == PRECOMPUTED
     data = arrays.matrix("K", K) if precomputed else solver_nodes.features("K", K)
     n_rows, n_columns = data.shape
     if n_columns != model.n_columns:
         kind = "training objects" if precomputed else "features"
-        raise ValueError(f"K has {n_columns} columns, but the model has {model.n_columns} {kind}")
-    true = scores.truth(y, model.classes, "K", n_rows)
+        raise ArgumentError(
+            "K", f"has {n_columns} columns, but the model has {model.n_columns} {kind}"
+        )
+    true = class_labels.truth(y, model.classes, "K", n_rows)
 
     values = data[:, model.support] if precomputed else _kernel(data, model.vectors, model.kernel)
     if model.classes is None:
@@ -190,7 +195,7 @@ def svmpredict(
     else:
         decision = _pairwise(values, model)
         labels = model.classes[_vote(decision, len(model.classes))]
-    return labels, scores.accuracy(true, labels, model.classes), decision
+    return labels, class_labels.accuracy(true, labels, model.classes), decision
 
 
 def _kernel(data: Any, vectors: Any, kernel: Kernel) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 
 from d2ke.distances.matrix import distance_matrix
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import Caller, PairwiseProblem
+from d2ke.distances.problem import ArgumentNames, PairwiseProblem
 from d2ke.model_selection.folds import SearchProblem
 
 
@@ -44,5 +44,5 @@ class SearchCall:
 
     def pairs(self, omega: Any) -> PairwiseProblem:
         """Check the training objects and random objects for `fill`."""
-        caller = Caller("d2ke_embed", "X", "omega")
-        return check_pairs(self.X, omega, self.distance, self.params, caller)
+        names = ArgumentNames("d2ke_embed", "X", "omega")
+        return check_pairs(self.X, omega, self.distance, self.params, names)

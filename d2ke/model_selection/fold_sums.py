@@ -48,7 +48,7 @@ class FeatureView(NamedTuple):
 
 
 def fewer_operations(n: int, R: int, n_folds: int, n_classes: int, n_costs: int) -> bool:
-    """Whether sums of products take fewer operations than `squared_loss.cross_validate`."""
+    """Return whether sums of products take fewer operations than blocks of the hat matrix."""
     rank, out = min(n, R), n / n_folds
     blocks = n_costs * n_folds * (out**2 * rank + out**3 / 3)
     by_hat = 2 * n * R * rank + _EIGEN * rank**3 + blocks

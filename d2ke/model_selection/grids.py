@@ -71,7 +71,7 @@ class FeatureGrid:
         return cls(either(values, "gamma"), values["C"], relative, R, scaling, loss, force_hinge)
 
     def tries_hinge(self, n: int, R: int) -> bool:
-        """Whether the squared hinge loss is tried with n objects and R features."""
+        """Return whether the squared hinge loss is tried with n objects and R features."""
         return "squared_hinge" in self.losses and (self.force_hinge or hinge_can_pay(n, R))
 
     def settings(self, R: int, unit: float) -> list[dict[str, Any]]:

@@ -14,11 +14,10 @@ from d2ke._base.checks import generator, integer
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import stages
 from d2ke._base.text import show
-from d2ke.distances.blocks import description
+from d2ke.distances.blocks import description, fill
 from d2ke.distances.fingerprint import digest, sequence_digest
-from d2ke.distances.matrix import fill
 from d2ke.distances.output import Output
-from d2ke.distances.problem import Quantity
+from d2ke.distances.problem import Transform
 from d2ke.model_selection.call import SearchCall
 from d2ke.model_selection.candidates import search_features
 from d2ke.model_selection.folder import open_journal, store_names
@@ -128,7 +127,8 @@ def _stores(
             n_threads=call.problem.n_threads,
             progress=call.progress,
         )
-        fill(call.pairs(_drawn(call, omega)), output, Quantity(name, parameters=parameters)).close()
+        transform = Transform(name, parameters=parameters)
+        fill(call.pairs(_drawn(call, omega)), output, transform).close()
         yield omega.parameters, path
 
 

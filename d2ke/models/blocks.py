@@ -5,17 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from d2ke._base.checks import flag, integer
-from d2ke._base.progress import stages
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.progress import progress_bar, stages
 from d2ke._base.threads import team_size
+from d2ke._ext import pairwise
 from d2ke.distances.matrix import distance_matrix
+from d2ke.distances.pairs import check_pairs
 from d2ke.distances.registry import BY_NAME
-from d2ke.embedding.features import d2ke_features
-from d2ke.models.views import View, apply_views, fit_view
+from d2ke.models.views import FITTED, View, apply_views
 from d2ke.objects.container import Objects
 
 
@@ -70,13 +73,17 @@ class Block:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise TypeError(f"name of a block must be a string, got {self.name!r}")
+            raise ArgumentTypeError("name", f"of a block must be a string, got {self.name!r}")
         if not callable(self.sampler):
-            raise TypeError(f"sampler of block {self.name!r} must be callable: {self.sampler!r}")
+            raise ArgumentTypeError(
+                "sampler", f"of block {self.name!r} must be callable: {self.sampler!r}"
+            )
         integer(f"R of block {self.name!r}", self.R, 1)
         flag("from_omega", self.from_omega)
         if not isinstance(self.views, (list, tuple)):
-            raise TypeError(f"views of block {self.name!r} must be a tuple, got {self.views!r}")
+            raise ArgumentTypeError(
+                "views", f"of block {self.name!r} must be a tuple, got {self.views!r}"
+            )
         if not isinstance(self.parameters, Mapping):
             raise TypeError(
                 f"parameters of block {self.name!r} must be a dict, got {self.parameters!r}"
@@ -86,20 +93,20 @@ class Block:
             if not callable(view):
                 raise TypeError(f"a view of block {self.name!r} must be callable, got {view!r}")
 
-    def fit(self, X: Any, seed: Any) -> FittedBlock:
-        """Draw the random objects; gamma is still missing."""
+    def fit(self, X: Any, seed: Any) -> tuple[FittedBlock, Any]:
+        """Draw the random objects; return the block without gammas, and X through the views."""
         views = []
         for view in self.views:
-            views.append(fit_view(view, X))
+            views.append(partial(view, **FITTED[view](X)) if view in FITTED else view)
             X = apply_views((views[-1],), X)
-        omega = self.sampler(self.R, X, seed=seed)
-        sources = None
+        omega, sources = self.sampler(self.R, X, seed=seed), None
         if isinstance(omega, tuple):
             omega, sources = omega
         if not isinstance(omega, (Objects, list)):
-            raise TypeError(
-                f"sampler of block {self.name!r} must return Objects or a list of random objects, "
-                f"got {omega!r}"
+            raise ArgumentTypeError(
+                "sampler",
+                f"of block {self.name!r} must return Objects or a list of random objects, "
+                f"got {omega!r}",
             )
         row = BY_NAME.get(self.distance) if isinstance(self.distance, str) else None
         if row is not None and isinstance(omega, Objects) and row.shortest:
@@ -107,10 +114,11 @@ class Block:
             if not kept.all():
                 omega = omega[kept]
                 sources = None if sources is None else sources[kept]
-        return FittedBlock(
+        block = FittedBlock(
             self.name, self.distance, omega, np.ones(len(omega)), tuple(views),
             dict(self.parameters), self.from_omega, sources,
         )  # fmt: skip
+        return block, X
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,13 +151,25 @@ class FittedBlock:
         """Number of features."""
         return len(self.omega)
 
-    def distances(self, X: Any, options: Mapping[str, Any]) -> np.ndarray:
-        """Compute the distances of objects to the random ones, float32."""
-        seen = apply_views(self.views, X)
+    def distances(
+        self, seen: Any, n_threads: int | None, progress: bool = False, client: Any = None
+    ) -> np.ndarray:
+        """Compute the distances of objects, as the views show them, to the random objects.
+
+        They are float32, and the random objects are the columns.
+        """
         x, y = (self.omega, seen) if self.from_omega else (seen, self.omega)
         D = np.empty((len(x), len(y)), np.float32)
         with np.errstate(over="ignore"):
-            distance_matrix(x, y, self.distance, out=D, **options, **self.parameters)
+            if client is None:
+                pairs = check_pairs(x, y, self.distance, self.parameters)
+                with progress_bar(progress, "distances") as report:
+                    pairs.fill(D, team_size(n_threads), report)
+            else:
+                distance_matrix(
+                    x, y, self.distance, n_threads=n_threads, out=D, progress=progress,
+                    client=client, **self.parameters,
+                )  # fmt: skip
         if not np.isfinite(D).all():
             raise ValueError(
                 f"distances of block {self.name!r} are beyond the range of float32: scale X"
@@ -169,26 +189,37 @@ class FittedBlock:
     def features(self, D: np.ndarray, n_threads: int | None) -> np.ndarray:
         """Turn distances into features, in place."""
         np.multiply(D, self.gamma, out=D, casting="same_kind")
-        return d2ke_features(D, 1.0, out=D, n_threads=n_threads)
+        flat = D.reshape(1, -1)
+        pairwise.exp_features(flat, flat, 1.0, 1 / np.sqrt(D.shape[1]), team_size(n_threads))
+        return D
 
 
 def fit_blocks(
-    blocks: Sequence[Block], X: Any, seed: Any, options: Mapping[str, Any]
+    blocks: Sequence[Block],
+    X: Any,
+    seed: Any,
+    n_threads: int | None,
+    progress: bool = False,
+    client: Any = None,
 ) -> tuple[tuple[FittedBlock, ...], np.ndarray]:
     """Draw the random objects of all blocks; return these and the features, side by side."""
+    if isinstance(seed, np.random.Generator):
+        entropy = seed.integers(2**63)
+    else:
+        sequence = isinstance(seed, np.random.SeedSequence)
+        entropy = seed.entropy if sequence else integer("seed", seed, 0)
+    seeds = np.random.SeedSequence(entropy).spawn(len(blocks))
     fitted, parts = [], []
-    seeds = np.random.SeedSequence(_entropy(seed)).spawn(len(blocks))
-    shown = stages(list(zip(blocks, seeds, strict=True)), "blocks", options.get("progress", False))
-    for block, own in shown:
-        ready = block.fit(X, own)
-        if not ready.R:
+    for block, own in stages(list(zip(blocks, seeds, strict=True)), "blocks", progress):
+        ready, seen = block.fit(X, own)
+        if not len(ready.omega):
             continue
-        D = ready.distances(X, options)
+        D = ready.distances(seen, n_threads, progress, client)
         ready = ready.with_gamma(D)
-        parts.append(ready.features(D, team_size(options["n_threads"])))
+        parts.append(ready.features(D, n_threads))
         fitted.append(ready)
     if not fitted:
-        raise ValueError("no block has random objects")
+        raise ArgumentError("blocks", "have no random objects: their samplers drew none")
     Z = np.hstack(parts)
     hide_self(Z, fitted)
     return tuple(fitted), Z
@@ -204,29 +235,27 @@ def hide_self(Z: np.ndarray, blocks: Sequence[FittedBlock]) -> None:
     first = 0
     for block in blocks:
         if block.sources is not None and len(Z) > 1:
-            own = block.sources, first + np.arange(block.R)
+            own = block.sources, first + np.arange(len(block.omega))
             Z[own] = -np.inf
-            Z[own] = Z[:, first : first + block.R].max(axis=0)
-        first += block.R
+            Z[own] = Z[:, first : first + len(block.omega)].max(axis=0)
+        first += len(block.omega)
 
 
-def features_of(blocks: Sequence[FittedBlock], X: Any, options: Mapping[str, Any]) -> np.ndarray:
-    """Return the features of all blocks side by side, float32."""
-    Z = np.empty((len(X), sum(block.R for block in blocks)), np.float32)
+def fill_features(
+    Z: np.ndarray,
+    blocks: Sequence[FittedBlock],
+    X: Any,
+    n_threads: int | None,
+    client: Any = None,
+) -> None:
+    """Fill Z, float32, with the features of all blocks side by side."""
     first = 0
     for block in blocks:
-        D = block.distances(X, options)
-        Z[:, first : first + block.R] = block.features(D, team_size(options["n_threads"]))
-        first += block.R
-    return Z
+        D = block.distances(apply_views(block.views, X), n_threads, client=client)
+        Z[:, first : first + len(block.omega)] = block.features(D, n_threads)
+        first += len(block.omega)
 
 
 def feature_names(blocks: Sequence[FittedBlock]) -> list[str]:
     """Return a name for each feature: the block's and a number."""
     return [f"{block.name}.{j}" for block in blocks for j in range(block.R)]
-
-
-def _entropy(seed: Any) -> Any:
-    if isinstance(seed, np.random.Generator):
-        return seed.integers(2**63)
-    return seed.entropy if isinstance(seed, np.random.SeedSequence) else integer("seed", seed, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What speaks for a prediction: blocks, random objects, and the training objects among these."""
+"""Explanations of predictions by blocks, random objects, and the training objects among these."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import integer
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.learners.linear_model import winners
 from d2ke.models.model import D2KEModel
+from d2ke.models.views import apply_views
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
@@ -94,13 +96,13 @@ def d2ke_explain(x: Any, model: D2KEModel, *, most: int = 10) -> Explanation:
     True
     """
     if not isinstance(model, D2KEModel):
-        raise TypeError(
-            f"model must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
+        raise ArgumentTypeError(
+            "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
         )
     integer("most", most, 1)
     if isinstance(x, Objects):
         if len(x) != 1:
-            raise ValueError(f"x must be one object, got {len(x)}; take X[i]")
+            raise ArgumentError("x", f"must be one object, got {len(x)}; take X[i]")
         objects = x
     elif model.kind == "any":
         objects = [x]
@@ -111,9 +113,8 @@ def d2ke_explain(x: Any, model: D2KEModel, *, most: int = 10) -> Explanation:
         first = False if vectors else None
         objects = pack([x], kind=kind, channels_first=first, name="x")
     objects = model.check_objects(objects, "allow")
-    options = {"n_threads": 1, "client": None}
-    distances = [block.distances(objects, options)[0].copy() for block in model.blocks]
-    row = model.features(objects, options)[0].astype(np.float64)
+    distances = [block.distances(apply_views(block.views, objects), 1)[0] for block in model.blocks]
+    row = model.features(objects, 1)[0].astype(np.float64)
     linear = model.linear
     decision = linear.weights @ row + linear.bias
     regression = linear.classes is None

@@ -3,24 +3,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.progress import stages
 from d2ke.distances.registry import BY_NAME
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
-from d2ke.models.blocks import FittedBlock, feature_names, features_of
-from d2ke.objects.container import Objects
+from d2ke.models.blocks import FittedBlock, feature_names, fill_features
+from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
 from d2ke.objects.tokens import letters_of
+
+_BLOCK = 1 << 26  # bytes that the features of some rows take, where max_memory does not say less
+_PER_FEATURE = 24  # bytes of distances, features and scaled features together
+_LEAST_ROWS = 16
 
 
 @dataclass(frozen=True, eq=False)
 class D2KEModel:
-    """What `d2ke_train` returns; for `d2ke_predict`, `d2ke_transform` and `d2ke_explain`.
+    """A trained model of objects, made by `d2ke_train`.
 
     Attributes
     ----------
@@ -85,7 +91,7 @@ class D2KEModel:
     @property
     def R(self) -> int:
         """Number of features, of all blocks together."""
-        return sum(block.R for block in self.blocks)
+        return len(self.scaling.mean)
 
     def feature_names(self) -> list[str]:
         """Return a name for each feature: the block's and a number."""
@@ -116,45 +122,85 @@ class D2KEModel:
         return "\n".join(lines)
 
     def check_objects(self, X: Any, unseen_letters: str = "refuse") -> Any:
-        """Return packed objects that the model knows how to look at, or raise."""
+        """Pack objects; refuse those that the model was not trained for."""
         if self.kind == "any":
             return list_of("X", X)
         objects = as_objects("X", X)
         if objects.kind != self.kind:
-            raise TypeError(f"X holds {objects.kind}, but the model was trained on {self.kind}")
+            raise ArgumentTypeError(
+                "X", f"holds {objects.kind}, but the model was trained on {self.kind}"
+            )
         if self.kind == "vectors":
             if objects.dim != self.channels and len(objects.values):
-                raise ValueError(
-                    f"X has vectors of {objects.dim} dimensions (channels), but the model was "
-                    f"trained on {self.channels}{_alone(X)}"
+                # The rows of a matrix are series of one channel.
+                alone = isinstance(X, np.ndarray) and X.ndim == 2
+                raise ArgumentError(
+                    "X",
+                    f"has vectors of {objects.dim} dimensions (channels), but the model was "
+                    f"trained on {self.channels}{'; of one series give a list, [x]' * alone}",
                 )
-            shortest = max(_shortest(block.distance) for block in self.blocks)
+            shortest = 0
+            for block in self.blocks:
+                if isinstance(block.distance, str):
+                    shortest = max(shortest, BY_NAME[block.distance].shortest)
             short = np.flatnonzero(objects.lengths < shortest)
             if short.size:
-                raise ValueError(f"X[{short[0]}] is empty; the model's distances need a vector")
+                raise ArgumentError("X", "is empty; the model's distances need a vector", short[0])
             return objects
         if objects.letters != self.letters and len(objects.values):
-            raise TypeError(
-                f"X holds strings of {objects.letters}, but the model was trained on strings of "
-                f"{self.letters}"
+            raise ArgumentTypeError(
+                "X",
+                f"holds strings of {objects.letters}, but the model was trained on strings of "
+                f"{self.letters}",
             )
         if unseen_letters == "refuse":
             _check_letters(objects, self.alphabet)
         return objects
 
-    def features(self, X: Any, options: Mapping[str, Any]) -> np.ndarray:
+    def block_rows(
+        self, objects: Any, least: int, max_memory: int | None = None, held: int = 0
+    ) -> int:
+        """Return how many rows of features are computed at a time, at least `least`.
+
+        A limit in bytes makes them fewer; the result holds `held` of these.
+        """
+        per_row = _PER_FEATURE * self.R + 64
+        if isinstance(objects, Objects) and len(objects):
+            longest = int(objects.lengths.max()) * max(1, objects.dim)
+            per_row += 32 + 24 * longest * len(self.blocks)
+        budget = _BLOCK
+        if max_memory is not None:
+            needed = held + per_row * least
+            if needed > max_memory:
+                raise ArgumentError(
+                    "max_memory",
+                    f"is {max_memory} bytes, but {needed} are needed at least for "
+                    f"{min(least, len(objects))} objects; give X in parts",
+                )
+            budget = min(budget, max_memory - held)
+        return max(least, budget // per_row)
+
+    def feature_blocks(
+        self,
+        objects: Any,
+        n_threads: int | None,
+        progress: bool = False,
+        client: Any = None,
+        *,
+        max_memory: int | None = None,
+        held: int = 0,
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield slices of checked objects and their scaled features; see `block_rows`."""
+        step = self.block_rows(objects, _LEAST_ROWS, max_memory, held)
+        for first in stages(range(0, len(objects), step), "objects", progress):
+            rows = slice(first, min(first + step, len(objects)))
+            yield rows, self.features(span_of(objects, rows.start, rows.stop), n_threads, client)
+
+    def features(self, X: Any, n_threads: int | None, client: Any = None) -> np.ndarray:
         """Return scaled features of checked objects, float32."""
-        return self.scaling.apply(features_of(self.blocks, X, options))
-
-
-def _alone(X: Any) -> str:
-    """Return a hint for a matrix, whose rows are series of one channel."""
-    alone = isinstance(X, np.ndarray) and X.ndim == 2
-    return "; of one series give a list, [x]" if alone else ""
-
-
-def _shortest(distance: Any) -> int:
-    return BY_NAME[distance].shortest if isinstance(distance, str) else 0
+        Z = np.empty((len(X), self.R), np.float32)
+        fill_features(Z, self.blocks, X, n_threads, client)
+        return self.scaling.scaled(Z)
 
 
 def _check_letters(objects: Objects, alphabet: np.ndarray) -> None:
@@ -167,7 +213,8 @@ def _check_letters(objects: Objects, alphabet: np.ndarray) -> None:
         item = int(np.searchsorted(objects.offsets, place, side="right")) - 1
         code = objects.values[place]
         (letter,) = letters_of(objects.alphabet[code : code + 1], objects.letters)
-        raise ValueError(
-            f"X[{item}] has the letter {letter!r}, which no training object has; with "
-            'unseen_letters="allow" it differs from every letter of the model'
+        raise ArgumentError(
+            "unseen_letters",
+            f"is 'refuse', and X[{item}] has the letter {letter!r}, which no training object has; "
+            "with 'allow' it differs from every letter of the model",
         )

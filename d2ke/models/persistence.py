@@ -18,7 +18,7 @@ import numpy as np
 
 from d2ke._base import arrays
 from d2ke._base.checks import file_path
-from d2ke._base.errors import ArgumentError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import atomic_write, lists_to_tuples, open_file
 from d2ke.distances.registry import check_parameters, find_distance
 from d2ke.embedding.scaling import Scaling
@@ -83,9 +83,9 @@ def save_model(
     """
     if not isinstance(model, (D2KEModel, LinearModel, SVMModel)):
         hint = "; save its model_" if hasattr(model, "model_") else ""
-        raise TypeError(
-            "model must be a D2KEModel, a LinearModel or an SVMModel, got "
-            f"{type(model).__name__}{hint}"
+        raise ArgumentTypeError(
+            "model",
+            f"must be a D2KEModel, a LinearModel or an SVMModel, got {type(model).__name__}{hint}",
         )
     if not isinstance(model, D2KEModel):
         linear_models.save_model(file, model)

@@ -11,14 +11,15 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from d2ke._base.checks import choice, flag
+from d2ke._base.checks import byte_count, choice, flag, integer
+from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.labels import truth
 from d2ke._base.memory import check_fits
 from d2ke.distances.output import output_array
 from d2ke.io.store.reader import FeatureFile
-from d2ke.learners import scores
-from d2ke.learners.linear_model import predict
+from d2ke.learners.linear_model import winners
 from d2ke.models.model import D2KEModel
-from d2ke.models.rows import Rows, write_features
+from d2ke.models.rows import write_features
 
 
 def d2ke_predict(
@@ -65,8 +66,6 @@ def d2ke_predict(
     ------
     TypeError, ValueError
         X of another kind, with other channels or an unseen letter; y of another kind or length.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Examples
     --------
@@ -76,23 +75,21 @@ def d2ke_predict(
     >>> labels.tolist(), accuracy, decisions.shape
     ([0, 1], 100.0, (2, 1))
     """
-    run = Rows(n_threads, None, progress, client)
-    objects = _checked(X, model, unseen_letters)
-    true = scores.truth(y, model.classes, "X", len(objects))
+    objects = _checked(X, model, unseen_letters, n_threads, progress)
+    classes = model.linear.classes
+    true = truth(y, classes, "X", len(objects))
     decisions = np.empty((len(objects), len(model.linear.weights)))
-    for rows, Z in run.blocks(objects, model, 0):
-        decisions[rows] = predict(None, Z, model.linear)[2]
-    linear = model.linear
-    # The labels by the rule of `predict`: through features that are the decisions themselves.
-    identity = type(linear)(
-        np.eye(len(linear.weights)), None, linear.classes, linear.solver, linear.options
-    )
-    predicted, accuracy, _ = predict(y, decisions, identity)
-    if model.classes is None and true is not None and len(true):
+    for rows, Z in model.feature_blocks(objects, n_threads, progress, client):
+        decisions[rows] = model.linear.decide(Z)
+    predicted = decisions[:, 0].copy() if classes is None else classes[winners(decisions)]
+    accuracy = float("nan")
+    if true is not None and len(true) and classes is not None:
+        accuracy = 100.0 * float(np.mean(true == predicted))
+    elif true is not None and len(true):
         spread = np.mean((true - true.mean()) ** 2)
-        error = np.mean((true - predicted) ** 2)
-        return predicted, 100.0 * float(1 - error / spread) if spread else float("nan"), decisions
-    return predicted, accuracy[0], decisions
+        if spread:
+            accuracy = 100.0 * float(1 - np.mean((true - predicted) ** 2) / spread)
+    return predicted, accuracy, decisions
 
 
 @overload
@@ -181,13 +178,17 @@ def d2ke_transform(
     >>> Z.shape[0], Z.shape[1] == model.R == len(model.feature_names())
     (2, True)
     """
-    run = Rows(n_threads, max_memory, progress, client)
+    if max_memory is not None:
+        max_memory = byte_count("max_memory", max_memory)
     to_file = isinstance(out, (str, os.PathLike))
     if flag("resume", resume) and not to_file:
-        raise TypeError(f"resume goes with a file, a path as out; out is {type(out).__name__}")
-    objects = _checked(X, model, unseen_letters)
+        raise ArgumentTypeError("resume", f"requires a path as out; out is {type(out).__name__}")
+    objects = _checked(X, model, unseen_letters, n_threads, progress)
     if to_file:
-        return write_features(objects, model, run, Path(out), resume=resume)
+        return write_features(
+            objects, model, Path(out), n_threads=n_threads, max_memory=max_memory,
+            progress=progress, client=client, resume=resume,
+        )  # fmt: skip
     if out is None:
         check_fits(
             4 * len(objects) * model.R,
@@ -196,16 +197,23 @@ def d2ke_transform(
         )
     Z = output_array(out, (len(objects), model.R), np.dtype(np.float32))
     if Z.dtype != np.float32:
-        raise TypeError(f"out must be an ndarray of float32, got {Z.dtype}")
-    for rows, part in run.blocks(objects, model, Z.nbytes):
+        raise ArgumentTypeError("out", f"must be an ndarray of float32, got {Z.dtype}")
+    blocks = model.feature_blocks(
+        objects, n_threads, progress, client, max_memory=max_memory, held=Z.nbytes
+    )
+    for rows, part in blocks:
         Z[rows] = part
     return Z
 
 
-def _checked(X: Any, model: Any, unseen_letters: str) -> Any:
+def _checked(X: Any, model: Any, unseen_letters: Any, n_threads: Any, progress: Any) -> Any:
+    """Check the arguments of both functions; return packed objects."""
     if not isinstance(model, D2KEModel):
-        raise TypeError(
-            f"model must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
+        raise ArgumentTypeError(
+            "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
         )
     choice("unseen_letters", unseen_letters, ("refuse", "allow"))
+    flag("progress", progress)
+    if n_threads is not None:
+        integer("n_threads", n_threads, 1)
     return model.check_objects(X, unseen_letters)

@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from d2ke._base.checks import generator
-from d2ke.objects.container import Objects, adopt, concatenate
-from d2ke.objects.fitted_objects import random_segments, resampled_sets
-from d2ke.objects.random_objects import random_series
+from d2ke.objects.container import Objects, from_owned, offsets_of, refuse_weights
+from d2ke.objects.fitted_objects import cut_segments
 
 # Ranges of lengths, as parts of the median length of the training objects.
 MIXED = ((0.05, 0.2), (0.1, 0.4), (0.2, 0.6), (0.4, 1.0))
@@ -82,17 +81,14 @@ def segments(
     >>> segments(4, d2ke.pack(["abcdefgh"]), lengths=[(0.25, 0.5)], seed=0)
     <4 strings over 8 letters, lengths 2 to 4>
     """
+    refuse_weights(X, "X", "segments")
     if not X.lengths.any():
         return X[:0]
-    seeds = generator(seed).spawn(len(lengths))
-    parts = [
-        random_segments(size, X, length=span, seed=own)
-        for size, span, own in zip(
-            shares(R, len(lengths)), _spans(X, lengths, longest), seeds, strict=True
-        )
-        if size
-    ]
-    return concatenate(parts)
+    values, all_lengths = [], []
+    for _, drawn, rng in _draw_lengths(R, X, lengths, seed, longest):
+        values.append(cut_segments(X, offsets_of(drawn), rng.random(len(drawn))))
+        all_lengths.append(drawn)
+    return _joined(X, values, all_lengths)
 
 
 def noise(
@@ -130,14 +126,14 @@ def noise(
     >>> noise(3, d2ke.pack([[0.0] * 20]), seed=0).dim
     1
     """
-    laws = [(span, sigma) for span in _spans(X, lengths, None) for sigma in sigmas]
-    seeds = generator(seed).spawn(len(laws))
-    parts = [
-        random_series(size, X.dim, length=span, sigma=sigma, seed=own, dtype=X.dtype)
-        for size, (span, sigma), own in zip(shares(R, len(laws)), laws, seeds, strict=True)
-        if size
-    ]
-    return concatenate(parts)
+    spans = np.repeat(lengths, len(sigmas), axis=0)  # each range with each deviation
+    values, all_lengths = [], []
+    for number, drawn, rng in _draw_lengths(R, X, spans, seed):
+        part = rng.standard_normal((drawn.sum(), X.dim))
+        part *= sigmas[number % len(sigmas)]
+        values.append(part.astype(X.dtype, copy=False))
+        all_lengths.append(drawn)
+    return _joined(X, values, all_lengths)
 
 
 def resampled(
@@ -168,33 +164,46 @@ def resampled(
     >>> len(resampled(5, d2ke.pack([[[0.0, 1.0], [2.0, 3.0]]]), seed=0))
     5
     """
-    plain = X if X.weights is None else adopt("vectors", X.values, X.offsets)
-    seeds = generator(seed).spawn(len(sizes))
-    parts = [
-        resampled_sets(size, plain, size=span, seed=own)
-        for size, span, own in zip(
-            shares(R, len(sizes)), _spans(X, sizes, None), seeds, strict=True
-        )
-        if size
-    ]
-    return concatenate(parts)
+    if not len(X.values):
+        return X[:0]
+    values, all_lengths = [], []
+    for _, drawn, rng in _draw_lengths(R, X, sizes, seed):
+        values.append(X.values[rng.integers(0, len(X.values), size=drawn.sum())])
+        all_lengths.append(drawn)
+    return _joined(X, values, all_lengths)
 
 
 def shares(R: int, n: int) -> list[int]:
     """Divide R into n nearly equal shares."""
-    return [(R * (i + 1)) // n - (R * i) // n for i in range(n)]
+    return np.diff(R * np.arange(n + 1) // n).tolist()
 
 
-def _spans(
-    X: Objects, lengths: Sequence[tuple[float, float]], longest: int | None
-) -> list[tuple[int, int]]:
-    """Turn ranges relative to the median length into ranges of whole lengths."""
-    middle = float(np.median(X.lengths))
-    most = int(X.lengths.max())
+def _draw_lengths(
+    R: int,
+    X: Objects,
+    ranges: Sequence[Any],
+    seed: Any,
+    longest: int | None = None,
+) -> Iterator[tuple[int, np.ndarray, np.random.Generator]]:
+    """Draw lengths from ranges relative to the median length, each with an equal share of R.
+
+    Yield the number of each range, the lengths, and a generator for the values.
+    """
+    middle, limit = float(np.median(X.lengths)), int(X.lengths.max())
     if longest is not None:
-        most = min(most, longest)
-    spans = []
-    for low, high in lengths:
-        stop = min(max(round(high * middle), 1), most)
-        spans.append((min(max(round(low * middle), 1), stop), stop))
-    return spans
+        limit = min(limit, longest)
+    seeds = generator(seed).spawn(len(ranges))
+    for number, size in enumerate(shares(R, len(ranges))):
+        if not size:
+            continue
+        low, high = ranges[number]
+        high = min(max(round(high * middle), 1), limit)
+        low = min(max(round(low * middle), 1), high)
+        for_lengths, for_values = seeds[number].spawn(2)
+        yield number, for_lengths.integers(low, high + 1, size=size), for_values
+
+
+def _joined(X: Objects, values: list[np.ndarray], lengths: list[np.ndarray]) -> Objects:
+    """Return objects like those of X, without weights."""
+    offsets = offsets_of(np.concatenate(lengths))
+    return from_owned(X.kind, np.concatenate(values), offsets, X.alphabet, X.letters)

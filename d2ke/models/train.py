@@ -5,20 +5,20 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from d2ke._base import labels
 from d2ke._base.checks import choice, flag, integer
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import check_fits
-from d2ke.distances.registry import find_distance
-from d2ke.embedding.scaling import Scaling
+from d2ke.distances.registry import find_distance, usual_distance
+from d2ke.embedding.scaling import Scaling, moments
 from d2ke.learners.linear_model import LinearModel, one_vs_rest_signs, winners
-from d2ke.learners.losses import hinge_can_pay
+from d2ke.learners.losses import HINGE_FROM
 from d2ke.model_selection.leave_one_out import RidgePath
 from d2ke.models.blocks import Block, fit_blocks
 from d2ke.models.hinge import better_by_hinge
@@ -124,12 +124,29 @@ def d2ke_train(
     flag("progress", progress)
     if blocks is not None:
         if distance is not None or R is not None or params:
-            raise TypeError("blocks have distances, parameters and sizes of their own")
-        blocks = _checked(blocks)
-    objects = _objects(X, blocks, distance)
+            raise ArgumentTypeError("blocks", "have distances, parameters and sizes of their own")
+        if not isinstance(blocks, (list, tuple)):
+            raise ArgumentTypeError(
+                "blocks", f"must be a list of Block, got {type(blocks).__name__}"
+            )
+        if not blocks:
+            raise ArgumentError("blocks", "is empty; at least one is needed")
+        for i, block in enumerate(blocks):
+            if not isinstance(block, Block):
+                raise ArgumentTypeError("blocks", f"must be a Block, got {type(block).__name__}", i)
+        distances = [block.distance for block in blocks]
+    elif isinstance(distance, (list, tuple)):
+        if not distance:
+            raise ArgumentError("distance", "is an empty list; at least one is needed")
+        for i, one in enumerate(distance):
+            if not (isinstance(one, str) or callable(one)):
+                raise ArgumentTypeError("distance", f"must be a name or a function, got {one!r}", i)
+        distances = list(distance)
+    else:
+        distances = [distance]
+    objects = _packed(X, distances)
     target = Target.of(y, task)
     labels.same_length("y", target.values, "X", len(objects))
-    timer = Timer()
     if blocks is None:
         if R is not None:
             integer("R", R, 1)
@@ -140,81 +157,69 @@ def d2ke_train(
         f"training with {n} objects and {total} features",
         "take fewer training objects, or a smaller R",
     )
-    options = {"n_threads": n_threads, "progress": progress, "client": client}
-    with timer.stage("distances"):
-        fitted, Z = fit_blocks(blocks, objects, seed, options)
-    with timer.stage("model"):
-        scaling = Scaling.fit(Z)
-        Z = scaling.apply(Z)
-        path = RidgePath.of(Z, target.signs, n_threads)
-        C, left_out = _choose(path, target)
-        scores = target.score(left_out)
-        linear = target.linear(path, C)
-        if target.classes is not None and hinge_can_pay(*Z.shape):
-            del path
-            found = better_by_hinge(Z, target.values, C, n_threads)
-            if found is not None:
-                linear, C, held, decision = found
-                linear = replace(linear, classes=target.classes)
-                scores = target.score(decision, held)
+    started = time.perf_counter()
+    fitted, Z = fit_blocks(blocks, objects, seed, n_threads, progress, client)
+    seconds = {"distances": time.perf_counter() - started}
+    scaling = Scaling.of_moments(*moments(Z), "standard")
+    Z = scaling.scaled(Z)
+    path = RidgePath.of(Z, target.signs, n_threads)
+    C, left_out = _choose(path, target)
+    scores = target.score(left_out)
+    weights, offsets = path.weights(C)
+    linear = LinearModel(weights, offsets, target.classes, 11, f"-s 11 -p 0 -c {C!r} -B 1")
+    if target.classes is not None and n >= HINGE_FROM * Z.shape[1]:
+        del path
+        found = better_by_hinge(Z, target.values, C, n_threads)
+        if found is not None:
+            linear, C, held, decision = found
+            linear = replace(linear, classes=target.classes)
+            scores = target.score(decision, held)
+    seconds["model"] = time.perf_counter() - started - seconds["distances"]
+    packed = isinstance(objects, Objects)
     accuracy, error, confusion = scores
+    largest = float("nan")
+    if target.classes is not None:
+        largest = 100.0 * float(np.bincount(target.values).max()) / n
     model = D2KEModel(
-        fitted, scaling, linear, *_kind(objects), C, accuracy, error,
-        target.largest, confusion, (), n, timer.seconds,
-    )  # fmt: skip
+        blocks=fitted,
+        scaling=scaling,
+        linear=linear,
+        kind=objects.kind if packed else "any",
+        channels=objects.dim if packed and objects.kind == "vectors" else 0,
+        alphabet=objects.alphabet if packed else None,
+        letters=objects.letters if packed else None,
+        C=C,
+        accuracy=accuracy,
+        accuracy_error=error,
+        largest_class=largest,
+        confusion=confusion,
+        left_out=(),
+        n_train=n,
+        seconds=seconds,
+    )
     _warn_if_nothing_learned(model)
     return model
 
 
-def _objects(X: Any, blocks: Any, distance: Any) -> Any:
-    """Pack what can be packed; for Python functions anything may be an object."""
-    own = _distances(distance) if blocks is None else [block.distance for block in blocks]
-    if all(callable(one) for one in own):
+def _packed(X: Any, distances: list[Any]) -> Any:
+    """Pack objects that the distances can compare; for Python functions anything is an object."""
+    if all(map(callable, distances)):
         return X if isinstance(X, Objects) else list_of("X", X)
     objects = as_objects("X", X)
     if not len(objects):
-        raise ValueError("X is empty; at least two labelled objects are needed")
-    for one in own:
-        if isinstance(one, str):
-            row = find_distance(one)
-            if row.kind != objects.kind:
-                raise TypeError(f"distance {one!r} is for {row.kind}, but X holds {objects.kind}")
-            short = np.flatnonzero(objects.lengths < row.shortest)
-            if short.size:
-                raise ValueError(f"X[{short[0]}] is empty; {one!r} needs at least one vector")
-    if own == [None] and objects.kind == "vectors" and (objects.lengths == 0).any():
-        raise ValueError(f"X[{int(objects.lengths.argmin())}] is empty; 'dtw' needs a vector")
+        raise ArgumentError("X", "is empty; at least two labelled objects are needed")
+    for distance in distances:
+        if distance is not None and not isinstance(distance, str):
+            continue
+        row = find_distance(usual_distance(objects.kind) if distance is None else distance)
+        if row.kind != objects.kind:
+            raise ArgumentTypeError(
+                "distance", f"{row.name!r} is for {row.kind}, but X holds {objects.kind}"
+            )
+        short = np.flatnonzero(objects.lengths < row.shortest)
+        if short.size:
+            raise ArgumentError("X", f"is empty; {row.name!r} needs at least one vector", short[0])
     return objects
-
-
-def _distances(distance: Any) -> list[Any]:
-    if not isinstance(distance, (list, tuple)):
-        return [distance]
-    if not distance:
-        raise ValueError("distance is an empty list; at least one is needed")
-    for i, one in enumerate(distance):
-        if not (isinstance(one, str) or callable(one)):
-            raise TypeError(f"distance[{i}] must be a name or a function, got {one!r}")
-    return list(distance)
-
-
-def _checked(blocks: Sequence[Block]) -> list[Block]:
-    if not isinstance(blocks, (list, tuple)):
-        raise TypeError(f"blocks must be a list of Block, got {type(blocks).__name__}")
-    blocks = list(blocks)
-    if not blocks:
-        raise ValueError("blocks is empty; at least one is needed")
-    for i, block in enumerate(blocks):
-        if not isinstance(block, Block):
-            raise TypeError(f"blocks[{i}] must be a Block, got {type(block).__name__}")
-    return blocks
-
-
-def _kind(objects: Any) -> tuple[str, int, np.ndarray | None, str | None]:
-    if not isinstance(objects, Objects):
-        return "any", 0, None, None
-    channels = objects.dim if objects.kind == "vectors" else 0
-    return objects.kind, channels, objects.alphabet, objects.letters
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,9 +242,9 @@ class Target:
 
     @classmethod
     def of(cls, y: Any, task: str | None) -> Target:
-        """Check labels, and see what they are."""
+        """Check labels; a regression has real ones, unless `task` says otherwise."""
         if y is None:
-            raise TypeError("y must be the labels of X, got None")
+            raise ArgumentTypeError("y", "must be the labels of X, got None")
         if task is not None:
             choice("task", task, ("classification", "regression"))
         known = labels.label_array("y", y)
@@ -249,26 +254,20 @@ class Target:
         if task == "regression":
             values = labels.targets("y", known)
             if len(values) < 2 or (values == values[0]).all():
-                raise ValueError("y holds one value only; a regression needs at least two")
+                raise ArgumentError("y", "holds one value only; a regression needs at least two")
             with np.errstate(over="ignore", invalid="ignore"):
                 deviation = np.std(values)
             if not _LEAST_DEVIATION < deviation < 1 / _LEAST_DEVIATION:
-                raise ValueError(
-                    f"y has values from {values.min()} to {values.max()}; float64 does not hold "
-                    "the squares of their differences: multiply y by a number"
+                raise ArgumentError(
+                    "y",
+                    f"has values from {values.min()} to {values.max()}; float64 does not hold "
+                    "the squares of their differences: multiply y by a number",
                 )
             return cls(values, values[:, None], None)
         classes, codes = labels.encode_classes("y", known)
         return cls(codes, one_vs_rest_signs(codes, len(classes)), classes)
 
-    @property
-    def largest(self) -> float:
-        """Percent of the objects in the largest class."""
-        if self.classes is None:
-            return float("nan")
-        return 100.0 * float(np.bincount(self.values).max()) / len(self.values)
-
-    def right(self, decision: np.ndarray) -> np.ndarray:
+    def is_correct(self, decision: np.ndarray) -> np.ndarray:
         """Return which objects are classified correctly."""
         # Rounded, so that ties up to rounding go to the first class.
         return winners(np.round(decision, 9)) == self.values
@@ -293,11 +292,6 @@ class Target:
         np.add.at(confusion, (values, predicted), 1)
         return 100.0 * share, 100.0 * float(np.sqrt(share * (1 - share) / n)), confusion
 
-    def linear(self, path: RidgePath, C: float) -> LinearModel:
-        """Return the linear model of all rows."""
-        weights, offsets = path.weights(C)
-        return LinearModel(weights, offsets, self.classes, 11, f"-s 11 -p 0 -c {C!r} -B 1")
-
 
 def _choose(path: RidgePath, target: Target) -> tuple[float, np.ndarray]:
     """Return the C whose left-out predictions are best, and these."""
@@ -305,34 +299,21 @@ def _choose(path: RidgePath, target: Target) -> tuple[float, np.ndarray]:
     for C in COSTS:
         decision = path.left_out(C)
         error = float(((decision - target.signs) ** 2).mean())
-        right = 0 if target.classes is None else int(target.right(decision).sum())
+        right = 0 if target.classes is None else int(target.is_correct(decision).sum())
         if best is None or (right, -error) > best[0]:
             best = (right, -error), C, decision
     return float(best[1]), best[2]
 
 
-@dataclass
-class Timer:
-    """Seconds by stage."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Add the time of a block of code to a stage."""
-        started = time.perf_counter()
-        yield
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
-
-
 def _warn_if_nothing_learned(model: D2KEModel) -> None:
-    floor = 0.0 if model.classes is None else model.largest_class
+    regression = model.linear.classes is None
+    floor = 0.0 if regression else model.largest_class
     # Two standard errors: the best of many C looks better than it is.
     if model.accuracy > floor + 2 * model.accuracy_error:
         return
     reached = (
         f"R^2 is {model.accuracy / 100:.2f}"
-        if model.classes is None
+        if regression
         else f"accuracy is {model.accuracy:.1f} %, and the largest class has {floor:.1f} %"
     )
     warnings.warn(

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.errors import ArgumentTypeError
-from d2ke.objects.container import Objects, adopt, code_dtype, offsets_of
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke.objects.container import Objects, code_dtype, from_owned, offsets_of
 from d2ke.objects.packing import as_objects
 from d2ke.objects.tokens import encode
 
@@ -53,7 +53,7 @@ def difference(X: Any) -> Objects:
     offsets = offsets_of(lengths)
     source = np.repeat(objects.offsets[:-1] - offsets[:-1], lengths) + np.arange(offsets[-1])
     after = np.minimum(source + 1, np.repeat(objects.offsets[1:] - 1, lengths))
-    return adopt("vectors", objects.values[after] - objects.values[source], offsets)
+    return from_owned("vectors", objects.values[after] - objects.values[source], offsets)
 
 
 def standardize(X: Any, mean: Any = None, sd: Any = None) -> Objects:
@@ -94,22 +94,23 @@ def standardize(X: Any, mean: Any = None, sd: Any = None) -> Objects:
         sd = fitted["sd"] if sd is None else sd
     mean, sd = np.asarray(mean, np.float64), np.asarray(sd, np.float64)
     if mean.shape != (objects.dim,) or sd.shape != mean.shape:
-        raise ValueError(
-            f"X has vectors of {objects.dim} dimensions (channels), but mean and sd have "
-            f"{mean.size} and {sd.size}"
+        raise ArgumentError(
+            "X",
+            f"has vectors of {objects.dim} dimensions (channels), but mean and sd have "
+            f"{mean.size} and {sd.size}",
         )
     with np.errstate(over="ignore", invalid="ignore"):
         values = ((objects.values - mean) / sd).astype(np.float32)
     if not np.isfinite(values).all():
         place = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
         item = int(np.searchsorted(objects.offsets, place, side="right")) - 1
-        raise ValueError(f"X[{item}] is beyond the range of float32 once it is standardised")
-    return adopt("vectors", values, objects.offsets, weights=objects.weights)
+        raise ArgumentError("X", "is beyond the range of float32 once it is standardised", item)
+    return from_owned("vectors", values, objects.offsets, weights=objects.weights)
 
 
 def _moments(objects: Objects) -> dict[str, Any]:
     if not len(objects.values):
-        raise ValueError("X has no vectors; at least one is needed to standardise channels")
+        raise ArgumentError("X", "has no vectors; at least one is needed to standardise channels")
     least, most = objects.values.min(axis=0), objects.values.max(axis=0)
     constant = least == most
     with np.errstate(over="ignore", invalid="ignore"):
@@ -157,7 +158,7 @@ def square_root(X: Any) -> Objects:
     """
     objects = _vectors("square_root", X)
     values = np.copysign(np.sqrt(np.abs(objects.values)), objects.values)
-    return adopt("vectors", values, objects.offsets, weights=objects.weights)
+    return from_owned("vectors", values, objects.offsets, weights=objects.weights)
 
 
 def part(X: Any, start: float = 0.0, stop: float = 1.0) -> Objects:
@@ -187,7 +188,9 @@ def part(X: Any, start: float = 0.0, stop: float = 1.0) -> Objects:
     ['abc', 'ab']
     """
     if not 0 <= start < stop <= 1:
-        raise ValueError(f"start and stop must be 0 <= start < stop <= 1, got {start} and {stop}")
+        raise ArgumentError(
+            "start", f"and stop must be 0 <= start < stop <= 1, got {start} and {stop}"
+        )
     objects = as_objects("X", X)
     n = objects.lengths
     first = np.floor(start * n).astype(np.int64)
@@ -196,8 +199,8 @@ def part(X: Any, start: float = 0.0, stop: float = 1.0) -> Objects:
     source = np.repeat(objects.offsets[:-1] + first - offsets[:-1], lengths)
     source += np.arange(offsets[-1])
     weights = None if objects.weights is None else objects.weights[source]
-    return adopt(objects.kind, objects.values[source], offsets, objects.alphabet, objects.letters,
-                 weights)  # fmt: skip
+    parts = objects.alphabet, objects.letters, weights
+    return from_owned(objects.kind, objects.values[source], offsets, *parts)
 
 
 def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
@@ -242,7 +245,7 @@ def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
         letters = letters.astype(np.int64)
     taken = np.isin(marks, letters)
     if taken.any():
-        raise ValueError(f"X has the letter {[begin, end][taken.argmax()]}, which is a mark")
+        raise ArgumentError("X", f"has the letter {[begin, end][taken.argmax()]}, which is a mark")
     alphabet = np.sort(np.append(letters, marks))
     begin, end = marks
     codes = np.searchsorted(alphabet, objects.alphabet)[objects.values]
@@ -253,7 +256,7 @@ def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
     inner = np.ones(len(values), bool)
     inner[offsets[:-1]] = inner[offsets[1:] - 1] = False
     values[inner] = codes
-    return adopt("strings", values, offsets, alphabet, objects.letters)
+    return from_owned("strings", values, offsets, alphabet, objects.letters)
 
 
 def _marks(objects: Objects) -> dict[str, Any]:
@@ -271,7 +274,9 @@ def _marks(objects: Objects) -> dict[str, Any]:
             free.append(letter)
         letter -= 1
     if len(free) < 2:
-        raise ValueError("X has all values of a byte as letters: there are none left for marks")
+        raise ArgumentError(
+            "X", "has all values of a byte as letters: there are none left for marks"
+        )
     return {"begin": free[1], "end": free[0]}
 
 
@@ -284,15 +289,8 @@ def _vectors(name: str, X: Any) -> Objects:
 
 View = Callable[[Objects], Objects]
 VIEWS = {view.__name__: view for view in (difference, standardize, square_root, part, mark_ends)}
-# Views whose arguments come from the training objects where the user gives none.
-_FITTED = {standardize: _moments, mark_ends: _marks}
-
-
-def fit_view(view: View, objects: Objects) -> View:
-    """Return a view with the arguments that it takes from training objects."""
-    if view in _FITTED:
-        return partial(view, **_FITTED[view](objects))
-    return view
+# Functions of the training objects that give a view the arguments that the user leaves out.
+FITTED = {standardize: _moments, mark_ends: _marks}
 
 
 def apply_views(views: tuple[View, ...], objects: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from d2ke._ext import pivots as compiled
-from d2ke.distances.problem import Block, PairwiseProblem, Quantity
+from d2ke.distances.problem import Block, PairwiseProblem, Transform
 from d2ke.distances.registry import BY_NAME, check_parameters
 from d2ke.neighbors import bounded
 from d2ke.neighbors.bounded import Bounded, search_bounded
@@ -140,24 +140,24 @@ def _choose(pairs: PairwiseProblem, n_threads: int) -> ChosenPivots:
 
 def _column_pairs(pairs: PairwiseProblem) -> PairwiseProblem:
     """Return the pairs of two objects of Y."""
-    caller = pairs.caller._replace(x=pairs.caller.y)
+    names = pairs.names._replace(x=pairs.names.y)
     compile_ = pairs.compile
     if callable(pairs.distance):
-        compile_ = replace(compile_, caller=caller, y_is_x=True)
-    return replace(pairs, x=pairs.y, compile=compile_, caller=caller, first=0)
+        compile_ = replace(compile_, names=names, y_is_x=True)
+    return replace(pairs, x=pairs.y, compile=compile_, names=names, first=0)
 
 
 def _run(
     pairs: PairwiseProblem, block: Block, shape: tuple[int, int], n_threads: int
 ) -> np.ndarray:
     out = np.empty(shape, pairs.dtype)
-    pairs.compile(block).run(out, n_threads, None, Quantity())
+    pairs.compile(block).run(out, n_threads, None, Transform())
     return out.ravel()
 
 
 def _check_metric(pairs: PairwiseProblem, table: PivotTable, tolerance: float) -> None:
     """Refuse a function that is no metric for two pivots and another object."""
-    between, pivots, names = table.y[:, table.pivots], table.pivots, pairs.caller
+    between, pivots, names = table.y[:, table.pivots], table.pivots, pairs.names
     if pairs.y is pairs.x:
         names = names._replace(y=names.x)
     own = np.diag(between)

@@ -73,8 +73,8 @@ class NeighborSearch:
         attributes.
         """
         pairs = self.pairs
-        caller = pairs.caller._replace(y=pairs.caller.x) if self.same else pairs.caller
-        part = replace(pairs, x=pairs.part(rows), same=False, caller=caller, first=rows.start)
+        names = pairs.names._replace(y=pairs.names.x) if self.same else pairs.names
+        part = replace(pairs, x=pairs.part(rows), same=False, names=names, first=rows.start)
         k = None if self.k is None else self.k + self.skip
         return replace(self, pairs=part, same=False, skip=False, k=k, **changes)
 

@@ -105,7 +105,7 @@ def open_graph(search: NeighborSearch, output: Output) -> GraphFile:
     pairs = search.pairs
     described, inputs = description(pairs)
     wanted = {"k": search.k, "radius": search.radius, "without_self": search.skip}
-    described = {"function": pairs.caller.function, **wanted, **described}
+    described = {"function": pairs.names.function, **wanted, **described}
     content = Content(described, inputs)
     return GraphFile(output.out, pairs.shape, pairs.dtype, content, resume=output.resume)
 

@@ -16,7 +16,7 @@ from d2ke._base.checks import integer, not_negative
 from d2ke._base.errors import ArgumentError
 from d2ke.distances.output import Output
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import Caller
+from d2ke.distances.problem import ArgumentNames
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.request import Request, memory_left
@@ -191,7 +191,7 @@ def nearest(
     >>> indices.ravel().tolist(), distances.ravel().tolist()
     ([1, 0, 0], [1.0, 1.0, 3.0])
     """
-    pairs = check_pairs(X, Y, distance, params, Caller("nearest"))
+    pairs = check_pairs(X, Y, distance, params, ArgumentNames("nearest"))
     output = Output(out, None, None, resume, n_threads, progress, client)
     request = Request(pairs, Y is None, include_self, metric, max_memory, info, output)
     k = integer("k", k, 1)
@@ -372,8 +372,6 @@ def within(
         A file that exists, or cannot be written.
     KeyboardInterrupt
         On Ctrl-C, within a second.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Examples
     --------
@@ -384,7 +382,7 @@ def within(
            [1., 0., 0.],
            [0., 0., 0.]])
     """
-    pairs = check_pairs(X, Y, distance, params, Caller("within"))
+    pairs = check_pairs(X, Y, distance, params, ArgumentNames("within"))
     output = Output(out, None, None, resume, n_threads, progress, client)
     request = Request(pairs, Y is None, include_self, metric, max_memory, info, output)
     search = request.search(radius=not_negative("radius", radius))

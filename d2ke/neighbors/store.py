@@ -256,8 +256,6 @@ def load_neighbors(file: str | os.PathLike[str], rows: slice | None = None) -> s
         If the file cannot be opened.
     TypeError, ValueError
         If the file holds something else, or is damaged; rows that it has not.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from d2ke._ext import isa, near_strings
-from d2ke.distances.problem import Block, PairwiseProblem, Quantity
+from d2ke.distances.problem import Block, PairwiseProblem, Transform
 from d2ke.distances.string_rows import common_letters
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists, without_own
@@ -168,7 +168,7 @@ class _Finder:
         search, pairs = self.search, self.search.pairs
         k, rows = search.k + search.skip, _spread(pairs.shape[0], _SAMPLE // 4)
         block = np.empty((len(rows), pairs.shape[1]), pairs.dtype)
-        pairs.compile(Block(pairs.x[rows], pairs.y)).run(block, search.n_threads, None, Quantity())
+        pairs.compile(Block(pairs.x[rows], pairs.y)).run(block, search.n_threads, None, Transform())
         return int(np.median(np.partition(block, k - 1, axis=1)[:, k - 1]))
 
     def _choose_index(

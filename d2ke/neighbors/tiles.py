@@ -7,7 +7,7 @@ from math import isqrt
 
 import numpy as np
 
-from d2ke.distances.problem import Block, Quantity
+from d2ke.distances.problem import Block, Transform
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
@@ -42,7 +42,7 @@ def search_tiles(
             search.report(done + here, total)
 
         compiled = pairs.compile(Block(x, y, on_diagonal, pairs.first + top, left))
-        compiled.run(tile, search.n_threads, search.report and visit, Quantity())
+        compiled.run(tile, search.n_threads, search.report and visit, Transform())
         mirror = pairs.same and not on_diagonal
         lists.add(tile, (top, left), search.skip, mirror, search.n_threads)
         height = bottom - top

@@ -11,10 +11,11 @@ import numpy as np
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.arrow_columns import first_null, pieces, plain, plain_type, pyarrow
 from d2ke.objects.arrow_strings import pack_text
-from d2ke.objects.container import Objects, adopt, code_dtype, offsets_of
+from d2ke.objects.container import Objects, code_dtype, from_owned, offsets_of
 from d2ke.objects.readings import Layout
+from d2ke.objects.string_packing import indexed
 from d2ke.objects.tokens import encode, sorted_alphabet
-from d2ke.objects.values import LARGEST_EXACT_INTEGER, as_floats, check_values, indexed, is_exact
+from d2ke.objects.values import LARGEST_EXACT_INTEGER, as_floats, check_values, is_exact
 
 TENSOR = "arrow.fixed_shape_tensor"
 _WEIGHTED = {"vector", "weight"}
@@ -128,7 +129,7 @@ def _pack_vectors(
         layout.warn(name, [(int(lengths[0]), dim)])
     if weights is not None:
         masses = np.split(weights.ravel(), lists.offsets[1:-1])
-    return adopt("vectors", values, lists.offsets, missing=layout.missing), masses
+    return from_owned("vectors", values, lists.offsets, missing=layout.missing), masses
 
 
 def _channels(lists: _Lists, parts: list[Any], name: str) -> int:
@@ -202,7 +203,7 @@ def _pack_integers(lists: _Lists, name: str) -> Objects:
         symbols[before : before + len(array)] = array
         before += len(array)
     alphabet, codes = indexed(symbols)
-    return adopt("strings", codes, lists.offsets, alphabet, "int")
+    return from_owned("strings", codes, lists.offsets, alphabet, "int")
 
 
 def _pack_tokens(lists: _Lists, name: str) -> Objects:
@@ -221,7 +222,7 @@ def _pack_tokens(lists: _Lists, name: str) -> Objects:
             encode(token, f"{name}[{i}][{at}]")
     alphabet, rank = sorted_alphabet(entries)
     codes = rank.astype(code_dtype(len(alphabet)))[codes]
-    return adopt("strings", codes, lists.offsets, alphabet, "token")
+    return from_owned("strings", codes, lists.offsets, alphabet, "token")
 
 
 def _letters(kind: Any) -> str | None:

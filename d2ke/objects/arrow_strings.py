@@ -10,7 +10,7 @@ import numpy as np
 
 from d2ke._base.errors import ArgumentError
 from d2ke.objects.arrow_columns import pieces
-from d2ke.objects.container import Objects, adopt, code_dtype, offsets_of
+from d2ke.objects.container import Objects, code_dtype, from_owned, offsets_of
 
 _BYTES = 1 << 18  # of strings that are decoded in one go
 _CODE_POINTS = 0x110000
@@ -44,7 +44,7 @@ def pack_text(column: Any, letters: str, name: str) -> Objects:
             own[:] = np.frombuffer(symbols.tobytes().translate(table), np.uint8)
         else:
             np.take(index, symbols, out=own)
-    return adopt("strings", codes, offsets, alphabet, letters)
+    return from_owned("strings", codes, offsets, alphabet, letters)
 
 
 def _runs(column: Any, letters: str, name: str) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:

@@ -107,10 +107,8 @@ class Objects:
         `missing`: whether there may be NaN, after which it is looked for.
         """
         arrays = {"values": values, "offsets": offsets, "alphabet": alphabet, "weights": weights}
-        for name, array in arrays.items():
+        for name, array in (arrays | {"letters": letters, "kind": kind}).items():
             object.__setattr__(self, name, array)
-        object.__setattr__(self, "letters", letters)
-        object.__setattr__(self, "kind", kind)
         self._check()
         missing = bool(missing) and kind == "vectors" and bool(np.isnan(values).any())
         object.__setattr__(self, "missing", missing)
@@ -123,7 +121,8 @@ class Objects:
 
         Whether the values are finite is checked by `pack` and by readers of files.
         """
-        choice("kind", self.kind, OBJECT_KINDS)
+        if self.kind not in OBJECT_KINDS:
+            choice("kind", self.kind, OBJECT_KINDS)
         values, offsets = self.values, self.offsets
         alphabet, weights = self.alphabet, self.weights
         if values is None or offsets is None:
@@ -151,7 +150,8 @@ class Objects:
             if alphabet is not None or self.letters is not None:
                 raise ValueError("alphabet and letters must be None for vectors")
             return
-        choice("letters", self.letters, LETTER_TYPES)
+        if self.letters not in LETTER_TYPES:
+            choice("letters", self.letters, LETTER_TYPES)
         tokens = self.letters == "token"
         if alphabet is None or alphabet.ndim != 1 or alphabet.dtype.kind not in "iuS":
             raise TypeError("alphabet must be a one-dimensional array of integers or of tokens")
@@ -160,9 +160,9 @@ class Objects:
         if (alphabet[1:] <= alphabet[:-1]).any():
             raise ValueError("alphabet must ascend")
         if self.letters in ("str", "bytes") and alphabet.size:
-            most = 0x10FFFF if self.letters == "str" else 255
-            if alphabet[0] < 0 or alphabet[-1] > most:
-                raise ValueError(f"alphabet of {self.letters} must lie between 0 and {most}")
+            limit = 0x10FFFF if self.letters == "str" else 255
+            if alphabet[0] < 0 or alphabet[-1] > limit:
+                raise ValueError(f"alphabet of {self.letters} must lie between 0 and {limit}")
         if values.size and values.max() >= alphabet.size:
             raise ValueError(f"values must be indices of the {alphabet.size} letters of alphabet")
 
@@ -260,7 +260,7 @@ class Objects:
         source += np.arange(offsets[-1])
         weights = None if self.weights is None else self.weights[source]
         values, own = self.values[source], (self.alphabet, self.letters, weights)
-        return adopt(self.kind, values, offsets, *own, missing=self.missing)
+        return from_owned(self.kind, values, offsets, *own, missing=self.missing)
 
     def _places(self, index: Any) -> np.ndarray:
         """Return a checked array of integers or booleans."""
@@ -279,7 +279,7 @@ class Objects:
     def span(self, start: int, stop: int) -> Objects:
         """Objects from `start` to before `stop`; unlike a slice, they share the memory."""
         first, last = self.offsets[start], self.offsets[stop]
-        return adopt(
+        return from_owned(
             self.kind,
             self.values[first:last],
             self.offsets[start : stop + 1] - first,
@@ -354,7 +354,7 @@ class Objects:
         return f"<{n} sequences of {weighted}{self.dim}-dimensional vectors, {dtype}{span}>"
 
 
-def adopt(
+def from_owned(
     kind: str,
     values: np.ndarray,
     offsets: np.ndarray,
@@ -420,20 +420,23 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
             weights = np.concatenate([_weights_or_equal(part) for part in parts])
         values = np.concatenate([part.values for part in parts])
         missing = any(part.missing for part in parts)
-        return adopt("vectors", values, offsets, weights=weights, missing=missing)
+        return from_owned("vectors", values, offsets, weights=weights, missing=missing)
     alphabet, recoded = common_alphabet(parts)
     values = np.concatenate(recoded).astype(code_dtype(len(alphabet)))
-    return adopt("strings", values, offsets, alphabet, first.letters)
+    return from_owned("strings", values, offsets, alphabet, first.letters)
 
 
 def common_alphabet(collections: Sequence[Objects]) -> tuple[np.ndarray, list[np.ndarray]]:
     """Return the merged alphabet of strings, and each collection's letters as indices into it."""
-    alphabets = [part.alphabet for part in collections]
-    if all(np.array_equal(alphabets[0], other) for other in alphabets[1:]):
-        return alphabets[0], [part.values for part in collections]
-    alphabet = np.unique(np.concatenate(alphabets))
-    recoded = [np.searchsorted(alphabet, part.alphabet)[part.values] for part in collections]
-    return alphabet, recoded
+    alphabets, codes = [], []
+    for part in collections:
+        alphabets.append(part.alphabet)
+        codes.append(part.values)
+    merged = np.unique(np.concatenate(alphabets))
+    for k, alphabet in enumerate(alphabets):
+        if len(alphabet) < len(merged):
+            codes[k] = merged.searchsorted(alphabet)[codes[k]]
+    return merged, codes
 
 
 def check_compatible(x: Objects, y: Objects, x_name: str, y_name: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator, integer, length_range, positive_number
-from d2ke.objects.container import Objects, adopt, refuse_weights
+from d2ke.objects.container import Objects, from_owned, refuse_weights
 from d2ke.objects.packing import as_objects
 from d2ke.objects.random_objects import check_overflow, draw_offsets
 
@@ -49,8 +49,6 @@ def random_segments(
     ValueError
         R < 1, an empty range of lengths, no object of X is as long as the longest length, values
         that are out of the element type's range, or a scale other than 1 for strings.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -78,8 +76,21 @@ def random_segments(
         )
     for_lengths, for_places = generator(seed).spawn(2)
     offsets = draw_offsets(for_lengths, R, (low, high))
-    lengths, draws = np.diff(offsets), for_places.random(R)
-    begins = np.empty(R, dtype=np.int64)
+    values = cut_segments(objects, offsets, for_places.random(R))
+    if objects.kind == "vectors":
+        with np.errstate(over="ignore", invalid="ignore"):  # 0 times infinity is invalid
+            values *= objects.dtype.type(scale)
+        check_overflow(values, f"scale is too large for {objects.dtype}: {scale}")
+    return from_owned(objects.kind, values, offsets, objects.alphabet, objects.letters)
+
+
+def cut_segments(objects: Objects, offsets: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """Return the values of segments, whose lengths are those between `offsets`.
+
+    A draw from [0, 1) says where a segment begins, among all places with room for it.
+    """
+    lengths, room = np.diff(offsets), np.diff(objects.offsets)
+    begins = np.empty(len(lengths), dtype=np.int64)
     for n in np.unique(lengths).tolist():
         ends = np.cumsum(np.maximum(room - n + 1, 0))
         here = lengths == n
@@ -88,12 +99,7 @@ def random_segments(
         begins[here] = objects.offsets[item + 1] - n + 1 - (ends[item] - place)
     source = np.repeat(begins - offsets[:-1], lengths)
     source += np.arange(offsets[-1])
-    values = objects.values[source]
-    if objects.kind == "vectors":
-        with np.errstate(over="ignore", invalid="ignore"):  # 0 times infinity is invalid
-            values *= objects.dtype.type(scale)
-        check_overflow(values, f"scale is too large for {objects.dtype}: {scale}")
-    return adopt(objects.kind, values, offsets, objects.alphabet, objects.letters)
+    return objects.values[source]
 
 
 def markov_strings(
@@ -128,8 +134,6 @@ def markov_strings(
         If X does not hold strings, or an argument is of a wrong type.
     ValueError
         R < 1, order < 1, an empty range of lengths, or X has no string longer than `order`.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----
@@ -160,7 +164,7 @@ def markov_strings(
     for position in range(1, lengths.max()):
         here = first[lengths > position] + position
         places[here] = chain.next(places[here - 1], draws[here])
-    return adopt("strings", objects.values[places], offsets, objects.alphabet, objects.letters)
+    return from_owned("strings", objects.values[places], offsets, objects.alphabet, objects.letters)
 
 
 class _Chain:
@@ -227,8 +231,6 @@ def resampled_sets(R: int, X: Any, *, size: int | tuple[int, int], seed: Any) ->
         If X does not hold vectors, or has weights, or an argument is of a wrong type.
     ValueError
         R < 1, an empty range of sizes, or X has no elements.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -250,7 +252,7 @@ def resampled_sets(R: int, X: Any, *, size: int | tuple[int, int], seed: Any) ->
     for_sizes, for_values = generator(seed).spawn(2)
     offsets = draw_offsets(for_sizes, R, length_range("size", size))
     chosen = for_values.integers(0, len(objects.values), size=offsets[-1])
-    return adopt("vectors", objects.values[chosen], offsets)
+    return from_owned("vectors", objects.values[chosen], offsets)
 
 
 def representatives(X: Any, R: int, *, seed: Any) -> Objects:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,22 +13,15 @@ from d2ke._base.checks import choice, flag
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.arrow_columns import read_column
 from d2ke.objects.arrow_import import is_tensor, pack_column, tensors
-from d2ke.objects.container import (
-    OBJECT_KINDS,
-    Objects,
-    adopt,
-    code_dtype,
-    offsets_of,
-    refuse_missing,
-)
+from d2ke.objects.container import OBJECT_KINDS, Objects, refuse_missing
 from d2ke.objects.layouts import LAYOUTS, from_layout, from_xarray
 from d2ke.objects.readings import Layout
-from d2ke.objects.tokens import holds_tokens, index_tokens, is_token_list
-from d2ke.objects.values import as_floats, check_values, indexed, is_exact
-from d2ke.objects.weighted_vectors import weights_of_items
+from d2ke.objects.string_packing import pack_strings, pack_texts
+from d2ke.objects.tokens import is_token_list
+from d2ke.objects.vector_packing import pack_vectors, with_weights
+from d2ke.objects.weighted_vectors import WeightedVectors, weights_of_items
 
-_RUN = 1 << 18  # strings that are looked at in one go
-_FLAGS = {bool, np.bool_}  # True would be the letter 1
+_TEXTS = ({str}, {bytes})
 
 
 def pack(
@@ -134,22 +127,36 @@ def pack(
     """
     if kind is not None:
         choice("kind", kind, OBJECT_KINDS)
-    said = channels_first is not None
+    explicit = channels_first is not None
     if layout is not None:
         choice("layout", layout, LAYOUTS)
-        if said or lengths is not None or kind == "strings":
-            other = "channels_first" if said else "kind='strings'" if lengths is None else "lengths"
+        if explicit or lengths is not None or kind == "strings":
+            other = "kind='strings'" if lengths is None else "lengths"
+            other = "channels_first" if explicit else other
             raise TypeError(f"{other} does not go with layout={layout!r}, which says how {name} is")
         items, lengths, channels_first = from_layout(items, layout, name)
-        said, kind = True, "vectors"
-    reading = Layout(said and flag("channels_first", channels_first), said)
-    reading = replace(reading, missing=flag("missing", missing))
+        explicit, kind = True, "vectors"
+    first = explicit and flag("channels_first", channels_first)
+    reading = Layout(first, explicit, missing=flag("missing", missing))
     return pack_items(items, reading, name, kind, lengths, weights)
 
 
 def as_objects(name: str, items: Any, kind: str | None = None, missing: bool = False) -> Objects:
-    """Pack an argument of a function that takes what `pack` takes; of one kind, if it is said."""
-    return pack_items(items, replace(Layout.unsaid(name), missing=missing), name, kind)
+    """Pack an argument of a function that takes what `pack` takes.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for errors.
+    items : Objects or what `pack` takes
+        The argument; Objects are returned as they are.
+    kind : {"vectors", "strings"}, optional
+        The kind that is needed; None for any.
+    missing : bool
+        Whether NaN stands for values that are missing.
+    """
+    advice = f"pack({name}, channels_first={{}})"
+    return pack_items(items, Layout(advice=advice, missing=missing), name, kind)
 
 
 def pack_items(
@@ -160,21 +167,25 @@ def pack_items(
     lengths: Any = None,
     weights: Any = None,
 ) -> Objects:
-    """Pack checked arguments of `pack`."""
-    if weights is None:
+    """Find the layout of items, and call its packer; the arguments are those of `pack`, checked."""
+    types = set(map(type, items)) if type(items) in (list, tuple) else set()
+    plain = weights is lengths is None and not layout.channels_first
+    if plain and types in _TEXTS and kind != "vectors":
+        return pack_texts(items, types.pop().__name__)
+    if weights is None and (WeightedVectors in types if types else not isinstance(items, Objects)):
         weights = weights_of_items(items, name)
     if weights is None:
         return _unweighted(items, layout, name, kind, lengths)
     column = read_column(weights, "weights")
     if column is not None:
-        weights = [own.ravel() for own in as_objects("weights", column, "vectors")]
+        weights = [masses.ravel() for masses in as_objects("weights", column, "vectors")]
     elif hasattr(weights, "to_list"):  # a column of Python objects
         weights = weights.to_list()
     if lengths is not None and _is_padded(weights):
         weights = _trim(weights, lengths, False, "weights")
     else:
-        layout = replace(layout, said=True)  # weights fit one reading only
-    return _weighted(_unweighted(items, layout, name, kind, lengths), weights, name)
+        layout = replace(layout, explicit=True)  # weights fit one reading only
+    return with_weights(_unweighted(items, layout, name, kind, lengths), weights, name)
 
 
 def _unweighted(items: Any, layout: Layout, name: str, kind: str | None, lengths: Any) -> Objects:
@@ -186,30 +197,33 @@ def _unweighted(items: Any, layout: Layout, name: str, kind: str | None, lengths
             )
         if kind is not None and items.kind != kind:
             raise ArgumentTypeError(name, f"holds {items.kind}, but {kind} are needed")
-        if not layout.missing:
+        if items.missing and not layout.missing:
             refuse_missing(items, name)
         return items
-    items = from_xarray(items, name)
-    column = read_column(items, name)
-    if column is not None:
-        if is_tensor(column.type):
+    if not isinstance(items, (list, tuple, np.ndarray)):
+        items = from_xarray(items, name)
+        column = read_column(items, name)
+        if column is None:
+            pass
+        elif is_tensor(column.type):
             items = tensors(column, name)
         elif layout.channels_first or lengths is not None:
             items = column.to_pylist()
         else:
             objects, weights = pack_column(column, layout, name, kind)
-            return objects if weights is None else _weighted(objects, weights, name)
+            return objects if weights is None else with_weights(objects, weights, name)
     padded = items.shape[1:] if _is_padded(items) else None
     items = _as_list(items, lengths, layout.channels_first, name)
     if kind is None:
         first = next((one for one in items if not isinstance(one, (list, tuple)) or one), items[0])
-        text = isinstance(items[0], (str, bytes)) or is_token_list(first)
+        text = isinstance(items[0], (str, bytes))
+        text = text or (not _is_padded(first) and is_token_list(first))
         kind = "strings" if text else "vectors"
-    if kind == "strings":
-        if layout.channels_first:
-            raise TypeError(f"channels_first does not apply to strings, which {name} holds")
-        return _pack_strings(items, name)
-    return _pack_vectors(items, layout, name, padded)
+    if kind == "vectors":
+        return pack_vectors(items, layout, name, padded)
+    if layout.channels_first:
+        raise TypeError(f"channels_first does not apply to strings, which {name} holds")
+    return pack_strings(items, name)
 
 
 def refuse_table(name: str, items: Any) -> None:
@@ -299,206 +313,3 @@ def _trim(array: np.ndarray, lengths: Any, channels_first: bool, name: str) -> l
     return [
         row[..., :n] if channels_first else row[:n] for row, n in zip(array, lengths, strict=True)
     ]
-
-
-def _pack_vectors(
-    items: list[Any], layout: Layout, name: str, padded: tuple[int, ...] | None
-) -> Objects:
-    arrays = [_vectors(item, i, layout.channels_first, name) for i, item in enumerate(items)]
-    dim = arrays[0].shape[1]
-    for i, array in enumerate(arrays):
-        if array.shape[1] != dim:
-            hint = ""
-            if len({len(other) for other in arrays}) == 1:
-                hint = layout.hint()
-            raise ArgumentError(
-                name,
-                f"has {array.shape[1]} channels, {name}[0] has {dim}; all must have the same{hint}",
-                i,
-            )
-    values = np.concatenate(arrays)
-    offsets = offsets_of(np.array([len(array) for array in arrays]))
-    values = check_values(values, offsets, layout.missing, name)
-    if padded is None:
-        layout.warn(name, [array.shape for array in arrays])
-    elif len(padded) == 2:
-        layout.warn(name, [padded[::-1] if layout.channels_first else padded])
-    return adopt("vectors", values, offsets, missing=layout.missing)
-
-
-def _array(item: Any, name: str) -> np.ndarray:
-    try:
-        array = np.asarray(item)
-    except (TypeError, ValueError) as error:
-        raise ArgumentTypeError(name, f"is not an array of numbers: {error}") from None
-    if isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item):
-        raise ArgumentTypeError(name, "has masked elements; every value must be there")
-    return array
-
-
-def _vectors(item: Any, i: int, channels_first: bool, name: str) -> np.ndarray:
-    """One item as a (length, dim) array of float32 or float64."""
-    if isinstance(item, (str, bytes)):
-        raise ArgumentTypeError(name, f"is {type(item).__name__}; arrays of numbers are needed", i)
-    if item is None:
-        raise ArgumentTypeError(
-            name,
-            "is None; it must be a string or a sequence of numbers: remove missing objects first",
-            i,
-        )
-    array = _array(item, f"{name}[{i}]")
-    if array.dtype.kind in "iuf" and not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    if array.dtype.kind in "iu":
-        if not is_exact(array):
-            raise ArgumentError(name, "has integers beyond 2**53, which float64 cannot hold", i)
-    elif array.dtype.kind != "b" and array.dtype not in (np.float16, np.float32, np.float64):
-        raise ArgumentTypeError(
-            name, f"has element type {array.dtype}; float64, float32 or integers are needed", i
-        )
-    if array.ndim == 1:
-        array = array[:, None]
-    elif array.ndim != 2:
-        raise ArgumentError(
-            name, f"has shape {array.shape}; (length, dim) or (length,) is needed", i
-        )
-    elif channels_first:
-        array = array.T
-    if array.shape[1] == 0:
-        raise ArgumentError(name, f"has shape {array.shape}: its vectors have no elements", i)
-    return as_floats(array)
-
-
-def _weighted(objects: Objects, weights: Any, name: str) -> Objects:
-    """Return the objects with these weights."""
-    if objects.kind != "vectors":
-        raise TypeError(f"weights go with vectors, but {name} holds {objects.kind}")
-    if objects.weights is not None:
-        raise ArgumentTypeError(name, "has weights already")
-    if objects.missing:
-        raise ArgumentTypeError(
-            name, "has values that are missing; no distance takes them and weights"
-        )
-    if not isinstance(weights, (Sequence, np.ndarray)) or isinstance(weights, (str, bytes)):
-        raise TypeError(
-            f"weights must be a sequence of arrays, one for each object of {name}; got "
-            f"{type(weights).__name__}"
-        )
-    if isinstance(weights, np.ndarray) and weights.dtype.kind == "O":
-        if weights.size > max(weights.shape, default=1):
-            raise ValueError(
-                f"weights must be a row or a column of arrays, got shape {weights.shape}"
-            )
-        weights = weights.ravel()
-    if len(weights) != len(objects):
-        raise ValueError(
-            f"weights has {len(weights)} arrays, but {name} has {len(objects)} objects"
-        )
-    arrays = [
-        _object_weights(own, i, n, name)
-        for i, (own, n) in enumerate(zip(weights, objects.lengths.tolist(), strict=True))
-    ]
-    return adopt("vectors", objects.values, objects.offsets, weights=np.concatenate(arrays))
-
-
-def _object_weights(weights: Any, i: int, length: int, name: str) -> np.ndarray:
-    array = _array(weights, f"weights[{i}]")
-    if array.ndim == 2 and 1 in array.shape:
-        array = array.ravel()  # a row or a column of MATLAB's
-    if array.size and (array.dtype.kind not in "iuf" or array.dtype.itemsize > 8):
-        raise TypeError(f"weights[{i}] has element type {array.dtype}; float64 or integers needed")
-    if array.shape != (length,) and not array.size == length == 0:
-        raise ValueError(
-            f"weights[{i}] has shape {array.shape}, but {name}[{i}] has {length} vectors"
-        )
-    array = array.ravel()
-    wide = array.astype(np.float64)
-    if array.dtype.kind in "iu" and not (wide.astype(array.dtype) == array).all():
-        raise ValueError(f"weights[{i}] has integers that float64 cannot hold")
-    wrong = np.flatnonzero(~(np.isfinite(wide) & (wide >= 0)))
-    if wrong.size:
-        at = wrong[0]
-        raise ValueError(f"weights[{i}] has {wide[at]} at {at}; weights must be finite and >= 0")
-    with np.errstate(over="ignore"):
-        total = wide.sum()
-    # Half of what float64 holds: rounding in another order of summing cannot overflow.
-    if length and not 0 < total < 2.0**1023:
-        raise ValueError(f"the sum of weights[{i}] must be > 0 and < 2**1023, got {total}")
-    return wide
-
-
-def _pack_strings(items: list[Any], name: str) -> Objects:
-    # By runs, since Ctrl-C is looked at between two.
-    runs = [slice(low, low + _RUN) for low in range(0, len(items), _RUN)]
-    kinds = {kind: _letters(kind) for run in runs for kind in set(map(type, items[run]))}
-    letters = kinds[type(items[0])]
-    if set(kinds.values()) != {letters}:
-        i = next(i for i, item in enumerate(items) if kinds[type(item)] != letters)
-        raise ArgumentTypeError(
-            name,
-            f"is {type(items[i]).__name__}, {name}[0] is {type(items[0]).__name__}; "
-            "all must be of one type",
-            i,
-        )
-    if letters == "int" and holds_tokens(items):
-        return _pack_tokens(items, name)
-    if letters == "int":
-        sequences = [_integers(item, i, name) for i, item in enumerate(items)]
-        offsets = offsets_of(np.fromiter(map(len, sequences), dtype=np.int64, count=len(items)))
-        symbols = np.empty(offsets[-1], dtype=np.int64)
-        for run in runs:
-            stop = min(run.stop, len(items))
-            np.concatenate(sequences[run], out=symbols[offsets[run.start] : offsets[stop]])
-    else:
-        lengths = np.empty(len(items), dtype=np.int64)
-        for run in runs:
-            lengths[run] = np.fromiter(map(len, items[run]), dtype=np.int64)
-        offsets = offsets_of(lengths)
-        symbols = np.empty(offsets[-1], dtype="<u4" if letters == "str" else np.uint8)
-        for run in runs:
-            part = _joined(items[run], letters)
-            symbols[offsets[run.start] : offsets[run.start] + len(part)] = part
-    alphabet, codes = indexed(symbols)
-    return adopt("strings", codes, offsets, alphabet, letters)
-
-
-def _pack_tokens(items: list[Any], name: str) -> Objects:
-    for i, item in enumerate(items):
-        if not isinstance(item, (list, tuple, range)) and not (
-            isinstance(item, np.ndarray) and item.ndim == 1
-        ):
-            raise ArgumentTypeError(
-                name, f"is {type(item).__name__}; a list of tokens is needed, as others are", i
-            )
-    offsets = offsets_of(np.fromiter(map(len, items), dtype=np.int64, count=len(items)))
-    alphabet, codes = index_tokens(items, int(offsets[-1]), name)
-    return adopt("strings", codes.astype(code_dtype(len(alphabet))), offsets, alphabet, "token")
-
-
-def _joined(items: list[Any], letters: str) -> np.ndarray:
-    if letters == "bytes":
-        return np.frombuffer(b"".join(items), dtype=np.uint8)
-    return np.frombuffer("".join(items).encode("utf-32-le", "surrogatepass"), dtype="<u4")
-
-
-def _letters(kind: type) -> str:
-    return "str" if issubclass(kind, str) else "bytes" if issubclass(kind, bytes) else "int"
-
-
-def _integers(item: Any, i: int, name: str) -> np.ndarray:
-    array = _array(item, f"{name}[{i}]")
-    if array.size == 0 and array.ndim == 1:
-        return np.empty(0, dtype=np.int64)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise ArgumentTypeError(
-            name,
-            f"must be a str, bytes or a 1-D sequence of integers; got "
-            f"{type(item).__name__} ({array.dtype}, shape {array.shape})",
-            i,
-        )
-    if not isinstance(item, np.ndarray) and not _FLAGS.isdisjoint(map(type, item)):
-        k, flag = next((k, one) for k, one in enumerate(item) if type(one) in _FLAGS)
-        raise TypeError(f"{name}[{i}][{k}] is {flag!r}, but the others are integers")
-    if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
-        raise ArgumentError(name, "has integers beyond int64", i)
-    return array.astype(np.int64)

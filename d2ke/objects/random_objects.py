@@ -23,7 +23,7 @@ from d2ke._base.checks import (
     positive_number,
 )
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.objects.container import Objects, adopt, offsets_of
+from d2ke.objects.container import Objects, from_owned, offsets_of
 from d2ke.objects.packing import pack
 
 
@@ -76,8 +76,6 @@ def random_series(
     ------
     TypeError, ValueError
         R < 1, n_channels < 1, an empty range of lengths, sigma <= 0.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -104,7 +102,7 @@ def random_series(
         values *= sigma
         values = values.astype(dtype, copy=False)
     check_overflow(values, f"sigma is too large for {dtype}: {sigma}")
-    return adopt("vectors", values, offsets)
+    return from_owned("vectors", values, offsets)
 
 
 def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed: Any) -> Objects:
@@ -131,8 +129,6 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
     ------
     TypeError, ValueError
         R < 1, an empty range of lengths, an empty alphabet or a letter twice.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -168,7 +164,7 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
     n_letters = len(letters.alphabet)
     offsets, codes = _draw(seed, R, lengths, lambda rng, n: rng.integers(0, n_letters, size=n))
     values = codes.astype(letters.values.dtype)
-    return adopt("strings", values, offsets, letters.alphabet, letters.letters)
+    return from_owned("strings", values, offsets, letters.alphabet, letters.letters)
 
 
 def _are_letters(alphabet: Any) -> bool:
@@ -218,8 +214,6 @@ def random_sets(
     ------
     TypeError, ValueError
         R < 1, dim < 1, an empty range of sizes, an unknown region, an empty box.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -255,7 +249,7 @@ def random_sets(
     with np.errstate(over="ignore"):
         values = values.astype(dtype, copy=False)
     check_overflow(values, f"low and high are too far apart for {dtype}: {low} and {high}")
-    return adopt("vectors", values, offsets)
+    return from_owned("vectors", values, offsets)
 
 
 def _edge(name: str, value: Any, dim: int) -> np.ndarray:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Warnings of objects that can be read in two ways, of which the wrong one computes as well."""
+"""Ways of reading arrays, and warnings where two are possible: the wrong one computes as well."""
 
 from __future__ import annotations
 
@@ -15,20 +15,24 @@ from d2ke.objects.tokens import letters_of
 
 @dataclass(frozen=True)
 class Layout:
-    """Whether 2-D items are (dim, length), whether the user said so, and what to write for it.
+    """How arrays are read.
 
-    `missing`: whether NaN stands for values that are missing; it is refused else.
+    Attributes
+    ----------
+    channels_first : bool
+        Whether 2-D items are (dim, length).
+    explicit : bool
+        Whether the user chose that; if not, items that may be meant otherwise bring a warning.
+    advice : str
+        The code that chooses it, for the warning; ``{}`` stands for True or False.
+    missing : bool
+        Whether NaN stands for values that are missing; if not, it is refused.
     """
 
     channels_first: bool = False
-    said: bool = False
+    explicit: bool = False
     advice: str = "channels_first={}"
     missing: bool = False
-
-    @classmethod
-    def unsaid(cls, name: str) -> Layout:
-        """Return the layout for an argument of a function that cannot be told."""
-        return cls(advice=f"pack({name}, channels_first={{}})")
 
     def hint(self) -> str:
         """Return the end of an error about items whose numbers of channels differ."""
@@ -36,10 +40,10 @@ class Layout:
         return f" (for items of shape {shape}: {self.advice.format(not self.channels_first)})"
 
     def warn(self, name: str, sizes: Sequence[tuple[int, int]]) -> None:
-        """Warn if all items have one size, of more channels than steps, and nobody said so."""
+        """Warn if all items have one size, of more channels than steps, and none was chosen."""
         steps, channels = sizes[0]
         # Items of different sizes can be read in one way only.
-        if self.said or not 0 < steps < channels or any(size != sizes[0] for size in sizes):
+        if self.explicit or not 0 < steps < channels or any(size != sizes[0] for size in sizes):
             return
         shape = (channels, steps) if self.channels_first else (steps, channels)
         warn(

@@ -1,15 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers and letters in the forms in which Objects keep them."""
+"""Numbers in the forms in which Objects keep them."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from d2ke.objects.container import code_dtype, refuse_value
+from d2ke._base.errors import ArgumentTypeError
+from d2ke.objects.container import refuse_value
 
 LARGEST_EXACT_INTEGER = 2**53
-_RUN = 1 << 22  # numbers or letters that are looked at in one go
-_SMALL_TABLE = 2**16  # letters whose range is at most this are counted, not sorted
+_RUN = 1 << 22  # numbers that are looked at in one go
+
+
+def array_of(item: Any, name: str) -> np.ndarray:
+    """Return an item of unknown type as an array; `name` is what errors call it."""
+    try:
+        array = np.asarray(item)
+    except (TypeError, ValueError) as error:
+        raise ArgumentTypeError(name, f"is not an array of numbers: {error}") from None
+    if isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item):
+        raise ArgumentTypeError(name, "has masked elements; every value must be there")
+    return array
 
 
 def is_exact(array: np.ndarray) -> bool:
@@ -41,23 +54,3 @@ def check_values(values: np.ndarray, offsets: np.ndarray, missing: bool, name: s
 
 def _not_finite(values: np.ndarray) -> np.ndarray:
     return ~np.isfinite(values)
-
-
-def indexed(symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the different symbols in order, and each symbol's index among them."""
-    least = int(symbols.min(initial=0))
-    span = int(symbols.max(initial=0)) - least + 1
-    if span > max(_SMALL_TABLE, len(symbols)):
-        alphabet, codes = np.unique(symbols, return_inverse=True)
-        return alphabet.astype(np.int64), codes.astype(code_dtype(len(alphabet)))
-    runs = [slice(low, low + _RUN) for low in range(0, len(symbols), _RUN)]
-    seen = np.zeros(span, dtype=bool)
-    for run in runs:
-        seen[symbols[run] - least] = True
-    alphabet = np.flatnonzero(seen) + least
-    index = np.zeros(span, dtype=code_dtype(len(alphabet)))
-    index[alphabet - least] = np.arange(len(alphabet))
-    codes = np.empty_like(index, shape=len(symbols))
-    for run in runs:
-        np.take(index, symbols[run] - least, out=codes[run])
-    return alphabet, codes

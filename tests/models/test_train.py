@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import d2ke
-from d2ke.models import rows
 from d2ke.models.blocks import hide_self
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.samplers import noise, resampled, segments, training_objects
@@ -71,7 +70,7 @@ def test_predictions(case):
 def test_blocks_of_rows_and_threads_change_nothing_but_rounding(case, monkeypatch):
     model, _, _, _, X_test, _ = case
     whole = d2ke.d2ke_predict(None, X_test, model)[2]
-    monkeypatch.setattr(rows, "BLOCK", 1)
+    monkeypatch.setattr("d2ke.models.model._BLOCK", 1)
     few = d2ke.d2ke_predict(None, X_test, model, n_threads=1)[2]
     np.testing.assert_allclose(few, whole, rtol=1e-4, atol=1e-5)
 

@@ -10,7 +10,7 @@ import pytest
 import d2ke
 from d2ke.cli.main import main
 from d2ke.io.store.writer import PartialStore
-from d2ke.models import rows
+from d2ke.models.model import D2KEModel
 
 N = 700
 
@@ -60,7 +60,7 @@ class StoppedError(Exception):
 
 def test_an_interrupted_file_is_resumed(words, model, Z, tmp_path, monkeypatch):
     file, computed = tmp_path / "z.h5", []
-    monkeypatch.setattr(rows, "BLOCK", 1)  # a block of the store at a time
+    monkeypatch.setattr("d2ke.models.model._BLOCK", 1)  # a block of the store at a time
     sync = PartialStore.sync
 
     def stops(store, some, entries):
@@ -75,20 +75,20 @@ def test_an_interrupted_file_is_resumed(words, model, Z, tmp_path, monkeypatch):
     monkeypatch.setattr(PartialStore, "sync", sync)
     with pytest.raises(FileExistsError, match="resume=True"):
         d2ke.d2ke_transform(words, model, out=file)
-    features = rows.Rows.features
+    features = D2KEModel.features
 
-    def counted(run, objects, own, some):
-        computed.append(some.start)
-        return features(run, objects, own, some)
+    def counted(own, objects, *options):
+        computed.append(objects[0])
+        return features(own, objects, *options)
 
-    monkeypatch.setattr(rows.Rows, "features", counted)
+    monkeypatch.setattr(D2KEModel, "features", counted)
     # A model that was saved and loaded is the same model.
     d2ke.save_model(tmp_path / "m.h5", model)
     loaded = d2ke.load_model(tmp_path / "m.h5")
     with d2ke.d2ke_transform(words, loaded, out=file, resume=True) as store:
         assert (store.read() == Z).all()
     assert len(computed) == 2
-    assert 0 not in computed
+    assert words[0] not in computed
     d2ke.d2ke_transform(words, model, out=file, resume=True).close()
     assert len(computed) == 2
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import d2ke
+from d2ke.models.samplers import training_objects
 from d2ke.models.views import (
     VIEWS,
     apply_views,
     difference,
-    fit_view,
     mark_ends,
     part,
     square_root,
@@ -115,10 +115,12 @@ def test_wrong_kinds_are_refused():
 
 
 def test_fitted_views_remember_the_training_objects():
-    view = fit_view(standardize, d2ke.pack([[1.0, 3.0]]))
+    block = d2ke.Block("one", "dtw", training_objects, 1, (standardize, difference))
+    fitted, _ = block.fit(d2ke.pack([[1.0, 3.0]]), 0)
+    view, last = fitted.views
     assert view([[5.0]])[0].tolist() == [[3.0]]
     assert apply_views((view, difference), [[1.0, 5.0]])[0].tolist() == [[4.0]]
-    assert fit_view(difference, d2ke.pack([[1.0]])) is difference
+    assert last is difference
 
 
 def test_names_of_views():

@@ -11,7 +11,7 @@ from reference import examples
 import d2ke
 from d2ke._ext import refine
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import Caller
+from d2ke.distances.problem import ArgumentNames
 from d2ke.neighbors import bounded, pivots
 
 many = settings(max_examples=examples(50), deadline=None)
@@ -64,7 +64,7 @@ def test_bounds_are_never_above_the_distance(data):
     Y = None if data.draw(st.booleans()) else X[: data.draw(st.integers(1, len(X)))]
     distance = data.draw(DISTANCES)
     D = d2ke.distance_matrix(X, Y, distance=distance)
-    found = pivots._bounded(check_pairs(X, Y, distance, {}, Caller()), 1)
+    found = pivots._bounded(check_pairs(X, Y, distance, {}, ArgumentNames()), 1)
     for bound in refine.bounds_of(found.bounds, *D.shape):
         assert (bound <= D).all()
         assert (bound >= 0).all()

@@ -10,7 +10,7 @@ from neighbor_cases import check_nearest, check_within
 import d2ke
 from d2ke._ext import refine
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import Caller
+from d2ke.distances.problem import ArgumentNames
 from d2ke.neighbors import bounded, series
 
 WINDOWS = st.sampled_from([None, 0, 1, 3, 20, "rws"])
@@ -50,7 +50,7 @@ def test_bounds_are_never_above_the_distance(data):
     Y = None if data.draw(st.booleans()) else X[: data.draw(st.integers(1, len(X)))]
     chosen = options(data.draw)
     D = d2ke.distance_matrix(X, Y, **chosen)
-    pairs = check_pairs(X, Y, chosen.pop("distance"), chosen, Caller())
+    pairs = check_pairs(X, Y, chosen.pop("distance"), chosen, ArgumentNames())
     bounds = series._bounded(pairs).bounds
     for bound in refine.bounds_of(bounds, *D.shape):
         assert (bound <= D).all()

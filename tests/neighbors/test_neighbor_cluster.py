@@ -12,7 +12,7 @@ from scipy import LowLevelCallable
 
 import d2ke
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import Caller
+from d2ke.distances.problem import ArgumentNames
 from d2ke.neighbors import block_search
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.strategies import choose_strategy
@@ -86,7 +86,7 @@ def test_the_bits_of_one_process(client, name, other):
 
 
 def test_what_a_worker_prepared_is_not_sent_to_others():
-    pairs = check_pairs(STRINGS, None, "levenshtein", {}, Caller("nearest"))
+    pairs = check_pairs(STRINGS, None, "levenshtein", {}, ArgumentNames("nearest"))
     search = NeighborSearch(pairs, True, True, 2, None, 1)
     work = block_search.BlockSearch(search, choose_strategy(search))
     expected, _ = work.rows(slice(5, 9))

@@ -22,7 +22,7 @@ import h5py
 import numpy as np
 
 from d2ke._base.files import atomic_write, reserve, write_all
-from d2ke.objects.container import Objects, adopt
+from d2ke.objects.container import Objects, from_owned
 
 DEFLATE_RATIO = 1040  # deflate cannot make more than 1032 bytes of one
 MOST_CHUNK = 2**26
@@ -255,7 +255,7 @@ def get_objects(group: h5py.Group, items: slice | None = None) -> Objects:
     if "weights" in parts and parts["weights"].min(initial=0) < 0:
         raise ValueError(f"{group.name} has negative weights")
     alphabet = stored["alphabet"][()] if "alphabet" in stored else None
-    return adopt(offsets=offsets - start, alphabet=alphabet, **parts, **group.attrs)
+    return from_owned(offsets=offsets - start, alphabet=alphabet, **parts, **group.attrs)
 
 
 def _member(group: h5py.Group, name: str) -> h5py.HLObject:
