@@ -413,9 +413,11 @@ def _checked(
 def _refuse_negative(K: np.ndarray) -> None:
     if K.min() < 0:
         i, j = np.unravel_index(K.argmin(), K.shape)
-        raise ValueError(
-            f"K[{i}, {j}] is {K[i, j]}; the theorem is for kernels without negative values, see "
-            "similarity_risk_bound for others"
+        raise ArgumentError(
+            "K",
+            f"is {K[i, j]}; the theorem is for kernels without negative values, see "
+            "similarity_risk_bound for others",
+            (i, j),
         )
 
 
