@@ -16,8 +16,8 @@ from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
 from d2ke.learners.linear_model import LinearModel, predict
 from d2ke.learners.persistence import load_model, save_model
+from d2ke.model_selection.cross_validation import cross_validate
 from d2ke.model_selection.folds import stratified_folds, with_bias
-from d2ke.model_selection.squared_loss import cross_validate
 
 # More rows than features, as many, fewer: the equations are those of the smaller number.
 SHAPES = [(60, 7), (20, 20), (20, 19), (12, 45)]
