@@ -3,7 +3,6 @@
 
 import inspect
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,6 @@ import d2ke.io
 import matlab_compat
 
 ROOT = Path(__file__).parent.parent
-sys.path.append(str(ROOT / "tools"))
-
-import structure  # noqa: E402
-
 FUNCTIONS = [
     getattr(module, name)
     for module in (d2ke, d2ke.datasets, d2ke.io, matlab_compat)
@@ -68,35 +63,3 @@ def test_every_source_file_names_its_licence():
         if "SPDX-License-Identifier: BSD-3-Clause" not in path.read_text().split("\n", 1)[0]
     ]
     assert missing == []
-
-
-def test_no_import_runs_upward():
-    imports = structure.arrows()
-    assert structure.upward(imports) == []
-    assert structure.circles(imports) == []
-    assert structure.private() == []
-    every = structure.rooms()
-    assert len(every) <= 24
-    assert max(structure.floors(imports, every).values()) <= 11
-
-
-def test_the_order_sees_what_is_against_it(tmp_path):
-    package = tmp_path / "house"
-    for path, text in {
-        "_base/checks.py": "def late():\n    from house import objects\n",
-        "_base/__init__.py": "",
-        "objects/__init__.py": "import house._base.checks\n",
-        "other.py": "from house.objects import *\n",
-        "_ext/loops.pyx": "",
-    }.items():
-        (package / path).parent.mkdir(parents=True, exist_ok=True)
-        (package / path).write_text(text)
-    imports = structure.arrows(package)
-    assert structure.circles(imports) == ["_base", "objects"]
-    wrong = structure.upward(imports)
-    assert [line.split(": ")[1] for line in wrong] == [
-        "_base -> objects",
-        "other -> objects, not in the order",
-    ]
-    (tmp_path / "beside.py").write_text("from house import objects\nfrom house._ext import loops\n")
-    assert structure.private(tmp_path, package) == ["beside.py:2: _ext.loops"]

@@ -15,13 +15,13 @@ import d2ke
 from d2ke._ext import near_strings, refine
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
-from d2ke.neighbors import blocks, bounded, series
+from d2ke.neighbors import block_search, bounded, series
 from d2ke.neighbors import strings as near
 
 # Small inputs are searched in full, and bounds are tried on a sample, unless these say otherwise.
 ALWAYS = [
     *((bounded, "FEWEST_PAIRS", 0), (bounded, "_ROWS", 7), (bounded, "_pays", lambda *_: True)),
-    *((near, "_FEWEST_PAIRS", 0), (near, "_TRY", 1e9), (blocks, "_FIRST_ROWS", 5)),
+    *((near, "_FEWEST_PAIRS", 0), (near, "_TRY", 1e9), (block_search, "_FIRST_ROWS", 5)),
 ]
 
 

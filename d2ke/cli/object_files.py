@@ -65,5 +65,5 @@ def reported_warnings(session: Session) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for text in dict.fromkeys(str(one.message) for one in caught):
-        session.report(f"warning: {in_options(text)}")
+    for text in dict.fromkeys(in_options(one.message) for one in caught):
+        session.report(f"warning: {text}")

@@ -6,7 +6,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import atomic_write
 from d2ke.cli.matrix_files import HDF5, InputError
 from d2ke.io.store.hdf5 import put_text, write_hdf5
@@ -21,12 +21,15 @@ from d2ke.io.store.hdf5 import put_text, write_hdf5
 _ENDINGS = (".csv", *HDF5)
 _ROWS = 2**16  # of a table, in text at a time
 
-_OPTIONS = (
-    (r"\b(objects|labels|ids|time) must\b", r"\1 (--\1) must"),
-    (r'\bunseen_letters="allow"', "--unseen-letters allow"),
-    (r"\bchannels_first=True\b", "--channels-first"),
-    (r"\bchannels_first=False\b", "--no-channels-first"),
-)
+# The command's options, by the arguments that they give to the library.
+OPTIONS = {
+    "objects": "--objects",
+    "labels": "--labels",
+    "ids": "--ids",
+    "time": "--time",
+    "channels_first": "--channels-first",
+    "unseen_letters": "--unseen-letters",
+}
 
 
 @contextmanager
@@ -37,14 +40,16 @@ def input_errors() -> Iterator[None]:
     except InputError:
         raise
     except (MemoryError, TypeError, ValueError) as error:
-        raise InputError(in_options(str(error))) from error
+        raise InputError(in_options(error)) from error
 
 
-def in_options(text: str) -> str:
-    """Return a message of the library with the command's options in place of arguments."""
-    for argument, option in _OPTIONS:
-        text = re.sub(argument, option, text)
-    return text
+def in_options(error: BaseException) -> str:
+    """Return the message of an error or a warning, with the option beside its argument."""
+    if isinstance(error, (ArgumentError, ArgumentTypeError)) and error.argument in OPTIONS:
+        return f"{error.argument} ({OPTIONS[error.argument]}) {error.problem}"
+    text = str(error)
+    # Advice on how to read matrices, which is about X or a file.
+    return f"{text}; the option is --channels-first" if "channels_first=" in text else text
 
 
 def check_result_file(file: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The choice of widths, neighbours and smoothing: without labels, and from the few known ones."""
+"""Choice of widths, neighbours and smoothing: without labels, and from the few known ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_NEIGHBORS, _LEAST_NEIGHBORS = 60, 7
 
 @dataclass(frozen=True, eq=False)
 class Widths:
-    """Widths that were chosen, and the kernel that they give."""
+    """Chosen widths, and the kernel that they give."""
 
     kernel: SparseKernel | DenseKernel
     near: Neighborhood | AllPairs
@@ -43,24 +43,19 @@ class Widths:
     smoothing: float
 
 
-def neighbor_number(c: int, n: int) -> int:
-    """Return how many neighbours are linked: fewer for more clusters, as each has fewer objects."""
-    return max(1, min(max(_LEAST_NEIGHBORS, round(_MOST_NEIGHBORS / max(c, 1))), n // 3))
-
-
 def clusters(
     graph: DenseGraph | FeatureGraph | SparseGraph, V: np.ndarray, few: bool, seed: int
 ) -> np.ndarray:
-    """Return clusters of objects by the eigenvectors of their graph."""
+    """Cluster objects by k-means on the eigenvectors V of their graph."""
     rows = V / np.sqrt(graph.degrees)[:, None] if few else unit_rows(V)
     return kmeans(rows, V.shape[1], generator(seed))
 
 
 def balanced(codes: np.ndarray, c: int) -> bool:
-    """Return whether the sizes are those of at least about half of the clusters, if equal ones.
+    """Return whether the effective number of clusters is at least about half of c.
 
-    A few far objects that became a cluster of their own are a fault where there are few clusters,
-    but small clusters among many are not.
+    The effective number is the exponential of the entropy of the clusters' shares. A few outliers
+    as a cluster of their own are a fault among few clusters, but not among many.
     """
     shares = np.bincount(codes, minlength=c) / len(codes)
     shares = shares[shares > 0]
@@ -71,7 +66,8 @@ def balanced(codes: np.ndarray, c: int) -> bool:
 def choose_widths(source: KernelInput, c: int, seed: int, smoothing: float | None) -> Widths:
     """Choose the narrowest widths, and then the least smoothing, with balanced clusters."""
     n = source.size()
-    k = neighbor_number(c, n)
+    # Among more clusters each has fewer objects, and so fewer neighbours.
+    k = max(1, min(max(_LEAST_NEIGHBORS, round(_MOST_NEIGHBORS / max(c, 1))), n // 3))
     near = source.neighbors(k)
     alpha, lam = np.full(n, 1 / n), LAM * n
     fixed = 0.0 if smoothing is None else smoothing
@@ -91,14 +87,14 @@ def choose_widths(source: KernelInput, c: int, seed: int, smoothing: float | Non
     return Widths(kernel, near, k, scale, h, smoothing)
 
 
-_SHARE = 8  # a part of a class's objects are neighbours, within these bounds
+_SHARE = 8  # 1 / _SHARE of a class's objects are neighbours, within these bounds
 _BOUNDS = (5, 15)
-# Other numbers of neighbours and scales of widths that are tried, None for the first number.
+# Other numbers of neighbours (None: the first number) and scales of widths to try.
 _OTHERS = ((5, SCALE), (10, SCALE), (20, SCALE), (None, 1.0), (20, 1.0))
-_RATES = (10.0, 5.0)  # of exp(-rate d / median), which are tried of up to LARGE objects
+_RATES = (10.0, 5.0)  # of exp(-rate d / median), tried for up to LARGE objects
 _MOST_LEFT_OUT = 200  # labelled objects
-# Gains in accuracy from which another than the best so far is taken: at least, and in units of
-# 1 / sqrt(objects that are left out).
+# Least gain in accuracy that replaces the best candidate, and the same in units of
+# 1 / sqrt(number of objects left out).
 _DOUBT, _DOUBT_OF_FEW = 0.02, 0.5
 
 
@@ -107,8 +103,8 @@ def choose_widths_by_labels(
 ) -> Widths:
     """Choose neighbours and widths by leaving out each labelled object.
 
-    `marks` has the positions of the classes, -1 where they are not known. Where each class has
-    only one label, nothing can be left out, and the first candidate is taken.
+    `marks` has the position of each object's class, or -1 for unknown labels. Where each class
+    has only one label, nothing can be left out, and the first candidate is chosen.
     """
     n = len(marks)
     first = int(np.clip(round(n / (_SHARE * c)), *_BOUNDS))
@@ -135,7 +131,7 @@ def _candidates(
     tried: Sequence[tuple[int, float]],
     rates: Sequence[float],
 ) -> Iterator[Widths]:
-    """Yield the kernels of neighbours, and of all pairs."""
+    """Yield the kernels of neighbours, and then those of all pairs."""
     for k, scale in tried:
         kernel, h = source.neighbor_kernel(near, k, scale)
         yield Widths(kernel, near, k, scale, h, 0.0)
@@ -144,7 +140,7 @@ def _candidates(
         yield Widths(kernel, source.all_pairs(), kernel.n - 1, 1.0, h, 0.0)
 
 
-def in_order_of(source: KernelInput, widths: Widths) -> Widths:
+def reorder_widths(source: KernelInput, widths: Widths) -> Widths:
     """Return the same widths for the same objects in another order."""
     if isinstance(widths.near, AllPairs):
         return replace(widths, near=source.all_pairs())
@@ -152,13 +148,13 @@ def in_order_of(source: KernelInput, widths: Widths) -> Widths:
 
 
 def left_out(graph: SparseGraph | DenseGraph, marks: np.ndarray, c: int, balance: bool) -> float:
-    """Return the share of labelled objects that the others give their label.
+    """Return the accuracy of labelled objects that are left out in turn.
 
     One object of each class is left out at a time: if only one object were, its class would have
-    fewer labels than the others, and wide kernels would always be wrong. No graph is solved anew:
-    between labelled objects there are effective conductances, and those that are left out have
-    the harmonic function of these. With `balance`, scores are relative to their sums over the
-    objects without a label.
+    fewer labels than the others, and wide kernels would always be wrong. The graph is reduced
+    once to effective conductances between labelled objects; the scores of those left out are the
+    harmonic function of these. With `balance`, scores are relative to their sums over the
+    unlabelled objects.
     """
     places = np.flatnonzero(marks >= 0)
     own = marks[places]
@@ -168,7 +164,7 @@ def left_out(graph: SparseGraph | DenseGraph, marks: np.ndarray, c: int, balance
         turn[own == label] = np.arange((own == label).sum())
     some = np.flatnonzero((turn < max(1, _MOST_LEFT_OUT // c)) & (Y.sum(axis=0)[own] > 1))
     weights, masses, mass = _conductances(graph, places, some, Y)
-    right = 0
+    n_correct = 0
     for now in range(turn[some].max() + 1):
         left = np.flatnonzero(turn[some] == now)
         at = some[left]
@@ -180,17 +176,17 @@ def left_out(graph: SparseGraph | DenseGraph, marks: np.ndarray, c: int, balance
         if balance:
             sums = mass + masses[left] @ (F - Y[at]) + F.sum(axis=0)
             F = F / np.maximum(sums, 1e-300)
-        right += int((F.argmax(axis=1) == own[at]).sum())
-    return right / len(some)
+        n_correct += int((F.argmax(axis=1) == own[at]).sum())
+    return n_correct / len(some)
 
 
 def _conductances(
     graph: SparseGraph | DenseGraph, places: np.ndarray, some: np.ndarray, Y: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return effective conductances of some labelled objects to all, and sums of scores.
+    """Return effective conductances from some labelled objects to all, and sums of scores.
 
-    These are the sums over the objects without a label of what each of `some` gives to them, and
-    of the scores of all labels Y.
+    The sums run over the unlabelled objects: first of the score that each of `some` gives them,
+    then of the scores of all labels Y.
     """
     component = graph.components()
     fixed = np.isin(np.arange(graph.n), places) | ~np.isin(component, component[places])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bounds of the error of classifiers by similarities; above 1, as is usual, they say nothing.
+"""Error bounds of classifiers by similarities; bounds above 1, as most are, are vacuous.
 
-Numbers are those of Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative Similarity for Clustering
-and Semi-Supervised Learning", 2017.
+Theorems and equations are numbered as in Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative
+Similarity for Clustering and Semi-Supervised Learning", 2017.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from d2ke._base import labels
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import below_one, positive_number
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.discriminative.gaussian import gaussian
 from d2ke.discriminative.similarity_graph import indicators
 from d2ke.discriminative.similarity_machine import SimilarityMachine
@@ -27,7 +28,7 @@ from d2ke.embedding.spectrum import split
 def kernel_risk_bound(
     K: Any, y: Sequence[Any] | np.ndarray, alpha: Any, *, margin: float = 1.0, delta: float = 0.05
 ) -> float:
-    """Bound the error probability of a kernel classifier: what Theorem 1 starts from.
+    """Bound the error probability of a kernel classifier: the first step of Theorem 1.
 
     With probability 1 - delta over n labelled objects it is at most
 
@@ -53,15 +54,13 @@ def kernel_risk_bound(
     Returns
     -------
     float
-        The bound. It says something only below 1, which takes many thousands of objects.
+        The bound. It is vacuous above 1; a smaller one takes many thousands of objects.
 
     Raises
     ------
     TypeError, ValueError
         K not symmetric or with negative values, lengths that differ, one class only, weights that
         are not on the simplex, or a number out of range.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----
@@ -87,7 +86,9 @@ def kernel_risk_bound(
     _refuse_negative(K)
     margin = positive_number("margin", margin)
     loss = float(np.clip(1 - _margins(K, codes, alpha) / margin, 0.0, 1.0).mean())
-    return loss + _complexity(_size(K, codes, alpha), codes, margin, delta, math.sqrt(2))
+    return loss + _complexity(
+        _norm(K, codes, alpha) * _radius(K), codes, margin, delta, math.sqrt(2)
+    )
 
 
 def kernel_similarity_bound(
@@ -125,8 +126,6 @@ def kernel_similarity_bound(
     ------
     TypeError, ValueError
         As `kernel_risk_bound`; or a margin below the largest value of K.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -146,13 +145,16 @@ def kernel_similarity_bound(
     _refuse_negative(K)
     margin = positive_number("margin", margin)
     if margin < K.max() * (1 - 1e-12):
-        raise ValueError(
-            f"margin must be at least the largest value of K, {K.max():g}, or the similarities "
-            f"do not bound the loss; got {margin:g}"
+        raise ArgumentError(
+            "margin",
+            f"must be at least the largest value of K, {K.max():g}, or the similarities do not "
+            f"bound the loss; got {margin:g}",
         )
     own = _scores(K, codes, alpha)[np.arange(len(K)), codes]
     loss = 1 - float(2 * own.sum() - (K @ alpha).sum()) / (len(K) * margin)
-    return loss + _complexity(_size(K, codes, alpha), codes, margin, delta, math.sqrt(2))
+    return loss + _complexity(
+        _norm(K, codes, alpha) * _radius(K), codes, margin, delta, math.sqrt(2)
+    )
 
 
 def density_error_bound(
@@ -219,7 +221,7 @@ def density_error_bound(
     K, codes, alpha = _checked("X", K, y, alpha)
     n, d = len(K), np.shape(X)[1]
     if codes.max() != 1:
-        raise ValueError(f"y must have two classes, got {codes.max() + 1}")
+        raise ArgumentError("y", f"must have two classes, got {codes.max() + 1}")
     signs = 1.0 - 2.0 * codes
     peak = (2 * math.pi * h * h) ** (-d / 2)
     weighted = alpha * signs
@@ -370,17 +372,21 @@ def similarity_machine_bound(
     [0.1]
     """
     if not isinstance(model, SimilarityMachine):
-        raise TypeError(f"model must be a SimilarityMachine, got {type(model).__name__}")
+        raise ArgumentTypeError("model", f"must be a SimilarityMachine, got {type(model).__name__}")
     margin, delta = positive_number("margin", margin), below_one("delta", delta)
     classes, codes = labels.encode_classes("y", y)
     unknown = np.flatnonzero(~np.isin(classes, model.classes))
     if unknown.size:
-        raise ValueError(f"y has the label {classes[unknown[0]]!r}, which the model does not know")
+        raise ArgumentError(
+            "y", f"has the label {classes[unknown[0]]!r}, which the model does not know"
+        )
     parts = split("S", S)
     n = len(parts.values)
     labels.same_length("y", codes, "S", n)
     if n != len(model.coef):
-        raise ValueError(f"S has {n} rows, but the model has {len(model.coef)} training objects")
+        raise ArgumentError(
+            "S", f"has {n} rows, but the model has {len(model.coef)} training objects"
+        )
     codes = np.searchsorted(model.classes, classes)[codes]
     targets = [1] if len(model.classes) == 2 else range(len(model.classes))
     signs = np.stack([np.where(codes == target, 1.0, -1.0) for target in targets], axis=1)
@@ -430,17 +436,13 @@ def _norm(K: np.ndarray, codes: np.ndarray, alpha: np.ndarray) -> float:
     return math.sqrt(max(float(np.einsum("ij,ij->", weights, K @ weights)), 0.0))
 
 
-def _size(K: np.ndarray, codes: np.ndarray, alpha: np.ndarray) -> float:
-    return _norm(K, codes, alpha) * _radius(K)
-
-
 def _radius(*parts: np.ndarray) -> float:
     """Return R: the root of the largest value on the parts' diagonals."""
     return math.sqrt(max(*(float(part.diagonal().max()) for part in parts), 0.0))
 
 
 def _complexity(B: float, codes: np.ndarray, margin: float, delta: float, spread: float) -> float:
-    """Return the bound less the loss; B is already multiplied by R."""
+    """Return the terms of the bound beside the loss; B includes the factor R."""
     n, c = len(codes), int(codes.max()) + 1
     size = 8 * (2 * c - 1) * c * B / margin
     tail = math.sqrt(math.log(4 / below_one("delta", delta)) / (2 * n))

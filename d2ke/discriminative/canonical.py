@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An order of objects that depends on their similarities only, not on the order they came in."""
+"""A canonical order of objects: it depends on their similarities, not on the input order."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-_BLOCK = 2**16  # similarities that are hashed at a time
-_TIE = 1e-9  # scores that differ by less, relatively, are equal but for rounding
+_BLOCK = 2**16  # similarities hashed at a time
+_TIE = 1e-9  # scores with a smaller relative difference are tied
 
 
-def colours(rows: Any, codes: np.ndarray, *, square: bool) -> np.ndarray:
-    """Return ranks of the objects; those that nothing tells from each other have one rank.
+def equivalence_ranks(rows: Any, codes: np.ndarray, *, square: bool) -> np.ndarray:
+    """Return ranks of the objects; indistinguishable objects share a rank.
 
-    `rows` are points or features, or if `square` the similarities, whose colours are refined until
-    equal ones have equal similarities to each colour; `codes` are the known labels.
+    `rows` are points or features or, if `square`, similarities. Ranks by similarities are refined
+    until objects of one rank have the same similarities to the objects of each rank. `codes` are
+    the known labels.
     """
     rows = np.asarray(rows, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
     if not square:
@@ -29,7 +30,7 @@ def colours(rows: Any, codes: np.ndarray, *, square: bool) -> np.ndarray:
         height = max(1, _BLOCK // len(rows))
         for low in range(0, len(rows), height):
             bits = np.ascontiguousarray(rows[low : low + height]).view(np.uint64)
-            with np.errstate(over="ignore"):  # sums modulo 2^64 do not depend on an order
+            with np.errstate(over="ignore"):  # sums modulo 2^64 are independent of the order
                 sums[low : low + height] = _mixed(bits ^ seeds).sum(axis=1, dtype=np.uint64)
         finer = _ranks(np.column_stack([ranks.astype(np.uint64), sums]))
         if finer.max() == ranks.max():
@@ -37,8 +38,8 @@ def colours(rows: Any, codes: np.ndarray, *, square: bool) -> np.ndarray:
         ranks = finer
 
 
-def sparse_colours(K: csr_array, codes: np.ndarray) -> np.ndarray:
-    """Return the `colours` of objects from their sparse similarities; zeros tell nothing."""
+def sparse_equivalence_ranks(K: csr_array, codes: np.ndarray) -> np.ndarray:
+    """Return the `equivalence_ranks` by sparse similarities; zeros are ignored."""
     ranks = _ranks(np.column_stack([codes, K.diagonal()]))
     bits = (K.data + 0.0).astype(np.float64).view(np.uint64)
     rows = np.repeat(np.arange(K.shape[0]), np.diff(K.indptr))
@@ -65,8 +66,8 @@ def _mixed(bits: np.ndarray) -> np.ndarray:
     return bits ^ (bits >> np.uint64(31))
 
 
-def averaged(values: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Return values, or rows of them, averaged over the objects of each rank."""
+def average_by_rank(values: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """Average values, or rows of them, over the objects of each rank."""
     counts = np.bincount(ranks)
     if counts.max() == 1:
         return values
@@ -75,6 +76,6 @@ def averaged(values: np.ndarray, ranks: np.ndarray) -> np.ndarray:
     return means[ranks].reshape(values.shape)
 
 
-def largest(scores: np.ndarray) -> np.ndarray:
-    """Return the column of the largest score of each row; of equal ones the first."""
+def first_argmax(scores: np.ndarray) -> np.ndarray:
+    """Return the column of each row's largest score; ties go to the first."""
     return (scores >= scores.max(axis=1, keepdims=True) * (1 - _TIE)).argmax(axis=1)

@@ -10,6 +10,7 @@ import numpy as np
 
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, generator, integer, positive_number
+from d2ke._base.errors import ArgumentTypeError
 from d2ke.discriminative.automatic import FEW, SMOOTHINGS, balanced, choose_widths, clusters
 from d2ke.discriminative.kernel_classifier import CURVATURES
 from d2ke.discriminative.kernel_input import KernelInput, read_lam
@@ -17,7 +18,7 @@ from d2ke.discriminative.trained import Trained
 
 VARIANTS = ("hard", "relaxed")
 TRACE_WEIGHT = 0.1
-_STEP = 0.5  # part of the way to the new weights; whole steps often alternate
+_STEP = 0.5  # of the difference to the new weights; whole steps often alternate
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,7 @@ class Clustering:
     smoothing : float
         The constant that was added to the weights of the graph, see `cdsk`.
     trained : Trained
-        What `discriminative_predict` needs: the arguments, not copied, and the widths.
+        For `discriminative_predict`: the arguments, not copied, and the widths.
     """
 
     labels: np.ndarray = field(repr=False)
@@ -119,9 +120,9 @@ def cdsk(
         margins. S_ij = 2 (alpha_i + alpha_j) K_ij - 2 lam alpha_i alpha_j W_ij and the last term
         is lam alpha'W alpha / 2, with the kernel W of width sqrt(2) h for points, else W = K.
     max_iter : int
-        Most rounds, >= 1; it stops earlier when the labels do not change.
+        Maximum number of rounds, >= 1; it stops earlier when the labels do not change.
     seed : int, SeedSequence or Generator
-        Of k-means.
+        Random numbers of k-means.
 
     Returns
     -------
@@ -147,16 +148,16 @@ def cdsk(
     2 / lam, beyond which it would have negative entries; negative entries that remain
     become 0.
 
-    Widths that are chosen: `neighbor_similarities` with 60 / n_clusters neighbours, at least 7 and
+    Widths are chosen by `neighbor_similarities` with 60 / n_clusters neighbours, at least 7 and
     at most n / 3, since more clusters have fewer objects each. Its local widths, half of the
     distance to the third neighbour, become 0.7, 1 and 1.4 of it as long as the clusters of the
     first round are not balanced; then there is smoothing, as for K. With at most 7 clusters k-means
-    has the rows of D^(-1/2) V, which are not scaled.
+    uses the rows of D^(-1/2) V, without scaling.
 
     The defaults are one rule for all data, chosen by measurement (`benchmarks/README.md`), not by
-    theory. What is gained over plain spectral clustering is gained by the graph: the rounds after
-    the first, which use the weights, changed the mutual information by -0.02 to 0.04, and
-    are more often a loss than a gain.
+    theory. The gain over plain spectral clustering comes from the graph: the rounds after the
+    first, which use the weights, changed the mutual information by -0.02 to 0.04, and are more
+    often a loss than a gain.
 
     - lam: of the order of 1, as published, all weight falls on a few objects. At n / 2 equal
       weights are optimal but for the cut, so that the first round is spectral clustering and the
@@ -200,7 +201,7 @@ def cdsk(
     # The same draws in each round, so that equal graphs get equal labels.
     draws = int(generator(seed).integers(2**63))
     if n_clusters is None:
-        raise TypeError("n_clusters is needed")
+        raise ArgumentTypeError("n_clusters", "is needed")
     k = max(integer("n_clusters", n_clusters), 0)
     source = KernelInput(K, points, features, h, similarity, risk, distances)
     source.check()

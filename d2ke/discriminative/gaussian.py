@@ -17,7 +17,7 @@ from d2ke._base.memory import check_fits
 _NEIGHBORS = 7
 _ROWS = 512
 _VALUES = 1 << 20  # of a Gram matrix that are computed at a time
-_MOST = 2000  # points that the bandwidth is measured at
+_SAMPLE = 2000  # points at which the bandwidth is measured
 
 
 def gaussian_gram(X: Any, Y: Any = None, *, h: float | None = None) -> NDArray[np.float64]:
@@ -58,7 +58,7 @@ def gaussian(name: str, X: Any, Y: Any, h: float | None) -> np.ndarray:
     X = point_matrix(name, X)
     others = X if Y is None else point_matrix("Y", Y)
     if others.shape[1] != X.shape[1]:
-        raise ValueError(f"Y has {others.shape[1]} columns, but {name} has {X.shape[1]}")
+        raise ArgumentError("Y", f"has {others.shape[1]} columns, but {name} has {X.shape[1]}")
     check_fits(
         8 * len(X) * len(others),
         f"the kernel of {len(X)} x {len(others)} points",
@@ -68,7 +68,7 @@ def gaussian(name: str, X: Any, Y: Any, h: float | None) -> np.ndarray:
     rows, columns = X / h, others / h
     K = np.empty((len(rows), len(columns)))
     step = max(1, _VALUES // len(columns))
-    for low in range(0, len(rows), step):  # Ctrl-C is looked at between two
+    for low in range(0, len(rows), step):  # so that Ctrl-C is noticed
         part = K[low : low + step]
         cdist(rows[low : low + step], columns, "sqeuclidean", out=part)
         part *= -0.5
@@ -87,7 +87,7 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
     X : array_like, shape (n, d)
         Points, at least two of them different.
     n_neighbors : int
-        Which neighbour, >= 1; the last one where there are fewer.
+        The rank of the neighbour, >= 1; the farthest object where there are fewer.
 
     Returns
     -------
@@ -98,15 +98,13 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
     ------
     TypeError, ValueError
         Not a matrix of finite real numbers, or points that are all equal.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----
-    The median distance is that between clusters as much as within them: in few dimensions,
-    where clusters may be long and thin, a kernel of that width cannot separate them, but one
-    that reaches only the nearest neighbours can. In many dimensions all distances are alike, and
-    a kernel as wide as the neighbours' distance does not tell them apart; half the median does.
+    The median distance mixes distances within and between clusters: in few dimensions, where
+    clusters may be long and thin, a kernel of that width cannot separate them, but one that
+    reaches only the nearest neighbours can. In many dimensions all distances are alike, and a
+    kernel as wide as the neighbours' distance cannot distinguish them; half the median can.
 
     Examples
     --------
@@ -121,8 +119,8 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
 def _width(name: str, X: np.ndarray, n_neighbors: int) -> float:
     if len(X) < 2:
         raise ArgumentError(name, "has only one point; give h, or more points")
-    # A sample of many points, but their neighbours among all.
-    some = X[np.linspace(0, len(X) - 1, min(_MOST, len(X))).astype(np.intp)]
+    # Of many points a sample, but its neighbours among all of them.
+    some = X[np.linspace(0, len(X) - 1, min(_SAMPLE, len(X))).astype(np.intp)]
     at = min(n_neighbors, len(X) - 1)
     near = 0.0
     for low in range(0, len(some), _ROWS):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from d2ke._base import arrays, labels
 from d2ke._base.checks import choice
-from d2ke._base.errors import ArgumentError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.discriminative.kernel_input import KernelInput, read_lam
 from d2ke.discriminative.similarity_graph import FeatureKernel, indicators
 
@@ -120,7 +120,7 @@ def kernel_classifier_fit(
     """
     choice("risk", risk, CURVATURES)
     if y is None:
-        raise TypeError("y, the labels, is needed")
+        raise ArgumentTypeError("y", "is needed, the labels")
     classes, codes = labels.encode_classes("y", y)
     source = KernelInput(K, features=features, similarity=similarity)
     kernel = source.read()
@@ -144,7 +144,7 @@ def kernel_classifier_predict(
     Parameters
     ----------
     model : KernelClassifier
-        What `kernel_classifier_fit` returned.
+        From `kernel_classifier_fit`.
     K_new : array_like, shape (m, n)
         Similarities of m objects to the n training objects, for a model of a matrix K.
     features : array_like, shape (m, R)
@@ -163,8 +163,6 @@ def kernel_classifier_predict(
         If `model` is not a KernelClassifier, or the other form of input than the model's.
     ValueError
         If the number of columns does not fit, or a value is not finite.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -180,7 +178,7 @@ def kernel_classifier_predict(
     [1]
     """
     if not isinstance(model, KernelClassifier):
-        raise TypeError(f"model must be a KernelClassifier, got {type(model).__name__}")
+        raise ArgumentTypeError("model", f"must be a KernelClassifier, got {type(model).__name__}")
     name, values, other = "K_new", K_new, features
     if model.from_features:
         name, values, other = "features", features, K_new

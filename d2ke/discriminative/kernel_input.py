@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The arguments by which callers describe similarities: a matrix, points, distances, features."""
+"""Similarities given as a matrix, points, distances or features: checks and kernels."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from scipy.sparse import csr_array, issparse
 from d2ke._base import arrays
 from d2ke._base.arrays import ASYMMETRY, symmetric_matrix
 from d2ke._base.checks import choice, positive_number
-from d2ke._base.errors import ArgumentError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import check_fits
-from d2ke.discriminative.canonical import colours, sparse_colours
+from d2ke.discriminative.canonical import equivalence_ranks, sparse_equivalence_ranks
 from d2ke.discriminative.gaussian import gaussian, point_matrix
 from d2ke.discriminative.neighbor_graph import AllPairs, Neighborhood
 from d2ke.discriminative.similarity_graph import DenseKernel, FeatureKernel
@@ -22,12 +22,12 @@ from d2ke.discriminative.sparse_kernel import SparseKernel
 from d2ke.embedding.spectrum import split
 
 SIMILARITIES = ("psd", "general")
-LAM = 0.5  # the default of lambda, in units of n
+LAM = 0.5  # default lambda, in units of n
 
 
 @dataclass(frozen=True, eq=False)
 class KernelInput:
-    """The arguments of `cdsk` and `lpdsk` that describe the similarities; see there."""
+    """The arguments of `cdsk` and `lpdsk` that give the similarities; see there."""
 
     K: Any = None
     points: Any = None
@@ -38,30 +38,30 @@ class KernelInput:
     distances: Any = None
 
     def names(self) -> list[str]:
-        """Return which of K, points, distances and features are not None."""
+        """Return the names of those of K, points, distances and features that are not None."""
         names = ("K", "points", "distances", "features")
         return [name for name in names if getattr(self, name) is not None]
 
     def size(self) -> int:
-        """Return the number of points or distances, which are checked."""
+        """Check points or distances, and return their number."""
         name = self.names()[0]
         rows = point_matrix(name, self.rows())
         if name == "distances" and rows.shape[0] != rows.shape[1]:
-            raise ValueError(f"distances must be square, got shape {rows.shape}")
+            raise ArgumentError("distances", f"must be square, got shape {rows.shape}")
         return len(rows)
 
     def rows(self) -> Any:
-        """Return the argument that describes the objects."""
+        """Return the argument that gives the objects."""
         return getattr(self, self.names()[0])
 
     def ranks(self, codes: np.ndarray) -> np.ndarray:
-        """Return the `colours` of objects with these labels."""
+        """Return the `equivalence_ranks` of objects with these labels."""
         if issparse(self.K):
-            return sparse_colours(csr_array(self.K), codes)
-        return colours(self.rows(), codes, square=self.names()[0] in ("K", "distances"))
+            return sparse_equivalence_ranks(csr_array(self.K), codes)
+        return equivalence_ranks(self.rows(), codes, square=self.names()[0] in ("K", "distances"))
 
-    def taken(self, order: np.ndarray) -> KernelInput:
-        """Return the arguments for the objects in another order."""
+    def reordered(self, order: np.ndarray) -> KernelInput:
+        """Return the arguments with the objects in another order."""
         name = self.names()[0]
         rows = csr_array(self.K) if issparse(self.K) else np.asarray(self.rows())
         rows = rows[order]
@@ -69,7 +69,7 @@ class KernelInput:
         return replace(self, **{name: rows[:, order] if square else rows})
 
     def check(self) -> str:
-        """Check which arguments are there, and return the name of the objects'."""
+        """Check the combination of arguments, and return the name of the one with the objects."""
         choice("similarity", self.similarity, SIMILARITIES)
         names = self.names()
         if len(names) != 1:
@@ -79,18 +79,18 @@ class KernelInput:
             )
         name = names[0]
         if self.h is not None and name not in ("points", "distances"):
-            raise TypeError(f"h is the width of a kernel of points; {name} has none")
+            raise ArgumentTypeError("h", f"is the width of a kernel of points; {name} has none")
         if self.similarity == "general" and (self.K is None or issparse(self.K)):
             raise TypeError('similarity="general" is for a matrix K that is not sparse')
         return name
 
     @property
     def automatic(self) -> bool:
-        """Whether the widths are to be chosen."""
+        """Return whether the widths are to be chosen."""
         return self.h is None and self.names()[0] in ("points", "distances")
 
     def neighbors(self, n_neighbors: int) -> Neighborhood:
-        """Find the neighbours for widths that are chosen."""
+        """Find the neighbours from which widths are chosen."""
         if self.distances is None:
             X = point_matrix("points", self.points)
             return Neighborhood.of_points(X, n_neighbors)
@@ -121,13 +121,6 @@ class KernelInput:
         """Check the arguments and return the kernel."""
         name = self.check()
         sparse = issparse(self.K)
-        if not sparse and name != "features":
-            n = self.size()
-            check_fits(
-                48 * n**2,
-                f"the kernel of {n} objects, with eigenvectors,",
-                "give features, or a sparse K such as neighbor_similarities returns",
-            )
         kernel, spread = getattr(self, "_of_sparse" if sparse else f"_of_{name}")()
         if isinstance(kernel, SparseKernel):
             lengths = np.bincount(kernel.rows, kernel.linear.data != 0, minlength=kernel.n)
@@ -155,6 +148,7 @@ class KernelInput:
     def _of_distances(self) -> tuple[DenseKernel, float]:
         D = symmetric_matrix("distances", self.distances)
         arrays.check_distances("distances", D)
+        check_kernel_fits(len(D))
         h = positive_number("h", self.h)
         K = D / h
         K *= K
@@ -167,11 +161,12 @@ class KernelInput:
         Z = arrays.matrix("features", self.features)
         Z = Z.astype(np.float64, order="C")
         if 0 in Z.shape:
-            raise ValueError(f"features must have rows and columns, got shape {Z.shape}")
+            raise ArgumentError("features", f"must have rows and columns, got shape {Z.shape}")
         return FeatureKernel(Z), np.ptp(Z, axis=0).max()
 
     def _of_points(self) -> tuple[DenseKernel, float]:
         ise = self.risk == "ise"
+        check_kernel_fits(self.size())
         K = gaussian("points", self.points, None, self.h)
         # exp(-d^2 / (4 h^2)), the kernel of width sqrt(2) h, up to a factor that lam absorbs.
         return DenseKernel(K, np.sqrt(K) if ise else None), np.ptp(K, axis=0).max()
@@ -179,7 +174,17 @@ class KernelInput:
     def _of_K(self) -> tuple[DenseKernel, float]:
         general = self.similarity == "general"
         K = symmetric_matrix("K", self.K)
+        check_kernel_fits(len(K))
         return DenseKernel(K, split("K", K).absolute if general else None), np.ptp(K, axis=0).max()
+
+
+def check_kernel_fits(n: int) -> None:
+    """Refuse a kernel of n objects that does not fit into memory, with its graph."""
+    check_fits(
+        48 * n**2,
+        f"the kernel of {n} objects, with eigenvectors,",
+        "give features, or a sparse K such as neighbor_similarities returns",
+    )
 
 
 def read_lam(lam: float | None, n: int) -> float:

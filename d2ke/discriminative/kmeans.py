@@ -19,7 +19,7 @@ _MANY = 3000  # rows of the sample, for 16 rows a cluster or more
 
 
 def kmeans(V: np.ndarray, c: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the best of several runs from k-means++; labels in order of first appearance.
+    """Return the best of several runs from k-means++, with labels in order of first appearance.
 
     Where there are many rows, these runs use a sample of them, and a last run on all rows starts
     from the best run's centres.
@@ -30,7 +30,7 @@ def kmeans(V: np.ndarray, c: int, rng: np.random.Generator) -> np.ndarray:
     best: Any = None
     best_cost = np.inf
     for _ in range(_RESTARTS):
-        codes, cost = _run(part, squares, _spread_out(part, squares, c, rng))
+        codes, cost = _run(part, squares, _plus_plus_centres(part, squares, c, rng))
         if cost < best_cost * (1 - 1e-12) or best is None:
             best, best_cost = codes, cost
     if part is not V:
@@ -39,13 +39,13 @@ def kmeans(V: np.ndarray, c: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def unit_rows(V: np.ndarray) -> np.ndarray:
-    """Return the rows divided by their lengths; rows of zeros as they are."""
+    """Divide the rows by their lengths; rows of zeros stay."""
     lengths = np.linalg.norm(V, axis=1, keepdims=True)
     return V / np.where(lengths > 0, lengths, 1.0)
 
 
 def in_order(codes: np.ndarray) -> np.ndarray:
-    """Return the labels renumbered by their first appearance."""
+    """Renumber the labels by their first appearance."""
     _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
@@ -57,7 +57,9 @@ def _distances(V: np.ndarray, squares: np.ndarray, centres: np.ndarray) -> np.nd
     return np.maximum(squares[:, None] + norms - 2 * (V @ centres.T), 0.0)
 
 
-def _spread_out(V: np.ndarray, squares: np.ndarray, c: int, rng: np.random.Generator) -> np.ndarray:
+def _plus_plus_centres(
+    V: np.ndarray, squares: np.ndarray, c: int, rng: np.random.Generator
+) -> np.ndarray:
     """Choose rows of V as centres, each in proportion to its squared distance to the others."""
     chosen = [int(rng.integers(len(V)))]
     nearest = _distances(V, squares, V[chosen])[:, 0]

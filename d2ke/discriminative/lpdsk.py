@@ -12,8 +12,9 @@ import numpy as np
 from d2ke._base import labels as class_labels
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, flag, integer, positive_number
-from d2ke.discriminative.automatic import choose_widths_by_labels, in_order_of
-from d2ke.discriminative.canonical import averaged, largest
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke.discriminative.automatic import choose_widths_by_labels, reorder_widths
+from d2ke.discriminative.canonical import average_by_rank, first_argmax
 from d2ke.discriminative.cdsk import TRACE_WEIGHT, VARIANTS
 from d2ke.discriminative.kernel_classifier import CURVATURES
 from d2ke.discriminative.kernel_input import KernelInput, read_lam
@@ -49,7 +50,7 @@ class Propagation:
         The width of the Gaussian kernel; where it was chosen, the common width, which most
         objects have, or the h of exp(-d / h). None for K and features.
     trained : Trained
-        What `discriminative_predict` needs: the arguments, not copied, and the widths.
+        For `discriminative_predict`: the arguments, not copied, and the widths.
     """
 
     labels: np.ndarray = field(repr=False)
@@ -104,7 +105,7 @@ def lpdsk(
         Width of the kernel of `points` or `distances`, > 0; by default widths are chosen, see
         the notes.
     unknown : label
-        What marks an unknown label; of the labels' type (``""`` for strings).
+        The marker of unknown labels; of the labels' type (``""`` for strings).
     lam : float, optional
         Weight of the quadratic term, > 0; default n / 2.
     variant : {"hard", "relaxed"}
@@ -121,8 +122,8 @@ def lpdsk(
         normalisation for equally large classes); False for the scores as they are, of which a few
         labels under a wide kernel leave one class the largest everywhere.
     max_iter : int, optional
-        Most rounds, >= 1; it stops earlier when the labels do not change. Default 10, or 1 with
-        widths that are chosen: there the weights took more than they gave.
+        Maximum number of rounds, >= 1; it stops earlier when the labels do not change. Default
+        10, or 1 with chosen widths, where later rounds lost accuracy in our measurements.
 
     Returns
     -------
@@ -142,16 +143,16 @@ def lpdsk(
 
     Notes
     -----
-    Widths that are chosen: `neighbor_similarities` with n / (8 classes) neighbours, from 5 to 15,
-    or with other numbers of neighbours and twice the widths, or, of up to 1500 objects,
-    exp(-d / h) of all pairs with h a tenth or a fifth of the median distance: what clearly gives
-    more of the labelled objects the right label. One of each class is left out at a time, at most
-    200 in all. Where classes have one label each, nothing can be left out.
+    Widths are chosen by leaving out labelled objects. The candidates are `neighbor_similarities`
+    with n / (8 classes) neighbours, from 5 to 15, with other numbers of neighbours and twice the
+    widths, and for up to 1500 objects exp(-d / h) of all pairs with h a tenth or a fifth of the
+    median distance; a later one is chosen if it labels clearly more objects correctly. One object
+    of each class is left out at a time, at most 200 in all. Where classes have one label each,
+    nothing can be left out.
 
     Similarities below 1e-12 of the largest do not connect. Rows of features without a common
-    non-zero column are not similar. Labels do not depend on the order of the rows: objects that
-    nothing tells from each other get equal weights and scores, and of equal scores the first class
-    wins.
+    non-zero column are not similar. Labels do not depend on the order of the rows:
+    indistinguishable objects get equal weights and scores, and ties go to the first class.
 
     References
     ----------
@@ -174,27 +175,27 @@ def lpdsk(
         max_iter = integer("max_iter", max_iter, 1)
     balance = flag("balance", balance)
     if y is None:
-        raise TypeError("y, the labels, is needed")
+        raise ArgumentTypeError("y", "is needed, the labels")
     y = class_labels.label_array("y", y)
     source = KernelInput(K, points, features, h, similarity, risk, distances)
     name = source.check()
     kernel = None if source.automatic else source.read()
     n = source.size() if kernel is None else kernel.n
     class_labels.same_length("y", y, name, n)
-    known = y != _marker(unknown, y)
+    known = y != _check_marker(unknown, y)
     if not known.any():
-        raise ValueError(f"y has no label: every entry is the marker unknown={unknown!r}")
+        raise ArgumentError("y", f"has no label: every entry is the marker unknown={unknown!r}")
     classes, codes = np.unique(y[known], return_inverse=True)
     lam = read_lam(lam, n)
     if max_iter is None:
         max_iter = 1 if source.automatic else _ROUNDS
-    # All is computed in an order of its own, so that ties do not depend on the order of the rows.
+    # A canonical order makes ties independent of the order of the rows.
     marks = np.full(n, -1)
     marks[known] = codes
     ranks = source.ranks(marks)
     order = np.argsort(ranks, kind="stable")
     ordered = (order[1:] > order[:-1]).all()
-    sorted_source = source if ordered else source.taken(order)
+    sorted_source = source if ordered else source.reordered(order)
     ranks, known, marks = ranks[order], known[order], marks[order]
     chosen = None
     if kernel is None:
@@ -202,7 +203,7 @@ def lpdsk(
             chosen = choose_widths_by_labels(sorted_source, marks, len(classes), balance)
         kernel, h = chosen.kernel, chosen.h
         if not ordered:  # the result has the neighbours of the objects as they came
-            chosen = in_order_of(source, chosen)
+            chosen = reorder_widths(source, chosen)
     elif not ordered:
         del kernel
         kernel = sorted_source.read()
@@ -221,20 +222,20 @@ def lpdsk(
             if turn:
                 graph = kernel.graph(alpha, lam)
             if not fixed.all():
-                # An exact solution lies within [0, 1]; with rounding, a little beside it.
+                # The exact solution lies within [0, 1], but rounding may leave it.
                 F[~fixed] = np.clip(graph.harmonic(fixed, F[fixed]), 0.0, 1.0)
                 F[~fixed] /= np.maximum(F[~fixed].sum(axis=1, keepdims=True), 1e-300)
-                F = averaged(F, ranks)
-            now = largest(F)
+                F = average_by_rank(F, ranks)
+            now = first_argmax(F)
             if balance and not fixed.all():
                 mass = F[~fixed].sum(axis=0)
-                now[~fixed] = largest(F[~fixed] / np.maximum(mass, 1e-300))
+                now[~fixed] = first_argmax(F[~fixed] / np.maximum(mass, 1e-300))
             weights_of, labelling = (kernel.hard, now) if variant == "hard" else (kernel.relaxed, F)
             problem = weights_of(labelling, s, lam, CURVATURES[risk])
             last, labels = labels, now
             if last is not None and (now == last).all():
                 break
-            alpha = averaged((alpha + problem.solve(alpha)) / 2, ranks)
+            alpha = average_by_rank((alpha + problem.solve(alpha)) / 2, ranks)
             objectives.append(problem.objective(alpha))
     back = np.argsort(order)
     F, reached, alpha, fixed, labels = (a[back] for a in (F, reached, alpha, fixed, labels))
@@ -244,15 +245,16 @@ def lpdsk(
     return Propagation(y, F, classes, reached, alpha, np.array(objectives), lam, h, trained)
 
 
-def _marker(unknown: Any, y: np.ndarray) -> Any:
+def _check_marker(unknown: Any, y: np.ndarray) -> Any:
     """Return the marker; refuse one that no label of this type could equal."""
     try:
         kind = np.asarray(unknown).dtype.kind
     except ValueError:
         kind = "O"
     if np.ndim(unknown) or not (kind == y.dtype.kind or {kind, y.dtype.kind} <= {*"biuf"}):
-        raise TypeError(
-            f"unknown must be a label of y's type (dtype {y.dtype}), got {unknown!r}; "
-            'strings may use unknown=""'
+        raise ArgumentTypeError(
+            "unknown",
+            f"must be a label of y's type (dtype {y.dtype}), got {unknown!r}; "
+            'strings may use unknown=""',
         )
     return unknown

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from d2ke._base import labels as class_labels
+from d2ke._base.errors import ArgumentError
 
 
 def clustering_accuracy(y: Sequence[Any] | np.ndarray, labels: Sequence[Any] | np.ndarray) -> float:
@@ -96,7 +97,7 @@ def _contingency(y: Sequence[Any] | np.ndarray, labels: Sequence[Any] | np.ndarr
     classes, codes = class_labels.encode_labels("y", y)
     clusters, cluster_codes = class_labels.encode_labels("labels", labels)
     if len(codes) != len(cluster_codes):
-        raise ValueError(f"y has {len(codes)} labels, but labels has {len(cluster_codes)}")
+        raise ArgumentError("y", f"has {len(codes)} labels, but labels has {len(cluster_codes)}")
     counts = np.zeros((len(classes), len(clusters)), np.int64)
     np.add.at(counts, (codes, cluster_codes), 1)
     return counts

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Similarities of near neighbours as a sparse matrix, with widths that the data give."""
+"""Similarities of near neighbours as a sparse matrix, with widths chosen from the data."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ NEIGHBORS = 15
 SCALE = 0.5  # of a local width, in units of the distance to the third neighbour
 _LOCAL = 3
 _LEVEL = 90  # percent of the objects whose width is the common one
-_LEAST = 1e-6  # similarity of neighbours, so that the graph holds together in floating point
-_TREE = 12  # up to so many coordinates a tree finds neighbours faster than all distances
-_LARGEST = 2.0**500  # of what float64 holds the squares, and sums of them
+_LEAST = 1e-6  # least similarity of neighbours, which keeps the graph connected
+_TREE = 12  # coordinates up to which a tree is faster than all distances
+_LARGEST = 2.0**500  # float64 holds sums of squares of such numbers
 _VALUES = 1 << 21  # distances that are computed at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Neighborhood:
-    """The nearest neighbours of n objects, themselves first, and where they came from."""
+    """The nearest neighbours of n objects, the object itself first."""
 
     near: np.ndarray = field(repr=False)  # shape (n, k + 1), positions by distance
     gaps: np.ndarray = field(repr=False)  # their distances
@@ -38,13 +38,14 @@ class Neighborhood:
     @classmethod
     def of_points(cls, X: np.ndarray, k: int) -> Neighborhood:
         """Find the k nearest neighbours of points."""
-        _several("points", X)
+        _check_several("points", X)
         spread = X.max(axis=0) / 2 - X.min(axis=0) / 2
         if spread.max(initial=0.0) > _LARGEST / X.shape[1]:
-            raise ValueError(
-                f"points are too far apart: squares of their distances are beyond float64 where "
+            raise ArgumentError(
+                "points",
+                f"are too far apart: squares of their distances are beyond float64 where "
                 f"coordinates differ by more than {2 * _LARGEST / X.shape[1]:.3g}; divide points "
-                "by a number"
+                "by a number",
             )
         near, gaps = _nearest(X, X, min(k, len(X) - 1) + 1)
         _itself_first(near, gaps)
@@ -54,7 +55,7 @@ class Neighborhood:
     def of_distances(cls, D: np.ndarray, k: int) -> Neighborhood:
         """Check all distances, and find the k nearest neighbours from them."""
         arrays.check_distances("distances", D)
-        _several("distances", D)
+        _check_several("distances", D)
         own = D.copy()
         np.fill_diagonal(own, -1.0)
         near = np.argsort(own, axis=1, kind="stable")[:, : min(k, len(D) - 1) + 1]
@@ -63,12 +64,12 @@ class Neighborhood:
         return cls(near, gaps)
 
     def widths(self, scale: float, h: float | None = None) -> tuple[np.ndarray, float]:
-        """Return the widths of the objects, and the common one that none is below."""
+        """Return the widths of the objects, and the common width, their minimum."""
         local = scale * self.gaps[:, min(_LOCAL, self.gaps.shape[1] - 1)]
         if h is None:
             positive = local[local > 0]
             if not positive.size:
-                # At least half of the neighbours are copies; the next ones tell the scale.
+                # At least half of the neighbours are copies; the others give the scale.
                 positive = scale * self.gaps[self.gaps > 0]
             if not positive.size:
                 name = "distances" if self.points is None else "points"
@@ -85,7 +86,9 @@ class Neighborhood:
         widths, h = self.widths(scale, h)
         n, columns = len(self.near), min(k + 1, self.near.shape[1])
         near = self.near[:, :columns]
-        values = _values(self.gaps[:, :columns], widths[:, None], widths[near])
+        gaps = self.gaps[:, :columns]
+        values = np.exp(-0.5 * (gaps / widths[:, None]) * (gaps / widths[near]))
+        values = np.maximum(values, _LEAST)
         starts = np.arange(0, near.size + 1, columns)
         one = csr_array((values.ravel(), near.ravel(), starts), shape=(n, n))
         both = one.maximum(one.T).tocsr()
@@ -95,7 +98,7 @@ class Neighborhood:
     def rows(self, new: np.ndarray, k: int, scale: float, h: float) -> csr_array:
         """Return the similarities of new points, or of rows of distances, to the objects.
 
-        Each row is scaled to the largest value 1, so that far objects have neighbours, too.
+        Each row is scaled to a maximum of 1, so that distant objects have neighbours, too.
         """
         widths, h = self.widths(scale, h)
         n = len(self.near)
@@ -114,7 +117,7 @@ class Neighborhood:
 
 @dataclass(frozen=True, eq=False)
 class AllPairs:
-    """Similarities exp(-d / h) of all objects, in the place of those of neighbours."""
+    """Similarities exp(-d / h) of all pairs of objects."""
 
     points: np.ndarray | None = field(repr=False, default=None)
 
@@ -132,10 +135,6 @@ class AllPairs:
         return np.exp((gaps.min(axis=1, keepdims=True) - gaps) / h)
 
 
-def _values(gaps: np.ndarray, own: np.ndarray, others: np.ndarray) -> np.ndarray:
-    return np.maximum(np.exp(-0.5 * (gaps / own) * (gaps / others)), _LEAST)
-
-
 def _nearest(X: np.ndarray, new: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the k rows of X that are nearest to each new row, and their distances."""
     if X.shape[1] <= _TREE:
@@ -144,7 +143,7 @@ def _nearest(X: np.ndarray, new: np.ndarray, k: int) -> tuple[np.ndarray, np.nda
     near = np.empty((len(new), k), np.int64)
     gaps = np.empty((len(new), k))
     step = max(1, _VALUES // len(X))
-    for low in range(0, len(new), step):  # Ctrl-C is looked at between two
+    for low in range(0, len(new), step):  # so that Ctrl-C is noticed
         D = cdist(new[low : low + step], X)
         some = np.argpartition(D, k - 1, axis=1)[:, :k]
         part = np.take_along_axis(D, some, axis=1)
@@ -201,8 +200,6 @@ def neighbor_similarities(
     TypeError, ValueError
         Not one of points and distances, values that are not finite, negative distances, a
         parameter out of range, or objects that are all equal.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----
@@ -225,16 +222,16 @@ def neighbor_similarities(
         h = positive_number("h", h)
     if (points is None) == (distances is None):
         raise TypeError("give one of points and distances")
-    most = max(k, _LOCAL)
+    n_found = max(k, _LOCAL)
     if distances is None:
         X = point_matrix("points", points)
-        near = Neighborhood.of_points(X, most)
+        near = Neighborhood.of_points(X, n_found)
     else:
         D = symmetric_matrix("distances", distances)
-        near = Neighborhood.of_distances(D, most)
+        near = Neighborhood.of_distances(D, n_found)
     return near.graph(k, SCALE, h)[0]
 
 
-def _several(name: str, rows: np.ndarray) -> None:
+def _check_several(name: str, rows: np.ndarray) -> None:
     if len(rows) < 2:
         raise ArgumentError(name, "has only one object; at least two are needed")

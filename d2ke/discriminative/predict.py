@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from d2ke._base.errors import ArgumentTypeError
 from d2ke.discriminative.cdsk import Clustering
 from d2ke.discriminative.lpdsk import Propagation
 from d2ke.discriminative.similarity_graph import indicators
@@ -51,7 +52,7 @@ def discriminative_predict(
     Raises
     ------
     TypeError
-        Another result, or another form of objects than the training's.
+        Another result, or objects in another form than in training.
     ValueError
         A number of columns that does not fit, or values that are not finite.
     MemoryError
@@ -59,8 +60,8 @@ def discriminative_predict(
 
     Notes
     -----
-    A row that is that of a training object, number for number, gets that object's label. The
-    result holds the arrays of the training, not copies of them: do not change them before.
+    A row equal to a training object's gets that object's label. The result holds the training
+    arrays themselves, not copies: do not change them before predicting.
 
     References
     ----------
@@ -76,7 +77,9 @@ def discriminative_predict(
     [0, 1]
     """
     if not isinstance(result, (Clustering, Propagation)):
-        raise TypeError(f"result must be what cdsk or lpdsk returned, got {type(result).__name__}")
+        raise ArgumentTypeError(
+            "result", f"must be what cdsk or lpdsk returned, got {type(result).__name__}"
+        )
     trained = result.trained
     values = dict(zip(_FORMS, (K_new, points, distances, features), strict=True))
     given = [name for name, value in values.items() if value is not None]
@@ -94,7 +97,7 @@ def discriminative_predict(
     similar = trained.similarities(rows)
     votes = indicators(codes, c) * reached[:, None]
     scores = similar @ (votes * result.alpha[:, None])
-    # Where only objects without weight are near, all weights are equal.
+    # Where all near objects have weight 0, their weights count as equal.
     lost = ~(scores.max(axis=1, initial=0.0) > 0)
     scores[lost] = similar[lost] @ votes
     labels = classes[scores.argmax(axis=1)].astype(result.labels.dtype)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels and graphs of objects, by a matrix of similarities or by features.
 
-Every method needs two symmetric matrices, `linear` and `quadratic`, in
+All methods use two symmetric matrices, `linear` and `quadratic`, in
 
     S_ij = 2 (alpha_i + alpha_j) linear_ij - 2 lambda alpha_i alpha_j quadratic_ij.
 
@@ -21,15 +21,15 @@ from scipy.linalg import eigh
 from d2ke._base.blas import one_blas_thread
 from d2ke.discriminative.simplex_qp import solve_dense, solve_product
 
-# A little of the kernel itself, in units of 4/n, which is what 2 (alpha_i + alpha_j) is for equal
-# weights: objects without weight stay in the graph.
+# A small multiple of the kernel, which keeps objects without weight in the graph; in units of 4/n,
+# the value of 2 (alpha_i + alpha_j) for equal weights.
 FLOOR = 1e-3
 LARGE = 1500  # objects above which iteration finds few eigenvectors faster than reduction
-_SPARE = 4  # eigenvectors computed beside those returned
+_SPARE = 4  # additional eigenvectors, for faster convergence
 _KRYLOV = 160  # approximate dimension of a Krylov space
 _RESTARTS = 60
 _RESIDUAL = 1e-6
-_NOTHING = 1e-12  # length of a vector that is rounding error, for a matrix of norm 1
+_NOTHING = 1e-12  # a shorter vector is rounding error, for a matrix of norm 1
 _EXACT = 1e-4  # relative gap of the weights' quadratic programs; labels hardly depend on it
 _ROUGH = 1e-3  # the same for features, where a step costs O(n R)
 _MOST_PRODUCTS = 60
@@ -77,7 +77,12 @@ class FeatureKernel:
         self.Z = Z
         self.n = len(Z)
         self.squares = np.einsum("ij,ij->i", Z, Z)
-        self.A = _compressed(Z)
+        # A A' = Z Z' but for rounding, with fewer columns where the rank is less.
+        self.A = Z
+        if Z.shape[1] < len(Z):
+            with one_blas_thread():
+                values, vectors = np.linalg.eigh(Z.T @ Z)
+                self.A = Z @ vectors[:, values > _RANK * values[-1]]
         self.sums = self.A @ self.A.sum(axis=0)
 
     def product(self, V: np.ndarray) -> np.ndarray:
@@ -127,16 +132,6 @@ class FeatureKernel:
         return WeightProblem(2 * s * both(np.ones(self.n))[1] - self.sums, product)
 
 
-def _compressed(Z: np.ndarray) -> np.ndarray:
-    """Return A with A A' = Z Z' but for rounding, of fewer columns where possible."""
-    if Z.shape[1] >= len(Z):
-        return Z
-    with one_blas_thread():
-        values, vectors = np.linalg.eigh(Z.T @ Z)
-        kept = values > _RANK * values[-1]
-        return Z @ vectors[:, kept]
-
-
 class WeightProblem:
     """The quadratic program of the weights: min alpha'H alpha / 2 + f'alpha on the simplex."""
 
@@ -156,7 +151,7 @@ class WeightProblem:
         return float(alpha @ (self.product(alpha) / 2 + self.f))
 
     def solve(self, start: np.ndarray, max_products: int = _MOST_PRODUCTS) -> np.ndarray:
-        """Return the weights, as accurately as the labels need them."""
+        """Return weights that are accurate enough for the labels."""
         if self.H is not None:
             return solve_dense(self.H, self.f, start, _EXACT, 100 * len(start)).alpha
         return solve_product(self.product, self.f, start, _ROUGH, max_products).alpha
@@ -165,7 +160,7 @@ class WeightProblem:
 def graph_weights(
     linear: np.ndarray, quadratic: np.ndarray, alpha: np.ndarray, lam: float
 ) -> np.ndarray:
-    """Return S with weights capped, a little of the kernel added, and negative entries set to 0."""
+    """Return S with capped weights, a small multiple of the kernel added, and no negative entry."""
     alpha = np.minimum(alpha, 2 / lam)
     S = (2 * (alpha[:, None] + alpha) + 4 * FLOOR / len(alpha)) * linear
     S -= 2 * lam * np.outer(alpha, alpha) * quadratic
@@ -178,20 +173,20 @@ class DenseGraph:
     def __init__(self, S: np.ndarray):
         self.S = S
         self.n = len(S)
-        self.degrees = checked(S.sum(axis=1))
+        self.degrees = check_degrees(S.sum(axis=1))
 
     def eigenvectors(self, c: int) -> np.ndarray:
         """Return those of the c largest eigenvalues of D^(-1/2) S D^(-1/2), largest first."""
         roots = np.sqrt(self.degrees)
         M = self.S / roots[:, None] / roots
         if self.n <= max(LARGE, 16 * (c + _SPARE)):
-            if self.n > LARGE:  # Ctrl-C interrupts it
+            if self.n > LARGE:
                 return np.linalg.eigh(M)[1][:, : -c - 1 : -1]
             vectors = eigh(M, subset_by_index=[self.n - c, self.n - 1], check_finite=False)[1]
             if vectors.shape[1] < c:  # LAPACK misses some of a multiple eigenvalue's vectors
                 vectors = np.linalg.eigh(M)[1]
             return vectors[:, : -c - 1 : -1]
-        return iterated(M.__matmul__, c, roots)
+        return krylov_eigenvectors(M.__matmul__, c, roots)
 
     def components(self) -> np.ndarray:
         """Return for each object the number of its connected component."""
@@ -218,7 +213,7 @@ class DenseGraph:
 
 def harmonic_values(S: np.ndarray, outside: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Solve (D - S) x = right, for D the row sums of S and `outside` on the diagonal."""
-    # With `outside` on the right, x is 1, and its error tells that of the others.
+    # For the right-hand side `outside` x is 1, so that its error estimates that of the others.
     system = -S
     system[np.diag_indices_from(system)] += S.sum(axis=1) + outside
     try:
@@ -227,14 +222,14 @@ def harmonic_values(S: np.ndarray, outside: np.ndarray, right: np.ndarray) -> np
         x = np.full((len(S), right.shape[1] + 1), np.nan)
     if np.abs(x[:, -1] - 1).max(initial=0.0) <= _HARMONIC:
         return x[:, :-1]
-    return _eliminated(S, outside, right)
+    return _solve_by_elimination(S, outside, right)
 
 
-def _eliminated(S: np.ndarray, outside: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solve (D - S) x = right for D = row sums of S and `outside`, by sums of positive terms only.
+def _solve_by_elimination(S: np.ndarray, outside: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solve the system of `harmonic_values` by sums of positive terms only.
 
-    Where parts of the graph are linked by similarities near rounding error, a solution by
-    differences loses them (Grassmann, Taksar, Heyman 1985).
+    Where similarities near rounding error link parts of the graph, differences would cancel them
+    (Grassmann, Taksar, Heyman 1985).
     """
     n = len(S)
     S, outside, right = S.copy(), outside.copy(), right.copy()
@@ -264,7 +259,7 @@ class FeatureGraph:
         self.constant = 0.0
         sums = self.product(np.ones((self.n, 1)))[:, 0]
         self.constant = smoothing * float(sums.mean()) / self.n
-        self.degrees = checked(sums + self.n * self.constant)
+        self.degrees = check_degrees(sums + self.n * self.constant)
 
     def product(self, V: np.ndarray) -> np.ndarray:
         """Return S V."""
@@ -285,10 +280,10 @@ class FeatureGraph:
         if self.n <= max(2 * _KRYLOV, 16 * (c + _SPARE)):
             vectors = np.linalg.eigh(normalised(np.eye(self.n)))[1]
             return vectors[:, : -c - 1 : -1]
-        return iterated(normalised, c, roots[:, 0])
+        return krylov_eigenvectors(normalised, c, roots[:, 0])
 
     def components(self) -> np.ndarray:
-        """Return for each object the number of its connected component; features that are 0 link.
+        """Return for each object the number of its connected component.
 
         Objects with a feature in common are connected, as no similarity is negative.
         """
@@ -324,7 +319,9 @@ class FeatureGraph:
         return (right + A @ np.linalg.solve(inner, A.T @ (right / degrees))) / degrees
 
 
-def iterated(product: Callable[[np.ndarray], np.ndarray], c: int, start: np.ndarray) -> np.ndarray:
+def krylov_eigenvectors(
+    product: Callable[[np.ndarray], np.ndarray], c: int, start: np.ndarray
+) -> np.ndarray:
     """Return eigenvectors to the c largest eigenvalues by restarted block Krylov spaces.
 
     A block, not a vector, since each connected component has an eigenvalue 1. The start is fixed,
@@ -366,7 +363,7 @@ def indicators(codes: np.ndarray, n_classes: int | None = None) -> np.ndarray:
     return np.eye(codes.max() + 1 if n_classes is None else n_classes)[codes]
 
 
-def checked(degrees: np.ndarray) -> np.ndarray:
+def check_degrees(degrees: np.ndarray) -> np.ndarray:
     """Refuse a graph in which a node has no edges."""
     bad = np.flatnonzero(~(degrees > 0))
     if bad.size:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from d2ke._base import arrays, labels
 from d2ke._base.checks import positive_number
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.embedding.spectrum import split
 from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.linear_model import winners
@@ -151,8 +152,6 @@ def similarity_machine_predict(
         If `model` is not a SimilarityMachine, or `S_new` holds no real numbers.
     ValueError
         If the number of columns does not fit, or a value is not finite.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Examples
     --------
@@ -163,12 +162,12 @@ def similarity_machine_predict(
     [0, 1, 1]
     """
     if not isinstance(model, SimilarityMachine):
-        raise TypeError(f"model must be a SimilarityMachine, got {type(model).__name__}")
+        raise ArgumentTypeError("model", f"must be a SimilarityMachine, got {type(model).__name__}")
     rows = arrays.matrix("S_new", S_new)
     if rows.shape[1] != len(model.coef):
-        raise ValueError(
-            f"S_new has {rows.shape[1]} columns, but the model has {len(model.coef)} "
-            "training objects"
+        raise ArgumentError(
+            "S_new",
+            f"has {rows.shape[1]} columns, but the model has {len(model.coef)} training objects",
         )
     decision = rows @ model.coef + model.bias
     return model.classes[winners(decision)], decision

@@ -15,9 +15,9 @@ from d2ke._base.checks import integer, positive_number
 from d2ke._base.errors import ArgumentError
 from d2ke._ext import simplex_qp as _kernel
 
-_ROUNDS = 3  # the gradient is computed anew in each, since updates collect rounding errors
+_ROUNDS = 3  # in each the gradient is computed anew, since updates accumulate rounding errors
 _POWER_STEPS = 12
-_LARGEST = 2.0**1000  # sums of so large numbers are finite
+_LARGEST = 2.0**1000  # sums of such numbers are finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +87,6 @@ def simplex_qp(
     ValueError
         H not square and symmetric, shapes that do not fit, values that are not finite or beyond
         2**1000, or a start that is not on the simplex.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -107,11 +105,11 @@ def simplex_qp(
     n = len(H)
     f = vector("f", f, n)
     for name, values in (("H", H), ("f", f)):
-        most = max(float(values.max()), -float(values.min()))
-        if most > _LARGEST:
+        largest = max(float(values.max()), -float(values.min()))
+        if largest > _LARGEST:
             raise ArgumentError(
                 name,
-                f"has values up to {most:g}; at most 2**1000 (1.1e301) is accepted, so that "
+                f"has values up to {largest:g}; at most 2**1000 (1.1e301) is accepted, so that "
                 "sums are finite: divide H and f by one number, which leaves alpha as it is",
             )
     alpha = np.full(n, 1.0 / n) if start is None else simplex_point("start", start, n)
@@ -207,7 +205,7 @@ def solve_product(
 
 
 def project(values: np.ndarray) -> np.ndarray:
-    """Return the point of the simplex that is nearest."""
+    """Project onto the simplex."""
     descending = np.sort(values)[::-1]
     excess = (np.cumsum(descending) - 1) / np.arange(1, len(values) + 1)
     shift = excess[np.flatnonzero(descending > excess)[-1]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Similarities as a sparse matrix, which stays one: graphs of many objects."""
+"""Sparse similarities: kernels and graphs of many objects."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from d2ke.discriminative.similarity_graph import (
     UNLINKED,
     DenseGraph,
     WeightProblem,
-    checked,
+    check_degrees,
     harmonic_values,
-    iterated,
+    krylov_eigenvectors,
 )
 
 _SOLVED = 1e-9  # residual of the harmonic function
@@ -23,7 +23,7 @@ _MOST_STEPS = 5000
 
 
 class SparseKernel:
-    """Similarities as a sparse matrix; the quadratic ones have the same places."""
+    """Similarities as a sparse matrix; the quadratic ones have the same sparsity pattern."""
 
     def __init__(self, linear: csr_array, quadratic: np.ndarray | None = None):
         self.linear = linear
@@ -33,7 +33,7 @@ class SparseKernel:
         self.rows = np.repeat(np.arange(self.n), np.diff(linear.indptr))
 
     def _with(self, values: np.ndarray) -> csr_array:
-        """Return a matrix with these values at the places of the similarities."""
+        """Return a matrix with these values and the similarities' sparsity pattern."""
         return csr_array((values, self.linear.indices, self.linear.indptr), self.linear.shape)
 
     def graph(self, alpha: np.ndarray, lam: float, smoothing: float = 0.0) -> SparseGraph:
@@ -55,7 +55,7 @@ class SparseKernel:
     def relaxed(self, Y: np.ndarray, s: float, lam: float, curvature: float) -> WeightProblem:
         """Return the problem of the weights, for coordinates Y."""
         gaps = np.zeros(len(self.rows))
-        for column in Y.T:  # a column at a time, to hold no E x c values
+        for column in Y.T:  # one at a time, to hold E values instead of E c
             gaps += (column[self.rows] - column[self.linear.indices]) ** 2
         H = self._with(lam * (curvature - 2 * s * gaps) * self.quadratic)
         pulled = np.bincount(self.rows, self.linear.data * gaps, minlength=self.n)
@@ -69,7 +69,7 @@ class SparseGraph:
         self.S = S
         self.n = S.shape[0]
         self.constant = constant
-        self.degrees = checked(np.asarray(S.sum(axis=1)).ravel() + self.n * constant)
+        self.degrees = check_degrees(np.asarray(S.sum(axis=1)).ravel() + self.n * constant)
 
     def dense(self) -> DenseGraph:
         """Return the same graph as a matrix."""
@@ -85,7 +85,7 @@ class SparseGraph:
             V = V / roots
             return (self.S @ V + self.constant * V.sum(axis=0)) / roots
 
-        return iterated(normalised, c, roots[:, 0])
+        return krylov_eigenvectors(normalised, c, roots[:, 0])
 
     def components(self) -> np.ndarray:
         """Return for each object the number of its connected component."""
@@ -112,13 +112,13 @@ class SparseGraph:
         scale = np.repeat(1 / roots, np.diff(inner.indptr))
         inner.data *= -scale / roots[inner.indices]
         inner.setdiag(inner.diagonal() + 1.0)
-        return _solved(inner, right) / roots[:, None]
+        return _conjugate_gradients(inner, right) / roots[:, None]
 
 
-def _solved(system: csr_array, right: np.ndarray) -> np.ndarray:
+def _conjugate_gradients(system: csr_array, right: np.ndarray) -> np.ndarray:
     """Solve a positive definite system by conjugate gradients, all columns at once.
 
-    Not scipy's `cg`, which takes one column, and whose tolerance has had two names.
+    scipy's `cg` takes one column, and its tolerance is named differently in its versions.
     """
     result = np.zeros_like(right)
     rest, step = right.copy(), right.copy()

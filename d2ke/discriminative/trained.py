@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `cdsk` and `lpdsk` keep for new objects: the training objects and the widths."""
+"""The training objects and widths that predict new objects after `cdsk` and `lpdsk`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, issparse
 
 from d2ke._base import arrays
 from d2ke._base.arrays import row_blocks
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.discriminative.automatic import Widths
 from d2ke.discriminative.gaussian import gaussian
 from d2ke.discriminative.kernel_input import KernelInput
@@ -21,9 +22,9 @@ _NEW = {"K": "K_new"}
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """The arguments of a call, not copied, and the widths that it chose; `None` if it chose none.
+    """The arguments of a call, not copied, and the widths that it chose, if any.
 
-    `marker` is the label of objects that are similar to none.
+    `marker` is the label of objects without any similarity.
     """
 
     source: KernelInput
@@ -32,7 +33,7 @@ class Trained:
 
     @property
     def form(self) -> str:
-        """Which form new objects have: "K_new", "points", "distances" or "features"."""
+        """Return the form of new objects: "K_new", "points", "distances" or "features"."""
         name = self.source.names()[0]
         return _NEW.get(name, name)
 
@@ -42,14 +43,14 @@ class Trained:
         if rows is None:
             rows = np.asarray(arrays.matrix(self.form, values), dtype=np.float64)
         elif self.form != "K_new":
-            raise TypeError(f"{self.form} must be a dense array, got sparse")
+            raise ArgumentTypeError(self.form, "must be a dense array, got sparse")
         elif not np.isfinite(rows.data).all():
-            raise ValueError("K_new has values that are not finite")
+            raise ArgumentError("K_new", "has values that are not finite")
         wanted = self.source.rows()
         columns = wanted.shape[1] if hasattr(wanted, "shape") else np.shape(wanted)[1]
         if rows.shape[1] != columns:
-            raise ValueError(
-                f"{self.form} has {rows.shape[1]} columns, but the training objects have {columns}"
+            raise ArgumentError(
+                self.form, f"has {rows.shape[1]} columns, but the training objects have {columns}"
             )
         if self.form == "distances":
             arrays.check_distances("distances", rows)
@@ -80,7 +81,7 @@ class Trained:
 
 
 def _keys(rows: Any) -> list[bytes]:
-    """Return a hash of each row; zeros have no sign, and are left out of sparse rows."""
+    """Hash each row; -0 counts as 0, and zeros of sparse rows are left out."""
     if issparse(rows):
         sparse = csr_array(rows, dtype=np.float64, copy=True)
         sparse.sum_duplicates()

@@ -115,8 +115,6 @@ def bootstrap_kernel_error(
     TypeError, ValueError
         Not a matrix of finite real numbers with a row and two columns, or arguments out of
         range.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----

@@ -117,8 +117,6 @@ def kernel_error(
         Not exactly one of `gram` and `features`, or a matrix not of real numbers.
     ValueError
         Shapes that do not fit, a gram that is not symmetric, sizes out of range.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------

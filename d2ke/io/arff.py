@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import file_path
+from d2ke._base.errors import ArgumentError
 from d2ke.io.columns import NOTHING, Columns, FileObjects
 from d2ke.io.text import finite_numbers, labels_of_text, lines_of
 from d2ke.objects.container import Objects
@@ -111,13 +112,13 @@ def parse_arff(
     label = _label(path, columns, names.labels)
     objects, kind = _objects(path, columns, label)
     if kind == "relational" and channels_first is None:
-        raise ValueError(
-            f"{path}: channels_first must say what a row of the relational attribute "
-            f"{columns[objects[0]].name!r} is: True for a channel (the UEA archive), False for a "
-            "vector"
+        raise ArgumentError(
+            "channels_first",
+            f"must say what a row of the relational attribute {columns[objects[0]].name!r} of "
+            f"{path} is: True for a channel (the UEA archive), False for a vector",
         )
     if kind != "relational" and channels_first is not None:
-        raise ValueError(f"{path}: channels_first is for relational attributes, but it has none")
+        raise ArgumentError("channels_first", f"is for relational attributes, but {path} has none")
     items: list[Any] = []
     classes: list[str] = []
     for where, line in lines:
@@ -192,15 +193,24 @@ def _label(path: Path, columns: list[_Attribute], labels: str | None) -> int | N
     names = [column.name for column in columns]
     if labels is not None:
         if labels not in names:
-            raise ValueError(f"{path} has no attribute {labels!r}; it has {_listed(names)}")
+            raise ArgumentError(
+                "labels",
+                f"must name an attribute: {path} has no attribute {labels!r}; it has "
+                f"{_listed(names)}",
+            )
         if columns[names.index(labels)].kind == "relational":
-            raise ValueError(f"{path}: the attribute {labels!r} is relational; it has no labels")
+            raise ArgumentError(
+                "labels",
+                f"must name another attribute of {path}: the attribute {labels!r} is relational; "
+                "it has no labels",
+            )
         return names.index(labels)
     nominal = [i for i, column in enumerate(columns) if column.kind == "nominal"]
     if len(nominal) > 1:
-        raise ValueError(
-            f"{path}: labels must name one of the nominal attributes "
-            f"{_listed([names[i] for i in nominal])}"
+        raise ArgumentError(
+            "labels",
+            "must name one of the nominal attributes "
+            f"{_listed([names[i] for i in nominal])} of {path}",
         )
     return nominal[0] if nominal else None
 

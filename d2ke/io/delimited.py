@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentError
 from d2ke._base.files import open_file
 from d2ke.io.columns import Columns, FileObjects
 from d2ke.io.text import finite_numbers, labels_of_text
@@ -39,9 +40,10 @@ class _Table:
         """Return the number of a column by its name, or of the first other with a usual name."""
         if name is not None:
             if name not in self.names:
-                raise ValueError(
-                    f"{self.path} has no column {name!r} ({argument}); it has "
-                    f"{', '.join(map(repr, self.names))}"
+                raise ArgumentError(
+                    argument,
+                    f"must name a column: {self.path} has no column {name!r}; it has "
+                    f"{', '.join(map(repr, self.names))}",
                 )
             return self.names.index(name)
         taken = {name for _, name in self.columns.said}
@@ -69,7 +71,7 @@ def read_delimited(path: Path, columns: Columns, earlier: Columns) -> FileObject
     if ids is not None and (columns.ids or len(set(table.column(ids))) < len(table.rows)):
         return _series(table, columns, ids, label)
     if columns.time is not None:
-        raise ValueError(f"{path}: time is for series, but no column of ids repeats")
+        raise ArgumentError("time", f"is for series, but no column of ids of {path} repeats")
     number = _strings_column(table, columns, {ids, label})
     for row, text in enumerate(table.column(number)):
         if not text:
@@ -87,7 +89,9 @@ def _refuse_shared(path: Path, columns: Columns) -> None:
     for i, (argument, name) in enumerate(columns.said):
         for other, before in columns.said[:i]:
             if before == name:
-                raise ValueError(f"{path}: {other} and {argument} name the same column, {name!r}")
+                raise ArgumentError(
+                    other, f"and {argument} name the same column, {name!r}, of {path}"
+                )
 
 
 def _read(path: Path, columns: Columns, earlier: Columns) -> _Table:
@@ -137,9 +141,10 @@ def _strings_column(table: _Table, columns: Columns, taken: set[int | None]) -> 
     """Return the number of the column of strings."""
     if columns.objects is not None:
         if len(columns.objects) != 1:
-            raise ValueError(
-                f"{table.path}: objects must name one column of strings; several are for series, "
-                "which need a column of ids"
+            raise ArgumentError(
+                "objects",
+                f"of {table.path} must name one column of strings; several are for series, which "
+                "need a column of ids",
             )
         return table.find("objects", columns.objects[0])
     left = [i for i in range(len(table.names)) if i not in taken]
@@ -149,10 +154,11 @@ def _strings_column(table: _Table, columns: Columns, taken: set[int | None]) -> 
     if len(left) == 1:
         return left[0]
     names = ", ".join(repr(table.names[i]) for i in left) or "no column"
-    raise ValueError(
-        f"{table.path}: objects must name the column of strings, one of {names}, and "
-        "labels must name that of labels, if there is one; for a long table of series, ids "
-        "must name a column that says which series a row is of"
+    raise ArgumentError(
+        "objects",
+        f"of {table.path} must name the column of strings, one of {names}, and labels must name "
+        "that of labels, if there is one; for a long table of series, ids must name a column that "
+        "says which series a row is of",
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import file_path
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.io.columns import FileObjects
 from d2ke.io.text import labels_of_text, lines_of
 from d2ke.objects.container import Objects
@@ -105,15 +106,20 @@ def _search(pattern: str | None) -> Callable[[str], str | None]:
     if pattern is None:
         return lambda header: header.rpartition("|")[2].strip() if "|" in header else None
     if not isinstance(pattern, str):
-        raise TypeError(f"labels must be a regular expression, a string, got {pattern!r}")
+        raise ArgumentTypeError(
+            "labels", f"must be a regular expression, a string, got {pattern!r}"
+        )
     try:
         compiled = re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"labels={pattern!r} is not a regular expression: {error}") from None
+        raise ArgumentError(
+            "labels", f"is not a regular expression, {pattern!r}: {error}"
+        ) from None
     if compiled.groups != 1:
-        raise ValueError(
-            f"labels={pattern!r} must have one group, the label, as in 'family=(\\w+)'; it has "
-            f"{compiled.groups}"
+        raise ArgumentError(
+            "labels",
+            f"must have one group, the label, as in 'family=(\\w+)'; {pattern!r} has "
+            f"{compiled.groups}",
         )
 
     def search(header: str) -> str | None:

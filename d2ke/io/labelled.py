@@ -145,14 +145,18 @@ def read_file(
         if objects is not None and (
             not isinstance(objects, (list, tuple)) or any(not isinstance(n, str) for n in objects)
         ):
-            raise TypeError(f"objects must be the name of a column, or a list, got {objects!r}")
+            raise ArgumentTypeError(
+                "objects", f"must be the name of a column, or a list, got {objects!r}"
+            )
         return read_delimited(path, columns, earlier)
     if suffix in _FASTA:
         _refuse(suffix, options, ("labels",))
         return parse_fasta(path, columns.labels)
     _refuse(suffix, options, ("objects", "labels", "channels_first"))
     if objects is not None and options["objects"] is objects:
-        raise TypeError(f"objects must name one variable of a {suffix} file, got {objects!r}")
+        raise ArgumentTypeError(
+            "objects", f"must name one variable of a {suffix} file, got {objects!r}"
+        )
     return _VARIABLES[suffix](path, columns, channels_first, earlier)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import h5py
 import numpy as np
 
+from d2ke._base.errors import ArgumentError
 from d2ke._base.files import open_file
 from d2ke._base.labels import label_array
 from d2ke.io.columns import Columns, FileObjects
@@ -139,12 +140,13 @@ def _chosen(
     objects, labels = None if columns.objects is None else columns.objects[0], columns.labels
     for argument, name in (("objects", objects), ("labels", labels)):
         if name is not None and name not in values:
-            raise ValueError(
-                f"{path} has no variable {name!r} ({argument}); it has "
-                f"{', '.join(values) or 'none'}"
+            raise ArgumentError(
+                argument,
+                f"must name a variable: {path} has no variable {name!r}; it has "
+                f"{', '.join(values) or 'none'}",
             )
     if objects is not None and objects == labels:
-        raise ValueError(f"{path}: objects and labels name the same variable, {objects!r}")
+        raise ArgumentError("objects", f"and labels name the same variable, {objects!r}, of {path}")
     if labels is None:
         labels = next((name for name in values if name.lower() in LABELS and name != objects), None)
     if objects is None:
@@ -154,7 +156,7 @@ def _chosen(
     if labels is None:
         others = [k for k, v in values.items() if k != objects and _could_be_labels(v, n)]
         if len(others) > 1:
-            raise ValueError(f"{path}: labels must be one of {', '.join(others)}")
+            raise ArgumentError("labels", f"must be one of {', '.join(others)} in {path}")
         if not others:
             return FileObjects(result, None, None, Columns((objects,)))
         labels = others[0]
@@ -171,7 +173,7 @@ def _objects_name(path: Path, values: Mapping[str, Any]) -> str:
         if len(names) == 1 or len(usual) == 1:
             return names[0] if len(names) == 1 else usual[0]
         if names:
-            raise ValueError(f"{path}: objects must be one of {', '.join(names)}")
+            raise ArgumentError("objects", f"must be one of {', '.join(names)} in {path}")
     raise ValueError(
         f"{path} has no objects: neither a cell, nor an array of strings or of numbers of 2 or 3 "
         f"dimensions; it has {', '.join(values) or 'no variable'}"

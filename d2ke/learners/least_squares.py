@@ -61,8 +61,6 @@ def train_least_squares(
         If a value is not finite, lengths differ, there is only one class, C is out of range, or
         rounding leaves no solution: with features that depend on each other and a C beyond 1e12,
         say.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------

@@ -134,8 +134,6 @@ def train(
         unknown or out of range, or a store is damaged.
     OSError
         If a store cannot be opened.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Warns
     -----

@@ -108,8 +108,6 @@ def svmtrain(
         If `K` is not square (``-t 4``), is asymmetric by more than 1e-5 of its largest
         magnitude, or exceeds float32 (LIBSVM's cache); if a value is not finite, lengths
         differ, there is only one class, or an option is unknown or out of range.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Warns
     -----

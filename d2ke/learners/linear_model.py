@@ -156,8 +156,6 @@ def predict(
         If `model` is not a LinearModel, or `y` is of another kind than the model's labels.
     ValueError
         If the number of features or of labels does not fit, or a value is not finite.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Examples
     --------

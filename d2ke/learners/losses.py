@@ -58,8 +58,6 @@ def train_classifier(
     ------
     TypeError, ValueError
         As `train` and `train_least_squares`.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Examples
     --------

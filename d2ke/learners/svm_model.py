@@ -165,8 +165,6 @@ def svmpredict(
         If `model` is not an SVMModel, or `y` is of another kind than the model's labels.
     ValueError
         If the number of columns or of labels does not fit, or a value is not finite.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Examples
     --------

@@ -37,8 +37,6 @@ def kernel_coordinates(P: Any, covariance: Any) -> Measure:
     ------
     TypeError, ValueError
         Points that are not finite, or a matrix of another size or not positive definite.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----

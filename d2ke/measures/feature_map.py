@@ -180,8 +180,6 @@ def kernel_feature_map(
     TypeError, ValueError
         Not exactly one of `n_features` and `eps`, arguments out of range, more features
         than there can be.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------

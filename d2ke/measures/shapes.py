@@ -55,8 +55,6 @@ def curve(
     ------
     TypeError, ValueError
         Points that are no finite (n, d) array with n >= 2, arguments out of range.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -134,8 +132,6 @@ def mesh(
     ------
     TypeError, ValueError
         Arrays of other shapes or types, indices out of range, arguments out of range.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------

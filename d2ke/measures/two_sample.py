@@ -202,8 +202,6 @@ def gram_two_sample_test(
     ------
     TypeError, ValueError
         K not a symmetric matrix of finite real numbers, or arguments out of range.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -252,8 +250,6 @@ def features_two_sample_test(
     ------
     TypeError, ValueError
         Z not a matrix of finite real numbers, or arguments out of range.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------

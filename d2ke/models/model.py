@@ -214,8 +214,7 @@ def _check_letters(objects: Objects, alphabet: np.ndarray) -> None:
         code = objects.values[place]
         (letter,) = letters_of(objects.alphabet[code : code + 1], objects.letters)
         raise ArgumentError(
-            "X",
-            f"has the letter {letter!r}, which no training object has; with "
-            'unseen_letters="allow" it differs from every letter of the model',
-            item,
+            "unseen_letters",
+            f"is 'refuse', and X[{item}] has the letter {letter!r}, which no training object has; "
+            "with 'allow' it differs from every letter of the model",
         )

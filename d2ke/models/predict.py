@@ -66,8 +66,6 @@ def d2ke_predict(
     ------
     TypeError, ValueError
         X of another kind, with other channels or an unseen letter; y of another kind or length.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Examples
     --------

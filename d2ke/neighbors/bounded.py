@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Searches by lower bounds first and distances last, where that pays."""
+"""Search by lower bounds before distances, where that is faster."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from d2ke._ext import refine
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
-from d2ke.neighbors.problem import Search
+from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.tiles import search_tiles
 
 FEWEST_PAIRS = 100_000  # fewer are computed in full at once
@@ -21,13 +21,13 @@ _ROWS = 1 << 12  # that are searched between two looks at the memory
 
 
 class Bounded(NamedTuple):
-    """Bounds of all pairs.
+    """Lower bounds of all pairs, and their costs.
 
-    `bounds`: for `refine.search`. `names`: of the bound of all pairs, and of the tighter one and
-    the closest one if there are. `costs`: of each bound of a pair, as a part of its distance's.
-    `computed`: of a distance in a batch of scattered columns, as a part of its cost among all;
-    measured for series. `known`: rows whose bounds are the distances, and tell nothing about the
-    others.
+    `bounds` goes to `refine.search`. `names` are those of the cheap bound of all pairs and, if
+    there are any, of a tighter and of the tightest one. `costs` are theirs, relative to a
+    distance's. `computed` is the cost of a distance at scattered columns, relative to its cost in
+    a whole row; measured for series. `known` are rows whose bounds are the exact distances, and
+    so are no sample of the other rows.
     """
 
     bounds: Any
@@ -38,11 +38,14 @@ class Bounded(NamedTuple):
 
 
 def search_bounded(
-    search: Search, bounded: Bounded | None, lists: NearestLists | WithinLists, info: NeighborsInfo
+    search: NeighborSearch,
+    bounded: Bounded | None,
+    lists: NearestLists | WithinLists,
+    info: NeighborsInfo,
 ) -> None:
-    """Search by the bounds if they rule out enough for some rows, else by all distances.
+    """Search by the bounds if they rule out enough pairs of a sample, else by all distances.
 
-    None: there are no bounds.
+    `bounded` is None where there are no bounds.
     """
     n, m = search.pairs.shape
     if bounded is None or n * m < FEWEST_PAIRS or not _pays(search, bounded, lists):
@@ -63,8 +66,8 @@ def search_bounded(
     info.computed += computed
 
 
-def _pays(search: Search, bounded: Bounded, lists: NearestLists | WithinLists) -> bool:
-    """Whether the bounds leave few enough of the distances of some rows."""
+def _pays(search: NeighborSearch, bounded: Bounded, lists: NearestLists | WithinLists) -> bool:
+    """Return whether the bounds rule out enough of the distances of a sample of rows."""
     n, m = search.pairs.shape
     rows = np.setdiff1d(np.arange(n), bounded.known)
     count = min(max(n // _SAMPLED_PART, 4), _SAMPLE)
@@ -87,9 +90,9 @@ def _pays(search: Search, bounded: Bounded, lists: NearestLists | WithinLists) -
 
 
 class _Refined:
-    """A search by bounds, and what it counted for each row."""
+    """A search by bounds, and its counts for each row."""
 
-    def __init__(self, search: Search, bounded: Bounded, lists: NearestLists | WithinLists):
+    def __init__(self, search: NeighborSearch, bounded: Bounded, lists: NearestLists | WithinLists):
         self._search, self._bounds, self._lists = search, bounded.bounds, lists
         self._kernel = search.pairs.compiled().pair_kernel()
         self.half = search.k is None and search.pairs.same

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a search of neighbours did."""
+"""Counts of the distances that a neighbour search computed and ruled out."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 
 @dataclass
 class NeighborsInfo:
-    """How many distances `nearest` or `within` computed, and what spared the others.
+    """Counts of the distances that `nearest` or `within` computed or ruled out.
 
     Attributes
     ----------
     pairs : int
-        Pairs of an object of X and an object of Y that were in question: with `out`, of the rows
-        that this call searched; with `out` or `client`, of each object with itself too.
+        Candidate pairs of an object of X and an object of Y; with `out`, those of the rows that
+        this call searched; with `out` or `client`, pairs of an object with itself are included.
     computed : int
         Distances computed in full. Those of a table of pivots are not counted.
     ruled_out : dict of str to int
-        Pairs that each bound ruled out, by its name; ``"symmetry"``: pairs whose distance is that
-        of the turned pair. With `computed` they add up to `pairs`.
+        Pairs that each bound ruled out, by the bound's name; ``"symmetry"`` counts pairs whose
+        distance equals that of the reversed pair. With `computed` they add up to `pairs`.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class NeighborsInfo:
             self.ruled_out[bound] = self.ruled_out.get(bound, 0) + int(pairs)
 
     def add(self, other: NeighborsInfo) -> None:
-        """Add what the search of other rows did."""
+        """Add the counts of another search."""
         self.pairs += other.pairs
         self.computed += other.computed
         for bound, pairs in other.ruled_out.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a search keeps of the distances: the k nearest, or those within a radius."""
+"""Lists of the neighbours found so far: the k nearest, or all within a radius."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ ENTRY_BYTES = 72  # of a pair within the radius: three numbers, their sorted cop
 
 
 class GraphTooLargeError(ValueError):
-    """There are more pairs within the radius than fit into the memory for them."""
+    """The pairs within the radius do not fit into the memory for them."""
 
 
 def check_graph(pairs: int, limit: int | None) -> None:
-    """Refuse more pairs within a radius than so many bytes have room for."""
+    """Refuse more pairs within a radius than fit into `limit` bytes."""
     if limit is not None and pairs * ENTRY_BYTES > limit:
         raise GraphTooLargeError(
             f"max_memory leaves {limit} bytes for the graph, but the {pairs} pairs within radius "
@@ -28,7 +28,7 @@ def check_graph(pairs: int, limit: int | None) -> None:
 
 
 class NearestLists:
-    """The k nearest of each row of so many, by distance and then by index."""
+    """The k nearest neighbours of each of n rows, by distance and then by index."""
 
     def __init__(self, n: int, k: int):
         self.distances = np.full((n, k), np.inf)
@@ -36,13 +36,13 @@ class NearestLists:
 
     def add(self, tile: np.ndarray, corner: tuple[int, int], skip: bool, mirror: bool,
             n_threads: int) -> None:  # fmt: skip
-        """Offer a tile of the matrix; `mirror`: also its part above the diagonal, turned."""
+        """Offer a tile of the matrix; with `mirror`, also the transpose of its upper part."""
         neighbor_lists.keep_nearest(
             tile, *corner, skip, mirror, self.distances, self.indices, n_threads
         )
 
     def clear(self, rows: np.ndarray) -> None:
-        """Forget what some rows have."""
+        """Empty the lists of some rows."""
         self.distances[rows] = np.inf
         self.indices[rows] = np.iinfo(np.int64).max
 
@@ -58,7 +58,7 @@ class NearestLists:
 def without_own(
     indices: np.ndarray, distances: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the k of k + 1 nearest that are not the object itself; `rows`: its numbers."""
+    """Drop the object itself from its k + 1 nearest; `rows` are the objects' numbers."""
     k = indices.shape[1] - 1
     own = indices == rows[:, None]
     own[~own.any(axis=1), k] = True
@@ -66,7 +66,7 @@ def without_own(
 
 
 class WithinLists:
-    """All pairs within a radius; no more than fit into so many bytes."""
+    """All pairs within a radius, in at most `limit` bytes."""
 
     def __init__(self, shape: tuple[int, int], radius: float, limit: int | None = None):
         self._shape, self._radius, self._limit = shape, radius, limit
@@ -75,12 +75,12 @@ class WithinLists:
 
     def add(self, tile: np.ndarray, corner: tuple[int, int], skip: bool, mirror: bool,
             n_threads: int) -> None:  # fmt: skip
-        """Keep what a tile has; `mirror`: also its part above the diagonal, turned."""
+        """Keep the entries of a tile; with `mirror`, also the transpose of its upper part."""
         part = neighbor_lists.keep_within(tile, *corner, skip, self._radius, n_threads)
         self.extend(*part, mirror)
 
     def extend(self, rows: Any, columns: Any, values: Any, mirror: bool) -> None:
-        """Keep these entries of the matrix; `mirror`: also turned."""
+        """Keep these entries of the matrix; with `mirror`, also their transpose."""
         self._keep(rows, columns, values)
         if mirror:
             self._keep(columns, rows, values)
@@ -91,7 +91,7 @@ class WithinLists:
         check_graph(self._count, self._limit)
 
     def result(self, dtype: np.dtype) -> sparse.csr_array:
-        """Return the graph; indices are int32 where that suffices, as others want them."""
+        """Return the graph; indices are int32 where that suffices, as scipy expects."""
         index = np.int32 if max(*self._shape, self._count) < 2**31 else np.int64
         rows, columns, values = (
             np.concatenate([np.empty(0, kind), *(part[i] for part in self._parts)], dtype=kind)

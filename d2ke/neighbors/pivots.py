@@ -15,7 +15,7 @@ from d2ke.neighbors import bounded
 from d2ke.neighbors.bounded import Bounded, search_bounded
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
-from d2ke.neighbors.problem import Search
+from d2ke.neighbors.problem import NeighborSearch
 from d2ke.objects.container import span_of
 
 _FEWEST, _MOST = 3, 32  # pivots
@@ -28,23 +28,23 @@ _USERS_ERROR = 1e-6
 _ERRORS = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
 
 
-class Chosen(NamedTuple):
-    """The pivots, objects of Y, and the distances of Y to them (pivots, m)."""
+class ChosenPivots(NamedTuple):
+    """The pivots, objects of Y, and their distances to Y, shape (pivots, m)."""
 
     pivots: np.ndarray
     y: np.ndarray
 
 
-class Table(NamedTuple):
-    """Distances to the pivots, objects of Y: from all of X (pivots, n), and of Y (pivots, m)."""
+class PivotTable(NamedTuple):
+    """The pivots, objects of Y, and their distances to X (pivots, n) and to Y (pivots, m)."""
 
     pivots: np.ndarray
     x: np.ndarray
     y: np.ndarray
 
 
-def applies(search: Search) -> bool:
-    """Whether the distance is a metric, and the table of pivots fits into a part of memory."""
+def applies(search: NeighborSearch) -> bool:
+    """Return whether the distance is a metric, and the table of pivots fits into memory."""
     pairs = search.pairs
     if not isinstance(pairs.distance, str):
         return search.metric
@@ -54,24 +54,26 @@ def applies(search: Search) -> bool:
     return metric and table_bytes(search) <= search.room()
 
 
-def table_bytes(search: Search) -> int:
+def table_bytes(search: NeighborSearch) -> int:
     """Return the bytes of the table, in both precisions."""
     return 24 * _count(search.pairs) * sum(search.pairs.shape)
 
 
-def prepare_pivots(search: Search) -> Chosen:
+def prepare_pivots(search: NeighborSearch) -> ChosenPivots:
     """Choose the pivots, and compute the distances of Y to them."""
     return _choose(search.pairs, search.n_threads)
 
 
-def search_pivots(search: Search, lists: NearestLists | WithinLists, info: NeighborsInfo) -> None:
-    """Search by distances to pivots where that pays, else by all distances."""
+def search_pivots(
+    search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
+) -> None:
+    """Search by distances to pivots where that is faster, else by all distances."""
     bounds = _bounded(search.pairs, search.n_threads, search.prepared)
     search_bounded(search, bounds, lists, info)
 
 
 def _bounded(
-    pairs: PairwiseProblem, n_threads: int, chosen: Chosen | None = None
+    pairs: PairwiseProblem, n_threads: int, chosen: ChosenPivots | None = None
 ) -> Bounded | None:
     """Return the bounds of all pairs, or None for distances too large for float32."""
     table = _table(pairs, n_threads, chosen or _choose(pairs, n_threads))
@@ -98,45 +100,45 @@ def _bounded(
 
 
 def _count(pairs: PairwiseProblem) -> int:
-    """Return how many pivots there are."""
+    """Return the number of pivots."""
     n, m = pairs.shape
     return min(m, max(_FEWEST, min(_MOST, n * m // (_TABLE_PART * (n + m)))))
 
 
-def _table(pairs: PairwiseProblem, n_threads: int, chosen: Chosen) -> Table:
+def _table(pairs: PairwiseProblem, n_threads: int, chosen: ChosenPivots) -> PivotTable:
     """Compute the distances of X to the pivots."""
     pivots, to_y = chosen
     if pairs.y is pairs.x:
-        return Table(pivots, to_y, to_y)
+        return PivotTable(pivots, to_y, to_y)
     n = pairs.shape[0]
     to_x = np.empty((len(pivots), n))
     for i, pivot in enumerate(pivots.tolist()):
         block = Block(pairs.x, span_of(pairs.y, pivot, pivot + 1), False, pairs.first, pivot)
         to_x[i] = _run(pairs, block, (n, 1), n_threads)
-    return Table(pivots, to_x, to_y)
+    return PivotTable(pivots, to_x, to_y)
 
 
-def _choose(pairs: PairwiseProblem, n_threads: int) -> Chosen:
-    """Choose pivots far from each other among some of Y."""
+def _choose(pairs: PairwiseProblem, n_threads: int) -> ChosenPivots:
+    """Choose pivots in a sample of Y, each far from the others."""
     m = pairs.shape[1]
     count, some = _count(pairs), np.unique(np.linspace(0, m - 1, min(m, _CANDIDATES)).astype(int))
     pivots, to_y = np.empty(count, np.int64), np.empty((count, m))
-    among = pairs if pairs.y is pairs.x else _among_columns(pairs)
+    columns = pairs if pairs.y is pairs.x else _column_pairs(pairs)
     least = np.full(m, np.inf)
     pivot = int(some[0])
     for i in range(count):
         pivots[i] = pivot
         block = Block(span_of(pairs.y, pivot, pivot + 1), pairs.y, False, pivot, 0)
-        to_y[i] = _run(among, block, (1, m), n_threads)
+        to_y[i] = _run(columns, block, (1, m), n_threads)
         least = np.minimum(least, to_y[i])
         least[pivots[: i + 1]] = -1
         pivot = int(some[least[some].argmax()])
         if least[pivot] < 0:
-            return Chosen(pivots[: i + 1], to_y[: i + 1])
-    return Chosen(pivots, to_y)
+            return ChosenPivots(pivots[: i + 1], to_y[: i + 1])
+    return ChosenPivots(pivots, to_y)
 
 
-def _among_columns(pairs: PairwiseProblem) -> PairwiseProblem:
+def _column_pairs(pairs: PairwiseProblem) -> PairwiseProblem:
     """Return the pairs of two objects of Y."""
     names = pairs.names._replace(x=pairs.names.y)
     compile_ = pairs.compile
@@ -153,8 +155,8 @@ def _run(
     return out.ravel()
 
 
-def _check_metric(pairs: PairwiseProblem, table: Table, tolerance: float) -> None:
-    """Refuse a user's function that is no metric for two pivots and another object."""
+def _check_metric(pairs: PairwiseProblem, table: PivotTable, tolerance: float) -> None:
+    """Refuse a function that is no metric for two pivots and another object."""
     between, pivots, names = table.y[:, table.pivots], table.pivots, pairs.names
     if pairs.y is pairs.x:
         names = names._replace(y=names.x)

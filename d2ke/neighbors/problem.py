@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A search of neighbours: the record that describes it."""
+"""The record that describes a neighbour search."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _TILE_BYTES = 1 << 26
 
 
 @dataclass(frozen=True)
-class Search:
-    """Checked objects of which neighbours are wanted.
+class NeighborSearch:
+    """A search for the neighbours of checked objects.
 
     Attributes
     ----------
@@ -38,13 +38,13 @@ class Search:
     report : callable or None
         ``report(done, total)`` follows the pairs that are done with.
     prepared : object
-        What the way prepared for all blocks of rows; None: nothing.
+        What the strategy prepared for all blocks of rows, or None.
     """
 
     pairs: PairwiseProblem
     same: bool
     skip: bool
-    # Whoever reads one of the next two, or calls `report`, knows that it is not None.
+    # One of k and radius is None.
     k: int | Any
     radius: float | Any
     n_threads: int
@@ -61,15 +61,16 @@ class Search:
 
     @property
     def tile_bytes(self) -> int:
-        """Bytes of a block of distances; a fourth of what may be taken at most."""
+        """Bytes of a tile of distances: at most a fourth of `max_memory`."""
         n, m = self.pairs.shape
-        most = min(_TILE_BYTES, n * m * self.pairs.dtype.itemsize)
-        return most if self.max_memory is None else max(8, min(most, self.max_memory // 4))
+        limit = min(_TILE_BYTES, n * m * self.pairs.dtype.itemsize)
+        return limit if self.max_memory is None else max(8, min(limit, self.max_memory // 4))
 
-    def block(self, rows: slice, **changes: Any) -> Search:
-        """Return the search of some rows, as those of other objects, with some other attributes.
+    def block(self, rows: slice, **changes: Any) -> NeighborSearch:
+        """Return the search of some rows, as if they were objects other than Y.
 
-        An object is its own neighbour there, to be left out afterwards.
+        An object is then its own neighbour, and must be left out afterwards. `changes` replace
+        attributes.
         """
         pairs = self.pairs
         names = pairs.names._replace(y=pairs.names.x) if self.same else pairs.names
@@ -78,7 +79,7 @@ class Search:
         return replace(self, pairs=part, same=False, skip=False, k=k, **changes)
 
     def room(self, part: int = 4) -> int:
-        """Return the bytes for an index: a fourth of `max_memory`, or a part of all memory."""
+        """Return the bytes for an index: a fourth of `max_memory`, or 1 / `part` of all memory."""
         if self.max_memory is not None:
             return self.max_memory // 4
         return (memory_limit() or 2**63) // part

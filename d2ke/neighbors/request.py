@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A call of `nearest` or `within`: its options, its memory, and where the result goes."""
+"""The options of a call of `nearest` or `within`: checks, memory, and the result's destination."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from typing import Any
 from scipy import sparse
 
 from d2ke._base.checks import byte_count, flag
+from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke.distances.blocks import all_prepared_bytes, description
 from d2ke.distances.output import Output
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.io.store.writer import Content
-from d2ke.neighbors.blocks import Memory, fill, result_bytes
+from d2ke.neighbors.block_search import MemoryGraph, fill, result_bytes
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
-from d2ke.neighbors.problem import Search
+from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.store import GraphFile
-from d2ke.neighbors.ways import way_of
+from d2ke.neighbors.strategies import choose_strategy
 from d2ke.objects.container import Objects
 
 
@@ -46,46 +47,51 @@ class Request:
         }
         out = self.output.out
         if out is not None and not self.output.to_file:
-            raise TypeError(f"out must be a path, got {type(out).__name__}")
+            raise ArgumentTypeError("out", f"must be a path, got {type(out).__name__}")
         if self.include_self and not self.same:
-            raise TypeError("include_self goes with Y=None: other objects have no selves in Y")
+            raise ArgumentTypeError(
+                "include_self", "goes with Y=None: other objects have no selves in Y"
+            )
         if self.metric and not callable(self.pairs.distance):
-            raise TypeError(
-                "metric goes with a Python distance; d2ke knows the metrics among those with a name"
+            raise ArgumentTypeError(
+                "metric",
+                "goes with a Python distance; d2ke knows the metrics among those with a name",
             )
         if self.max_memory is not None:
             checked["max_memory"] = byte_count("max_memory", self.max_memory)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-    def search(self, k: int | None = None, radius: float | None = None) -> Search:
+    def search(self, k: int | None = None, radius: float | None = None) -> NeighborSearch:
         """Return the search for the k nearest, or for those within a radius."""
         skip = self.same and not self.include_self
         options = (self.output.n_threads, self.metric, self.max_memory)
-        return Search(self.pairs, self.same, skip, k, radius, *options)
+        return NeighborSearch(self.pairs, self.same, skip, k, radius, *options)
 
-    def run(self, search: Search, lists: NearestLists | WithinLists) -> NeighborsInfo:
-        """Search, and return what was computed."""
+    def run(self, search: NeighborSearch, lists: NearestLists | WithinLists) -> NeighborsInfo:
+        """NeighborSearch, and return what was computed."""
         info = NeighborsInfo(search.n_pairs)
         with progress_bar(self.output.progress, "neighbours") as report:
             search = replace(search, report=report)
-            way_of(search).search(search, lists, info)
+            choose_strategy(search).search(search, lists, info)
         return info
 
     @property
     def by_blocks(self) -> bool:
-        """Whether rows are searched in blocks, for a file or by workers."""
+        """Return whether rows are searched in blocks, for a file or by workers."""
         return self.output.to_file or self.output.client is not None
 
-    def search_blocks(self, search: Search) -> tuple[sparse.csr_array | Path, NeighborsInfo]:
+    def search_blocks(
+        self, search: NeighborSearch
+    ) -> tuple[sparse.csr_array | Path, NeighborsInfo]:
         """Search by blocks of rows; return the graph or the file, and what was computed."""
         output = self.output
-        target: GraphFile | Memory
+        target: GraphFile | MemoryGraph
         if output.to_file:
             memory_left(search, to_file=True)
             target = open_graph(search, output)
         else:
-            target = Memory(search.pairs.shape, memory_left(search))
+            target = MemoryGraph(search.pairs.shape, memory_left(search))
         with closing(target), progress_bar(output.progress, "neighbours") as report:
             info = NeighborsInfo(0)
             if not target.finished:
@@ -94,7 +100,7 @@ class Request:
             return target.result(), info
 
 
-def open_graph(search: Search, output: Output) -> GraphFile:
+def open_graph(search: NeighborSearch, output: Output) -> GraphFile:
     """Begin the file of a search, or resume it."""
     pairs = search.pairs
     described, inputs = description(pairs)
@@ -104,11 +110,11 @@ def open_graph(search: Search, output: Output) -> GraphFile:
     return GraphFile(output.out, pairs.shape, pairs.dtype, content, resume=output.resume)
 
 
-def memory_left(search: Search, to_file: bool = False) -> int | None:
+def memory_left(search: NeighborSearch, to_file: bool = False) -> int | None:
     """Return the bytes that max_memory leaves for a graph in memory, or raise.
 
-    What is counted are the objects, what the kernels make of them, an index, two blocks of
-    distances and the k nearest of all rows.
+    The objects, the kernels' copies of them, an index, two blocks of distances and the k nearest
+    of all rows are counted.
     """
     pairs = search.pairs
     n = pairs.shape[0]
@@ -123,7 +129,8 @@ def memory_left(search: Search, to_file: bool = False) -> int | None:
     collections = [pairs.x] if search.same else [pairs.x, pairs.y]
     objects = sum(part.nbytes for part in collections if isinstance(part, Objects))
     block = max(search.tile_bytes, result_bytes(search.max_memory) if to_file else 0)
-    needed = nearest + 2 * block + all_prepared_bytes(pairs) + way_of(search).index_bytes(search)
+    index = choose_strategy(search).index_bytes(search)
+    needed = nearest + 2 * block + all_prepared_bytes(pairs) + index
     if objects + needed > search.max_memory:
         raise ValueError(
             f"max_memory is {search.max_memory} bytes, but {objects + needed} are needed at "

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from scipy import LowLevelCallable, sparse
 
 from d2ke._base.checks import integer, not_negative
+from d2ke._base.errors import ArgumentError
 from d2ke.distances.output import Output
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import ArgumentNames, PairwiseProblem
+from d2ke.distances.problem import ArgumentNames
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.request import Request, memory_left
@@ -131,22 +132,21 @@ def nearest(
     distance : str, callable or scipy.LowLevelCallable
         As for `distance_matrix`.
     include_self : bool
-        Where Y is None: each object is a candidate of its own as any other, and k + 1 neighbours
-        are returned, as UMAP and scikit-learn's ``KNeighborsTransformer`` have them.
+        Where Y is None: treat each object as a candidate neighbour of itself, and return k + 1
+        neighbours, as UMAP and scikit-learn's ``KNeighborsTransformer`` do.
     metric : bool
-        Of a Python distance: it is a metric, that is, 0 for equal objects, symmetric, and never
-        longer than a way through a third object (the triangle inequality). Distances to a few
-        objects, the pivots, then rule out pairs without their distance. With a Y it is also
-        called for two objects of Y. Of the distances with a name d2ke knows it.
+        True states that a Python distance is a metric: 0 for equal objects, symmetric, and
+        satisfying the triangle inequality. Distances to a few objects, the pivots, then rule out
+        pairs before their distance is computed. With a Y the function is also called for two
+        objects of Y. Of the named distances d2ke knows which are metrics.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
         With a client: threads of each block, None for 1.
     out : path, optional
-        Name of a file, to which blocks of rows are written as they are ready, and are safe from a
-        kill; `load_neighbors` reads it.
+        Name of a file to which blocks of rows are written as they are ready, so that a killed
+        run keeps them; `load_neighbors` reads it.
     resume : bool
-        Resume the file of an equal call that was interrupted. Without it a file that exists is
-        refused.
+        Resume the file of the same call, which was interrupted. False refuses a file that exists.
     progress : bool
         Show a progress bar (on a terminal only).
     max_memory : int or str, optional
@@ -155,27 +155,27 @@ def nearest(
     info : bool
         Return a `NeighborsInfo` too.
     client : dask.distributed.Client, optional
-        Have the workers of a cluster search blocks of rows, with the same bits. Each holds all of
-        X and Y.
+        Client of a cluster whose workers search blocks of rows, with the same bits. Each worker
+        holds all of X and Y.
     **params
         Parameters of the distance, as for `distance_matrix`.
 
     Returns
     -------
     indices : ndarray of int64, shape (n, k)
-        Of the neighbours in Y, the nearest first; of equal distances the smaller index is first.
+        Positions of the neighbours in Y, the nearest first; ties are sorted by index.
     distances : ndarray, shape (n, k)
         The entries of ``distance_matrix(X, Y)``, with the same bits.
     info : NeighborsInfo
-        If `info` is set: what was computed.
+        Counts of the distances, if `info` is True.
 
     Where `out` is set, the path of the file is returned in place of the arrays.
 
     Raises
     ------
     TypeError, ValueError
-        As `distance_matrix`; a k out of range; too small a `max_memory`; `metric` of a distance
-        that is none for some objects that were tried.
+        As `distance_matrix`; a k out of range; too small a `max_memory`; metric=True, but sampled
+        objects violate the triangle inequality.
     OSError
         A file that exists, or cannot be written.
     KeyboardInterrupt
@@ -194,7 +194,12 @@ def nearest(
     pairs = check_pairs(X, Y, distance, params, ArgumentNames("nearest"))
     output = Output(out, None, None, resume, n_threads, progress, client)
     request = Request(pairs, Y is None, include_self, metric, max_memory, info, output)
-    k = _neighbor_count(pairs, k, Y is None)
+    k = integer("k", k, 1)
+    n, m = pairs.shape
+    if Y is None and k >= n:
+        raise ArgumentError("k", f"is {k}, but X has {n} objects: each has {n - 1} others at most")
+    if k > m:
+        raise ArgumentError("k", f"is {k}, but Y has {m} objects")
     search = request.search(k=k + (request.same and request.include_self))
     if request.by_blocks:
         near, counts = request.search_blocks(search)
@@ -322,19 +327,18 @@ def within(
     include_self : bool
         Where Y is None: keep each object's distance to itself too.
     metric : bool
-        Of a Python distance: it is a metric, that is, 0 for equal objects, symmetric, and never
-        longer than a way through a third object (the triangle inequality). Distances to a few
-        objects, the pivots, then rule out pairs without their distance. With a Y it is also
-        called for two objects of Y. Of the distances with a name d2ke knows it.
+        True states that a Python distance is a metric: 0 for equal objects, symmetric, and
+        satisfying the triangle inequality. Distances to a few objects, the pivots, then rule out
+        pairs before their distance is computed. With a Y the function is also called for two
+        objects of Y. Of the named distances d2ke knows which are metrics.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
         With a client: threads of each block, None for 1.
     out : path, optional
-        Name of a file, to which blocks of rows are written as they are ready, and are safe from a
-        kill; `load_neighbors` reads it.
+        Name of a file to which blocks of rows are written as they are ready, so that a killed
+        run keeps them; `load_neighbors` reads it.
     resume : bool
-        Resume the file of an equal call that was interrupted. Without it a file that exists is
-        refused.
+        Resume the file of the same call, which was interrupted. False refuses a file that exists.
     progress : bool
         Show a progress bar (on a terminal only).
     max_memory : int or str, optional
@@ -343,8 +347,8 @@ def within(
     info : bool
         Return a `NeighborsInfo` too.
     client : dask.distributed.Client, optional
-        Have the workers of a cluster search blocks of rows, with the same bits. Each holds all of
-        X and Y.
+        Client of a cluster whose workers search blocks of rows, with the same bits. Each worker
+        holds all of X and Y.
     **params
         Parameters of the distance, as for `distance_matrix`.
 
@@ -354,22 +358,20 @@ def within(
         The distances, with the bits of ``distance_matrix(X, Y)``. Distances of 0 are stored
         entries; what is not stored is farther than the radius. Indices are sorted.
     info : NeighborsInfo
-        If `info` is set: what was computed.
+        Counts of the distances, if `info` is True.
 
     Where `out` is set, the path of the file is returned in place of the graph.
 
     Raises
     ------
     TypeError, ValueError
-        As `distance_matrix`; a radius that is negative or not finite; too small a `max_memory`,
-        also for the pairs that were found; `metric` of a distance that is none for some objects
-        that were tried.
+        As `distance_matrix`; a radius that is negative or not finite; a `max_memory` too small
+        for the search or for the pairs found; metric=True, but sampled objects violate the
+        triangle inequality.
     OSError
         A file that exists, or cannot be written.
     KeyboardInterrupt
         On Ctrl-C, within a second.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Examples
     --------
@@ -391,13 +393,3 @@ def within(
         counts = request.run(search, lists)
         graph = lists.result(pairs.dtype)
     return (graph, counts) if request.info else graph
-
-
-def _neighbor_count(pairs: PairwiseProblem, k: Any, same: bool) -> int:
-    k = integer("k", k, 1)
-    n, m = pairs.shape
-    if same and k >= n:
-        raise ValueError(f"k is {k}, but X has {n} objects: each has {n - 1} others at most")
-    if k > m:
-        raise ValueError(f"k is {k}, but Y has {m} objects")
-    return k

@@ -13,7 +13,7 @@ from d2ke.distances.registry import BY_NAME, ELASTIC_GROUNDS, check_parameters
 from d2ke.neighbors.bounded import Bounded, search_bounded
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
-from d2ke.neighbors.problem import Search
+from d2ke.neighbors.problem import NeighborSearch
 from d2ke.objects.container import Objects
 
 _EXPONENTS = 480  # numbers between powers of two of such exponents are scaled to 1
@@ -25,8 +25,8 @@ _FREQUENT = 0.02  # of the pairs have a level whose boxes of Y are kept
 _KEPT_BYTES = 1 << 28  # of these boxes, at most
 
 
-def applies(search: Search) -> bool:
-    """Whether the distance is dynamic time warping, and the envelopes fit into a part of memory."""
+def applies(search: NeighborSearch) -> bool:
+    """Return whether the distance is dynamic time warping, and the envelopes fit into memory."""
     if search.pairs.distance != "dtw":
         return False
     if search.pairs.params.get("ground") in ELASTIC_GROUNDS:
@@ -36,20 +36,22 @@ def applies(search: Search) -> bool:
     return envelope_bytes(search) <= search.room()
 
 
-def envelope_bytes(search: Search) -> int:
-    """Return the bytes of what the bounds read, and of the threads' envelopes."""
+def envelope_bytes(search: NeighborSearch) -> int:
+    """Return the bytes that the bounds read, and those of the threads' envelopes."""
     pairs = search.pairs
     sides = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
     dim, lanes, longest = pairs.x.dim, isa.vector_bytes() // 4, _longest(pairs)
     places = (2 * len(part.values) + envelopes.LANES * (len(part) + 1) for part in sides)
     in_segments = (len(pairs.y) + lanes) * (longest // envelopes.SEGMENT)
-    own = (7 * envelopes.LEVELS + 32) * (longest + 2 * envelopes.LANES) * (dim + 1)
+    per_thread = (7 * envelopes.LEVELS + 32) * (longest + 2 * envelopes.LANES) * (dim + 1)
     copies = 4 * max(len(part.values) for part in sides)
     kept = min(_KEPT_BYTES, envelopes.LEVELS * _level_bytes(pairs))
-    return 4 * dim * (sum(places) + in_segments + copies) + kept + 4 * own * search.n_threads
+    return 4 * dim * (sum(places) + in_segments + copies) + kept + 4 * per_thread * search.n_threads
 
 
-def search_series(search: Search, lists: NearestLists | WithinLists, info: NeighborsInfo) -> None:
+def search_series(
+    search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
+) -> None:
     """Search by envelopes, or by all distances where numbers are too large for float32."""
     search_bounded(search, _bounded(search.pairs), lists, info)
 
@@ -69,7 +71,7 @@ def _bounded(pairs: PairwiseProblem) -> Bounded | None:
     if not largest < math.inf or abs(exponent) > _EXPONENTS or single > 2.0**-5:
         return None
     if math.log2(4 * places * pairs.x.dim) + power > type_.maxexp - 2:
-        return None  # where distances overflow they tell nothing about each other
+        return None  # distances overflow
     room = _longest(pairs) + 2 * envelopes.LANES
     made = [_side(part, middle, -exponent, room) for part in sides]
     error = _ROOTS + 8 * single
@@ -96,32 +98,29 @@ def _longest(pairs: PairwiseProblem, sides: str = "xy") -> int:
 
 
 def _radii(pairs: PairwiseProblem, window: int) -> list[int]:
-    """Return radii from the least to the largest that the window has for any pair."""
+    """Return increasing radii, from the least to the largest that the window has for a pair."""
     ends = [(int(part.lengths.min()), int(part.lengths.max())) for part in (pairs.x, pairs.y)]
     longest = max(ends[0][1], ends[1][1])
     if window == elastic.NO_WINDOW:
         return [longest]
-    least = most = window
+    least = largest = window
     if window == elastic.RWS_WINDOW:
-        least, most = (min(40, -(-n // 10)) for n in (max(ends[0][0], ends[1][0]), longest))
-    most = max(most, ends[0][1] - ends[1][0], ends[1][1] - ends[0][0])
+        least, largest = (min(40, -(-n // 10)) for n in (max(ends[0][0], ends[1][0]), longest))
+    largest = max(largest, ends[0][1] - ends[1][0], ends[1][1] - ends[0][0])
     radii = [least]
-    while radii[-1] < most:
-        radii.append(most if len(radii) == envelopes.LEVELS - 1 else min(most, _next(radii[-1])))
+    while radii[-1] < largest:
+        following = min(largest, radii[-1] + 1 + radii[-1] // 4)
+        radii.append(largest if len(radii) == envelopes.LEVELS - 1 else following)
     return radii
 
 
-def _next(radius: int) -> int:
-    return radius + 1 + radius // 4
-
-
 def _frequent(pairs: PairwiseProblem, radii: list[int]) -> list[int]:
-    """Return the levels of many pairs, for whose boxes of Y there is room."""
+    """Return the levels that many pairs have, as far as there is room for their boxes of Y."""
     (x, n), (y, m) = (np.unique(part.lengths, return_counts=True) for part in (pairs.x, pairs.y))
     level = np.searchsorted(radii, np.maximum(np.abs(x[:, None] - y), radii[0]))
     share = np.bincount(level.ravel(), np.outer(n, m).ravel()) / (len(pairs.x) * len(pairs.y))
-    most = _KEPT_BYTES // max(1, _level_bytes(pairs))
-    levels = np.argsort(-share, kind="stable")[:most]
+    limit = _KEPT_BYTES // max(1, _level_bytes(pairs))
+    levels = np.argsort(-share, kind="stable")[:limit]
     return sorted(levels[share[levels] >= _FREQUENT].tolist())
 
 
@@ -132,7 +131,7 @@ def _level_bytes(pairs: PairwiseProblem) -> int:
 
 
 def _side(objects: Objects, middle: np.ndarray, exponent: int, room: int) -> tuple[np.ndarray, ...]:
-    """Return points, their planar copy, offsets and starts, as `Envelopes` takes them."""
+    """Return points, their planar copy, offsets and starts, the arguments of `Envelopes`."""
     points = np.zeros((len(objects.values) + room, objects.dim), np.float32)
     points[: len(objects.values)] = np.ldexp(objects.values - middle, exponent)
     strides = -(-objects.lengths // envelopes.LANES) * envelopes.LANES * objects.dim

@@ -29,7 +29,7 @@ from d2ke.io.store.blocks import read_all
 from d2ke.io.store.hdf5 import HEADER_BYTES, header, part_of, write_image
 from d2ke.io.store.reader import index_range
 from d2ke.io.store.writer import Content
-from d2ke.neighbors.blocks import Rows, graph_of, index_type
+from d2ke.neighbors.block_search import RowNeighbors, graph_of, index_type
 
 _SEAL = ("d2ke neighbours 1",)
 _JOURNAL = "d2ke neighbours 1"
@@ -79,14 +79,14 @@ class GraphFile:
                 )
             self._fd = os.open(self._rows, _FLAGS, 0o666)
             sync_folder(path)
-            self._blocks = self._sound()
+            self._blocks = self._verify()
         except BaseException:
             self.close()
             raise
 
     @property
     def finished(self) -> bool:
-        """Whether there is nothing left to do."""
+        """Return whether the file is complete."""
         return self._journal is None
 
     def _finished_record(self) -> dict[str, Any]:
@@ -96,8 +96,8 @@ class GraphFile:
             groups = {name: layout.get_values(store, name) for name in ("parameters", "inputs")}
             return _record(shape, distances.dtype, groups)
 
-    def _sound(self) -> dict[int, tuple[int, int, int]]:
-        """Return the undamaged blocks: by first row their last, their place and their entries."""
+    def _verify(self) -> dict[int, tuple[int, int, int]]:
+        """Return the intact blocks, by first row: the last row, the place and the entries."""
         blocks, damaged = {}, []
         self._end = 0
         for (first, last), (place, entries, check) in sorted(self._journal.items()):
@@ -105,10 +105,10 @@ class GraphFile:
             self._end = max(self._end, place + content.nbytes)
             try:
                 read_all(self._fd, content, place)
-                sound = crc32(content) == check
+                intact = crc32(content) == check
             except OSError:  # the file is shorter
-                sound = False
-            if sound:
+                intact = False
+            if intact:
                 blocks[first] = last, place, entries
             else:
                 damaged.append((first, last))
@@ -125,14 +125,14 @@ class GraphFile:
     def _n_bytes(self, rows: int, entries: int) -> int:
         return rows * _COUNT.itemsize + entries * sum(kind.itemsize for kind in self._types)
 
-    def missing(self, first: int, most: int) -> range:
-        """Return the next rows that are not on the disk, at most so many, from `first` on."""
+    def missing(self, first: int, limit: int) -> range:
+        """Return the next rows from `first` on that are not on the disk, at most `limit`."""
         while first in self._blocks:
             first = self._blocks[first][0]
         later = [start for start in self._blocks if start > first]
-        return range(first, min(first + most, self._shape[0], *later))
+        return range(first, min(first + limit, self._shape[0], *later))
 
-    def put(self, rows: slice, found: Rows) -> None:
+    def put(self, rows: slice, found: RowNeighbors) -> None:
         """Write the neighbours of some rows; they are on the disk when this returns."""
         kinds = (_COUNT, *self._types)
         parts = [
@@ -221,7 +221,7 @@ def _record(shape: tuple[int, int], dtype: np.dtype, groups: Mapping[str, Any]) 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[h5py.File]:
-    """Open a file of neighbours of which all is sound."""
+    """Open a file of neighbours, and verify its checksum."""
     with open_file(path) as stream:
         front = stream.read(HEADER_BYTES)
         if not front.startswith(f"{_SEAL[0]}\n".encode()):
@@ -256,8 +256,6 @@ def load_neighbors(file: str | os.PathLike[str], rows: slice | None = None) -> s
         If the file cannot be opened.
     TypeError, ValueError
         If the file holds something else, or is damaged; rows that it has not.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----
@@ -290,4 +288,4 @@ def load_neighbors(file: str | os.PathLike[str], rows: slice | None = None) -> s
         with layout.damage(path):
             starts = indptr[chosen.start : chosen.stop + 1]
             part = slice(int(starts[0]), int(starts[-1]))
-            return graph_of(Rows(np.diff(starts), indices[part], distances[part]), m)
+            return graph_of(RowNeighbors(np.diff(starts), indices[part], distances[part]), m)

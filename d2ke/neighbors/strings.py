@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Neighbours by Levenshtein's distance: an index of pieces, bounds by letters, and cut-offs."""
+"""Neighbours by Levenshtein distance: an index of pieces, bounds by letters, and cut-offs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from d2ke.distances.problem import Block, PairwiseProblem, Transform
 from d2ke.distances.string_rows import common_letters
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists, without_own
-from d2ke.neighbors.problem import Search
+from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.tiles import search_tiles
 
 _FEWEST_PAIRS = 1_000_000  # fewer are computed in full at once
-_SAMPLE = 64  # strings at most for which the ways are tried,
-_SAMPLED_PART = 400  # and of so many about one
-_QUERIES = 1 << 15  # that are searched between two looks at the memory
+_SAMPLE = 64  # the largest number of strings of a sample, which has
+_SAMPLED_PART = 400  # about one of so many
+_QUERIES = 1 << 15  # searched at a time
 _INDEX_BYTES = 120  # of the index, for a piece
 _MOST_PIECES = 2**31 - 1
 # Nanoseconds of one thread, measured: a pair in full with its cells, by 512 bits, ...
@@ -33,17 +33,17 @@ _TRY = 0.1
 
 
 class Side(NamedTuple):
-    """Strings in the order of their lengths; names[i] is the number of string i for the user."""
+    """Strings sorted by length; names[i] is the position of string i in the user's order."""
 
     strings: near_strings.Strings
     names: np.ndarray
 
 
-class Columns(NamedTuple):
-    """What all blocks of rows have in common.
+class PreparedStrings(NamedTuple):
+    """Data that all blocks of rows share.
 
-    `strings`: those of Y. `n_rows`: of all blocks. `radius`: to begin with for the nearest.
-    `index_bytes`: most bytes of `indexes`, those of some radii.
+    `strings` are those of Y, `n_rows` is the number of rows of all blocks, `radius` the first one
+    that a search for the nearest tries, and `indexes` (by radius) take at most `index_bytes`.
     """
 
     strings: Side
@@ -53,15 +53,15 @@ class Columns(NamedTuple):
     indexes: dict[int, near_strings.Index]
 
 
-class Work(NamedTuple):
-    """What a search counted for each of its queries; see near_strings.h."""
+class SearchCounts(NamedTuple):
+    """Counts of a search for each of its queries; see near_strings.h."""
 
     counts: np.ndarray
     columns: np.ndarray
 
 
-def applies(search: Search) -> bool:
-    """Whether the distance is Levenshtein's of whole strings, as it is, and there are many."""
+def applies(search: NeighborSearch) -> bool:
+    """Return whether the distance is plain Levenshtein's of many whole strings."""
     pairs = search.pairs
     n, m = pairs.shape
     return (
@@ -73,18 +73,20 @@ def applies(search: Search) -> bool:
     )
 
 
-def index_bytes(search: Search) -> int:
-    """Return the bytes that an index may take; for the nearest, the radius is not known."""
+def index_bytes(search: NeighborSearch) -> int:
+    """Return the bytes that an index may take; for the nearest, whose radius is not yet known."""
     pieces = 11 if search.radius is None else int(min(search.radius, _MOST_PIECES)) + 1
     return min(pieces * _INDEX_BYTES * search.pairs.shape[1], search.room(2))
 
 
-def prepare_strings(search: Search) -> Columns:
-    """Sort Y, and choose the radius to begin with for the nearest."""
-    return _Finder(search).columns
+def prepare_strings(search: NeighborSearch) -> PreparedStrings:
+    """Sort Y, and choose the first radius for the nearest."""
+    return _Finder(search).prepared
 
 
-def search_strings(search: Search, lists: NearestLists | WithinLists, info: NeighborsInfo) -> None:
+def search_strings(
+    search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
+) -> None:
     """Search by the cheaper of the index, a scan, and all distances in full."""
     finder = _Finder(search)
     if isinstance(lists, WithinLists):
@@ -94,26 +96,26 @@ def search_strings(search: Search, lists: NearestLists | WithinLists, info: Neig
 
 
 class _Finder:
-    """The sorted strings of a search, and the costs of the ways to search them."""
+    """The sorted strings of a search, and the estimated costs of searching them."""
 
-    def __init__(self, search: Search):
+    def __init__(self, search: NeighborSearch):
         self.search, pairs = search, search.pairs
-        columns = search.prepared
-        if columns is None:
+        prepared = search.prepared
+        if prepared is None:
             self.x, self.y = _sorted(pairs)
             radius = self._first_radius() if search.k else None
-            columns = Columns(self.y, pairs.shape[0], radius, index_bytes(search), {})
+            prepared = PreparedStrings(self.y, pairs.shape[0], radius, index_bytes(search), {})
         else:
-            self.y = columns.strings
+            self.y = prepared.strings
             self.x = _sorted_rows(pairs, self.y.strings)
-        self.columns = columns
+        self.prepared = prepared
 
     def within(self, lists: WithinLists, info: NeighborsInfo) -> None:
         """Find all pairs within the radius."""
         search, x, y = self.search, self.x, self.y
         n, m = search.pairs.shape
         radius = int(min(search.radius, max(x.strings.longest, y.strings.longest)))
-        index, cost = self._way(np.arange(n), radius, search.same)
+        index, cost = self._choose_index(np.arange(n), radius, search.same)
         if cost > self._full_cost(np.arange(n)):
             search_tiles(search, lists, info)
             return
@@ -131,13 +133,13 @@ class _Finder:
         _count(info, pairs, work.counts)
 
     def nearest(self, lists: NearestLists, info: NeighborsInfo) -> None:
-        """Find the nearest k within radii that grow, and what is left by all distances."""
+        """Find the k nearest within growing radii, and those of the remaining rows exhaustively."""
         search, x, y = self.search, self.x, self.y
         left = np.arange(search.pairs.shape[0])
         work = _no_work(len(left))
         heaps = NearestLists(len(left), lists.indices.shape[1])
         for radius in self._radii():
-            index, cost = self._way(left, radius, False)
+            index, cost = self._choose_index(left, radius, False)
             if cost > _TRY * self._full_cost(left):
                 break
             for rows in _chunks(left):
@@ -155,8 +157,8 @@ class _Finder:
         self._in_full(np.sort(x.names[left]), lists, info)
 
     def _radii(self) -> Iterator[int]:
-        """Yield a radius that will do for half of the objects, and larger ones."""
-        radius, longest = self.columns.radius, max(self.x.strings.longest, self.y.strings.longest)
+        """Yield a radius that suffices for half of the objects, and larger ones."""
+        radius, longest = self.prepared.radius, max(self.x.strings.longest, self.y.strings.longest)
         while radius < longest:
             yield radius
             radius = max(radius + 1, radius * 3 // 2)
@@ -169,22 +171,22 @@ class _Finder:
         pairs.compile(Block(pairs.x[rows], pairs.y)).run(block, search.n_threads, None, Transform())
         return int(np.median(np.partition(block, k - 1, axis=1)[:, k - 1]))
 
-    def _way(
+    def _choose_index(
         self, rows: np.ndarray, radius: int, half: bool
     ) -> tuple[near_strings.Index | None, float]:
-        """Return the index, or None for a scan, whichever is cheaper for the rows, and the cost."""
+        """Return the index, or None if a scan of the rows is cheaper, and the cost."""
         strings = self.y.strings
         if radius >= max(self.x.strings.longest, strings.longest):
             return None, np.inf
         cost, pieces = self._sampled(rows, radius, None, half), strings.n * (radius + 1)
-        indexes, most = self.columns.indexes, self.columns.index_bytes
-        # All blocks of rows have a part in the work of the index.
-        building = _PIECE * pieces * self.x.strings.n / self.columns.n_rows
-        if building > cost / 2 or pieces > _MOST_PIECES or pieces * _INDEX_BYTES > most:
+        indexes, limit = self.prepared.indexes, self.prepared.index_bytes
+        # The cost of building the index is shared by all blocks of rows.
+        building = _PIECE * pieces * self.x.strings.n / self.prepared.n_rows
+        if building > cost / 2 or pieces > _MOST_PIECES or pieces * _INDEX_BYTES > limit:
             return None, cost
         index = indexes.get(radius)
         if index is None:
-            if (sum(known + 1 for known in indexes) * strings.n + pieces) * _INDEX_BYTES > most:
+            if (sum(known + 1 for known in indexes) * strings.n + pieces) * _INDEX_BYTES > limit:
                 indexes.clear()
             index = indexes[radius] = near_strings.Index(strings, radius)
         with_index = self._sampled(rows, radius, index, half) + building
@@ -193,7 +195,7 @@ class _Finder:
     def _sampled(
         self, rows: np.ndarray, radius: int, index: near_strings.Index | None, half: bool
     ) -> float:
-        """Return the cost of a search, estimated by some of the rows."""
+        """Estimate the cost of a search from a sample of the rows."""
         some = rows[_spread(len(rows))]
         work = _no_work(self.search.pairs.shape[0])
         self._run(some, radius, index, work, half=half, quiet=True)
@@ -203,7 +205,7 @@ class _Finder:
         return (_LOOK * lookups + _COLUMN * columns + each * candidates) * len(rows) / len(some)
 
     def _full_cost(self, rows: np.ndarray) -> float:
-        """Return the cost of all distances of some rows; each pair once where that is done."""
+        """Return the cost of all distances of some rows."""
         x, y = self.x.strings, self.y.strings
         letters = (x.offsets[rows + 1] - x.offsets[rows]).sum()
         cost = _PAIR * len(rows) * y.n + _CELL * letters * (y.offsets[y.n] + y.n)
@@ -215,7 +217,7 @@ class _Finder:
         rows: np.ndarray,
         radius: int,
         index: near_strings.Index | None,
-        work: Work,
+        work: SearchCounts,
         half: bool = False,
         heaps: NearestLists | None = None,
         quiet: bool = False,
@@ -233,7 +235,7 @@ class _Finder:
         )
 
     def _in_full(self, rows: np.ndarray, lists: NearestLists, info: NeighborsInfo) -> None:
-        """Find the nearest of some objects, or of all, by all distances."""
+        """Find the nearest of some objects exhaustively."""
         search, pairs = self.search, self.search.pairs
         if len(rows) == pairs.shape[0]:
             search_tiles(search, lists, info)
@@ -253,7 +255,7 @@ class _Finder:
 
 
 def _sorted(pairs: PairwiseProblem) -> tuple[Side, Side]:
-    """Return X and Y in the order of their lengths; the same where Y is X."""
+    """Return X and Y sorted by length; the same side twice where Y is X."""
     sides = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
     orders = [np.argsort(part.lengths, kind="stable") for part in sides]
     sides = [part[order] for part, order in zip(sides, orders, strict=True)]
@@ -267,21 +269,21 @@ def _sorted(pairs: PairwiseProblem) -> tuple[Side, Side]:
 
 
 def _sorted_rows(pairs: PairwiseProblem, y: near_strings.Strings) -> Side:
-    """Return X, some rows of a search, in the order of their lengths; y is all of Y."""
+    """Return X, a block of rows, sorted by length; y is all of Y."""
     order = np.argsort(pairs.x.lengths, kind="stable")
     rows = pairs.x[order]
     codes, *_ = common_letters(rows, pairs.y)
     return Side(near_strings.Strings(codes, rows.offsets, y.n_letters, y.longest), order)
 
 
-def _spread(n: int, most: int = _SAMPLE) -> np.ndarray:
+def _spread(n: int, limit: int = _SAMPLE) -> np.ndarray:
     """Return some of n rows, evenly spread."""
-    count = min(max(n // _SAMPLED_PART, 4), most)
+    count = min(max(n // _SAMPLED_PART, 4), limit)
     return np.unique(np.linspace(0, n - 1, count).astype(np.int64))
 
 
-def _no_work(n: int) -> Work:
-    return Work(np.zeros((n, 4), np.int64), np.zeros((n, 2), np.int64))
+def _no_work(n: int) -> SearchCounts:
+    return SearchCounts(np.zeros((n, 4), np.int64), np.zeros((n, 2), np.int64))
 
 
 def _chunks(rows: np.ndarray) -> Iterator[np.ndarray]:
@@ -290,7 +292,7 @@ def _chunks(rows: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _count(info: NeighborsInfo, pairs: int, counts: np.ndarray) -> None:
-    """Add up what a search of so many pairs counted."""
+    """Add the counts of a search of so many pairs to `info`."""
     lengths, candidates, letters, full = counts.sum(axis=0).tolist()
     info.rule_out("length", pairs - lengths)
     info.rule_out("pieces", lengths - candidates)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All distances, tile by tile, of which a search keeps its neighbours: the way without bounds."""
+"""Exhaustive search: all distances, tile by tile."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import isqrt
 
 import numpy as np
@@ -11,21 +10,29 @@ import numpy as np
 from d2ke.distances.problem import Block, Transform
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
-from d2ke.neighbors.problem import Search
+from d2ke.neighbors.problem import NeighborSearch
 from d2ke.objects.container import span_of
 
 
-def search_tiles(search: Search, lists: NearestLists | WithinLists, info: NeighborsInfo) -> None:
-    """Compute all distances into tiles, and keep what is near.
+def search_tiles(
+    search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
+) -> None:
+    """Compute all distances in tiles, and keep the neighbours.
 
-    Where both orders of a pair have one distance, tiles below the diagonal are not computed.
+    Tiles below the diagonal of a symmetric problem are not computed.
     """
     pairs = search.pairs
     n, m = pairs.shape
     side = max(1, isqrt(search.tile_bytes // pairs.dtype.itemsize))
     buffer = np.empty(min(side, n) * min(side, m), pairs.dtype)
     total, done = (n * (n + 1) // 2 if pairs.same else n * m), 0
-    for (top, bottom), (left, right) in _edges(n, m, side, pairs.same):
+    corners = (
+        (top, left)
+        for top in range(0, n, side)
+        for left in range(top if pairs.same else 0, m, side)
+    )
+    for top, left in corners:
+        bottom, right = min(top + side, n), min(left + side, m)
         on_diagonal = pairs.same and left == top
         x = span_of(pairs.x, top, bottom)
         y = x if on_diagonal else span_of(pairs.y, left, right)
@@ -42,12 +49,3 @@ def search_tiles(search: Search, lists: NearestLists | WithinLists, info: Neighb
         done += height * (height + 1) // 2 if on_diagonal else tile.size
     info.computed += total - (n if search.skip else 0)
     info.rule_out("symmetry", n * m - total)
-
-
-def _edges(
-    n: int, m: int, side: int, same: bool
-) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Yield the rows and the columns of each tile."""
-    for top in range(0, n, side):
-        for left in range(top if same else 0, m, side):
-            yield (top, min(top + side, n)), (left, min(left + side, m))

@@ -49,8 +49,6 @@ def random_segments(
     ValueError
         R < 1, an empty range of lengths, no object of X is as long as the longest length, values
         that are out of the element type's range, or a scale other than 1 for strings.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -136,8 +134,6 @@ def markov_strings(
         If X does not hold strings, or an argument is of a wrong type.
     ValueError
         R < 1, order < 1, an empty range of lengths, or X has no string longer than `order`.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     Notes
     -----
@@ -235,8 +231,6 @@ def resampled_sets(R: int, X: Any, *, size: int | tuple[int, int], seed: Any) ->
         If X does not hold vectors, or has weights, or an argument is of a wrong type.
     ValueError
         R < 1, an empty range of sizes, or X has no elements.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------

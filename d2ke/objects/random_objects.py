@@ -76,8 +76,6 @@ def random_series(
     ------
     TypeError, ValueError
         R < 1, n_channels < 1, an empty range of lengths, sigma <= 0.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -131,8 +129,6 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
     ------
     TypeError, ValueError
         R < 1, an empty range of lengths, an empty alphabet or a letter twice.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------
@@ -218,8 +214,6 @@ def random_sets(
     ------
     TypeError, ValueError
         R < 1, dim < 1, an empty range of sizes, an unknown region, an empty box.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
 
     References
     ----------

@@ -169,17 +169,17 @@ def test_refused_files(tmp_path, capsys, folder):
     error = refused(capsys, "predict", model, folder / "series.npz", "--out", out)
     assert "X holds vectors, but the model was trained on strings" in error
     error = refused(capsys, "train", old, "--out", tmp_path / "m.h5", "--labels", "z")
-    assert f"{old} has no column 'z'" in error
+    assert f"labels (--labels) must name a column: {old} has no column 'z'" in error
     error = refused(capsys, "train", old, "--out", tmp_path / "m.h5", "--distance", "dtw")
     assert "'dtw'" in error
     put(tmp_path / "b.csv", ["sequence,label", "ACXT,EI"])
     error = refused(capsys, "predict", model, tmp_path / "b.csv", "--out", out)
     assert "X[0] has the letter 'X'" in error
-    assert "with --unseen-letters allow it differs" in error
+    assert "unseen_letters (--unseen-letters) is 'refuse'" in error
     put(tmp_path / "c.csv", ["a,b,c", "AC,GT,1"])
     error = refused(capsys, "train", tmp_path / "c.csv", "--out", tmp_path / "m.h5")
-    assert "objects (--objects) must name" in error
-    assert "labels (--labels) must name" in error
+    assert "objects (--objects) of " in error
+    assert "labels must name" in error
     error = refused(capsys, "predict", old, model, "--out", out)
     assert "the model's file comes first" in error
     assert "max_memory" in refused(

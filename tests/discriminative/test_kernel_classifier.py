@@ -86,7 +86,7 @@ def test_bad_kernel_classifier():
             d2ke.kernel_classifier_fit(K, Y12)
     with pytest.raises(ValueError, match=r"y\[0\] is nan"):
         d2ke.kernel_classifier_fit(GOOD, np.where(Y12 == 0, np.nan, Y12))
-    with pytest.raises(TypeError, match="y, the labels"):
+    with pytest.raises(TypeError, match="y is needed"):
         d2ke.kernel_classifier_fit(GOOD)
     model = d2ke.kernel_classifier_fit(GOOD, Y12)
     with pytest.raises(TypeError, match="the model needs K_new"):

@@ -89,7 +89,7 @@ def test_labels_have_no_range():
         (MARKED.astype(str), {}, TypeError, "unknown must be a label of y's type"),
         (MARKED, {"unknown": None}, TypeError, "unknown must be a label of y's type"),
         (MARKED, {"unknown": [1, 2]}, TypeError, "unknown must be a label of y's type"),
-        (None, {}, TypeError, "y, the labels, is needed"),
+        (None, {}, TypeError, "y is needed, the labels"),
     ],
 )
 def test_bad_labels(y, options, error, text):

@@ -183,27 +183,6 @@ def test_out(kind, dtype):
     np.testing.assert_array_equal(out, wanted.astype(dtype))
 
 
-@pytest.mark.parametrize(
-    ("out", "error", "message"),
-    [
-        (np.zeros((2, 2)), ValueError, r"out must have shape \(2, 3\), got \(2, 2\)"),
-        (np.zeros((3, 2)), ValueError, r"out must have shape \(2, 3\), got \(3, 2\)"),
-        (np.zeros(6), ValueError, r"out must have shape \(2, 3\), got \(6,\)"),
-        (np.zeros((2, 3), int), TypeError, "out must be an ndarray of float32 or float64, got int"),
-        (np.zeros((2, 3), ">f8"), TypeError, "out must be an ndarray of float32 or float64"),
-        ([[0.0] * 3] * 2, TypeError, "out must be an ndarray of float32 or float64, got list"),
-        (np.zeros((3, 2)).T, ValueError, "out must be C-contiguous and writeable"),
-        (np.zeros((2, 6))[:, ::2], ValueError, "out must be C-contiguous and writeable"),
-        (np.broadcast_to(np.zeros(3), (2, 3)), ValueError, "out must be C-contiguous"),
-        (np.frombuffer(bytes(48)).reshape(2, 3), ValueError, "out must be C-contiguous and wr"),
-    ],
-)
-@pytest.mark.parametrize("function", ["levenshtein", lambda x, y: 1.0])
-def test_wrong_out(out, error, message, function):
-    with pytest.raises(error, match=message):
-        d2ke.distance_matrix(["a", "b"], ["a", "b", "c"], function, out=out)
-
-
 # Refusals
 
 
@@ -258,15 +237,6 @@ def test_refused_strings():
     ]:
         with pytest.raises(error, match=message):
             d2ke.distance_matrix(["a"], items, "levenshtein")
-
-
-@pytest.mark.parametrize(
-    ("n_threads", "error"), [(0, ValueError), (-1, ValueError), (True, TypeError), (2.0, TypeError)]
-)
-@pytest.mark.parametrize("function", ["levenshtein", lambda x, y: 1.0])
-def test_refused_threads(n_threads, error, function):
-    with pytest.raises(error, match="n_threads must be"):
-        d2ke.distance_matrix(["a"], distance=function, n_threads=n_threads)
 
 
 def test_more_threads_than_there_could_be():

@@ -295,16 +295,6 @@ def test_dtaidistance():
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
-        ({"window": -1}, ValueError, "window must be at least 0, got -1"),
-        ({"window": -2}, ValueError, "window must be at least 0, got -2"),
-        ({"window": True}, TypeError, "window must be an integer, got True"),
-        ({"window": 2.0}, TypeError, "window must be an integer, got 2.0"),
-        ({"window": "RWS"}, ValueError, "window must be None, an integer >= 0 or 'rws'; got 'RWS'"),
-        (
-            {"ground": "cosine"},
-            ValueError,
-            "ground must be one of euclidean, sqeuclidean, manhattan",
-        ),
         ({"ground": "haversine"}, ValueError, "X has 1 channels; ground='haversine' needs 2"),
         ({"sphere_radius": 1.0}, TypeError, "sphere_radius goes with ground='haversine'"),
         ({"ground": "haversine", "sphere_radius": 0}, ValueError, "sphere_radius must be a posit"),

@@ -259,36 +259,7 @@ def test_all_other_distances_refuse(distance):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda X: d2ke.distance_matrix(SOME, distance="dtw"), ValueError, "missing='arow'"),
-        (lambda X: d2ke.distance_matrix(X, distance="dtw"), ValueError, r"X\[1\] has nan"),
-        (
-            lambda X: d2ke.distance_matrix(X, distance="dtw", missing="error"),
-            ValueError,
-            r"X\[1\] has nan at position \(0, 0\); .* missing='arow'",
-        ),
-        (lambda X: d2ke.pack(X), ValueError, r"items\[1\] has nan at position \(0, 0\)"),
-        (lambda X: d2ke.pack([[NAN, np.inf]], missing=True), ValueError, "has inf .* finite$"),
-        (lambda X: d2ke.pack(["a"], missing=1), TypeError, "missing must be"),
-        (lambda X: d2ke.pack(X, missing=True, weights=[[1, 1]] * 2), TypeError, "are missing"),
-        (
-            lambda X: d2ke.distance_matrix([[NAN], [1.0]], **AROW),
-            ValueError,
-            r"every vector of X\[0\] is missing",
-        ),
-        (
-            lambda X: d2ke.distance_matrix(X, **AROW, ground="manhattan"),
-            ValueError,
-            "missing='arow' needs ground='euclidean' or 'sqeuclidean'; got 'manhattan'",
-        ),
-        (
-            lambda X: d2ke.distance_matrix(X, distance="dtw", missing="zero"),
-            ValueError,
-            "missing must be one of error, arow; got 'zero'",
-        ),
         (lambda X: d2ke.distance_matrix(X, distance="msm", missing="arow"), TypeError, "missing"),
-        (lambda X: d2ke.align([1.0], [2.0], **AROW), ValueError, "align needs missing='error'"),
-        (lambda X: d2ke.align([1.0, NAN], [2.0], **AROW), ValueError, "x has nan"),
-        (lambda X: d2ke.random_segments(2, X, length=1, seed=0), ValueError, r"X\[1\] has nan"),
         (lambda X: d2ke.d2ke_train([0, 1], X), ValueError, r"X\[1\] has nan"),
         (lambda X: d2ke.datasets.standardize(X), ValueError, r"train\[1\] has nan"),
         (lambda X: d2ke.Objects("strings", X.values[:, 0], X.offsets), TypeError, "strings"),

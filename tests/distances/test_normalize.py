@@ -102,14 +102,7 @@ def test_neighbours(name):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: matrix("levenshtein", ["a"], mode="infix"), ValueError, "needs mode='global'"),
-        (
-            lambda: d2ke.distance_matrix(["a"], distance="osa", normalize=1),
-            TypeError,
-            "normalize must be True or False, got 1",
-        ),
         (lambda: matrix("jaccard", ["a"]), TypeError, "'jaccard' has no parameter 'normalize'"),
-        (lambda: d2ke.align("a", "b", normalize=True), ValueError, "align needs normalize=False"),
     ],
 )
 def test_what_is_refused(call, error, message):

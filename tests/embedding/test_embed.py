@@ -195,8 +195,6 @@ def test_out():
         assert d2ke.d2ke_embed(X, omega, distance="dtw", gamma=1.0, out=out) is out
         D = d2ke.distance_matrix(X, omega, "dtw", out=np.empty((5, 7), dtype))
         assert same_bits(out, d2ke.d2ke_features(D, 1.0))
-    with pytest.raises(ValueError, match=r"out must have shape \(5, 7\), got \(7, 5\)"):
-        d2ke.d2ke_embed(X, omega, distance="dtw", gamma=1.0, out=np.empty((7, 5)))
 
 
 def test_parameters_reach_the_distance():
@@ -306,8 +304,6 @@ def test_limit_of_large_gamma():
 )
 def test_gamma(gamma, error, message):
     with pytest.raises(error, match=message):
-        d2ke.d2ke_embed([[1.0]], [[1.0]], distance="dtw", gamma=gamma)
-    with pytest.raises(error, match=message):
         d2ke.d2ke_features(np.ones((1, 1)), gamma)
 
 
@@ -328,26 +324,8 @@ def test_link():
 
 
 @pytest.mark.parametrize(
-    ("D", "error", "message"),
-    [
-        ([[1.0]], TypeError, "D must be a 2-D ndarray of float32 or float64, got list"),
-        (np.ones(3), TypeError, r"D must be .* got float64 of shape \(3,\)"),
-        (np.ones((2, 2), int), TypeError, "D must be .* got int64"),
-        (np.ones((2, 2), np.float16), TypeError, "D must be .* got float16"),
-        (np.ones((0, 2)), ValueError, r"D is empty: its shape is \(0, 2\)"),
-        (np.array([[1, 2], [np.nan, 0]]), ValueError, r"D\[1, 0\] is nan; distances must be >= 0"),
-        (np.array([[1, -2], [0, 0.0]]), ValueError, r"D\[0, 1\] is -2.0; distances must be >= 0"),
-    ],
-)
-def test_bad_distances(D, error, message):
-    with pytest.raises(error, match=message):
-        d2ke.d2ke_features(D, 1.0)
-
-
-@pytest.mark.parametrize(
     ("out", "error", "message"),
     [
-        (np.ones((2, 2), np.float32), TypeError, "out must have D's element type float64, got fl"),
         (np.ones((2, 3)), ValueError, r"out must have shape \(2, 2\), got \(2, 3\)"),
         (np.ones((2, 2)).T, ValueError, "out must be C-contiguous"),
         (np.ones((2, 2), int), TypeError, "out must be an ndarray of float32 or float64"),

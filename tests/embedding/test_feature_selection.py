@@ -203,29 +203,3 @@ def test_columns_that_tie():
 def test_single_precision_stays():
     Z, y = problem()
     assert d2ke.select_features(Z, y, 3).apply(Z.astype(np.float32)).dtype == np.float32
-
-
-def test_wrong_input():
-    Z, y = problem()
-    with pytest.raises(ValueError, match="R must be between 1 and 40, got 41"):
-        d2ke.select_features(Z, y, 41)
-    with pytest.raises(ValueError, match="rho must be a positive finite number, got -1"):
-        d2ke.select_features(Z, y, 3, rho=-1)
-    with pytest.raises(ValueError, match="keep must be one of best, sample; got 'all'"):
-        d2ke.select_features(Z, y, 3, keep="all")
-    with pytest.raises(TypeError, match='seed is needed for keep="sample"'):
-        d2ke.select_features(Z, y, 3, keep="sample")
-    with pytest.raises(TypeError, match='seed has no meaning for keep="best"; got 0'):
-        d2ke.select_features(Z, y, 3, seed=0)
-    with pytest.raises(TypeError, match="centre must be True or False, got 1"):
-        d2ke.select_features(Z, y, 3, centre=1)
-    with pytest.raises(ValueError, match="y has 59 labels, but Z has 60 rows"):
-        d2ke.select_features(Z, y[1:], 3)
-    with pytest.raises(ValueError, match="y holds one class only, 0"):
-        d2ke.select_features(Z, y * 0, 3)
-    with pytest.raises(ValueError, match=r"Z has inf at position \(0, 1\)"):
-        d2ke.select_features(np.where(np.arange(40) == 1, np.inf, Z), y, 3)
-    with pytest.raises(ValueError, match=r"Z is empty: its shape is \(60, 0\)"):
-        d2ke.select_features(Z[:, :0], y, 1)
-    with pytest.raises(ValueError, match="Z has 39 columns; 40 were chosen from"):
-        d2ke.select_features(Z, y, 3).apply(Z[:, 1:])

@@ -96,28 +96,12 @@ def test_conditionally_positive_kernel_trains_as_its_centred_form():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({}, TypeError, 'gamma is needed for kind="rbf"'),
-        ({"kind": "nd", "gamma": 1.0}, TypeError, "gamma has no meaning"),
-        ({"kind": "linear"}, ValueError, "kind must be one of rbf, nd"),
         ({"gamma": -1.0}, ValueError, "gamma must be a positive"),
-        ({"gamma": 1.0, "beta": 0}, ValueError, "beta must be a positive"),
-        ({"gamma": 1.0, "repair": "trim"}, ValueError, "repair must be one of clip, flip, shift"),
     ],
 )
 def test_wrong_arguments(arguments, error, message):
     with pytest.raises(error, match=message):
         d2ke.dsk_gram(np.zeros((2, 2)), **arguments)
-
-
-def test_wrong_distances():
-    with pytest.raises(ValueError, match=r"D\[0, 1\] is -1.0; distances must be >= 0"):
-        d2ke.dsk_gram([[0.0, -1.0]], gamma=1.0)
-    with pytest.raises(ValueError, match=r"D has inf at position \(0, 0\)"):
-        d2ke.dsk_gram([[np.inf]], kind="nd")
-    with pytest.raises(ValueError, match=r"K must be square and not empty, got shape \(1, 2\)"):
-        d2ke.dsk_gram([[0.0, 1.0]], gamma=1.0, repair="clip")
-    with pytest.raises(ValueError, match=r"must be symmetric, but K\[0, 1\] is -1.0"):
-        d2ke.dsk_gram([[0.0, 1.0], [2.0, 0.0]], kind="nd", repair="flip")
 
 
 # Repair

@@ -85,12 +85,3 @@ def test_equal_objects_have_no_centred_error():
     with pytest.raises(ValueError, match="no two objects differ"):
         got.features_needed(0.1, "centred")
     assert got.features_needed(0.9) == 1
-
-
-def test_wrong_input():
-    with pytest.raises(ValueError, match=r"its shape is \(3, 1\)"):
-        d2ke.bootstrap_kernel_error(np.ones((3, 1)))
-    with pytest.raises(ValueError, match="n_resamples must be at least 20, got 5"):
-        d2ke.bootstrap_kernel_error(np.ones((3, 4)), n_resamples=5)
-    with pytest.raises(ValueError, match="error must be one of max, rms, relative, centred"):
-        d2ke.bootstrap_kernel_error(np.eye(3)).features_needed(0.1, "mean")

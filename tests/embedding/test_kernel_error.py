@@ -165,31 +165,3 @@ def test_standard_errors_cover_the_truth():
 
 def test_equal_products_have_no_error():
     assert d2ke.kernel_standard_error(np.full((2, 1000), 0.1)).max() < 1e-6
-
-
-def test_wrong_input():
-    Z, K = np.ones((3, 4)), np.eye(3)
-    with pytest.raises(TypeError, match="give the reference as gram or as features"):
-        d2ke.kernel_error(Z)
-    with pytest.raises(TypeError, match="give the reference as gram or as features"):
-        d2ke.kernel_error(Z, gram=K, features=Z)
-    with pytest.raises(ValueError, match=r"gram must have shape \(3, 3\), .* got \(2, 2\)"):
-        d2ke.kernel_error(Z, gram=np.eye(2))
-    with pytest.raises(ValueError, match="gram must be symmetric"):
-        d2ke.kernel_error(Z, gram=np.triu(np.ones((3, 3))))
-    with pytest.raises(ValueError, match="features has 2 rows, but Z has 3"):
-        d2ke.kernel_error(Z, features=np.ones((2, 9)))
-    with pytest.raises(ValueError, match=r"sizes\[1\] must be between 1 and 4, got 5"):
-        d2ke.kernel_error(Z, gram=K, sizes=[1, 5])
-    with pytest.raises(ValueError, match="sizes is empty"):
-        d2ke.kernel_error(Z, gram=K, sizes=[])
-    with pytest.raises(ValueError, match="max_blocks must be at least 1, got 0"):
-        d2ke.kernel_error(Z, gram=K, max_blocks=0)
-    with pytest.raises(ValueError, match=r"Z has nan at position \(1, 2\)"):
-        d2ke.kernel_error(np.where(np.arange(12).reshape(3, 4) == 6, np.nan, 1.0), gram=K)
-    with pytest.raises(ValueError, match="Z has one column; at least two are needed"):
-        d2ke.kernel_standard_error(Z[:, :1])
-    with pytest.raises(ValueError, match="Y has 3 columns, but Z has 4"):
-        d2ke.kernel_standard_error(Z, Z[:, :3])
-    with pytest.raises(ValueError, match=r"Z is empty: its shape is \(0, 4\)"):
-        d2ke.kernel_standard_error(Z[:0])

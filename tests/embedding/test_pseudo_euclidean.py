@@ -72,25 +72,6 @@ def test_equal_objects():
     assert embedding.project(np.ones((2, 3))).shape == (2, 0)
 
 
-def test_wrong_input():
-    D = some_dissimilarity(4, 2)
-    with pytest.raises(ValueError, match="R must be between 1 and 4, got 5"):
-        d2ke.gdk_led(D, 5)
-    with pytest.raises(ValueError, match=r"D must be square and not empty, got shape \(3, 4\)"):
-        d2ke.gdk_led(D[:3], 1)
-    with pytest.raises(ValueError, match="D must be symmetric"):
-        d2ke.gdk_led(np.triu(D), 1)
-    with pytest.raises(ValueError, match="distances must be >= 0"):
-        d2ke.gdk_led(-D, 1)
-    with pytest.raises(ValueError, match=r"D has inf at position \(0, 1\)"):
-        d2ke.gdk_led([[0, np.inf], [np.inf, 0]], 1)
-    embedding = d2ke.gdk_led(D, 2)
-    with pytest.raises(ValueError, match="D_new has 3 columns; 4 objects were embedded"):
-        embedding.project(np.ones((1, 3)))
-    with pytest.raises(ValueError, match=r"D_new\[0, 0\] is -1.0"):
-        embedding.project(-np.ones((1, 4)))
-
-
 def test_squares_that_float64_does_not_hold():
     with pytest.raises(ValueError, match=r"D\[0, 1\] is 1e\+200; at most 2\*\*500"):
         d2ke.gdk_led([[0, 1e200], [1e200, 0]], 1)

@@ -178,28 +178,3 @@ def test_kernel_does_not_tend_to_that_of_the_distance():
         # The share of the random objects on a shortest way.
         assert_allclose(ratio, shortest, rtol=1e-3)
     assert 0 < shortest.min() < shortest.max() < 0.9
-
-
-def test_wrong_input():
-    with pytest.raises(ValueError, match=r"eps must be between 0 and 1, got 1.5"):
-        d2ke.features_needed(1.5, 0.1, 1.0, 1.0)
-    with pytest.raises(ValueError, match=r"delta must be between 0 and 1, got 1.0"):
-        d2ke.features_needed(0.5, 1, 1.0, 1.0)
-    with pytest.raises(ValueError, match=r"p must be a positive finite number, got inf"):
-        d2ke.features_needed(0.5, 0.1, math.inf, 1.0)
-    with pytest.raises(TypeError, match=r"gamma must be a positive number, got None"):
-        d2ke.features_needed(0.5, 0.1, 1.0, None)
-    with pytest.raises(ValueError, match="strings, multisets, unit-ball sets; got 'series'"):
-        d2ke.effective_dimension("series", length=3)
-    with pytest.raises(
-        TypeError, match=r'"strings" needs length and alphabet_size; alphabet_size is missing'
-    ):
-        d2ke.effective_dimension("strings", length=3)
-    with pytest.raises(TypeError, match=r'n_elements has no meaning for kind="strings"'):
-        d2ke.effective_dimension("strings", length=3, alphabet_size=4, n_elements=2)
-    with pytest.raises(ValueError, match="n_elements must be at least 2, got 1"):
-        d2ke.effective_dimension("multisets", length=3, n_elements=1)
-    with pytest.raises(ValueError, match="n_dimensions must be at least 1, got 0"):
-        d2ke.effective_dimension("unit-ball sets", length=3, n_dimensions=0)
-    with pytest.raises(ValueError, match="E has 2 columns, but D has 3"):
-        d2ke.soft_min_distance(np.ones((2, 3)), np.ones((2, 2)), gamma=1.0)

@@ -7,6 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
+from d2ke._base.errors import ArgumentError
 from d2ke.datasets import load
 from d2ke.io import read_objects, save_features, save_mat
 from d2ke.io.store.hdf5 import put_objects
@@ -233,8 +234,8 @@ def test_bad_text(tmp_path, name, text, problem):
             {},
             "labels must be one of u, v",
         ),
-        ({"X": ["AC", "G"]}, {"labels": "z"}, "has no variable 'z' (labels); it has X"),
-        ({"X": ["AC", "G"]}, {"objects": "z"}, "has no variable 'z' (objects); it has X"),
+        ({"X": ["AC", "G"]}, {"labels": "z"}, "has no variable 'z'; it has X"),
+        ({"X": ["AC", "G"]}, {"objects": "z"}, "has no variable 'z'; it has X"),
         (
             {"values": np.ones((3, 2)), "offsets": [0, 2]},
             {},
@@ -302,8 +303,9 @@ def test_labels_that_floats_would_change(tmp_path, written):
 )
 def test_one_column_for_two_arguments(tmp_path, options, problem):
     path = put(tmp_path / "a.csv", "q,w\n1,2\n1,4\n")
-    with pytest.raises(ValueError, match=problem):
+    with pytest.raises(ArgumentError, match=problem) as caught:
         read_objects(path, **options)
+    assert caught.value.argument == next(iter(options))
 
 
 def test_objects_that_have_the_usual_name_of_labels(tmp_path):
@@ -340,9 +342,9 @@ def test_series_without_a_name(tmp_path):
         (
             {"values": np.ones((3, 2)), "offsets": np.array([0, 3, 2, 3], np.uint64)},
             {},
-            "offsets must be integers from 0",
+            "a.npz: offsets must be integers from 0",
         ),
-        ({"values": 3.0, "offsets": [0, 3]}, {}, "values must be an array of rows"),
+        ({"values": 3.0, "offsets": [0, 3]}, {}, "a.npz: values must be an array of rows"),
         (
             {"X": np.array(["AC", "G"])},
             {"objects": "X", "labels": "X"},
@@ -353,7 +355,7 @@ def test_series_without_a_name(tmp_path):
 def test_wrong_arrays(tmp_path, values, options, problem):
     file = tmp_path / "a.npz"
     np.savez(file, **values)
-    with pytest.raises(ValueError, match=f"a.npz: {problem}"):
+    with pytest.raises(ValueError, match=problem):
         read_objects(file, **options)
 
 

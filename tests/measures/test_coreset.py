@@ -415,8 +415,6 @@ def test_halving_is_the_slow_one(monkeypatch):
     [
         ({}, TypeError, "give m or eps"),
         ({"m": 3, "eps": 0.1}, TypeError, "not both"),
-        ({"m": 0}, ValueError, "m must be between 1 and 10, got 0"),
-        ({"m": 11}, ValueError, "m must be between 1 and 10, got 11"),
         ({"m": 2.0}, TypeError, "m must be an integer"),
         ({"eps": 1.0}, ValueError, "eps must be between 0 and 1"),
         ({"eps": 0.0}, ValueError, "eps must be a positive finite number"),
@@ -425,7 +423,6 @@ def test_halving_is_the_slow_one(monkeypatch):
         ({"m": 3, "method": "best"}, ValueError, "method must be one of"),
         ({"m": 3, "kernel": "linear"}, ValueError, "kernel must be one of gaussian, laplace"),
         ({"m": 3, "sigma": None}, TypeError, "needs sigma"),
-        ({"m": 3, "sigma": -1}, ValueError, "sigma must be a positive"),
         ({"m": 3, "seed": -1}, ValueError, "seed"),
         ({"m": 3, "n_threads": 0}, ValueError, "n_threads"),
         ({"m": 3, "weights_p": np.zeros(10)}, ValueError, "total weight of P must be positive"),

@@ -13,9 +13,9 @@ from scipy import LowLevelCallable
 import d2ke
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
-from d2ke.neighbors import blocks
-from d2ke.neighbors.problem import Search
-from d2ke.neighbors.ways import way_of
+from d2ke.neighbors import block_search
+from d2ke.neighbors.problem import NeighborSearch
+from d2ke.neighbors.strategies import choose_strategy
 
 cloudpickle = pytest.importorskip("cloudpickle")
 distributed = pytest.importorskip("distributed")
@@ -87,8 +87,8 @@ def test_the_bits_of_one_process(client, name, other):
 
 def test_what_a_worker_prepared_is_not_sent_to_others():
     pairs = check_pairs(STRINGS, None, "levenshtein", {}, ArgumentNames("nearest"))
-    search = Search(pairs, True, True, 2, None, 1)
-    work = blocks.BlockSearch(search, way_of(search))
+    search = NeighborSearch(pairs, True, True, 2, None, 1)
+    work = block_search.BlockSearch(search, choose_strategy(search))
     expected, _ = work.rows(slice(5, 9))
     copied, _ = cloudpickle.loads(cloudpickle.dumps(work)).rows(slice(5, 9))
     for got, wanted in zip(copied, expected, strict=True):
@@ -100,7 +100,7 @@ def test_to_a_file_that_one_process_began(client, tmp_path, monkeypatch):
     d2ke.nearest(STRINGS, out=path, **options)
     whole = path.read_bytes()
     path.unlink()
-    search = blocks.BlockSearch.rows
+    search = block_search.BlockSearch.rows
 
     def interrupted(self, rows, *arguments, **keywords):
         if rows.start >= 400:
@@ -108,8 +108,8 @@ def test_to_a_file_that_one_process_began(client, tmp_path, monkeypatch):
         return search(self, rows, *arguments, **keywords)
 
     with monkeypatch.context() as patch:
-        patch.setattr(blocks, "_MOST_ROWS", 100)
-        patch.setattr(blocks.BlockSearch, "rows", interrupted)
+        patch.setattr(block_search, "_MOST_ROWS", 100)
+        patch.setattr(block_search.BlockSearch, "rows", interrupted)
         with pytest.raises(KeyboardInterrupt):
             d2ke.nearest(STRINGS, out=path, **options)
     _, info = d2ke.nearest(

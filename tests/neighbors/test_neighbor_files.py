@@ -16,7 +16,7 @@ from reference import examples, same
 
 import d2ke
 from d2ke._base import resume as resume_module
-from d2ke.neighbors import blocks, bounded, strings
+from d2ke.neighbors import block_search, bounded, strings
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="files are locked as POSIX has it")
 STRINGS = d2ke.random_strings(300, "ACGT", length=(1, 9), seed=0)
@@ -31,8 +31,8 @@ def path(tmp_path):
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Blocks of a few rows, and a disk that is not waited for."""
-    monkeypatch.setattr(blocks, "_FIRST_ROWS", 7)
-    monkeypatch.setattr(blocks, "_MOST_ROWS", 16)
+    monkeypatch.setattr(block_search, "_FIRST_ROWS", 7)
+    monkeypatch.setattr(block_search, "_MOST_ROWS", 16)
     monkeypatch.setattr(os, "fsync", lambda fd: None)
 
 
@@ -91,7 +91,7 @@ def test_some_rows(path):
 
 def interrupted(path, at, **options):
     """Begin a file and stop before the block of rows `at`."""
-    put = blocks.BlockSearch.rows
+    put = block_search.BlockSearch.rows
 
     def search(self, rows, *arguments, **keywords):
         if rows.start >= at:
@@ -99,7 +99,7 @@ def interrupted(path, at, **options):
         return put(self, rows, *arguments, **keywords)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks.BlockSearch, "rows", search)
+        patch.setattr(block_search.BlockSearch, "rows", search)
         with pytest.raises(KeyboardInterrupt):
             d2ke.nearest(STRINGS, out=path, **{**HOW, **options})
 
@@ -234,12 +234,12 @@ def test_max_memory_is_not_for_the_graph(path):
 STEPS = """
 import os, sys
 import d2ke
-from d2ke.neighbors import blocks
+from d2ke.neighbors import block_search
 
 sys.path.append(sys.argv[2])
 from kills import kill_before_every_call
 
-blocks._FIRST_ROWS = blocks._MOST_ROWS = 40
+block_search._FIRST_ROWS = block_search._MOST_ROWS = 40
 X = d2ke.pack(["ACGT"[: i % 5] * (i % 7) for i in range(100)])
 how = {"k": 3, "distance": "levenshtein", "n_threads": 1}
 path = sys.argv[1]
@@ -268,8 +268,8 @@ def test_a_signal_between_blocks(path):
     script = (
         "import os, signal, sys\n"
         "import d2ke\n"
-        "from d2ke.neighbors import blocks, store\n"
-        "blocks._MOST_ROWS = 100\n"
+        "from d2ke.neighbors import block_search, store\n"
+        "block_search._MOST_ROWS = 100\n"
         "put = store.GraphFile.put\n"
         "def killed(self, rows, found):\n"
         "    put(self, rows, found)\n"

@@ -52,7 +52,6 @@ HALF = np.array([[[1.0, 2.0], [3.0, np.nan]]])
 @pytest.mark.parametrize(
     ("items", "layout", "options", "error", "message"),
     [
-        (np.ones((2, 3)), "sktime", {}, ValueError, "layout must be one of aeon, tslearn"),
         (np.ones(3), "aeon", {}, ValueError, r"X has shape \(3,\); layout='aeon' is \(n, chan"),
         ([np.ones(3)], "aeon", {}, ValueError, r"X\[0\] has shape \(3,\); layout='aeon' needs"),
         (["ab"], "aeon", {}, ValueError, r"X\[0\] has shape \(\)"),
@@ -65,7 +64,6 @@ HALF = np.array([[[1.0, 2.0], [3.0, np.nan]]])
         (EMPTY, "tslearn", {}, ValueError, r"X\[1\] is NaN throughout"),
         (GAP, "aeon", {}, ValueError, r"X\[0\] has nan at position"),
         (GAP, "aeon", {"channels_first": True}, TypeError, "channels_first does not go with"),
-        (GAP, "tslearn", {"lengths": [1]}, TypeError, "lengths does not go with layout='tslearn'"),
         (GAP, "tslearn", {"kind": "strings"}, TypeError, "kind='strings' does not go with"),
     ],
 )

@@ -128,20 +128,11 @@ def test_carried_along():
 @pytest.mark.parametrize(
     ("weights", "error", "message"),
     [
-        ([[1, 1, 1], [1]], ValueError, "weights has 2 arrays, but items has 3 objects"),
-        ([[1, 1], [1], [1, 1]], ValueError, r"weights\[0\] has shape \(2,\), but items\[0\] has 3"),
-        ([[1, 1, 1], 1, [1, 1]], ValueError, r"weights\[1\] has shape \(\), but items\[1\] has 1"),
-        ([[1, -1, 1], [1], [1, 1]], ValueError, r"weights\[0\] has -1.0 at 1; .* finite and >= 0"),
-        ([[1, 1, 1], [np.nan], [1, 1]], ValueError, r"weights\[1\] has nan at 0"),
-        ([[1, 1, 1], [1], [1, np.inf]], ValueError, r"weights\[2\] has inf at 1"),
-        ([[0, 0, 0], [1], [1, 1]], ValueError, r"the sum of weights\[0\] must be > 0 .* got 0.0"),
-        ([[1, 1, 1], [1], [1e308, 1e308]], ValueError, r"sum of weights\[2\] .* got inf"),
         ([[1, 1, 1], ["a"], [1, 1]], TypeError, r"weights\[1\] has element type <U1"),
         ([[1, 1, 1], [True], [1, 1]], TypeError, r"weights\[1\] has element type bool"),
         ([[1, 1, 1], [1j], [1, 1]], TypeError, r"weights\[1\] has element type complex128"),
         ([[1, 1, 1], [2**53 + 1], [1, 1]], ValueError, r"weights\[1\] has integers that float64"),
         ([[1, 1, 1], [[1], [2, 3]], [1, 1]], TypeError, r"weights\[1\] is not an array"),
-        ([1, 1, np.ma.array([1.0, 1.0], mask=[0, 1])], ValueError, r"weights\[0\] has shape \(\)"),
         ("abc", TypeError, "weights must be a sequence of arrays, .* got str"),
         (3.0, TypeError, "weights must be a sequence of arrays, .* got float"),
         (cell([[1.0]] * 4, (2, 2)), ValueError, r"weights must be a row or a column of arrays"),
@@ -153,8 +144,6 @@ def test_refused(weights, error, message):
 
 
 def test_refused_objects():
-    with pytest.raises(TypeError, match="weights go with vectors, but items holds strings"):
-        d2ke.pack(["ab"], weights=[[1, 1]])
     with pytest.raises(TypeError, match="items has weights already"):
         d2ke.pack(weighted(), weights=WEIGHTS)
     with pytest.raises(TypeError, match=r"weights\[0\] has masked elements"):
@@ -168,8 +157,6 @@ OTHERS = [name for name in d2ke.distance_names() if name not in USERS]
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_distances_refuse_weights(name):
     plain = d2ke.pack(ITEMS)
-    with pytest.raises(TypeError, match=f"distance '{name}' does not use weights, but X has them"):
-        d2ke.distance_matrix(weighted(), plain, name)
     with pytest.raises(TypeError, match=f"distance '{name}' does not use weights, but omega has"):
         d2ke.d2ke_embed(plain, weighted(), distance=name, gamma=1.0)
 

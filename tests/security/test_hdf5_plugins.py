@@ -4,10 +4,8 @@
 import shutil
 import subprocess
 
-import h5py
-import numpy as np
 import pytest
-from hostile_files import filtered, level_73, store_file
+from hostile_files import filtered, store_file
 
 
 @pytest.fixture
@@ -31,18 +29,6 @@ def test_stores_load_no_plugins(tmp_path, plugin, refused):
     variable, loaded = plugin
     message = refused("d2ke.io.load_features(sys.argv[1])", tmp_path / "s.h5", **variable)
     assert "unknown filter" in message
-    assert not loaded.exists()
-
-
-def test_mat_files_load_no_plugins(tmp_path, plugin, refused):
-    path = tmp_path / "x.mat"
-    level_73((2, 3), (2, 3))(path)
-    with h5py.File(path, "r+") as file:
-        file["Z"] = 0
-        filtered(file)
-        file["Z"].attrs["MATLAB_class"] = np.bytes_("double")
-    variable, loaded = plugin
-    assert "MatFileError" in refused("d2ke.io.load_mat(sys.argv[1], 'Z')", path, **variable)
     assert not loaded.exists()
 
 

@@ -24,8 +24,7 @@ how many elements there are otherwise. What is read is written back as it was.
 
 `scipy.io` reads most files of the versions 4 to 7 rightly, and is what the tests compare with.
 It is not used here, because it changes some values without a word, and because a check of a
-damaged file must decode it all the same. h5py does the work for version 7.3, in a process of
-its own when reading, since libhdf5 loops for ever on some damaged files. `docs/mat_io.md`
+damaged file must decode it all the same. h5py does the work for version 7.3. `docs/mat_io.md`
 has the measurements, also of pymatreader, mat73 and hdf5storage, of which none is used.
 """
 
@@ -33,7 +32,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
@@ -101,12 +100,6 @@ def load_mat(
     FileNotFoundError
         There is no such file.
 
-    Notes
-    -----
-    Files of version 7.3 are read in a process of their own, which takes about
-    a quarter of a second to start, is limited in memory and in the processor time of
-    each step: damaged files make libhdf5 loop for ever.
-
     Examples
     --------
     >>> import os, tempfile
@@ -166,7 +159,7 @@ def whos_mat(file: str | os.PathLike[str]) -> list[tuple[str, tuple[int, ...], s
     with _named(path), BufferedReader(open_file(path)) as opened:
         form = _format(path, opened.read(128))
         if form == "7.3":
-            return list(v73.described(path))
+            return v73.described(path)
         codec, listed = v4 if form == "4" else v5, []
         for name, place in codec.variables(opened, path.stat().st_size):
             here = opened.tell()
@@ -191,7 +184,7 @@ def load_objects(
     name : str
         The variable: a row or a column cell of matrices (series or sets) or of
         char rows (strings), or an n x L matrix of n series of one channel and
-        equal length. Items of a cell of version 7.3 are read one by one.
+        equal length.
     channels_first : bool, optional
         True: the matrices are d x L, channels in rows and time (or the elements of a
         set) in columns, as in the authors' cells. False: L x d. None, the default: as
@@ -390,22 +383,8 @@ def _nodes(
             found = _old_nodes(file, path.stat().st_size, codec, wanted)
             order = v5.byte_order(file) if form == "5" else "<"
             return *found, Subsystem(partial(_old_objects, path, form), order, to_python)
-    present: list[str] = []
-    nodes: dict[str, tuple[Any, ...]] = {}
-    objects: list[list[tuple[Any, ...]]] = []
-    with closing(v73.read(path, wanted)) as messages:
-        for kind, content in messages:
-            if kind == "names":
-                present = content
-            elif kind == "name":
-                name = content
-            elif kind == "node":
-                nodes[name] = content
-            elif kind == "damaged":
-                nodes[name] = "damaged", *content
-            elif kind == "subsystem":
-                objects.append(content[2])
-    return present, nodes, Subsystem(lambda: objects[0] if objects else None, "<", to_python)
+    present, nodes, objects = v73.read(path, wanted)
+    return present, nodes, Subsystem(lambda: objects, "<", to_python)
 
 
 def _old_objects(path: Path, form: str) -> list[tuple[Any, ...]] | None:
@@ -441,29 +420,12 @@ def _old_nodes(
 
 def _items(path: Path, name: str) -> tuple[tuple[int, ...] | None, Any]:
     """Return shape and items of a cell, or None and the node of anything else."""
-    with open_file(path) as file:
-        old = _format(path, file.read(128)) != "7.3"
-    if old:
-        present, nodes, _ = _nodes(path, [name])
-        _check_present(path, [name], present)
-        node = nodes[name]
-        if node[0] == "damaged":
-            raise Damaged(f"{name}: {node[2]}")
-        return node[1:] if node[0] == "cell" else (None, node)
-    shape, items = None, []
-    with closing(v73.read(path, [name], pieces=True)) as messages:
-        for kind, content in messages:
-            if kind == "names":
-                _check_present(path, [name], content)
-            elif kind == "cell":
-                shape = content
-            elif kind == "item":
-                items.append(content)
-            elif kind == "damaged":
-                raise Damaged(f"{name}: {content[1]}")
-            elif kind == "node":
-                return content[1:] if content[0] == "cell" else (None, content)
-    return shape, items
+    present, nodes, _ = _nodes(path, [name])
+    _check_present(path, [name], present)
+    node = nodes[name]
+    if node[0] == "damaged":
+        raise Damaged(f"{name}: {node[2]}")
+    return node[1:] if node[0] == "cell" else (None, node)
 
 
 def _item(node: tuple[Any, ...], where: str, path: Path, kind: str | None) -> Any:

@@ -3,13 +3,8 @@
 
 from __future__ import annotations
 
-import json
-import math
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,189 +13,70 @@ import numpy as np
 
 from d2ke._base.files import open_file
 from d2ke.io.mat.errors import Damaged
-from d2ke.io.mat.v5 import compressed_columns
+from d2ke.io.mat.v73_reader import Reader
 from d2ke.io.mat.values import CLASSES
 from d2ke.io.store.hdf5 import Image
 
-
-class Ended(Damaged):
-    """The process that reads a file ended before it was done."""
-
-
-_CHILD = Path(__file__).with_name("v73_child.py")
 _USERBLOCK = 512
 _MOST_FIELDS = 4000  # in an attribute, which takes 64 KB; more are in a dataset, as MATLAB has it
 _COMPLEX = "d2ke_complex"  # of no numbers, for which MATLAB has no mark
-_PIECE = 2**24  # bytes of an array that are read at once
-_MOST_TRIALS = 3  # processes for one file
-_MOST_TEXT = 2**31  # bytes of one message without its arrays
 _COMPRESSED_FROM = 4096  # bytes; chunks and their index cost more than small arrays
 
 
 # Reading.
 
 
-def described(path: Path) -> Iterator[tuple[str, tuple[int, ...], str]]:
-    """Yield name, shape and class of each variable."""
-    for kind, content in _messages(path, {"whos": True, "names": [], "pieces": False}):
-        if kind == "whos":
-            name, shape, matlab_class = content
-            yield str(name), _shape(shape), str(matlab_class)
+def described(path: Path) -> list[tuple[str, tuple[int, ...], str]]:
+    """Return name, shape and class of each variable."""
+    with _opened(path) as reader:
+        return [(name, *reader.described(reader.file[name])) for name in reader.names()]
 
 
 def read(
-    path: Path, names: list[str] | None, pieces: bool = False
-) -> Generator[tuple[Any, ...], None, None]:
-    """Yield what a process of its own reads: the messages of `v73_child`.
-
-    First ``("names", all)``; then for each variable ``("name", name)`` and its
-    ``("node", node)``, or with `pieces` for a cell ``("cell", shape)`` and
-    ``("item", node)`` for each item.
-    """
-    present: list[str] | None = None
-    left = names
-    for trial in range(_MOST_TRIALS):
-        begun: str | None = None
-        try:
-            for message in _messages(path, {"whos": False, "names": left, "pieces": pieces}):
-                if message[0] != "names":
-                    begun = str(message[1]) if message[0] == "name" else begun
-                    yield message
-                elif present is None:
-                    yield message
-                    present = [str(name) for name in message[1]]
-            return
-        except Ended as error:
-            # The process ended within a variable; another one reads those behind it.
-            order = present if names is None else names
-            if pieces or begun is None or order is None or begun not in order:
-                raise
-            yield "damaged", ("", str(error))
-            left = order[order.index(begun) + 1 :]
-            if trial == _MOST_TRIALS - 1:
-                for name in left:
-                    if name in (present or ()):
-                        yield "name", name
-                        yield "damaged", ("", "too many variables before it end its reader")
-            if not left:
-                return
+    path: Path, wanted: list[str] | None
+) -> tuple[list[str], dict[str, tuple[Any, ...]], list[tuple[Any, ...]] | None]:
+    """Return the names of all variables, the nodes of those wanted, and MATLAB's objects."""
+    nodes: dict[str, tuple[Any, ...]] = {}
+    with _opened(path) as reader:
+        names = reader.names()
+        for name in names if wanted is None else wanted:
+            if name in names:
+                kind = None
+                try:
+                    kind = reader.matlab_class(reader.file[name])
+                    nodes[name] = reader.node(reader.file[name])
+                except Exception as error:  # h5py raises nearly every type
+                    nodes[name] = "damaged", kind or "", _reason(error)
+        return names, nodes, _objects(reader)
 
 
-def _messages(path: Path, request: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """Yield the answer of a new process to a request."""
-    request = {
-        **request,
-        "path": os.path.abspath(path),
-        "sys_path": [str(x) for x in sys.path],
-    }
-    process: Any = subprocess.Popen(  # its pipes are there
-        [sys.executable, "-I", "-S", str(_CHILD)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        # "::" has libhdf5 load no plugins, which a file could ask for.
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "HDF5_PLUGIN_PRELOAD": "::"},
-    )
+def _objects(reader: Reader) -> list[tuple[Any, ...]] | None:
+    """Return what the file has of MATLAB's objects, if a variable is one."""
+    if not reader.objects:
+        return None
     try:
-        with process.stdin, process.stdout:
-            try:
-                process.stdin.write(json.dumps(request).encode())
-                process.stdin.close()
-            except BrokenPipeError:
-                pass
-            yield from _received(process)
-    finally:
-        process.kill()
-        process.wait()
+        return reader.references(reader.file["#subsystem#"]["MCOS"])[1]
+    except Exception:  # the objects are then unreadable, all else was read
+        return None
 
 
-def _received(process: Any) -> Iterator[tuple[Any, ...]]:
-    while True:
-        try:
-            message = _message(process.stdout)
-        except EOFError:
-            raise Ended(_end_of(process.wait())) from None
-        except (LookupError, TypeError, ValueError, RecursionError) as error:
-            raise Damaged(f"the process that reads it sends no message: {error}") from None
-        if message[0] == "refused":
-            raise Damaged(str(message[1]))
-        if message[0] == "done":
-            return
-        yield message
+@contextmanager
+def _opened(path: Path) -> Iterator[Reader]:
+    """Open a file; what h5py cannot read of it is damaged."""
+    try:
+        with h5py.File(path, "r") as file:
+            yield Reader(file)
+    except Damaged:
+        raise
+    except Exception as error:
+        raise Damaged(_reason(error)) from None
 
 
-def _message(stream: BinaryIO) -> tuple[Any, ...]:
-    """Return one message, see `v73_child`; its sender is not trusted."""
-    size = int.from_bytes(_exactly(stream, 8), "little")
-    if size > _MOST_TEXT:
-        raise ValueError(f"{size} bytes of text")
-    kind, *content = json.loads(_exactly(stream, size))
-    if kind in ("node", "item", "subsystem"):
-        return kind, _node(content[0], stream)
-    if kind == "cell":
-        return kind, _shape(content[0])
-    if kind == "damaged":
-        matlab_class, reason = map(str, content[0])
-        return kind, (matlab_class, reason)
-    return kind, *content
-
-
-def _exactly(stream: BinaryIO, size: int) -> bytes:
-    content = stream.read(size)
-    if len(content) < size:
-        raise EOFError
-    return content
-
-
-def _shape(sizes: list[Any]) -> tuple[int, ...]:
-    if not all(type(size) is int and size >= 0 for size in sizes):
-        raise ValueError(f"the shape {sizes}")
-    return tuple(sizes)
-
-
-def _node(described: list[Any], stream: BinaryIO) -> tuple[Any, ...]:
-    """Return a node with its arrays, which come in the order of the text."""
-    kind, *content = described
-    if kind in ("array", "char"):
-        return kind, _array(content[0], stream)
-    if kind == "cell":
-        return kind, _shape(content[0]), [_node(item, stream) for item in content[1]]
-    if kind == "struct":
-        columns = {
-            str(field): [_node(value, stream) for value in column]
-            for field, column in content[1].items()
-        }
-        return kind, _shape(content[0]), columns
-    if kind == "sparse":
-        parts = [_array(part, stream) for part in content[1:4]]
-        return compressed_columns(_shape(content[0]), *parts)
-    if kind == "unreadable":
-        return kind, str(content[0]), str(content[1])
-    if kind == "object":
-        return kind, str(content[0]), _node(content[1], stream)
-    raise ValueError(f"a node of kind {kind!r}")
-
-
-def _array(described: dict[str, Any], stream: BinaryIO) -> np.ndarray:
-    """Return an array; memory is taken as its bytes arrive."""
-    dtype, shape = np.dtype(described["dtype"]), _shape(described["shape"])
-    if dtype.kind not in "biufc" or dtype.hasobject:
-        raise ValueError(f"an array of {dtype}")
-    left = math.prod(shape) * dtype.itemsize
-    content = bytearray()
-    while left:
-        part = _exactly(stream, min(left, _PIECE))
-        content += part
-        left -= len(part)
-    return np.frombuffer(content, dtype=dtype).reshape(shape, order="F")
-
-
-def _end_of(code: int) -> str:
-    if -code == getattr(signal, "SIGPROF", None):
-        return "libhdf5 does not come to an end with it"
-    if code < 0:
-        return f"libhdf5 crashes on it ({signal.Signals(-code).name})"
-    return f"the process that reads it ended with code {code}"
+def _reason(error: Exception) -> str:
+    """Return an error in one line."""
+    if isinstance(error, (Damaged, MemoryError, RecursionError)):
+        return str(error) or type(error).__name__
+    return f"{type(error).__name__}: {error}"
 
 
 # Writing.
@@ -346,7 +222,7 @@ class _Writer:
 
 
 def is_hdf5(path: Path) -> bool:
-    """Whether HDF5's signature is where version 7.3 and HDF5 itself put it."""
+    """Return whether HDF5's signature is where version 7.3 and HDF5 itself put it."""
     with open_file(path) as file:
         for at in (0, 512, 1024, 2048):
             file.seek(at)

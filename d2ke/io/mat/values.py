@@ -10,8 +10,6 @@ Every file format is read into, and written from, plain nodes::
     ("sparse", shape, data, rows, starts)   compressed columns
     ("object", matlab_class, metadata)   see `d2ke.io.mat.mcos`
     ("unreadable", matlab_class, reason)
-
-They are tuples because a process that must not import d2ke makes them as well.
 """
 
 from __future__ import annotations

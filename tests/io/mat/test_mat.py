@@ -613,7 +613,7 @@ def test_hdf5_that_claims_to_be_large(file):
     with h5py.File(file, "r+") as h:
         h.create_dataset("x", shape=(10**6, 10**6), chunks=(100, 100), dtype="f8")
     assert load_mat(file, "a")["a"] == 1
-    with pytest.raises(MatFileError, match="/x claims 8000000000000 bytes"):
+    with pytest.raises(MatFileError, match="/x has the shape"):
         load_mat(file, "x")
 
 
@@ -621,22 +621,8 @@ def test_hdf5_cell_that_contains_itself(file):
     save_mat(file, {"c": [1.0]}, version="7.3")
     with h5py.File(file, "r+") as h:
         h["c"][0, 0] = h["c"].ref
-    with pytest.raises(MatFileError, match="contains itself"):
+    with pytest.raises(MatFileError, match="nested deeper than 100"):
         load_mat(file)
-
-
-def test_crash_of_the_reading_process_is_an_error(file, monkeypatch, tmp_path):
-    save_mat(file, {"a": 1.0}, version="7.3")
-    for code, message in {
-        "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)": "crashes on it .SIGSEGV",
-        "import signal; signal.setitimer(signal.ITIMER_PROF, 0.05)\nwhile True: pass": "an end",
-        "raise SystemExit(3)": "ended with code 3",
-    }.items():
-        child = tmp_path / "child.py"
-        child.write_text(code)
-        monkeypatch.setattr("d2ke.io.mat.v73._CHILD", child)
-        with pytest.raises(MatFileError, match=message):
-            load_mat(file)
 
 
 def test_hdf5_values_that_are_not_matlabs(file):

@@ -39,26 +39,3 @@ def test_other_variables_are_read(tmp_path, damage):
         load_mat(path, "b")
     with pytest.raises(MatFileError, match="b: "):
         load_objects(path, "b")
-
-
-def test_a_reader_that_ends_is_replaced(tmp_path, monkeypatch):
-    from d2ke.io.mat import v73
-
-    path = tmp_path / "a.mat"
-    save_mat(path, {name: name for name in "abcdefg"}, version="7.3")
-    original = v73._messages
-    fatal = {"b", "d", "e"}
-
-    def messages(path, request):
-        for message in original(path, request):
-            yield message
-            if message[0] == "name" and message[1] in fatal:
-                raise v73.Ended("libhdf5 does not come to an end with it")
-
-    monkeypatch.setattr(v73, "_messages", messages)
-    data = load_mat(path)
-    assert list(data) == list("abcdefg")
-    assert [name for name in data if isinstance(data[name], Unreadable)] == list("bdefg")
-    assert data["b"].reason == "damaged: libhdf5 does not come to an end with it"
-    assert data["g"].reason == "damaged: too many variables before it end its reader"
-    assert load_mat(path, ["d", "g"])["g"] == "g"

@@ -1,116 +1,64 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The process that reads MAT-files of version 7.3, so that damage cannot harm its parent.
-
-libhdf5 trusts what it finds: a few changed bytes make it loop for ever. This file is run
-as a script by `d2ke.io.mat.v73`, without d2ke, and writes messages:
-``("names", [all variables])``; for each variable ``("name", name)``, then ``("node", node)``,
-or for a cell that is read in pieces ``("cell", shape)`` and ``("item", node)`` for each item;
-in place of any of these, for a variable that cannot be read, ``("damaged", [class, reason])``;
-after the variables, if there are objects of MATLAB's in them, ``("subsystem", node)``;
-at the end ``("done",)``, or ``("refused", reason)`` for the whole file. Nodes are described in
-`d2ke.io.mat.values`.
-
-A message is the length of a text, 8 bytes; the text, JSON; and the bytes of the arrays, which the
-text has as ``{"dtype", "shape"}``, in column-major order. No pickle: a file that takes over this
-process must not take over its parent.
-"""
+"""Read MAT-files of version 7.3: HDF5 with MATLAB's attributes, as the nodes of `values`."""
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import signal
-import sys
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
-_MOST_SECONDS = 2.0  # of processor time, of one call of libhdf5, and
-_BYTES_PER_SECOND = 50e6  # what decompression reaches everywhere
-_DEFLATE_RATIO = 1040
+import h5py
+import numpy as np
+
+from d2ke.io.mat.errors import Damaged
+from d2ke.io.mat.v5 import compressed_columns
+from d2ke.io.mat.values import MAX_DEPTH
+
+_DEFLATE_RATIO = 1040  # no deflated chunk is larger, in bytes for each byte
 _SPARE_BYTES = 2**26
-_MAX_DEPTH = 100
 _REFERENCE = 0xDD000000  # begins what stands for an object of MATLAB's
 
-
-class Damaged(Exception):  # noqa: N818 (its text is sent to the parent)
-    """The reason why a file cannot be read."""
-
-
-def alarm(nbytes: int = 0) -> None:
-    """Have the system end this process unless it calls again within a few seconds."""
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS + nbytes / _BYTES_PER_SECOND)
-
-
-def limit_memory(nbytes: int) -> None:
-    """Let allocations fail beyond what is in use now and `nbytes`."""
-    try:
-        import resource
-        from pathlib import Path
-
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    except (ImportError, OSError):
-        return
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    limit = used + nbytes
-    if hard == resource.RLIM_INFINITY or limit < hard:
-        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+_DTYPES = {
+    "double": "f8",
+    "single": "f4",
+    "logical": "?",
+    **{f"{s}int{8 << i}": f"{s or 'i'}{1 << i}" for s in ("", "u") for i in range(4)},
+}
+# The type in the file of nearly every dataset of a class.
+_PLAIN = {
+    name.encode(): (h5py.h5t.py_create(np.dtype(code)), np.dtype(code))
+    for name, code in {**_DTYPES, "logical": "u1", "char": "u2"}.items()
+}
 
 
 class Reader:
     """An open file, and how many bytes and objects may still be read of it."""
 
-    def __init__(self, path: str):
-        size = os.path.getsize(path)
-        # A file cannot hold more than deflate makes of it, nor more objects than bytes.
-        self.bytes_left = _DEFLATE_RATIO * size + _SPARE_BYTES
-        self.nodes_left = size
-        limit_memory(self.bytes_left + 2**29)
-        alarm()
-        self.file = h5py.File(path, "r")
-        self.handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-        self.size = size
-        self.above: list[Any] = []
+    def __init__(self, file: h5py.File):
+        self.file = file
+        self.depth = 0
         self.empties: dict[int, tuple[Any, ...]] = {}
         self.objects = False  # whether any was read
 
     def names(self) -> list[str]:
-        """Variables of the file."""
-        alarm()
+        """Return the variables of the file."""
         return [name for name in self.file if not name.startswith("#")]
-
-    def member(self, group: Any, name: str) -> Any:
-        """Return what a group has itself; other links may lead to another file."""
-        alarm()
-        if group.id.links.get_info(name.encode()).type != h5py.h5l.TYPE_HARD:
-            raise Damaged(f"{name} of {group.name} is a link to elsewhere")
-        return group[name]
 
     def node(self, item: Any) -> tuple[Any, ...]:
         """Return what a dataset or a group holds."""
-        self.nodes_left -= 1
-        if self.nodes_left < 0:
-            raise Damaged("it refers to more objects than its size allows")
-        alarm()
-        if len(self.above) > _MAX_DEPTH:
-            raise Damaged(f"cells and structs are nested deeper than {_MAX_DEPTH} levels")
-        address = h5py.h5o.get_info(item.id).addr
-        if address in self.above:
-            raise Damaged("a cell or a struct contains itself")
-        self.above.append(address)
+        self.depth += 1
         try:
+            if self.depth > MAX_DEPTH:
+                raise Damaged(f"cells and structs are nested deeper than {MAX_DEPTH} levels")
             if isinstance(item, h5py.Group):
                 return self.group(item)
             if isinstance(item, h5py.Dataset):
                 return self.dataset(item)
         finally:
-            self.above.pop()
+            self.depth -= 1
         raise Damaged(f"{item.name} is neither a dataset nor a group")
 
     def attribute(self, item: Any, name: str) -> Any:
         """Return an attribute, None if there is none."""
-        alarm()
         # h5py's own way takes ten times as long, and there are several for each item of a cell.
         if not h5py.h5a.exists(item.id, name.encode()):
             return None
@@ -118,7 +66,6 @@ class Reader:
 
     def matlab_class(self, item: Any) -> str | None:
         """Return the class that MATLAB wrote, None if there is none."""
-        alarm()
         if not h5py.h5a.exists(item.id, b"MATLAB_class"):
             return None
         handle = h5py.h5a.open(item.id, b"MATLAB_class")
@@ -159,31 +106,14 @@ class Reader:
             raise Damaged(f"the attribute MATLAB_fields of {item.name} has no names of fields")
         return names
 
-    def claim(self, data: Any, nbytes: int, chunk: int) -> bool:
-        """Whether a dataset of so many bytes, and in each chunk so many, may be in the file."""
-        self.bytes_left -= nbytes
-        room = _DEFLATE_RATIO * data.get_storage_size() + _SPARE_BYTES - chunk
-        return nbytes <= room and self.bytes_left >= 0 and room >= 0
-
     def array(self, data: Any) -> Any:
         """Read a dataset; the result has MATLAB's shape."""
-        alarm()
         shape = data.shape
         if shape is None:
             raise Damaged(f"{data.name} has no shape")
-        made = data.id.get_create_plist()
-        if made.get_layout() == h5py.h5d.VIRTUAL or made.get_external_count():
-            raise Damaged(f"{data.name} is in another file")
-        itemsize = data.dtype.itemsize
-        nbytes = math.prod(shape) * itemsize
-        chunk = math.prod(data.chunks) * itemsize if data.chunks else 0
-        if not self.claim(data.id, nbytes, chunk):
-            raise Damaged(f"{data.name} claims {nbytes} bytes, more than the file can hold")
-        alarm(nbytes)
-        values = data[()]
-        alarm()
-        if not isinstance(values, np.ndarray):
-            values = np.asarray(values)
+        if not _may_hold(data.id, math.prod(shape) * data.dtype.itemsize):
+            raise Damaged(f"{data.name} has the shape {shape}, more than the file can hold")
+        values = np.asarray(data[()])
         values = values.reshape((1,) * (2 - values.ndim) + values.shape)
         return values.T if len(shape) != 1 else values
 
@@ -303,11 +233,10 @@ class Reader:
         shape = data.shape
         if form is None or not shape or len(shape) > 32 or not data.get_type().equal(form[0]):
             return None
-        self.nodes_left -= 1
-        values = self.stored(data, shape, *form) if self.nodes_left >= 0 else None
-        if values is None:
-            self.nodes_left += 1
+        if not _may_hold(data, math.prod(shape) * form[1].itemsize):
             return None
+        values = np.empty(shape, form[1])
+        data.read(h5py.h5s.ALL, h5py.h5s.ALL, values, form[0])
         values = values.reshape((1,) * (2 - len(shape)) + shape)
         if len(shape) != 1:
             values = values.T
@@ -315,37 +244,10 @@ class Reader:
             values = values != 0
         return "char" if name == b"char" else "array", values
 
-    def stored(self, data: Any, shape: tuple[int, ...], kind: Any, dtype: Any) -> Any:
-        """Return the numbers of a dataset, None if it is of a rare layout or damaged."""
-        nbytes = math.prod(shape) * dtype.itemsize
-        at = data.get_offset()
-        if at is not None:  # it is contiguous, and read from this file only
-            if not 0 < nbytes <= min(self.size, self.bytes_left):
-                return None
-            os.lseek(self.handle, at, os.SEEK_SET)
-            content = os.read(self.handle, nbytes)
-            if len(content) < nbytes:
-                return None
-            self.bytes_left -= nbytes
-            return np.frombuffer(content, dtype)
-        made = data.get_create_plist()
-        if made.get_layout() != h5py.h5d.CHUNKED or made.get_external_count():
-            return None
-        chunk = math.prod(made.get_chunk()) * dtype.itemsize
-        if not self.claim(data, nbytes, chunk):
-            self.bytes_left += nbytes
-            return None
-        alarm(nbytes)
-        values = np.empty(shape, dtype)
-        data.read(h5py.h5s.ALL, h5py.h5s.ALL, values, kind)
-        alarm()
-        return values
-
     def referred(self, reference: Any) -> tuple[Any, ...]:
         """Return what a reference leads to; all empty cells share one object."""
         if not isinstance(reference, h5py.Reference) or not reference:
             raise Damaged("a cell holds something that is no reference")
-        alarm()
         identifier = h5py.h5r.dereference(reference, self.file.id)
         if isinstance(identifier, h5py.h5d.DatasetID):
             values = self.plain(identifier)
@@ -374,13 +276,12 @@ class Reader:
 
     def struct(self, group: Any) -> tuple[Any, ...]:
         """Return the fields of a group."""
-        alarm()
         members = list(group)
         fields = self.fields(group)
         if fields is None:
             fields = members
-        items = {field: self.member(group, field) for field in fields if field in members}
-        items |= {field: self.member(group, field) for field in members if field not in items}
+        items = {field: group[field] for field in fields if field in members}
+        items |= {field: group[field] for field in members if field not in items}
         missing = [field for field in fields if field not in items]
         fields += [field for field in items if field not in fields]
         # The values of a struct array are references in a dataset without a class;
@@ -396,15 +297,11 @@ class Reader:
             shape = (1, 1)
             columns = {field: [self.node(item)] for field, item in items.items()}
         absent = "unreadable", "", "a field without a value in the file"
-        self.nodes_left -= len(missing) * math.prod(shape)
-        if self.nodes_left < 0:
-            raise Damaged("it refers to more objects than its size allows")
         columns |= {field: [absent] * math.prod(shape) for field in missing}
         return "struct", shape, {field: columns[field] for field in fields}
 
     def described(self, item: Any) -> tuple[tuple[int, ...], str]:
         """Return shape and class of a variable, without its values."""
-        alarm()
         kind = self.matlab_class(item)
         if isinstance(item, h5py.Dataset):
             if self.number(item, "MATLAB_empty"):
@@ -422,13 +319,13 @@ class Reader:
         if not isinstance(item, h5py.Group):
             return (), kind or ""
         if self.attribute(item, "MATLAB_sparse") is not None:
-            starts = self.member(item, "jc").shape if "jc" in item else ()
+            starts = item["jc"].shape if "jc" in item else ()
             columns = starts[0] - 1 if starts else 0
             kind = "logical" if kind == "logical" else "sparse"
             return (self.number(item, "MATLAB_sparse"), columns), kind
         if kind in ("struct", None) and not self.number(item, "MATLAB_object_decode"):
             for name in item:
-                first = self.member(item, name)
+                first = item[name]
                 if self.table(first):
                     shape = tuple(first.shape)[::-1]
                     return (1,) * (2 - len(shape)) + shape, "struct"
@@ -436,21 +333,8 @@ class Reader:
             return (1, 1), "struct"
         return (), kind or ""
 
-    def subsystem(self) -> tuple[Any, ...]:
-        """Return the cell with what the file has of MATLAB's objects."""
-        group = self.member(self.file, "#subsystem#")
-        return ("cell", *self.references(self.member(group, "MCOS")))
-
-    def is_cell(self, item: Any, kind: str | None) -> bool:
-        """Whether a variable is a cell with items."""
-        return (
-            isinstance(item, h5py.Dataset)
-            and kind == "cell"
-            and not self.number(item, "MATLAB_empty")
-        )
-
     def table(self, item: Any) -> bool:
-        """Whether a member holds the values of a struct array: references without a class."""
+        """Return whether a member is a struct array's field: references without a class."""
         return (
             isinstance(item, h5py.Dataset)
             and h5py.check_ref_dtype(item.dtype) is not None
@@ -468,7 +352,7 @@ class Reader:
                 dtype = np.int64 if name == "ir" else self.empty_dtype(group, kind)
                 parts[name] = np.zeros(0, dtype)
                 continue
-            data = self.member(group, name)
+            data = group[name]
             fits = isinstance(data, h5py.Dataset) and len(data.shape or ()) == 1
             compound = fits and data.dtype.names is not None
             if compound:
@@ -479,7 +363,7 @@ class Reader:
         data = parts["data"]
         data = data != 0 if kind == "logical" else data.astype(np.result_type(data, np.float64))
         shape = (rows, len(parts["jc"]) - 1)
-        return "sparse", shape, data, parts["ir"], parts["jc"]
+        return compressed_columns(shape, data, parts["ir"], parts["jc"])
 
     def unreadable(self, item: Any, kind: str | None) -> tuple[Any, ...]:
         """Return what says that an item is of a class that cannot be read."""
@@ -491,102 +375,6 @@ class Reader:
         return "unreadable", kind, "an object of a class"
 
 
-def messages(request: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """Yield the answer to a request."""
-    reader = Reader(request["path"])
-    names = reader.names()
-    yield "names", names
-    if request["whos"]:
-        for name in names:
-            yield "whos", [name, *reader.described(reader.member(reader.file, name))]
-        yield ("done",)
-        return
-    wanted = request["names"]
-    for name in names if wanted is None else wanted:
-        if name not in names:
-            continue  # the parent has all names
-        yield "name", name
-        kind = None
-        try:
-            item = reader.member(reader.file, name)
-            kind = reader.matlab_class(item)
-            if request["pieces"] and reader.is_cell(item, kind):
-                table = reader.array(item)
-                yield "cell", table.shape
-                for reference in table.ravel(order="F"):
-                    yield "item", reader.referred(reference)
-            else:
-                yield "node", reader.node(item)
-        except GeneratorExit:
-            raise
-        except Exception as error:
-            reader.above.clear()
-            yield "damaged", [kind or "", reason_of(error)]
-    if reader.objects:
-        try:
-            yield "subsystem", reader.subsystem()
-        except Exception:  # the objects are then unreadable, all else was read
-            reader.above.clear()
-    yield ("done",)
-
-
-def reason_of(error: Exception) -> str:
-    """Return an error in one line; h5py raises nearly every type of them."""
-    if isinstance(error, (Damaged, MemoryError, RecursionError)):
-        return str(error) or type(error).__name__
-    return f"{type(error).__name__}: {error}"
-
-
-def send(message: tuple[Any, ...], out: BinaryIO) -> None:
-    """Write one message."""
-    arrays: list[Any] = []
-
-    def described(value: Any) -> Any:
-        if isinstance(value, np.ndarray):
-            arrays.append(value)
-            return {"dtype": value.dtype.str, "shape": value.shape}
-        if isinstance(value, np.generic):
-            return value.item()
-        raise TypeError(f"a message has a {type(value).__name__}")
-
-    text = json.dumps(message, default=described).encode()
-    out.write(len(text).to_bytes(8, "little") + text)
-    for array in arrays:
-        if array.size:
-            out.write(np.asfortranarray(array).T.reshape(-1).view(np.uint8).data)
-
-
-def answer(request: dict[str, Any], out: BinaryIO) -> None:
-    """Write the messages; whatever goes wrong is one of them."""
-    try:
-        for message in messages(request):
-            alarm(2**40)  # writing waits for the parent
-            send(message, out)
-            alarm()
-    except Exception as error:
-        send(("refused", reason_of(error)), out)
-    out.flush()
-
-
-if __name__ == "__main__":
-    _request = json.loads(sys.stdin.buffer.read())
-    sys.path[:] = _request["sys_path"]
-    # Nothing else may write between the messages.
-    _out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-
-    import h5py
-    import numpy as np
-
-    _DTYPES = {
-        "double": "f8",
-        "single": "f4",
-        "logical": "?",
-        **{f"{s}int{8 << i}": f"{s or 'i'}{1 << i}" for s in ("", "u") for i in range(4)},
-    }
-    # What a dataset of each class nearly always has, as the processor has it.
-    _PLAIN = {
-        name.encode(): (h5py.h5t.py_create(np.dtype(code)), np.dtype(code))
-        for name, code in {**_DTYPES, "logical": "u1", "char": "u2"}.items()
-    }
-    answer(_request, _out)
+def _may_hold(data: Any, nbytes: int) -> bool:
+    """Return whether what the file stores of a dataset can be so many bytes, deflated at best."""
+    return nbytes <= _DEFLATE_RATIO * data.get_storage_size() + _SPARE_BYTES

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Search strategies, in the order in which they are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from d2ke.neighbors import pivots, series, strings
+from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.lists import NearestLists, WithinLists
+from d2ke.neighbors.problem import NeighborSearch
+from d2ke.neighbors.tiles import search_tiles
+
+
+class Strategy(NamedTuple):
+    """A way to find neighbours.
+
+    `applies` tells whether it can be used, and `index_bytes` returns the size of its index.
+    `search` fills the lists and counts the computed distances. `prepare` computes what all blocks
+    of rows share.
+    """
+
+    applies: Callable[[NeighborSearch], bool]
+    index_bytes: Callable[[NeighborSearch], int]
+    search: Callable[[NeighborSearch, NearestLists | WithinLists, NeighborsInfo], None]
+    prepare: Callable[[NeighborSearch], Any] = lambda _: None
+
+
+_STRATEGIES = (
+    Strategy(strings.applies, strings.index_bytes, strings.search_strings, strings.prepare_strings),
+    Strategy(series.applies, series.envelope_bytes, series.search_series),
+    Strategy(pivots.applies, pivots.table_bytes, pivots.search_pivots, pivots.prepare_pivots),
+    Strategy(lambda _: True, lambda _: 0, search_tiles),
+)
+
+
+def choose_strategy(search: NeighborSearch) -> Strategy:
+    """Return the first strategy that applies."""
+    return next(strategy for strategy in _STRATEGIES if strategy.applies(search))
