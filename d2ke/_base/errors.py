@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from typing import SupportsInt
 
-class _AboutArgument:
+
+class _AboutArgument(Exception):  # noqa: N818 (a part of the two below)
     """An argument, what is wrong with it, and the index of the item where it is.
 
     Attributes
@@ -17,9 +19,10 @@ class _AboutArgument:
         The item of a collection.
     """
 
-    def __init__(self, argument: str, problem: str, index: int | None = None):
+    def __init__(self, argument: str, problem: str, index: SupportsInt | None = None):
         super().__init__(argument, problem, index)
-        self.argument, self.problem, self.index = argument, problem, index
+        self.argument, self.problem = argument, problem
+        self.index = None if index is None else int(index)
 
     def __str__(self) -> str:
         item = "" if self.index is None else f"[{self.index}]"
