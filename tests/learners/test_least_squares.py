@@ -222,12 +222,6 @@ def test_the_options_are_those_of_the_regression():
     assert train_least_squares(y, Z).options == "-s 11 -p 0 -c 1.0 -B 1.0"
 
 
-def test_a_probability_is_refused():
-    y, Z = problem(30, 4, 2)
-    with pytest.raises(ValueError, match="probability needs a logistic solver"):
-        predict(y, Z, train_least_squares(y, Z), probability=True)
-
-
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize(("n", "R"), [(90, 8), (40, 60)])
 def test_cross_validation_is_training_on_the_folds(n, R, k):
