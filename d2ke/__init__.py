@@ -45,7 +45,7 @@ from d2ke.embedding.features import d2ke_embed, d2ke_features, rsm_embed
 from d2ke.embedding.gram import d2ke_gram, dsk_gram
 from d2ke.embedding.kernel_bootstrap import KernelBootstrap, bootstrap_kernel_error
 from d2ke.embedding.kernel_error import KernelError, kernel_error, kernel_standard_error
-from d2ke.embedding.pseudo_euclidean import PseudoEuclidean, gdk_led
+from d2ke.embedding.pseudo_euclidean import PseudoEuclideanEmbedding, gdk_led
 from d2ke.embedding.scaling import Scaling
 from d2ke.embedding.spectrum import SpectrumRepair, psd_split
 from d2ke.embedding.theory import (
@@ -118,7 +118,7 @@ __all__ = [
     "Objects",
     "Operations",
     "Propagation",
-    "PseudoEuclidean",
+    "PseudoEuclideanEmbedding",
     "SVMModel",
     "Scaling",
     "Search",

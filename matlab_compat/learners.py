@@ -17,7 +17,7 @@ import d2ke
 from d2ke._base import labels as class_labels
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.learners import option_strings, solver_nodes, solver_validation
-from d2ke.learners.svm_model import PRECOMPUTED, Kernel
+from d2ke.learners.svm_model import PRECOMPUTED, SVMKernel
 from matlab_compat._cells import Struct, column, vector
 from matlab_compat._outputs import Outputs
 
@@ -313,7 +313,7 @@ def svmpredict(
         n_support=None if regression else _whole(model, "nSV"),
         n_columns=X.shape[1] if precomputed else vectors.shape[1],
         vectors=vectors,
-        kernel=Kernel(int(kernel_type), int(degree), float(gamma), float(coef0)),
+        kernel=SVMKernel(int(kernel_type), int(degree), float(gamma), float(coef0)),
         svm_type=int(svm_type),
         options="",
     )

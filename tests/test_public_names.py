@@ -72,7 +72,7 @@ NAMES = {
     Objects(kind, values, offsets, alphabet=None, letters=None, weights=None, missing=False)
     Operations(op, i, j)
     Propagation(labels, scores, classes, reached, alpha, objectives, lam, h, trained)
-    PseudoEuclidean(Z, eigenvalues, signature, _column_means, _map)
+    PseudoEuclideanEmbedding(Z, eigenvalues, signature, _column_means, _map)
     SVMModel(support, coef, rho, classes, n_support, n_columns, vectors, kernel, svm_type,
         options)
     Scaling(mean, sd)

@@ -22,7 +22,7 @@ _LARGEST, _SMALLEST = 2.0**500, 2.0**-500
 
 
 @dataclass(frozen=True, eq=False)
-class PseudoEuclidean:
+class PseudoEuclideanEmbedding:
     """Vectors whose pseudo-Euclidean squared distances are the squares of D.
 
     The space is the product of p ordinary dimensions and q whose squares count
@@ -74,7 +74,7 @@ class PseudoEuclidean:
         return squares @ self._map
 
 
-def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:
+def gdk_led(D: np.ndarray, R: int) -> PseudoEuclideanEmbedding:
     """Embed objects linearly by their distances to each other: the baseline GDK_LED.
 
     The centred matrix B = -J D^2 J / 2 has the inner products that a Euclidean D
@@ -86,13 +86,13 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:
     D : ndarray, shape (n, n)
         Distances among the objects, symmetric, >= 0 and finite. The paper embeds
         training and test objects together (transductively); to embed the
-        training objects only, use `PseudoEuclidean.project` for the others.
+        training objects only, use `PseudoEuclideanEmbedding.project` for the others.
     R : int
         Dimensions to keep, 1 to n.
 
     Returns
     -------
-    PseudoEuclidean
+    PseudoEuclideanEmbedding
         With ``Z``, ``eigenvalues``, ``signature`` and ``project(D_new)``.
 
     Raises
@@ -151,7 +151,7 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclidean:
     # The sign of an eigenvector is arbitrary: let its largest component be positive.
     Q *= np.sign(Q[np.abs(Q).argmax(axis=0), np.arange(len(order))])
     root = np.sqrt(np.abs(values))
-    return PseudoEuclidean(
+    return PseudoEuclideanEmbedding(
         Q * root,
         values,
         (int((values > 0).sum()), int((values < 0).sum())),

@@ -82,16 +82,15 @@ class Scaling:
         if Z.shape[1] != len(self.mean):
             raise ArgumentError("Z", f"has {Z.shape[1]} columns; the scaling has {len(self.mean)}")
         dtype = Z.dtype if Z.dtype.kind == "f" else np.dtype(np.float64)
-        return self.scaled(Z, dtype)
+        return self.scale(Z, np.empty(Z.shape, dtype))
 
-    def scaled(self, Z: np.ndarray, dtype: Any = np.float32) -> np.ndarray:
-        """Return checked features scaled, as an array of a float type."""
-        scaled = np.empty(Z.shape, dtype)
+    def scale(self, Z: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write checked features, scaled, into `out`, which may be Z, and return it."""
         unit = self.sd * np.sqrt(len(self.mean))
         for begin in range(0, len(Z), _RUN):
             rows = slice(begin, begin + _RUN)
-            np.divide(Z[rows] - self.mean, unit, out=scaled[rows], casting="same_kind")
-        return scaled
+            np.divide(Z[rows] - self.mean, unit, out=out[rows], casting="same_kind")
+        return out
 
 
 def moments(Z: np.ndarray | RowSource) -> tuple[np.ndarray, np.ndarray]:

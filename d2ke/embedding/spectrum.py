@@ -121,7 +121,7 @@ def symmetric_half(K: np.ndarray) -> np.ndarray:
     return K
 
 
-class Split(NamedTuple):
+class SpectrumSplit(NamedTuple):
     """Eigenvalues and -vectors of a symmetric matrix, rounded to 0 where they are noise."""
 
     values: np.ndarray
@@ -141,11 +141,11 @@ class Split(NamedTuple):
         return result
 
 
-def split(name: str, S: Any) -> Split:
+def split(name: str, S: Any) -> SpectrumSplit:
     """Return the eigenvalues and -vectors of a checked symmetric matrix."""
     _, values, vectors = _eigen(name, S)
     noise = len(values) * np.finfo(np.float64).eps * np.abs(values).max()
-    return Split(np.where(np.abs(values) > noise, values, 0.0), vectors)
+    return SpectrumSplit(np.where(np.abs(values) > noise, values, 0.0), vectors)
 
 
 def psd_split(S: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

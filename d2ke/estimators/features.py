@@ -102,7 +102,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         objects = read_objects(self, X, distance_of_blocks(self), reset=False)
         Z = np.empty((len(objects), len(self.scaling_.mean)), np.float32)
         fill_features(Z, self.blocks_, objects, self.n_threads)
-        return self.scaling_.scaled(Z)
+        return self.scaling_.scale(Z, Z)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the features: the block's and a number."""

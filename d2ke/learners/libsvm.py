@@ -25,7 +25,7 @@ from d2ke._base import labels as class_labels
 from d2ke._base.errors import ArgumentError
 from d2ke.learners import option_strings, solver_calls, solver_nodes
 from d2ke.learners.option_strings import Option
-from d2ke.learners.svm_model import PRECOMPUTED, SVM_REGRESSIONS, Kernel, SVMModel
+from d2ke.learners.svm_model import PRECOMPUTED, SVM_REGRESSIONS, SVMKernel, SVMModel
 
 _ASYMMETRY = 1e-5  # of the largest magnitude; float32 Grams are symmetric to about 1e-7
 _MAX_ITERATIONS = 10_000_000  # LIBSVM's limit, or 100 n if that is more
@@ -162,7 +162,7 @@ def svmtrain(
     )
 
 
-class Task(NamedTuple):
+class SVMProblem(NamedTuple):
     """A problem for LIBSVM: checked data as its nodes, codes of classes (or targets), factors."""
 
     data: Any
@@ -170,12 +170,12 @@ class Task(NamedTuple):
     classes: np.ndarray | None
     values: np.ndarray
     factors: np.ndarray
-    kernel: Kernel
+    kernel: SVMKernel
 
 
 def prepared(
     y: Any, K: Any, parsed: dict[str, Any], class_weight: Mapping[Any, float] | None = None
-) -> Task:
+) -> SVMProblem:
     """Check the data of a training, and hand them over in LIBSVM's form."""
     svm_type = parsed.get("-s", 0)
     _check_options(parsed, svm_type, class_weight)
@@ -190,9 +190,9 @@ def prepared(
         factors = class_labels.class_weights(classes, parsed.get("-w"), class_weight)
     class_labels.same_length("y", values, "K", data.shape[0])
     gamma = parsed.get("-g", 1.0 / data.shape[1])
-    kernel = Kernel(parsed["-t"], parsed.get("-d", 3), gamma, parsed.get("-r", 0.0))
+    kernel = SVMKernel(parsed["-t"], parsed.get("-d", 3), gamma, parsed.get("-r", 0.0))
     rows = solver_nodes.gram_nodes(data) if precomputed else solver_nodes.feature_nodes(data)
-    return Task(data, rows, classes, values, factors, kernel)
+    return SVMProblem(data, rows, classes, values, factors, kernel)
 
 
 def _check_options(
@@ -248,7 +248,7 @@ def native_problem(
     values: np.ndarray,
     factors: Mapping[int, float],
     parsed: dict[str, Any],
-    kernel: Kernel,
+    kernel: SVMKernel,
 ) -> tuple[Any, Any, Any]:
     """Return the library, and its problem and parameters; `values` must outlive them."""
     lib = library()
@@ -282,7 +282,7 @@ def _solve(
     values: np.ndarray,
     factors: np.ndarray,
     parsed: dict[str, Any],
-    kernel: Kernel,
+    kernel: SVMKernel,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
     """Return LIBSVM's support positions, coefficients, rho, and support vectors per class."""
     values = np.ascontiguousarray(values, np.float64)

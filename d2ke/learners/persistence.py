@@ -20,7 +20,7 @@ from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import atomic_write, open_file
 from d2ke.learners.linear_model import LinearModel
-from d2ke.learners.svm_model import Kernel, SVMModel
+from d2ke.learners.svm_model import SVMKernel, SVMModel
 
 _FORMAT = "d2ke model"
 _VERSION = 1
@@ -118,7 +118,7 @@ def load_model(file: str | os.PathLike[str] | BinaryIO) -> LinearModel | SVMMode
     >>> load_model(io.BytesIO(b"something else"))
     Traceback (most recent call last):
         ...
-    ValueError: file is not a model saved by d2ke: it is not a zip archive
+    d2ke._base.errors.ArgumentError: file is not a model saved by d2ke: it is not a zip archive
     """
     if hasattr(file, "read"):
         return _read("file", file)
@@ -173,7 +173,7 @@ def _model(entries: dict[str, np.ndarray]) -> LinearModel | SVMModel:
         shape = (len(entries["support"]), header["n_columns"])
         entries["vectors"] = sparse.csr_array((data, indices, indptr), shape=shape)
     if "kernel" in header:
-        header["kernel"] = Kernel(*header["kernel"])
+        header["kernel"] = SVMKernel(*header["kernel"])
     parts = dict.fromkeys(kind.__dataclass_fields__)
     unknown = (set(entries) | set(header)) - set(parts)
     if unknown:

@@ -21,7 +21,7 @@ PRECOMPUTED = 4  # option -t
 SVM_REGRESSIONS = (3, 4)  # option -s
 
 
-class Kernel(NamedTuple):
+class SVMKernel(NamedTuple):
     """A kernel function: type as in option ``-t``, and its parameters."""
 
     type: int
@@ -52,7 +52,7 @@ class SVMModel:
         features for the others.
     vectors : ndarray or csr_array, shape (n_support, n_columns), or None
         The support vectors; None for a precomputed kernel.
-    kernel : Kernel
+    kernel : SVMKernel
         Type, degree, gamma and coef0.
     svm_type : int
         LIBSVM's option ``-s``.
@@ -76,7 +76,7 @@ class SVMModel:
     n_support: np.ndarray | None = field(repr=False)
     n_columns: int
     vectors: np.ndarray | sparse.csr_array | None = field(repr=False)
-    kernel: Kernel
+    kernel: SVMKernel
     svm_type: int
     options: str
 
@@ -117,9 +117,9 @@ class SVMModel:
             solver_nodes.features("vectors", self.vectors)
 
 
-def _check_kernel(kernel: Kernel) -> None:
-    if not isinstance(kernel, Kernel) or kernel.type not in range(5):
-        raise ArgumentError("kernel", f"must be a Kernel of type 0 to 4, got {kernel!r}")
+def _check_kernel(kernel: SVMKernel) -> None:
+    if not isinstance(kernel, SVMKernel) or kernel.type not in range(5):
+        raise ArgumentError("kernel", f"must be an SVMKernel of type 0 to 4, got {kernel!r}")
     finite = np.isfinite([kernel.degree, kernel.gamma, kernel.coef0]).all()
     if not finite or kernel.degree < 0 or kernel.gamma < 0:
         raise ArgumentError(
@@ -198,7 +198,7 @@ def svmpredict(
     return labels, class_labels.accuracy(true, labels, model.classes), decision
 
 
-def _kernel(data: Any, vectors: Any, kernel: Kernel) -> np.ndarray:
+def _kernel(data: Any, vectors: Any, kernel: SVMKernel) -> np.ndarray:
     """Return the kernel's values between the rows of `data` and the support vectors."""
     product = data @ vectors.T.astype(np.float64)
     if sparse.issparse(product):

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from d2ke.distances.matrix import distance_matrix
+from d2ke._base.threads import team_size
+from d2ke.distances.matrix import fill_array
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
 from d2ke.model_selection.folds import SearchProblem
@@ -39,8 +40,8 @@ class SearchCall:
 
     def distances(self, Y: Any = None, *, progress: bool = False) -> np.ndarray:
         """Compute the distances of the training objects to Y, or among themselves."""
-        how: dict[str, Any] = {"n_threads": self.problem.n_threads, "progress": progress}
-        return distance_matrix(self.X, Y, self.distance, **how, **self.params)
+        pairs = check_pairs(self.X, Y, self.distance, self.params)
+        return fill_array(pairs, None, None, team_size(self.problem.n_threads), progress)
 
     def pairs(self, omega: Any) -> PairwiseProblem:
         """Check the training objects and random objects for `fill`."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Choice of parameters by cross-validation, from known distances, features or Gram matrices.
+"""Choice of parameters of linear classifiers by cross-validation, from distances or vectors.
 
 `d2ke.search` applies these functions to objects and their distances.
 """
@@ -24,10 +24,8 @@ from d2ke.embedding.features import d2ke_features
 from d2ke.embedding.scaling import Scaling
 from d2ke.io.store.reader import open_features
 from d2ke.io.store.rows import RowSource, StoredRows, written
-from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.losses import LOSSES
-from d2ke.learners.neighbors import nearest_columns, vote
-from d2ke.learners.svm_model import svmpredict
+from d2ke.model_selection.cross_validation import cross_validate, cross_validate_hinge
 from d2ke.model_selection.fold_sums import (
     FeatureView,
     cross_validate_by_products,
@@ -37,8 +35,6 @@ from d2ke.model_selection.folds import SearchProblem, with_bias
 from d2ke.model_selection.grids import FeatureGrid
 from d2ke.model_selection.median import median
 from d2ke.model_selection.result import Search
-from d2ke.model_selection.squared_hinge import cross_validate_hinge
-from d2ke.model_selection.squared_loss import cross_validate
 
 # The squared hinge loss is tried with so many values of C on either side of the best one by the
 # squared loss.
@@ -256,7 +252,7 @@ def _best_by_both_losses(
     for setting, by_cost, features, R in scored:
         if leader is None or max(by_cost) > max(leader[1]):
             leader = setting, by_cost, features, R
-        tried += _with_costs(setting, grid.costs, by_cost, loss="squared")
+        tried += with_costs(setting, grid.costs, by_cost, loss="squared")
         del features  # and the distances with them, unless they lead
     if leader is not None and grid.tries_hinge(problem.n, leader[3]):
         setting, by_cost, features, _ = leader
@@ -270,7 +266,7 @@ def _best_by_both_losses(
                 features(), problem.codes, nearby, problem.folds, n_threads=problem.n_threads
             ),
         )
-        tried += _with_costs(setting, nearby, accuracies, loss="squared_hinge")
+        tried += with_costs(setting, nearby, accuracies, loss="squared_hinge")
     # The model has a loss of the grid; everything tried is kept.
     best = Search.best_of([one for one in tried if one[0]["loss"] in grid.losses])
     return replace(best, tried=tuple(tried))
@@ -326,60 +322,7 @@ def search_vectors(
     return _best_by_both_losses(scored(), problem, grid, {})
 
 
-def search_gram(
-    candidates: Iterable[tuple[Mapping[str, Any], np.ndarray]],
-    problem: SearchProblem,
-    costs: Sequence[float],
-) -> Search:
-    """Choose a kernel, and C for a support vector machine with it.
-
-    LIBSVM fits every setting once for each fold, to all other folds.
-
-    Parameters
-    ----------
-    candidates : iterable of (mapping, ndarray of shape (n, n))
-        Parameters of a kernel, and its Gram matrix of the n training objects.
-    problem : SearchProblem
-        The labels and folds; its threads fit machines at the same time.
-    costs : sequence of float
-        Values of C.
-
-    Returns
-    -------
-    Search
-        `parameters` has the candidate's and ``C``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from d2ke.model_selection.candidates import search_gram
-    >>> from d2ke.model_selection.folds import SearchProblem
-    >>> x = np.linspace(-1, 1, 20)
-    >>> problem = SearchProblem((x > 0).astype(int), n_folds=5)
-    >>> candidates = [({"power": p}, np.multiply.outer(x**p, x**p)) for p in (2, 1)]
-    >>> search_gram(candidates, problem, [100.0]).parameters
-    {'power': 1, 'C': 100.0}
-    """
-    codes, folds = problem.codes, problem.folds
-    parts = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in set(folds)]
-
-    def right(K: np.ndarray, C: float, kept: np.ndarray, out: np.ndarray) -> int:
-        if np.ptp(codes[kept]) == 0:  # the other class is in the left-out fold only
-            return int((codes[out] == codes[kept[0]]).sum())
-        model = svmtrain(codes[kept], K[np.ix_(kept, kept)], f"-t 4 -c {C} -q")
-        return int((svmpredict(None, K[np.ix_(out, kept)], model)[0] == codes[out]).sum())
-
-    tried = []
-    with worker_pool(problem.n_threads, limit_blas_of_thread) as pool:
-        for parameters, K in candidates:
-            jobs = [(C, *part) for C in costs for part in parts]
-            counts = list(pool.map(lambda job, K=K: right(K, *job), jobs))
-            by_cost = np.reshape(counts, (len(costs), len(parts))).sum(axis=1)
-            tried += _with_costs(parameters, costs, (100.0 * by_cost / len(codes)).tolist())
-    return Search.best_of(tried)
-
-
-def _with_costs(
+def with_costs(
     parameters: Mapping[str, Any],
     costs: Sequence[float],
     accuracies: Sequence[float],
@@ -390,46 +333,3 @@ def _with_costs(
         ({**parameters, "C": C, **more}, accuracy)
         for C, accuracy in zip(costs, accuracies, strict=True)
     ]
-
-
-def search_neighbors(
-    D: np.ndarray | RowSource, problem: SearchProblem, ks: Sequence[int]
-) -> Search:
-    """Choose k for nearest neighbours.
-
-    Parameters
-    ----------
-    D : ndarray or RowSource, shape (n, n)
-        Distances among the training objects.
-    problem : SearchProblem
-        The labels and folds; with n folds one object at a time is left out.
-    ks : sequence of int
-        Values of k, each at least 1 and at most the number of objects outside the largest fold.
-
-    Returns
-    -------
-    Search
-        `parameters` has ``k``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from d2ke.model_selection.candidates import search_neighbors
-    >>> from d2ke.model_selection.folds import SearchProblem
-    >>> x = np.array([0.0, 1, 2, 10, 11, 12])
-    >>> problem = SearchProblem(np.array([0, 0, 0, 1, 1, 1]), n_folds=6)
-    >>> search_neighbors(np.abs(x[:, None] - x), problem, [1, 5]).parameters
-    {'k': 1}
-    """
-    n, codes, folds = problem.n, problem.codes, problem.folds
-    ks = [integer("k", k, 1, n - problem.largest_fold) for k in ks]
-    right = np.zeros(len(ks), dtype=np.int64)
-    for rows in arrays.row_blocks((n, n)):
-        # Objects at an infinite distance are still nearer than the own fold, which has no vote.
-        others = np.minimum(D[rows], np.finfo(np.float64).max)
-        others[folds[rows, None] == folds] = np.inf
-        nearest = codes[nearest_columns(others, max(ks, default=1))]
-        for i, k in enumerate(ks):
-            right[i] += int((vote(nearest[:, :k], problem.n_classes) == codes[rows]).sum())
-    shares = (right / n).tolist()
-    return Search.best_of([({"k": k}, 100.0 * one) for k, one in zip(ks, shares, strict=True)])

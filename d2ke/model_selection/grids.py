@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice, integer, positive_number
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.embedding.scaling import SCALINGS
 from d2ke.learners.losses import LOSSES, hinge_can_pay
 
@@ -91,30 +92,35 @@ def merged_grid(
     """Replace defaults by the user's values; with `takes_any`, other names go to the sampler."""
     grid = {} if grid is None else grid
     if not isinstance(grid, Mapping):
-        raise TypeError(f"grid must be a mapping of names to values to try, got {grid!r}")
+        raise ArgumentTypeError(
+            "grid", f"must be a mapping of names to values to try, got {grid!r}"
+        )
     merged = dict(defaults)
     known = {name.removesuffix("_scale"): name for name in merged} | {name: name for name in merged}
     for name, values in grid.items():
         if f"{name}_scale" in grid and f"{name}_scale" in known:
-            raise ValueError(f"grid has both {name!r} and '{name}_scale'; give one of them")
+            raise ArgumentError("grid", f"has both {name!r} and '{name}_scale'; give one of them")
         if isinstance(values, np.ndarray):
             values = values.tolist()
         if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
-            raise TypeError(f"grid[{name!r}] must be a sequence of values to try, got {values!r}")
+            raise ArgumentTypeError(
+                f"grid[{name!r}]", f"must be a sequence of values to try, got {values!r}"
+            )
         if not len(values):
-            raise ValueError(f"grid[{name!r}] has no values")
+            raise ArgumentError(f"grid[{name!r}]", "has no values")
         if name in known:
             merged.pop(known[name], None)
             check = _CHECKS[name.removesuffix("_scale")]
             values = [check(f"grid[{name!r}][{i}]", value) for i, value in enumerate(values)]
         elif not takes_any:
-            raise ValueError(
-                f"grid has {name!r}, unknown for method {method!r}; known: {', '.join(known)}"
+            raise ArgumentError(
+                "grid", f"has {name!r}, unknown for method {method!r}; known: {', '.join(known)}"
             )
         if name in _RANGES and isinstance(values, tuple) and _two_integers(values):
-            raise ValueError(
-                f"grid[{name!r}] is {values!r}: one range, or two values? Write [{values!r}] for "
-                f"the range, {list(values)!r} for the two"
+            raise ArgumentError(
+                f"grid[{name!r}]",
+                f"is {values!r}: one range, or two values? Write [{values!r}] for the range, "
+                f"{list(values)!r} for the two",
             )
         merged[name] = tuple(tuple(v) if isinstance(v, list) else v for v in values)
     return merged

@@ -51,6 +51,7 @@ class RidgePath:
         if n <= R:
             wide = features.astype(np.float64, copy=False)
             products = row_products(wide, wide, n_threads)
+            del wide  # before LAPACK takes as much and more
         else:
             upper = np.triu(square(features.__getitem__, n, n_threads))
             products = upper + np.triu(upper, 1).T

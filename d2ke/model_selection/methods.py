@@ -4,26 +4,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from d2ke._base import arrays
+from d2ke._base.blas import limit_blas_of_thread
+from d2ke._base.checks import integer
+from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import check_fits
+from d2ke._base.threads import worker_pool
 from d2ke.embedding.gram import dsk_gram
 from d2ke.embedding.pseudo_euclidean import gdk_led
 from d2ke.io.store.reader import FeatureFile
 from d2ke.io.store.rows import RowSource, StoredRows
+from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.losses import LOSSES
+from d2ke.learners.neighbors import nearest_columns, vote
+from d2ke.learners.svm_model import svmpredict
 from d2ke.model_selection.call import SearchCall
-from d2ke.model_selection.candidates import (
-    median_unit,
-    search_gram,
-    search_neighbors,
-    search_vectors,
-)
+from d2ke.model_selection.candidates import median_unit, search_vectors, with_costs
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import COSTS, FEATURE_VALUES, either
 from d2ke.model_selection.omegas import Omega, sampled, search_omegas, training_objects
@@ -105,14 +107,111 @@ def _distances(method: SearchMethod, call: SearchCall) -> np.ndarray | RowSource
     else:
         D = arrays.matrix("within", within, infinite=method.infinite)
     if D.shape != (n, n):
-        raise ValueError(
-            f"within must hold the distances among {n} objects, as many as y has labels; its "
-            f"shape is {D.shape}"
+        raise ArgumentError(
+            "within",
+            f"must hold the distances among {n} objects, as many as y has labels; its "
+            f"shape is {D.shape}",
         )
     if in_file:
         return D if read_by_rows else D.whole()
     arrays.check_distances("within", D)
     return D
+
+
+def search_gram(
+    candidates: Iterable[tuple[Mapping[str, Any], np.ndarray]],
+    problem: SearchProblem,
+    costs: Sequence[float],
+) -> Search:
+    """Choose a kernel, and C for a support vector machine with it.
+
+    LIBSVM fits every setting once for each fold, to all other folds.
+
+    Parameters
+    ----------
+    candidates : iterable of (mapping, ndarray of shape (n, n))
+        Parameters of a kernel, and its Gram matrix of the n training objects.
+    problem : SearchProblem
+        The labels and folds; its threads fit machines at the same time.
+    costs : sequence of float
+        Values of C.
+
+    Returns
+    -------
+    Search
+        `parameters` has the candidate's and ``C``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.model_selection.methods import search_gram
+    >>> from d2ke.model_selection.folds import SearchProblem
+    >>> x = np.linspace(-1, 1, 20)
+    >>> problem = SearchProblem((x > 0).astype(int), n_folds=5)
+    >>> candidates = [({"power": p}, np.multiply.outer(x**p, x**p)) for p in (2, 1)]
+    >>> search_gram(candidates, problem, [100.0]).parameters
+    {'power': 1, 'C': 100.0}
+    """
+    codes, folds = problem.codes, problem.folds
+    parts = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in set(folds)]
+
+    def count_correct(K: np.ndarray, C: float, kept: np.ndarray, out: np.ndarray) -> int:
+        if np.ptp(codes[kept]) == 0:  # the other class is in the left-out fold only
+            return int((codes[out] == codes[kept[0]]).sum())
+        model = svmtrain(codes[kept], K[np.ix_(kept, kept)], f"-t 4 -c {C} -q")
+        return int((svmpredict(None, K[np.ix_(out, kept)], model)[0] == codes[out]).sum())
+
+    tried = []
+    with worker_pool(problem.n_threads, limit_blas_of_thread) as pool:
+        for parameters, K in candidates:
+            jobs = [(C, *part) for C in costs for part in parts]
+            counts = list(pool.map(lambda job, K=K: count_correct(K, *job), jobs))
+            by_cost = np.reshape(counts, (len(costs), len(parts))).sum(axis=1)
+            tried += with_costs(parameters, costs, (100.0 * by_cost / len(codes)).tolist())
+    return Search.best_of(tried)
+
+
+def search_neighbors(
+    D: np.ndarray | RowSource, problem: SearchProblem, ks: Sequence[int]
+) -> Search:
+    """Choose k for nearest neighbours.
+
+    Parameters
+    ----------
+    D : ndarray or RowSource, shape (n, n)
+        Distances among the training objects.
+    problem : SearchProblem
+        The labels and folds; with n folds one object at a time is left out.
+    ks : sequence of int
+        Values of k, each at least 1 and at most the number of objects outside the largest fold.
+
+    Returns
+    -------
+    Search
+        `parameters` has ``k``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.model_selection.methods import search_neighbors
+    >>> from d2ke.model_selection.folds import SearchProblem
+    >>> x = np.array([0.0, 1, 2, 10, 11, 12])
+    >>> problem = SearchProblem(np.array([0, 0, 0, 1, 1, 1]), n_folds=6)
+    >>> search_neighbors(np.abs(x[:, None] - x), problem, [1, 5]).parameters
+    {'k': 1}
+    """
+    n, codes, folds = problem.n, problem.codes, problem.folds
+    ks = [integer("k", k, 1, n - problem.largest_fold) for k in ks]
+    n_correct = np.zeros(len(ks), dtype=np.int64)
+    for rows in arrays.row_blocks((n, n)):
+        # Objects at an infinite distance are still nearer than the own fold, which has no vote.
+        others = np.minimum(D[rows], np.finfo(np.float64).max)
+        others[folds[rows, None] == folds] = np.inf
+        nearest = codes[nearest_columns(others, max(ks, default=1))]
+        for i, k in enumerate(ks):
+            n_correct[i] += int((vote(nearest[:, :k], problem.n_classes) == codes[rows]).sum())
+    shares = (n_correct / n).tolist()
+    return Search.best_of([({"k": k}, 100.0 * one) for k, one in zip(ks, shares, strict=True)])
 
 
 def _knn(D: np.ndarray | RowSource, call: SearchCall) -> Search:

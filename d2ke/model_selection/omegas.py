@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from d2ke._base.checks import generator, integer
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import stages
 from d2ke._base.text import show
@@ -40,12 +41,15 @@ def sampled(call: SearchCall) -> list[Omega]:
     """Return the sampler's p(omega), one for each combination of its parameters."""
     sampler, R, seed = call.sampler, max(call.grid["R"]), call.problem.seed
     if sampler is None:
-        raise TypeError(
-            "method 'd2ke' needs a sampler of random objects, such as "
-            'functools.partial(d2ke.random_strings, alphabet="ACGT")'
+        raise ArgumentTypeError(
+            "method",
+            "'d2ke' needs a sampler of random objects, such as "
+            'functools.partial(d2ke.random_strings, alphabet="ACGT")',
         )
     if not callable(sampler):
-        raise TypeError(f"sampler must be a function sampler(R, seed=seed, ...), got {sampler!r}")
+        raise ArgumentTypeError(
+            "sampler", f"must be a function sampler(R, seed=seed, ...), got {sampler!r}"
+        )
     names = [name for name in call.grid if name not in (*FEATURE_VALUES, "gamma")]
     _check_sampler(sampler, names)
     combinations = product(*(call.grid[name] for name in names))
@@ -72,9 +76,10 @@ def _check_sampler(sampler: Callable[..., Any], names: Sequence[str]) -> None:
         signature.bind(1, **dict.fromkeys(("seed", *names)))
     except TypeError as error:
         known = ", ".join(("gamma", *FEATURE_VALUES))
-        raise ValueError(
-            f"sampler cannot be called as sampler({', '.join(('R', 'seed', *names))}): {error}; "
-            f"every name in grid other than {known} goes to the sampler"
+        raise ArgumentError(
+            "sampler",
+            f"cannot be called as sampler({', '.join(('R', 'seed', *names))}): {error}; "
+            f"every name in grid other than {known} goes to the sampler",
         ) from None
 
 
@@ -108,7 +113,7 @@ def _drawn(call: SearchCall, omega: Omega) -> Any:
         if objects.kind == "strings":
             warn_of_letters(call.X, objects, "X", "sampler")
     if len(objects) != R:
-        raise ValueError(f"sampler drew {len(objects)} objects where R is {R}")
+        raise ArgumentError("sampler", f"drew {len(objects)} objects where R is {R}")
     return objects
 
 

@@ -15,10 +15,12 @@ from scipy import LowLevelCallable
 from d2ke._base import labels
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import byte_count, choice, file_path, integer
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.text import shown
 from d2ke._base.threads import thread_count
 from d2ke.distances.registry import check_parameters, find_distance
 from d2ke.model_selection.call import SearchCall
-from d2ke.model_selection.distances import among, named_distances
+from d2ke.model_selection.folder import file_stem
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import merged_grid
 from d2ke.model_selection.methods import METHODS, SearchMethod
@@ -164,7 +166,7 @@ def search(
     if isinstance(distance, (list, tuple)):
         rest = {"sampler": sampler, "grid": grid, "max_memory": max_memory, "n_folds": n_folds}
         rest |= {"seed": seed, "n_threads": n_threads, "progress": progress}
-        return among(
+        return search_each_distance(
             named_distances(distance, params, within),
             None if folder is None else file_path("folder", folder),
             lambda one, own, place: search(
@@ -176,14 +178,16 @@ def search(
     limit = None if max_memory is None else byte_count("max_memory", max_memory)
     folder = _check_places(row, within, folder)
     if limit is not None and folder is None:
-        raise TypeError("max_memory goes with folder: it makes the blocks of its files smaller")
+        raise ArgumentTypeError(
+            "max_memory", "goes with folder: it makes the blocks of its files smaller"
+        )
     plain = callable(distance)
     if not plain and not isinstance(distance, LowLevelCallable):
         check_parameters(find_distance(distance), params)
     if within is None:
         X = X if plain else as_objects("X", X)
         if len(codes) != len(X):
-            raise ValueError(f"y has {len(codes)} labels, but X has {len(X)} objects")
+            raise ArgumentError("y", f"has {len(codes)} labels, but X has {len(X)} objects")
     values = merged_grid(method, row.grid, grid, row.samples)
     n_folds, seed = integer("n_folds", n_folds, 2, len(codes)), integer("seed", seed, 0)
     problem = SearchProblem(codes, n_folds, seed, thread_count(n_threads))
@@ -212,12 +216,78 @@ def search(
 def _check_places(row: SearchMethod, within: Any, folder: Any) -> Path | None:
     """Refuse known distances or a folder where the method has no use for them."""
     if within is not None and row.omegas is not None:
-        raise ValueError(f"within has no meaning for method {row.name!r}")
+        raise ArgumentError("within", f"has no meaning for method {row.name!r}")
     if folder is None:
         return None
     folder = file_path("folder", folder)
     if row.omegas is None:
-        raise ValueError(f"folder has no meaning for method {row.name!r}, but within may be a file")
+        raise ArgumentError(
+            "folder", f"has no meaning for method {row.name!r}, but within may be a file"
+        )
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"folder must be a folder, but {folder} is a file")
     return folder
+
+
+def named_distances(
+    distances: Sequence[Any], common: Mapping[str, Any], within: Any
+) -> dict[str, tuple[Any, Mapping[str, Any]]]:
+    """Check a list of distances; return each with its parameters, by a name of its own.
+
+    Examples
+    --------
+    >>> from d2ke.model_selection.search import named_distances
+    >>> list(named_distances(["msm", ("dtw", {"window": 10})], {}, None))
+    ['msm', 'dtw (window 10)']
+    """
+    if within is not None:
+        raise ArgumentError("within", "holds one distance, but distance is a list of several")
+    if common:
+        raise TypeError(
+            f"several distances have no common parameters ({', '.join(common)}); give each its "
+            f"own: distance=[('dtw', {{'window': 10}}), ...]"
+        )
+    if not distances:
+        raise ArgumentError("distance", "must name one distance or more, got an empty list")
+    named: dict[str, tuple[Any, Mapping[str, Any]]] = {}
+    for i, one in enumerate(distances):
+        distance, own = one if isinstance(one, tuple) and len(one) == 2 else (one, {})
+        if not isinstance(own, Mapping):
+            raise ArgumentTypeError(
+                "distance",
+                f"must be a distance, or one and a dict of its parameters, got {one!r}",
+                i,
+            )
+        if isinstance(distance, str):
+            check_parameters(find_distance(distance), own)
+        name = distance if isinstance(distance, str) else repr(distance)
+        if own:
+            name += f" ({', '.join(f'{key} {shown(value)}' for key, value in own.items())})"
+        if name in named:
+            raise ArgumentError("distance", f"is {name} once more; give each distance once", i)
+        named[name] = distance, own
+    return named
+
+
+def search_each_distance(
+    named: Mapping[str, tuple[Any, Mapping[str, Any]]],
+    folder: Path | None,
+    search_one: Callable[[Any, Mapping[str, Any], Path | None], Search],
+) -> Search:
+    """Search with each distance, and choose the best setting of all; among equals the earliest."""
+    results = {}
+    for i, (name, (distance, own)) in enumerate(named.items()):
+        place = None if folder is None else folder / f"{i}_{file_stem(name).strip('-')}"
+        results[name] = search_one(distance, own, place)
+    best = Search.best_of(
+        [
+            ({"distance": name, **values}, accuracy)
+            for name, result in results.items()
+            for values, accuracy in result.tried
+        ]
+    )
+    info = results[best.parameters["distance"]].info | {
+        "distances": tuple(named),
+        "seconds": sum(result.info["seconds"] for result in results.values()),
+    }
+    return replace(best, info=info if folder is None else info | {"folder": str(folder)})

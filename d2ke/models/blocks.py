@@ -108,6 +108,10 @@ class Block:
                 f"of block {self.name!r} must return Objects or a list of random objects, "
                 f"got {omega!r}",
             )
+        if len(omega) > self.R:
+            raise ArgumentError(
+                "sampler", f"of block {self.name!r} drew {len(omega)} objects where R is {self.R}"
+            )
         row = BY_NAME.get(self.distance) if isinstance(self.distance, str) else None
         if row is not None and isinstance(omega, Objects) and row.shortest:
             kept = omega.lengths >= row.shortest
@@ -209,18 +213,20 @@ def fit_blocks(
         sequence = isinstance(seed, np.random.SeedSequence)
         entropy = seed.entropy if sequence else integer("seed", seed, 0)
     seeds = np.random.SeedSequence(entropy).spawn(len(blocks))
-    fitted, parts = [], []
+    Z = np.empty((len(X), sum(block.R for block in blocks)), np.float32)
+    fitted, first = [], 0
     for block, own in stages(list(zip(blocks, seeds, strict=True)), "blocks", progress):
         ready, seen = block.fit(X, own)
         if not len(ready.omega):
             continue
         D = ready.distances(seen, n_threads, progress, client)
         ready = ready.with_gamma(D)
-        parts.append(ready.features(D, n_threads))
+        Z[:, first : first + len(ready.omega)] = ready.features(D, n_threads)
+        first += len(ready.omega)
         fitted.append(ready)
     if not fitted:
         raise ArgumentError("blocks", "have no random objects: their samplers drew none")
-    Z = np.hstack(parts)
+    Z = np.ascontiguousarray(Z[:, :first])  # samplers may draw fewer objects
     hide_self(Z, fitted)
     return tuple(fitted), Z
 

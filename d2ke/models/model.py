@@ -200,7 +200,7 @@ class D2KEModel:
         """Return scaled features of checked objects, float32."""
         Z = np.empty((len(X), self.R), np.float32)
         fill_features(Z, self.blocks, X, n_threads, client)
-        return self.scaling.scaled(Z)
+        return self.scaling.scale(Z, Z)
 
 
 def _check_letters(objects: Objects, alphabet: np.ndarray) -> None:

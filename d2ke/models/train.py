@@ -161,7 +161,7 @@ def d2ke_train(
     fitted, Z = fit_blocks(blocks, objects, seed, n_threads, progress, client)
     seconds = {"distances": time.perf_counter() - started}
     scaling = Scaling.of_moments(*moments(Z), "standard")
-    Z = scaling.scaled(Z)
+    scaling.scale(Z, Z)
     path = RidgePath.of(Z, target.signs, n_threads)
     C, left_out = _choose(path, target)
     scores = target.score(left_out)

@@ -16,8 +16,8 @@ from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
 from d2ke.learners.linear_model import LinearModel, predict
 from d2ke.learners.persistence import load_model, save_model
+from d2ke.model_selection.cross_validation import cross_validate
 from d2ke.model_selection.folds import stratified_folds, with_bias
-from d2ke.model_selection.squared_loss import cross_validate
 
 # More rows than features, as many, fewer: the equations are those of the smaller number.
 SHAPES = [(60, 7), (20, 20), (20, 19), (12, 45)]
@@ -220,12 +220,6 @@ def test_the_options_are_those_of_the_regression():
     np.testing.assert_allclose(model.weights, one.weights, rtol=1e-6)
     assert train_least_squares(y, Z, bias=None).options == "-s 11 -p 0 -c 1.0"
     assert train_least_squares(y, Z).options == "-s 11 -p 0 -c 1.0 -B 1.0"
-
-
-def test_a_probability_is_refused():
-    y, Z = problem(30, 4, 2)
-    with pytest.raises(ValueError, match="probability needs a logistic solver"):
-        predict(y, Z, train_least_squares(y, Z), probability=True)
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -21,7 +21,6 @@ from sklearn.datasets import load_diabetes, load_digits, load_iris
 
 from d2ke.learners import solver_nodes
 from d2ke.learners.liblinear import train
-from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.linear_model import LinearModel, predict
 from d2ke.learners.persistence import load_model, save_model
 
@@ -443,9 +442,7 @@ def test_refused_options(options, message):
         train([0, 1], np.eye(2), options)
 
 
-def test_options_of_a_wrong_type():
-    with pytest.raises(TypeError, match="options must be a string"):
-        train([0, 1], np.eye(2), 2)
+def test_options_may_be_words():
     model = train([0, 1], np.eye(2), ["-s", "2", "-c", "3"])
     assert model.options == "-s 2 -c 3"
 
@@ -477,12 +474,8 @@ def test_class_weights():
         train(words, X, "-s 2 -w1 5")
     with pytest.raises(ValueError, match=r"'maybe'.*'no', 'yes'"):
         train(words, X, class_weight={"maybe": 1.0})
-    with pytest.raises(ValueError, match=r"class_weight\['no'\] must be a positive"):
-        train(words, X, class_weight={"no": -1.0})
     with pytest.raises(ValueError, match="not by both"):
         train(codes, X, "-w1 2", class_weight={1: 2})
-    with pytest.raises(TypeError, match="dict"):
-        train(codes, X, class_weight=[1, 2])
 
 
 @pytest.mark.parametrize("solver", [0, 2, 4])
@@ -508,8 +501,6 @@ def test_the_seed_reaches_the_solver():
     X, codes = blobs(n=300, k=4, seed=3)
     a, b = (train(codes, X, "-s 1 -e 0.1", seed=seed) for seed in (1, 2))
     assert not np.array_equal(a.weights, b.weights)
-    with pytest.raises(ValueError, match="seed"):
-        train(codes, X, seed=-1)
 
 
 @pytest.mark.parametrize("solver", [0, 2])
@@ -578,18 +569,10 @@ def test_unseen_labels_count_as_wrong():
 def test_refused_predictions():
     X, codes = blobs()
     model = train(codes, X)
-    with pytest.raises(ValueError, match="Z has 4 features, but the model has 5"):
-        predict(codes, X[:, :4], model)
     with pytest.raises(ValueError, match="y has 59 labels, but Z has 60 rows"):
         predict(codes[1:], X, model)
-    with pytest.raises(TypeError, match="y holds strings, but the model's classes are integers"):
-        predict(codes.astype(str), X, model)
     with pytest.raises(ValueError, match="nan at position"):
         predict(codes, np.full_like(X, np.nan), model)
-    with pytest.raises(TypeError, match="model must be a LinearModel, got SVMModel"):
-        predict(codes, X, svmtrain(codes, X @ X.T))
-    with pytest.raises(ValueError, match="logistic"):
-        predict(codes, X, model, probability=True)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -715,8 +698,3 @@ def test_which_solvers_classify(solver, classes):
         return
     with pytest.raises(ValueError, match="classes must be None for -s 11, 12, 13 only"):
         LinearModel(weights, None, classes, solver, "")
-
-
-def test_only_models_are_saved():
-    with pytest.raises(TypeError, match="got dict"):
-        save_model(io.BytesIO(), {})

@@ -16,10 +16,10 @@ from d2ke.embedding.features import d2ke_features
 from d2ke.embedding.scaling import SCALINGS, Scaling
 from d2ke.learners.losses import LOSSES
 from d2ke.model_selection import candidates as candidates_module
+from d2ke.model_selection import methods
+from d2ke.model_selection.cross_validation import cross_validate, cross_validate_hinge
 from d2ke.model_selection.folds import SearchProblem, stratified_folds, with_bias
 from d2ke.model_selection.grids import FeatureGrid
-from d2ke.model_selection.squared_hinge import cross_validate_hinge
-from d2ke.model_selection.squared_loss import cross_validate
 
 COSTS = (0.01, 0.1, 1.0, 10.0, 1000.0)
 
@@ -46,14 +46,14 @@ def search_vectors(candidates, codes, *, n_folds=10, **values):
 
 def search_gram(candidates, codes, *, costs, n_folds=10, seed=0, n_threads=None):
     problem = SearchProblem(codes, n_folds, seed, n_threads)
-    return candidates_module.search_gram(candidates, problem, costs)
+    return methods.search_gram(candidates, problem, costs)
 
 
 def search_neighbors(D, y, ks, *, n_folds=None, seed=0):
     """Leave out one object at a time by default."""
     codes = np.unique(y, return_inverse=True)[1]
     problem = SearchProblem(codes, len(codes) if n_folds is None else n_folds, seed)
-    return candidates_module.search_neighbors(D, problem, ks)
+    return methods.search_neighbors(D, problem, ks)
 
 
 # ---------------------------------------------------------------- search_features

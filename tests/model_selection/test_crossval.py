@@ -9,10 +9,9 @@ from reference import examples
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import d2ke
-from d2ke.model_selection import squared_hinge
+from d2ke.model_selection import cross_validation
+from d2ke.model_selection.cross_validation import cross_validate, cross_validate_hinge
 from d2ke.model_selection.folds import stratified_folds, with_bias
-from d2ke.model_selection.squared_hinge import cross_validate_hinge
-from d2ke.model_selection.squared_loss import cross_validate
 
 COSTS = (0.01, 0.1, 1.0, 10.0, 1000.0)
 
@@ -203,14 +202,14 @@ def test_a_warm_start_changes_nothing(dtype):
 def test_hinge_starts_from_the_next_smaller_cost(monkeypatch):
     F, codes = problem(40, 5, 2, seed=5)
     starts = []
-    solve = squared_hinge.block_newton
+    solve = cross_validation.block_newton
 
     def recorded(Z, signs, C, *, start, **options):
         W, solved = solve(Z, signs, C, start=start, **options)
         starts.append((C[0, 0], start, W))
         return W, solved
 
-    monkeypatch.setattr(squared_hinge, "block_newton", recorded)
+    monkeypatch.setattr(cross_validation, "block_newton", recorded)
     folds = stratified_folds(codes, 2, seed=0)
     cross_validate_hinge(F[:, :-1], codes, [10.0, 0.1, 1.0], folds, n_threads=1)
     assert [C for C, _, _ in starts] == [0.1, 1.0, 10.0]

@@ -609,7 +609,7 @@ def test_arguments_are_checked_before_any_distance(monkeypatch):
     def fail(*arguments, **options):
         pytest.fail("work has begun")
 
-    monkeypatch.setattr(call, "distance_matrix", fail)
+    monkeypatch.setattr(call, "fill_array", fail)
     for method in METHODS:
         name = "k" if method == "knn" else "C"
         for options in ({"y": ["a", "b"]}, {"n_folds": 1}, {"grid": {name: [-1]}}):

@@ -19,15 +19,14 @@ from d2ke._base import memory
 from d2ke.embedding.scaling import SCALINGS, Scaling
 from d2ke.io.store.rows import RowSource
 from d2ke.learners.losses import LOSSES
-from d2ke.model_selection import candidates, omegas, squared_hinge
+from d2ke.model_selection import candidates, cross_validation, omegas
+from d2ke.model_selection.cross_validation import cross_validate, cross_validate_hinge
 from d2ke.model_selection.fold_sums import FeatureView, cross_validate_by_products
 from d2ke.model_selection.folder import store_names
 from d2ke.model_selection.folds import SearchProblem, stratified_folds, with_bias
 from d2ke.model_selection.grids import FeatureGrid
 from d2ke.model_selection.median import median
 from d2ke.model_selection.search import search
-from d2ke.model_selection.squared_hinge import cross_validate_hinge
-from d2ke.model_selection.squared_loss import cross_validate
 
 ROOT = Path(__file__).parents[2]
 COSTS = (0.01, 1.0, 100.0)
@@ -255,9 +254,9 @@ def test_folds_are_solved_in_groups(monkeypatch):
     codes = rng.integers(3, size=90)
     F = rng.standard_normal((90, 5)) + np.eye(5)[codes]
     folds = stratified_folds(codes, 5, seed=0)
-    sizes, solve = [], squared_hinge.block_newton
+    sizes, solve = [], cross_validation.block_newton
     monkeypatch.setattr(
-        squared_hinge,
+        cross_validation,
         "block_newton",
         lambda Z, signs, *a, **o: sizes.append(signs.shape[1]) or solve(Z, signs, *a, **o),
     )
@@ -266,7 +265,7 @@ def test_folds_are_solved_in_groups(monkeypatch):
     assert sizes == [15] * 3
     for room, group in ((1, 3), (2 * 8 * 14 * 90 * 3 + 10**6, 15)):
         sizes.clear()
-        monkeypatch.setattr(squared_hinge, "_TOGETHER", room)
+        monkeypatch.setattr(cross_validation, "_TOGETHER", room)
         assert cross_validate_hinge(RowSource(F), codes, COSTS, folds, **exact) == known
         assert set(sizes) == {group}
 

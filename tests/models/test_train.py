@@ -421,3 +421,11 @@ def test_explain_names_its_argument():
     model = d2ke.d2ke_train([0, 1] * 10, STRINGS, R=8)
     with pytest.raises(TypeError, match=r"x\[0\] is None"):
         d2ke.d2ke_explain(None, model)
+
+
+def test_a_sampler_that_draws_too_many_objects():
+    block = d2ke.Block("a", "levenshtein", lambda R, X, seed: X[: R + 1], 8)
+    with pytest.raises(ValueError, match="sampler of block 'a' drew 9 objects where R is 8"):
+        d2ke.d2ke_train([0, 1] * 10, STRINGS, blocks=[block])
+    fewer = replace(block, sampler=lambda R, X, seed: X[: R - 1])
+    assert d2ke.d2ke_train([0, 1] * 10, STRINGS, blocks=[fewer]).R == 7

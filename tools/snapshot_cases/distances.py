@@ -431,7 +431,7 @@ def gdk_led():
     made = []
     for R in (2, 5):
         led = d2ke.gdk_led(D, R)
-        assert isinstance(led, d2ke.PseudoEuclidean)
+        assert isinstance(led, d2ke.PseudoEuclideanEmbedding)
         made += [led.eigenvalues, led.signature, led.Z, led.project(D_new), led.project(D)]
     everything = d2ke.gdk_led(D, 30)
     return [made, everything.eigenvalues, everything.signature]
