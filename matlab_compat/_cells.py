@@ -11,6 +11,7 @@ import numpy as np
 
 from d2ke import Objects, pack
 from d2ke._base.checks import integer, positive_number
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 
 _SHORT = 20  # entries of an array that a struct's text shows
 
@@ -79,21 +80,24 @@ def cell_items(name: str, cell: Any) -> list[Any]:
     """Return the items of a cell, n x 1 or 1 x n, or of a list."""
     if isinstance(cell, np.ndarray):
         if cell.dtype != object or cell.size != max(cell.shape, default=1):
-            raise TypeError(
-                f"{name} must be a cell (an object array, n x 1 or 1 x n) or a list, got "
-                f"{cell.dtype} of shape {cell.shape}"
+            raise ArgumentTypeError(
+                name,
+                "must be a cell (an object array, n x 1 or 1 x n) or a list, got "
+                f"{cell.dtype} of shape {cell.shape}",
             )
         return list(cell.ravel())
     if isinstance(cell, (list, tuple)):
         return list(cell)
-    raise TypeError(f"{name} must be a cell (an object array) or a list, got {type(cell).__name__}")
+    raise ArgumentTypeError(
+        name, f"must be a cell (an object array) or a list, got {type(cell).__name__}"
+    )
 
 
 def vector(name: str, values: Any) -> np.ndarray:
     """Return an n x 1 or 1 x n matrix, or a list, as a one-dimensional array."""
     array = np.asarray(values)
     if array.size != max(array.shape, default=1):
-        raise ValueError(f"{name} must be a vector, n x 1 or 1 x n, got shape {array.shape}")
+        raise ArgumentError(name, f"must be a vector, n x 1 or 1 x n, got shape {array.shape}")
     return array.reshape(-1)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The two Newton methods of LIBLINEAR ``-s 2 -e 0.0001`` that the authors' scripts can have had."""
+"""LIBLINEAR's two Newton methods, either of which the authors' scripts may have used."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 import d2ke
 from d2ke._base.checks import choice
+from d2ke._base.errors import ArgumentError
 from d2ke.learners.trust_region import trust_region_classifier
 
 _TOLERANCE = 0.0001
@@ -37,7 +38,7 @@ def trainer(solver: str) -> Trainer:
 def quiet() -> Iterator[None]:
     """Suppress the warnings of models that stop early, as LIBLINEAR's option -q does.
 
-    The grid has many of them on purpose. Set by the thread that waits for the others.
+    A grid search has many of them. The thread that waits for the others must call this.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="LIBLINEAR -s 2 stopped")
@@ -49,6 +50,6 @@ def uniform_labels(y: np.ndarray, labels: np.ndarray) -> np.ndarray:
     unknown = np.flatnonzero(~np.isin(y, labels))
     if unknown.size:
         i = unknown[0]
-        raise ValueError(f"y[{i}] is {y[i]}, a class without training series")
+        raise ArgumentError("y", f"is {y[i]}, a class without training series", i)
     numbers = np.arange(1.0, len(labels) + 1) if len(labels) > 2 else np.array([-1.0, 1.0])
     return numbers[np.searchsorted(labels, y)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several outputs of one function, of which MATLAB's scripts may take the first alone."""
+"""Several outputs of one function, the first of which MATLAB's scripts may take alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 
 class Outputs(tuple[Any, ...]):
-    """A tuple of a function's outputs that refuses to be taken for the first of them.
+    """A tuple of a function's outputs that refuses to be used as if it were the first.
 
     In MATLAB ``K = f(x)`` takes the first output. In Python K would be the tuple of all, which
     numpy would make an array of. Arithmetic with it, numpy's functions, comparisons and the

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from d2ke import Objects, distance_matrix, pack
+from d2ke._base.errors import ArgumentError
 from d2ke.objects.container import check_compatible
 from matlab_compat._cells import scalar, series_cell, whole
 from matlab_compat._outputs import Outputs
@@ -119,9 +120,10 @@ def dtw_similarity_cell(
     if not isinstance(newX, Objects):
         newX = np.asarray(newX)
         if newX.ndim != 2 or newX.dtype == object:
-            raise ValueError(
-                "newX must be an m x L matrix of numbers (cells are for "
-                f"dtw_similarity_cell_mulvar), got {newX.dtype} of shape {newX.shape}"
+            raise ArgumentError(
+                "newX",
+                "must be an m x L matrix of numbers (cells are for dtw_similarity_cell_mulvar), "
+                f"got {newX.dtype} of shape {newX.shape}",
             )
     new, base = pack(newX, kind="vectors", name="newX"), series_cell("baseX", baseX)
     check_compatible(new, base, "newX", "baseX")

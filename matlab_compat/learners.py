@@ -15,6 +15,7 @@ from scipy import sparse
 
 import d2ke
 from d2ke._base import labels as class_labels
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.learners import option_strings, solver_nodes, solver_validation
 from d2ke.learners.svm_model import PRECOMPUTED, SVMKernel
 from matlab_compat._cells import Struct, column, vector
@@ -108,7 +109,7 @@ def predict(
     X : array_like or scipy sparse, n x d
         The features; sparse ones may lack the last columns, which are then zeros.
     model : Struct or dict
-        What `train` returned.
+        From `train`.
     options : str
         ``-b 1`` for probabilities, ``-q`` to print nothing.
 
@@ -250,7 +251,7 @@ def svmpredict(
         The vectors, m x d; for a precomputed kernel ``[(1:m)', K]`` with K between the m objects
         and all n training objects, and any numbers in the first column.
     model : Struct or dict
-        What `svmtrain` returned.
+        From `svmtrain`.
     options : str
         ``-b 1`` for probabilities, of a model trained with it; ``-q`` to print nothing.
 
@@ -285,7 +286,7 @@ def svmpredict(
     truth = _numeric("y", y)
     parameters = vector("model.Parameters", _field(model, "Parameters"))
     if len(parameters) != 5:
-        raise ValueError("model must be one of svmtrain; its Parameters are not five numbers")
+        raise ArgumentError("model", "must be one of svmtrain; its Parameters are not five numbers")
     svm_type, kernel_type, degree, gamma, coef0 = parameters.tolist()
     order = _numeric("model.Label", _field(model, "Label"))
     regression = len(order) == 0
@@ -295,9 +296,10 @@ def svmpredict(
         X = _without_index(X, training=False)
     support = _whole(model, "sv_indices") - 1
     if precomputed and len(support) and X.shape[1] <= support.max():
-        raise ValueError(
-            f"X has the kernel of {X.shape[1]} training objects, but the model uses training "
-            f"object {support.max() + 1}"
+        raise ArgumentError(
+            "X",
+            f"has the kernel of {X.shape[1]} training objects, but the model uses training "
+            f"object {support.max() + 1}",
         )
     vectors = None
     if not precomputed:
@@ -341,11 +343,11 @@ def svmpredict(
 def _numeric(name: str, y: Any) -> np.ndarray:
     values = vector(name, y)
     if values.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold numbers, as in MATLAB; got {values.dtype}")
+        raise ArgumentTypeError(name, f"must hold numbers, as in MATLAB; got {values.dtype}")
     values = values.astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
-        raise ValueError(f"{name}[{bad[0]}] is {values[bad[0]]}; every value must be finite")
+        raise ArgumentError(name, f"is {values[bad[0]]}; every value must be finite", bad[0])
     return values
 
 
@@ -353,13 +355,15 @@ def _order(labels: np.ndarray) -> np.ndarray:
     """Return the classes in the order in which LIBLINEAR and LIBSVM number them."""
     classes, first = np.unique(labels, return_index=True)
     if len(classes) == 1:
-        raise ValueError(f"y holds one class only, {classes[0]:g}; a classifier needs at least two")
+        raise ArgumentError(
+            "y", f"holds one class only, {classes[0]:g}; a classifier needs at least two"
+        )
     order = classes[np.argsort(first, kind="stable")]
     return order[::-1] if order.tolist() == [-1, 1] else order
 
 
 def _recoded(labels: np.ndarray, order: np.ndarray | None, X: Any, options: str) -> tuple[Any, ...]:
-    """Return what to train on: labels replaced by their positions in `order`, in options also."""
+    """Replace labels by their positions in `order`, in the options too."""
     if order is None:
         return labels, X, options
     position = {label: str(code) for code, label in enumerate(order.tolist())}
@@ -367,7 +371,7 @@ def _recoded(labels: np.ndarray, order: np.ndarray | None, X: Any, options: str)
     def weight(found: re.Match[str]) -> str:
         label = float(found[1])
         if label not in position:
-            raise ValueError(f"options weigh the label {label:g}, which is not in y")
+            raise ArgumentError("options", f"weigh the label {label:g}, which is not in y")
         return f"-w{position[label]}"
 
     codes = np.array([int(position[label]) for label in labels.tolist()], dtype=np.int64)
@@ -375,22 +379,22 @@ def _recoded(labels: np.ndarray, order: np.ndarray | None, X: Any, options: str)
 
 
 def _text(options: str, flag: str) -> str:
-    """Return the text behind a flag, "" if it is not there."""
+    """Return the word after a flag, or "" if the flag is missing."""
     words = _words(options)
     return words[words.index(flag) + 1] if flag in words[:-1] else ""
 
 
 def _words(options: str) -> list[str]:
     if not isinstance(options, str):
-        raise TypeError(f'options must be a string such as "-s 2 -c 1", got {options!r}')
+        raise ArgumentTypeError("options", f'must be a string such as "-s 2 -c 1", got {options!r}')
     return options.split()
 
 
 def _widened(X: Any, width: int) -> Any:
-    """Give sparse features the columns of zeros that a file without large indices leaves out."""
+    """Add to sparse features the columns of zeros that a file without large indices lacks."""
     X = solver_nodes.features("X", X)
     if X.shape[1] > width or (X.shape[1] < width and not sparse.issparse(X)):
-        raise ValueError(f"X has {X.shape[1]} columns, but the model has {width}")
+        raise ArgumentError("X", f"has {X.shape[1]} columns, but the model has {width}")
     if X.shape[1] == width:
         return X
     X = sparse.csr_array(X)
@@ -398,16 +402,17 @@ def _widened(X: Any, width: int) -> Any:
 
 
 def _without_index(X: Any, *, training: bool) -> np.ndarray:
-    """Take the column of indices from [(1:n)', K]; LIBSVM looks at them in training only."""
+    """Remove the column of indices from [(1:n)', K]; LIBSVM reads them in training only."""
     K = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     if K.ndim != 2 or K.shape[1] < 2:
-        raise ValueError(f"X must be [(1:n)', K], got shape {K.shape}")
+        raise ArgumentError("X", f"must be [(1:n)', K], got shape {K.shape}")
     wrong = np.flatnonzero(K[:, 0] != np.arange(1, len(K) + 1))
     if training and wrong.size:
         i = wrong[0]
-        raise ValueError(
-            "X must be [(1:n)', K], with the numbers from 1 in its first column; "
-            f"X[{i}, 0] is {K[i, 0]:g}"
+        raise ArgumentError(
+            "X",
+            "must be [(1:n)', K], with the numbers from 1 in its first column; "
+            f"X[{i}, 0] is {K[i, 0]:g}",
         )
     return K[:, 1:]
 
@@ -416,7 +421,7 @@ def _field(model: Any, name: str) -> Any:
     try:
         return model[name]
     except (KeyError, TypeError, IndexError):
-        raise ValueError(f"model must be a struct with a field {name!r}") from None
+        raise ArgumentError("model", f"must be a struct with a field {name!r}") from None
 
 
 def _number(model: Any, name: str) -> float:

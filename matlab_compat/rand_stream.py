@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice
+from d2ke._base.errors import ArgumentError
 from d2ke.objects.random_objects import one_sequence
 from matlab_compat._cells import whole
 
@@ -82,15 +83,16 @@ class RandStream:
     def State(self, state: Any) -> None:
         words = np.asarray(state)
         if words.size != _WORDS + 1 or words.dtype.kind not in "iuf":
-            raise ValueError(
-                f"State must hold {_WORDS + 1} numbers, got {words.dtype} of shape {words.shape}"
+            raise ArgumentError(
+                "State", f"must hold {_WORDS + 1} numbers, got {words.dtype} of shape {words.shape}"
             )
         words = words.reshape(-1)
         low, high = words.min(), words.max()
         if not (low >= 0 and high < 2**32 and words[-1] <= _WORDS and np.all(words % 1 == 0)):
-            raise ValueError(
-                "State must hold integers from 0 to 2^32 - 1, the last of them at most "
-                f"{_WORDS}; got {low} to {high}, the last {words[-1]}"
+            raise ArgumentError(
+                "State",
+                "must hold integers from 0 to 2^32 - 1, the last of them at most "
+                f"{_WORDS}; got {low} to {high}, the last {words[-1]}",
             )
         key: Any = {"key": words[:-1].astype(np.uint32), "pos": int(words[-1])}
         self._twister.state = {"bit_generator": "MT19937", "state": key}
@@ -176,11 +178,13 @@ class RandStream:
         """
         pair = np.asarray(limits).reshape(-1)
         if len(pair) > 2 or len(pair) == 0:
-            raise ValueError(f"limits must be imax or [imin, imax], got {limits!r}")
+            raise ArgumentError("limits", f"must be imax or [imin, imax], got {limits!r}")
         low = whole("imin", pair[0], -_LARGEST, _LARGEST) if len(pair) == 2 else 1
         high = whole("imax", pair[-1], -_LARGEST, _LARGEST)
         if high < low or high - low >= _LARGEST:
-            raise ValueError(f"limits must be in order, less than 2^53 apart; got {low} and {high}")
+            raise ArgumentError(
+                "limits", f"must be in order, less than 2^53 apart; got {low} and {high}"
+            )
         span = high - low + 1
         return _shaped(lambda n: low + (self._uniforms(n) * span).astype(np.int64), size)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice
+from d2ke._base.errors import ArgumentError
 from matlab_compat._cells import Struct
 from matlab_compat.rand_stream import RandStream
 
@@ -56,7 +57,7 @@ def rng(seed: Any = None, generator: str = "twister") -> Struct | None:
     if isinstance(seed, Mapping):
         missing = {"Type", "Seed", "State"} - set(seed)
         if missing:
-            raise ValueError(f"seed must be what rng() returned; it has no {sorted(missing)}")
+            raise ArgumentError("seed", f"must be what rng() returned; it has no {sorted(missing)}")
         choice("seed['Type']", seed["Type"], ["twister"])
         stream = RandStream(seed["Seed"])
         stream.State = seed["State"]

@@ -17,6 +17,7 @@ import numpy as np
 
 from d2ke import Objects, random_series
 from d2ke._base.checks import length_range
+from d2ke._base.errors import ArgumentError
 from d2ke.io import load_mat
 from d2ke.io.ucr import read_ucr
 from matlab_compat import random
@@ -155,7 +156,7 @@ class Univariate:
         return self.read("train"), self.read("test")
 
     def features(self, X: Objects, base: Objects) -> tuple[np.ndarray, float]:
-        """Return distances to the random series / sqrt(R), and the seconds that they took."""
+        """Compute distances to the random series / sqrt(R), and their time in seconds."""
         K, seconds = self.similarity(X, base, n_threads=self.n_threads)
         return K / np.sqrt(len(base)), seconds
 
@@ -171,9 +172,10 @@ class Multivariate(Univariate):
         data = load_mat(Path(self.file_dir, self.filename, f"{self.filename}.mat"), names)
         X, y = series_cell(names[0], data[names[0]]), vector(names[1], data[names[1]])
         if y.dtype.kind not in "biuf" or len(y) != len(X):
-            raise ValueError(
-                f"{names[1]} must hold one number for each of the {len(X)} series of {names[0]}, "
-                f"got {len(y)} of {y.dtype}"
+            raise ArgumentError(
+                names[1],
+                f"must hold one number for each of the {len(X)} series of {names[0]}, "
+                f"got {len(y)} of {y.dtype}",
             )
         return X, y
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentError
 from d2ke._base.progress import stages
 from d2ke._base.threads import worker_pool
 from d2ke.io import save_mat
@@ -210,7 +211,9 @@ class _Grid(NamedTuple):
         sigma = [positive(*entry) for entry in entries("sigma_list", self.sigma_list)]
         C = [positive(*entry) for entry in entries("lambda_inverse", self.lambda_inverse)]
         if not 2 <= CV <= n:
-            raise ValueError(f"CV must be from 2 to the number of training series, {n}; got {CV}")
+            raise ArgumentError(
+                "CV", f"must be from 2 to the number of training series, {n}; got {CV}"
+            )
         return _Grid(self.DMin, DMax, sigma, R, CV, C, self.solver)
 
 
@@ -288,11 +291,11 @@ def entries(name: str, values: Any) -> list[tuple[str, Any]]:
     """Return the values of a list, each with its name."""
     array = np.atleast_1d(np.asarray(values)).reshape(-1)
     if not array.size:
-        raise ValueError(f"{name} is empty: at least one value is needed")
+        raise ArgumentError(name, "is empty: at least one value is needed")
     return [(f"{name}[{i}]", value) for i, value in enumerate(array)]
 
 
 def save(folder: str | os.PathLike[str] | None, name: str, info: Struct) -> None:
-    """Write `info` to a file of the folder, if there is one."""
+    """Write `info` to a file of the folder, unless that is None."""
     if folder is not None:
         save_mat(Path(folder, name), {"info": info})

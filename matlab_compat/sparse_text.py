@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from d2ke._base.checks import file_path
+from d2ke._base.errors import ArgumentError
 from d2ke._base.files import atomic_write
 from d2ke.io.text import finite_numbers, lines_of
 from matlab_compat._cells import column, vector
@@ -111,10 +112,10 @@ def libsvmwrite(filename: str | os.PathLike[str], labels: Any, X: Any) -> None:
     rows.sum_duplicates()
     rows.eliminate_zeros()
     if rows.ndim != 2 or rows.shape[0] != len(y):
-        raise ValueError(f"labels has {len(y)} entries, but X is of shape {rows.shape}")
+        raise ArgumentError("labels", f"has {len(y)} entries, but X is of shape {rows.shape}")
     for name, values in (("labels", y), ("X", rows.data)):
         if not np.isfinite(values).all():
-            raise ValueError(f"{name} must be finite throughout")
+            raise ArgumentError(name, "must be finite throughout")
     with atomic_write(path) as file:
         for i, label in enumerate(y.tolist()):
             row = slice(rows.indptr[i], rows.indptr[i + 1])

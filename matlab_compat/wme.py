@@ -12,6 +12,7 @@ import numpy as np
 
 from d2ke import distance_matrix, pack
 from d2ke._base.checks import integer, length_range
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from matlab_compat import random
 from matlab_compat._cells import Struct, cell_items, feature_tables, scalar, vector, whole
 from matlab_compat._outputs import Outputs
@@ -63,7 +64,9 @@ def wmd_dist(
     started = time.perf_counter()
     gamma = scalar(gamma)
     if not isinstance(gamma, (int, float)) or not (gamma == -1 or 0 <= gamma < np.inf):
-        raise ValueError(f"gamma must be -1 (distances) or a finite number >= 0, got {gamma!r}")
+        raise ArgumentError(
+            "gamma", f"must be -1 (distances) or a finite number >= 0, got {gamma!r}"
+        )
     rows, new = _documents("newX", newX, "weight_newX", weight_newX)
     columns, base = _documents("baseX", baseX, "weight_baseX", weight_baseX)
     K = np.full((len(rows), len(columns)), np.inf)
@@ -119,7 +122,7 @@ def wme_GenFea_preproc(
         )
     full = [i for i, bow in enumerate(counts) if bow.size]
     if not full:
-        raise ValueError("Data holds no document with words")
+        raise ArgumentError("Data", "holds no document with words")
     used = {i: [_word(word) for word in words[i][: X[i].shape[1]]] for i in full}
     frequency = Counter(word for some in used.values() for word in some)
     nbow, idf = [np.empty(0)] * len(X), [np.empty(0)] * len(X)
@@ -201,16 +204,16 @@ def wme_GenFea(
     ((1, 5), [1.0], [2.0])
     """
     if randdoc_scheme != 1:
-        raise ValueError(f"randdoc_scheme must be 1, got {randdoc_scheme}")
+        raise ArgumentError("randdoc_scheme", f"must be 1, got {randdoc_scheme}")
     if wordweight_scheme not in (1, 2):
-        raise ValueError(f"wordweight_scheme must be 1 or 2, got {wordweight_scheme}")
+        raise ArgumentError("wordweight_scheme", f"must be 1 or 2, got {wordweight_scheme}")
     if wordweight_scheme == 1:
         weights = cell_items("nbow_X_allDoc", nbow_X_allDoc)
     else:
         weights = cell_items("tf_idf_X_allDoc", tf_idf_X_allDoc)
     X, Y = cell_items("Data.X", _field(Data, "X")), vector("Data.Y", _field(Data, "Y"))
     if len(Y) != len(X):
-        raise ValueError(f"Data.Y has {len(Y)} labels, but Data.X {len(X)} documents")
+        raise ArgumentError("Data.Y", f"has {len(Y)} labels, but Data.X {len(X)} documents")
     R, d, dataSplit = whole("R", R, 1), whole("d", d, 1), whole("dataSplit", dataSplit)
     DMin, DMax = whole("DMin", DMin, 1), whole("DMax", DMax, 1)
     started = time.perf_counter()
@@ -218,7 +221,7 @@ def wme_GenFea(
     base_weights = [np.ones(document.shape[1]) for document in base]
 
     def part(name: str) -> tuple[np.ndarray, np.ndarray, float]:
-        chosen = _division(f"Data.{name}", _field(Data, name), dataSplit, len(X))
+        chosen = _split(f"Data.{name}", _field(Data, name), dataSplit, len(X))
         K, elapsed = wmd_dist(
             [X[i] for i in chosen], [weights[i] for i in chosen], base, base_weights, gamma,
             n_threads=n_threads,
@@ -242,12 +245,12 @@ def _random_documents(
     return documents
 
 
-def _division(name: str, numbers: Any, division: int, n: int) -> np.ndarray:
-    """Return a division's objects, counted from 0; a single row is for every division."""
+def _split(name: str, numbers: Any, split: int, n: int) -> np.ndarray:
+    """Return the documents of a split, from 0; a single row serves all splits."""
     rows = np.atleast_2d(np.asarray(numbers))
-    row = rows[0 if len(rows) == 1 else integer("dataSplit", division, 1, len(rows)) - 1]
+    row = rows[0 if len(rows) == 1 else integer("dataSplit", split, 1, len(rows)) - 1]
     if row.size == 0 or row.min() < 1 or row.max() > n or np.any(row % 1):
-        raise ValueError(f"{name} must hold numbers of documents, from 1 to {n}")
+        raise ArgumentError(name, f"must hold numbers of documents, from 1 to {n}")
     return row.astype(np.int64) - 1
 
 
@@ -258,7 +261,9 @@ def _documents(name: str, cell: Any, weight_name: str, weight_cell: Any) -> tupl
         vector(f"{weight_name}[{i}]", w) for i, w in enumerate(cell_items(weight_name, weight_cell))
     ]
     if len(documents) != len(weights):
-        raise ValueError(f"{name} has {len(documents)} documents, but {weight_name} {len(weights)}")
+        raise ArgumentError(
+            name, f"has {len(documents)} documents, but {weight_name} {len(weights)}"
+        )
     full = np.array([w.size > 0 for w in weights], dtype=bool)
     if not full.any():
         return full, None
@@ -274,9 +279,9 @@ def _documents(name: str, cell: Any, weight_name: str, weight_cell: Any) -> tupl
 
 def _field(Data: Mapping[str, Any], name: str) -> Any:
     if not isinstance(Data, Mapping):
-        raise TypeError(f"Data must be a dict or a Struct, got {type(Data).__name__}")
+        raise ArgumentTypeError("Data", f"must be a dict or a Struct, got {type(Data).__name__}")
     if name not in Data:
-        raise ValueError(f"Data has no field {name!r}; it has {', '.join(Data) or 'none'}")
+        raise ArgumentError("Data", f"has no field {name!r}; it has {', '.join(Data) or 'none'}")
     return Data[name]
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every other package needs and no field knows: checks, threads, memory, files."""
+"""Checks, labels, threads, memory and files: helpers of all other packages."""

@@ -57,7 +57,7 @@ def matrix(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:
 
 
 def filled_matrix(name: str, values: Any) -> np.ndarray:
-    """Return what `matrix` does; a matrix without an entry is refused too."""
+    """Return what `matrix` does, and refuse a matrix without an entry."""
     dense = matrix(name, values)
     check_filled(name, dense)
     return dense
@@ -73,7 +73,7 @@ def check_distances(name: str, values: np.ndarray) -> None:
     """Refuse negative numbers and nan."""
     if not values.min(initial=0) >= 0:
         i, j = np.argwhere(~(values >= 0))[0]
-        raise ValueError(f"{name}[{i}, {j}] is {values[i, j]}; distances must be >= 0")
+        raise ArgumentError(name, f"is {values[i, j]}; distances must be >= 0", (i, j))
 
 
 def check_symmetric(name: str, square: np.ndarray, tolerance: float) -> None:
@@ -109,7 +109,7 @@ def check_numbers(name: str, values: Any) -> None:
         raise ArgumentError(name, "holds integers beyond 2**53, which float64 cannot represent")
 
 
-# Of the largest entry; what rounding leaves of symmetry.
+# Tolerated deviation from symmetry, relative to the largest entry.
 ASYMMETRY = 1e-8
 
 

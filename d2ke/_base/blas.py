@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One thread for the BLAS while we compute, and afterwards whatever it was before."""
+"""Products of matrices with one BLAS thread in each of our threads."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from d2ke._base.threads import worker_pool
 
 @cache
 def _libraries() -> tuple[list[Any], list[Any]]:
-    """Return the BLAS libraries; found once, as that takes longer than a small product.
+    """Find the BLAS libraries, once, since that takes longer than a small product.
 
-    First those with one number of threads for the process, then those (OpenBLAS on OpenMP)
-    with one for each calling thread.
+    The first list has those with one number of threads for the process, the second those
+    (OpenBLAS on OpenMP) with one for each calling thread.
     """
     every = ThreadpoolController().select(user_api="blas").lib_controllers
-    own = [library for library in every if getattr(library, "threading_layer", None) == "openmp"]
-    return [library for library in every if library not in own], own
+    by_thread = [one for one in every if getattr(one, "threading_layer", None) == "openmp"]
+    return [one for one in every if one not in by_thread], by_thread
 
 
 def _set(libraries: list[Any], counts: list[int]) -> None:
@@ -40,15 +40,8 @@ def _set(libraries: list[Any], counts: list[int]) -> None:
         release(force=True)
 
 
-def numpy_blas_threads() -> int:
-    """Return how many threads numpy's BLAS uses now."""
-    every = [library for libraries in _libraries() for library in libraries]
-    own = [library for library in every if "numpy" in (library.filepath or "")] or every
-    return max((library.get_num_threads() for library in own), default=1)
-
-
 class _OneThread:
-    """A limit that the first of several Python threads sets and the last one lifts.
+    """A limit of one thread, set by the first of several Python threads and lifted by the last.
 
     If each thread restored the number that it found, one would lift the limit while others
     compute, which changes their last bits, and another would leave the limit for good.
@@ -61,10 +54,10 @@ class _OneThread:
         self._local = threading.local()
 
     def __enter__(self) -> None:
-        shared, own = _libraries()
+        shared, by_thread = _libraries()
         stack = self._local.__dict__.setdefault("stack", [])
-        stack.append([library.get_num_threads() for library in own])
-        _set(own, [1] * len(own))
+        stack.append([library.get_num_threads() for library in by_thread])
+        _set(by_thread, [1] * len(by_thread))
         with self._lock:
             if self._users == 0:
                 self._before = [library.get_num_threads() for library in shared]
@@ -72,15 +65,15 @@ class _OneThread:
             self._users += 1
 
     def __exit__(self, *_: object) -> None:
-        shared, own = _libraries()
-        _set(own, self._local.stack.pop())
+        shared, by_thread = _libraries()
+        _set(by_thread, self._local.stack.pop())
         with self._lock:
             self._users = max(self._users - 1, 0)
             if self._users == 0:
                 _set(shared, self._before)
 
     def in_forked_child(self) -> None:
-        """Forget the parent's other threads: they do not exist here, nor release the lock."""
+        """Reset the lock: the parent's other threads do not exist here to release it."""
         self._lock = threading.Lock()
         if self._users:
             self._users = 0
@@ -99,26 +92,26 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 
 def limit_blas_of_thread() -> None:
     """Keep the BLAS to one thread in the calling worker thread, until it ends."""
-    own = _libraries()[1]
-    _set(own, [1] * len(own))
+    by_thread = _libraries()[1]
+    _set(by_thread, [1] * len(by_thread))
 
 
-# Rows that one product computes. It must not depend on the number of threads: the BLAS's
-# choice of algorithm depends on it, and with that the last bits.
+# Rows of one product. The BLAS chooses its algorithm by them, and with it the last bits, so they
+# must not depend on the number of threads.
 _RUN = 256
 
-ROWS = 4096  # whose products are added to a sum at a time
+ROWS = 4096  # rows of one term of a sum of products
 
 
 @contextmanager
 def product_pool(n_threads: int | None) -> Iterator[Executor]:
-    """Give a pool of Python threads, in each of which the BLAS runs on one thread."""
+    """Yield a pool of Python threads, in each of which the BLAS uses one thread."""
     with one_blas_thread(), worker_pool(n_threads, limit_blas_of_thread) as pool:
         yield pool
 
 
 def row_products(rows: np.ndarray, columns: np.ndarray, n_threads: int | None) -> np.ndarray:
-    """Return rows columns', computed by runs of rows on several threads."""
+    """Compute rows @ columns.T by runs of rows on several threads."""
     result = np.empty((len(rows), len(columns)), np.result_type(rows, columns))
 
     def fill(begin: int) -> None:
@@ -130,9 +123,9 @@ def row_products(rows: np.ndarray, columns: np.ndarray, n_threads: int | None) -
 
 
 def square(rows_of: Callable[[slice], np.ndarray], n: int, n_threads: int | None) -> np.ndarray:
-    """Return A'A in float64 for a matrix A of n rows; rows_of(slice) returns some of them.
+    """Compute A'A in float64 for a matrix A of n rows, which rows_of(slice) returns in part.
 
-    Only the upper triangle is computed; below it are zeros and parts of products.
+    Only the upper triangle is valid.
     """
     result: Any = None
     with product_pool(n_threads) as pool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What this installation of d2ke is and uses."""
+"""The versions, instruction set and threads of this installation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DEPENDENCIES = ("numpy", "scipy", "liblinear-official", "libsvm-official", "h5p
 
 
 def configuration() -> dict[str, str]:
-    """Version, OpenMP, instruction set, threads and the versions underneath, by name."""
+    """Return the version, OpenMP, instruction set, threads and the dependencies' versions."""
     standard = omp.version()
     rows = {
         "d2ke": __version__,
@@ -27,7 +27,7 @@ def configuration() -> dict[str, str]:
 
 
 def show_config() -> None:
-    """Print d2ke's version, OpenMP, the instruction set in use, threads, dependencies.
+    """Print d2ke's version, OpenMP, the instruction set in use, threads and dependencies.
 
     Examples
     --------

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Errors that carry the argument they are about."""
+"""Errors that carry their argument, and warnings that point to the user's own line."""
 
 from __future__ import annotations
 
+import sys
+import warnings
+from types import FrameType
 from typing import SupportsInt
+
+_OWN = ("d2ke", "matlab_compat")
 
 
 class _AboutArgument(Exception):  # noqa: N818 (a part of the two below)
-    """An argument, what is wrong with it, and the index of the item where it is.
+    """An error about an argument or one of its items.
 
     Attributes
     ----------
@@ -15,17 +20,28 @@ class _AboutArgument(Exception):  # noqa: N818 (a part of the two below)
         The argument's name, such as ``"X"``.
     problem : str
         The message without the name, such as ``"must be at least 1, got 0"``.
-    index : int or None
-        The item of a collection.
+    index : int, tuple of int or None
+        The item of a collection, or the entry of a matrix.
     """
 
-    def __init__(self, argument: str, problem: str, index: SupportsInt | None = None):
+    index: int | tuple[int, ...] | None
+
+    def __init__(
+        self,
+        argument: str,
+        problem: str,
+        index: SupportsInt | tuple[SupportsInt, ...] | None = None,
+    ):
         super().__init__(argument, problem, index)
         self.argument, self.problem = argument, problem
-        self.index = None if index is None else int(index)
+        if isinstance(index, tuple):
+            self.index = tuple(map(int, index))
+        else:
+            self.index = None if index is None else int(index)
 
     def __str__(self) -> str:
-        item = "" if self.index is None else f"[{self.index}]"
+        place = self.index if isinstance(self.index, tuple) else (self.index,)
+        item = "" if self.index is None else f"[{', '.join(map(str, place))}]"
         return f"{self.argument}{item} {self.problem}"
 
 
@@ -35,3 +51,12 @@ class ArgumentError(_AboutArgument, ValueError):
 
 class ArgumentTypeError(_AboutArgument, TypeError):
     """An argument has a wrong type."""
+
+
+def warn(message: str) -> None:
+    """Warn of a result that may not be what the user meant, at the line that called the package."""
+    frame: FrameType | None = sys._getframe(1)
+    depth = 2
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in _OWN:
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=depth)

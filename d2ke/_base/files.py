@@ -16,25 +16,25 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-# How systems say that they cannot reserve space.
 _READ = os.O_RDONLY
 for _name in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK"):  # those that the system has
     _READ |= getattr(os, _name, 0)
+# Errors of file systems that cannot reserve space.
 _NO_RESERVE = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS, errno.ENODEV)
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[BinaryIO]:
-    """Give a new file to write to; when all of it is on the disk it gets the name `path`.
+    """Yield a new file to write to, and name it `path` once all of it is on the disk.
 
-    A reader, or a kill, never meets half a file. No other call writes to the same one. Where
-    `path` is a link, the file that it names is replaced.
+    The file `path` is whole at any time, also after a kill. Where `path` is a link, its target is
+    replaced.
 
     Raises
     ------
     OSError
-        If `path` is no place for a file, or the disk is full; nothing is left behind then.
+        If no file can be written at `path`, or the disk is full; nothing is left behind.
     """
     check_place(path)
     place = Path(os.path.realpath(path))
@@ -61,12 +61,12 @@ def write_file(path: Path, content: bytes | memoryview) -> None:
 
 
 def open_file(path: Path) -> FileIO:
-    """Open a file to read it, without a buffer.
+    """Open a regular file for reading, without a buffer.
 
     Raises
     ------
     OSError
-        If it is missing, or is a folder, a pipe or a device: those may have no end.
+        If it is missing, or is a folder, a pipe or a device, which may have no end.
     """
     try:
         # Without O_NONBLOCK a pipe waits here for a writer.
@@ -84,14 +84,14 @@ def check_place(path: Path) -> None:
     if path.is_dir() or not path.name:
         raise IsADirectoryError(f"{path} is a folder; a file's name is needed")
     if path.exists() and not path.is_file():
-        raise OSError(f"{path} is no file but a pipe, a socket or a device; a file is needed")
+        raise OSError(f"{path} is not a regular file but a pipe, a socket or a device")
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
         raise FileNotFoundError(f"cannot write {path}: the folder {folder} does not exist")
 
 
 def check_writable(path: Path) -> None:
-    """Raise OSError unless a file can be written at `path`; better before the work than after."""
+    """Raise OSError unless a file can be written at `path`, to be called before long work."""
     check_place(path)
     try:
         with tempfile.TemporaryFile(dir=path.parent):
@@ -103,7 +103,7 @@ def check_writable(path: Path) -> None:
 
 
 def write_all(fd: int, content: bytes | memoryview | np.ndarray, place: int) -> None:
-    """Write at a place of a file, however many calls the system wants for it."""
+    """Write all of `content` at a place of a file."""
     view = memoryview(content)
     view = view.cast("B") if view.nbytes else memoryview(b"")
     while view:
@@ -112,12 +112,12 @@ def write_all(fd: int, content: bytes | memoryview | np.ndarray, place: int) -> 
 
 
 def reserve(fd: int, n_bytes: int, path: Path) -> None:
-    """Have the system reserve space for a file, so that a full disk shows before the work.
+    """Reserve space for a file, so that a full disk is noticed before the work.
 
     Raises
     ------
     OSError
-        If there is not enough; the message names `path` and how many bytes it takes.
+        If there is not enough; the message names `path` and the bytes needed.
     """
     try:
         if hasattr(os, "statvfs"):
@@ -136,7 +136,7 @@ def reserve(fd: int, n_bytes: int, path: Path) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Have the system write down which names the folder of `path` has."""
+    """Flush the names in the folder of `path` to the disk."""
     if not hasattr(os, "O_DIRECTORY"):
         return  # Windows has no such call
     fd = os.open(path.parent, os.O_RDONLY)
@@ -147,7 +147,7 @@ def sync_folder(path: Path) -> None:
 
 
 def lists_to_tuples(value: Any) -> Any:
-    """Return what JSON gave back with its lists as tuples again, at every depth."""
+    """Turn the lists in a value from JSON into tuples, at every depth."""
     if isinstance(value, dict):
         return {name: lists_to_tuples(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):

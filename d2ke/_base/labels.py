@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Class labels of any type: checks, encoding to 0..k-1, class weights, and accuracy."""
+"""Checks and encoding of labels of any type."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def label_array(name: str, y: Any) -> np.ndarray:
 
 
 def check_unchanged(name: str, values: Sequence[Any], labels: np.ndarray) -> None:
-    """Refuse a list whose values numpy changed on the way (["a", 1], [2**63, -1], "a" with NUL)."""
+    """Refuse a list whose values numpy changed (["a", 1], [2**63, -1], "a" with NUL)."""
     if labels.dtype.kind == "O":
         wrong = next((i for i, one in enumerate(values) if not isinstance(one, _LABELS)), None)
         where = "" if wrong is None else f"; {name}[{wrong}] is {values[wrong]!r}"
@@ -74,7 +74,7 @@ def check_unchanged(name: str, values: Sequence[Any], labels: np.ndarray) -> Non
             name, f"must hold booleans, integers, floats or strings of one type{where}"
         )
     for index, (value, label) in enumerate(zip(values, labels.tolist(), strict=True)):
-        # NaN differs from itself; the check of finiteness names it.
+        # NaN differs from itself, and is refused by the check of finiteness.
         if value != label and value == value:
             raise ArgumentTypeError(
                 name,
@@ -123,23 +123,23 @@ def same_length(name: str, y: np.ndarray, other: str, rows: int) -> None:
 
 
 def label_family(labels: np.ndarray) -> str:
-    """Return what the labels can be compared with: "number", "U" or "S"."""
+    """Return the kind of labels that these can be compared with: "number", "U" or "S"."""
     return "number" if labels.dtype.kind in _NUMERIC else labels.dtype.kind
 
 
 def check_classes(classes: np.ndarray) -> None:
-    """Refuse what cannot be a classifier's sorted array of distinct labels."""
+    """Refuse anything but a classifier's sorted array of distinct labels."""
     if (
         not isinstance(classes, np.ndarray)
         or classes.ndim != 1
         or classes.dtype.kind not in LABEL_KINDS
     ):
-        raise ValueError("classes must be a one-dimensional array of labels")
+        raise ArgumentError("classes", "must be a one-dimensional array of labels")
     native = classes if classes.dtype.isnative else classes.byteswap()
     if classes.dtype.kind == "U" and (native.view(np.uint32) > _LAST_LETTER).any():
-        raise ValueError("classes have letters beyond U+10FFFF")
+        raise ArgumentError("classes", "have letters beyond U+10FFFF")
     if len(classes) < 2 or not (classes[:-1] < classes[1:]).all():
-        raise ValueError("classes must be at least two distinct labels in ascending order")
+        raise ArgumentError("classes", "must be at least two distinct labels in ascending order")
 
 
 def class_weights(

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 @contextmanager
 def progress_bar(wanted: bool, description: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Give a function ``report(done, total)``, or None where nothing is shown."""
+    """Yield a function ``report(done, total)``, or None where nothing is shown."""
     if not (wanted and sys.stderr.isatty()):
         yield None
         return

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What can be resumed: its lock, the record of what it was made from, and a journal.
+"""Locks, provenance and journals for resumable runs.
 
-Feature stores, the folders of searches and the cells of tables are locked while they are written,
-keep a record of what they are made from, as JSON, and compare it with that of the call which
-resumes them. A store and a search refuse what differs; a cell is computed again.
+Feature stores, the folders of searches and the cells of tables are locked while they are written.
+They keep a record of their inputs as JSON, which is compared with the record of the call that
+resumes them. A store and a search refuse a difference; a cell is computed again.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from d2ke._base.files import write_all
 from d2ke._ext import isa
 from d2ke._version import __version__
 
-# What the last bits of results may depend on besides the inputs. What is complete may differ in
-# it: nothing is added to it.
+# The last bits of results may depend on these besides the inputs. A complete result may differ in
+# them, as nothing is added to it.
 MADE_WITH = ("d2ke", "instructions")
-# Begins the value of an input that has no content to compare; why follows.
+# The beginning of the value of an input without content to compare; the reason follows.
 UNKNOWN = "not known: "
 _BEGINNING = b'{"journal": '  # of a journal's record
 
 
 def made_with() -> dict[str, str]:
-    """Return those of this process."""
+    """Return the values of `MADE_WITH` in this process."""
     return dict(zip(MADE_WITH, (__version__, isa.selected()), strict=True))
 
 
 def as_json(value: Any, default: Callable[[Any], Any] | None = None) -> Any:
-    """Return what a value is after it was written and read."""
+    """Round-trip a value through JSON."""
     return json.loads(json.dumps(value, default=default))
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return the names under which two records, as JSON, have something else."""
+    """Return the names whose values differ between two records."""
     return [
         name
         for name in dict(chain(after.items(), before.items()))
@@ -49,9 +49,9 @@ def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
 
 
 def refuse_differences(path: Path, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """Refuse to resume what was made from something else; the error names what differs.
+    """Refuse to resume a run with another record; the error names the differences.
 
-    Those of `MADE_WITH` that `after` has not may be any.
+    Differences in `MADE_WITH` are ignored where `after` lacks the name.
     """
     for name, value in after.items():
         if isinstance(value, str) and value.startswith(UNKNOWN):
@@ -79,7 +79,7 @@ def check_finished(
     *,
     resume: bool,
 ) -> bool:
-    """Return whether the file is there; refuse it if it is not what would be computed."""
+    """Return whether the file exists; refuse one with another record."""
     if not path.exists():
         return False
     if not resume:
@@ -93,20 +93,20 @@ def check_finished(
 
 
 def open_locked(path: Path, target: Path) -> int:
-    """Open a file to write and read, new or not, and lock it; a kill unlocks it.
+    """Open or create a file, and lock it until it is closed or the process ends.
 
     Raises
     ------
     BlockingIOError
         If another call writes `target` now.
     """
-    import fcntl  # only where something is resumed, as not every system has it
+    import fcntl  # here, as not every system has it
 
     while True:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
         try:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise FileExistsError(f"{path} is no file")
+                raise FileExistsError(f"{path} is not a regular file")
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.samestat(os.stat(path), os.fstat(fd)):
                 return fd
@@ -116,7 +116,7 @@ def open_locked(path: Path, target: Path) -> int:
                 f"{target} is being written by another call; only one at a time can do that"
             ) from None
         except FileNotFoundError:
-            pass  # the one before us renamed or removed it when it was done
+            pass  # the previous owner renamed or removed it
         except BaseException:
             os.close(fd)
             raise
@@ -124,23 +124,23 @@ def open_locked(path: Path, target: Path) -> int:
 
 
 class Journal(MutableMapping[tuple[Any, ...], Any]):
-    """Results by key in a file, each on the disk when it is set; open and locked.
+    """A locked file of results by key; each result is on the disk once it is set.
 
-    A line of text holds the record, and one each result. Each line ends with its own CRC-32, so
-    that one that was cut short is known. A later result of the same key replaces the earlier.
+    The first line of text holds the record, each other line a result. Lines end with their
+    CRC-32, so that a truncated one is detected. A later result of a key replaces the earlier.
 
     Parameters
     ----------
     path, target : Path
-        The file, and what it is the journal of.
+        The journal's file, and the file or folder that it belongs to.
     record : dict
-        What the results are made from, and first of all the format, ``journal``. A journal of
-        another record is refused.
+        The provenance of the results; its first entry is the format, ``journal``. A journal
+        with another record is refused.
 
     Attributes
     ----------
     resumed : bool
-        Whether it was begun before.
+        Whether the journal existed before.
     """
 
     def __init__(self, path: Path, target: Path, record: Mapping[str, Any]):
@@ -175,7 +175,7 @@ class Journal(MutableMapping[tuple[Any, ...], Any]):
         return len(self._results)
 
     def _read(self) -> tuple[dict[str, Any] | None, list[tuple[list[Any], Any]]]:
-        """Return the record and the results up to a damaged line; what follows that is dropped."""
+        """Return the record and the results before the first damaged line; drop the others."""
         content = os.pread(self._fd, os.fstat(self._fd).st_size, 0)
         lines = []
         self._end = 0
@@ -186,7 +186,7 @@ class Journal(MutableMapping[tuple[Any, ...], Any]):
             lines.append(text)
             self._end += len(line)
         try:
-            # A first line that was cut short is ours; anything else is not written over.
+            # Only a truncated first line is overwritten, nothing that is not a journal.
             if content[: len(_BEGINNING)] != _BEGINNING[: len(content)]:
                 raise ValueError
             record, *entries = [json.loads(line) for line in lines] or [None]
@@ -200,14 +200,14 @@ class Journal(MutableMapping[tuple[Any, ...], Any]):
         """Add a line; it is on the disk when this returns."""
         text = json.dumps(entry).encode()
         line = b"%s %08x\n" % (text, crc32(text))
-        # Over what an earlier attempt may have left of a line.
+        # This overwrites a line that an earlier attempt left incomplete.
         write_all(self._fd, line, self._end)
         os.ftruncate(self._fd, self._end + len(line))
         os.fsync(self._fd)
         self._end += len(line)
 
     def close(self) -> None:
-        """Unlock it."""
+        """Close and unlock the file."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ctrl-C during calls into code that an exception at an arbitrary place would damage or lose."""
+"""Deferral of Ctrl-C during calls that an exception at an arbitrary point would break."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-TICK = 0.1  # seconds between two checks of whoever waits
+TICK = 0.1  # seconds between two checks while waiting
 
 
 class _Noted:
-    """A SIGINT handler that notes the signal; the handler before it runs at the next check."""
+    """A SIGINT handler that runs the previous handler at the next check."""
 
     def __init__(self, previous: Any):
         self._previous = previous
@@ -31,13 +31,13 @@ class _Noted:
 
 @contextmanager
 def deferred_interrupts() -> Iterator[None]:
-    """Have Ctrl-C wait for the next `check_interrupt`, or for the end of the ``with``.
+    """Defer Ctrl-C to the next `check_interrupt`, or to the end of the ``with``.
 
     Python raises KeyboardInterrupt between any two instructions of the main thread. Inside a
-    finalizer it is dropped, and in the middle of another library's call it may leave that library
-    in a state that it does not recover from. Whoever waits within must check every `TICK`. Where
-    the caller handles SIGINT in Python, it is that handler which is called. In threads that
-    receive no signals, or where SIGINT is ignored or ends the process, this does nothing.
+    finalizer it is dropped, and in the middle of another library's call it may break that library's
+    state. Code that waits within must check every `TICK`. The user's own Python handler of SIGINT
+    is called, if there is one. In threads that receive no signals, or where SIGINT is ignored or
+    ends the process, this does nothing.
     """
     previous = _handler()
     if not callable(previous) or isinstance(previous, _Noted):
@@ -54,7 +54,7 @@ def deferred_interrupts() -> Iterator[None]:
 
 
 def check_interrupt() -> None:
-    """Raise what the user's handler raises, if there was a Ctrl-C since the last check."""
+    """Call the user's handler if there was a Ctrl-C since the last check."""
     noted = _handler()
     if isinstance(noted, _Noted):
         noted.check()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Types of emd.pyx, which documents what is here."""
+"""Type stubs of emd.pyx, which has the documentation."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Types of expansions.pyx, which documents what is here."""
+"""Type stubs of expansions.pyx, which has the documentation."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Types of frozen.pyx, which documents what is here."""
+"""Type stubs of frozen.pyx, which has the documentation."""
 
 from typing import Any, Self, TypeVar
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Types of isa.pyx, which documents what is here."""
+"""Type stubs of isa.pyx, which has the documentation."""
 
 def supported() -> list[str]: ...
 def select(name: str) -> None: ...

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Types of near_strings.pyx, which documents what is here."""
+"""Type stubs of near_strings.pyx, which has the documentation."""
 
 from collections.abc import Callable
 

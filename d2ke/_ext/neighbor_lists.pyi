@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Types of neighbor_lists.pyx, which documents what is here."""
+"""Type stubs of neighbor_lists.pyx, which has the documentation."""
 
 from typing import TypeVar
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Types of omp.pyx, which documents what is here."""
+"""Type stubs of omp.pyx, which has the documentation."""
 
 def version() -> int: ...
 def max_threads() -> int: ...

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Types of pair_distance.pyx, which documents what is here."""
+"""Type stubs of pair_distance.pyx, which has the documentation."""
 
 from collections.abc import Callable
 

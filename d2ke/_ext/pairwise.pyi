@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Types of pairwise.pyx, which documents what is here."""
+"""Type stubs of pairwise.pyx, which has the documentation."""
 
 from collections.abc import Callable
 from typing import TypeVar

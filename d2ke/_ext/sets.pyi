@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Types of sets.pyx, which documents what is here."""
+"""Type stubs of sets.pyx, which has the documentation."""
 
 from typing import TypeVar
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Types of tasks.pyx, which documents what is here."""
+"""Type stubs of tasks.pyx, which has the documentation."""
 
 class Loop:
     def visit(self) -> None: ...

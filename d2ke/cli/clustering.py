@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import argparse
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,172 +14,254 @@ from d2ke._base.checks import generator, integer
 from d2ke._base.files import check_writable
 from d2ke.cli.map_picture import Panel, check_picture_file, coordinates, draw, matched
 from d2ke.cli.matrix_files import InputError
+from d2ke.cli.options import add_seed, number, positive, session_of
 from d2ke.cli.result_files import check_apart, check_result_file, input_errors, write_columns
-from d2ke.cli.session import SILENT, Session
-from d2ke.cli.similarities import Input, Similarities, read_similarities
-from d2ke.discriminative.cdsk import Clustering, cdsk
-from d2ke.discriminative.lpdsk import Propagation, lpdsk
+from d2ke.cli.session import Session
+from d2ke.cli.similarities import FORMS, KERNELS, R, Similarities, read_similarities
+from d2ke.discriminative.cdsk import TRACE_WEIGHT, VARIANTS, cdsk
+from d2ke.discriminative.lpdsk import lpdsk
 from d2ke.discriminative.metrics import clustering_accuracy, normalized_mutual_information
 
 _LABELED = 3
 _SHOWN = 12  # sizes in one line
 
 
-@dataclass(frozen=True)
-class Job:
-    """What both commands take.
+_INPUT = """\
+INPUT is a data set of d2ke.datasets (splice, japanese-vowels, digits, ...), or a file:
 
-    Attributes
-    ----------
-    input : Input
-        The objects.
-    options : mapping
-        Of `d2ke.cdsk` and `d2ke.lpdsk`: lam, variant, trace_weight and similarity; without
-        those for which the defaults hold.
-    unknown : str, optional
-        The marker of an unknown label; default -1 or nan among integers, "" among strings.
-    out : path, optional
-        Where to write the result, .csv, .h5 or .hdf5.
-    picture : path, optional
-        Where to draw a map of the objects, .png, .pdf or .svg.
-    session : Session
-        How to run.
-    """
+  .mat, .h5, .hdf5        a matrix, --variable NAME where there are several
+  .csv, .tsv, .txt        a table of numbers; a first line without any number is a header
+  .h5                     of --save-features or d2ke.io.save_features
 
-    input: Input
-    options: Mapping[str, Any] = field(default_factory=dict)
-    unknown: str | None = None
-    out: str | os.PathLike[str] | None = None
-    picture: str | os.PathLike[str] | None = None
-    session: Session = SILENT
+For a data set, D2KE features are computed from its distance: random strings from a Markov
+chain of order 3, of 3/4 to 5/4 of the median length, random segments of series (standardised)
+of length 2 to 25, or random sets of 3 to 15 elements; all drawn from the data without labels.
+A file holds a Gram matrix, or what --as says.
+"""
+_EXAMPLES = {
+    "cluster": """\
+examples:
+  d2ke cluster digits --picture digits.png
+  d2ke cluster gram.csv --n-clusters 3 --out clusters.csv
+  d2ke cluster COIL20.mat --variable X --as points --labels Y --out clusters.h5
+""",
+    "propagate": """\
+examples:
+  d2ke propagate digits --labeled 5 --picture digits.png
+  d2ke propagate distances.csv --as distances --labels some-labels.txt --out labels.csv
+""",
+}
 
-    def read(self, purpose: str) -> Similarities:
-        """Check the output files first, then get the similarities for a purpose."""
-        if self.picture is not None:
-            check_picture_file(Path(self.picture))
-        if self.out is not None:
-            check_result_file(Path(self.out))
-        results = {
-            "picture": self.picture, "out": self.out, "save_features": self.input.save_features,
-        }  # fmt: skip
-        check_apart(results, {"the input": self.input.source})
-        for file in results.values():
-            if file is not None:
-                check_writable(Path(file))
-        data = read_similarities(self.input, purpose, self.session)
-        if self.options.get("similarity") == "general" and data.K is None:
-            (name,) = data.argument
-            raise InputError(
-                'similarity "general" is for a Gram matrix, or for distances with gamma '
-                f"(--gamma); {self.input.source} has {name} alone"
-            )
-        return data
 
-    def finish(
-        self, columns: dict[str, np.ndarray], panels: list[Panel], data: Similarities
-    ) -> None:
-        """Write the result, then draw."""
-        if self.out is not None:
-            write_columns(Path(self.out), columns)
-            self.session.report(f"result: {os.fspath(self.out)}")
-        if self.picture is not None:
-            places = self.session.long("map", lambda: coordinates(**data.for_map()))
-            draw(Path(self.picture), data.title, places, panels)
-            self.session.report(f"picture: {os.fspath(self.picture)}")
+def add_clustering_commands(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Add both commands to the subparsers of `d2ke`."""
+    parser = _command(
+        commands,
+        common,
+        "cluster",
+        "clusters of a data set, a Gram matrix, distances or features",
+        "Clusters by discriminative similarity, d2ke.cdsk.",
+    )
+    parser.add_argument(
+        "--n-clusters", type=positive, metavar="N", help="default: the number of classes"
+    )
+    parser.set_defaults(run=cluster)
+    parser = _command(
+        commands,
+        common,
+        "propagate",
+        "propagate labels from some objects to all",
+        "Label propagation by discriminative similarity, d2ke.lpdsk.",
+    )
+    parser.add_argument(
+        "--labeled",
+        type=positive,
+        metavar="K",
+        help="use K labels of each class, drawn by --seed, and measure the accuracy on the other "
+        "objects (default: all known labels, or 3 if all are known)",
+    )
+    parser.set_defaults(run=propagate)
+
+
+def _command(
+    commands: Any, common: argparse.ArgumentParser, name: str, short: str, long: str
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(
+        name,
+        parents=[common],
+        help=short,
+        description=f"{long}\n\n{_INPUT}",
+        epilog=_EXAMPLES[name],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("source", metavar="INPUT", help="a data set or a file")
+    add(
+        "--as",
+        dest="form",
+        choices=FORMS,
+        help="the file's matrix: a Gram matrix (default), distances, features as from "
+        "d2ke.d2ke_embed, or points; for distances and points the widths are chosen",
+    )
+    add("--variable", metavar="NAME", help="the matrix in a .mat or HDF5 file")
+    add(
+        "--labels",
+        metavar="WHAT",
+        help="known labels: a text file with one in each line, or a variable of the input file",
+    )
+    add(
+        "--unknown",
+        metavar="MARK",
+        help="the marker of an unknown label (default: an empty line, nan, -1)",
+    )
+    add(
+        "--gamma",
+        type=number,
+        metavar="G",
+        help="for distances d: K = exp(-gamma d) in place of widths that are chosen; for a data "
+        "set's distances to random objects (default 5 / their median)",
+    )
+    add("--R", type=positive, metavar="R", help=f"random objects of a data set (default {R})")
+    add(
+        "--kernel",
+        choices=KERNELS,
+        help="for features: Gaussian, of those scaled to length 1 (default up to 5000 objects), "
+        "or their products",
+    )
+    add("--lam", type=number, metavar="L", help="weight of the quadratic term (default n / 2)")
+    variant = "hard" if name == "cluster" else "relaxed"
+    add("--variant", choices=VARIANTS, help=f"weights for labels or for scores (default {variant})")
+    add("--trace-weight", type=number, metavar="S", help=f"of the cut (default {TRACE_WEIGHT})")
+    add(
+        "--similarity",
+        choices=("psd", "general"),
+        help="general: the Gram matrix may be indefinite (default psd)",
+    )
+    add_seed(parser)
+    add("--out", metavar="FILE", help="write a row for each object here, .csv, .h5 or .hdf5")
+    add("--picture", metavar="FILE", help="draw a map of the objects here, .png, .pdf or .svg")
+    add(
+        "--save-features",
+        metavar="FILE",
+        help="write the features of a data set here (.h5), an INPUT for other runs",
+    )
+    return parser
+
+
+def _read(options: argparse.Namespace, purpose: str, session: Session) -> Similarities:
+    """Check the output files first, then get the similarities for a purpose."""
+    if options.picture is not None:
+        check_picture_file(Path(options.picture))
+    if options.out is not None:
+        check_result_file(Path(options.out))
+    names = ("picture", "out", "save_features")
+    results = {name: getattr(options, name) for name in names}
+    check_apart(results, {"the input": options.source})
+    for file in results.values():
+        if file is not None:
+            check_writable(Path(file))
+    data = read_similarities(options, purpose, session)
+    if options.similarity == "general" and data.K is None:
+        (name,) = data.argument
+        raise InputError(
+            'similarity "general" is for a Gram matrix, or for distances with gamma '
+            f"(--gamma); {options.source} has {name} alone"
+        )
+    return data
+
+
+def _settings(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of `d2ke.cdsk` and `d2ke.lpdsk` that are given."""
+    names = ("lam", "variant", "trace_weight", "similarity")
+    values = {name: getattr(options, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _write(
+    options: argparse.Namespace,
+    columns: dict[str, np.ndarray],
+    panels: list[Panel],
+    data: Similarities,
+    session: Session,
+) -> None:
+    """Write the result, then draw."""
+    if options.out is not None:
+        write_columns(Path(options.out), columns)
+        session.report(f"result: {options.out}")
+    if options.picture is not None:
+        places = session.long("map", lambda: coordinates(**data.for_map()))
+        draw(Path(options.picture), data.title, places, panels)
+        session.report(f"picture: {options.picture}")
 
 
 @input_errors()
-def cluster(job: Job, n_clusters: int | None = None) -> Clustering:
+def cluster(options: argparse.Namespace) -> None:
     """Cluster the objects of a data set or a file by `d2ke.cdsk`.
-
-    Parameters
-    ----------
-    job : Job
-        The objects, and where the result goes.
-    n_clusters : int, optional
-        2 to n; default the number of classes, where labels are known.
-
-    Returns
-    -------
-    Clustering
-        As of `d2ke.cdsk`.
 
     Raises
     ------
     InputError
-        An argument names something that is missing or unusable.
-    FileNotFoundError, ImportError
-        A data set's files, or a package that it or a picture needs, are missing.
+        An option names something that is missing or unusable.
+    ImportError
+        A package that a data set or a picture needs is missing.
     """
-    data = job.read("clusters")
-    known, classes, codes = _classes(data, job.unknown)
+    session, n_clusters = session_of(options), options.n_clusters
+    data = _read(options, "clusters", session)
+    known, classes, codes = _classes(data, options.unknown)
     if n_clusters is None:
         if not known.any():
             raise InputError(
-                f"n_clusters is needed (--n-clusters N): no labels are known of {job.input.source}"
+                f"n_clusters is needed (--n-clusters N): no labels are known of {options.source}"
             )
         n_clusters = len(classes)
     integer("n_clusters", n_clusters, 2, data.n)
-    result = job.session.long(
-        "clustering", cdsk, n_clusters=n_clusters, seed=job.input.seed, **data.argument,
-        **job.options,
+    result = session.long(
+        "clustering", cdsk, n_clusters=n_clusters, seed=options.seed, **data.argument,
+        **_settings(options),
     )  # fmt: skip
-    _report_widths(job, data, result.h)
+    _report_widths(session, data, result.h)
     labels = result.labels
     rounds = len(result.objectives)
-    job.session.report(
-        f"clusters: {labels.max() + 1}, lambda {result.lam:.4g}{_default(job)}; round "
+    session.report(
+        f"clusters: {labels.max() + 1}, lambda {result.lam:.4g}{_default(options)}; round "
         f"{result.best + 1} of {rounds} has the least objective"
     )
-    job.session.report("sizes: " + _sizes(np.bincount(labels), range(labels.max() + 1)))
+    session.report("sizes: " + _sizes(np.bincount(labels), range(labels.max() + 1)))
     if known.any():
         accuracy = clustering_accuracy(codes[known], labels[known])
         nmi = normalized_mutual_information(codes[known], labels[known])
-        job.session.report(
+        session.report(
             f"accuracy {100 * accuracy:.2f} %, NMI {nmi:.3f} on the {known.sum()} labelled objects"
         )
     columns = {"item": np.arange(data.n), "cluster": labels, "alpha": result.alpha}
     if data.labels is not None:
-        columns["label"] = _named(classes, codes, job.unknown)
+        columns["label"] = _named(classes, codes, options.unknown)
 
     names = [f"cluster {i}" for i in range(labels.max() + 1)]
     colours = matched(labels, codes) if known.all() else np.arange(len(names))
     panels = [Panel("clusters", labels, names, colours)]
     if known.any():
         panels.append(Panel("classes", codes, [str(name) for name in classes]))
-    job.finish(columns, panels, data)
-    return result
+    _write(options, columns, panels, data, session)
 
 
 @input_errors()
-def propagate(job: Job, labeled: int | None = None) -> Propagation:
+def propagate(options: argparse.Namespace) -> None:
     """Propagate labels from some objects of a data set or a file to all, by `d2ke.lpdsk`.
-
-    Parameters
-    ----------
-    job : Job
-        The objects, and where the result goes.
-    labeled : int, optional
-        Objects of each class, drawn by the seed, whose labels are used; the others measure the
-        accuracy. Default: all known labels, or 3 of each class if all are known.
-
-    Returns
-    -------
-    Propagation
-        As of `d2ke.lpdsk`, with the labels' numbers in the order of `classes`, -1 if unreached.
 
     Raises
     ------
     InputError
-        An argument names something that is missing or unusable.
-    FileNotFoundError, ImportError
-        A data set's files, or a package that it or a picture needs, are missing.
+        An option names something that is missing or unusable.
+    ImportError
+        A package that a data set or a picture needs is missing.
     """
-    data = job.read("labels")
-    known, classes, codes = _classes(data, job.unknown)
+    session, labeled = session_of(options), options.labeled
+    data = _read(options, "labels", session)
+    known, classes, codes = _classes(data, options.unknown)
     if not known.any():
         raise InputError(
-            f"labels are needed (--labels): none are known of {job.input.source}"
+            f"labels are needed (--labels): none are known of {options.source}"
             if data.labels is None
             else f"labels has no known label: each of the {data.n} is marked as unknown"
         )
@@ -189,17 +270,17 @@ def propagate(job: Job, labeled: int | None = None) -> Propagation:
     used = known
     if labeled is not None or known.all():
         k = _LABELED if labeled is None else labeled
-        used = _drawn(codes, len(classes), k, job.input.seed)
-    job.session.report(f"given: labels of {used.sum()} objects of {len(classes)} classes")
+        used = _drawn(codes, len(classes), k, options.seed)
+    session.report(f"given: labels of {used.sum()} objects of {len(classes)} classes")
     y = np.where(used, codes, -1)
-    result = job.session.long("label propagation", lpdsk, y=y, **data.argument, **job.options)
-    _report_widths(job, data, result.h)
+    result = session.long("label propagation", lpdsk, y=y, **data.argument, **_settings(options))
+    _report_widths(session, data, result.h)
     labels = result.labels
-    job.session.report(f"lambda {result.lam:.4g}{_default(job)}; rounds: {len(result.objectives)}")
+    session.report(f"lambda {result.lam:.4g}{_default(options)}; rounds: {len(result.objectives)}")
     counts = np.bincount(labels[labels >= 0], minlength=len(classes))
-    job.session.report("sizes: " + _sizes(counts, classes))
+    session.report("sizes: " + _sizes(counts, classes))
     if not result.reached.all():
-        job.session.report(
+        session.report(
             f"unreached: {(~result.reached).sum()} objects without a path of similarities to a "
             "labelled one"
         )
@@ -210,23 +291,19 @@ def propagate(job: Job, labeled: int | None = None) -> Propagation:
         panels.append(Panel("known labels", codes, names))
         right = np.mean(labels[rest] == codes[rest])
         nmi = normalized_mutual_information(codes[rest], labels[rest])
-        job.session.report(
+        session.report(
             f"accuracy {100 * right:.2f} %, NMI {nmi:.3f} on the "
             f"{rest.sum()} other objects with known labels"
         )
-    job.finish(
-        {
-            "item": np.arange(data.n),
-            "label": _named(classes, labels, job.unknown),
-            "given": used.astype(np.int64),
-            "score": np.where(labels >= 0, result.scores[np.arange(data.n), labels], 0.0),
-            "alpha": result.alpha,
-            "known": _named(classes, codes, job.unknown),
-        },
-        panels,
-        data,
-    )
-    return result
+    columns = {
+        "item": np.arange(data.n),
+        "label": _named(classes, labels, options.unknown),
+        "given": used.astype(np.int64),
+        "score": np.where(labels >= 0, result.scores[np.arange(data.n), labels], 0.0),
+        "alpha": result.alpha,
+        "known": _named(classes, codes, options.unknown),
+    }
+    _write(options, columns, panels, data, session)
 
 
 def _named(classes: np.ndarray, codes: np.ndarray, unknown: str | None) -> np.ndarray:
@@ -270,14 +347,14 @@ def _drawn(codes: np.ndarray, n_classes: int, k: int, seed: int) -> np.ndarray:
     return drawn
 
 
-def _report_widths(job: Job, data: Similarities, h: float | None) -> None:
+def _report_widths(session: Session, data: Similarities, h: float | None) -> None:
     """Report the width that was chosen, if so."""
     if data.automatic:
-        job.session.report(f"similarities of near neighbours; common width h = {h:.4g}, chosen")
+        session.report(f"similarities of near neighbours; common width h = {h:.4g}, chosen")
 
 
-def _default(job: Job) -> str:
-    return "" if "lam" in job.options else " = n / 2"
+def _default(options: argparse.Namespace) -> str:
+    return " = n / 2" if options.lam is None else ""
 
 
 def _sizes(counts: np.ndarray, names: Iterable[Any]) -> str:

@@ -262,7 +262,7 @@ def _saved_and_loaded(split: Split) -> str:
         file = Path(folder) / "model.h5"
         save_model(file, model)
         n_bytes = file.stat().st_size
-        loaded = load_model(file)
+        loaded: Any = load_model(file)
     before, after = (
         d2ke_predict(None, split.X_test, one, unseen_letters="allow", **options)[0]
         for one in (model, loaded)

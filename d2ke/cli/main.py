@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 from d2ke._base.config import show_config
 from d2ke._version import __version__
-from d2ke.cli.clustering_parser import add_clustering_commands
-from d2ke.cli.models_parser import add_model_commands
-from d2ke.cli.neighbors_parser import add_neighbors_command
+from d2ke.cli.clustering import add_clustering_commands
+from d2ke.cli.models import add_model_commands
+from d2ke.cli.neighbors import add_neighbors_command
 from d2ke.cli.options import add_seed, session_of, threads_parser
 
 

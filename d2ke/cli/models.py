@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+import argparse
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +15,16 @@ import numpy as np
 from d2ke._base.files import check_writable
 from d2ke._base.labels import confusion
 from d2ke.cli.matrix_files import HDF5, InputError
-from d2ke.cli.object_files import Job, reported_warnings
+from d2ke.cli.object_files import read, reported_warnings
+from d2ke.cli.options import (
+    FILES,
+    add_distance,
+    add_max_memory,
+    add_objects,
+    add_seed,
+    positive,
+    session_of,
+)
 from d2ke.cli.result_files import check_apart, check_result_file, input_errors, write_columns
 from d2ke.cli.session import Session
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
@@ -29,113 +38,161 @@ from d2ke.models.train import d2ke_train
 _MOST_PRINTED = 20  # classes of a confusion matrix
 
 
+_EXAMPLES = {
+    "train": """\
+examples:
+  d2ke train genes.fasta --out model.h5 --report report.html
+  d2ke train words.csv --objects word --labels language --out model.h5
+  d2ke train gestures.ts --distance dtw --parameter window=10 --out model.h5
+  d2ke train gestures.ts --distance dtw,msm --out model.h5      both, side by side
+""",
+    "predict": """\
+example:
+  d2ke predict model.h5 new.fasta --out labels.csv --report report.html
+""",
+    "embed": """\
+example:
+  d2ke embed model.h5 genes.fasta --out features.h5
+""",
+}
+
+
+def add_model_commands(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Add the three commands to the subparsers of `d2ke`."""
+    parser = _command(
+        commands, common, "train", "train a model on the labelled objects of a file", "model.h5"
+    )
+    add = parser.add_argument
+    add_distance(parser)
+    add("--R", type=positive, metavar="R", help="random objects (default: by kind of objects)")
+    add("--report", metavar="FILE", help="write a page with pictures here, .html")
+    add_seed(parser)
+    parser.set_defaults(run=train)
+    parser = _command(
+        commands, common, "predict", "predict the labels of a file by a model", "labels.csv"
+    )
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        help="of labelled objects: write a page with pictures here, .html",
+    )
+    _add_letters(parser)
+    parser.set_defaults(run=predict)
+    parser = _command(
+        commands, common, "embed", "features of the objects of a file by a model", "features.h5"
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="keep what is interrupted, and resume it"
+    )
+    add_max_memory(parser)
+    _add_letters(parser)
+    parser.set_defaults(run=embed)
+
+
+def _add_letters(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--unseen-letters",
+        choices=["refuse", "allow"],
+        default="refuse",
+        help="what to do with letters that no training string has: stop, or let them differ from "
+        "all of the model (default: refuse)",
+    )
+
+
+def _command(
+    commands: Any, common: argparse.ArgumentParser, name: str, short: str, out: str
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(
+        name,
+        parents=[common],
+        help=short,
+        description=f"{short[0].upper()}{short[1:]}.\n\n{FILES}",
+        epilog=_EXAMPLES[name],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    if name != "train":
+        add("model", metavar="MODEL", help="what d2ke train wrote")
+    add("file", metavar="FILE", help="the objects")
+    endings = "; .csv, .h5 or .hdf5" if name == "predict" else ""
+    add("--out", required=True, metavar="FILE", help=f"where to write, such as {out}{endings}")
+    add_objects(parser)
+    return parser
+
+
 @input_errors()
-def train(
-    job: Job,
-    settings: Mapping[str, Any],
-    report: str | os.PathLike[str] | None = None,
-    parameters: Mapping[str, Any] | None = None,
-) -> D2KEModel:
+def train(options: argparse.Namespace) -> None:
     """Train a model on the labelled objects of a file, and write it.
-
-    Parameters
-    ----------
-    job : Job
-        The objects, and the file of the model, .h5 or .hdf5.
-    settings : mapping
-        Arguments of `d2ke_train`: distance, R, seed.
-    report : path, optional
-        Where to write a page with pictures, .html.
-    parameters : mapping, optional
-        Of the distance.
-
-    Returns
-    -------
-    D2KEModel
-        The model.
 
     Raises
     ------
     InputError
         A file or an argument is unusable.
     ImportError
-        Without matplotlib, if a report is wanted.
+        Without matplotlib or Jinja2, if a report is wanted.
     """
-    _check_hdf5(job.out)
-    check_apart({"out": job.out, "report": report}, {"the file of objects": job.file})
-    _check_places(job.out, report)
-    held = job.read()
+    out, report, session = options.out, options.report, session_of(options)
+    _check_hdf5(out)
+    check_apart({"out": out, "report": report}, {"the file of objects": options.file})
+    _check_places(out, report)
+    held = read(options, session)
     objects, labels = held.objects, held.labels
     if labels is None:
         raise InputError(
-            f"labels are needed: --labels says which column or variable of {job.file} holds them"
+            "labels are needed: --labels says which column or variable of "
+            f"{options.file} holds them"
         )
-    parameters = parameters or {}
+    parameters, distance = dict(options.parameter), options.distance
+    if distance is not None and "," in distance:
+        distance = distance.split(",")
     if parameters:  # before they meet the other arguments
-        distance = settings.get("distance") or usual_distance(objects.kind)
         if isinstance(distance, list):
             raise InputError("--parameter is for one distance, not for several")
-        row = find_distance(distance)
+        row = find_distance(distance or usual_distance(objects.kind))
         check_parameters(row, parameters)
-    with reported_warnings(job.session):
-        model = d2ke_train(labels, objects, **settings, **parameters, **job.session.computing)
+    with reported_warnings(session):
+        model = d2ke_train(
+            labels, objects, distance=distance, R=options.R, seed=options.seed,
+            **parameters, **session.computing,
+        )  # fmt: skip
     model = replace(model, columns=held.columns.to_dict())
-    save_model(job.out, model)
-    job.session.report(str(model))
-    job.session.report(f"model: {os.fspath(job.out)}")
+    save_model(out, model)
+    session.report(str(model))
+    session.report(f"model: {out}")
     if report is not None:
         from d2ke.cli.model_report import write_report
 
-        write_report(Path(report), Path(job.file).name, model, (objects, labels), job.session)
-        job.session.report(f"report: {os.fspath(report)}")
-    return model
+        write_report(Path(report), Path(options.file).name, model, (objects, labels), session)
+        session.report(f"report: {report}")
 
 
 @input_errors()
-def predict(
-    job: Job,
-    model_file: str | os.PathLike[str],
-    report: str | os.PathLike[str] | None = None,
-    unseen_letters: str = "refuse",
-) -> np.ndarray:
+def predict(options: argparse.Namespace) -> None:
     """Predict the labels of the objects of a file; with known labels, measure the accuracy.
 
-    Parameters
-    ----------
-    job : Job
-        The objects, and the file of the result: columns item, id if the file has ids,
-        predicted, true if labels are known, and the decision values.
-    model_file : path
-        What `train` wrote.
-    report : path, optional
-        Where to write a page about predictions for labelled objects, .html.
-    unseen_letters : {"refuse", "allow"}
-        As for `d2ke_predict`.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The predicted labels.
+    The result has the columns item, id if the file has ids, predicted, true if labels are known,
+    and the decision values.
 
     Raises
     ------
     InputError
         A file or an argument is unusable; a report of objects without labels.
     ImportError
-        Without matplotlib, if a report is wanted.
+        Without matplotlib or Jinja2, if a report is wanted.
     """
-    check_result_file(Path(job.out))
-    inputs = {"the file of objects": job.file, "the model": model_file}
-    check_apart({"out": job.out, "report": report}, inputs)
-    _check_places(job.out, report)
-    model = _load(model_file)
-    held = job.read(Columns.of_dict(model.columns))
+    out, report, session = options.out, options.report, session_of(options)
+    check_result_file(Path(out))
+    inputs = {"the file of objects": options.file, "the model": options.model}
+    check_apart({"out": out, "report": report}, inputs)
+    _check_places(out, report)
+    model = _load(options.model)
+    held = read(options, session, Columns.of_dict(model.columns))
     objects, labels = held.objects, held.labels
     if report is not None and (labels is None or not len(objects)):
-        raise InputError(f"a report needs labelled objects (--labels): {job.file} has none")
+        raise InputError(f"a report needs labelled objects (--labels): {options.file} has none")
     true = None if labels is None else _as_classes(labels, model)
     predicted, accuracy, decisions = d2ke_predict(
-        true, objects, model, unseen_letters=unseen_letters, **job.session.computing
+        true, objects, model, unseen_letters=options.unseen_letters, **session.computing
     )
     columns = {"item": np.arange(len(predicted))}
     if held.ids is not None:
@@ -147,74 +204,51 @@ def predict(
     if decisions.shape[1] > 1:
         names = [f"decision {label}" for label in model.classes.tolist()]
     columns.update(zip(names, decisions.T, strict=True))
-    write_columns(Path(job.out), columns)
+    write_columns(Path(out), columns)
     if true is not None and model.classes is None:
-        job.session.report(f"R^2 {accuracy / 100:.3f} on {len(true)} objects")
+        session.report(f"R^2 {accuracy / 100:.3f} on {len(true)} objects")
     elif true is not None:
-        job.session.report(f"accuracy {accuracy:.2f} % on {len(true)} objects")
-        _print_confusion(true, predicted, job.session)
-    job.session.report(f"labels: {os.fspath(job.out)}")
+        session.report(f"accuracy {accuracy:.2f} % on {len(true)} objects")
+        _print_confusion(true, predicted, session)
+    session.report(f"labels: {out}")
     if report is not None:
         from d2ke.cli.prediction_report import write_prediction_report
 
         outcome = true, predicted, accuracy, decisions
-        write_prediction_report(Path(report), Path(job.file).name, model, objects, outcome)
-        job.session.report(f"report: {os.fspath(report)}")
-    return predicted
+        write_prediction_report(Path(report), Path(options.file).name, model, objects, outcome)
+        session.report(f"report: {report}")
 
 
 @input_errors()
-def embed(
-    job: Job,
-    model_file: str | os.PathLike[str],
-    resume: bool = False,
-    unseen_letters: str = "refuse",
-) -> tuple[int, int]:
+def embed(options: argparse.Namespace) -> None:
     """Compute the features of the objects of a file, and write them with their labels.
 
-    They go to the file by blocks of rows, so that not all of them are held.
-
-    Parameters
-    ----------
-    job : Job
-        The objects, and the file of the features, .h5 or .hdf5.
-    model_file : path
-        What `train` wrote.
-    resume : bool
-        Whether an equal call that was interrupted is resumed; what is interrupted is kept then.
-        Without it, a file that exists is replaced when the new one is complete.
-    unseen_letters : {"refuse", "allow"}
-        As for `d2ke_transform`.
-
-    Returns
-    -------
-    tuple of int
-        Number of objects and of features.
+    They go to the file by blocks of rows, so that not all of them are held. With --resume an equal
+    call that was interrupted is resumed; without it, a file that exists is replaced when the new
+    one is complete.
 
     Raises
     ------
     InputError
         A file or an argument is unusable.
     """
-    _check_hdf5(job.out)
-    check_apart({"out": job.out}, {"the file of objects": job.file, "the model": model_file})
-    check_writable(Path(job.out))
-    model = _load(model_file)
-    held = job.read(Columns.of_dict(model.columns))
-    objects, labels = held.objects, held.labels
-    objects = model.check_objects(objects, unseen_letters)
-    out = Path(job.out)
-    options = job.session.computing | {"max_memory": job.max_memory}
-    if resume:
-        write_features(objects, model, out, labels=labels, resume=True, **options).close()
+    out, session = Path(options.out), session_of(options)
+    _check_hdf5(options.out)
+    inputs = {"the file of objects": options.file, "the model": options.model}
+    check_apart({"out": out}, inputs)
+    check_writable(out)
+    model = _load(options.model)
+    held = read(options, session, Columns.of_dict(model.columns))
+    objects = model.check_objects(held.objects, options.unseen_letters)
+    how = session.computing | {"labels": held.labels, "max_memory": options.max_memory}
+    if options.resume:
+        write_features(objects, model, out, resume=True, **how).close()
     else:
         with TemporaryDirectory(prefix=".d2ke-", dir=out.parent) as folder:
             file = Path(folder) / out.name
-            write_features(objects, model, file, labels=labels, **options).close()
+            write_features(objects, model, file, **how).close()
             file.replace(out)
-    shape = len(objects), model.R
-    job.session.report(f"features: {shape[0]} x {shape[1]}, {os.fspath(out)}")
-    return shape
+    session.report(f"features: {len(objects)} x {model.R}, {options.out}")
 
 
 def _check_places(out: str | os.PathLike[str], report: str | os.PathLike[str] | None) -> None:

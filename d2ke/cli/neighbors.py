@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +12,16 @@ from scipy import sparse
 
 from d2ke._base.files import atomic_write, check_writable
 from d2ke.cli.matrix_files import InputError
-from d2ke.cli.object_files import Job, reported_warnings
+from d2ke.cli.object_files import read, reported_warnings
+from d2ke.cli.options import (
+    FILES,
+    add_distance,
+    add_max_memory,
+    add_objects,
+    positive,
+    radius,
+    session_of,
+)
 from d2ke.cli.result_files import check_apart, input_errors, write_columns
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.neighbors.graph import neighbor_graph
@@ -24,96 +30,98 @@ from d2ke.neighbors.search import nearest, within
 _ENDINGS = ".npz", ".h5", ".csv"
 
 
-@dataclass(frozen=True)
-class Query:
-    """Which neighbours are wanted.
+_DESCRIPTION = """\
+The nearest objects of each object in a file, or those within a radius, exactly: a sparse matrix
+of their distances, as scipy.sparse.load_npz reads it. Each row has the nearest first. Distances
+of 0 are stored entries; what is not stored is no neighbour. A file that ends in .h5 is written by
+blocks of rows, is resumed after a kill, and may be larger than memory; d2ke.load_neighbors reads
+it, and rows of --radius are sorted by index there. A .csv file has a row for each neighbour: item,
+neighbor, distance, with items counted from 0.
+"""
+_EXAMPLES = """\
+examples:
+  d2ke neighbors genes.fasta --k 15 --out graph.npz
+  d2ke neighbors genes.fasta --k 15 --out graph.csv
+  d2ke neighbors words.csv --radius 2 --include-self --out graph.npz
+  d2ke neighbors reads.fasta --radius 10 --out graph.h5 --resume
+  d2ke neighbors gestures.ts --k 5 --distance dtw --parameter window=10 --out graph.npz
+"""
 
-    Attributes
-    ----------
-    k : int, optional
-        How many nearest objects; or
-    radius : float, optional
-        the largest distance of a neighbour.
-    distance : str, optional
-        By default ``"levenshtein"`` for strings and ``"dtw"`` for vectors.
-    parameters : mapping
-        Of the distance.
-    include_self : bool
-        Whether each object is a candidate of its own.
-    resume : bool
-        Whether a .h5 file of an equal call that was interrupted is completed.
-    """
 
-    k: int | None = None
-    radius: float | None = None
-    distance: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    include_self: bool = False
-    resume: bool = False
-
-    @property
-    def function(self) -> Callable[..., Any]:
-        """`nearest` or `within`, with its argument."""
-        if self.radius is None:
-            return partial(nearest, k=self.k)
-        return partial(within, radius=self.radius)
+def add_neighbors_command(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Add the command to the subparsers of `d2ke`."""
+    parser = commands.add_parser(
+        "neighbors",
+        parents=[common],
+        help="a sparse graph of the neighbours of the objects of a file",
+        description=f"{_DESCRIPTION}\n{FILES}",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("file", metavar="FILE", help="the objects")
+    add("--out", required=True, metavar="FILE", help="where to write, .npz, .h5 or .csv")
+    kind = parser.add_mutually_exclusive_group(required=True).add_argument
+    kind("--k", type=positive, metavar="K", help="the K nearest others of each object")
+    kind("--radius", type=radius, metavar="R", help="all others at distances up to R")
+    add_distance(parser)
+    add(
+        "--include-self",
+        action="store_true",
+        help="each object is its own neighbour, beside the K others",
+    )
+    add("--resume", action="store_true", help="complete a .h5 file that was interrupted")
+    add_objects(parser)
+    add_max_memory(parser)
+    parser.set_defaults(run=neighbors)
 
 
 @input_errors()
-def neighbors(job: Job, query: Query) -> sparse.csr_array | Path:
+def neighbors(options: argparse.Namespace) -> None:
     """Find the neighbours of each object of a file among the others, and write their graph.
 
-    Parameters
-    ----------
-    job : Job
-        The objects, and the file of the graph, .npz, .h5 or .csv.
-    query : Query
-        Which neighbours, and by which distance.
-
-    Returns
-    -------
-    scipy.sparse.csr_array or Path
-        The distances; each row has the nearest first. For .h5 the file, whose graph need not fit
-        into memory.
+    Each row has the nearest first. A .h5 file, whose graph need not fit into memory, is written by
+    blocks.
 
     Raises
     ------
     InputError
         A file or an argument is unusable.
     """
-    out = Path(job.out)
+    out, session = Path(options.out), session_of(options)
     if out.suffix not in _ENDINGS:
-        raise InputError(f"out must end in {', '.join(_ENDINGS)}, got {os.fspath(job.out)!r}")
-    if query.resume and out.suffix != ".h5":
-        raise InputError(f"resume is for files that end in .h5, got {os.fspath(job.out)!r}")
-    check_apart({"out": out}, {"the file of objects": job.file})
+        raise InputError(f"out must end in {', '.join(_ENDINGS)}, got {options.out!r}")
+    if options.resume and out.suffix != ".h5":
+        raise InputError(f"resume is for files that end in .h5, got {options.out!r}")
+    check_apart({"out": out}, {"the file of objects": options.file})
     check_writable(out)
-    if query.distance is not None:
-        find_distance(query.distance)
-    objects = job.read().objects
-    row = find_distance(query.distance or usual_distance(objects.kind))
-    check_parameters(row, query.parameters)
-    options = {"distance": row.name, "include_self": query.include_self, **query.parameters}
-    options |= {**job.session.computing, "max_memory": job.max_memory}
-    graph: sparse.csr_array | Path
-    with reported_warnings(job.session):
+    if options.distance is not None:
+        find_distance(options.distance)
+    objects = read(options, session).objects
+    row = find_distance(options.distance or usual_distance(objects.kind))
+    parameters = dict(options.parameter)
+    check_parameters(row, parameters)
+    call = {"distance": row.name, "include_self": options.include_self, **parameters}
+    call |= {**session.computing, "max_memory": options.max_memory}
+    with reported_warnings(session):
         if out.suffix == ".h5":
-            graph, info = query.function(
-                objects, out=out, resume=query.resume, info=True, **options
-            )
+            call |= {"out": out, "resume": options.resume, "info": True}
+            if options.radius is None:
+                _, info = nearest(objects, k=options.k, **call)
+            else:
+                _, info = within(objects, radius=options.radius, **call)
             what = "neighbours"
         else:
-            graph, info = neighbor_graph(objects, k=query.k, radius=query.radius, **options)
+            graph, info = neighbor_graph(objects, k=options.k, radius=options.radius, **call)
             what = f"{graph.nnz} neighbours"
     share = 100 * info.computed / info.pairs if info.pairs else 0.0
-    job.session.report(
+    session.report(
         f"{row.name}: {what} of {len(objects)} objects; {info.computed} of {info.pairs} distances "
         f"computed ({share:.1f} %)"
     )
-    if not isinstance(graph, Path):
+    if out.suffix != ".h5":
         _write(out, graph)
-    job.session.report(f"graph: {os.fspath(job.out)}")
-    return graph
+    session.report(f"graph: {options.out}")
 
 
 def _write(out: Path, graph: sparse.csr_array) -> None:

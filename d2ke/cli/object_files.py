@@ -3,60 +3,35 @@
 
 from __future__ import annotations
 
-import os
+import argparse
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from d2ke.cli.result_files import in_options
-from d2ke.cli.session import SILENT, Session
+from d2ke.cli.session import Session
 from d2ke.io.columns import NOTHING, Columns, FileObjects
 from d2ke.io.labelled import read_file
 
 
-@dataclass(frozen=True)
-class Job:
-    """What the commands on a file of objects take.
+def read(options: argparse.Namespace, session: Session, earlier: Columns = NOTHING) -> FileObjects:
+    """Read the objects that the options name, and report what they are.
 
-    Attributes
-    ----------
-    file : path
-        The objects.
-    out : path
-        Where the result goes.
-    columns : Columns
-        Names that the command's options say.
-    channels_first : bool, optional
-        As for `d2ke.io.read_objects`.
-    max_memory : int or str, optional
-        Bytes that the blocks of a file of results may take.
-    session : Session
-        How to run.
+    Without names of columns in the options, the `earlier` ones are used as far as the file has
+    them.
     """
-
-    file: str | os.PathLike[str]
-    out: str | os.PathLike[str]
-    columns: Columns = NOTHING
-    channels_first: bool | None = None
-    max_memory: int | str | None = None
-    session: Session = SILENT
-
-    def read(self, earlier: Columns = NOTHING) -> FileObjects:
-        """Read the objects, and say what they are.
-
-        Without names in `columns`, the `earlier` ones are used as far as the file has them.
-        """
-        with reported_warnings(self.session):
-            held = read_file(self.file, self.columns, self.channels_first, earlier)
-        known = "no labels"
-        if held.labels is not None:
-            known = f"labels of {len(np.unique(held.labels))} different values"
-        self.session.report(f"{Path(self.file).name}: {str(held.objects).strip('<>')}; {known}")
-        return held
+    objects = None if options.objects is None else tuple(options.objects)
+    columns = Columns(objects, options.labels, options.ids, options.time)
+    with reported_warnings(session):
+        held = read_file(options.file, columns, options.channels_first, earlier)
+    known = "no labels"
+    if held.labels is not None:
+        known = f"labels of {len(np.unique(held.labels))} different values"
+    session.report(f"{Path(options.file).name}: {str(held.objects).strip('<>')}; {known}")
+    return held
 
 
 @contextmanager

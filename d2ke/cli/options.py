@@ -144,22 +144,6 @@ def session_of(options: argparse.Namespace) -> Session:
     return Session(n_threads=options.threads, progress=True, report=_print)
 
 
-def job_of(options: argparse.Namespace) -> Any:
-    """Return the `Job` of a command on a file of objects."""
-    from d2ke.cli.object_files import Job
-    from d2ke.io.columns import Columns
-
-    objects = None if options.objects is None else tuple(options.objects)
-    return Job(
-        options.file,
-        options.out,
-        Columns(objects, options.labels, options.ids, options.time),
-        options.channels_first,
-        getattr(options, "max_memory", None),
-        session_of(options),
-    )
-
-
 def _print(line: str) -> None:
     """Print a line above a progress bar."""
     from tqdm import tqdm

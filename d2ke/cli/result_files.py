@@ -43,7 +43,7 @@ def input_errors() -> Iterator[None]:
         raise InputError(in_options(error)) from error
 
 
-def in_options(error: BaseException) -> str:
+def in_options(error: BaseException | str) -> str:
     """Return the message of an error or a warning, with the option beside its argument."""
     if isinstance(error, (ArgumentError, ArgumentTypeError)) and error.argument in OPTIONS:
         return f"{error.argument} ({OPTIONS[error.argument]}) {error.problem}"

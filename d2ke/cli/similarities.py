@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,47 +37,6 @@ _ORDER = 3  # of the Markov chain of random strings
 _SEGMENT = (2, 25)  # lengths of random segments of series
 _SET = (3, 15)  # sizes of random sets
 _NEIGHBOR = 7  # as for `d2ke.bandwidth`
-
-
-@dataclass(frozen=True)
-class Input:
-    """A data set or a file, and how it becomes similarities.
-
-    Attributes
-    ----------
-    source : str
-        A data set of `d2ke.datasets`, or a .mat, .h5, .hdf5, .csv, .tsv or .txt file.
-    form : {"gram", "distances", "features", "points"}, optional
-        The kind of a file's matrix. Points and distances get similarities of near neighbours with
-        widths that `d2ke.cdsk` and `d2ke.lpdsk` choose; distances d with gamma become
-        exp(-gamma d); features use `kernel`. Default: "features" for files of
-        `d2ke.io.save_features`, else "gram".
-    variable : str, optional
-        The matrix in a MAT-file or an HDF5 file of several.
-    labels : str, optional
-        Known labels: a variable of the same file, or a text file with one in each line.
-    gamma : float, optional
-        For distances, > 0; without it widths are chosen. For the features of a data set, by
-        default 5 / (median distance to the random objects).
-    R : int, optional
-        Random objects, for data sets; default 1024.
-    kernel : {"gaussian", "linear"}, optional
-        For features, see `of_features`; by default Gaussian up to 5000 objects.
-    seed : int
-        Of the random objects, of k-means and of the labelled objects.
-    save_features : path, optional
-        Where to write the features of a data set, as soon as they are computed.
-    """
-
-    source: str
-    form: str | None = None
-    variable: str | None = None
-    labels: str | None = None
-    gamma: float | None = None
-    R: int | None = None
-    kernel: str | None = None
-    seed: int = 0
-    save_features: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,20 +90,20 @@ class Similarities:
         return {"K": K, "features": self.features}
 
 
-def read_similarities(origin: Input, purpose: str, session: Session) -> Similarities:
+def read_similarities(options: argparse.Namespace, purpose: str, session: Session) -> Similarities:
     """Read or compute the similarities for one purpose, "clusters" or "labels".
 
     Raises
     ------
     InputError
-        A field of the input names something missing or unusable.
-    FileNotFoundError, ImportError
-        A data set's files, or a package that it needs, are missing.
+        An option names something missing or unusable.
+    ImportError
+        A package that a data set needs is missing.
     """
-    source = origin.source
+    source = options.source
     if source in REGISTRY or source == "digits":
-        _refuse(origin, ("form", "variable", "labels"), "is for files; {source} is a data set")
-        return _of_dataset(origin, purpose, session)
+        _refuse(options, ("form", "variable", "labels"), "is for files; {source} is a data set")
+        return _of_dataset(options, purpose, session)
     path = Path(source)
     if not path.is_file():
         raise InputError(
@@ -152,9 +112,9 @@ def read_similarities(origin: Input, purpose: str, session: Session) -> Similari
         )
     if path.suffix not in SUFFIXES:
         raise InputError(f"input: {source} must end in {', '.join(SUFFIXES)}")
-    _refuse(origin, ("R", "save_features"), "is for data sets, which get random objects")
-    labels = None if origin.labels is None else read_labels(origin.labels, path)
-    result = session.long("similarities", _of_file, origin, labels, purpose, session.report)
+    _refuse(options, ("R", "save_features"), "is for data sets, which get random objects")
+    labels = None if options.labels is None else read_labels(options.labels, path)
+    result = session.long("similarities", _of_file, options, labels, purpose, session.report)
     if result.labels is not None and len(result.labels) != result.n:
         raise InputError(
             f"labels has {len(result.labels)} labels, but {path.name} has {result.n} objects"
@@ -162,15 +122,15 @@ def read_similarities(origin: Input, purpose: str, session: Session) -> Similari
     return result
 
 
-def _refuse(origin: Input, names: Sequence[str], reason: str) -> None:
+def _refuse(options: argparse.Namespace, names: Sequence[str], reason: str) -> None:
     for name in names:
-        if getattr(origin, name) is not None:
+        if getattr(options, name) is not None:
             label = "form (--as)" if name == "form" else name
-            raise InputError(f"{label} {reason.format(source=origin.source)}")
+            raise InputError(f"{label} {reason.format(source=options.source)}")
 
 
-def _of_dataset(origin: Input, purpose: str, session: Session) -> Similarities:
-    dataset = load(origin.source)
+def _of_dataset(options: argparse.Namespace, purpose: str, session: Session) -> Similarities:
+    dataset = load(options.source)
     X = dataset.objects
     session.report(
         f"{dataset.name}: {len(X)} {dataset.domain}, {len(dataset.classes)} classes, distance "
@@ -178,17 +138,19 @@ def _of_dataset(origin: Input, purpose: str, session: Session) -> Similarities:
     )
     if dataset.domain == "series":
         (X,) = standardize(X)
-    omega, description = draw(dataset.domain, X, R if origin.R is None else origin.R, origin.seed)
+    omega, description = draw(
+        dataset.domain, X, R if options.R is None else options.R, options.seed
+    )
     D = distance_matrix(X, omega, dataset.distance, **session.computing)
-    gamma, rule = chosen_gamma(D, origin.gamma, _GAMMA_SCALE_FEATURES)
+    gamma, rule = chosen_gamma(D, options.gamma, _GAMMA_SCALE_FEATURES)
     Z = d2ke_features(D, gamma, n_threads=session.n_threads)
     session.report(f"features: distances to {len(omega)} {description}; gamma {gamma:.4g}{rule}")
-    if origin.save_features is not None:
-        parameters = {"gamma": gamma, "distance": dataset.distance, "seed": origin.seed}
-        file = Path(origin.save_features)
+    if options.save_features is not None:
+        parameters = {"gamma": gamma, "distance": dataset.distance, "seed": options.seed}
+        file = Path(options.save_features)
         save_features(file, Z, labels=dataset.labels, omega=omega, parameters=parameters)
         session.report(f"features: {file}")
-    arguments = dataset.name, Z, origin.kernel, purpose, dataset.labels, session.report
+    arguments = dataset.name, Z, options.kernel, purpose, dataset.labels, session.report
     return session.long("similarities", of_features, *arguments)
 
 
@@ -272,17 +234,20 @@ def chosen_gamma(D: np.ndarray, gamma: float | None, scale: float) -> tuple[floa
 
 
 def _of_file(
-    origin: Input, labels: np.ndarray | None, purpose: str, report: Callable[[str], None]
+    options: argparse.Namespace,
+    labels: np.ndarray | None,
+    purpose: str,
+    report: Callable[[str], None],
 ) -> Similarities:
-    file, gamma, kernel = Path(origin.source), origin.gamma, origin.kernel
-    store = origin.variable is None and is_store(file)
+    file, gamma, kernel = Path(options.source), options.gamma, options.kernel
+    store = options.variable is None and is_store(file)
     if store:
         held = load_features(file)
         values, name = held.Z, file.name
         labels = held.labels if labels is None else labels
     else:
-        values, name = read_matrix(file, origin.variable)
-    form = origin.form or ("features" if store else "gram")
+        values, name = read_matrix(file, options.variable)
+    form = options.form or ("features" if store else "gram")
     if gamma is not None and form != "distances":
         raise InputError(f"gamma has no meaning for {form}; it is for distances and data sets")
     if kernel is not None and form != "features":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from d2ke._base.advice import warn
+from d2ke._base.errors import warn
 from d2ke.objects.container import Objects
 from d2ke.objects.tokens import letters_of
 

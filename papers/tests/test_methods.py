@@ -6,7 +6,6 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 from experiment_cases import SMALL, division_of, signs, subset
-from threadpoolctl import threadpool_info
 
 import d2ke
 from d2ke.datasets import Dataset
@@ -14,7 +13,6 @@ from d2ke.learners.losses import train_classifier
 from d2ke.objects.container import concatenate
 from d2ke.objects.packing import pack
 from papers import methods
-from papers.datasets import REGISTRY
 from papers.methods import METHODS, Division, evaluate
 from papers.settings import DETERMINISTIC, SETTINGS, Setting, quick, sample, used
 
@@ -55,31 +53,6 @@ def test_distances_take_the_parameters_of_the_setting():
     expected = d2ke.distance_matrix(division.test, division.train, "dtw", window=1)
     np.testing.assert_array_equal(banded.distances(division.test, division.train), expected)
     assert (division.distances(division.test, division.train) != expected).any()
-
-
-@pytest.mark.parametrize("name", ["digits-str8", "digits-points"])
-def test_random_objects_are_of_the_kind_of_the_data(digits, name):
-    division = division_of(digits[name])
-    ((parameter, values),) = SMALL[name].omega.items()
-    sampler = {parameter: values[1]}
-    omega = sample(division.dataset, division.train, sampler, 50, 1)
-    assert len(omega) == 50
-    low, high = values[1]
-    assert low <= omega.lengths.min() < omega.lengths.max() <= high
-    if name == "digits-points":
-        assert omega.values.min() >= division.train.values.min()
-        assert omega.values.max() <= division.train.values.max()
-    shorter = sample(division.dataset, division.train, sampler, 20, 1)
-    for x, y in zip(shorter, omega, strict=False):
-        np.testing.assert_array_equal(x, y)  # fewer are a prefix
-
-
-def test_descriptors_are_drawn_from_the_sphere():
-    train = pack(np.random.default_rng(0).random((4, 17, 16)).astype(np.float32))
-    dataset = Dataset("sets", train, np.arange(4), REGISTRY["digits-points"])
-    omega = sample(dataset, train, {"size": (2, 4)}, 30, 0)
-    assert omega.dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(omega.values, axis=1), 1, rtol=1e-5)
 
 
 def test_series_are_drawn_from_noise_or_are_segments():
@@ -209,15 +182,6 @@ def test_distances_are_computed_once_and_charged_to_every_method(digits, monkeyp
         assert outcome.seconds["distances"] == together["knn"].seconds["distances"] > 0
 
 
-@pytest.mark.parametrize("method", ["d2ke", "rsm"])
-def test_times_by_R_do_not_count_for_the_method(digits, method):
-    division = division_of(digits["digits-points"])
-    plain, more = evaluate(method, division), evaluate(method, division, sizes=[4, 8, 64])
-    assert set(plain.seconds) == set(more.seconds)
-    assert plain.parameters == more.parameters
-    assert plain.accuracy == more.accuracy
-
-
 def test_settings_with_scalings(digits):
     division = division_of(digits["digits-points"])
     setting = replace(division.setting, scalings=("none", "center", "standard"))
@@ -301,25 +265,6 @@ def test_samplers_made_from_data_do_not_see_the_test_part(digits, name):
 
 # ---------------------------------------------------------------- what a result depends on
 
-# Quite other values of the fields that some methods do not use.
-OTHERS = {
-    "distance_parameters": {"window": 3},
-    "search_n": 50,
-    "omega": {"length": ((1, 2),)},
-    "R": 9,
-    "search_R": 7,
-    "gammas": (0.01,),
-    "scalings": ("none",),
-    "costs": (1e-4,),
-    "gram_gammas": (0.001,),
-    "gram_costs": (1e-3,),
-    "gram_n": 80,
-    "losses": ("squared",),
-    "absolute": True,
-    "rsm_R": 3,
-    "transductive": True,
-}
-
 
 def watched(setting):
     """Return the setting and the set of its fields that are read from now on."""
@@ -357,20 +302,6 @@ def test_the_fields_that_a_method_uses_are_those_that_it_reads(digits, method):
         division = Division.of(dataset, setting, 1, n_threads=1)
         evaluate(method, division, sizes=(8,))
         assert read == set(used(SMALL["digits-str8"], method))
-
-
-@pytest.mark.sample(2)
-@pytest.mark.parametrize("method", METHODS)
-def test_fields_that_a_method_does_not_use_do_not_matter(digits, method):
-    division = division_of(digits["digits-str8"], seed=1)
-    names = {one.name for one in fields(Setting)} - set(used(division.setting, method))
-    unused = {name: OTHERS[name] for name in names}
-    assert unused
-    plain, other = evaluate(method, division), evaluate(method, limited(division, **unused))
-    assert other.accuracy == plain.accuracy
-    assert other.search_accuracy == plain.search_accuracy
-    assert other.parameters == plain.parameters
-    assert other.note == plain.note
 
 
 def limited(division, **limits):
@@ -430,15 +361,6 @@ def test_methods_that_need_all_distances_may_get_a_part(digits, method, monkeypa
     assert evaluate(method, limited(division, gram_n=280)).note == ""
 
 
-@pytest.mark.parametrize("method", ["dsk_rbf", "gdk_led"])
-def test_both_limits(digits, method):
-    division = limited(division_of(digits["digits-str8"]), gram_n=150, search_n=100)
-    outcome = evaluate(method, division)
-    first, second = outcome.note.split("; ")
-    assert "150 of 280" in first
-    assert second == "searched with 100 of 280 training objects"
-
-
 @pytest.mark.parametrize("block", [1, 1000, 280 * 7 + 3])
 def test_knn_in_blocks(digits, block, monkeypatch):
     division = division_of(digits["digits-str8"])
@@ -475,14 +397,6 @@ def test_rsm_takes_representatives_of_the_training_part(digits, monkeypatch):
     small = replace(division.setting, R=10_000)
     outcome = evaluate("rsm", replace(division, setting=small))
     assert outcome.parameters["R"] == len(division.train)
-
-
-def test_unknown_method(digits):
-    with pytest.raises(
-        ValueError,
-        match="method must be one of d2ke_views, d2ke, rsm, knn, dsk_rbf, dsk_nd, gdk_led; got",
-    ):
-        evaluate("svm", division_of(digits["digits-str8"]))
 
 
 @pytest.mark.sample(2)
@@ -554,37 +468,3 @@ def test_permuted_labels_give_chance(digits, method):
     # reports the best of many settings, which is a little above chance by itself.
     assert np.mean(found) == pytest.approx(10, abs=6)
     assert np.mean(searched) < 18
-
-
-def blas_threads():
-    return [(one["filepath"], one["num_threads"]) for one in threadpool_info()]
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_limits_of_blas_threads_are_restored(digits, method, monkeypatch):
-    inside = []
-    original = METHODS[method]
-
-    def looked_into(*arguments):
-        # opencv's own BLAS, which may be loaded later, is none of ours.
-        ours = (one for one in threadpool_info() if "opencv" not in one["filepath"])
-        inside.extend(one["num_threads"] for one in ours if one["user_api"] == "blas")
-        return original(*arguments)
-
-    monkeypatch.setitem(METHODS, method, looked_into)
-    before = blas_threads()
-    evaluate(method, division_of(signs(40)))
-    assert blas_threads() == before
-    assert set(inside) == {1}
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
-def test_limits_of_blas_threads_are_restored_after_errors(monkeypatch, error):
-    def fail(*arguments):
-        raise error
-
-    monkeypatch.setitem(METHODS, "knn", fail)
-    before = blas_threads()
-    with pytest.raises(error):
-        evaluate("knn", division_of(signs(40)))
-    assert blas_threads() == before

@@ -21,7 +21,6 @@ from d2ke.datasets import Dataset
 from papers import (
     approximation,
     cells,
-    figures,
     paper,
     plan,
     records,
@@ -248,44 +247,6 @@ def test_a_killed_run_goes_on(small, tmp_path):
     assert (tmp_path / "killed" / "report.md").exists()
 
 
-@pytest.mark.parametrize("n_bytes", [1, 100, -1])
-def test_a_damaged_cell_and_what_follows_it_are_computed_anew(small, tmp_path, n_bytes):
-    """The journal's last line is cut short, or one in the middle has another letter."""
-    options = {"names": NAMES[:1], "methods": ["knn"], "seeds": 3}
-    first = start(tmp_path, **options)
-    file = tmp_path / "cells.journal"
-    content = file.read_bytes()
-    if n_bytes > 0:
-        file.write_bytes(content[:-n_bytes])
-    else:
-        file.write_bytes(content.replace(b'"knn", 1', b'"knn", 2'))
-    small.evaluated.clear()
-    lines = []
-    assert lasting(start(tmp_path, **options, report=lines.append)) == lasting(first)
-    assert small.evaluated == [
-        f"digits-str8 knn {seed}" for seed in ((2,) if n_bytes > 0 else (1, 2))
-    ]
-    assert lines[0] == f"{3 - len(small.evaluated)} finished cells are reused from {file}"
-    assert len(kept(file)) == 3
-
-
-@pytest.mark.parametrize("content", [b"a letter", b"{}", b"{}\n"])
-def test_what_is_no_journal_is_refused(small, tmp_path, content):
-    (tmp_path / "cells.journal").write_bytes(content)
-    with pytest.raises(FileExistsError, match=r"cells\.journal exists, and is not a journal"):
-        start(tmp_path, NAMES[:1], methods=["knn"])
-    assert (tmp_path / "cells.journal").read_bytes() == content
-
-
-def test_one_run_at_a_time_has_a_folder(small, tmp_path):
-    start(tmp_path, NAMES[:1], methods=["knn"])
-    with (
-        closing(Journal(tmp_path / "cells.journal", tmp_path, {"journal": 1})),
-        pytest.raises(BlockingIOError, match="is being written by another call"),
-    ):
-        start(tmp_path, NAMES[:1], methods=["knn"])
-
-
 def test_cells_of_other_settings_are_computed_anew(small, tmp_path, monkeypatch):
     start(tmp_path, methods=["knn"])
     small.evaluated.clear()
@@ -363,35 +324,6 @@ def test_deterministic_methods_run_once_on_a_published_division(small, tmp_path,
     row = report.accuracy_table(results["results"])[1][0]
     assert [", one division" in cell for cell in row] == [False, True, True, False]
     assert results["datasets"]["digits-str8"]["division"] == "published"
-
-
-@pytest.mark.parametrize("n_train", [None, 100])
-def test_curves_of_a_published_division_are_made_once(small, tmp_path, monkeypatch, n_train):
-    monkeypatch.setattr(report, "figure", figures.figure)
-    source = replace(REGISTRY["digits-points"], n_train=n_train)
-    monkeypatch.setitem(REGISTRY, "digits-points", source)
-    small.parts["digits-points"] = replace(small.parts["digits-points"], source=source)
-    results = start(tmp_path, NAMES[1:], methods=["d2ke", "rsm", "knn"], seeds=3)
-    with_curve = [0] if n_train else [0, 1, 2]
-    for method, n_curves in (("d2ke", len(with_curve)), ("rsm", len(with_curve)), ("knn", 0)):
-        (record,) = (one for one in results["results"] if one["method"] == method)
-        for curve in ("by_R", "seconds_by_R"):
-            contents = kept(tmp_path / "cells.journal")
-            curves = [
-                contents["digits-points", method, seed]["outcome"][curve]
-                for seed in record["seeds"]
-            ]
-            assert [seed for seed in record["seeds"] if curves[seed]] == with_curve[:n_curves]
-            expected = {R: [one[R] for one in curves if one] for R in curves[0]}
-            assert {str(R): values for R, values in record[curve].items()} == expected
-            assert list(expected) == (["4", "8", "16"] if n_curves else [])
-            assert all(len(values) == n_curves for values in expected.values())
-        # All divisions count for the accuracy.
-        assert len(record["accuracies"]) == len(record["seeds"])
-        if n_curves:
-            assert record["accuracies"][: len(with_curve)] == record["by_R"][16]
-            assert record["seeds"] == [0, 1, 2]
-    assert (tmp_path / "figures/digits-points.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("n_train", [None, 100])
@@ -488,16 +420,6 @@ def test_fingerprints_follow_the_fields_that_a_method_uses(method, tmp_path):
             assert (content is None) == bool(differences) == (name in matters)
 
 
-def test_the_kernel_depends_on_what_the_method_does():
-    """And on what was chosen, which another test is about."""
-    setting, cell = SMALL["digits-str8"], Cell("digits-str8", plan.KERNEL, 0)
-    plain = plan.Plan(cell.dataset, setting, "full", [cell]).expected(cell)
-    for name, value in OTHERS.items():
-        other = plan.Plan(cell.dataset, replace(setting, **{name: value}), False, [cell])
-        same = other.expected(cell) == plain
-        assert same == (name not in settings.used(setting, "d2ke"))
-
-
 # Finished cells are written at once, whatever the signal; a process in the background may have
 # been told to ignore SIGINT.
 LAUNCHER = """
@@ -543,19 +465,6 @@ def test_signals(tmp_path, number):
     selection = Selection(["digits-points"], methods=["knn"], quick=True)
     tables(selection, out=out, session=Session(report=lines.append))
     assert lines == [f"1 finished cells are reused from {out / 'cells-quick.journal'}"]
-
-
-def test_interrupt_in_this_process(capsys, monkeypatch, tmp_path):
-    def interrupted(*arguments, **options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(module, "tables", interrupted)
-    assert main(["--out", "x y"]) == 130
-    assert capsys.readouterr() == (
-        "",
-        "papers.tables: interrupted; finished cells are in x y; to resume: "
-        "python -m papers.tables --out 'x y'\n",
-    )
 
 
 # ---------------------------------------------------------------- what cannot be run

@@ -138,29 +138,6 @@ def test_digit_points_are_the_dark_pixels():
         assert points[i].tolist() == expected
 
 
-@pytest.mark.parametrize("name", DIGITS)
-def test_digits_can_be_told_apart(name):
-    """A wrong outline or a wrong label would bring 1-NN near 10 %."""
-    pytest.importorskip("sklearn")
-    dataset = load(name)
-    order = np.random.default_rng(0).permutation(1797)
-    train, test = order[:600], order[600:700]
-    objects = dataset.objects
-    if dataset.domain == "strings":
-        process = pytest.importorskip("rapidfuzz.process")
-        levenshtein = pytest.importorskip("rapidfuzz.distance").Levenshtein.distance
-        distances = process.cdist(objects[test], objects[train], scorer=levenshtein)
-    else:
-        distances = np.array([[_mhd(objects[i], objects[j]) for j in train] for i in test])
-    nearest = train[np.argmin(distances, axis=1)]
-    assert np.mean(dataset.labels[nearest] == dataset.labels[test]) > 0.85
-
-
-def _mhd(u, v):
-    d = np.sqrt(((u[:, None] - v[None]) ** 2).sum(axis=2))
-    return max(d.min(axis=0).mean(), d.min(axis=1).mean())
-
-
 def test_digits_without_scikit_learn(monkeypatch):
     real = builtins.__import__
 

@@ -6,12 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from discriminative_cases import (
-    ASYMMETRIC,
-    EMPTY_ROW,
-    GOOD,
     SEEDS,
-    WITH_NAN,
-    Y12,
     blobs,
     case,
     objective_8,
@@ -66,32 +61,3 @@ def test_below_half_n_favours_dense_points():
     alpha = d2ke.kernel_classifier_fit(K, y, lam=12.0).alpha
     density = K.sum(axis=1)
     assert alpha[density > np.median(density)].sum() > 0.8
-
-
-def test_bad_kernel_classifier():
-    with pytest.raises(ValueError, match="y holds one class only"):
-        d2ke.kernel_classifier_fit(GOOD, np.zeros(12))
-    with pytest.raises(ValueError, match="y has 3 labels, but K has 12"):
-        d2ke.kernel_classifier_fit(GOOD, [0, 1, 2])
-    for lam in (0, -1.0, np.nan):
-        with pytest.raises(ValueError, match="lam must be"):
-            d2ke.kernel_classifier_fit(GOOD, Y12, lam=lam)
-    for K, text in (
-        (ASYMMETRIC, "K must be symmetric"),
-        (WITH_NAN, "K has nan"),
-        (EMPTY_ROW, r"K\[4\] has zero similarity"),
-        (np.ones((12, 12)), "all objects are alike"),
-    ):
-        with pytest.raises(ValueError, match=text):
-            d2ke.kernel_classifier_fit(K, Y12)
-    with pytest.raises(ValueError, match=r"y\[0\] is nan"):
-        d2ke.kernel_classifier_fit(GOOD, np.where(Y12 == 0, np.nan, Y12))
-    with pytest.raises(TypeError, match="y is needed"):
-        d2ke.kernel_classifier_fit(GOOD)
-    model = d2ke.kernel_classifier_fit(GOOD, Y12)
-    with pytest.raises(TypeError, match="the model needs K_new"):
-        d2ke.kernel_classifier_predict(model, features=GOOD)
-    with pytest.raises(ValueError, match="K_new has 5 columns"):
-        d2ke.kernel_classifier_predict(model, GOOD[:, :5])
-    with pytest.raises(TypeError, match="must be a KernelClassifier"):
-        d2ke.kernel_classifier_predict(None, GOOD)

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from discriminative_cases import ASYMMETRIC, GOOD, WITH_NAN, Y12, blobs
+from discriminative_cases import blobs
 from scipy.optimize import minimize
 
 import d2ke
@@ -56,27 +56,3 @@ def test_similarity_machine_of_many_classes_and_of_a_kernel():
         svm = d2ke.svmtrain(names[:60] == name, K[:60, :60], "-t 4 -c 10")
         usual = d2ke.svmpredict(None, K[60:, :60], svm)[2][:, 0]
         assert decision[:, column] == pytest.approx(usual, abs=5e-3)
-
-
-def test_bad_similarity_machine():
-    for options, text in (
-        ({"C": 0}, "C must be"),
-        ({"lam_plus": -1}, "lam_plus must be"),
-        ({"lam_minus": 0}, "lam_minus must be"),
-        ({"lam_minus": np.inf}, "lam_minus must be"),
-    ):
-        with pytest.raises(ValueError, match=text):
-            d2ke.similarity_machine_fit(GOOD, Y12, **options)
-    with pytest.raises(ValueError, match="S must be symmetric"):
-        d2ke.similarity_machine_fit(ASYMMETRIC, Y12)
-    with pytest.raises(ValueError, match=r"S has nan at position \(2, 3\)"):
-        d2ke.similarity_machine_fit(WITH_NAN, Y12)
-    with pytest.raises(ValueError, match="one class only"):
-        d2ke.similarity_machine_fit(GOOD, np.zeros(12))
-    machine = d2ke.similarity_machine_fit(GOOD, Y12)
-    with pytest.raises(ValueError, match="S_new has 5 columns"):
-        d2ke.similarity_machine_predict(machine, GOOD[:, :5])
-    with pytest.raises(TypeError, match="must be a SimilarityMachine"):
-        d2ke.similarity_machine_predict(None, GOOD)
-    with pytest.raises(ValueError, match="S has nan"):
-        d2ke.psd_split(WITH_NAN)

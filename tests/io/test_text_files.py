@@ -190,5 +190,5 @@ def test_numeric_labels_are_numbers(put, label):
 @pytest.mark.parametrize("read", [read_ts, read_arff, read_fasta])
 def test_pipes_are_refused(tmp_path, read):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OSError, match="is no file but a pipe"):
+    with pytest.raises(OSError, match="is not a regular file but a pipe"):
         read(tmp_path / "pipe")

@@ -234,18 +234,12 @@ def test_there_is_no_stream_before_rng(monkeypatch):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: RandStream(-1), ValueError, "seed must be between 0 and 4294967295, got -1"),
-        (lambda: RandStream(1.5), TypeError, "seed must be an integer"),
-        (lambda: RandStream(0).rand(-1), ValueError, r"size\[0\] must be at least 0, got -1"),
         (lambda: RandStream(0).rand(2, "single"), ValueError, "must be one of double"),
         (lambda: RandStream(0).rand(2, 1.5), TypeError, r"size\[1\] must be an integer"),
         (lambda: RandStream(0).randi([1.0, 2.5]), TypeError, "imax must be an integer, got 2.5"),
         (lambda: RandStream(0).rand([]), ValueError, "needs two numbers or more"),
-        (lambda: RandStream(0).randi([5, 2]), ValueError, "in order.*got 5 and 2"),
-        (lambda: RandStream(0).randi([1, 2, 3]), ValueError, "imax or"),
         (lambda: RandStream(0).randi(0), ValueError, "in order.*got 1 and 0"),
         (lambda: rng("defualt"), ValueError, "seed must be one of default, shuffle"),
-        (lambda: rng(1, "philox"), ValueError, "generator must be one of twister"),
         (lambda: rng({"Seed": 1}), ValueError, "it has no"),
         (lambda: setattr(RandStream(0), "State", np.zeros(3)), ValueError, "625 numbers"),
         (lambda: setattr(RandStream(0), "State", np.full(625, -1)), ValueError, "got -1 to -1"),

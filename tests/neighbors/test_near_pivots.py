@@ -145,13 +145,6 @@ def test_objects_that_are_not_at_0_of_themselves():
         d2ke.nearest([1.0, 2.0, 4.0], k=1, distance=lambda x, y: 1 + abs(x - y), metric=True)
 
 
-def test_metric_is_for_python_distances():
-    with pytest.raises(TypeError, match="metric goes with a Python distance"):
-        d2ke.nearest(["a", "b"], k=1, distance="levenshtein", metric=True)
-    with pytest.raises(TypeError, match="metric"):
-        d2ke.nearest([1.0, 2.0], k=1, distance=means, metric=1)
-
-
 def test_errors_of_the_function_come_through():
     calls = []
 

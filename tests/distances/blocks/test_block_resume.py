@@ -244,5 +244,5 @@ def test_links_and_devices_are_not_written_to(file):
     assert (file.parent / "mine").read_bytes() == b"mine"
     part.unlink()
     os.mkfifo(part)
-    with pytest.raises(FileExistsError, match=r"\.part is no file"):
+    with pytest.raises(FileExistsError, match=r"\.part is not a regular file"):
         embed(file, resume=True)
