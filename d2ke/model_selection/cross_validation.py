@@ -21,7 +21,7 @@ _RUN = 4096  # rows that are classified at a time
 def cross_validate(
     F: np.ndarray, codes: np.ndarray, costs: Sequence[float], folds: np.ndarray
 ) -> list[float]:
-    """Cross-validated accuracy of linear one-vs-rest classifiers, for every C at once.
+    """Cross-validate linear one-vs-rest classifiers with the squared loss, for every C at once.
 
     The loss is the squared one, |w|^2 / 2 + C sum (y_i - w.z_i)^2 with y = +-1:
     what LIBLINEAR's squared hinge is for points inside the margin, so that its
@@ -89,7 +89,7 @@ def cross_validate_hinge(
     tolerance: float = 0.001,
     n_threads: int | None = None,
 ) -> list[float]:
-    """Cross-validated accuracy of LIBLINEAR's squared hinge classifiers (``-s 2 -B 1``).
+    """Cross-validate LIBLINEAR's squared hinge classifiers (``-s 2 -B 1``).
 
     Each fold is left out once; the classifiers of one C start from those of the next smaller C.
 

@@ -19,7 +19,7 @@ from d2ke.objects.packing import pack
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Why a model predicts what it predicts for one object.
+    """An explanation of the prediction for one object.
 
     Attributes
     ----------
