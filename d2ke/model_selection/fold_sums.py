@@ -137,7 +137,7 @@ class _Block(NamedTuple):
 
 
 class _FoldRows:
-    """Yield rows by blocks, with their classes and folds.
+    """Rows by blocks, with their classes and folds.
 
     Features that hardly vary would lose most of their digits in products, so the means of the
     first block are subtracted. The means of b of n rows are within sd sqrt(n / b) of those of all
