@@ -11,6 +11,7 @@ the models on top of them::
 
 from d2ke import datasets, io
 from d2ke._base.config import show_config
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._version import __version__
 from d2ke.discriminative.bounds import (
     density_error_bound,
@@ -100,6 +101,8 @@ from d2ke.objects.random_objects import random_series, random_sets, random_strin
 
 __all__ = [
     "Alignment",
+    "ArgumentError",
+    "ArgumentTypeError",
     "Block",
     "Clustering",
     "D2KEModel",

@@ -49,6 +49,8 @@ NAMES = {
     "d2ke": """
     Alignment(distance, params, x, y, value, pairs, costs, masses=None, operations=None,
         maximum=None)
+    ArgumentError
+    ArgumentTypeError
     Block(name, distance, sampler, R, views=(), parameters=<factory>, from_omega=False)
     Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
     D2KEModel(blocks, scaling, linear, kind, channels, alphabet, letters, C, accuracy,

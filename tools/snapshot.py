@@ -58,7 +58,10 @@ for part in PARTS:
     importlib.import_module(f"snapshot_cases.{part}")
 
 # Public names that need no case.
-EXEMPT = {"d2ke.__version__", "d2ke.similarity_machine_bound"}
+EXEMPT = {
+    "d2ke.ArgumentError", "d2ke.ArgumentTypeError", "d2ke.__version__",
+    "d2ke.similarity_machine_bound",
+}  # fmt: skip
 
 
 def main() -> int:

@@ -46,11 +46,44 @@ class _AboutArgument(Exception):  # noqa: N818 (a part of the two below)
 
 
 class ArgumentError(_AboutArgument, ValueError):
-    """An argument has a wrong value."""
+    """An argument has a wrong value.
+
+    Attributes
+    ----------
+    argument : str
+        The argument's name, such as ``"X"``.
+    problem : str
+        The message without the name, such as ``"must be at least 1, got 0"``.
+    index : int, tuple of int or None
+        The item of a collection, or the entry of a matrix.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> try:
+    ...     d2ke.pack([[0.0, 1.0], [0.5, float("nan")]])
+    ... except d2ke.ArgumentError as error:
+    ...     print(error.argument, error.index)
+    items 1
+    """
+
+    __module__ = "d2ke"
 
 
 class ArgumentTypeError(_AboutArgument, TypeError):
-    """An argument has a wrong type."""
+    """An argument has a wrong type; the attributes are those of `ArgumentError`.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> try:
+    ...     d2ke.random_strings(1.5, "ACGT", length=3, seed=0)
+    ... except d2ke.ArgumentTypeError as error:
+    ...     print(error.argument)
+    R
+    """
+
+    __module__ = "d2ke"
 
 
 def warn(message: str) -> None:

@@ -118,7 +118,7 @@ def load_model(file: str | os.PathLike[str] | BinaryIO) -> LinearModel | SVMMode
     >>> load_model(io.BytesIO(b"something else"))
     Traceback (most recent call last):
         ...
-    d2ke._base.errors.ArgumentError: file is not a model saved by d2ke: it is not a zip archive
+    d2ke.ArgumentError: file is not a model saved by d2ke: it is not a zip archive
     """
     if hasattr(file, "read"):
         return _read("file", file)
