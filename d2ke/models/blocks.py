@@ -208,11 +208,13 @@ def fit_blocks(
     client: Any = None,
 ) -> tuple[tuple[FittedBlock, ...], np.ndarray]:
     """Draw the random objects of all blocks; return these and the features, side by side."""
+    entropy: Any
     if isinstance(seed, np.random.Generator):
         entropy = seed.integers(2**63)
+    elif isinstance(seed, np.random.SeedSequence):
+        entropy = seed.entropy
     else:
-        sequence = isinstance(seed, np.random.SeedSequence)
-        entropy = seed.entropy if sequence else integer("seed", seed, 0)
+        entropy = integer("seed", seed, 0)
     seeds = np.random.SeedSequence(entropy).spawn(len(blocks))
     Z = np.empty((len(X), sum(map(attrgetter("R"), blocks))), np.float32)
     fitted, first = [], 0

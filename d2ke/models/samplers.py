@@ -182,7 +182,7 @@ def shares(R: int, n: int) -> list[int]:
 def _draw_lengths(
     R: int,
     X: Objects,
-    ranges: Sequence[Any],
+    ranges: Sequence[tuple[float, float]] | np.ndarray,
     seed: Any,
     longest: int | None = None,
 ) -> Iterator[tuple[int, np.ndarray, np.random.Generator]]:
