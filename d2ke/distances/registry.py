@@ -578,7 +578,9 @@ def check_parameters(row: Distance, params: Mapping[str, Any]) -> dict[str, Any]
     for name in row.required:
         if name not in params:
             raise TypeError(f"{row.name!r} needs the parameter {name!r}")
-    checked = {name: row.parameters[name](name, value) for name, value in params.items()}
+    checked = {}
+    for name, value in params.items():
+        checked[name] = row.parameters[name](name, value)
     return checked if row.together is None else row.together(**checked)
 
 
