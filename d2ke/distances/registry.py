@@ -21,7 +21,8 @@ from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances import elastic_rows as rows
 from d2ke.distances import letter_costs, string_rows
 from d2ke.distances.missing import check_observed, missing_bytes, missing_values, observed_of
-from d2ke.measures.clouds import cloud, decay, distinct, scaled
+from d2ke.measures.clouds import cloud, distinct
+from d2ke.measures.kernels import decay, scaled
 from d2ke.objects.container import Objects
 
 
