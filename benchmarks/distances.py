@@ -11,14 +11,14 @@ the least of the repeats, compilation and packing left out; `us/pair` is d2ke's.
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 import d2ke
-from benchmarks import workloads
+from benchmarks import measure, workloads
 
 Distances = Callable[[list[np.ndarray], list[np.ndarray], int], np.ndarray]
 
@@ -60,25 +60,17 @@ SERIES: dict[str, tuple[str, dict[str, Any], str, Distances]] = {
 DIFFERENT = {"erp", "edr"}
 
 
-def seconds(call: Callable[[], Any], repeat: int) -> tuple[float, Any]:
-    """Return the least time of some calls, and the last result."""
-    times, result = [], None
-    for _ in range(repeat):
-        started = time.perf_counter()
-        result = call()
-        times.append(time.perf_counter() - started)
-    return min(times), result
-
-
-def measure(name: str, workload: str, n_threads: int, repeat: int) -> str:
+def timed(name: str, workload: str, n_threads: int, repeat: int) -> str:
     """Return a row of the table."""
     distance, params, peer, theirs = SERIES[name]
     X, Y = workloads.dtw_short(workload, n=200, r=256)
     # Derivatives need three values in aeon.
     Y = [y for y in Y if len(y) > 2]
     packed = d2ke.pack(X, channels_first=False), d2ke.pack(Y, channels_first=False)
-    taken, D = seconds(
-        lambda: d2ke.distance_matrix(*packed, distance, n_threads=n_threads, **params), repeat
+    taken, D = measure.least(
+        lambda: d2ke.distance_matrix(*packed, distance, n_threads=n_threads, **params),
+        repeat,
+        perf_counter,
     )
     pairs = len(X) * len(Y)
     shown = f"| {workload} | {name} | {1e6 * taken / pairs:.2f} "
@@ -88,7 +80,7 @@ def measure(name: str, workload: str, n_threads: int, repeat: int) -> str:
         theirs(*sides, n_threads)  # compiles
     except ImportError:
         return shown + "| | | |"
-    spent, values = seconds(lambda: theirs(*sides, n_threads), repeat)
+    spent, values = measure.least(lambda: theirs(*sides, n_threads), repeat, perf_counter)
     spent *= workloads.cells(X, Y) / workloads.cells(*part)
     apart = "" if name in DIFFERENT else f"{np.abs(values / D[:20, :64] - 1)[values > 0].max():.0e}"
     return shown + f"| {1e6 * spent / pairs:.2f} ({peer}) | {spent / taken:.1f} | {apart} |"
@@ -106,7 +98,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|")
     for workload in options.workload or ["d1", "d3", "d22"]:
         for name in options.distances or SERIES:
-            print(measure(name, workload, options.threads, options.repeat), flush=True)
+            print(timed(name, workload, options.threads, options.repeat), flush=True)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import ctypes
 import json
@@ -20,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from d2ke._base.threads import available_threads
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -57,10 +60,46 @@ PEAK_FLAGS = {
 CHAINS = 12
 
 
+def parser(
+    description: str, *, rounds: int = 0, threads: bool = False, quick: str = ""
+) -> argparse.ArgumentParser:
+    """Return the reader of a benchmark's arguments, with those options that it has."""
+    result = argparse.ArgumentParser(description=description.splitlines()[0])
+    if rounds:
+        result.add_argument("--rounds", type=_positive, default=rounds, help="times of each call")
+    if threads:
+        result.add_argument("--threads", type=_positive, default=available_threads())
+    if quick:
+        result.add_argument("--quick", action="store_true", help=f"{quick}, to see that all works")
+    return result
+
+
+def _positive(text: str) -> int:
+    if int(text) < 1:
+        raise ValueError(text)
+    return int(text)
+
+
+def progress(text: str) -> None:
+    """Say on standard error what is being done."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def header(*columns: str) -> None:
+    """Print the first two lines of a table."""
+    row(*columns)
+    row(*["---"] * len(columns))
+
+
+def row(*cells: Any) -> None:
+    """Print a line of a table."""
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
 def interleaved(
     calls: Sequence[Callable[[], Any]],
     rounds: int,
-    progress: Callable[[str], None] | None = None,
+    shown: str | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> list[list[float]]:
     """Seconds of each call in each round; the calls take turns, so that all see the same noise."""
@@ -71,9 +110,26 @@ def interleaved(
             result = call()
             times.append(clock() - start)
             del result
-        if progress:
-            progress(f"round {r + 1} of {rounds}")
+        if shown is not None:
+            progress(f"{shown}round {r + 1} of {rounds}")
     return seconds
+
+
+def least(
+    call: Callable[[], Any], rounds: int = 1, clock: Callable[[], float] = time.process_time
+) -> tuple[float, Any]:
+    """Return the least time of a call in some rounds, and what it returns."""
+    times, result = [], None
+    for _ in range(rounds):
+        start = clock()
+        result = call()
+        times.append(clock() - start)
+    return min(times), result
+
+
+def mean_and_sd(values: np.ndarray, sign: str = "") -> str:
+    """Show the mean and the standard deviation."""
+    return f"{np.mean(values):{sign}.2f} ± {np.std(values, ddof=1) if len(values) > 1 else 0:.2f}"
 
 
 def median(values: Sequence[float]) -> float:

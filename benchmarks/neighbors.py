@@ -12,14 +12,14 @@ are of the process, all threads together.
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import d2ke
-from benchmarks.measure import peak_kilobytes
+from benchmarks import measure
 from papers.datasets import load
 
 PART = 2000  # objects whose distances are computed in full
@@ -57,16 +57,16 @@ def reads(n: int) -> list[str]:
     return result
 
 
-def walks(n: int) -> d2ke.Objects:
-    """Draw random walks of 150 steps."""
-    steps = np.random.default_rng(0).standard_normal((n, 150, 1))
-    return d2ke.pack(steps.cumsum(axis=1), channels_first=False)
-
-
 def noise(n: int) -> d2ke.Objects:
-    """Draw white noise, for which no bound helps."""
+    """Draw white noise of 150 steps, for which no bound helps."""
     steps = np.random.default_rng(0).standard_normal((n, 150, 1))
     return d2ke.pack(steps, channels_first=False)
+
+
+def walks(n: int) -> d2ke.Objects:
+    """Draw random walks of 150 steps."""
+    steps = noise(n).values.reshape(n, 150, 1)
+    return d2ke.pack(steps.cumsum(axis=1), channels_first=False)
 
 
 def documents(n: int) -> d2ke.Objects:
@@ -124,20 +124,14 @@ CASES: dict[str, tuple[Callable[[int], Any], Callable[..., Any], dict[str, Any]]
 }
 
 
-def seconds(call: Callable[[], Any]) -> float:
-    """Return the time of the process for a call."""
-    started = time.process_time()
-    call()
-    return time.process_time() - started
-
-
 def full(X: Any, n_threads: int, **options: Any) -> float:
     """Return the time of all distances."""
     options.pop("k", None)
     options.pop("radius", None)
     part = X[:PART]
     out = np.zeros((len(part), len(part)))
-    taken = seconds(lambda: d2ke.distance_matrix(part, n_threads=n_threads, out=out, **options))
+    call = partial(d2ke.distance_matrix, part, n_threads=n_threads, out=out, **options)
+    taken, _ = measure.least(call)
     return taken * (len(X) / len(part)) ** 2
 
 
@@ -152,7 +146,8 @@ def rapidfuzz(X: Any, n_threads: int, **options: Any) -> float | None:
         return None
     part = list(X[:PART])
     keywords = {"scorer": Levenshtein.distance, "workers": n_threads, "dtype": np.int32}
-    taken = seconds(lambda: cdist(part, part, score_cutoff=options.get("radius"), **keywords))
+    keywords["score_cutoff"] = options.get("radius")
+    taken, _ = measure.least(lambda: cdist(part, part, **keywords))
     return taken * (len(X) / len(part)) ** 2 / 2
 
 
@@ -167,7 +162,7 @@ def aeon(X: Any, n_threads: int, **options: Any) -> float | None:
     part = [np.ascontiguousarray(x.T, dtype=np.float64) for x in X[:PEER_PART]]
     keywords = {"window": options["window"] / max(x.shape[1] for x in part), "n_jobs": n_threads}
     dtw_pairwise_distance(part[:3], **keywords)  # which compiles it
-    taken = seconds(lambda: dtw_pairwise_distance(part, **keywords))
+    taken, _ = measure.least(lambda: dtw_pairwise_distance(part, **keywords))
     return taken * (len(X) / len(part)) ** 2
 
 
@@ -178,23 +173,20 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=20000, help="objects")
     parser.add_argument("--threads", type=int, default=1, help="threads")
     options = parser.parse_args()
-    print("| case | n | full s | peer s | neighbours s | times | computed |")
-    print("|---|---|---|---|---|---|---|")
+    measure.header("case", "n", "full s", "peer s", "neighbours s", "times", "computed")
     for name in options.cases or CASES:
         draw, function, keywords = CASES[name]
+        keywords = dict(keywords)
         X = draw(options.n)
         X = d2ke.pack(X) if isinstance(X, list) else X
         dense = full(X, options.threads, **keywords)
         peers = [(f.__name__, f(X, options.threads, **keywords)) for f in (rapidfuzz, aeon)]
-        started = time.process_time()
-        info = function(X, n_threads=options.threads, info=True, **keywords)[-1]
-        taken = time.process_time() - started
+        keywords |= {"n_threads": options.threads, "info": True}
+        taken, (*_, info) = measure.least(partial(function, X, **keywords))
         shown = ", ".join(f"{peer} {cost:.1f}" for peer, cost in peers if cost is not None)
         part = info.computed / info.pairs
-        print(f"| {name} | {len(X)} | {dense:.1f} | {shown} | {taken:.2f} | {dense / taken:.1f} "
-              f"| {part:.2%} |", flush=True)  # fmt: skip
-    peak = 1024 * peak_kilobytes() / 1e9
-    print(f"\nlargest resident set: {peak:.2f} GB")
+        found = f"{taken:.2f}", f"{dense / taken:.1f}", f"{part:.2%}"
+        measure.row(name, len(X), f"{dense:.1f}", shown, *found)
 
 
 if __name__ == "__main__":

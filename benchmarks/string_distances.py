@@ -11,16 +11,13 @@ values compared. Times are of the process, all threads together, the shorter one
 from __future__ import annotations
 
 import argparse
-import resource
-import time
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 import d2ke
-from benchmarks import workloads
+from benchmarks import measure, workloads
 
 # rapidfuzz's name, and how many of n strings it gets; None: it has no such distance.
 CASES: dict[str, tuple[str | None, int, dict[str, Any]]] = {
@@ -43,16 +40,6 @@ def strings(name: str, n: int, r: int) -> tuple[list[str], list[str]]:
     return both[:n], both[n:]
 
 
-def seconds(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the shorter time of the process of two calls, and what they return."""
-    best = np.inf
-    for _ in range(2):
-        started = time.process_time()
-        result = call()
-        best = min(best, time.process_time() - started)
-    return best, result
-
-
 def rapidfuzz(name: str, X: list[str], Y: list[str], params: dict[str, Any], threads: int) -> Any:
     """Return the time of a pair in nanoseconds, and the distances."""
     from rapidfuzz import distance, process
@@ -63,9 +50,8 @@ def rapidfuzz(name: str, X: list[str], Y: list[str], params: dict[str, Any], thr
         # Integers only: twice the costs, and x is turned into y.
         keywords["scorer_kwargs"] = {"weights": tuple(int(2 * one) for one in weights)}
     scorer = getattr(distance, name).distance
-    taken, D = seconds(
-        lambda: process.cdist(X, Y, scorer=scorer, workers=threads, dtype=np.int32, **keywords)
-    )
+    keywords |= {"scorer": scorer, "workers": threads, "dtype": np.int32}
+    taken, D = measure.least(partial(process.cdist, X, Y, **keywords), 2)
     return 1e9 * taken / D.size, D / 2 if params else D
 
 
@@ -77,8 +63,7 @@ def main() -> None:
     parser.add_argument("--r", type=int, default=1024, help="random strings")
     parser.add_argument("--threads", type=int, default=2, help="threads")
     options = parser.parse_args()
-    print("| distance | rapidfuzz ns a pair | d2ke ns a pair | times |")
-    print("|---|---|---|---|")
+    measure.header("distance", "rapidfuzz ns a pair", "d2ke ns a pair", "times")
     for case in options.cases or CASES:
         peer, part, params = CASES[case]
         name = case.split(",")[0]
@@ -87,7 +72,7 @@ def main() -> None:
         out = np.zeros((len(X), len(Y)))
         keywords = {"out": out, "n_threads": options.threads, **params}
         call = partial(d2ke.distance_matrix, x, y, name, **keywords)
-        own, D = seconds(call)
+        own, D = measure.least(call, 2)
         own = 1e9 * own / D.size
         shown, times = "", ""
         if peer is not None:
@@ -95,9 +80,7 @@ def main() -> None:
             if not np.array_equal(D[: len(wanted)], wanted):
                 raise SystemExit(f"{case}: other values than rapidfuzz's")
             shown, times = f"{theirs:.1f}", f"{theirs / own:.1f}"
-        print(f"| {case} | {shown} | {own:.2f} | {times} |", flush=True)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(f"\nlargest resident set: {peak:.2f} GB")
+        measure.row(case, shown, f"{own:.2f}", times)
 
 
 if __name__ == "__main__":

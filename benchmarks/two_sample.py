@@ -10,7 +10,6 @@ by the shift along the first axis; "level" is without it. One thread, processor 
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -18,6 +17,7 @@ from importlib.util import find_spec
 import numpy as np
 
 import d2ke
+from benchmarks import measure
 
 DIMS, SIGMA, ALPHA = 5, 2.0, 0.05
 MOST = 3000  # points of a sample of which all kernel values are held
@@ -76,7 +76,7 @@ TESTS: dict[str, tuple[Callable[[np.ndarray, np.ndarray, int], float], int]] = {
 
 def main(sizes: list[int], trials: int, shift: float) -> None:
     """Print a table."""
-    print("| n = m | test | level | power | seconds |\n|---|---|---|---|---|")
+    measure.header("n = m", "test", "level", "power", "seconds")
     for n in sizes:
         for name, (test, most) in TESTS.items():
             if n > most or (name == "goodpoints ctt" and find_spec("goodpoints") is None):
@@ -91,11 +91,12 @@ def main(sizes: list[int], trials: int, shift: float) -> None:
                     rejected[moved] += test(P, Q, 1000 + trial) <= ALPHA  # not the data's seed
                     seconds += time.process_time() - start
             level, power = (count / trials for count in rejected)
-            print(f"| {n} | {name} | {level:.2f} | {power:.2f} | {seconds / 2 / trials:.4f} |")
+            shares = f"{level:.2f}", f"{power:.2f}"
+            measure.row(n, name, *shares, f"{seconds / 2 / trials:.4f}")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = measure.parser(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[256, 1024, 4096])
     parser.add_argument("--trials", type=int, default=40)
     parser.add_argument("--shift", type=float, default=0.1)

@@ -150,12 +150,3 @@ def cells_rws(x):
             pairs = n_items * m_items if n != m else n_items * (n_items + 1) // 2
             total += int(inside.sum()) * int(pairs)
     return float(total)
-
-
-def features(n=60000, dim=1024, n_classes=10):
-    """Draw features like those of a D2KE model, and their classes: ((n, dim), (n,))."""
-    rng = np.random.default_rng(41)
-    classes = rng.integers(n_classes, size=n)
-    hidden = rng.standard_normal((n_classes, 24))[classes] + 1.2 * rng.standard_normal((n, 24))
-    projected = hidden @ rng.standard_normal((24, dim)) / np.sqrt(24)
-    return np.cos(projected + rng.uniform(0, 2 * np.pi, dim)) * np.sqrt(2 / dim), classes
