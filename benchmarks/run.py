@@ -97,28 +97,26 @@ def small(n: int, quick: bool) -> int:
     return max(n // 10, 8) if quick else n
 
 
+# The distance, what draws so many objects, and parameters.
+INPUTS: dict[str, tuple[str, Callable, int, dict[str, Any]]] = {
+    "dtw-short-d3": ("dtw", partial(workloads.dtw_short, "d3"), 1000, {}),
+    "dtw-short-d1": ("dtw", partial(workloads.dtw_short, "d1"), 1000, {}),
+    "dtw-short-d22": ("dtw", partial(workloads.dtw_short, "d22"), 1000, {}),
+    "dtw-full": ("dtw", workloads.dtw_full, 300, {}),
+    "dtw-full-window": ("dtw", workloads.dtw_full, 300, {"window": "rws"}),
+    "lev-short": ("levenshtein", workloads.lev_short, 20000, {}),
+    "lev-splice": ("levenshtein", workloads.lev_splice, 2000, {}),
+    "lev-mnist": ("levenshtein", workloads.lev_mnist, 1500, {}),
+    "mhd-short": ("mhd", workloads.mhd_short, 500, {}),
+    "mhd-full": ("mhd", workloads.mhd_full, 200, {}),
+}
+
+
 def task(name: str, dtype: str = "float64", quick: bool = False) -> Task:
     """Return a workload's inputs."""
-    if name.startswith("dtw-short-"):
-        shape = name.removeprefix("dtw-short-")
-        x, y = workloads.dtw_short(shape, small(workloads.SERIES[shape].n, quick))
-        result = Task("dtw", x, y)
-    elif name == "dtw-full":
-        result = Task("dtw", workloads.dtw_full(small(300, quick)), None)
-    elif name == "dtw-full-window":
-        result = Task("dtw", workloads.dtw_full(small(300, quick)), None, {"window": "rws"})
-    elif name == "lev-short":
-        return Task("levenshtein", *workloads.lev_short(small(20000, quick)))
-    elif name == "lev-splice":
-        return Task("levenshtein", workloads.lev_splice(small(2000, quick)), None)
-    elif name == "lev-mnist":
-        return Task("levenshtein", workloads.lev_mnist(small(1500, quick)), None)
-    elif name == "mhd-short":
-        return Task("mhd", *workloads.mhd_short(small(500, quick), dtype=np.dtype(dtype)))
-    elif name == "mhd-full":
-        return Task("mhd", workloads.mhd_full(small(200, quick), np.dtype(dtype)), None)
-    else:
-        raise ValueError(name)
+    distance, draw, n, params = INPUTS[name]
+    drawn = draw(small(n, quick))
+    result = Task(distance, *(drawn if isinstance(drawn, tuple) else (drawn, None)), params)
     return result if dtype == "float64" else result.as_type(dtype)
 
 
@@ -145,10 +143,6 @@ def variants(name: str, n_threads: int, quick: bool) -> list[Variant]:
     ]
 
 
-AGAINST_PEERS = (
-    *("dtw-short-d3", "dtw-short-d1", "dtw-short-d22", "dtw-full", "dtw-full-window"),
-    *("lev-short", "lev-splice", "lev-mnist", "mhd-short", "mhd-full"),
-)
 SHORT = ("dtw-short-d3", "dtw-short-d22", "lev-short", "mhd-short")
 HOT_LOOPS = (
     *(("dtw-short-d3", "float64"), ("dtw-short-d3", "float32"), ("dtw-full", "float64")),
@@ -217,13 +211,8 @@ def _error_of_sets(job: Task, value: np.ndarray) -> float:
     """Compare with direct differences in float64: the peers' products cancel for near vectors."""
     rng = np.random.default_rng(0)
     y = job.x if job.y is None else job.y
-    pairs = list(
-        zip(
-            rng.integers(0, len(job.x), SAMPLED_PAIRS).tolist(),
-            rng.integers(0, len(y), SAMPLED_PAIRS).tolist(),
-            strict=True,
-        )
-    )
+    rows, columns = (rng.integers(0, len(side), SAMPLED_PAIRS).tolist() for side in (job.x, y))
+    pairs = list(zip(rows, columns, strict=True))
     reference = []
     for i, j in pairs:
         d = cdist(job.x[i].astype(np.float64), y[j].astype(np.float64))
@@ -299,7 +288,7 @@ def levenshtein_modes(settings, _peak) -> list[dict]:
 def memory(settings, _peak) -> list[dict]:
     """Peak of the resident set in a process of its own."""
     rows = []
-    for name in AGAINST_PEERS:
+    for name in INPUTS:
         measure.progress(f"memory: {name}")
         for dtype in ("float64",) if name.startswith("lev") else ("float64", "float32"):
             arguments = (name, dtype, settings.threads, settings.quick)
@@ -365,7 +354,7 @@ def _shown(value: Any) -> str:
 
 
 WORKLOADS: dict[str, Callable[[argparse.Namespace, dict], list[dict]]] = {
-    **{name: partial(against_peers, name) for name in AGAINST_PEERS},
+    **{name: partial(against_peers, name) for name in INPUTS},
     "features": features_against_distances,
     "threads": one_thread_against_many,
     "sizes": sizes_doubled,

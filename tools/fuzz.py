@@ -22,7 +22,6 @@ import random
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import traceback
 import warnings
@@ -51,7 +50,6 @@ from fuzz_kernels import (  # noqa: E402
 import d2ke  # noqa: E402
 import matlab_compat  # noqa: E402
 from d2ke._base.threads import team_size  # noqa: E402
-from d2ke.io.store.writer import Content, PartialStore  # noqa: E402
 
 HANG_SECONDS = 120  # for one batch
 
@@ -180,43 +178,6 @@ def fuzz_hdf5(seed):
     return 50
 
 
-def fuzz_parts(seed):
-    """Damaged stores that were interrupted: resumed with the right rows, or refused."""
-    rng = random.Random(seed)
-    shape = rng.randint(1, 600), rng.randint(1, 300)
-    dtype = np.dtype(rng.choice(["f4", "f8"]))
-    wanted = np.random.default_rng(seed).random(shape, dtype)
-    made_of = Content({"gamma": 0.5}, {"X": "0" * 64})
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        path = Path(folder, "damaged.h5")
-        store = PartialStore(path, shape, dtype, made_of, resume=True)
-        fill(store, wanted, rng.randint(0, len(store.done)))
-        store.close()
-        content = Path(f"{path}.part").read_bytes()
-        for _ in range(20):
-            path.unlink(missing_ok=True)
-            Path(f"{path}.part").write_bytes(mat_fuzz.damaged(content, rng))
-            try:
-                store = PartialStore(path, shape, dtype, made_of, resume=True)
-            except (FileExistsError, ValueError) as error:
-                expect(str(path) in str(error), f"the message does not name the file: {error}")
-                continue
-            fill(store, wanted, len(store.done))
-            store.finish()
-            store.close()
-            Z = d2ke.io.load_features(path).Z
-            expect(Z.tobytes() == wanted.tobytes(), "a damaged part was resumed with other rows")
-    return 20
-
-
-def fill(store, Z, count):
-    """Write so many of the blocks that are missing."""
-    for block in np.flatnonzero(~store.done)[:count].tolist():
-        rows = store.blocks.rows(block, block + 1)
-        store.sync(*store.write(rows, Z[rows], threading.Event()))
-
-
 def remade(content, rng):
     """Damage one array of a model, in an archive whose check sums are right."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -299,7 +260,6 @@ BATCHES = {
     "coresets": (fuzz_coresets, 4),
     "pack": (fuzz_pack, 2),
     "hdf5": (fuzz_hdf5, 2),
-    "parts": (fuzz_parts, 1),
     "options": (fuzz_options, 2),
     "crash": (fuzz_crash, 0),
 }

@@ -33,6 +33,17 @@ def expect(holds, what):
         raise Wrong(what)
 
 
+def instruction_sets():
+    """Yield the name of each instruction set while it is selected."""
+    before = isa.selected()
+    try:
+        for variant in isa.supported():
+            isa.select(variant)
+            yield variant
+    finally:
+        isa.select(before)
+
+
 # ---- distances
 
 
@@ -156,14 +167,9 @@ def fuzz_distances(seed):
         if name in ("emd", "kernel") and rng.random() < 0.6:
             most = 300 if name == "emd" or params["normalize"] else 100
             X, Y = (weighted(rng, objects, most) for objects in (X, Y))
-    results = {}
-    before = isa.selected()
-    try:
-        for variant in isa.supported():
-            isa.select(variant)
-            results[variant] = checked_distances(rng, X, Y, name, params)
-    finally:
-        isa.select(before)
+    results = {
+        variant: checked_distances(rng, X, Y, name, params) for variant in instruction_sets()
+    }
     first = results["baseline"]
     close = 1e-5 if first.dtype == np.float32 else 1e-11
     for variant, D in results.items():
@@ -321,17 +327,12 @@ def fuzz_kernel_distance(seed):
         return 1
     slack = 1e-9 * totals.sum() ** 2
     by_variant = []
-    before = isa.selected()
-    try:
-        for variant in isa.supported():
-            isa.select(variant)
-            D = d2ke.kernel_distance_matrix(
-                sets, sigma=sigma, kernel=kernel, weights_x=weights, n_threads=2
-            )
-            by_variant.append(D)
-            expect((D == D.T).all() and (D >= 0).all(), "kernel distances")
-    finally:
-        isa.select(before)
+    for _ in instruction_sets():
+        D = d2ke.kernel_distance_matrix(
+            sets, sigma=sigma, kernel=kernel, weights_x=weights, n_threads=2
+        )
+        by_variant.append(D)
+        expect((D == D.T).all() and (D >= 0).all(), "kernel distances")
     np.testing.assert_allclose(by_variant[-1] ** 2, by_variant[0] ** 2, rtol=1e-9, atol=slack)
     known = None
     if style not in ("huge", "mixed"):
@@ -415,18 +416,11 @@ def fuzz_coresets(seed):
     }
     if isinstance(given, d2ke.Measure) and not given.total > 0:
         return 1
-    before = isa.selected()
-    try:
-        for variant in isa.supported():
-            isa.select(variant)
-            one, other = (
-                d2ke.kernel_coreset(given, m, **how, seed=seed, n_threads=t) for t in (1, 3)
-            )
-            checked_coreset(given, n, m, how, one)
-            expect(one.indices.tobytes() == other.indices.tobytes(), "coreset: other indices")
-            expect(one.distance == other.distance, "coreset: another distance")
-    finally:
-        isa.select(before)
+    for _ in instruction_sets():
+        one, other = (d2ke.kernel_coreset(given, m, **how, seed=seed, n_threads=t) for t in (1, 3))
+        checked_coreset(given, n, m, how, one)
+        expect(one.indices.tobytes() == other.indices.tobytes(), "coreset: other indices")
+        expect(one.distance == other.distance, "coreset: another distance")
     return n
 
 
