@@ -151,13 +151,11 @@ def relative_difference(value: np.ndarray, reference: np.ndarray) -> float:
 def peak_flops(isa: str, n_threads: int) -> dict[str, Any]:
     """Multiply-adds of registers only, in floating-point operations per second, by dtype.
 
-    From a small C loop where a compiler is found, else from BLAS products, one per thread.
+    Not known without a C compiler.
     """
     compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
     if compiler is None:
-        return {"source": "BLAS products"} | {
-            name: _peak_blas(np.dtype(name), n_threads) for name in ("float64", "float32")
-        }
+        return {"source": "no C compiler", "float64": np.nan, "float32": np.nan}
     flags, n_bytes = PEAK_FLAGS[isa]
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder, "peak.c"), Path(folder, "peak.so")
@@ -173,27 +171,14 @@ def peak_flops(isa: str, n_threads: int) -> dict[str, Any]:
 
 def _peak_loop(spin, real, lanes: int, n_threads: int) -> float:
     spin.argtypes, spin.restype = (ctypes.c_long, real, real), real
-    turns = 20_000_000
-    seconds = _together(lambda: spin(turns, 0.5, 0.25), n_threads)
-    return 2.0 * CHAINS * lanes * turns * n_threads / seconds
-
-
-def _peak_blas(dtype: np.dtype, n_threads: int) -> float:
-    side = 1536
-    matrix = np.ones((side, side), dtype=dtype)
-    return 2.0 * side**3 * n_threads / _together(lambda: matrix @ matrix, n_threads)
-
-
-def _together(call: Callable[[], Any], n_threads: int) -> float:
-    """Least of five times that n_threads calls take side by side."""
-    best = float("inf")
+    turns, best = 20_000_000, float("inf")
     with ThreadPoolExecutor(n_threads) as pool:
         for _ in range(5):
             start = time.perf_counter()
-            for future in [pool.submit(call) for _ in range(n_threads)]:
+            for future in [pool.submit(spin, turns, 0.5, 0.25) for _ in range(n_threads)]:
                 future.result()
             best = min(best, time.perf_counter() - start)
-    return best
+    return 2.0 * CHAINS * lanes * turns * n_threads / best
 
 
 def in_child(function: str, *arguments: Any, prefix: Sequence[str] = (), isa: str) -> Any:

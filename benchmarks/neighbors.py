@@ -11,7 +11,6 @@ are of the process, all threads together.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -124,68 +123,63 @@ CASES: dict[str, tuple[Callable[[int], Any], Callable[..., Any], dict[str, Any]]
 }
 
 
-def full(X: Any, n_threads: int, **options: Any) -> float:
+def full(X: Any, n_threads: int, distance: str, window: int | None = None) -> float:
     """Return the time of all distances."""
-    options.pop("k", None)
-    options.pop("radius", None)
     part = X[:PART]
-    out = np.zeros((len(part), len(part)))
-    call = partial(d2ke.distance_matrix, part, n_threads=n_threads, out=out, **options)
-    taken, _ = measure.least(call)
+    given = {"n_threads": n_threads, "out": np.zeros((len(part), len(part)))}
+    given |= {} if window is None else {"window": window}
+    taken, _ = measure.least(partial(d2ke.distance_matrix, part, distance=distance, **given))
     return taken * (len(X) / len(part)) ** 2
 
 
-def rapidfuzz(X: Any, n_threads: int, **options: Any) -> float | None:
-    """Return the time of rapidfuzz with a cut, or None where it does not apply."""
-    if options["distance"] != "levenshtein":
-        return None
-    try:
-        from rapidfuzz.distance import Levenshtein
-        from rapidfuzz.process import cdist
-    except ImportError:
-        return None
+def rapidfuzz(X: Any, n_threads: int, radius: int | None = None, **_: Any) -> float:
+    """Return the time of rapidfuzz with a cut."""
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import cdist
+
     part = list(X[:PART])
-    keywords = {"scorer": Levenshtein.distance, "workers": n_threads, "dtype": np.int32}
-    keywords["score_cutoff"] = options.get("radius")
-    taken, _ = measure.least(lambda: cdist(part, part, **keywords))
+    given = {"scorer": Levenshtein.distance, "workers": n_threads, "dtype": np.int32}
+    taken, _ = measure.least(partial(cdist, part, part, score_cutoff=radius, **given))
     return taken * (len(X) / len(part)) ** 2 / 2
 
 
-def aeon(X: Any, n_threads: int, **options: Any) -> float | None:
-    """Return the time of aeon's matrix, or None where it does not apply."""
-    if options["distance"] != "dtw":
-        return None
-    try:
-        from aeon.distances import dtw_pairwise_distance
-    except ImportError:
-        return None
+def aeon(X: Any, n_threads: int, window: int, **_: Any) -> float:
+    """Return the time of aeon's matrix."""
+    from aeon.distances import dtw_pairwise_distance
+
     part = [np.ascontiguousarray(x.T, dtype=np.float64) for x in X[:PEER_PART]]
-    keywords = {"window": options["window"] / max(x.shape[1] for x in part), "n_jobs": n_threads}
-    dtw_pairwise_distance(part[:3], **keywords)  # which compiles it
-    taken, _ = measure.least(lambda: dtw_pairwise_distance(part, **keywords))
+    given = {"window": window / max(x.shape[1] for x in part), "n_jobs": n_threads}
+    dtw_pairwise_distance(part[:3], **given)  # which compiles it
+    taken, _ = measure.least(partial(dtw_pairwise_distance, part, **given))
     return taken * (len(X) / len(part)) ** 2
+
+
+PEERS = {"levenshtein": rapidfuzz, "dtw": aeon}
 
 
 def main() -> None:
     """Measure the cases that are named, or all."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = measure.parser(__doc__)
     parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(CASES))
     parser.add_argument("--n", type=int, default=20000, help="objects")
     parser.add_argument("--threads", type=int, default=1, help="threads")
     options = parser.parse_args()
     measure.header("case", "n", "full s", "peer s", "neighbours s", "times", "computed")
     for name in options.cases or CASES:
-        draw, function, keywords = CASES[name]
-        keywords = dict(keywords)
+        draw, function, given = CASES[name]
         X = draw(options.n)
         X = d2ke.pack(X) if isinstance(X, list) else X
-        dense = full(X, options.threads, **keywords)
-        peers = [(f.__name__, f(X, options.threads, **keywords)) for f in (rapidfuzz, aeon)]
-        keywords |= {"n_threads": options.threads, "info": True}
-        taken, (*_, info) = measure.least(partial(function, X, **keywords))
-        shown = ", ".join(f"{peer} {cost:.1f}" for peer, cost in peers if cost is not None)
-        part = info.computed / info.pairs
-        found = f"{taken:.2f}", f"{dense / taken:.1f}", f"{part:.2%}"
+        way = {key: value for key, value in given.items() if key in ("distance", "window")}
+        dense = full(X, options.threads, **way)
+        shown = ""
+        if peer := PEERS.get(given["distance"]):
+            try:
+                shown = f"{peer.__name__} {peer(X, options.threads, **given):.1f}"
+            except ImportError:
+                shown = f"{peer.__name__} is not installed"
+        search = partial(function, X, n_threads=options.threads, info=True, **given)
+        taken, (*_, info) = measure.least(search)
+        found = f"{taken:.2f}", f"{dense / taken:.1f}", f"{info.computed / info.pairs:.2%}"
         measure.row(name, len(X), f"{dense:.1f}", shown, *found)
 
 
