@@ -61,12 +61,12 @@ def tasks(quick: bool) -> dict[str, Task]:
     x = documents(rng, 64 // part, (20, 150))
     low, high = x.values.min(), x.values.max()
     omega = d2ke.random_sets(64, DIM, size=(1, 21), region="box", low=low, high=high, seed=0)
+    alike = documents(rng, 24 // part, (100, 100))
+    long = [documents(rng, n, (500, 500)) for n in (4 // part, 2)]
     return {
         "20-150 words x 1-21 random ones": Task(x, omega),
-        "100 x 100 words, all pairs": Task(documents(rng, 24 // part, (100, 100)), None),
-        "500 x 500 words": Task(
-            documents(rng, 4 // part, (500, 500)), documents(rng, 2, (500, 500))
-        ),
+        "100 x 100 words, all pairs": Task(alike, None),
+        "500 x 500 words": Task(*long),
     }
 
 

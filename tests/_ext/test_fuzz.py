@@ -65,7 +65,7 @@ print(json.dumps([name for name, done in called.items() if not done]))
 
 
 COMMANDS = [
-    *("distances", "kernels", "coresets", "pack", "hdf5", "options"),
+    *("distances", "kernels", "coresets", "pack", "models", "options"),
 ]
 FIRST = f"""
 import sys, traceback
