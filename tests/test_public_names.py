@@ -96,7 +96,7 @@ NAMES = {
     curve(points, *, closed=False, oriented=True, gap=None, n_samples=None, seed=0)
     d2ke_embed(X, omega, *, distance, gamma=None, link='exp', n_threads=None, out=None,
         dtype=None, max_memory=None, resume=False, progress=False, client=None, **params)
-    d2ke_explain(x, model, *, most=10)
+    d2ke_explain(x, model, *, limit=10)
     d2ke_features(D, gamma=None, link='exp', *, out=None, n_threads=None)
     d2ke_gram(X, Y=None, *, omega, distance, gamma, n_threads=None, progress=False, **params)
     d2ke_predict(y, X, model, *, unseen_letters='refuse', n_threads=None,

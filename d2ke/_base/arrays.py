@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,11 @@ _BLOCK = 1 << 20  # values per block of rows: temporary arrays stay small
 _EXACT = 2**53
 
 
-def row_blocks(shape: tuple[int, int]) -> list[slice]:
-    """Return slices of rows of about 2**20 values each."""
+def row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
+    """Yield slices of rows of about 2**20 values each."""
     step = max(1, _BLOCK // max(1, shape[1]))
-    return [slice(low, min(low + step, shape[0])) for low in range(0, shape[0], step)]
+    for low in range(0, shape[0], step):
+        yield slice(low, min(low + step, shape[0]))
 
 
 def matrix(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,9 @@ def _set(libraries: list[Any], counts: list[int]) -> None:
         release(force=True)
 
 
+_thread_count = methodcaller("get_num_threads")
+
+
 class _OneThread:
     """A limit of one thread, set by the first of several Python threads and lifted by the last.
 
@@ -56,11 +60,11 @@ class _OneThread:
     def __enter__(self) -> None:
         shared, by_thread = _libraries()
         stack = self._local.__dict__.setdefault("stack", [])
-        stack.append([library.get_num_threads() for library in by_thread])
+        stack.append(list(map(_thread_count, by_thread)))
         _set(by_thread, [1] * len(by_thread))
         with self._lock:
             if self._users == 0:
-                self._before = [library.get_num_threads() for library in shared]
+                self._before = list(map(_thread_count, shared))
                 _set(shared, [1] * len(shared))
             self._users += 1
 

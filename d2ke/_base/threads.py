@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from d2ke._base.checks import integer
@@ -60,6 +61,7 @@ def available_threads() -> int:
     return max(1, min(count, _cpu_quota() or count))
 
 
+@cache
 def _cpu_quota() -> int | None:
     """Return the whole processors that control groups grant; None without a limit."""
     try:

@@ -179,8 +179,9 @@ def divide_by_lengths(PairwiseKernel pairs, bint both):
 
 def by_length(offsets, bint descending=False):
     """Items in the order of their lengths; equal lengths stay in their order."""
-    lengths = np.diff(offsets)
-    return np.argsort(-lengths if descending else lengths, kind="stable")
+    starts = np.asarray(offsets)
+    lengths = starts[:-1] - starts[1:] if descending else starts[1:] - starts[:-1]
+    return lengths.argsort(kind="stable")
 
 
 # ---- a tile
@@ -309,12 +310,13 @@ def tile_shape(n, blocks, n_threads, block_outer):
     tasks for the threads to end together.  Kernels that prepare a block, and
     not a row, get more rows for each block.
     """
-    columns = np.diff(blocks)
-    n_blocks = len(columns)
+    edges = np.asarray(blocks)
+    n_blocks = len(edges) - 1
     most, most_rows = (512, 128) if block_outer else (4096, 32)
-    widest = int(columns.max())
-    per_run = max(1, min(n_blocks, most // max(1, int(columns.mean()))))
-    rows = max(1, min(most_rows, 32768 // max(widest, per_run * int(columns.mean() + 1))))
+    widest = int((edges[1:] - edges[:-1]).max())
+    mean = int(edges[-1]) / n_blocks
+    per_run = max(1, min(n_blocks, most // max(1, int(mean))))
+    rows = max(1, min(most_rows, 32768 // max(widest, per_run * int(mean + 1))))
     wanted = 16 * n_threads if n_threads > 1 else 1
     while rows > 4 and -(-n // rows) * -(-n_blocks // per_run) < wanted:
         rows = (rows + 1) // 2
@@ -322,8 +324,9 @@ def tile_shape(n, blocks, n_threads, block_outer):
         per_run = (per_run + 1) // 2
     while rows > 1 and -(-n // rows) * -(-n_blocks // per_run) < wanted:
         rows = (rows + 1) // 2
-    edges = np.append(np.arange(0, n_blocks, per_run), n_blocks)
-    return rows, edges.astype(np.int64)
+    runs = np.arange(0, n_blocks + per_run, per_run, dtype=np.int64)
+    runs[-1] = n_blocks
+    return rows, runs
 
 
 # ---- features of distances that are there already

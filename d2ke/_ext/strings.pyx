@@ -98,6 +98,8 @@ def pack(offsets, int64_t n_lanes, bint part=False):
     cdef int64_t n = len(offsets) - 1
     cdef int64_t done = 0, taken, bits = 0, least, words, best_words
     cdef double cost, best
+    if n == 1:
+        return np.zeros(1, dtype=np.int64), np.array([0, 1], dtype=np.int64)
     by_size = by_length(offsets)
     lengths, counts = np.unique(np.diff(offsets), return_counts=True)
     cdef const int64_t[::1] length = lengths

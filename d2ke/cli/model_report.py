@@ -79,7 +79,7 @@ def _explanations(model: D2KEModel, objects: Objects, labels: np.ndarray) -> Sec
     some = first[np.unique(np.linspace(0, len(first) - 1, _MOST_EXPLAINED).astype(int))]
     rows = []
     for i in some.tolist():
-        why = d2ke_explain(objects[i : i + 1], model, most=3)
+        why = d2ke_explain(objects[i : i + 1], model, limit=3)
         label = label_text(why.label)
         for rank, omega in enumerate(why.omegas):
             source = omega["training_object"]

@@ -157,16 +157,16 @@ def left_out(graph: SparseGraph | DenseGraph, marks: np.ndarray, c: int, balance
     unlabelled objects.
     """
     places = np.flatnonzero(marks >= 0)
-    own = marks[places]
-    Y = indicators(own, c)
-    turn = np.zeros(len(places), np.intp)
+    codes = marks[places]
+    Y = indicators(codes, c)
+    fold = np.zeros(len(places), np.intp)
     for label in range(c):
-        turn[own == label] = np.arange((own == label).sum())
-    some = np.flatnonzero((turn < max(1, _MOST_LEFT_OUT // c)) & (Y.sum(axis=0)[own] > 1))
+        fold[codes == label] = np.arange((codes == label).sum())
+    some = np.flatnonzero((fold < max(1, _MOST_LEFT_OUT // c)) & (Y.sum(axis=0)[codes] > 1))
     weights, masses, mass = _conductances(graph, places, some, Y)
     n_correct = 0
-    for now in range(turn[some].max() + 1):
-        left = np.flatnonzero(turn[some] == now)
+    for number in range(fold[some].max() + 1):
+        left = np.flatnonzero(fold[some] == number)
         at = some[left]
         rest = Y.copy()
         rest[at] = 0.0
@@ -176,7 +176,7 @@ def left_out(graph: SparseGraph | DenseGraph, marks: np.ndarray, c: int, balance
         if balance:
             sums = mass + masses[left] @ (F - Y[at]) + F.sum(axis=0)
             F = F / np.maximum(sums, 1e-300)
-        n_correct += int((F.argmax(axis=1) == own[at]).sum())
+        n_correct += int((F.argmax(axis=1) == codes[at]).sum())
     return n_correct / len(some)
 
 

@@ -150,8 +150,8 @@ def kernel_similarity_bound(
             f"must be at least the largest value of K, {K.max():g}, or the similarities do not "
             f"bound the loss; got {margin:g}",
         )
-    own = _scores(K, codes, alpha)[np.arange(len(K)), codes]
-    loss = 1 - float(2 * own.sum() - (K @ alpha).sum()) / (len(K) * margin)
+    true_scores = _scores(K, codes, alpha)[np.arange(len(K)), codes]
+    loss = 1 - float(2 * true_scores.sum() - (K @ alpha).sum()) / (len(K) * margin)
     return loss + _complexity(
         _norm(K, codes, alpha) * _radius(K), codes, margin, delta, math.sqrt(2)
     )
@@ -413,9 +413,11 @@ def _checked(
 def _refuse_negative(K: np.ndarray) -> None:
     if K.min() < 0:
         i, j = np.unravel_index(K.argmin(), K.shape)
-        raise ValueError(
-            f"K[{i}, {j}] is {K[i, j]}; the theorem is for kernels without negative values, see "
-            "similarity_risk_bound for others"
+        raise ArgumentError(
+            "K",
+            f"is {K[i, j]}; the theorem is for kernels without negative values, see "
+            "similarity_risk_bound for others",
+            (i, j),
         )
 
 
@@ -426,9 +428,9 @@ def _scores(K: np.ndarray, codes: np.ndarray, alpha: np.ndarray) -> np.ndarray:
 def _margins(K: np.ndarray, codes: np.ndarray, alpha: np.ndarray) -> np.ndarray:
     scores = _scores(K, codes, alpha)
     rows = np.arange(len(K))
-    own = scores[rows, codes]
+    true_scores = scores[rows, codes]
     scores[rows, codes] = -np.inf
-    return own - scores.max(axis=1)
+    return true_scores - scores.max(axis=1)
 
 
 def _norm(K: np.ndarray, codes: np.ndarray, alpha: np.ndarray) -> float:

@@ -120,15 +120,22 @@ class KernelInput:
     def read(self) -> DenseKernel | FeatureKernel | SparseKernel:
         """Check the arguments and return the kernel."""
         name = self.check()
-        sparse = issparse(self.K)
-        kernel, spread = getattr(self, "_of_sparse" if sparse else f"_of_{name}")()
-        if isinstance(kernel, SparseKernel):
-            lengths = np.bincount(kernel.rows, kernel.linear.data != 0, minlength=kernel.n)
-            empty = np.flatnonzero(lengths == 0)
-        elif isinstance(kernel, DenseKernel):
-            empty = np.flatnonzero(~kernel.linear.any(axis=1))
+        kernel: DenseKernel | FeatureKernel | SparseKernel
+        if issparse(self.K):
+            kernel = SparseKernel(sparse_matrix("K", self.K))
+            values = kernel.linear.data
+            similar = np.bincount(kernel.rows, values != 0, minlength=kernel.n) != 0
+            spread = np.ptp(values) if len(values) == kernel.n**2 else 1.0
+        elif name == "features":
+            Z = arrays.matrix("features", self.features).astype(np.float64, order="C")
+            if 0 in Z.shape:
+                raise ArgumentError("features", f"must have rows and columns, got shape {Z.shape}")
+            kernel = FeatureKernel(Z)
+            similar, spread = kernel.squares != 0, np.ptp(Z, axis=0).max()
         else:
-            empty = np.flatnonzero(kernel.squares == 0)
+            kernel = self._dense_kernel(name)
+            similar, spread = kernel.linear.any(axis=1), np.ptp(kernel.linear, axis=0).max()
+        empty = np.flatnonzero(~similar)
         if empty.size:
             raise ArgumentError(
                 name,
@@ -140,42 +147,24 @@ class KernelInput:
             raise ArgumentError(name, "has only equal rows: all objects are alike")
         return kernel
 
-    def _of_sparse(self) -> tuple[SparseKernel, float]:
-        K = sparse_matrix("K", self.K)
-        full = K.nnz == K.shape[0] ** 2
-        return SparseKernel(K), np.ptp(K.data) if full else 1.0
-
-    def _of_distances(self) -> tuple[DenseKernel, float]:
-        D = symmetric_matrix("distances", self.distances)
-        arrays.check_distances("distances", D)
-        check_kernel_fits(len(D))
-        h = positive_number("h", self.h)
-        K = D / h
-        K *= K
-        K *= -0.5
-        np.exp(K, out=K)
-        ise = self.risk == "ise"
-        return DenseKernel(K, np.sqrt(K) if ise else None), np.ptp(K, axis=0).max()
-
-    def _of_features(self) -> tuple[FeatureKernel, float]:
-        Z = arrays.matrix("features", self.features)
-        Z = Z.astype(np.float64, order="C")
-        if 0 in Z.shape:
-            raise ArgumentError("features", f"must have rows and columns, got shape {Z.shape}")
-        return FeatureKernel(Z), np.ptp(Z, axis=0).max()
-
-    def _of_points(self) -> tuple[DenseKernel, float]:
-        ise = self.risk == "ise"
-        check_kernel_fits(self.size())
-        K = gaussian("points", self.points, None, self.h)
+    def _dense_kernel(self, name: str) -> DenseKernel:
+        if name == "K":
+            K = symmetric_matrix("K", self.K)
+            check_kernel_fits(len(K))
+            return DenseKernel(K, split("K", K).absolute if self.similarity == "general" else None)
+        if name == "points":
+            check_kernel_fits(self.size())
+            K = gaussian("points", self.points, None, self.h)
+        else:
+            D = symmetric_matrix("distances", self.distances)
+            arrays.check_distances("distances", D)
+            check_kernel_fits(len(D))
+            K = D / positive_number("h", self.h)
+            K *= K
+            K *= -0.5
+            np.exp(K, out=K)
         # exp(-d^2 / (4 h^2)), the kernel of width sqrt(2) h, up to a factor that lam absorbs.
-        return DenseKernel(K, np.sqrt(K) if ise else None), np.ptp(K, axis=0).max()
-
-    def _of_K(self) -> tuple[DenseKernel, float]:
-        general = self.similarity == "general"
-        K = symmetric_matrix("K", self.K)
-        check_kernel_fits(len(K))
-        return DenseKernel(K, split("K", K).absolute if general else None), np.ptp(K, axis=0).max()
+        return DenseKernel(K, np.sqrt(K) if self.risk == "ise" else None)
 
 
 def check_kernel_fits(n: int) -> None:

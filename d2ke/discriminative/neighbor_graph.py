@@ -56,9 +56,9 @@ class Neighborhood:
         """Check all distances, and find the k nearest neighbours from them."""
         arrays.check_distances("distances", D)
         _check_several("distances", D)
-        own = D.copy()
-        np.fill_diagonal(own, -1.0)
-        near = np.argsort(own, axis=1, kind="stable")[:, : min(k, len(D) - 1) + 1]
+        ordered = D.copy()
+        np.fill_diagonal(ordered, -1.0)  # each object is its own nearest
+        near = np.argsort(ordered, axis=1, kind="stable")[:, : min(k, len(D) - 1) + 1]
         gaps = np.take_along_axis(D, near, axis=1)
         gaps[:, 0] = 0.0
         return cls(near, gaps)
@@ -108,8 +108,8 @@ class Neighborhood:
             gaps = np.take_along_axis(new, near, axis=1)
         else:
             near, gaps = _nearest(self.points, new, k)
-        own = np.maximum(scale * gaps[:, min(_LOCAL, k) - 1], h)
-        powers = gaps**2 / (2 * own[:, None] * widths[near])
+        new_widths = np.maximum(scale * gaps[:, min(_LOCAL, k) - 1], h)
+        powers = gaps**2 / (2 * new_widths[:, None] * widths[near])
         values = np.exp(powers.min(axis=1, keepdims=True) - powers)
         starts = np.arange(0, near.size + 1, k)
         return csr_array((values.ravel(), near.ravel(), starts), shape=(len(new), n))
@@ -155,8 +155,7 @@ def _nearest(X: np.ndarray, new: np.ndarray, k: int) -> tuple[np.ndarray, np.nda
 
 def _itself_first(near: np.ndarray, gaps: np.ndarray) -> None:
     """Put each object first among its neighbours; copies may have taken its place."""
-    own = np.arange(len(near))
-    for row in np.flatnonzero(near[:, 0] != own):
+    for row in np.flatnonzero(near[:, 0] != np.arange(len(near))):
         at = np.flatnonzero(near[row] == row)
         place = at[0] if at.size else near.shape[1] - 1
         near[row, 1 : place + 1] = near[row, :place].copy()

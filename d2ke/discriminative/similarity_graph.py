@@ -58,8 +58,8 @@ class DenseKernel:
         """Return the problem of the weights, for labels."""
         same = codes[:, None] == codes
         H = np.where(same, lam * curvature, lam * (curvature - 4 * s)) * self.quadratic
-        own = (self.linear @ indicators(codes))[np.arange(self.n), codes]
-        return WeightProblem((4 * s - 1) * self.sums - 4 * s * own, H=H)
+        within = (self.linear @ indicators(codes))[np.arange(self.n), codes]
+        return WeightProblem((4 * s - 1) * self.sums - 4 * s * within, H=H)
 
     def relaxed(self, Y: np.ndarray, s: float, lam: float, curvature: float) -> WeightProblem:
         """Return the problem of the weights, for coordinates Y."""
@@ -211,28 +211,28 @@ class DenseGraph:
         return harmonic_values(self.S[np.ix_(u, u)], links.sum(axis=1), links @ F)
 
 
-def harmonic_values(S: np.ndarray, outside: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solve (D - S) x = right, for D the row sums of S and `outside` on the diagonal."""
+def harmonic_values(S: np.ndarray, outside: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    """Solve (D - S) x = rhs, for D the row sums of S and `outside` on the diagonal."""
     # For the right-hand side `outside` x is 1, so that its error estimates that of the others.
     system = -S
     system[np.diag_indices_from(system)] += S.sum(axis=1) + outside
     try:
-        x = np.linalg.solve(system, np.column_stack([right, outside]))
+        x = np.linalg.solve(system, np.column_stack([rhs, outside]))
     except np.linalg.LinAlgError:
-        x = np.full((len(S), right.shape[1] + 1), np.nan)
+        x = np.full((len(S), rhs.shape[1] + 1), np.nan)
     if np.abs(x[:, -1] - 1).max(initial=0.0) <= _HARMONIC:
         return x[:, :-1]
-    return _solve_by_elimination(S, outside, right)
+    return _solve_by_elimination(S, outside, rhs)
 
 
-def _solve_by_elimination(S: np.ndarray, outside: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _solve_by_elimination(S: np.ndarray, outside: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     """Solve the system of `harmonic_values` by sums of positive terms only.
 
     Where similarities near rounding error link parts of the graph, differences would cancel them
     (Grassmann, Taksar, Heyman 1985).
     """
     n = len(S)
-    S, outside, right = S.copy(), outside.copy(), right.copy()
+    S, outside, rhs = S.copy(), outside.copy(), rhs.copy()
     totals = np.empty(n)
     for k in range(n - 1, -1, -1):
         totals[k] = S[k, :k].sum() + outside[k]
@@ -240,11 +240,11 @@ def _solve_by_elimination(S: np.ndarray, outside: np.ndarray, right: np.ndarray)
             into = S[:k, k] / totals[k]
             S[:k, :k] += np.outer(into, S[k, :k])
             outside[:k] += into * outside[k]
-            right[:k] += np.outer(into, right[k])
+            rhs[:k] += np.outer(into, rhs[k])
     for k in range(n):
         if totals[k] > 0:
-            right[k] = (S[k, :k] @ right[:k] + right[k]) / totals[k]
-    return right
+            rhs[k] = (S[k, :k] @ rhs[:k] + rhs[k]) / totals[k]
+    return rhs
 
 
 class FeatureGraph:
@@ -310,13 +310,13 @@ class FeatureGraph:
         A, R = self.kernel.A, self.kernel.A.shape[1]
         values = np.zeros((self.n, F.shape[1]))
         values[known] = F
-        right = self.product(values)[~known]
+        rhs = self.product(values)[~known]
         u = ~known
         A = np.hstack([A[u], self.alpha[u, None] * A[u]])
         degrees = self.degrees[u, None]
         middle = np.array([[self.floor, 2.0], [2.0, -2 * self.lam]])
         inner = np.kron(np.linalg.inv(middle), np.eye(R)) - A.T @ (A / degrees)
-        return (right + A @ np.linalg.solve(inner, A.T @ (right / degrees))) / degrees
+        return (rhs + A @ np.linalg.solve(inner, A.T @ (rhs / degrees))) / degrees
 
 
 def krylov_eigenvectors(

@@ -39,9 +39,9 @@ class SparseKernel:
     def graph(self, alpha: np.ndarray, lam: float, smoothing: float = 0.0) -> SparseGraph:
         """Return the graph with the weights S, see `graph_weights`, and a constant added."""
         alpha = np.minimum(alpha, 2 / lam)
-        one, other = alpha[self.rows], alpha[self.linear.indices]
-        S = (2 * (one + other) + 4 * FLOOR / self.n) * self.linear.data
-        S -= 2 * lam * one * other * self.quadratic
+        row_alpha, column_alpha = alpha[self.rows], alpha[self.linear.indices]
+        S = (2 * (row_alpha + column_alpha) + 4 * FLOOR / self.n) * self.linear.data
+        S -= 2 * lam * row_alpha * column_alpha * self.quadratic
         np.maximum(S, 0.0, out=S)
         return SparseGraph(self._with(S), smoothing * S.sum() / self.n**2)
 
@@ -49,8 +49,8 @@ class SparseKernel:
         """Return the problem of the weights, for labels."""
         same = codes[self.rows] == codes[self.linear.indices]
         H = self._with(np.where(same, lam * curvature, lam * (curvature - 4 * s)) * self.quadratic)
-        own = np.bincount(self.rows, self.linear.data * same, minlength=self.n)
-        return WeightProblem((4 * s - 1) * self.sums - 4 * s * own, H.__matmul__)
+        within = np.bincount(self.rows, self.linear.data * same, minlength=self.n)
+        return WeightProblem((4 * s - 1) * self.sums - 4 * s * within, H.__matmul__)
 
     def relaxed(self, Y: np.ndarray, s: float, lam: float, curvature: float) -> WeightProblem:
         """Return the problem of the weights, for coordinates Y."""
@@ -102,26 +102,26 @@ class SparseGraph:
         if len(u) <= similarity_graph.LARGE:
             rows = self.S[u]
             outside = rows[:, fixed] @ np.ones(len(fixed)) + self.constant * len(fixed)
-            right = rows[:, fixed] @ F + self.constant * F.sum(axis=0)
-            return harmonic_values(rows[:, u].toarray() + self.constant, outside, right)
+            rhs = rows[:, fixed] @ F + self.constant * F.sum(axis=0)
+            return harmonic_values(rows[:, u].toarray() + self.constant, outside, rhs)
         roots = np.sqrt(self.degrees[u])
         rows = self.S[u]
         inner = rows[:, u].tocsr()
-        right = (rows[:, fixed] @ F + self.constant * F.sum(axis=0)) / roots[:, None]
+        rhs = (rows[:, fixed] @ F + self.constant * F.sum(axis=0)) / roots[:, None]
         # Symmetric and scaled to a diagonal near 1, for conjugate gradients.
         scale = np.repeat(1 / roots, np.diff(inner.indptr))
         inner.data *= -scale / roots[inner.indices]
         inner.setdiag(inner.diagonal() + 1.0)
-        return _conjugate_gradients(inner, right) / roots[:, None]
+        return _conjugate_gradients(inner, rhs) / roots[:, None]
 
 
-def _conjugate_gradients(system: csr_array, right: np.ndarray) -> np.ndarray:
+def _conjugate_gradients(system: csr_array, rhs: np.ndarray) -> np.ndarray:
     """Solve a positive definite system by conjugate gradients, all columns at once.
 
     scipy's `cg` takes one column, and its tolerance is named differently in its versions.
     """
-    result = np.zeros_like(right)
-    rest, step = right.copy(), right.copy()
+    result = np.zeros_like(rhs)
+    rest, step = rhs.copy(), rhs.copy()
     size = np.einsum("ij,ij->j", rest, rest)
     enough = _SOLVED**2 * np.maximum(size, 1e-300)
     for _ in range(_MOST_STEPS):

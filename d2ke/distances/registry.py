@@ -21,7 +21,8 @@ from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances import elastic_rows as rows
 from d2ke.distances import letter_costs, string_rows
 from d2ke.distances.missing import check_observed, missing_bytes, missing_values, observed_of
-from d2ke.measures.clouds import cloud, decay, distinct, scaled
+from d2ke.measures.clouds import cloud, distinct
+from d2ke.measures.kernels import decay, scaled
 from d2ke.objects.container import Objects
 
 
@@ -578,7 +579,9 @@ def check_parameters(row: Distance, params: Mapping[str, Any]) -> dict[str, Any]
     for name in row.required:
         if name not in params:
             raise TypeError(f"{row.name!r} needs the parameter {name!r}")
-    checked = {name: row.parameters[name](name, value) for name, value in params.items()}
+    checked = {}
+    for name, value in params.items():
+        checked[name] = row.parameters[name](name, value)
     return checked if row.together is None else row.together(**checked)
 
 

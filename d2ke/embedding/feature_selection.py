@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base import arrays, labels
-from d2ke._base.checks import choice, flag, generator, integer, positive_number
+from d2ke._base.checks import choice, flag, generator, integer, not_negative
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 
 SELECTION_RULES = ("best", "sample")
@@ -142,7 +142,7 @@ def select_features(
         wanted = "is needed" if seed is None else "has no meaning"
         raise ArgumentTypeError("seed", f'{wanted} for keep="{keep}"; got {seed!r}')
     centre = flag("centre", centre)
-    rho = 0.0 if _is_zero(rho) else positive_number("rho", rho)
+    rho = not_negative("rho", rho)
     a = _alignment(Z, codes, len(classes), centre)
     q = best_weights(a, rho)
     if keep == "best":
@@ -197,7 +197,3 @@ def _alignment(Z: np.ndarray, codes: np.ndarray, n_classes: int, centre: bool) -
     for rows in arrays.row_blocks(Z.shape):
         products += signs[rows].T @ np.asarray(Z[rows], dtype=np.float64)
     return np.square(products / n).sum(axis=0) * N
-
-
-def _is_zero(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == 0

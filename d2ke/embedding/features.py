@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._base import arrays
-from d2ke._base.checks import choice, positive_number
+from d2ke._base.checks import choice, element_type, positive_number
 from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
-from d2ke.distances.blocks import fill
+from d2ke.distances.matrix import fill_array, needs_blocks
 from d2ke.distances.output import Output, output_array
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem, Transform
@@ -195,10 +195,11 @@ def d2ke_embed(
     ...         bool((store.read() == Z).all())
     True
     """
-    gamma = _check_link(gamma, link)
-    output = Output(out, dtype, max_memory, resume, n_threads, progress, client)
-    pairs = check_embedding(X, omega, distance, params, ArgumentNames("d2ke_embed", "X", "omega"))
-    return embed(pairs, gamma, output)
+    return _embed(
+        X, omega, distance, params, ArgumentNames("d2ke_embed", "X", "omega"), gamma, link,
+        n_threads=n_threads, out=out, dtype=dtype, max_memory=max_memory, resume=resume,
+        progress=progress, client=client,
+    )  # fmt: skip
 
 
 def check_embedding(
@@ -215,12 +216,42 @@ def check_embedding(
     return pairs
 
 
-def embed(
-    pairs: PairwiseProblem, gamma: float | None, output: Output
-) -> np.ndarray | FeatureFile | Array:
-    """Compute features, or distances / sqrt(R) if gamma is None."""
+def feature_transform(gamma: float | None, R: int) -> Transform:
+    """Return the transform to features, or to distances / sqrt(R) if gamma is None."""
     link = {"link": "distance"} if gamma is None else {"gamma": gamma, "link": "exp"}
-    return fill(pairs, output, Transform("features", gamma, 1 / np.sqrt(pairs.shape[1]), link))
+    return Transform("features", gamma, 1 / np.sqrt(R), link)
+
+
+def _embed(
+    X: Any,
+    omega: Any,
+    distance: Any,
+    params: Mapping[str, Any],
+    names: ArgumentNames,
+    gamma: float | None,
+    link: str,
+    *,
+    n_threads: int | None,
+    out: Any,
+    dtype: Any,
+    max_memory: Any,
+    resume: Any,
+    progress: bool,
+    client: Any,
+) -> np.ndarray | FeatureFile | Array:
+    """Compute features into an array, a feature store or a dask array, as the arguments say."""
+    gamma = _check_link(gamma, link)
+    if needs_blocks(out, max_memory, resume, client):
+        from d2ke.distances.blocks import fill
+
+        output = Output(out, dtype, max_memory, resume, n_threads, progress, client)
+        pairs = check_embedding(X, omega, distance, params, names)
+        return fill(pairs, output, feature_transform(gamma, pairs.shape[1]))
+    n_threads = team_size(n_threads)
+    dtype = None if dtype is None else element_type("dtype", dtype)
+    pairs = check_embedding(X, omega, distance, params, names)
+    transform = feature_transform(gamma, pairs.shape[1])
+    return fill_array(pairs, out, dtype, n_threads, progress, transform)
 
 
 def d2ke_features(
@@ -432,10 +463,11 @@ def rsm_embed(
     >>> d2ke.rsm_embed(X, reps, distance="levenshtein", gamma=1.0).shape
     (3, 2)
     """
-    gamma = _check_link(gamma, link)
-    output = Output(out, dtype, max_memory, resume, n_threads, progress, client)
-    pairs = check_embedding(X, reps, distance, params, ArgumentNames("rsm_embed", "X", "reps"))
-    return embed(pairs, gamma, output)
+    return _embed(
+        X, reps, distance, params, ArgumentNames("rsm_embed", "X", "reps"), gamma, link,
+        n_threads=n_threads, out=out, dtype=dtype, max_memory=max_memory, resume=resume,
+        progress=progress, client=client,
+    )  # fmt: skip
 
 
 def _check_link(gamma: float | None, link: str) -> float | None:

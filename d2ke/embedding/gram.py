@@ -13,9 +13,10 @@ from d2ke._base.blas import row_products
 from d2ke._base.checks import choice, positive_number
 from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.memory import check_fits
-from d2ke.distances.output import Output
+from d2ke._base.threads import team_size
+from d2ke.distances.matrix import fill_array
 from d2ke.distances.problem import ArgumentNames
-from d2ke.embedding.features import check_embedding, embed
+from d2ke.embedding.features import check_embedding, feature_transform
 from d2ke.embedding.spectrum import SpectrumRepair, symmetric_half
 
 SUBSTITUTION_KERNELS = ("rbf", "nd")
@@ -95,8 +96,8 @@ def d2ke_gram(
         f"a {n} x {m} Gram matrix and its features",
         "compute it for some rows at a time, or train on the features of d2ke_embed",
     )
-    output = Output(n_threads=n_threads, progress=progress)
-    features = [embed(side, gamma, output) for side in pairs]
+    transform, team = feature_transform(gamma, R), team_size(n_threads)
+    features = [fill_array(side, None, None, team, progress, transform) for side in pairs]
     K = row_products(features[0], features[-1], n_threads)
     return symmetric_half(K) if Y is None else K
 

@@ -172,7 +172,7 @@ def _eigenpairs(B: np.ndarray, R: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _squares(name: str, D: np.ndarray) -> np.ndarray:
-    """Squares of checked distances, in a new array."""
+    """Return squares of checked distances, in a new array."""
     values = arrays.matrix(name, D)
     arrays.check_distances(name, values)
     if values.size and float(values.max()) > _LARGEST:

@@ -164,22 +164,12 @@ def train(
     """
     parsed = option_strings.parse(options, OPTIONS)
     number = parsed.get("-s", 1)
-    check_options(parsed, number, class_weight)
     block = choice("solver", solver, ("liblinear", "block")) == "block"
     if block and (number != 2 or "-R" in parsed):
         raise ValueError(f'solver="block" is for the options -s 2 without -R, got {options!r}')
     n_threads = thread_count(n_threads)
     seed = integer("seed", seed, 0, 2**32 - 1)
-    features = solver_nodes.features("Z", Z)
-    if 0 in features.shape:
-        raise ArgumentError("Z", f"must have rows and columns, got shape {features.shape}")
-    if number in REGRESSIONS:
-        classes, values, factors = None, labels.targets("y", y), None
-    else:
-        classes, values = labels.encode_classes("y", y)
-    labels.same_length("y", values, "Z", features.shape[0])
-    if classes is not None:
-        factors = labels.class_weights(classes, parsed.get("-w"), class_weight)
+    features, classes, values, factors = check_problem(y, Z, parsed, class_weight)
     if block:
         name = 'solver="block"'
         weights, stop = _solve_by_blocks(features, values, factors, parsed, n_threads)
@@ -206,16 +196,32 @@ def train(
     return LinearModel(weights, offsets, classes, number, option_strings.text(options))
 
 
-def check_options(
-    parsed: dict[str, Any], solver: int, class_weight: Mapping[Any, float] | None
-) -> None:
-    """Refuse options that the chosen solver would ignore."""
+def check_problem(
+    y: Any, Z: Any, parsed: dict[str, Any], class_weight: Mapping[Any, float] | None = None
+) -> tuple[Any, np.ndarray | None, np.ndarray, np.ndarray | None]:
+    """Return features, classes, their codes and the factors of C; targets of a regression alone.
+
+    Options that the chosen solver would ignore are refused.
+    """
+    solver = parsed.get("-s", 1)
     if "-p" in parsed and solver not in REGRESSIONS:
         raise ValueError(f"option -p is for the regressions -s 11, 12, 13, not for -s {solver}")
     if solver in REGRESSIONS and ("-w" in parsed or class_weight is not None):
         raise ValueError(f"class weights are for classifiers, not for the regression -s {solver}")
     if "-R" in parsed and (parsed.get("-B") != 1 or solver not in _FREE_BIAS):
         raise ValueError(f"option -R needs -B 1 and one of -s {_FREE_BIAS}, got -s {solver}")
+    features = solver_nodes.features("Z", Z)
+    if 0 in features.shape:
+        raise ArgumentError("Z", f"must have rows and columns, got shape {features.shape}")
+    classes = factors = None
+    if solver in REGRESSIONS:
+        values = labels.targets("y", y)
+    else:
+        classes, values = labels.encode_classes("y", y)
+    labels.same_length("y", values, "Z", features.shape[0])
+    if classes is not None:
+        factors = labels.class_weights(classes, parsed.get("-w"), class_weight)
+    return features, classes, values, factors
 
 
 def _solve_by_blocks(

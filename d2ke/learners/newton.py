@@ -145,7 +145,7 @@ def _newton_step(
     gradient: np.ndarray,
     goal: np.ndarray,
 ) -> np.ndarray:
-    """Conjugate gradients for (I + Z' A Z) step = -gradient, each column for itself."""
+    """Solve (I + Z' A Z) step = -gradient by conjugate gradients, each column for itself."""
     conditioned = _preconditioner(products, weights)
     step = np.zeros_like(gradient)
     columns = np.arange(gradient.shape[1])
@@ -190,7 +190,7 @@ def _preconditioner(
 def _line_search(
     w: np.ndarray, step: np.ndarray, slack: np.ndarray, change: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
-    """Lengths that minimise the piecewise quadratic objective along each column's step."""
+    """Return lengths that minimise the piecewise quadratic objective along each column's step."""
     length = np.ones(w.shape[1])
     linear, square = _dots(w, step), _dots(step, step)
     for _ in range(30):
@@ -222,12 +222,12 @@ class _FeatureProducts:
         ]
 
     def rows(self, which: slice) -> np.ndarray:
-        """Rows of Z with the bias."""
+        """Return rows of Z with the bias."""
         Z = self.Z[which]
         return Z if self.bias is None else np.hstack([Z, np.full((len(Z), 1), self.bias)])
 
     def forward(self, V: np.ndarray) -> np.ndarray:
-        """Z V."""
+        """Return Z V."""
         result = np.empty((len(self.Z), V.shape[1]))
         v = self._features_part(V)
 
@@ -239,21 +239,21 @@ class _FeatureProducts:
         return result
 
     def backward(self, U: np.ndarray) -> np.ndarray:
-        """Z' U."""
+        """Return Z' U."""
         return self._sum(lambda rows: U[rows], U.shape[1])
 
     def normal(self, V: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Z' (weights * (Z V)), in one pass over Z."""
+        """Return Z' (weights * (Z V)), in one pass over Z."""
         v = self._features_part(V)
         return self._sum(lambda rows: weights[rows] * self._product(rows, v, V), V.shape[1])
 
     @property
     def n_weights(self) -> int:
-        """Features, and the bias."""
+        """Number of features, and of the bias."""
         return self.Z.shape[1] + (self.bias is not None)
 
     def column_squares(self) -> np.ndarray:
-        """Diagonal of Z' Z."""
+        """Return the diagonal of Z' Z."""
 
         def total(group: list[slice]) -> Any:
             return sum(np.einsum("ij,ij->j", self.Z[r], self.Z[r], dtype=float) for r in group)

@@ -63,7 +63,8 @@ def run(
             result = solver()
         else:
             with _rand_lock:
-                _srand(seed)
+                library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+                library.srand(ctypes.c_uint(seed))
                 result = solver()
         return result, b"".join(_captured.lines).decode("ascii", "replace")
 
@@ -93,8 +94,3 @@ def run(
     if errors:
         raise errors[min(errors)]
     return results
-
-
-def _srand(seed: int) -> None:
-    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
-    library.srand(ctypes.c_uint(seed))

@@ -14,10 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base import labels
-from d2ke._base.errors import ArgumentError
 from d2ke.learners import liblinear, libsvm, option_strings, solver_calls, solver_nodes
-from d2ke.learners.linear_model import REGRESSIONS
 from d2ke.learners.option_strings import Option
 
 _SEED = 1
@@ -188,20 +185,10 @@ def _coupled(pairwise: np.ndarray) -> np.ndarray:
 
 def _linear(y: Any, Z: Any, parsed: dict[str, Any], use: Callable[..., Any]) -> Any:
     """Call LIBLINEAR with a problem, as `liblinear.train` checks it, and codes 0, 1, ... in it."""
-    solver = parsed.get("-s", 1)
-    liblinear.check_options(parsed, solver, None)
-    features = solver_nodes.features("Z", Z)
-    if 0 in features.shape:
-        raise ArgumentError("Z", f"must have rows and columns, got shape {features.shape}")
-    factors: dict[int, float] = {}
-    if solver in REGRESSIONS:
-        values = labels.targets("y", y)
-    else:
-        classes, values = labels.encode_classes("y", y)
-        weights = labels.class_weights(classes, parsed.get("-w"), None)
-        # The library prints a warning of each class that a fold does not have.
-        factors = {code: weight for code, weight in enumerate(weights) if weight != 1}
-    labels.same_length("y", values, "Z", features.shape[0])
+    features, _, values, weights = liblinear.check_problem(y, Z, parsed)
+    # The library prints a warning of each class that a fold does not have.
+    some = enumerate(() if weights is None else weights)
+    factors = {code: weight for code, weight in some if weight != 1}
     bias = parsed.get("-B", -1.0)
     rows = solver_nodes.feature_nodes(features, bias if bias >= 0 else None)
     values = np.ascontiguousarray(values, np.float64)

@@ -3,29 +3,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from d2ke._ext import pair_sums
 from d2ke.objects.container import offsets_of
-
-
-def scaled(points: np.ndarray, sigma: float) -> tuple[np.ndarray, float]:
-    """Return points and sigma in a unit, a power of 2, in which sigma is between 1 and 2."""
-    exponent = math.frexp(sigma)[1] - 1
-    if exponent == 0:
-        return points, sigma
-    with np.errstate(over="ignore"):
-        result = np.ldexp(points, -exponent)
-    if not np.isfinite(result).all():
-        raise ValueError(f"sigma = {sigma} is too small for coordinates as large as these")
-    return result, math.ldexp(sigma, -exponent)
-
-
-def decay(kernel: str, sigma: float) -> float:
-    """Return the factor of the squared distance (Gaussian) or of the distance (Laplace)."""
-    return 1 / sigma if kernel == "laplace" else 1 / (2 * sigma * sigma)
 
 
 def cloud(array: np.ndarray) -> np.ndarray:

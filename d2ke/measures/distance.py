@@ -210,7 +210,7 @@ def kernel_distance(
     p = as_measure("P", P, "weights_p", weights_p)
     q = as_measure("Q", Q, "weights_q", weights_q)
     check_comparable("P", p, "Q", q)
-    checked = _kernel_of(kernel, sigma, [p, q])
+    checked = Kernel.checked(kernel, sigma, [p, q])
     result = _norm_of([p, q], checked, Accuracy.checked(eps, delta, seed), method, n_threads)
     return result if info else result.value
 
@@ -293,15 +293,9 @@ def kernel_norm(
     """
     info = flag("info", info)
     p = as_measure("P", P, "weights_p", weights_p)
-    checked = _kernel_of(kernel, sigma, [p])
+    checked = Kernel.checked(kernel, sigma, [p])
     result = _norm_of([p], checked, Accuracy.checked(eps, delta, seed), method, n_threads)
     return result if info else result.value
-
-
-def _kernel_of(kernel: Any, sigma: Any, measures: list[Measure]) -> Kernel:
-    if callable(kernel):
-        return Kernel.of_function(kernel, sigma)
-    return Kernel.checked(kernel, sigma, measures)
 
 
 def _norm_of(
@@ -313,10 +307,24 @@ def _norm_of(
 ) -> KernelDistanceInfo:
     """Return the norm of one measure, or of the difference of two."""
     check_method(method, kernel, accuracy)
-    total = sum(m.total for m in measures) / len(measures)
+    total = discretisation = 0.0
+    for measure in measures:
+        total += measure.total
+        if measure.gap or measure.n_samples:
+            discretisation += (
+                math.nan
+                if kernel.sigma is None
+                else measure.discretisation(kernel.name, kernel.sigma, accuracy.risk)
+            )
+    total /= len(measures)
     if not math.isfinite(total * total):
         raise ValueError(f"the weights are too large: their total is {total}")
-    points, vectors = _difference(measures)
+    points, vectors = measures[0].points, measures[0].vectors
+    if len(measures) == 2:
+        # Each by itself first: what is equal gets the same sums, which cancel exactly.
+        p, u = merged(points, vectors)
+        q, v = merged(measures[1].points, measures[1].vectors)
+        points, vectors = np.concatenate([p, q]), np.concatenate([u, -v])
     if kernel.name != "linear":
         points, vectors = merged(points, vectors)
     signed = float(lengths(vectors).sum())
@@ -338,7 +346,8 @@ def _norm_of(
             # Of each pair: the total measure may have shrunk by cancellation.
             ratio = total / signed if signed else 1.0
             each = replace(accuracy, eps=min(accuracy.eps * ratio * ratio, 1.0))
-        problem = NormProblem(points, vectors, kernel, each, n_threads)
+        scaled_points, scaled_kernel = kernel.scaled(points)
+        problem = NormProblem(scaled_points, vectors, scaled_kernel, each, n_threads)
         if method == "auto":
             method, reason = choose(problem)
         estimate = NORM_METHODS[method].run(problem)
@@ -355,25 +364,9 @@ def _norm_of(
         total=total,
         bound=rounding + estimate.bound,
         standard_error=estimate.standard_error,
-        discretisation=_discretisation(measures, kernel, accuracy),
+        discretisation=discretisation,
         counts={"points": len(points), **estimate.counts},
     )
-
-
-def _difference(measures: list[Measure]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the points of one measure, or those of two with the second one's vectors negative."""
-    if len(measures) == 1:
-        return measures[0].points, measures[0].vectors
-    # Each by itself first: what is equal gets the same sums, which cancel exactly.
-    (p, u), (q, v) = (merged(m.points, m.vectors) for m in measures)
-    return np.concatenate([p, q]), np.concatenate([u, -v])
-
-
-def _discretisation(measures: list[Measure], kernel: Kernel, accuracy: Accuracy) -> float:
-    if kernel.sigma is None and any(m.gap or m.n_samples for m in measures):
-        return math.nan
-    sigma = kernel.sigma or 1.0
-    return sum(m.discretisation(kernel.name, sigma, accuracy.risk) for m in measures)
 
 
 def _closed_form(points: np.ndarray, vectors: np.ndarray, kernel: Kernel) -> float:

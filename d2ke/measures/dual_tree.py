@@ -18,7 +18,6 @@ def dual_tree(problem: NormProblem) -> NormEstimate:
     A pair of boxes stops at K(nearest) - K(farthest) <= 2 eps and counts with the
     middle of the two; pairs of leaves that do not are summed point by point.
     """
-    problem = problem.scaled()
     tree = Tree(problem.points, problem.vectors, _LEAF)
     stop, threads = 2 * problem.accuracy.eps, team_size(problem.n_threads)
     high, low, bound, boxes, pairs = tree.norm(*problem.kernel.compiled, stop, -1.0, 0.0, threads)
@@ -35,7 +34,6 @@ def separated_pairs(problem: NormProblem) -> NormEstimate:
     sqrt(h), hence K by less than eps.
     """
     eps = min(problem.accuracy.eps, 0.25)
-    problem = problem.scaled()
     sigma = problem.kernel.sigma
     log = math.log(1 / eps)
     alpha = eps / (4 * math.sqrt(log))

@@ -189,7 +189,6 @@ def taylor_norm(problem: NormProblem) -> NormEstimate:
     are a positive definite kernel too, the error is at most (sum |v_p| sqrt(R(p, p)))^2 with
     R(p, p) = P(Poisson(2 |p|^2) >= degree), which is the bound returned.
     """
-    problem = problem.scaled()
     points, vectors, eps = problem.points, problem.vectors, problem.accuracy.eps
     plan = plan_expansion(points, problem.kernel.sigma, eps)
     unit = math.sqrt(2) * problem.kernel.sigma

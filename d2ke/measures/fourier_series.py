@@ -84,7 +84,6 @@ def series_norm(problem: NormProblem) -> NormEstimate:
     It is the sum over all features of c |sum_p v_p b(p)|^2, where b is a product of sines and
     cosines of the coordinates and c that of their coefficients.
     """
-    problem = problem.scaled()
     vectors, sigma = problem.vectors, problem.kernel.sigma
     plan = plan_series(problem.points, sigma, problem.accuracy.eps)
     points = centred(problem.points)

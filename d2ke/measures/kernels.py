@@ -3,21 +3,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import pdist
 
-from d2ke._base.checks import below_one, choice, generator
-from d2ke.measures.clouds import decay, scaled
+from d2ke._base.checks import below_one, choice, generator, positive_number
 from d2ke.measures.measure import Measure, lengths
-from d2ke.measures.median_scale import bandwidth
 
 KERNELS = ("gaussian", "laplace", "linear", "trivial")
 SCALED_KERNELS = ("gaussian", "laplace")
 
 DELTA = 0.01
+_SAMPLE = 1000  # points for the median distance
 
 
 @dataclass(frozen=True)
@@ -25,38 +26,38 @@ class Kernel:
     """A kernel by its name, and its scale: None for the linear, the trivial and users' kernels."""
 
     name: str
-    sigma: float | Any  # None only where nobody reads it
+    sigma: float | Any  # None for kernels without a scale
     function: Callable[[Any, Any], Any] | None = None
 
     @classmethod
     def checked(
         cls, name: Any, sigma: Any, measures: list[Measure], choices: Sequence[str] = KERNELS
     ) -> Kernel:
-        """Check both arguments; "median" is that of the measures' points."""
+        """Check both arguments; "median" is that of the measures' points.
+
+        With the default choices a function is a kernel too, one without a scale.
+        """
+        if callable(name) and choices is KERNELS:
+            if sigma is not None:
+                raise TypeError(f"a function as kernel has its own scale; got sigma={sigma!r}")
+            return cls(getattr(name, "__name__", type(name).__name__), None, name)
         choice("kernel", name, choices)
         if name in SCALED_KERNELS:
             if sigma is None:
                 raise TypeError(f'the {name} kernel needs sigma, a positive number or "median"')
-            return cls(name, bandwidth(sigma, [m.points for m in measures]))
+            return cls(name, bandwidth(sigma, measures))
         if sigma is not None:
             raise TypeError(f"the {name} kernel has no scale; got sigma={sigma!r}")
         return cls(name, None)
 
-    @classmethod
-    def of_function(cls, function: Callable[[Any, Any], Any], sigma: Any) -> Kernel:
-        """Return a user's kernel, which has no scale."""
-        if sigma is not None:
-            raise TypeError(f"a function as kernel has its own scale; got sigma={sigma!r}")
-        return cls(getattr(function, "__name__", type(function).__name__), None, function)
-
     @property
     def laplace(self) -> bool:
-        """Whether this is the Laplace kernel."""
+        """True for the Laplace kernel."""
         return self.name == "laplace"
 
     @property
     def compiled(self) -> tuple[bool, float]:
-        """The two arguments for which the compiled functions ask."""
+        """The two arguments of the compiled functions."""
         return self.laplace, decay(self.name, self.sigma)
 
     def scaled(self, points: np.ndarray) -> tuple[np.ndarray, Kernel]:
@@ -98,18 +99,16 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class NormProblem:
-    """Distinct points and their vectors, whose kappa with themselves a method computes."""
+    """Distinct points and their vectors, whose kappa with themselves a method computes.
+
+    They are in a unit in which sigma is between 1 and 2.
+    """
 
     points: np.ndarray
     vectors: np.ndarray
     kernel: Kernel
     accuracy: Accuracy
     n_threads: int | None = None
-
-    def scaled(self) -> NormProblem:
-        """Return the problem in a unit in which sigma is between 1 and 2."""
-        points, kernel = self.kernel.scaled(self.points)
-        return replace(self, points=points, kernel=kernel)
 
     @property
     def total(self) -> float:
@@ -136,3 +135,49 @@ class NormEstimate(NamedTuple):
     bound: float
     counts: dict[str, int]
     standard_error: float | None = None
+
+
+def bandwidth(sigma: Any, measures: Sequence[Measure]) -> float:
+    """Return sigma, or for "median" the median distance between the measures' distinct points.
+
+    Of more than 1000 distinct points it is that of 1000, evenly spread in lexicographic
+    order. Where all points coincide every sigma gives the same distances: then it is 1.
+    """
+    if not isinstance(sigma, str):
+        return positive_number("sigma", sigma)
+    if sigma != "median":
+        raise ValueError(f'sigma must be a positive number or "median", got {sigma!r}')
+    points = np.unique(np.concatenate([one.points for one in measures]) + 0.0, axis=0)
+    if len(points) < 2:
+        return 1.0
+    if len(points) > _SAMPLE:
+        points = points[np.linspace(0, len(points) - 1, _SAMPLE).astype(np.int64)]
+    # Squares of the differences must neither overflow nor vanish.
+    exponent = int(np.frexp(np.abs(points).max())[1])
+    points = np.ldexp(points, -exponent)
+    points = points - points.min(axis=0)
+    inner = int(np.frexp(points.max())[1])
+    distances = pdist(np.ldexp(points, -inner))
+    distances = distances[distances > 0]
+    if not distances.size:
+        return 1.0
+    with np.errstate(over="ignore", under="ignore"):
+        median = float(np.ldexp(np.median(distances), exponent + inner))
+    return min(max(median, np.finfo(np.float64).tiny), np.finfo(np.float64).max)
+
+
+def scaled(points: np.ndarray, sigma: float) -> tuple[np.ndarray, float]:
+    """Return points and sigma in a unit, a power of 2, in which sigma is between 1 and 2."""
+    exponent = math.frexp(sigma)[1] - 1
+    if exponent == 0:
+        return points, sigma
+    with np.errstate(over="ignore"):
+        result = np.ldexp(points, -exponent)
+    if not np.isfinite(result).all():
+        raise ValueError(f"sigma = {sigma} is too small for coordinates as large as these")
+    return result, math.ldexp(sigma, -exponent)
+
+
+def decay(kernel: str, sigma: float) -> float:
+    """Return the factor of the squared distance (Gaussian) or of the distance (Laplace)."""
+    return 1 / sigma if kernel == "laplace" else 1 / (2 * sigma * sigma)

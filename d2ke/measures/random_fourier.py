@@ -10,6 +10,7 @@ import numpy as np
 from d2ke._base.threads import team_size
 from d2ke._ext import expansions
 from d2ke.measures.kernels import Kernel, NormEstimate, NormProblem
+from d2ke.measures.measure import lengths
 
 _FIRST = 256
 _GROWTH = 1.5
@@ -78,10 +79,10 @@ def random_norm(problem: NormProblem) -> NormEstimate:
     at the latest. Half of delta is for Hoeffding's bound; the tests of the other share half.
     """
     eps, delta, rng = problem.accuracy.eps, problem.accuracy.risk, problem.accuracy.rng
-    problem = problem.scaled()
     points = centred(problem.points)
     offsets = np.array([0, len(points)])
-    vectors, most = problem.vectors / problem.total, problem.total * problem.total
+    total = float(lengths(problem.vectors).sum())
+    vectors = problem.vectors / total
     last = needed(eps, delta / 2)
     sizes = [_FIRST]
     while sizes[-1] < last:
@@ -110,5 +111,6 @@ def random_norm(problem: NormProblem) -> NormEstimate:
         if width <= eps:
             break
     deviation = math.sqrt(squares / max(drawn - 1, 1) / drawn)
-    bound = min(width, eps) * most
-    return NormEstimate(mean * most, bound, {"features": 2 * drawn}, deviation * most)
+    unit = total * total
+    bound = min(width, eps) * unit
+    return NormEstimate(mean * unit, bound, {"features": 2 * drawn}, deviation * unit)

@@ -21,7 +21,7 @@ _RUN = 4096  # rows that are classified at a time
 def cross_validate(
     F: np.ndarray, codes: np.ndarray, costs: Sequence[float], folds: np.ndarray
 ) -> list[float]:
-    """Cross-validated accuracy of linear one-vs-rest classifiers, for every C at once.
+    """Cross-validate linear one-vs-rest classifiers with the squared loss, for every C at once.
 
     The loss is the squared one, |w|^2 / 2 + C sum (y_i - w.z_i)^2 with y = +-1:
     what LIBLINEAR's squared hinge is for points inside the margin, so that its
@@ -69,14 +69,14 @@ def cross_validate(
     for C in costs:
         shrink = squares / (squares + 1 / (2 * C))
         residual = targets - U @ (shrink[:, None] * projected)
-        right = 0
+        n_correct = 0
         for rows in members:
             hat = (U[rows] * shrink) @ U[rows].T
             left_out = targets[rows] - np.linalg.solve(np.eye(len(rows)) - hat, residual[rows])
             # Rounded, so that ties up to rounding go to the first class.
             winners = np.round(left_out, 9).argmax(axis=1)
-            right += int((winners == codes[rows]).sum())
-        accuracies.append(100.0 * right / n)
+            n_correct += int((winners == codes[rows]).sum())
+        accuracies.append(100.0 * n_correct / n)
     return accuracies
 
 
@@ -89,7 +89,7 @@ def cross_validate_hinge(
     tolerance: float = 0.001,
     n_threads: int | None = None,
 ) -> list[float]:
-    """Cross-validated accuracy of LIBLINEAR's squared hinge classifiers (``-s 2 -B 1``).
+    """Cross-validate LIBLINEAR's squared hinge classifiers (``-s 2 -B 1``).
 
     Each fold is left out once; the classifiers of one C start from those of the next smaller C.
 
@@ -120,7 +120,7 @@ def cross_validate_hinge(
     if F.shape[1] > F.shape[0]:
         F = compress(F.whole() if isinstance(F, RowSource) else F, n_threads=n_threads)[0]
     names = np.unique(folds)
-    right = np.zeros(len(costs), dtype=np.int64)
+    n_correct = np.zeros(len(costs), dtype=np.int64)
     # The problems of several folds form one block; each leaves out the rows of its fold.
     step = folds_together(len(codes), n_classes, len(names))
     for group in (names[low : low + step] for low in range(0, len(names), step)):
@@ -133,8 +133,8 @@ def cross_validate_hinge(
                 F, signs, C, bias=1.0, tolerance=tolerance, start=W, n_threads=n_threads
             )
             models = dict(zip(group.tolist(), np.split(W, len(group), axis=1), strict=True))
-            right[position] += _left_out_right(F, codes, folds, models)
-    return (100.0 * right / len(codes)).tolist()
+            n_correct[position] += _count_correct(F, codes, folds, models)
+    return (100.0 * n_correct / len(codes)).tolist()
 
 
 def folds_together(n: int, n_classes: int, n_folds: int) -> int:
@@ -144,16 +144,16 @@ def folds_together(n: int, n_classes: int, n_folds: int) -> int:
     return min(max(1, _TOGETHER // each), n_folds)
 
 
-def _left_out_right(
+def _count_correct(
     F: np.ndarray | RowSource, codes: np.ndarray, folds: np.ndarray, models: dict[int, np.ndarray]
 ) -> int:
     """Return how many rows of each fold its model, fitted without it, classifies correctly."""
-    right = 0
+    n_correct = 0
     for low in range(0, len(codes), _RUN):
         rows = slice(low, low + _RUN)
         Z = F[rows]
         for fold, weights in models.items():
             out = folds[rows] == fold
             scores = Z[out] @ weights[:-1] + weights[-1]
-            right += int((scores.argmax(axis=1) == codes[rows][out]).sum())
-    return right
+            n_correct += int((scores.argmax(axis=1) == codes[rows][out]).sum())
+    return n_correct

@@ -117,12 +117,12 @@ def cross_validate_by_products(
                 lambda job: _model(total, products[job[1]], rows.centre, job[0], ridges), left_out
             )
         )
-        right = np.zeros((len(views), len(ridges)), dtype=np.int64)
+        n_correct = np.zeros((len(views), len(ridges)), dtype=np.int64)
         for block in _ahead(rows.block, rows.slices, pool):
             jobs = zip(left_out, models, strict=True)
             counts = list(pool.map(lambda job, block=block: _count(block, *job, len(costs)), jobs))
-            right += np.reshape(counts, (len(views), rows.n_folds, -1)).sum(axis=1)
-    return (100.0 * right / len(Z)).tolist()
+            n_correct += np.reshape(counts, (len(views), rows.n_folds, -1)).sum(axis=1)
+    return (100.0 * n_correct / len(Z)).tolist()
 
 
 class _Block(NamedTuple):

@@ -116,7 +116,8 @@ def merged_grid(
             raise ArgumentError(
                 "grid", f"has {name!r}, unknown for method {method!r}; known: {', '.join(known)}"
             )
-        if name in _RANGES and isinstance(values, tuple) and _two_integers(values):
+        two_integers = len(values) == 2 and all(type(value) is int for value in values)
+        if name in _RANGES and isinstance(values, tuple) and two_integers:
             raise ArgumentError(
                 f"grid[{name!r}]",
                 f"is {values!r}: one range, or two values? Write [{values!r}] for the range, "
@@ -127,10 +128,6 @@ def merged_grid(
 
 
 _RANGES = ("length", "size")  # whose single values may be ranges (low, high)
-
-
-def _two_integers(values: tuple[Any, ...]) -> bool:
-    return len(values) == 2 and all(type(value) is int for value in values)
 
 
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -207,13 +208,15 @@ def fit_blocks(
     client: Any = None,
 ) -> tuple[tuple[FittedBlock, ...], np.ndarray]:
     """Draw the random objects of all blocks; return these and the features, side by side."""
+    entropy: Any
     if isinstance(seed, np.random.Generator):
         entropy = seed.integers(2**63)
+    elif isinstance(seed, np.random.SeedSequence):
+        entropy = seed.entropy
     else:
-        sequence = isinstance(seed, np.random.SeedSequence)
-        entropy = seed.entropy if sequence else integer("seed", seed, 0)
+        entropy = integer("seed", seed, 0)
     seeds = np.random.SeedSequence(entropy).spawn(len(blocks))
-    Z = np.empty((len(X), sum(block.R for block in blocks)), np.float32)
+    Z = np.empty((len(X), sum(map(attrgetter("R"), blocks))), np.float32)
     fitted, first = [], 0
     for block, own in stages(list(zip(blocks, seeds, strict=True)), "blocks", progress):
         ready, seen = block.fit(X, own)

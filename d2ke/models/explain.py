@@ -19,7 +19,7 @@ from d2ke.objects.packing import pack
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Why a model predicts what it predicts for one object.
+    """An explanation of the prediction for one object.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Explanation:
         return "\n".join(lines)
 
 
-def d2ke_explain(x: Any, model: D2KEModel, *, most: int = 10) -> Explanation:
+def d2ke_explain(x: Any, model: D2KEModel, *, limit: int = 10) -> Explanation:
     """Name the blocks, random objects and training objects that speak most for a prediction.
 
     The decision value is a sum over features, weight times standardised feature. So each random
@@ -72,7 +72,7 @@ def d2ke_explain(x: Any, model: D2KEModel, *, most: int = 10) -> Explanation:
         Such as ``X[i]``: a string, a series or a set; or Objects that hold one.
     model : D2KEModel
         What `d2ke_train` or `load_model` returned.
-    most : int, default 10
+    limit : int, default 10
         How many random objects, and training objects, are named.
 
     Returns
@@ -99,7 +99,7 @@ def d2ke_explain(x: Any, model: D2KEModel, *, most: int = 10) -> Explanation:
         raise ArgumentTypeError(
             "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
         )
-    integer("most", most, 1)
+    integer("limit", limit, 1)
     if isinstance(x, Objects):
         if len(x) != 1:
             raise ArgumentError("x", f"must be one object, got {len(x)}; take X[i]")
@@ -128,7 +128,7 @@ def d2ke_explain(x: Any, model: D2KEModel, *, most: int = 10) -> Explanation:
     for block, a, b in zip(model.blocks, edges[:-1], edges[1:], strict=True):
         by_block[block.name] = by_block.get(block.name, 0.0) + float(terms[a:b].sum())
     omegas = []
-    for j in np.argsort(-terms, kind="stable")[:most].tolist():
+    for j in np.argsort(-terms, kind="stable")[:limit].tolist():
         number = int(np.searchsorted(edges, j, side="right")) - 1
         block, index = model.blocks[number], j - int(edges[number])
         source = None if block.sources is None else int(block.sources[index])
@@ -141,7 +141,7 @@ def d2ke_explain(x: Any, model: D2KEModel, *, most: int = 10) -> Explanation:
     for block, a, b in zip(model.blocks, edges[:-1], edges[1:], strict=True):
         if block.sources is not None:
             np.add.at(sums, block.sources, terms[a:b])
-    first = [i for i in np.argsort(-sums, kind="stable")[:most].tolist() if sums[i] > 0]
+    first = [i for i in np.argsort(-sums, kind="stable")[:limit].tolist() if sums[i] > 0]
     value = float(decision[0 if single else place])
     offset = float(linear.bias[0 if single else place])
     return Explanation(

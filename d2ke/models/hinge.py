@@ -51,11 +51,11 @@ def better_by_hinge(
     plain, _ = attempt("squared", C)
     best = None
     for factor in _FACTORS:
-        right, decision = attempt("squared_hinge", factor * C)
-        if best is None or right.sum() > best[1].sum():
-            best = factor * C, right, decision
-    value, right, decision = best
-    if right.sum() - plain.sum() <= np.sqrt((right != plain).sum()):
+        correct, decision = attempt("squared_hinge", factor * C)
+        if best is None or correct.sum() > best[1].sum():
+            best = factor * C, correct, decision
+    value, correct, decision = best
+    if correct.sum() - plain.sum() <= np.sqrt((correct != plain).sum()):
         return None
     model = train_classifier(y, Z, loss="squared_hinge", C=value, **options)
     return model, value, np.flatnonzero(held), decision

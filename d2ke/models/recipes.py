@@ -83,12 +83,11 @@ def _series(distance: str, parameters: dict[str, Any], R: int) -> tuple[Block, .
     )
     if parameters.get("ground") == "haversine":  # of places, which no view may change
         laws = (("segments", segments, ()), ("training series", training_objects, ()))
-    sizes = shares(R, len(laws))
-    return tuple(
-        Block(name, distance, sampler, size, seen, parameters)
-        for (name, sampler, seen), size in zip(laws, sizes, strict=True)
-        if size
-    )
+    blocks = []
+    for (name, sampler, seen), size in zip(laws, shares(R, len(laws)), strict=True):
+        if size:
+            blocks.append(Block(name, distance, sampler, size, seen, parameters))
+    return tuple(blocks)
 
 
 def _strings(X: Objects, R: int) -> tuple[Block, ...]:

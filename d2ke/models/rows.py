@@ -45,7 +45,7 @@ def write_features(
     height = tile_shape(shape)[0]
     if max_memory is not None:
         max_memory = byte_count("max_memory", max_memory)
-    most = model.block_rows(objects, min(height, shape[0]), max_memory) // height
+    n_blocks = model.block_rows(objects, min(height, shape[0]), max_memory) // height
     names = tuple(block.name for block in model.blocks)
     parameters = {"blocks": names, "sizes": tuple(block.R for block in model.blocks)}
     inputs = {"X": digest("X", objects), **_described(model)}
@@ -61,9 +61,9 @@ def write_features(
     )
     try:
         if not store.finished:
-            never, first, most = threading.Event(), 0, max(1, most)
+            never, first, n_blocks = threading.Event(), 0, max(1, n_blocks)
             with progress_bar(progress, "features") as report:
-                while blocks := store.missing(first, most):
+                while blocks := store.missing(first, n_blocks):
                     rows = store.blocks.rows(blocks.start, blocks.stop)
                     part = span_of(objects, rows.start, rows.stop)
                     Z = model.features(part, n_threads, client)

@@ -81,7 +81,8 @@ def segments(
     >>> segments(4, d2ke.pack(["abcdefgh"]), lengths=[(0.25, 0.5)], seed=0)
     <4 strings over 8 letters, lengths 2 to 4>
     """
-    refuse_weights(X, "X", "segments")
+    if X.weights is not None:
+        refuse_weights(X, "X", "segments")
     if not X.lengths.any():
         return X[:0]
     values, all_lengths = [], []
@@ -181,7 +182,7 @@ def shares(R: int, n: int) -> list[int]:
 def _draw_lengths(
     R: int,
     X: Objects,
-    ranges: Sequence[Any],
+    ranges: Sequence[tuple[float, float]] | np.ndarray,
     seed: Any,
     longest: int | None = None,
 ) -> Iterator[tuple[int, np.ndarray, np.random.Generator]]:

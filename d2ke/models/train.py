@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -151,7 +152,7 @@ def d2ke_train(
         if R is not None:
             integer("R", R, 1)
         blocks = default_blocks(objects, distance, params, R)
-    n, total = len(objects), sum(block.R for block in blocks)
+    n, total = len(objects), sum(map(attrgetter("R"), blocks))
     check_fits(
         20 * n * total + 56 * min(n, total) ** 2,
         f"training with {n} objects and {total} features",
@@ -267,11 +268,6 @@ class Target:
         classes, codes = labels.encode_classes("y", known)
         return cls(codes, one_vs_rest_signs(codes, len(classes)), classes)
 
-    def is_correct(self, decision: np.ndarray) -> np.ndarray:
-        """Return which objects are classified correctly."""
-        # Rounded, so that ties up to rounding go to the first class.
-        return winners(np.round(decision, 9)) == self.values
-
     def score(
         self, decision: np.ndarray, rows: Any = slice(None)
     ) -> tuple[float, float, np.ndarray | None]:
@@ -299,9 +295,12 @@ def _choose(path: RidgePath, target: Target) -> tuple[float, np.ndarray]:
     for C in COSTS:
         decision = path.left_out(C)
         error = float(((decision - target.signs) ** 2).mean())
-        right = 0 if target.classes is None else int(target.is_correct(decision).sum())
-        if best is None or (right, -error) > best[0]:
-            best = (right, -error), C, decision
+        n_correct = 0
+        if target.classes is not None:
+            # Rounded, so that ties up to rounding go to the first class.
+            n_correct = int((winners(np.round(decision, 9)) == target.values).sum())
+        if best is None or (n_correct, -error) > best[0]:
+            best = (n_correct, -error), C, decision
     return float(best[1]), best[2]
 
 

@@ -111,14 +111,14 @@ def standardize(X: Any, mean: Any = None, sd: Any = None) -> Objects:
 def _moments(objects: Objects) -> dict[str, Any]:
     if not len(objects.values):
         raise ArgumentError("X", "has no vectors; at least one is needed to standardise channels")
-    least, most = objects.values.min(axis=0), objects.values.max(axis=0)
-    constant = least == most
+    low, high = objects.values.min(axis=0), objects.values.max(axis=0)
+    constant = low == high
     with np.errstate(over="ignore", invalid="ignore"):
         mean = np.where(constant, objects.values[0], objects.values.mean(axis=0, dtype=np.float64))
         sd = np.where(constant, 1.0, objects.values.std(axis=0, dtype=np.float64))
     for channel in np.flatnonzero(~(sd > _LEAST_SD) | ~(sd < 1 / _LEAST_SD)):
         # Squares are beyond float64, those of values between -1 and 1 are not.
-        scale = float(max(abs(least[channel]), abs(most[channel])))
+        scale = float(max(abs(low[channel]), abs(high[channel])))
         values = objects.values[:, channel].astype(np.float64) / scale
         mean[channel], sd[channel] = scale * values.mean(), max(scale * values.std(), _SMALLEST)
     return {"mean": mean, "sd": sd}

@@ -11,7 +11,7 @@ from typing import Any
 from scipy import sparse
 
 from d2ke._base.checks import byte_count, flag
-from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke.distances.blocks import all_prepared_bytes, description
@@ -132,8 +132,9 @@ def memory_left(search: NeighborSearch, to_file: bool = False) -> int | None:
     index = choose_strategy(search).index_bytes(search)
     needed = nearest + 2 * block + all_prepared_bytes(pairs) + index
     if objects + needed > search.max_memory:
-        raise ValueError(
-            f"max_memory is {search.max_memory} bytes, but {objects + needed} are needed at "
-            f"least: {objects} for the objects, {needed} to search them"
+        raise ArgumentError(
+            "max_memory",
+            f"is {search.max_memory} bytes, but {objects + needed} are needed at least: "
+            f"{objects} for the objects, {needed} to search them",
         )
     return search.max_memory - objects - needed

@@ -432,7 +432,9 @@ def common_alphabet(collections: Sequence[Objects]) -> tuple[np.ndarray, list[np
     for part in collections:
         alphabets.append(part.alphabet)
         codes.append(part.values)
-    merged = np.unique(np.concatenate(alphabets))
+    merged = np.concatenate(alphabets)
+    merged.sort()
+    merged = merged[np.concatenate(([True], merged[1:] != merged[:-1]))[: len(merged)]]
     for k, alphabet in enumerate(alphabets):
         if len(alphabet) < len(merged):
             codes[k] = merged.searchsorted(alphabet)[codes[k]]

@@ -113,8 +113,8 @@ def indexed(symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     seen = np.zeros(span, dtype=bool)
     for low in range(0, len(symbols), _LETTERS):
         seen[symbols[low : low + _LETTERS] - least] = True
-    places = seen.nonzero()[0]
-    index = np.zeros(span, dtype=code_dtype(len(places)))
+    (places,) = seen.nonzero()
+    index: np.ndarray = np.zeros(span, dtype=code_dtype(len(places)))
     index[places] = np.arange(len(places))
     codes = np.empty(len(symbols), index.dtype)
     for low in range(0, len(symbols), _LETTERS):

@@ -31,10 +31,10 @@ def pack_vectors(
                 i,
             )
     values = np.concatenate(arrays)
-    offsets = offsets_of(np.array([len(array) for array in arrays]))
+    offsets = offsets_of(list(map(len, arrays)))
     values = check_values(values, offsets, layout.missing, name)
     if padded is None:
-        layout.warn(name, [array.shape for array in arrays])
+        layout.warn(name, list(map(np.shape, arrays)))
     elif len(padded) == 2:
         layout.warn(name, [padded[::-1] if layout.channels_first else padded])
     return from_owned("vectors", values, offsets, missing=layout.missing)

@@ -23,7 +23,7 @@ model = d2ke.d2ke_train(y[train], X[train])
 # One string: the blocks, and the random objects that add most to the decision.
 
 print(X[test[0]], "is of class", y[test[0]])
-explanation = d2ke.d2ke_explain(X[test[0]], model, most=5)
+explanation = d2ke.d2ke_explain(X[test[0]], model, limit=5)
 print(explanation)
 
 # %%

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import d2ke
 from d2ke._ext import coresets, pair_sums
-from d2ke.measures import clouds, coreset, coreset_methods, coreset_search
+from d2ke.measures import clouds, coreset, coreset_methods, coreset_search, kernels
 from d2ke.measures.kernels import Kernel
 from d2ke.measures.measure import as_measure
 
@@ -299,7 +299,7 @@ def test_balanced_signs(isa, seed, n, d, r, kernel):
     coins = (2 * rng.integers(0, 2, (1, width)) - 1).astype(np.int8)
     arrays = [coreset_methods._blocked(a, 2 * n, 1, width) for a in (points, units)]
     signs, norms = coresets.balanced_signs(
-        *arrays, np.array([2 * n]), coins, kernel == "laplace", clouds.decay(kernel, 0.8), 1
+        *arrays, np.array([2 * n]), coins, kernel == "laplace", kernels.decay(kernel, 0.8), 1
     )
     total = np.zeros(2 * n)  # signed combination of the points
     for i in range(n):
@@ -331,7 +331,7 @@ def test_herding(isa, seed, n, r, distinct):
         mean,
         m,
         False,
-        clouds.decay("gaussian", 0.8),
+        kernels.decay("gaussian", 0.8),
         distinct,
     )
     for t in range(m):
@@ -377,7 +377,7 @@ def test_swaps(isa, seed, n, r, distinct):
     field[:n] = m * mean - K[:, start].sum(axis=1)
     chosen = start.copy()
     made, gain = coresets.swap(
-        *both, field, n, chosen, 3, 1e-12, False, clouds.decay("gaussian", 0.8), distinct
+        *both, field, n, chosen, 3, 1e-12, False, kernels.decay("gaussian", 0.8), distinct
     )
     assert chosen.tolist() == expected.tolist()
     assert made == passes

@@ -18,9 +18,9 @@ from measure_cases import pairs, total
 import d2ke
 from d2ke.measures import (
     measure,
-    median_scale,
 )
-from d2ke.measures.kernels import Accuracy, Kernel, NormProblem
+from d2ke.measures.kernels import Accuracy, Kernel, NormProblem, bandwidth
+from d2ke.measures.measure import as_measures
 from d2ke.measures.norm_methods import choose
 
 
@@ -241,14 +241,15 @@ def test_median_heuristic():
     assert d2ke.kernel_norm(heavy, sigma="median", info=True).sigma == 2.0
     rng = np.random.default_rng(0)
     many = rng.standard_normal((30000, 3))
-    assert median_scale.bandwidth("median", [many]) == pytest.approx(2.18, rel=0.05)
-    assert median_scale.bandwidth("median", [many[:9], many[9:]]) == median_scale.bandwidth(
-        "median", [many[9:], many[:9]]
-    )
+    assert bandwidth("median", as_measures("P", [many])) == pytest.approx(2.18, rel=0.05)
+    one, other = as_measures("P", [many[:9], many[9:]])
+    assert bandwidth("median", [one, other]) == bandwidth("median", [other, one])
     for scale in (1e-300, 1e300, 5e-324):
-        sigma = median_scale.bandwidth("median", [np.array([[0.0, 1], [1, 1], [1, 0]]) * scale])
+        sigma = bandwidth(
+            "median", as_measures("P", [np.array([[0.0, 1], [1, 1], [1, 0]]) * scale])
+        )
         assert 0 < sigma < math.inf
-    assert median_scale.bandwidth("median", [np.array([[-1.7e308], [1.7e308]])]) < math.inf
+    assert bandwidth("median", as_measures("P", [np.array([[-1.7e308], [1.7e308]])])) < math.inf
 
 
 def test_scales_far_from_one():

@@ -134,7 +134,7 @@ def test_explanation_adds_up(case):
     model, _, X, _, _, _ = case
     decisions = d2ke.d2ke_predict(None, X[:8], model)[2]
     for i in range(8):
-        why = d2ke.d2ke_explain(X[i], model, most=5)
+        why = d2ke.d2ke_explain(X[i], model, limit=5)
         column = 0 if decisions.shape[1] == 1 else model.classes.tolist().index(why.label)
         assert abs(abs(decisions[i, column]) - abs(why.decision)) < 1e-5
         assert abs(why.offset + sum(why.blocks.values()) - why.decision) < 1e-9
