@@ -26,7 +26,7 @@ TESTS = {
     "address": (
         *("_ext/test_[!f]*.py", "distances/test_[!co]*.py", "measures/test_*.py"),
         *("neighbors/test_near_*.py", "embedding/test_embed.py", "learners/test_newton.py"),
-        *("base/test_concurrency.py", "base/test_interrupt.py"),
+        *("matlab/test_matlab_rws.py", "base/test_concurrency.py", "base/test_interrupt.py"),
     ),
     "thread": (
         *("distances/test_dtw.py", "distances/test_e*.py", "distances/test_levenshtein.py"),
