@@ -45,6 +45,8 @@ def read(
                 try:
                     kind = reader.matlab_class(reader.file[name])
                     nodes[name] = reader.node(reader.file[name])
+                except MemoryError:
+                    raise
                 except Exception as error:  # h5py raises nearly every type
                     nodes[name] = "damaged", kind or "", _reason(error)
         return names, nodes, _objects(reader)
@@ -66,7 +68,7 @@ def _opened(path: Path) -> Iterator[Reader]:
     try:
         with h5py.File(path, "r") as file:
             yield Reader(file)
-    except Damaged:
+    except (Damaged, MemoryError):
         raise
     except Exception as error:
         raise Damaged(_reason(error)) from None
@@ -74,7 +76,7 @@ def _opened(path: Path) -> Iterator[Reader]:
 
 def _reason(error: Exception) -> str:
     """Return an error in one line."""
-    if isinstance(error, (Damaged, MemoryError, RecursionError)):
+    if isinstance(error, (Damaged, RecursionError)):
         return str(error) or type(error).__name__
     return f"{type(error).__name__}: {error}"
 

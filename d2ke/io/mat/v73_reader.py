@@ -31,11 +31,12 @@ _PLAIN = {
 
 
 class Reader:
-    """An open file, and how many bytes and objects may still be read of it."""
+    """An open file whose variables are read as nodes."""
 
     def __init__(self, file: h5py.File):
         self.file = file
         self.depth = 0
+        self.objects_left = file.id.get_filesize()  # each takes more than a byte
         self.empties: dict[int, tuple[Any, ...]] = {}
         self.objects = False  # whether any was read
 
@@ -247,7 +248,10 @@ class Reader:
     def referred(self, reference: Any) -> tuple[Any, ...]:
         """Return what a reference leads to; all empty cells share one object."""
         if not isinstance(reference, h5py.Reference) or not reference:
-            raise Damaged("a cell holds something that is no reference")
+            raise Damaged("a cell holds something that is not a reference")
+        self.objects_left -= 1
+        if self.objects_left < 0:
+            raise Damaged("it refers to more objects than its size allows")
         identifier = h5py.h5r.dereference(reference, self.file.id)
         if isinstance(identifier, h5py.h5d.DatasetID):
             values = self.plain(identifier)
