@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Alignment by the kernel distance: how often a known motion is found, how exactly, how fast.
 
-``python -m benchmarks.alignment [--cases 100] [--points 1000] [--threads N] [--json FILE]``
+``python -m benchmarks.alignment [--cases 100] [--points 1000] [--threads N]``
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.spatial import KDTree
 
 import d2ke
+from benchmarks import measure
 
 SHAPES = ("clusters", "blobs", "uniform", "curve", "surface")
 OUTLIERS = 0.2
@@ -101,7 +102,7 @@ def known_motion(d: int, n: int, shape: str, seed: int, spacings: float = 0.25) 
     return Case(P, Q[rng.permutation(len(Q))], sigma, R, T, inliers, extent)
 
 
-def success(d: int, spacings: float, settings: argparse.Namespace) -> dict[str, Any]:
+def success(d: int, spacings: float, settings: argparse.Namespace) -> None:
     """Align random cases, the shapes in turn."""
     errors, reached, seconds, extents = [], [], [], []
     for seed in range(settings.cases):
@@ -115,82 +116,73 @@ def success(d: int, spacings: float, settings: argparse.Namespace) -> dict[str, 
         true = d2ke.kernel_distance(case.P, case.Q @ case.R.T + case.T, sigma=case.sigma)
         reached.append(alignment.distance <= true * (1 + 1e-9))
         extents.append(case.extent / case.sigma)
-    errors = np.array(errors)
-    row = {
-        "d": d,
-        "n": settings.points,
-        "spacings": spacings,
-        "cases": settings.cases,
-        "extent / sigma": [round(min(extents)), round(max(extents))],
-        "within 0.01 sigma": float((errors < TOLERANCE).mean()),
-        "within 0.1 sigma": float((errors < 10 * TOLERANCE).mean()),
-        "as near as the true motion": float(np.mean(reached)),
-        "median error": float(np.median(errors)),
-        "median seconds": float(np.median(seconds)),
-    }
-    print(row, flush=True)
-    return row
+    measure.row(
+        *(d, spacings, f"{min(extents):.0f} to {max(extents):.0f}"),
+        *(f"{(np.array(errors) < most).mean():.0%}" for most in (TOLERANCE, 10 * TOLERANCE)),
+        *(f"{np.mean(reached):.0%}", f"{np.median(errors):.4f}", f"{np.median(seconds):.2f}"),
+    )
 
 
-def large(d: int, shape: str, settings: argparse.Namespace) -> dict[str, Any]:
+def large(d: int, shape: str, settings: argparse.Namespace) -> None:
     """Time 10000 points."""
     case = known_motion(d, LARGE, shape, 0)
-    times, cpu = [], []
-    for _ in range(settings.rounds):
-        begin, spent = time.perf_counter(), time.process_time()
-        alignment = d2ke.kernel_align(case.P, case.Q, sigma=case.sigma, n_threads=settings.threads)
-        times.append(time.perf_counter() - begin)
-        cpu.append(time.process_time() - spent)
-    row = {
-        "d": d,
-        "n": LARGE,
-        "shape": shape,
-        "seconds": min(times),
-        "processor seconds": min(cpu),
-        "error": case.error(alignment),
-    }
-    print(row, flush=True)
-    return row
+    call = partial(d2ke.kernel_align, case.P, case.Q, sigma=case.sigma, n_threads=settings.threads)
+    cpu, alignment = measure.least(call, settings.rounds)
+    seconds, _ = measure.least(call, settings.rounds, time.perf_counter)
+    measure.row(d, shape, f"{seconds:.2f}", f"{cpu:.2f}", f"{case.error(alignment):.4f}")
 
 
-def oracle(settings: argparse.Namespace) -> dict[str, Any]:
+def oracle(motion: str, most: int, settings: argparse.Namespace) -> None:
     """Compare with the exhaustive search on small random sets of the plane."""
-    worse: dict[str, Any] = {}
-    for motion, most in (("translation", 30), ("rotation", 20), ("rigid", 8)):
-        gaps = []
-        for seed in range(settings.cases):
-            rng = np.random.default_rng(seed)
-            n, m = rng.integers(1, most, 2)
-            P, Q = (rng.standard_normal((k, 2)) * rng.choice([0.5, 2, 4]) for k in (n, m))
-            given = {"sigma": 1.0, "motion": motion, "n_threads": settings.threads}
-            try:
-                best = d2ke.kernel_align(P, Q, method="fptas", eps=0.2, **given)
-            except ValueError:  # more candidates than are tried
-                continue
-            gaps.append(d2ke.kernel_align(P, Q, **given).distance ** 2 - best.distance**2)
-        worse[motion] = {"cases": len(gaps), "auto worse": sum(gap > 1e-9 for gap in gaps)}
-        print(motion, worse[motion], flush=True)
-    return worse
+    gaps = []
+    for seed in range(settings.cases):
+        rng = np.random.default_rng(seed)
+        n, m = rng.integers(1, most, 2)
+        P, Q = (rng.standard_normal((k, 2)) * rng.choice([0.5, 2, 4]) for k in (n, m))
+        given = {"sigma": 1.0, "motion": motion, "n_threads": settings.threads}
+        try:
+            best = d2ke.kernel_align(P, Q, method="fptas", eps=0.2, **given)
+        except ValueError:  # more candidates than are tried
+            continue
+        gaps.append(d2ke.kernel_align(P, Q, **given).distance ** 2 - best.distance**2)
+    measure.row(motion, len(gaps), sum(gap > 1e-9 for gap in gaps))
+
+
+# Columns, what computes a row, and its arguments.
+PARTS: dict[str, tuple[tuple[str, ...], Callable[..., None], list[tuple]]] = {
+    "success": (
+        (
+            *("d", "sigma / spacing", "extent / sigma", "error < 0.01 sigma", "< 0.1 sigma"),
+            *("as near as the true motion", "median error, sigma", "median seconds"),
+        ),
+        success,
+        [(d, spacings) for d in (2, 3) for spacings in (0.25, 1.0)],
+    ),
+    "large": (
+        ("d", "shape", "seconds", "processor seconds", "error, sigma"),
+        large,
+        [(d, shape) for d in (2, 3) for shape in SHAPES],
+    ),
+    "oracle": (
+        ("motion", "cases", "auto worse"),
+        oracle,
+        [("translation", 30), ("rotation", 20), ("rigid", 8)],
+    ),
+}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = measure.parser(__doc__, rounds=3, threads=True)
     parser.add_argument("--cases", type=int, default=100)
     parser.add_argument("--points", type=int, default=1000)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=None)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--only", choices=["success", "large", "oracle"])
+    parser.add_argument("--only", choices=PARTS)
     settings = parser.parse_args()
-    result: dict[str, Any] = {}
-    if settings.only in (None, "success"):
-        result["success"] = [success(d, s, settings) for d in (2, 3) for s in (0.25, 1.0)]
-    if settings.only in (None, "large"):
-        result["large"] = [large(d, shape, settings) for d in (2, 3) for shape in SHAPES]
-    if settings.only in (None, "oracle"):
-        result["oracle"] = oracle(settings)
-    if settings.json:
-        settings.json.write_text(json.dumps(result, indent=1))
+    for part in [settings.only] if settings.only else PARTS:
+        columns, compute, arguments = PARTS[part]
+        print(f"\n{part}\n")
+        measure.header(*columns)
+        for given in arguments:
+            compute(*given, settings)
 
 
 if __name__ == "__main__":

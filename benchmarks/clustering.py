@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """CDSK and LPDSK with the widths that they choose, against scikit-learn's methods.
 
-    python -m benchmarks.clustering [--data iris wine ...] [--seeds 3] [--draws 5] [--json FILE]
+    python -m benchmarks.clustering [--data iris wine ...] [--seeds 3] [--draws 5]
     python -m benchmarks.clustering large
 
 One process, the same objects for all: at most 1500 of each set, by a fixed draw. Columns of the
@@ -25,15 +25,14 @@ process, and of the weights' quadratic program for 5000 objects.
 
 from __future__ import annotations
 
-import argparse
 import gzip
-import json
 import os
 import re
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +60,11 @@ GAMMA = 1.0  # of the large features, in units of 1 / (median distance)
 
 def main() -> None:
     """Print the two tables and how often ours is ahead; or the measurements of large inputs."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = measure.parser(__doc__)
     parser.add_argument("part", nargs="?", choices=("small", "large"), default="small")
     parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA), metavar="NAME")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--draws", type=int, default=5, help="0: no label propagation")
-    parser.add_argument("--json", type=Path, help="file for all values")
     arguments = parser.parse_args()
     if arguments.part == "large":
         large()
@@ -74,54 +72,44 @@ def main() -> None:
     # About convergence, and of isolated objects; the results are what is compared.
     warnings.filterwarnings("ignore", module="sklearn")
     sets = {name: read(name) for name in arguments.data}
-    kept: dict[str, Any] = {"clustering": {}, "propagation": {}}
-    print("| data | n | classes | " + " | ".join(f"{m} ACC | NMI" for m in CLUSTERERS) + " |")
-    print("|---" * (3 + 2 * len(CLUSTERERS)) + "|")
+    measure.header(
+        "data", "n", "classes", *(f"{m} {v}" for m in CLUSTERERS for v in ("ACC", "NMI"))
+    )
+    found = {}
     for name, data in sets.items():
-        values = kept["clustering"][name] = clusterings(data, arguments.seeds)
-        cells = [f"{v:.3f}" for pair in values.values() for v in pair]
-        head = f"| {name} | {len(data.y)} | {data.y.max() + 1} |"
-        print(f"{head} {' | '.join(cells)} |", flush=True)
+        found[name] = clusterings(data, arguments.seeds)
+        cells = [f"{v:.3f}" for pair in found[name].values() for v in pair]
+        measure.row(name, len(data.y), data.y.max() + 1, *cells)
     print()
-    for title, names in (("made with", MADE), ("opened", OPENED), ("held out", HELD_OUT)):
-        rows = [kept["clustering"][name] for name in names if name in kept["clustering"]]
+    for title, names in GROUPS.items():
+        rows = [found[name] for name in names if name in found]
         for peers in (("Spectral rbf", "Spectral knn"), ("Spectral rbf",), ("Spectral knn",)):
             won = sum(row["CDSK"][1] >= max(row[peer][1] for peer in peers) - EQUAL for row in rows)
             print(f"{title}: NMI of CDSK at or above {' and '.join(peers)}: {won} of {len(rows)}")
     if arguments.draws:
-        kept["propagation"] = propagation_tables(sets, arguments.draws)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(kept, indent=1))
+        propagation_tables(sets, arguments.draws)
 
 
-def propagation_tables(sets: dict[str, Set], n_draws: int) -> dict[str, dict[str, float]]:
-    """Print the table of label propagation and how often ours is ahead; return its values."""
-    values: dict[str, dict[str, float]] = {}
-    print("\n| data | labels per class | " + " | ".join(PROPAGATORS) + " |")
-    print("|---" * (2 + len(PROPAGATORS)) + "|")
+def propagation_tables(sets: dict[str, Set], n_draws: int) -> None:
+    """Print the table of label propagation and how often ours is ahead."""
+    gains: dict[tuple[str, int], float] = {}
+    print()
+    measure.header("data", "labels per class", *PROPAGATORS)
     for name, data in sets.items():
         for k, row in propagations(data, n_draws).items():
-            values[f"{name} {k}"] = row
-            print(
-                f"| {name} | {k} | " + " | ".join(f"{v:.1f}" for v in row.values()) + " |",
-                flush=True,
-            )
+            ours, *others = row.values()
+            gains[name, k] = ours - max(others)
+            measure.row(name, k, *(f"{v:.1f}" for v in row.values()))
     print()
-    for title, names in (("made with", MADE), ("opened", OPENED), ("held out", HELD_OUT)):
+    for title, names in GROUPS.items():
         for k in N_LABELS:
-            rows = [values.get(f"{name} {k}") for name in names]
-            gains = [
-                row["LPDSK"] - max(v for peer, v in row.items() if peer != "LPDSK")
-                for row in rows
-                if row
-            ]
-            if gains:
-                won = sum(gain >= -100 * EQUAL for gain in gains)
+            own = [gains[name, k] for name in names if (name, k) in gains]
+            if own:
+                won = sum(gain >= -100 * EQUAL for gain in own)
                 print(
-                    f"{title}, {k} labels: LPDSK at or above all: {won} of {len(gains)}, "
-                    f"median gain {np.median(gains):.1f}"
+                    f"{title}, {k} labels: LPDSK at or above all: {won} of {len(own)}, "
+                    f"median gain {np.median(own):.1f}"
                 )
-    return values
 
 
 @dataclass(frozen=True)
@@ -159,37 +147,41 @@ def clusterings(data: Set, n_seeds: int) -> dict[str, tuple[float, float]]:
         h = d2ke.cdsk(n_clusters=c, seed=seed, max_iter=1, **data.argument).h
         for method, cluster in CLUSTERERS.items():
             labels = cluster(data, h, c, seed)
-            if labels is None:
-                results[method].append((np.nan, np.nan))
-                continue
-            accuracy = d2ke.clustering_accuracy(data.y, labels)
-            results[method].append((accuracy, d2ke.normalized_mutual_information(data.y, labels)))
+            results[method].append(
+                (np.nan, np.nan) if labels is None else _agreement(data.y, labels)
+            )
     return {method: tuple(np.mean(values, axis=0)) for method, values in results.items()}
+
+
+def _agreement(y: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    return d2ke.clustering_accuracy(y, labels), d2ke.normalized_mutual_information(y, labels)
+
+
+def _cdsk(data: Set, h: float, c: int, seed: int, **options: Any) -> np.ndarray:
+    return d2ke.cdsk(n_clusters=c, seed=seed, **options, **data.argument).labels
 
 
 def _spectral(K: np.ndarray, c: int, seed: int) -> np.ndarray:
     return SpectralClustering(c, affinity="precomputed", random_state=seed).fit(K).labels_
 
 
-def _spectral_knn(data: Set, c: int, seed: int) -> np.ndarray:
+def _spectral_knn(data: Set, h: float, c: int, seed: int) -> np.ndarray:
     one = data.neighbors(min(10, len(data.y)))  # as of affinity="nearest_neighbors"
     return _spectral((one + one.T) / 2, c, seed)
 
 
-def _kmeans(data: Set, c: int, seed: int) -> np.ndarray | None:
+def _kmeans(data: Set, h: float, c: int, seed: int) -> np.ndarray | None:
     if data.points is None:
         return None
     return KMeans(c, n_init=10, random_state=seed).fit(data.points).labels_
 
 
 CLUSTERERS: dict[str, Callable[..., np.ndarray | None]] = {
-    "CDSK": lambda data, h, c, seed: d2ke.cdsk(n_clusters=c, seed=seed, **data.argument).labels,
-    "CDSK, 1 round": lambda data, h, c, seed: (
-        d2ke.cdsk(n_clusters=c, seed=seed, max_iter=1, **data.argument).labels
-    ),
+    "CDSK": _cdsk,
+    "CDSK, 1 round": partial(_cdsk, max_iter=1),
     "Spectral rbf": lambda data, h, c, seed: _spectral(data.gaussian(h), c, seed),
-    "Spectral knn": lambda data, h, c, seed: _spectral_knn(data, c, seed),
-    "KMeans": lambda data, h, c, seed: _kmeans(data, c, seed),
+    "Spectral knn": _spectral_knn,
+    "KMeans": _kmeans,
 }
 
 
@@ -208,13 +200,10 @@ def propagations(data: Set, n_draws: int) -> dict[int, dict[str, float]]:
                 marked[rng.permutation(np.flatnonzero(data.y == label))[:k]] = label
             result = d2ke.lpdsk(y=marked, **data.argument)
             K = data.gaussian(data.width())
-            for method, labels in (
-                ("LPDSK", result.labels),
-                ("LabelSpreading rbf", _scikit(LabelSpreading, K, marked)),
-                ("LabelSpreading knn", _scikit(LabelSpreading, one, marked)),
-                ("LabelPropagation rbf", _scikit(LabelPropagation, K, marked)),
-                ("LabelPropagation knn", _scikit(LabelPropagation, one, marked)),
-            ):
+            for method, choice in PROPAGATORS.items():
+                labels = result.labels
+                if choice is not None:
+                    labels = _scikit(choice[0], one if choice[1] else K, marked)
                 right = labels[marked < 0] == data.y[marked < 0]
                 rows[method].append(100 * float(right.mean()))
         results[k] = {method: float(np.mean(values)) for method, values in rows.items()}
@@ -228,29 +217,25 @@ def _scikit(model: Any, K: np.ndarray, marked: np.ndarray) -> np.ndarray:
     return model(kernel=rows, max_iter=1000).fit(numbers, marked).transduction_
 
 
-PROPAGATORS = (
-    "LPDSK",
-    "LabelSpreading rbf",
-    "LabelSpreading knn",
-    "LabelPropagation rbf",
-    "LabelPropagation knn",
-)
+# A model of scikit-learn's, and whether of nearest neighbours; None: ours.
+PROPAGATORS: dict[str, tuple[Any, bool] | None] = {
+    "LPDSK": None,
+    "LabelSpreading rbf": (LabelSpreading, False),
+    "LabelSpreading knn": (LabelSpreading, True),
+    "LabelPropagation rbf": (LabelPropagation, False),
+    "LabelPropagation knn": (LabelPropagation, True),
+}
 
 
 def large() -> None:
     """Print time and memory for features of many objects, and time for a dense program."""
-    print("| method | seconds | processor seconds | peak MB | rounds | ACC | NMI |")
-    print("|---" * 7 + "|")
+    measure.header("method", "seconds", "processor seconds", "peak MB", "rounds", "ACC", "NMI")
     for method in LARGE:
-        found = measure.in_child("benchmarks.clustering:run_large", method, isa=isa.selected())
-        seconds, cpu, peak, rounds, accuracy, information = found
-        print(
-            f"| {method} | {seconds:.1f} | {cpu:.1f} | {peak:.0f} | {rounds} | {accuracy:.3f} | "
-            f"{information:.3f} |",
-            flush=True,
+        measure.row(
+            *measure.in_child("benchmarks.clustering:run_large", method, isa=isa.selected())
         )
     print(f"\nThe quadratic program of {N_WEIGHTS} weights, to a gap of 1e-6:\n")
-    print("| kernel | lam / n | seconds | steps | weights above 0 |\n|---|---|---|---|---|")
+    measure.header("kernel", "lam / n", "seconds", "steps", "weights above 0")
     X, y = _mnist_features(N_WEIGHTS)
     kernels = {"features": X @ X.T}
     for part in (1.0, 0.5, 0.25):
@@ -258,29 +243,22 @@ def large() -> None:
     for name, K in kernels.items():
         for lam in (0.5, 0.25):
             problem = DenseKernel(K).hard(y, 0.5, lam * N_WEIGHTS, 2.0)
-            begin = time.perf_counter()
-            found = d2ke.simplex_qp(problem.H, problem.f)
-            seconds = time.perf_counter() - begin
+            seconds, found = measure.least(partial(d2ke.simplex_qp, problem.H, problem.f))
             used = (found.alpha > 0).sum()
-            print(f"| {name} | {lam} | {seconds:.2f} | {found.n_steps} | {used} |", flush=True)
+            measure.row(name, lam, f"{seconds:.2f}", found.n_steps, used)
             if not found.converged:
                 raise AssertionError(f"stopped at a gap of {found.gap}")
 
 
-def run_large(method: str) -> tuple[float, float, float, int, float, float]:
-    """Return seconds, processor seconds, peak memory of the process, rounds, accuracy and NMI."""
+def run_large(method: str) -> list[str]:
+    """Return a row of the table."""
     Z, y = _mnist_features(N_LARGE)
-    begin, cpu = time.perf_counter(), time.process_time()
-    found = LARGE[method](Z, y)
-    seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
-    return (
-        seconds,
-        cpu,
-        measure.peak_kilobytes() / 1024,
-        len(found.objectives),
-        d2ke.clustering_accuracy(y, found.labels),
-        d2ke.normalized_mutual_information(y, found.labels),
-    )
+    begin = time.perf_counter()
+    cpu, found = measure.least(lambda: LARGE[method](Z, y))
+    seconds = time.perf_counter() - begin
+    peak = measure.peak_kilobytes() / 1024
+    shown = f"{seconds:.1f}", f"{cpu:.1f}", f"{peak:.0f}", str(len(found.objectives))
+    return [method, *shown, *(f"{v:.3f}" for v in _agreement(y, found.labels))]
 
 
 def _some_labels(y: np.ndarray, k: int = 10) -> np.ndarray:
@@ -314,12 +292,9 @@ def _standardised(X: np.ndarray) -> np.ndarray:
     return (varied - varied.mean(axis=0)) / varied.std(axis=0)
 
 
-def _bundled(load: Callable[[], Any], standardise: bool) -> Callable[[int], tuple]:
-    def get(seed: int) -> tuple[np.ndarray, np.ndarray]:
-        data = load()
-        return _standardised(data.data) if standardise else data.data, data.target
-
-    return get
+def _bundled(load: Callable[[], Any], standardise: bool) -> tuple[np.ndarray, np.ndarray]:
+    data = load()
+    return _standardised(data.data) if standardise else data.data, data.target
 
 
 def _file(name: str, folder: str = "clustering") -> Path:
@@ -329,35 +304,32 @@ def _file(name: str, folder: str = "clustering") -> Path:
     return Path(root, folder, name)
 
 
-def _mnist(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    with gzip.open(_file("t10k-images-idx3-ubyte.gz", "mnist")) as file:
-        X = np.frombuffer(file.read()[16:], np.uint8).reshape(-1, 784)
-    with gzip.open(_file("t10k-labels-idx1-ubyte.gz", "mnist")) as file:
-        y = np.frombuffer(file.read()[8:], np.uint8)
-    return X.astype(np.float64), y
+def _mnist() -> tuple[np.ndarray, np.ndarray]:
+    parts = [
+        np.frombuffer(gzip.decompress(_file(f"t10k-{name}-ubyte.gz", "mnist").read_bytes()), "u1")
+        for name in ("images-idx3", "labels-idx1")
+    ]
+    return parts[0][16:].reshape(-1, 784).astype(np.float64), parts[1][8:]
 
 
-def _alphadigits(seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _alphadigits() -> tuple[np.ndarray, np.ndarray]:
     cells = loadmat(_file("binaryalphadigs.mat", "mat_fixtures"))["dat"]
     X = np.array([cell.ravel() for cell in cells.ravel()], dtype=np.float64)
     return X, np.repeat(np.arange(len(cells)), cells.shape[1])
 
 
-def _objects(name: str, most: int, classes: range | None = None) -> Callable[[], Set]:
-    def get() -> Set:
-        data = load(name)
-        y = np.unique(data.labels, return_inverse=True)[1]
-        some = np.arange(len(y)) if classes is None else np.flatnonzero(np.isin(y, classes))
-        some = some[_drawn(len(some), most)]
-        X = data.objects[some]
-        if data.domain == "series":
-            (X,) = d2ke.datasets.standardize(X)
-        D = d2ke.distance_matrix(X, X, data.distance)
-        D = (D + D.T) / 2
-        np.fill_diagonal(D, 0.0)
-        return Set(D, np.unique(y[some], return_inverse=True)[1])
-
-    return get
+def _objects(name: str, most: int, classes: range | None = None) -> Set:
+    data = load(name)
+    y = np.unique(data.labels, return_inverse=True)[1]
+    some = np.arange(len(y)) if classes is None else np.flatnonzero(np.isin(y, classes))
+    some = some[_drawn(len(some), most)]
+    X = data.objects[some]
+    if data.domain == "series":
+        (X,) = d2ke.datasets.standardize(X)
+    D = d2ke.distance_matrix(X, X, data.distance)
+    D = (D + D.T) / 2
+    np.fill_diagonal(D, 0.0)
+    return Set(D, np.unique(y[some], return_inverse=True)[1])
 
 
 def _drawn(n: int, most: int) -> np.ndarray:
@@ -366,61 +338,46 @@ def _drawn(n: int, most: int) -> np.ndarray:
 
 def read(name: str) -> Set:
     """Return a set."""
-    if name in OBJECTS:
-        return OBJECTS[name]()
-    X, y = POINTS[name](0)
+    if name not in POINTS:
+        return _objects(*OBJECTS.get(name, (name, 1000)))
+    X, y = POINTS[name]()
     some = _drawn(len(X), MOST)
     X, y = X[some], np.unique(y[some], return_inverse=True)[1]
     return Set(cdist(X, X), y, X)
 
 
-def _matlab(name: str) -> Callable[[int], tuple]:
-    def get(seed: int) -> tuple[np.ndarray, np.ndarray]:
-        variables = loadmat(_file(f"{name}.mat"))
-        return variables["X"].astype(np.float64), variables["Y"].ravel()
-
-    return get
+def _matlab(name: str) -> tuple[np.ndarray, np.ndarray]:
+    variables = loadmat(_file(f"{name}.mat"))
+    return variables["X"].astype(np.float64), variables["Y"].ravel()
 
 
-def _arff(name: str) -> Callable[[int], tuple]:
-    def get(seed: int) -> tuple[np.ndarray, np.ndarray]:
-        data = re.split(r"(?im)^@data\s*$", _file(f"{name}.arff").read_text())[1]
-        rows = [line.split(",") for line in data.split("\n") if line and line[0] != "%"]
-        X = np.array([[float(value) for value in row[:-1]] for row in rows])
-        return _standardised(X), np.array([row[-1].strip() for row in rows])
-
-    return get
+def _arff(name: str) -> tuple[np.ndarray, np.ndarray]:
+    data = re.split(r"(?im)^@data\s*$", _file(f"{name}.arff").read_text())[1]
+    rows = [line.split(",") for line in data.split("\n") if line and line[0] != "%"]
+    X = np.array([[float(value) for value in row[:-1]] for row in rows])
+    return _standardised(X), np.array([row[-1].strip() for row in rows])
 
 
-POINTS: dict[str, Callable[[int], tuple[np.ndarray, np.ndarray]]] = {
-    "iris": _bundled(datasets.load_iris, True),
-    "wine": _bundled(datasets.load_wine, True),
-    "breast": _bundled(datasets.load_breast_cancer, True),
-    "digits": _bundled(datasets.load_digits, False),
-    "moons": lambda seed: datasets.make_moons(N_POINTS, noise=0.1, random_state=seed),
-    "circles": lambda seed: datasets.make_circles(
-        N_POINTS, noise=0.05, factor=0.5, random_state=seed
-    ),
-    "ionosphere": _arff("ionosphere"),
-    "heart": _arff("heart.statlog"),
-    "COIL20": _matlab("COIL20"),
-    "Yale": _matlab("Yale"),
-    "pixraw10P": _matlab("pixraw10P"),
-    "lung_small": _matlab("lung_small"),
+moons = partial(datasets.make_moons, N_POINTS, noise=0.1, random_state=0)
+circles = partial(datasets.make_circles, N_POINTS, noise=0.05, factor=0.5, random_state=0)
+POINTS: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
+    "iris": partial(_bundled, datasets.load_iris, True),
+    "wine": partial(_bundled, datasets.load_wine, True),
+    "breast": partial(_bundled, datasets.load_breast_cancer, True),
+    "digits": partial(_bundled, datasets.load_digits, False),
+    "moons": moons,
+    "circles": circles,
+    "ionosphere": partial(_arff, "ionosphere"),
+    "heart": partial(_arff, "heart.statlog"),
+    **{name: partial(_matlab, name) for name in ("COIL20", "Yale", "pixraw10P", "lung_small")},
     "mnist": _mnist,
     "alphadigits": _alphadigits,
 }
-OBJECTS: dict[str, Callable[[], Set]] = {
-    "auslan": _objects("auslan", 540, range(20)),
-    "pentip": _objects("pentip-trimmed", 1000),
-    "japanese-vowels": _objects("japanese-vowels", 640),
-    "splice": _objects("splice", 1000),
-    "digits-str8": _objects("digits-str8", 1000),
-    "mnist-str8": _objects("mnist-str8", 1000),
-    "actrecog": _objects("actrecog", 1000),
-    "basic-motions": _objects("basic-motions", 1000),
-    "gun-point": _objects("gun-point", 1000),
-    "auslan-b": _objects("auslan", 540, range(60, 80)),
+# Of the others, which are no points: the data set, how many objects at most, and of which classes.
+OBJECTS: dict[str, tuple[Any, ...]] = {
+    "auslan": ("auslan", 540, range(20)),
+    "auslan-b": ("auslan", 540, range(60, 80)),
+    "pentip": ("pentip-trimmed", 1000),
 }
 MADE = (
     "iris", "wine", "breast", "digits", "moons", "circles", "ionosphere", "heart", "COIL20", "Yale",
@@ -428,6 +385,7 @@ MADE = (
 )  # fmt: skip
 OPENED = ("pixraw10P", "mnist", "alphadigits", "pentip", "japanese-vowels", "splice")
 HELD_OUT = ("digits-str8", "mnist-str8", "actrecog", "basic-motions", "gun-point", "auslan-b")
+GROUPS = {"made with": MADE, "opened": OPENED, "held out": HELD_OUT}
 DATA = MADE + OPENED + HELD_OUT
 
 

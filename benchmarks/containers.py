@@ -8,16 +8,14 @@ the peak of the resident set above what the process had with the column, the res
 
 from __future__ import annotations
 
-import argparse
-import subprocess
-import sys
-import time
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 import d2ke
+from benchmarks import measure
+from d2ke._ext import isa
 from papers.peak import peak_memory
 
 ROUNDS = 2
@@ -30,15 +28,12 @@ def strings(n: int, letters: bytes) -> pa.Array:
     offsets = np.zeros(n + 1, np.int64)
     np.cumsum(rng.integers(8, 16, n), out=offsets[1:])
     codes = rng.integers(0, len(letters), offsets[-1], dtype=np.uint8)
-    if letters.isascii():
-        text = np.frombuffer(letters, np.uint8)[codes]
-    else:
-        # Each letter in Latin-1 is one letter of UTF-8, of one byte or of two.
-        points = np.frombuffer(letters, np.uint8)[codes]
-        wide = np.zeros(len(points) + 1, np.int64)
-        np.cumsum(1 + (points >= 128), out=wide[1:])
-        text = np.frombuffer(points.tobytes().decode("latin-1").encode(), np.uint8)
-        offsets = wide[offsets]
+    # Each letter in Latin-1 is one letter of UTF-8, of one byte or of two.
+    points = np.frombuffer(letters, np.uint8)[codes]
+    wide = np.zeros(len(points) + 1, np.int64)
+    np.cumsum(1 + (points >= 128), out=wide[1:])
+    text = np.frombuffer(points.tobytes().decode("latin-1").encode(), np.uint8)
+    offsets = wide[offsets]
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(text)]
     return pa.Array.from_buffers(pa.large_string(), n, buffers)
 
@@ -78,45 +73,34 @@ def listed(column: Any) -> list[Any]:
     return column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
 
 
-def measure(name: str, way: str, n: int) -> None:
-    """Print the seconds, the peak and the size of the result."""
+def run(name: str, way: str, n: int) -> tuple[float, int, int]:
+    """Return the seconds, the peak and the size of the result."""
     d2ke.pack(make(name, 1000))  # loads what is needed
     column = make(name, n)
-    seconds = []
-    for _ in range(ROUNDS):
-        start = time.process_time()
-        X = d2ke.pack(column if way == "arrow" else listed(column))
-        seconds.append(time.process_time() - start)
-        size = X.nbytes
-        del X
+
+    def call() -> d2ke.Objects:
+        return d2ke.pack(column if way == "arrow" else listed(column))
+
+    seconds, X = measure.least(call, ROUNDS)
+    size = X.nbytes
+    del X
     # Last, since it has the allocator return all memory at once, which takes time.
     with peak_memory() as peak:
-        d2ke.pack(column if way == "arrow" else listed(column))
-    print(min(seconds), peak.bytes, size)
+        call()
+    return seconds, peak.bytes, size
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = measure.parser(__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
-    parser.add_argument("--case", nargs=2)
-    arguments = parser.parse_args()
-    if arguments.case:
-        measure(*arguments.case, arguments.rows)
-        return
-    print("| column | type | way | seconds | peak, MB | result, MB |")
-    print("|---|---|---|---|---|---|")
+    n = parser.parse_args().rows
+    measure.header("column", "type", "way", "seconds", "peak, MB", "result, MB")
     for name, kind in CASES.items():
         for way in ("arrow", "list"):
-            command = ["-m", "benchmarks.containers", "--rows", str(arguments.rows)]
-            done = subprocess.run(
-                [sys.executable, *command, "--case", name, way],
-                capture_output=True,
-                text=True,
-                check=True,
+            seconds, *sizes = measure.in_child(
+                "benchmarks.containers:run", name, way, n, isa=isa.selected()
             )
-            seconds, peak, size = map(float, done.stdout.split())
-            sizes = f"{peak / 1e6:.0f} | {size / 1e6:.0f}"
-            print(f"| {name} | {kind} | {way} | {seconds:.2f} | {sizes} |", flush=True)
+            measure.row(name, kind, way, f"{seconds:.2f}", *(f"{one / 1e6:.0f}" for one in sizes))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 """Time coresets and measure their distances, beside goodpoints (kernel thinning, Compress++).
 
 ``python -m benchmarks.coresets [--sizes 4096 ...] [--dims 2 ...] [--times 1] [--data uniform]
-[--rounds 3] [--limit SECONDS] [--json FILE] [--quick]``
+[--rounds 3] [--limit SECONDS] [--quick]``
 
 Every method runs in one thread, and its seconds are those of the processor: what else runs on the
 machine matters little. Set OPENBLAS_NUM_THREADS=1.
@@ -11,20 +11,15 @@ machine matters little. Set OPENBLAS_NUM_THREADS=1.
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import time
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import d2ke
 from benchmarks import measure
-from benchmarks.run import progress
 from d2ke._ext import isa
 from d2ke.measures import pair_sums
 from d2ke.measures.kernels import Kernel
@@ -81,7 +76,7 @@ def peers(P: np.ndarray, m: int, sigma: float) -> dict[str, Callable[[int], np.n
     return calls
 
 
-def compare(n: int, d: int, settings: argparse.Namespace) -> dict[str, Any]:
+def compare(n: int, d: int, settings: argparse.Namespace) -> None:
     """Time every method on one set and measure what it reaches."""
     m = settings.times * math.isqrt(n)
     P = draw(settings.data, n, d)
@@ -108,54 +103,40 @@ def compare(n: int, d: int, settings: argparse.Namespace) -> dict[str, Any]:
     for name, call in calls.items():
         times, squares = [], []
         for seed in range(1, settings.rounds + 1):
-            progress(f"n={n} d={d} m={m} {name} {seed}")
-            start = time.process_time()
-            chosen = call(seed)
-            times.append(time.process_time() - start)
+            measure.progress(f"n={n} d={d} m={m} {name} {seed}")
+            seconds, chosen = measure.least(partial(call, seed))
+            times.append(seconds)
             if len(chosen) != m:
                 raise AssertionError(f"{name} chose {len(chosen)} points, not {m}")
             squares.append(reached(chosen) ** 2)
             if sum(times) > settings.limit:
                 break
-        rows[name] = {"seconds": measure.median(times), "distance": math.sqrt(np.mean(squares))}
+        rows[name] = measure.median(times), math.sqrt(np.mean(squares))
     expected = math.sqrt((1 - kappa) / m)
-    best = rows["d2ke thinning"]
-    print(f"n={n} d={d} m={m}: random points would have {expected:.5f}")
-    for name, row in rows.items():
-        print(
-            f"  {name:32} {row['seconds']:9.4f} s   D = {row['distance']:.5f}"
-            + (
-                f"   over d2ke thinning: time {row['seconds'] / best['seconds']:7.2f}, "
-                f"D {row['distance'] / best['distance']:5.2f}"
-                if name.startswith("goodpoints")
-                else ""
-            ),
-            flush=True,
-        )
-    return {"n": n, "d": d, "m": m, "random": expected, "rows": rows}
+    best_seconds, best_distance = rows["d2ke thinning"]
+    print(f"\nn={n} d={d} m={m}: random points would have {expected:.5f}; over d2ke thinning:\n")
+    measure.header("method", "seconds", "D", "its time", "its D")
+    for name, (seconds, distance) in rows.items():
+        over = f"{seconds / best_seconds:.2f}", f"{distance / best_distance:.2f}"
+        measure.row(name, f"{seconds:.4f}", f"{distance:.5f}", *over)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser("python -m benchmarks.coresets", description=__doc__)
+    parser = measure.parser(__doc__, rounds=3, quick="small sizes")
     parser.add_argument("--sizes", type=int, nargs="+", default=[4096, 16384, 65536])
     parser.add_argument("--dims", type=int, nargs="+", default=[2, 5, 10])
     parser.add_argument("--times", type=int, default=1, help="m = this times sqrt(n); powers of 2")
     parser.add_argument("--data", choices=["uniform", "mixture"], default="uniform")
-    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--limit", type=float, default=4.0, help="no more rounds after seconds")
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that all works")
     settings = parser.parse_args(arguments)
     if settings.quick:
         settings.sizes, settings.rounds = [1024], 1
-    if min(settings.rounds, settings.times, *settings.sizes) < 1:
-        parser.error("sizes, --rounds and --times must be at least 1")
     print(f"{measure.processor()}, {isa.selected()}, one thread, processor seconds")
     if not find_spec("goodpoints"):
         print("goodpoints is left out; it is installed by: pip install goodpoints")
-    results = [compare(n, d, settings) for n in settings.sizes for d in settings.dims]
-    if settings.json:
-        settings.json.write_text(json.dumps(results, indent=1))
+    for n in settings.sizes:
+        for d in settings.dims:
+            compare(n, d, settings)
 
 
 if __name__ == "__main__":

@@ -1,24 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Distances beside the packages that have them, in the same run, on the short workloads.
 
-``python -m benchmarks.distances [DISTANCE ...] [--workload d1] [--threads 2] [--repeat 3]``
+    python -m benchmarks.distances [DISTANCE ...] [--workload d1] [--threads 2] [--repeat 3]
+    python -m benchmarks.distances strings [--n 20000] [--r 1024]
 
 Rows are smooth series, columns short random ones. Peers get a part of the rows, as many as take
 them about as long as d2ke takes for all, and their time is extrapolated by the cells. Times are
 the least of the repeats, compilation and packing left out; `us/pair` is d2ke's.
+
+Of strings: n of 34 to 198 letters against r of 2 to 50 (Hamming: of 60 letters). Pairs are computed
+by rapidfuzz for a part of the strings, so that it takes some seconds, and the values compared.
+Times are of the process, all threads together.
 """
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Callable
+from functools import partial
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 import d2ke
-from benchmarks import workloads
+from benchmarks import measure, workloads
 
 Distances = Callable[[list[np.ndarray], list[np.ndarray], int], np.ndarray]
 
@@ -58,27 +63,30 @@ SERIES: dict[str, tuple[str, dict[str, Any], str, Distances]] = {
 }
 # Other definitions, see docs/distances.md: values are not compared.
 DIFFERENT = {"erp", "edr"}
+# rapidfuzz's name, and how many of n strings it gets; None: it has no such distance.
+STRINGS: dict[str, tuple[str | None, int, dict[str, Any]]] = {
+    "levenshtein": ("Levenshtein", 1, {}),
+    "osa": ("OSA", 1, {}),
+    "damerau_levenshtein": ("DamerauLevenshtein", 20, {}),
+    "hamming": ("Hamming", 1, {}),
+    "indel": ("Indel", 1, {}),
+    "jaccard": (None, 1, {}),
+    "weighted_levenshtein": ("Levenshtein", 20, {"insertion": 1.0, "deletion": 1.5, "mismatch": 2}),
+    "weighted_levenshtein, gaps": (None, 1, {"gap_open": 3.0, "gap_extend": 0.5, "mismatch": 2}),
+}
 
 
-def seconds(call: Callable[[], Any], repeat: int) -> tuple[float, Any]:
-    """Return the least time of some calls, and the last result."""
-    times, result = [], None
-    for _ in range(repeat):
-        started = time.perf_counter()
-        result = call()
-        times.append(time.perf_counter() - started)
-    return min(times), result
-
-
-def measure(name: str, workload: str, n_threads: int, repeat: int) -> str:
+def timed(name: str, workload: str, n_threads: int, repeat: int) -> str:
     """Return a row of the table."""
     distance, params, peer, theirs = SERIES[name]
     X, Y = workloads.dtw_short(workload, n=200, r=256)
     # Derivatives need three values in aeon.
     Y = [y for y in Y if len(y) > 2]
     packed = d2ke.pack(X, channels_first=False), d2ke.pack(Y, channels_first=False)
-    taken, D = seconds(
-        lambda: d2ke.distance_matrix(*packed, distance, n_threads=n_threads, **params), repeat
+    taken, D = measure.least(
+        lambda: d2ke.distance_matrix(*packed, distance, n_threads=n_threads, **params),
+        repeat,
+        perf_counter,
     )
     pairs = len(X) * len(Y)
     shown = f"| {workload} | {name} | {1e6 * taken / pairs:.2f} "
@@ -88,25 +96,68 @@ def measure(name: str, workload: str, n_threads: int, repeat: int) -> str:
         theirs(*sides, n_threads)  # compiles
     except ImportError:
         return shown + "| | | |"
-    spent, values = seconds(lambda: theirs(*sides, n_threads), repeat)
+    spent, values = measure.least(lambda: theirs(*sides, n_threads), repeat, perf_counter)
     spent *= workloads.cells(X, Y) / workloads.cells(*part)
     apart = "" if name in DIFFERENT else f"{np.abs(values / D[:20, :64] - 1)[values > 0].max():.0e}"
     return shown + f"| {1e6 * spent / pairs:.2f} ({peer}) | {spent / taken:.1f} | {apart} |"
 
 
+def rapidfuzz(
+    name: str, X: list[str], Y: list[str], params: dict[str, Any], threads: int, repeat: int
+) -> Any:
+    """Return the time of a pair in nanoseconds, and the distances."""
+    from rapidfuzz import distance, process
+
+    keywords: dict[str, Any] = {}
+    if params:
+        weights = params["insertion"], params["deletion"], params["mismatch"]
+        # Integers only: twice the costs, and x is turned into y.
+        keywords["scorer_kwargs"] = {"weights": tuple(int(2 * one) for one in weights)}
+    scorer = getattr(distance, name).distance
+    keywords |= {"scorer": scorer, "workers": threads, "dtype": np.int32}
+    taken, D = measure.least(partial(process.cdist, X, Y, **keywords), repeat)
+    return 1e9 * taken / D.size, D / 2 if params else D
+
+
+def of_strings(case: str, n: int, r: int, n_threads: int, repeat: int) -> None:
+    """Print a row of the table of strings."""
+    peer, part, params = STRINGS[case]
+    name = case.split(",")[0]
+    X, Y = workloads.lev_short(n, r)
+    if name == "hamming":
+        both = workloads.lev_splice(n + r)
+        X, Y = both[:n], both[n:]
+    call = partial(d2ke.distance_matrix, d2ke.pack(X), d2ke.pack(Y), name, **params)
+    own, D = measure.least(partial(call, out=np.zeros((n, r)), n_threads=n_threads), repeat)
+    own = 1e9 * own / D.size
+    shown, times = "", ""
+    if peer is not None:
+        theirs, wanted = rapidfuzz(peer, X[: n // part], Y, params, n_threads, repeat)
+        if not np.array_equal(D[: len(wanted)], wanted):
+            raise SystemExit(f"{case}: other values than rapidfuzz's")
+        shown, times = f"{theirs:.1f}", f"{theirs / own:.1f}"
+    measure.row(case, shown, f"{own:.2f}", times)
+
+
 def main() -> None:
     """Measure the distances that are named, or all."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = measure.parser(__doc__)
     parser.add_argument("distances", nargs="*", metavar="DISTANCE", help=", ".join(SERIES))
     parser.add_argument("--workload", choices=list(workloads.SERIES), action="append")
     parser.add_argument("--threads", type=int, default=2, help="threads")
     parser.add_argument("--repeat", type=int, default=3, help="measurements, the least counts")
+    parser.add_argument("--n", type=int, default=20000, help="strings")
+    parser.add_argument("--r", type=int, default=1024, help="random strings")
     options = parser.parse_args()
-    print("| workload | distance | d2ke us/pair | peer us/pair | times | apart |")
-    print("|---|---|---|---|---|---|")
+    if options.distances == ["strings"]:
+        measure.header("distance", "rapidfuzz ns a pair", "d2ke ns a pair", "times")
+        for case in STRINGS:
+            of_strings(case, options.n, options.r, options.threads, options.repeat)
+        return
+    measure.header("workload", "distance", "d2ke us/pair", "peer us/pair", "times", "apart")
     for workload in options.workload or ["d1", "d3", "d22"]:
         for name in options.distances or SERIES:
-            print(measure(name, workload, options.threads, options.repeat), flush=True)
+            print(timed(name, workload, options.threads, options.repeat), flush=True)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ POT's pairs are shared out among Python threads. The least time of the rounds co
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,7 +21,6 @@ import ot
 
 import d2ke
 from benchmarks import measure, peers
-from benchmarks.run import progress
 from d2ke._ext import isa
 
 DIM = 300
@@ -63,12 +61,12 @@ def tasks(quick: bool) -> dict[str, Task]:
     x = documents(rng, 64 // part, (20, 150))
     low, high = x.values.min(), x.values.max()
     omega = d2ke.random_sets(64, DIM, size=(1, 21), region="box", low=low, high=high, seed=0)
+    alike = documents(rng, 24 // part, (100, 100))
+    long = [documents(rng, n, (500, 500)) for n in (4 // part, 2)]
     return {
         "20-150 words x 1-21 random ones": Task(x, omega),
-        "100 x 100 words, all pairs": Task(documents(rng, 24 // part, (100, 100)), None),
-        "500 x 500 words": Task(
-            documents(rng, 4 // part, (500, 500)), documents(rng, 2, (500, 500))
-        ),
+        "100 x 100 words, all pairs": Task(alike, None),
+        "500 x 500 words": Task(*long),
     }
 
 
@@ -91,16 +89,16 @@ def pot_calls(task: Task, n_threads: int) -> dict[str, Callable[[], list[float]]
     x_items, y_items = list(task.x), list(y)
     x_weights, y_weights = weights_of(task.x), weights_of(y)
     pairs = task.pairs()
-    matrices = [ot.dist(x_items[i], y_items[j], metric="euclidean") for i, j in pairs]
 
-    def solve(k: int) -> float:
+    def ground(k: int) -> np.ndarray:
         i, j = pairs[k]
-        return ot.emd2(x_weights[i], y_weights[j], matrices[k])
+        return ot.dist(x_items[i], y_items[j], metric="euclidean")
 
-    def solve_from_vectors(k: int) -> float:
+    matrices = list(map(ground, range(len(pairs))))
+
+    def solve(k: int, ground: Callable[[int], np.ndarray]) -> float:
         i, j = pairs[k]
-        ground = ot.dist(x_items[i], y_items[j], metric="euclidean")
-        return ot.emd2(x_weights[i], y_weights[j], ground)
+        return ot.emd2(x_weights[i], y_weights[j], ground(k))
 
     def all_of(function: Callable[[int], float]) -> list[float]:
         if n_threads == 1:
@@ -109,24 +107,22 @@ def pot_calls(task: Task, n_threads: int) -> dict[str, Callable[[], list[float]]
             return list(pool.map(function, range(len(pairs)), chunksize=1))
 
     return {
-        "POT": partial(all_of, solve_from_vectors),
-        "POT, distances given": partial(all_of, solve),
+        "POT": partial(all_of, partial(solve, ground=ground)),
+        "POT, distances given": partial(all_of, partial(solve, ground=matrices.__getitem__)),
     }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser("python -m benchmarks.emd", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser = measure.parser(__doc__, rounds=5, quick="a quarter of the documents")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 4])
-    parser.add_argument("--quick", action="store_true", help="a quarter of the documents")
     settings = parser.parse_args()
     peers.limit_threads(1)
     print(f"{measure.processor()}, {isa.selected()}; POT {ot.__version__}, best of rounds\n")
-    print("| documents | threads | d2ke, us a pair | POT | ratio | POT, distances given | ratio |")
-    print("|---|---|---|---|---|---|---|")
+    peer = "POT", "ratio", "POT, distances given", "ratio"
+    measure.header("documents", "threads", "d2ke, us a pair", *peer)
     for name, task in tasks(settings.quick).items():
         for n_threads in settings.threads:
-            progress(f"{name}, {n_threads} threads")
+            measure.progress(f"{name}, {n_threads} threads")
             calls = {"d2ke": partial(d2ke_call, task, n_threads), **pot_calls(task, n_threads)}
             results = [np.array(call()) for call in calls.values()]
             for other in results[1:]:
@@ -134,8 +130,8 @@ def main() -> None:
                 np.testing.assert_allclose(results[0], other, rtol=1e-7)
             times = measure.interleaved(list(calls.values()), settings.rounds)
             ours, *others = (min(one) / len(task.pairs()) * 1e6 for one in times)
-            cells = " | ".join(f"{one:.0f} | {one / ours:.1f}" for one in others)
-            print(f"| {name} | {n_threads} | {ours:.0f} | {cells} |", flush=True)
+            cells = (cell for one in others for cell in (f"{one:.0f}", f"{one / ours:.1f}"))
+            measure.row(name, n_threads, f"{ours:.0f}", *cells)
 
 
 if __name__ == "__main__":

@@ -2,17 +2,18 @@
 """Time the kernel distance: every method over n, crossovers, numpy, peers, the choice of "auto".
 
 ``python -m benchmarks.kernel_distance [part ...] [--rounds 3] [--threads N] [--limit SECONDS]
-[--json FILE] [--plot FILE.png] [--quick]``; parts: sizes, numpy, auto, peers; all by default.
+[--plot FILE.png] [--quick]``; parts: sizes, numpy, auto, peers; all by default.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,11 @@ from scipy.spatial.distance import cdist
 
 import d2ke
 from benchmarks import measure
-from benchmarks.run import progress
-from d2ke._base.threads import available_threads
 from d2ke._ext import isa
 
 NORM_METHODS = ("exact", "dualtree", "wspd", "fourier", "ifgt", "rff")
 # Scales of the kernel for points of the unit cube: from a few neighbours to all points.
-SIGMAS = {"narrow": 0.01, "middle": 0.1, "wide": 1.0}
+SIGMAS = (0.01, 0.1, 1.0)
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 AUTO_SHAPES = ((2, 0.01), (2, 1.0), (3, 0.05), (3, 1.0), (10, 1.0))
 
@@ -43,6 +42,15 @@ def seconds(call: Callable[[], Any], rounds: int) -> float:
     return measure.median(measure.interleaved([call], rounds)[0])
 
 
+def in_turns(calls: dict[str, Callable[[], float]], rounds: int) -> None:
+    """Print the median time and the distance of each."""
+    results = {name: call() for name, call in calls.items()}
+    times = measure.interleaved(list(calls.values()), rounds)
+    measure.header("", "seconds", "D")
+    for (name, value), one in zip(results.items(), times, strict=True):
+        measure.row(name, f"{measure.median(one):.4f}", f"{value:.7g}")
+
+
 def distance(n: int, d: int, settings: argparse.Namespace, **options: Any) -> Callable:
     """Return the call that computes the distance of two sets."""
     P, Q = two_sets(n, d)
@@ -53,38 +61,36 @@ def over_sizes(settings: argparse.Namespace) -> list[dict[str, Any]]:
     """Time each method over n, as long as the next size promises to stay below the limit."""
     rows = []
     sizes = SIZES[:3] if settings.quick else SIZES
-    for d in (2, 3):
-        for width, sigma in SIGMAS.items():
-            for eps in (1e-1, 1e-3):
-                curves: dict[str, dict[int, float]] = {}
-                for method in NORM_METHODS:
-                    times: dict[int, float] = {}
-                    for n in sizes:
-                        if times:
-                            last = max(times)
-                            # All pairs at worst; what is known to be linear is so from the start.
-                            power = 1 if method in ("fourier", "rff", "ifgt") else 2
-                            if times[last] * (n / last) ** power > settings.limit:
-                                break
-                        progress(f"d={d} sigma={sigma} eps={eps} {method} n={n}")
-                        accuracy = {} if method == "exact" else {"eps": eps}
-                        call = distance(n, d, settings, sigma=sigma, method=method, **accuracy)
-                        try:
-                            times[n] = seconds(call, settings.rounds)
-                        except ValueError:  # too many features
-                            break
-                    curves[method] = times
-                    points = ", ".join(f"{n}: {t:.4f}" for n, t in times.items())
-                    print(f"d={d} {width:7} eps={eps:<6} {method:9} {points or 'refused'}")
-                crossings = {
-                    method: crossing(curves["exact"], times)
-                    for method, times in curves.items()
-                    if method != "exact" and times
-                }
-                print(f"  faster than exact from n = {crossings}")
-                rows.append({"d": d, "sigma": sigma, "eps": eps, "seconds": curves,
-                             "crossover": crossings})  # fmt: skip
+    measure.header("d", "sigma", "eps", "method", "seconds", "faster than exact from n =")
+    for d, sigma, eps in product((2, 3), SIGMAS, (1e-1, 1e-3)):
+        curves: dict[str, dict[int, float]] = {}
+        for method in NORM_METHODS:
+            measure.progress(f"d={d} sigma={sigma} eps={eps} {method}")
+            accuracy = {} if method == "exact" else {"eps": eps}
+            given = {"sigma": sigma, "method": method, **accuracy}
+            times = curves[method] = over_n(sizes, d, settings, given)
+            points = ", ".join(f"{n}: {t:.4f}" for n, t in times.items())
+            crossover = crossing(curves["exact"], times) if times and accuracy else ""
+            measure.row(d, sigma, eps, method, points or "refused", crossover)
+        rows.append({"d": d, "sigma": sigma, "eps": eps, "seconds": curves})
     return rows
+
+
+def over_n(
+    sizes: Sequence[int], d: int, settings: argparse.Namespace, given: dict[str, Any]
+) -> dict[int, float]:
+    """Time a method, as long as the next size promises to stay below the limit."""
+    times: dict[int, float] = {}
+    # All pairs at worst; what is known to be linear is so from the start.
+    power = 1 if given["method"] in ("fourier", "rff", "ifgt") else 2
+    for n in sizes:
+        if times and times[max(times)] * (n / max(times)) ** power > settings.limit:
+            break
+        try:
+            times[n] = seconds(distance(n, d, settings, **given), settings.rounds)
+        except ValueError:  # too many features
+            break
+    return times
 
 
 def plot(rows: list[dict[str, Any]], path: Path) -> None:
@@ -93,22 +99,16 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
 
     figure = Figure(figsize=(12, 7), layout="constrained")
     panels = figure.subplots(2, len(SIGMAS), sharex=True, sharey=True)
-    colours = dict(
-        zip(
-            NORM_METHODS,
-            ("black", "#0072b2", "#56b4e9", "#cc79a7", "#d55e00", "#009e73"),
-            strict=True,
-        )
-    )
+    colours = ("black", "#0072b2", "#56b4e9", "#cc79a7", "#d55e00", "#009e73")
     for row in rows:
-        axes = panels[(2, 3).index(row["d"])][list(SIGMAS.values()).index(row["sigma"])]
+        axes = panels[(2, 3).index(row["d"])][SIGMAS.index(row["sigma"])]
         fine = row["eps"] == 1e-3
         for method, times in row["seconds"].items():
             if not times or (method == "exact" and fine):
                 continue
             label = method if method == "exact" else f"{method}, eps {row['eps']:g}"
             axes.loglog(list(times), list(times.values()), "--" if fine else "-", marker=".",
-                        color=colours[method], label=label)  # fmt: skip
+                        color=colours[NORM_METHODS.index(method)], label=label)  # fmt: skip
         axes.set_title(f"d = {row['d']}, sigma = {row['sigma']:g}")
         axes.grid(alpha=0.3)
     for axes in panels[1]:
@@ -139,7 +139,7 @@ def crossing(exact: dict[int, float], other: dict[int, float]) -> float | None:
     return sizes[0]
 
 
-def against_numpy(settings: argparse.Namespace) -> dict[str, Any]:
+def against_numpy(settings: argparse.Namespace) -> None:
     """All pairs of two sets of 20000 points: d2ke, and cdist with exp by blocks of rows."""
     n, d, sigma = (2_000 if settings.quick else 20_000), 3, 0.1
     P, Q = two_sets(n, d)
@@ -153,62 +153,53 @@ def against_numpy(settings: argparse.Namespace) -> dict[str, Any]:
                 total += factor * float(np.exp(K, out=K).sum())
         return math.sqrt(max(total, 0))
 
-    one, all_threads = (
-        partial(d2ke.kernel_distance, P, Q, sigma=sigma, method="exact", n_threads=threads)
-        for threads in (1, settings.threads)
+    exact = partial(d2ke.kernel_distance, P, Q, sigma=sigma, method="exact")
+    print(f"n={n}")
+    in_turns(
+        {
+            "d2ke, 1 thread": partial(exact, n_threads=1),
+            "d2ke": partial(exact, n_threads=settings.threads),
+            "numpy": by_blocks,
+        },
+        settings.rounds,
     )
-    if not math.isclose(one(), by_blocks(), rel_tol=1e-6):
-        raise AssertionError("the distances differ")
-    times = measure.interleaved([one, all_threads, by_blocks], settings.rounds)
-    medians = dict(
-        zip(("d2ke, 1 thread", "d2ke", "numpy"), map(measure.median, times), strict=True)
-    )
-    for name, value in medians.items():
-        print(f"n={n} {name:15} {value:.3f} s   {medians['numpy'] / value:.1f} x")
-    return {"n": n, "seconds": medians}
 
 
-def choice_of_auto(settings: argparse.Namespace) -> list[dict[str, Any]]:
+def choice_of_auto(settings: argparse.Namespace) -> None:
     """Time "auto" and every method on 30 cases; none may take longer than the limit."""
-    rows = []
     ratios = []
-    for n in (1_000, 4_000) if settings.quick else (5_000, 100_000):
-        for d, sigma in AUTO_SHAPES:
-            for eps in (1e-1, 1e-2, 1e-3):
-                times = {}
-                picked = distance(n, d, settings, sigma=sigma, eps=eps)()
-                # Costs as "auto" sees them decide what is not worth waiting for.
-                for method in NORM_METHODS:
-                    if method == "wspd" and (d > 2 or n > 20_000):
-                        continue
-                    pairs = 4e-9 * (2 * n) ** 2 / 2
-                    if method in ("exact", "dualtree") and pairs > 4 * settings.limit:
-                        continue
-                    if method == "rff" and n * min(90 / eps, 300 / eps**2) > 2e8 * settings.limit:
-                        continue
-                    progress(f"n={n} d={d} sigma={sigma} eps={eps} {method}")
-                    call = distance(n, d, settings, sigma=sigma, eps=eps, method=method)
-                    try:
-                        times[method] = seconds(call, settings.rounds)
-                    except ValueError:
-                        continue
-                auto = seconds(distance(n, d, settings, sigma=sigma, eps=eps), settings.rounds)
-                best = min(times, key=times.__getitem__)
-                ratios.append(auto / times[best])
-                print(
-                    f"n={n} d={d} sigma={sigma:<5} eps={eps:<6} auto: {picked.method:9} {auto:.4f}"
-                    f"  best: {best:9} {times[best]:.4f}  {ratios[-1]:.2f} x"
-                )
-                rows.append({"n": n, "d": d, "sigma": sigma, "eps": eps, "auto": auto,
-                             "picked": picked.method, "seconds": times})  # fmt: skip
+    measure.header("n", "d", "sigma", "eps", "auto", "seconds", "best", "seconds", "ratio")
+    sizes = (1_000, 4_000) if settings.quick else (5_000, 100_000)
+    for n, (d, sigma), eps in product(sizes, AUTO_SHAPES, (1e-1, 1e-2, 1e-3)):
+        given = partial(distance, n, d, settings, sigma=sigma, eps=eps)
+        times = {}
+        for method in NORM_METHODS:
+            if beyond(method, n, d, eps, settings.limit):
+                continue
+            measure.progress(f"n={n} d={d} sigma={sigma} eps={eps} {method}")
+            with suppress(ValueError):  # too many features
+                times[method] = seconds(given(method=method), settings.rounds)
+        auto = seconds(given(), settings.rounds)
+        best = min(times, key=times.__getitem__)
+        ratios.append(auto / times[best])
+        shown = given()().method, f"{auto:.4f}", best, f"{times[best]:.4f}", f"{ratios[-1]:.2f}"
+        measure.row(n, d, sigma, eps, *shown)
     print(
         f"auto over best: median {np.median(ratios):.2f}, worst {max(ratios):.2f}, within 1.5 x "
         f"in {sum(r <= 1.5 for r in ratios)} of {len(ratios)}"
     )
-    return rows
 
 
-def against_peers(settings: argparse.Namespace) -> dict[str, Any]:
+def beyond(method: str, n: int, d: int, eps: float, limit: float) -> bool:
+    """Return whether a method is not worth waiting for, by the costs as "auto" sees them."""
+    if method == "wspd":
+        return d > 2 or n > 20_000
+    if method == "rff":
+        return n * min(90 / eps, 300 / eps**2) > 2e8 * limit
+    return method in ("exact", "dualtree") and 4e-9 * (2 * n) ** 2 / 2 > 4 * limit
+
+
+def against_peers(settings: argparse.Namespace) -> None:
     """Random features of one number as scikit-learn makes them; exact sums by KeOps."""
     n, d, sigma, count = (2_000 if settings.quick else 50_000), 3, 0.3, 512
     P, Q = two_sets(n, d)
@@ -252,12 +243,8 @@ def against_peers(settings: argparse.Namespace) -> dict[str, Any]:
     calls["d2ke exact"] = partial(
         d2ke.kernel_distance, P, Q, sigma=sigma, method="exact", n_threads=settings.threads
     )
-    results = {name: call() for name, call in calls.items()}
-    times = measure.interleaved(list(calls.values()), settings.rounds)
-    medians = dict(zip(calls, map(measure.median, times), strict=True))
-    for name, value in medians.items():
-        print(f"n={n} {name:20} {value:.4f} s   D = {results[name]:.5g}")
-    return {"n": n, "seconds": medians, "distances": results}
+    print(f"n={n}")
+    in_turns(calls, settings.rounds)
 
 
 PARTS = {
@@ -269,20 +256,15 @@ PARTS = {
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser("python -m benchmarks.kernel_distance", description=__doc__)
+    parser = measure.parser(__doc__, rounds=3, threads=True, quick="small sizes")
     parser.add_argument("parts", nargs="*", help=", ".join(PARTS))
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=available_threads())
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for one call")
-    parser.add_argument("--json", type=Path)
     parser.add_argument("--plot", type=Path, help="picture of the part sizes")
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that all works")
     settings = parser.parse_args(arguments)
     if settings.quick:
         settings.rounds, settings.limit = 1, min(settings.limit, 1.0)
-    unknown = set(settings.parts) - set(PARTS)
-    if unknown or settings.rounds < 1 or settings.threads < 1:
-        parser.error(f"parts are {', '.join(PARTS)}; --rounds and --threads must be at least 1")
+    if set(settings.parts) - set(PARTS):
+        parser.error(f"parts are {', '.join(PARTS)}")
     print(f"{measure.processor()}, {isa.selected()}, {settings.threads} threads")
     results = {}
     for part in settings.parts or PARTS:
@@ -290,8 +272,6 @@ def main(arguments: list[str] | None = None) -> None:
         results[part] = PARTS[part](settings)
     if settings.plot and "sizes" in results:
         plot(results["sizes"], settings.plot)
-    if settings.json:
-        settings.json.write_text(json.dumps(results, indent=1))
 
 
 if __name__ == "__main__":

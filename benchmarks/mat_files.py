@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MAT-files with a cell of many items: `d2ke.io.load_mat` beside scipy, and beside h5py.
 
-`python -m benchmarks.mat_files`; `--count N` for fewer items. Processor times include child
-processes; each is the least of several rounds, taken in turns. Memory is the peak of
-`tracemalloc`, which sees numpy's arrays, but no other process.
+`python -m benchmarks.mat_files`; `--count N` for fewer items. Processor times
+are the least of several rounds, taken in turns. Memory is the peak of `tracemalloc`, which sees
+numpy's arrays.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib
-import resource
 import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ import h5py
 import numpy as np
 import scipy.io
 
+from benchmarks import measure
 from d2ke.io import load_mat, save_mat
 
 ROUNDS = {"5": 7, "7": 7, "7.3": 1}
@@ -58,22 +58,10 @@ def readers(version: str) -> dict[str, Callable[[Path], Any]]:
     return {**result, "d2ke": load_mat}
 
 
-def processor_time(read: Callable[[Path], Any], path: Path) -> float:
-    """Return the seconds of one reading, with those of child processes."""
-
-    def now() -> float:
-        children = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return time.process_time() + children.ru_utime + children.ru_stime
-
-    before = now()
-    read(path)
-    return now() - before
-
-
-def peak(read: Callable[[Path], Any], path: Path) -> float:
+def peak(call: Callable[[], Any]) -> float:
     """Return the MB that one reading takes at most."""
     tracemalloc.start()
-    kept = read(path)
+    kept = call()
     top = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     del kept
@@ -82,29 +70,23 @@ def peak(read: Callable[[Path], Any], path: Path) -> float:
 
 def main() -> None:
     """Print a table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = measure.parser(__doc__)
     parser.add_argument("--count", type=int, default=20_000, help="items of a cell")
     count = parser.parse_args().count
-    print("| items | version | reader | seconds | d2ke / reader | peak MB |")
-    print("|---|---|---|---|---|---|")
+    measure.header("items", "version", "reader", "seconds", "d2ke / reader", "peak MB")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "a.mat")
         for label, items in contents(count).items():
             for version, rounds in ROUNDS.items():
                 own = "7.3" if version == "7.3" else "5"
                 save_mat(path, {"x": items}, version=own, compress=version != "5")
-                times: dict[str, list[float]] = {}
-                for _ in range(rounds):
-                    for name, read in readers(version).items():
-                        times.setdefault(name, []).append(processor_time(read, path))
-                least = {name: min(values) for name, values in times.items()}
-                for name, read in readers(version).items():
+                calls = {name: partial(read, path) for name, read in readers(version).items()}
+                times = measure.interleaved(list(calls.values()), rounds, clock=time.process_time)
+                least = dict(zip(calls, map(min, times), strict=True))
+                for name, call in calls.items():
                     ratio = least["d2ke"] / max(least[name], 1e-3)
-                    print(
-                        f"| {label} | {version} | {name} | {least[name]:.3f} | {ratio:.2f} "
-                        f"| {peak(read, path):.0f} |",
-                        flush=True,
-                    )
+                    shown = f"{least[name]:.3f}", f"{ratio:.2f}", f"{peak(call):.0f}"
+                    measure.row(label, version, name, *shown)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import ctypes
 import json
@@ -20,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from d2ke._base.threads import available_threads
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -57,10 +60,46 @@ PEAK_FLAGS = {
 CHAINS = 12
 
 
+def parser(
+    description: str, *, rounds: int = 0, threads: bool = False, quick: str = ""
+) -> argparse.ArgumentParser:
+    """Return the reader of a benchmark's arguments, with those options that it has."""
+    result = argparse.ArgumentParser(description=description.splitlines()[0])
+    if rounds:
+        result.add_argument("--rounds", type=_positive, default=rounds, help="times of each call")
+    if threads:
+        result.add_argument("--threads", type=_positive, default=available_threads())
+    if quick:
+        result.add_argument("--quick", action="store_true", help=f"{quick}, to see that all works")
+    return result
+
+
+def _positive(text: str) -> int:
+    if int(text) < 1:
+        raise ValueError(text)
+    return int(text)
+
+
+def progress(text: str) -> None:
+    """Say on standard error what is being done."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def header(*columns: str) -> None:
+    """Print the first two lines of a table."""
+    row(*columns)
+    row(*["---"] * len(columns))
+
+
+def row(*cells: Any) -> None:
+    """Print a line of a table."""
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
 def interleaved(
     calls: Sequence[Callable[[], Any]],
     rounds: int,
-    progress: Callable[[str], None] | None = None,
+    shown: str | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> list[list[float]]:
     """Seconds of each call in each round; the calls take turns, so that all see the same noise."""
@@ -71,9 +110,26 @@ def interleaved(
             result = call()
             times.append(clock() - start)
             del result
-        if progress:
-            progress(f"round {r + 1} of {rounds}")
+        if shown is not None:
+            progress(f"{shown}round {r + 1} of {rounds}")
     return seconds
+
+
+def least(
+    call: Callable[[], Any], rounds: int = 1, clock: Callable[[], float] = time.process_time
+) -> tuple[float, Any]:
+    """Return the least time of a call in some rounds, and what it returns."""
+    times, result = [], None
+    for _ in range(rounds):
+        start = clock()
+        result = call()
+        times.append(clock() - start)
+    return min(times), result
+
+
+def mean_and_sd(values: np.ndarray, sign: str = "") -> str:
+    """Show the mean and the standard deviation."""
+    return f"{np.mean(values):{sign}.2f} ± {np.std(values, ddof=1) if len(values) > 1 else 0:.2f}"
 
 
 def median(values: Sequence[float]) -> float:
@@ -95,13 +151,11 @@ def relative_difference(value: np.ndarray, reference: np.ndarray) -> float:
 def peak_flops(isa: str, n_threads: int) -> dict[str, Any]:
     """Multiply-adds of registers only, in floating-point operations per second, by dtype.
 
-    From a small C loop where a compiler is found, else from BLAS products, one per thread.
+    Not known without a C compiler.
     """
     compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
     if compiler is None:
-        return {"source": "BLAS products"} | {
-            name: _peak_blas(np.dtype(name), n_threads) for name in ("float64", "float32")
-        }
+        return {"source": "no C compiler", "float64": np.nan, "float32": np.nan}
     flags, n_bytes = PEAK_FLAGS[isa]
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder, "peak.c"), Path(folder, "peak.so")
@@ -117,27 +171,14 @@ def peak_flops(isa: str, n_threads: int) -> dict[str, Any]:
 
 def _peak_loop(spin, real, lanes: int, n_threads: int) -> float:
     spin.argtypes, spin.restype = (ctypes.c_long, real, real), real
-    turns = 20_000_000
-    seconds = _together(lambda: spin(turns, 0.5, 0.25), n_threads)
-    return 2.0 * CHAINS * lanes * turns * n_threads / seconds
-
-
-def _peak_blas(dtype: np.dtype, n_threads: int) -> float:
-    side = 1536
-    matrix = np.ones((side, side), dtype=dtype)
-    return 2.0 * side**3 * n_threads / _together(lambda: matrix @ matrix, n_threads)
-
-
-def _together(call: Callable[[], Any], n_threads: int) -> float:
-    """Least of five times that n_threads calls take side by side."""
-    best = float("inf")
+    turns, best = 20_000_000, float("inf")
     with ThreadPoolExecutor(n_threads) as pool:
         for _ in range(5):
             start = time.perf_counter()
-            for future in [pool.submit(call) for _ in range(n_threads)]:
+            for future in [pool.submit(spin, turns, 0.5, 0.25) for _ in range(n_threads)]:
                 future.result()
             best = min(best, time.perf_counter() - start)
-    return best
+    return 2.0 * CHAINS * lanes * turns * n_threads / best
 
 
 def in_child(function: str, *arguments: Any, prefix: Sequence[str] = (), isa: str) -> Any:

@@ -11,15 +11,14 @@ are of the process, all threads together.
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import d2ke
-from benchmarks.measure import peak_kilobytes
+from benchmarks import measure
 from papers.datasets import load
 
 PART = 2000  # objects whose distances are computed in full
@@ -57,16 +56,16 @@ def reads(n: int) -> list[str]:
     return result
 
 
-def walks(n: int) -> d2ke.Objects:
-    """Draw random walks of 150 steps."""
-    steps = np.random.default_rng(0).standard_normal((n, 150, 1))
-    return d2ke.pack(steps.cumsum(axis=1), channels_first=False)
-
-
 def noise(n: int) -> d2ke.Objects:
-    """Draw white noise, for which no bound helps."""
+    """Draw white noise of 150 steps, for which no bound helps."""
     steps = np.random.default_rng(0).standard_normal((n, 150, 1))
     return d2ke.pack(steps, channels_first=False)
+
+
+def walks(n: int) -> d2ke.Objects:
+    """Draw random walks of 150 steps."""
+    steps = noise(n).values.reshape(n, 150, 1)
+    return d2ke.pack(steps.cumsum(axis=1), channels_first=False)
 
 
 def documents(n: int) -> d2ke.Objects:
@@ -124,77 +123,64 @@ CASES: dict[str, tuple[Callable[[int], Any], Callable[..., Any], dict[str, Any]]
 }
 
 
-def seconds(call: Callable[[], Any]) -> float:
-    """Return the time of the process for a call."""
-    started = time.process_time()
-    call()
-    return time.process_time() - started
-
-
-def full(X: Any, n_threads: int, **options: Any) -> float:
+def full(X: Any, n_threads: int, distance: str, window: int | None = None) -> float:
     """Return the time of all distances."""
-    options.pop("k", None)
-    options.pop("radius", None)
     part = X[:PART]
-    out = np.zeros((len(part), len(part)))
-    taken = seconds(lambda: d2ke.distance_matrix(part, n_threads=n_threads, out=out, **options))
+    given = {"n_threads": n_threads, "out": np.zeros((len(part), len(part)))}
+    given |= {} if window is None else {"window": window}
+    taken, _ = measure.least(partial(d2ke.distance_matrix, part, distance=distance, **given))
     return taken * (len(X) / len(part)) ** 2
 
 
-def rapidfuzz(X: Any, n_threads: int, **options: Any) -> float | None:
-    """Return the time of rapidfuzz with a cut, or None where it does not apply."""
-    if options["distance"] != "levenshtein":
-        return None
-    try:
-        from rapidfuzz.distance import Levenshtein
-        from rapidfuzz.process import cdist
-    except ImportError:
-        return None
+def rapidfuzz(X: Any, n_threads: int, radius: int | None = None, **_: Any) -> float:
+    """Return the time of rapidfuzz with a cut."""
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import cdist
+
     part = list(X[:PART])
-    keywords = {"scorer": Levenshtein.distance, "workers": n_threads, "dtype": np.int32}
-    taken = seconds(lambda: cdist(part, part, score_cutoff=options.get("radius"), **keywords))
+    given = {"scorer": Levenshtein.distance, "workers": n_threads, "dtype": np.int32}
+    taken, _ = measure.least(partial(cdist, part, part, score_cutoff=radius, **given))
     return taken * (len(X) / len(part)) ** 2 / 2
 
 
-def aeon(X: Any, n_threads: int, **options: Any) -> float | None:
-    """Return the time of aeon's matrix, or None where it does not apply."""
-    if options["distance"] != "dtw":
-        return None
-    try:
-        from aeon.distances import dtw_pairwise_distance
-    except ImportError:
-        return None
+def aeon(X: Any, n_threads: int, window: int, **_: Any) -> float:
+    """Return the time of aeon's matrix."""
+    from aeon.distances import dtw_pairwise_distance
+
     part = [np.ascontiguousarray(x.T, dtype=np.float64) for x in X[:PEER_PART]]
-    keywords = {"window": options["window"] / max(x.shape[1] for x in part), "n_jobs": n_threads}
-    dtw_pairwise_distance(part[:3], **keywords)  # which compiles it
-    taken = seconds(lambda: dtw_pairwise_distance(part, **keywords))
+    given = {"window": window / max(x.shape[1] for x in part), "n_jobs": n_threads}
+    dtw_pairwise_distance(part[:3], **given)  # which compiles it
+    taken, _ = measure.least(partial(dtw_pairwise_distance, part, **given))
     return taken * (len(X) / len(part)) ** 2
+
+
+PEERS = {"levenshtein": rapidfuzz, "dtw": aeon}
 
 
 def main() -> None:
     """Measure the cases that are named, or all."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = measure.parser(__doc__)
     parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(CASES))
     parser.add_argument("--n", type=int, default=20000, help="objects")
     parser.add_argument("--threads", type=int, default=1, help="threads")
     options = parser.parse_args()
-    print("| case | n | full s | peer s | neighbours s | times | computed |")
-    print("|---|---|---|---|---|---|---|")
+    measure.header("case", "n", "full s", "peer s", "neighbours s", "times", "computed")
     for name in options.cases or CASES:
-        draw, function, keywords = CASES[name]
+        draw, function, given = CASES[name]
         X = draw(options.n)
         X = d2ke.pack(X) if isinstance(X, list) else X
-        dense = full(X, options.threads, **keywords)
-        peers = [(f.__name__, f(X, options.threads, **keywords)) for f in (rapidfuzz, aeon)]
-        started = time.process_time()
-        info = function(X, n_threads=options.threads, info=True, **keywords)[-1]
-        taken = time.process_time() - started
-        shown = ", ".join(f"{peer} {cost:.1f}" for peer, cost in peers if cost is not None)
-        part = info.computed / info.pairs
-        print(f"| {name} | {len(X)} | {dense:.1f} | {shown} | {taken:.2f} | {dense / taken:.1f} "
-              f"| {part:.2%} |", flush=True)  # fmt: skip
-    peak = 1024 * peak_kilobytes() / 1e9
-    print(f"\nlargest resident set: {peak:.2f} GB")
+        way = {key: value for key, value in given.items() if key in ("distance", "window")}
+        dense = full(X, options.threads, **way)
+        shown = ""
+        if peer := PEERS.get(given["distance"]):
+            try:
+                shown = f"{peer.__name__} {peer(X, options.threads, **given):.1f}"
+            except ImportError:
+                shown = f"{peer.__name__} is not installed"
+        search = partial(function, X, n_threads=options.threads, info=True, **given)
+        taken, (*_, info) = measure.least(search)
+        found = f"{taken:.2f}", f"{dense / taken:.1f}", f"{info.computed / info.pairs:.2%}"
+        measure.row(name, len(X), f"{dense:.1f}", shown, *found)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -63,54 +63,37 @@ def limit_threads(n_threads: int) -> None:
     threadpool_limits(limits=1, user_api="blas")
 
 
-def dtw_cross(x, y, n_threads: int) -> Peers:
-    """All of x against all of y, Euclidean ground distance, no window."""
-    n, m = len(x), len(y)
-    peers: Peers = {"dtaidistance": None}
-    if module := _dtaidistance(x[0].shape[1]):
-        series, options = _dtai_input([*x, *y])
-        options["block"] = ((0, n), (n, n + m))
-        peers["dtaidistance"] = Peer(
-            lambda: module.distance_matrix_fast(series, **options),
-            lambda condensed: np.reshape(condensed, (n, m)),
-        )
-    return peers | _numba_dtw_peers(x, y, False, n_threads)
-
-
-def dtw_gram(x, n_threads: int, rws_window: bool = False) -> Peers:
-    """All pairs of x, each once; dtaidistance has no such window."""
-    n = len(x)
+def dtw(x, y, n_threads: int, rws_window: bool = False) -> Peers:
+    """Euclidean ground distance; y is None for pairs of x. dtaidistance has no such window."""
     peers: Peers = {} if rws_window else {"dtaidistance": None}
     if not rws_window and (module := _dtaidistance(x[0].shape[1])):
-        series, options = _dtai_input(x)
-        peers["dtaidistance"] = Peer(
-            lambda: module.distance_matrix_fast(series, **options),
-            lambda condensed: _mirrored(condensed, n),
-        )
-    return peers | _numba_dtw_peers(x, None, rws_window, n_threads)
+        n = len(x)
+        series, options = _dtai_input([*x, *(y or ())])
+        full = partial(_mirrored, n=n)
+        if y is not None:
+            options["block"] = ((0, n), (n, n + len(y)))
+            full = lambda values: np.reshape(values, (n, -1))  # noqa: E731
+        peers["dtaidistance"] = Peer(lambda: module.distance_matrix_fast(series, **options), full)
+    return peers | _numba_dtw_peers(x, y, rws_window, n_threads)
 
 
-def levenshtein_cross(x, y, n_threads: int) -> Peers:
-    """Short strings y against long ones x: rapidfuzz is fastest with the short ones as rows."""
-    peers: Peers = {"rapidfuzz": None, "stringzillas": _stringzillas(x, y, n_threads)}
+def levenshtein(x, y, n_threads: int) -> Peers:
+    """Short strings y against long ones x: rapidfuzz is fastest with the short ones as rows.
+
+    For all pairs of x (y is None) it halves the work for one list, and uses SIMD for two.
+    """
+    calls = {"rapidfuzz": (y, x, np.transpose)}
+    if y is None:
+        calls = {
+            "rapidfuzz symmetric": (x, x, np.asarray),
+            "rapidfuzz SIMD": (x, list(x), np.asarray),
+        }
+    peers: Peers = dict.fromkeys(calls) | {"stringzillas": _stringzillas(x, y, n_threads)}
     if process := _installed("rapidfuzz.process"):
-        options = _rapidfuzz_options(n_threads)
-        peers["rapidfuzz"] = Peer(lambda: process.cdist(y, x, **options), np.transpose)
-    return peers
-
-
-def levenshtein_gram(x, n_threads: int) -> Peers:
-    """All pairs: rapidfuzz halves the work for one list, and uses SIMD for two."""
-    peers: Peers = {
-        "rapidfuzz symmetric": None,
-        "rapidfuzz SIMD": None,
-        "stringzillas": _stringzillas(x, None, n_threads),
-    }
-    if process := _installed("rapidfuzz.process"):
-        options = _rapidfuzz_options(n_threads)
-        other = list(x)
-        peers["rapidfuzz symmetric"] = Peer(lambda: process.cdist(x, x, **options))
-        peers["rapidfuzz SIMD"] = Peer(lambda: process.cdist(x, other, **options))
+        scorer = import_module("rapidfuzz.distance").Levenshtein.distance
+        options = {"scorer": scorer, "dtype": np.uint16, "workers": n_threads}
+        for name, (rows, columns, full) in calls.items():
+            peers[name] = Peer(partial(process.cdist, rows, columns, **options), full)
     return peers
 
 
@@ -144,11 +127,6 @@ def _dtai_input(items) -> tuple[list[np.ndarray], dict[str, Any]]:
     if dim == 1:
         return [np.ascontiguousarray(item[:, 0], dtype=np.double) for item in items], options
     return [np.ascontiguousarray(item, dtype=np.double) for item in items], options | {"ndim": dim}
-
-
-def _rapidfuzz_options(n_threads: int) -> dict[str, Any]:
-    distance = import_module("rapidfuzz.distance")
-    return {"scorer": distance.Levenshtein.distance, "dtype": np.uint16, "workers": n_threads}
 
 
 def _stringzillas(x, y, n_threads: int) -> Peer | None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time d2ke over N, R, length and threads: log-log slopes, and a plot of each.
+"""Time d2ke over N, R, length and threads: log-log slopes.
 
-``python -m benchmarks.scaling [--out DIR] [--rounds 5] [--threads N] [--quick]``
+``python -m benchmarks.scaling [--rounds 5] [--threads N] [--quick]``
 """
 
 from __future__ import annotations
@@ -9,14 +9,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
 import d2ke
 from benchmarks import measure, workloads
-from benchmarks.run import progress
-from d2ke._base.threads import available_threads
 from d2ke._ext import isa
 
 # N, R and length of the base case, around which one of them is varied.
@@ -77,33 +74,6 @@ def slope(sizes: Sequence[float], seconds: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def plot(curves: dict[str, dict[str, tuple[list[int], list[float]]]], file: Path) -> None:
-    """Draw one panel per quantity, one line per distance."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-    from matplotlib.ticker import NullLocator
-
-    figure, axes = plt.subplots(1, len(curves), figsize=(4 * len(curves), 3.6), sharey=True)
-    for axis, (quantity, by_distance) in zip(axes, curves.items(), strict=True):
-        for distance, (sizes, seconds) in by_distance.items():
-            label = distance
-            if len(sizes) > 1:
-                label += f", slope {slope(sizes, seconds):.2f}"
-            axis.loglog(sizes, seconds, "o-", label=label, markersize=4, linewidth=1.2)
-        ticks = sorted({size for sizes, _ in by_distance.values() for size in sizes})
-        axis.set_xticks(ticks, labels=map(str, ticks), fontsize=7, rotation=60)
-        axis.xaxis.set_minor_locator(NullLocator())
-        axis.set_xlabel(quantity)
-        axis.grid(True, alpha=0.3)
-        axis.legend(fontsize=8)
-    axes[0].set_ylabel("seconds")
-    figure.tight_layout()
-    figure.savefig(file, dpi=120)
-    plt.close(figure)
-
-
 def _medians(calls: list[Callable], rounds: int) -> list[float]:
     for call in calls:
         call()
@@ -111,34 +81,25 @@ def _medians(calls: list[Callable], rounds: int) -> list[float]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser("python -m benchmarks.scaling", description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("."), help="folder for scaling.png")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=available_threads())
-    parser.add_argument("--quick", action="store_true", help="a twentieth of the objects")
+    parser = measure.parser(__doc__, rounds=5, threads=True, quick="a twentieth of the objects")
     settings = parser.parse_args(arguments)
-    if settings.rounds < 1 or settings.threads < 1:
-        parser.error("--rounds and --threads must be at least 1")
-    settings.out.mkdir(parents=True, exist_ok=True)
-    print(f"{measure.processor()}, {isa.selected()}, {settings.threads} threads, float64")
-    curves: dict[str, dict[str, tuple[list[int], list[float]]]] = {}
-    axes: dict[str, Callable] = {
-        "N": partial(vary, axis=0),
-        "R": partial(vary, axis=1),
-        "length": partial(vary, axis=2),
-        "threads": vary_threads,
-    }
-    for quantity, time_curve in axes.items():
+    print(f"{measure.processor()}, {isa.selected()}, {settings.threads} threads, float64\n")
+    measure.header("distance", "over", "slope", "seconds")
+    for quantity, time_curve in AXES.items():
         for distance in BASE:
-            progress(f"{quantity}: {distance}")
+            measure.progress(f"{quantity}: {distance}")
             sizes, seconds = time_curve(distance, settings=settings)
-            curves.setdefault(quantity, {})[distance] = sizes, seconds
-            fit = f"slope {slope(sizes, seconds):5.2f}" if len(sizes) > 1 else "one point"
+            fit = f"{slope(sizes, seconds):.2f}" if len(sizes) > 1 else ""
             points = ", ".join(f"{a}: {b:.4f}" for a, b in zip(sizes, seconds, strict=True))
-            print(f"{distance:12} {quantity:8} {fit}   {points}")
-    file = settings.out / "scaling.png"
-    plot(curves, file)
-    print(file)
+            measure.row(distance, quantity, fit, points)
+
+
+AXES: dict[str, Callable] = {
+    "N": partial(vary, axis=0),
+    "R": partial(vary, axis=1),
+    "length": partial(vary, axis=2),
+    "threads": vary_threads,
+}
 
 
 if __name__ == "__main__":

@@ -11,13 +11,13 @@ left-out fold.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import d2ke
+from benchmarks import measure
 from d2ke.embedding.scaling import Scaling
 from d2ke.model_selection.folds import stratified_folds, with_bias
 from papers.datasets import load
@@ -48,11 +48,10 @@ Chooser = Callable[[np.ndarray, np.ndarray, np.ndarray], Callable[[np.ndarray], 
 
 def main() -> None:
     """Print a table for each data set."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = measure.parser(__doc__, threads=True)
     parser.add_argument("--data", nargs="+", choices=TASKS, default=list(TASKS), metavar="NAME")
     parser.add_argument("--pool", type=int, default=8192, help="random objects to select from")
     parser.add_argument("--divisions", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=None)
     arguments = parser.parse_args()
     for name in arguments.data:
         found = [
@@ -60,15 +59,12 @@ def main() -> None:
             for seed in range(arguments.divisions)
         ]
         print(f"\n{name}, a pool of {arguments.pool}, {arguments.divisions} divisions\n")
-        print("| R | " + " | ".join(KINDS) + " | best - random |")
-        print("|---" * (len(KINDS) + 2) + "|")
+        measure.header("R", *KINDS, "best - random")
         for R in SIZES:
             by_kind = {kind: np.array([one[R, kind] for one in found]) for kind in KINDS}
-            cells = [_mean_and_sd(by_kind[kind]) for kind in KINDS]
-            gain = _mean_and_sd(by_kind["best"] - by_kind["random"], "+")
-            print(f"| {R} | {' | '.join(cells)} | {gain} |")
-        whole = _mean_and_sd(np.array([one["pool"] for one in found]))
-        print(f"| {arguments.pool} | {whole} | | | |", flush=True)
+            gain = measure.mean_and_sd(by_kind["best"] - by_kind["random"], "+")
+            measure.row(R, *map(measure.mean_and_sd, by_kind.values()), gain)
+        measure.row(arguments.pool, measure.mean_and_sd([one["pool"] for one in found]), "", "", "")
 
 
 def compare(task: Task, N: int, seed: int, n_threads: int | None) -> dict[Any, float]:
@@ -148,10 +144,6 @@ def held_out(
             shrunk = projected / (np.maximum(squares, 0) + 1 / (2 * C))[:, None]
             right[i] += ((rotated @ shrunk).argmax(axis=1) == codes[out]).sum()
     return 100 * right / len(codes)
-
-
-def _mean_and_sd(values: np.ndarray, sign: str = "") -> str:
-    return f"{values.mean():{sign}.2f} ± {values.std(ddof=1) if len(values) > 1 else 0:.2f}"
 
 
 if __name__ == "__main__":

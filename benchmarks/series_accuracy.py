@@ -11,7 +11,6 @@ Needs aeon. Files are read from D2KE_DATA.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 
@@ -19,6 +18,7 @@ import numpy as np
 from aeon.classification.convolution_based import MiniRocketClassifier
 
 import d2ke
+from benchmarks import measure
 from papers.datasets import load
 
 DATA = ("gun-point", "japanese-vowels", "basic-motions")
@@ -27,12 +27,11 @@ Method = Callable[[np.ndarray, d2ke.Objects, d2ke.Objects, int], np.ndarray]
 
 def main() -> None:
     """Print a row for each data set."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = measure.parser(__doc__)
     parser.add_argument("--data", nargs="+", default=list(DATA), metavar="NAME")
     parser.add_argument("--seeds", type=int, default=5)
     arguments = parser.parse_args()
-    print("| data | n | " + " | ".join(f"{name} | seconds" for name in METHODS) + " |")
-    print("|---" * (2 + 2 * len(METHODS)) + "|")
+    measure.header("data", "n", *(text for name in METHODS for text in (name, "seconds")))
     for name in arguments.data:
         data = load(name)
         row = []
@@ -43,9 +42,8 @@ def main() -> None:
                 found = method(data.labels[a], data.objects[a], data.objects[b], seed)
                 accuracies.append(100 * np.mean(found == data.labels[b]))
             seconds = (time.process_time() - begin) / arguments.seeds
-            spread = np.std(accuracies, ddof=1) if arguments.seeds > 1 else np.nan
-            row.append(f"{np.mean(accuracies):.2f} ± {spread:.2f} | {seconds:.1f}")
-        print(f"| {name} | {len(data.labels)} | " + " | ".join(row) + " |", flush=True)
+            row += [measure.mean_and_sd(accuracies), f"{seconds:.1f}"]
+        measure.row(name, len(data.labels), *row)
 
 
 def _ours(y: np.ndarray, X: d2ke.Objects, new: d2ke.Objects, seed: int) -> np.ndarray:

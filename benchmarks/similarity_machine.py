@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The Similarity Machine against LIBSVM on repaired Gram matrices of three real distances.
 
-    python -m benchmarks.similarity_machine [--data auslan ...] [--divisions 5] [--json FILE]
+    python -m benchmarks.similarity_machine [--data auslan ...] [--divisions 5]
 
 DTW on 20 signs of Auslan, the modified Hausdorff distance on flower, and the Levenshtein distance
 on 1000 strings of splice, as the similarities exp(-gamma d^2), -d^2 ("nd"), or -d^2 / 2
@@ -22,17 +22,15 @@ negative part's penalty as well: a larger grid than the others have.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import d2ke
+from benchmarks import measure
 from d2ke.model_selection.folds import stratified_folds
 from papers.datasets import load
 
@@ -50,35 +48,29 @@ Candidates = Iterator[tuple[Any, np.ndarray]]
 
 def main() -> None:
     """Print for each data set the accuracies of all methods, and what the spectrum is like."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = measure.parser(__doc__, threads=True)
     parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA), metavar="NAME")
     parser.add_argument("--divisions", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=None)
-    parser.add_argument("--json", type=Path, help="file for all single values")
     arguments = parser.parse_args()
-    kept = {}
     for name in arguments.data:
         begin = time.perf_counter()
         found = [compare(name, seed, arguments.threads) for seed in range(arguments.divisions)]
-        kept[name] = found
-        sizes = ", ".join(f"{key} {found[0][key]}" for key in ("train", "test", "classes"))
         negative = 100 * np.mean([one["negative"] for one in found], axis=0)
         print(
-            f"\n{name}: {sizes}; {arguments.divisions} divisions; negative part of the sum of "
-            f"|eigenvalues|: {', '.join(f'{part:.1f} %' for part in negative)}; "
+            f"\n{name}: {found[0]['sizes']}; {arguments.divisions} divisions; negative part of the "
+            f"sum of |eigenvalues|: {', '.join(f'{part:.1f} %' for part in negative)}; "
             f"{time.perf_counter() - begin:.0f} s\n"
         )
-        print("| method | accuracy | Similarity Machine - it |\n|---|---|---|")
-        reference = np.array([one["accuracy"]["Similarity Machine"] for one in found])
-        for method in found[0]["accuracy"]:
-            values = np.array([one["accuracy"][method] for one in found])
-            gap = "" if method == "Similarity Machine" else _mean_and_sd(reference - values, "+")
-            print(f"| {method} | {_mean_and_sd(values)} | {gap} |", flush=True)
-        stopped = sum(one["stopped"] for one in found)
-        if stopped:
+        measure.header("method", "accuracy", "Similarity Machine - it")
+        by_method = {
+            method: np.array([one["accuracy"][method] for one in found])
+            for method in found[0]["accuracy"]
+        }
+        for method, values in by_method.items():
+            gap = measure.mean_and_sd(by_method["Similarity Machine"] - values, "+")
+            measure.row(method, measure.mean_and_sd(values), gap)
+        if stopped := sum(one["stopped"] for one in found):
             print(f"\nLIBSVM gave up {stopped} times at its limit of iterations.")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(kept, indent=1))
 
 
 def compare(name: str, seed: int, n_threads: int | None) -> dict[str, Any]:
@@ -108,9 +100,7 @@ def compare(name: str, seed: int, n_threads: int | None) -> dict[str, Any]:
     spectra = [np.linalg.eigvalsh(S) for _, S, _ in similarities(D, D_test)]
     return {
         "accuracy": accuracies,
-        "train": len(y),
-        "test": len(y_test),
-        "classes": int(codes.max()) + 1,
+        "sizes": f"train {len(y)}, test {len(y_test)}, classes {codes.max() + 1}",
         "negative": [float(-v[v < 0].sum() / np.abs(v).sum()) + 0.0 for v in spectra],
         "stopped": len(caught),
     }
@@ -189,63 +179,48 @@ def repaired(kind: str | None, *, pairs: bool = False) -> Callable[..., Candidat
     return labels
 
 
+KINDS = ("clip", "flip", "shift", None)
 METHODS: dict[str, Callable[..., Candidates]] = {
     "Similarity Machine": machine((1.0,)),
-    "clip": repaired("clip"),
-    "flip": repaired("flip"),
-    "shift": repaired("shift"),
-    "indefinite": repaired(None),
+    **{kind or "indefinite": repaired(kind) for kind in KINDS},
     "Similarity Machine, lam_minus": machine(WEIGHTS),
-    "clip (pairs)": repaired("clip", pairs=True),
-    "flip (pairs)": repaired("flip", pairs=True),
-    "shift (pairs)": repaired("shift", pairs=True),
-    "indefinite (pairs)": repaired(None, pairs=True),
+    **{f"{kind or 'indefinite'} (pairs)": repaired(kind, pairs=True) for kind in KINDS},
 }
 
 
 # The data: the distances among and to the training objects, and the labels.
 
-_flower_distances: list[np.ndarray] = []
 
-
-def auslan(seed: int, n_threads: int | None) -> tuple[np.ndarray, ...]:
+def auslan(seed: int, n_threads: int) -> tuple[np.ndarray, ...]:
     """Return DTW distances of the first signs, standardised by the training part."""
     dataset = load("auslan")
     some = np.flatnonzero(np.isin(dataset.labels, dataset.classes[:N_SIGNS]))
-    train, test = (
-        some[part] for part in d2ke.datasets.train_test_split(some, fraction=PART, seed=seed)
-    )
-    X, X_new = d2ke.datasets.standardize(dataset.objects[train], dataset.objects[test])
-    D = d2ke.distance_matrix(X, distance="dtw", n_threads=n_threads)
-    D_new = d2ke.distance_matrix(X_new, X, "dtw", n_threads=n_threads)
-    return D, D_new, dataset.labels[train], dataset.labels[test]
+    parts = [some[part] for part in d2ke.datasets.train_test_split(some, fraction=PART, seed=seed)]
+    sides = d2ke.datasets.standardize(*(dataset.objects[part] for part in parts))
+    return divided(dataset, parts, sides, n_threads)
 
 
-def flower(seed: int, n_threads: int | None) -> tuple[np.ndarray, ...]:
+def flower(seed: int, n_threads: int) -> tuple[np.ndarray, ...]:
     """Return modified Hausdorff distances of sets of SIFT descriptors."""
     dataset = load("flower")
-    train, test = dataset.split(seed)
-    if not _flower_distances:  # they do not change with the division, and take the longest
-        _flower_distances.append(
-            d2ke.distance_matrix(dataset.objects, distance="mhd", n_threads=n_threads)
-        )
-    (D,) = _flower_distances
-    return (
-        D[np.ix_(train, train)],
-        D[np.ix_(test, train)],
-        *(dataset.labels[part] for part in (train, test)),
-    )
+    parts = dataset.split(seed)
+    return divided(dataset, parts, [dataset.objects[part] for part in parts], n_threads)
 
 
-def splice(seed: int, n_threads: int | None) -> tuple[np.ndarray, ...]:
+def splice(seed: int, n_threads: int) -> tuple[np.ndarray, ...]:
     """Return Levenshtein distances of random strings, one half for training."""
     dataset = load("splice")
     some = np.random.default_rng(seed).permutation(len(dataset.labels))[:N_STRINGS]
-    train, test = np.split(some, 2)
-    X, X_new = dataset.objects[train], dataset.objects[test]
-    D = d2ke.distance_matrix(X, distance="levenshtein", n_threads=n_threads)
-    D_new = d2ke.distance_matrix(X_new, X, "levenshtein", n_threads=n_threads)
-    return D, D_new, dataset.labels[train], dataset.labels[test]
+    parts = np.split(some, 2)
+    return divided(dataset, parts, [dataset.objects[part] for part in parts], n_threads)
+
+
+def divided(dataset: Any, parts: Any, sides: Any, n_threads: int) -> tuple[np.ndarray, ...]:
+    """Return the distances among and to the training objects, and the labels of both parts."""
+    X, X_new = sides
+    D = d2ke.distance_matrix(X, distance=dataset.distance, n_threads=n_threads)
+    D_new = d2ke.distance_matrix(X_new, X, dataset.distance, n_threads=n_threads)
+    return D, D_new, *(dataset.labels[part] for part in parts)
 
 
 DATA = {
@@ -256,10 +231,6 @@ DATA = {
     "splice-centred": (splice, centred),
     "splice-nd": (splice, nd),
 }
-
-
-def _mean_and_sd(values: np.ndarray, sign: str = "") -> str:
-    return f"{values.mean():{sign}.2f} ± {values.std(ddof=1) if len(values) > 1 else 0:.2f}"
 
 
 if __name__ == "__main__":

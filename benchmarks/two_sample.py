@@ -10,14 +10,14 @@ by the shift along the first axis; "level" is without it. One thread, processor 
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
 
 import d2ke
+from benchmarks import measure
 
 DIMS, SIGMA, ALPHA = 5, 2.0, 0.05
 MOST = 3000  # points of a sample of which all kernel values are held
@@ -37,15 +37,10 @@ def plain(P: np.ndarray, Q: np.ndarray, seed: int) -> float:
     return (1 + sum(value >= observed for value in drawn)) / 200
 
 
-def all_pairs(P: np.ndarray, Q: np.ndarray, seed: int) -> float:
+def by_points(P: np.ndarray, Q: np.ndarray, seed: int, **how: int) -> float:
     """Test with all kernel values."""
-    return d2ke.kernel_two_sample_test(P, Q, sigma=SIGMA, n_permutations=199, seed=seed).p_value
-
-
-def by_groups(P: np.ndarray, Q: np.ndarray, seed: int) -> float:
-    """Permute 32 groups of points, as the peer does."""
-    options = {"sigma": SIGMA, "n_permutations": 199, "seed": seed}
-    return d2ke.kernel_two_sample_test(P, Q, n_groups=32, n_threads=1, **options).p_value
+    given = {"sigma": SIGMA, "n_permutations": 199, "seed": seed, "n_threads": 1}
+    return d2ke.kernel_two_sample_test(P, Q, **given, **how).p_value
 
 
 def by_features(P: np.ndarray, Q: np.ndarray, seed: int) -> float:
@@ -65,10 +60,11 @@ def compressed(P: np.ndarray, Q: np.ndarray, seed: int) -> float:
     return 0.0 if result.rejects else 1.0
 
 
+# A test, and for how many points of a sample at most; the peer permutes 32 groups, too.
 TESTS: dict[str, tuple[Callable[[np.ndarray, np.ndarray, int], float], int]] = {
     "numpy": (plain, 1024),
-    "d2ke, all pairs": (all_pairs, MOST),
-    "d2ke, 32 groups": (by_groups, 1 << 30),
+    "d2ke, all pairs": (by_points, MOST),
+    "d2ke, 32 groups": (partial(by_points, n_groups=32), 1 << 30),
     "d2ke, features": (by_features, 1 << 30),
     "goodpoints ctt": (compressed, 1 << 30),
 }
@@ -76,7 +72,7 @@ TESTS: dict[str, tuple[Callable[[np.ndarray, np.ndarray, int], float], int]] = {
 
 def main(sizes: list[int], trials: int, shift: float) -> None:
     """Print a table."""
-    print("| n = m | test | level | power | seconds |\n|---|---|---|---|---|")
+    measure.header("n = m", "test", "level", "power", "seconds")
     for n in sizes:
         for name, (test, most) in TESTS.items():
             if n > most or (name == "goodpoints ctt" and find_spec("goodpoints") is None):
@@ -87,15 +83,18 @@ def main(sizes: list[int], trials: int, shift: float) -> None:
                 for moved in (0, 1):
                     P, Q = rng.standard_normal((2, n, DIMS))
                     Q[:, 0] += moved * shift
-                    start = time.process_time()
-                    rejected[moved] += test(P, Q, 1000 + trial) <= ALPHA  # not the data's seed
-                    seconds += time.process_time() - start
+                    taken, p = measure.least(
+                        partial(test, P, Q, 1000 + trial)
+                    )  # not the data's seed
+                    rejected[moved] += p <= ALPHA
+                    seconds += taken
             level, power = (count / trials for count in rejected)
-            print(f"| {n} | {name} | {level:.2f} | {power:.2f} | {seconds / 2 / trials:.4f} |")
+            shares = f"{level:.2f}", f"{power:.2f}"
+            measure.row(n, name, *shares, f"{seconds / 2 / trials:.4f}")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = measure.parser(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[256, 1024, 4096])
     parser.add_argument("--trials", type=int, default=40)
     parser.add_argument("--shift", type=float, default=0.1)

@@ -20,24 +20,23 @@ class SeriesShape:
     """Sizes of one time-series workload; lengths are inclusive ranges."""
 
     seed: int
-    n: int
     dim: int
     lengths: tuple[int, int]
     random_lengths: tuple[int, int]
 
 
 SERIES = {
-    "d22": SeriesShape(11, 1000, 22, (45, 136), (1, 25)),
-    "d3": SeriesShape(12, 1000, 3, (109, 205), (1, 25)),
-    "d1": SeriesShape(13, 1000, 1, (150, 150), (1, 50)),
+    "d22": SeriesShape(11, 22, (45, 136), (1, 25)),
+    "d3": SeriesShape(12, 3, (109, 205), (1, 25)),
+    "d1": SeriesShape(13, 1, (150, 150), (1, 50)),
 }
 
 
-def dtw_short(name, n=None, r=512):
+def dtw_short(name, n=1000, r=512):
     """Draw smooth series and short random ones: (list of (length, dim), list of (length, dim))."""
     shape = SERIES[name]
     rng = np.random.default_rng(shape.seed)
-    data = [walk(rng, length, shape.dim) for length in _lengths(rng, shape.lengths, n or shape.n)]
+    data = [walk(rng, length, shape.dim) for length in _lengths(rng, shape.lengths, n)]
     random = [
         rng.standard_normal((length, shape.dim))
         for length in _lengths(rng, shape.random_lengths, r)
@@ -80,18 +79,18 @@ def lev_modes(text, pattern, cells=3e9):
     )
 
 
-def mhd_short(n=500, r=512, dtype=np.float64):
+def mhd_short(n=500, r=512):
     """Draw sets of SIFT-like vectors and small random sets of unit vectors, 128 dimensions."""
     rng = np.random.default_rng(41)
-    data = [sift(rng, size).astype(dtype) for size in _lengths(rng, (35, 914), n)]
-    random = [unit(rng, size).astype(dtype) for size in _lengths(rng, (3, 15), r)]
+    data = [sift(rng, size) for size in _lengths(rng, (35, 914), n)]
+    random = [unit(rng, size) for size in _lengths(rng, (3, 15), r)]
     return data, random
 
 
-def mhd_full(n=200, dtype=np.float64):
+def mhd_full(n=200):
     """Draw sets of 150 to 250 SIFT-like vectors, to be compared with each other."""
     rng = np.random.default_rng(42)
-    return [sift(rng, size).astype(dtype) for size in _lengths(rng, (150, 250), n)]
+    return [sift(rng, size) for size in _lengths(rng, (150, 250), n)]
 
 
 def walk(rng, length, dim):
@@ -150,12 +149,3 @@ def cells_rws(x):
             pairs = n_items * m_items if n != m else n_items * (n_items + 1) // 2
             total += int(inside.sum()) * int(pairs)
     return float(total)
-
-
-def features(n=60000, dim=1024, n_classes=10):
-    """Draw features like those of a D2KE model, and their classes: ((n, dim), (n,))."""
-    rng = np.random.default_rng(41)
-    classes = rng.integers(n_classes, size=n)
-    hidden = rng.standard_normal((n_classes, 24))[classes] + 1.2 * rng.standard_normal((n, 24))
-    projected = hidden @ rng.standard_normal((24, dim)) / np.sqrt(24)
-    return np.cos(projected + rng.uniform(0, 2 * np.pi, dim)) * np.sqrt(2 / dim), classes

@@ -26,7 +26,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from scipy.cluster.vq import kmeans2
+from sklearn.cluster import KMeans
 
 import d2ke
 from d2ke.cli.map_picture import Panel, coordinates, draw, matched
@@ -58,19 +58,12 @@ def main(
         narrow = wide | {"Gaussian of kernel distance": of_kernel_distance(Z, 1 / 3)}
         clusterings = {"k-means on Z": [kmeans(Z, len(classes), seed) for seed in range(n_draws)]}
         for gram, K in wide.items():
-            seeds = range(n_draws)
-            clusterings[f"CDSK, {gram}"] = [
-                d2ke.cdsk(K, len(classes), seed=s).labels for s in seeds
-            ]
+            found = [d2ke.cdsk(K, len(classes), seed=seed).labels for seed in range(n_draws)]
+            clusterings[f"CDSK, {gram}"] = found
         for method, labelings in clusterings.items():
-            values = [
-                (
-                    d2ke.clustering_accuracy(y, labels),
-                    d2ke.normalized_mutual_information(y, labels),
-                )
-                for labels in labelings
-            ]
-            results[name, method] = show(name, method, values)
+            right = [d2ke.clustering_accuracy(y, labels) for labels in labelings]
+            nmi = [d2ke.normalized_mutual_information(y, labels) for labels in labelings]
+            results[name, method] = show(name, method, list(zip(right, nmi, strict=True)))
         clusters = labelings[0]
 
         # Label propagation: each method gets the same labels.
@@ -90,13 +83,9 @@ def main(
 
         if folder is not None:
             names_of_classes = [str(label) for label in classes]
+            numbers = [f"cluster {i}" for i in range(clusters.max() + 1)]
             panels = [
-                Panel(
-                    "clusters (CDSK)",
-                    clusters,
-                    [f"cluster {i}" for i in range(clusters.max() + 1)],
-                    matched(clusters, y),
-                ),
+                Panel("clusters (CDSK)", clusters, numbers, matched(clusters, y)),
                 Panel("propagated labels (LPDSK)", labels, names_of_classes, marked=partial >= 0),
                 Panel("classes", y, names_of_classes),
             ]
@@ -126,11 +115,7 @@ def of_kernel_distance(Z: np.ndarray, width: float = 1.0) -> np.ndarray:
 
 
 def kmeans(Z: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
-    """Return clusters by k-means, scikit-learn's if it is installed."""
-    try:
-        from sklearn.cluster import KMeans
-    except ImportError:
-        return kmeans2(Z, n_clusters, iter=100, minit="++", seed=seed)[1]
+    """Return clusters by k-means."""
     return KMeans(n_clusters, n_init=5, random_state=seed).fit(Z).labels_
 
 

@@ -51,37 +51,28 @@ def main(n_divisions: int, sigmas: tuple[float, ...], picture: str) -> dict[str,
     ]
     random_outlines = [[d2ke.curve(p, closed=True) for p in sets] for sets in random_points]
     # Of all digits, and of all digits to random objects; for every scale and size.
+    plain = partial(d2ke.distance_matrix, points)
+    current = partial(d2ke.kernel_distance_matrix, outlines)
     distances = {
         "MHD": (
-            [d2ke.distance_matrix(points, distance="mhd")],
-            [d2ke.distance_matrix(points, omega, "mhd") for omega in random_points],
+            [plain(distance="mhd")],
+            [plain(omega, "mhd") for omega in random_points],
         ),
         "kernel distance": (
-            [d2ke.distance_matrix(points, distance="kernel", sigma=s) for s in sigmas],
-            [
-                d2ke.distance_matrix(points, omega, "kernel", sigma=s)
-                for s in sigmas
-                for omega in random_points
-            ],
+            [plain(distance="kernel", sigma=s) for s in sigmas],
+            [plain(omega, "kernel", sigma=s) for s in sigmas for omega in random_points],
         ),
         "current distance": (
-            [d2ke.kernel_distance_matrix(outlines, sigma=s) for s in sigmas],
-            [
-                d2ke.kernel_distance_matrix(outlines, omega, sigma=s)
-                for s in sigmas
-                for omega in random_outlines
-            ],
+            [current(sigma=s) for s in sigmas],
+            [current(omega, sigma=s) for s in sigmas for omega in random_outlines],
         ),
     }
     accuracies: dict[str, list[float]] = {}
     for seed in range(n_divisions):
         train, test = digits.split(seed)
         for name, (among, to_random) in distances.items():
-            for method, matrices in (
-                (by_neighbors, among),
-                (by_machine, among),
-                (by_features, to_random),
-            ):
+            for method in (by_neighbors, by_machine, by_features):
+                matrices = to_random if method is by_features else among
                 accuracy = method(matrices, labels, train, test)
                 accuracies.setdefault(f"{method.__doc__:5}{name}", []).append(accuracy)
     for name, values in accuracies.items():
@@ -104,51 +95,45 @@ def outline(image: np.ndarray) -> d2ke.Measure:
 
 def by_neighbors(matrices, labels, train, test):
     """KNN"""  # noqa: D400
-    search = partial(d2ke.search, method="knn", grid=NEIGHBORS)
-    result, D = best(search, matrices, labels, train)
+    result, D = best(partial(by_distances, labels, train, method="knn", grid=NEIGHBORS), matrices)
     predicted = d2ke.knn_predict(D[np.ix_(test, train)], labels[train], result.parameters["k"])
     return 100 * np.mean(predicted == labels[test])
 
 
 def by_machine(matrices, labels, train, test):
     """SVM"""  # noqa: D400
-    result, D = best(partial(d2ke.search, method="dsk_rbf", grid=SVM), matrices, labels, train)
+    result, D = best(partial(by_distances, labels, train, method="dsk_rbf", grid=SVM), matrices)
     gamma, C = result.parameters["gamma"], result.parameters["C"]
     K = d2ke.dsk_gram(D[:, train], gamma=gamma)
     model = d2ke.svmtrain(labels[train], K[train], f"-t 4 -c {C} -q")
     return d2ke.svmpredict(labels[test], K[test], model)[1][0]
 
 
-def best(search, matrices, labels, train):
-    """Search with the distance matrix of each sigma; return what was best, and its matrix."""
-    searches = []
-    for D in matrices:
-        within = D[np.ix_(train, train)]
-        result = search(train, labels[train], distance="mhd", within=within, n_folds=N_FOLDS)
-        searches.append((result, D))
-    return max(searches, key=lambda pair: pair[0].accuracy)
-
-
-def by_features(candidates, labels, train, test):
+def by_features(matrices, labels, train, test):
     """D2KE"""  # noqa: D400
-    searches = []
-    for D in candidates:
+
+    def search(D):
         values = D.tolist()
-        result = d2ke.search(
-            train,
-            labels[train],
-            distance=lambda i, j, values=values: values[i][j],
-            sampler=lambda R, seed: range(R),
-            grid={"R": [R]},
-            n_folds=N_FOLDS,
-        )
-        searches.append((result, D))
-    result, D = max(searches, key=lambda pair: pair[0].accuracy)
+        given = {"distance": lambda i, j: values[i][j], "sampler": lambda R, seed: range(R)}
+        return d2ke.search(train, labels[train], grid={"R": [R]}, n_folds=N_FOLDS, **given)
+
+    result, D = best(search, matrices)
     chosen = result.parameters
     Z = d2ke.d2ke_features(D, chosen["gamma"])
     Z = d2ke.Scaling.fit(Z[train], chosen["scaling"]).apply(Z)
     model = d2ke.train_classifier(labels[train], Z[train], loss=chosen["loss"], C=chosen["C"])
     return d2ke.predict(labels[test], Z[test], model)[1][0]
+
+
+def by_distances(labels, train, D, **how):
+    """Search with the distances of the training part."""
+    within = D[np.ix_(train, train)]
+    return d2ke.search(train, labels[train], distance="mhd", within=within, n_folds=N_FOLDS, **how)
+
+
+def best(search, matrices):
+    """Search with each matrix of distances; return what was best, and its matrix."""
+    return max(((search(D), D) for D in matrices), key=lambda pair: pair[0].accuracy)
 
 
 def draw(points, labels, outlines, picture):

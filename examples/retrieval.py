@@ -49,11 +49,8 @@ def main(n: int, picture: str) -> dict[str, dict[str, float]]:
         }
     print(f"{'':26}{'seconds':>8}{'rank corr.':>11}{'at 1':>8}{'at 10':>8}")
     for name, row in table.items():
-        shown = 100 * row["precision at 1"], 100 * row["precision at 10"]
-        print(
-            f"{name:26}{row['seconds']:8.2f}{row['correlation']:11.3f}"
-            f"{shown[0]:7.1f}%{shown[1]:7.1f}%"
-        )
+        shown = "".join(f"{100 * row[f'precision at {k}']:7.1f}%" for k in (1, 10))
+        print(f"{name:26}{row['seconds']:8.2f}{row['correlation']:11.3f}{shown}")
     draw(sets, labels, matrices, table, picture)
     return table
 
@@ -95,11 +92,8 @@ def draw(sets, labels, matrices, table, picture):
     plots, gallery = figure.subfigures(1, 2, width_ratios=(2.2, 1))
     pairs, curves = plots.subplots(1, 2)
     i, j = np.triu_indices(min(len(emd), 200), 1)
-    for same, colour, label in (
-        (False, "#999999", "other digits"),
-        (True, "#d55e00", "same digit"),
-    ):
-        which = (labels[i] == labels[j]) == same
+    for colour, label in (("#999999", "other digits"), ("#d55e00", "same digit")):
+        which = (labels[i] == labels[j]) == (label == "same digit")
         pairs.plot(emd[i, j][which], kernel[i, j][which], ",", color=colour)
         pairs.plot([], [], "o", color=colour, label=label)
     pairs.set(xlabel="earth mover's distance, pixels", ylabel="kernel distance")

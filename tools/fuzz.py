@@ -2,33 +2,33 @@
 """Throw random inputs at d2ke and see that it computes or refuses: ``python tools/fuzz.py all``.
 
     python tools/fuzz.py distances --count 1000000       # inputs: pairs of objects
-    python tools/fuzz.py mat --seconds 60 --jobs 2       # or for a while
-    python tools/fuzz.py mat --seed 4711 --here          # one batch again, in this process
+    python tools/fuzz.py models --seconds 60 --jobs 2    # or for a while
+    python tools/fuzz.py models --seed 4711 --here       # one batch again, in this process
     python tools/fuzz.py compiled --seconds 60           # all that compiled code computes
 
 A batch has a seed and is the same whenever it is made. Batches run in child processes, which a
 crash or a hang ends; whatever is wrong is kept in the folder of findings, one JSON file for each
-seed. With D2KE_DATA, MAT-files are damaged ones of MATLAB's, else of our own.
+seed.
 """
 
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import io
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import traceback
 import warnings
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -38,26 +38,18 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(Path.cwd()), str(ROOT / "tests" / "io" / "mat"), str(ROOT), str(ROOT / "tools")]
 
 import mat_fuzz  # noqa: E402
-from fuzz_alignments import fuzz_alignments  # noqa: E402
 from fuzz_kernels import (  # noqa: E402
     expect,
-    fuzz_align,
     fuzz_coresets,
     fuzz_distances,
-    fuzz_features,
     fuzz_kernel_distance,
-    fuzz_simplex,
-    fuzz_trust_region,
-    fuzz_user,
     strings,
     vectors,
 )
-from fuzz_neighbors import fuzz_neighbors  # noqa: E402
 
 import d2ke  # noqa: E402
 import matlab_compat  # noqa: E402
 from d2ke._base.threads import team_size  # noqa: E402
-from d2ke.io.store.writer import Content, PartialStore  # noqa: E402
 
 HANG_SECONDS = 120  # for one batch
 
@@ -138,118 +130,34 @@ def item(rng):
 
 
 @cache
-def mat_contents():
-    """Return small MAT-files: made ones and, with D2KE_DATA, MATLAB's."""
+def model_files():
+    """Return the contents of files of models: two ways to hold rows, and none."""
+    rows, y = np.arange(12.0).reshape(6, 2), ["a", "b", "c"] * 2
+    models = (
+        d2ke.train(y, rows),
+        d2ke.svmtrain(y, rows, "-t 2"),
+        d2ke.svmtrain(y, sparse.csr_array(rows), "-t 0"),
+    )
     with tempfile.TemporaryDirectory() as folder:
-        made = mat_fuzz.made_files(Path(folder))
-        data = os.environ.get("D2KE_DATA")
-        files = mat_fuzz.fixtures(Path(data, "mat_fixtures"), made) if data else made
-        contents = [path.read_bytes() for path in files]
-    old = [content for content in contents if b"\x89HDF" not in content[:1024]]
-    new = [content for content in contents if b"\x89HDF" in content[:1024]]
-    return old, new
-
-
-def fuzz_mat(seed):
-    """Damaged MAT-files: 60 of the old versions or, in 1 of 5 batches, 10 of version 7.3."""
-    rng = random.Random(seed)
-    old, new = mat_contents()
-    contents, count = (new, 10) if seed % 5 == 0 else (old, 60)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "damaged.mat")
-        for _ in range(count):
-            path.write_bytes(mat_fuzz.damaged(rng.choice(contents), rng))
-            try:
-                d2ke.io.load_mat(path)
-            except d2ke.io.MatFileError as error:
-                expect(str(path) in str(error), "the message does not name the file")
-    return count
-
-
-@cache
-def own_files():
-    """Return files of our own formats, by the function that reads them."""
-    omega = d2ke.random_strings(6, "abc", length=(1, 9), seed=0)
-    sets = d2ke.random_sets(6, 3, size=(1, 4), seed=0)
-    found = []
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "x.h5")
-        for columns, compression in ((omega, None), (sets, "gzip"), (None, None)):
-            parameters = {"gamma": 0.5, "length": (2, 8), "name": "x", "no": None}
-            d2ke.io.save_features(
-                path, np.arange(24.0).reshape(4, 6), labels=["a", "b", "c", "a"], omega=columns,
-                parameters=parameters, compression=compression,
-            )  # fmt: skip
-            found.append((d2ke.io.load_features, ".h5", path.read_bytes()))
-        search = d2ke.Search.best_of([({"k": 1, "length": (1, 2)}, 70.0), ({"k": 3}, 72.5)])
-        for suffix in (".json", ".h5"):
-            search.save(path.with_suffix(suffix))
-            found.append((d2ke.load_search, suffix, path.with_suffix(suffix).read_bytes()))
-        rows, y = np.arange(12.0).reshape(6, 2), ["a", "b", "c"] * 2
-        for model in (
-            d2ke.train(y, rows),
-            d2ke.svmtrain(y, rows, "-t 2"),
-            d2ke.svmtrain(y, sparse.csr_array(rows), "-t 0"),
-        ):
+        paths = [Path(folder, f"{i}.npz") for i in range(len(models))]
+        for path, model in zip(paths, models, strict=True):
             d2ke.save_model(path, model)
-            found.append((d2ke.load_model, ".npz", path.read_bytes()))
-    return found
+        return [path.read_bytes() for path in paths]
 
 
-def fuzz_hdf5(seed):
-    """Damaged stores, searches and models of our own, 50 in each batch."""
+def fuzz_models(seed):
+    """Damaged models of classifiers, 50 in each batch."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "damaged.npz")
         for _ in range(50):
-            load, suffix, content = rng.choice(own_files())
-            path = Path(folder, "damaged").with_suffix(suffix)
-            if suffix == ".npz" and rng.random() < 0.5:
-                content = remade(content, rng)
-            else:
-                content = mat_fuzz.damaged(content, rng)
-            path.write_bytes(content)
+            damage = rng.choice([remade, mat_fuzz.damaged])
+            path.write_bytes(damage(rng.choice(model_files()), rng))
             try:
-                load(path)
+                d2ke.load_model(path)
             except ValueError as error:
                 expect(str(path) in str(error), f"the message does not name the file: {error}")
     return 50
-
-
-def fuzz_parts(seed):
-    """Damaged stores that were interrupted: resumed with the right rows, or refused."""
-    rng = random.Random(seed)
-    shape = rng.randint(1, 600), rng.randint(1, 300)
-    dtype = np.dtype(rng.choice(["f4", "f8"]))
-    wanted = np.random.default_rng(seed).random(shape, dtype)
-    made_of = Content({"gamma": 0.5}, {"X": "0" * 64})
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        path = Path(folder, "damaged.h5")
-        store = PartialStore(path, shape, dtype, made_of, resume=True)
-        fill(store, wanted, rng.randint(0, len(store.done)))
-        store.close()
-        content = Path(f"{path}.part").read_bytes()
-        for _ in range(20):
-            path.unlink(missing_ok=True)
-            Path(f"{path}.part").write_bytes(mat_fuzz.damaged(content, rng))
-            try:
-                store = PartialStore(path, shape, dtype, made_of, resume=True)
-            except (FileExistsError, ValueError) as error:
-                expect(str(path) in str(error), f"the message does not name the file: {error}")
-                continue
-            fill(store, wanted, len(store.done))
-            store.finish()
-            store.close()
-            Z = d2ke.io.load_features(path).Z
-            expect(Z.tobytes() == wanted.tobytes(), "a damaged part was resumed with other rows")
-    return 20
-
-
-def fill(store, Z, count):
-    """Write so many of the blocks that are missing."""
-    for block in np.flatnonzero(~store.done)[:count].tolist():
-        rows = store.blocks.rows(block, block + 1)
-        store.sync(*store.write(rows, Z[rows], threading.Event()))
 
 
 def remade(content, rng):
@@ -327,128 +235,86 @@ def fuzz_crash(seed):
     return 1
 
 
-COMMANDS = {
-    "crash": fuzz_crash,
-    "pack": fuzz_pack,
-    "distances": fuzz_distances,
-    "kernels": fuzz_kernel_distance,
-    "coresets": fuzz_coresets,
-    "align": fuzz_align,
-    "simplex": fuzz_simplex,
-    "trust": fuzz_trust_region,
-    "features": fuzz_features,
-    "user": fuzz_user,
-    "neighbors": fuzz_neighbors,
-    "alignments": fuzz_alignments,
-    "mat": fuzz_mat,
-    "hdf5": fuzz_hdf5,
-    "parts": fuzz_parts,
-    "options": fuzz_options,
+# Each command's function, and its share of the time of "all" and of "compiled".
+BATCHES = {
+    "distances": (fuzz_distances, 8),
+    "kernels": (fuzz_kernel_distance, 4),
+    "coresets": (fuzz_coresets, 4),
+    "pack": (fuzz_pack, 2),
+    "models": (fuzz_models, 2),
+    "options": (fuzz_options, 2),
+    "crash": (fuzz_crash, 0),
 }
-COMPILED = [
-    *("distances", "kernels", "coresets", "align", "simplex", "trust", "features", "user"),
-    *("neighbors", "alignments"),
-]
-# Of the time of "all" and "compiled".
-SHARE = {
-    "pack": 2, "distances": 8, "kernels": 4, "coresets": 4, "align": 4, "simplex": 1, "trust": 1,
-    "features": 1, "user": 1, "neighbors": 3, "alignments": 2, "mat": 4, "hdf5": 2, "parts": 1,
-    "options": 2,
-}  # fmt: skip
+COMMANDS = {name: function for name, (function, _) in BATCHES.items()}
+COMPILED = ["distances", "kernels", "coresets"]
 
 
 def worker(command, seed, step):
     """Do batch after batch until the parent ends this process; one line of JSON for each."""
     while True:
-        print(json.dumps({"seed": seed}), flush=True)
+        faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
         try:
             with redirect_stdout(io.StringIO()):  # LIBLINEAR's options -v and -C print
                 tried, problem = COMMANDS[command](seed), None
         except Exception:
             tried, problem = 1, traceback.format_exc()
-        print(json.dumps({"seed": seed, "tried": tried, "problem": problem}), flush=True)
+        print(json.dumps([tried, problem]), flush=True)
         seed += step
 
 
-class Runner:
-    """Child processes for one command, and what they found."""
+def found(command, seed, problem, folder):
+    """Keep a finding."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {"command": command, "seed": seed, "problem": problem}
+    content["replay"] = f"python tools/fuzz.py {command} --seed {seed} --here"
+    (folder / f"{command}-{seed}.json").write_text(json.dumps(content, indent=1))
+    print(f"{command} {seed}: {problem}", flush=True)
 
-    def __init__(self, command, options):
-        self.command, self.options = command, options
-        self.tried, self.batches, self.findings = 0, 0, []
-        self.lock = threading.Lock()
-        self.deadline = time.monotonic() + (options.seconds or float("inf"))
 
-    def done(self):
-        """Return whether enough was tried."""
-        enough = self.options.count is not None and self.tried >= self.options.count
-        return enough or time.monotonic() > self.deadline
+def run(command, job, options):
+    """Keep one child going, and start another after each that ended by itself.
 
-    def found(self, seed, problem):
-        """Keep a finding."""
-        with self.lock:
-            self.findings.append(seed)
-            folder = Path(self.options.findings)
-            folder.mkdir(parents=True, exist_ok=True)
-            content = {"command": self.command, "seed": seed, "problem": problem}
-            content["replay"] = f"python tools/fuzz.py {self.command} --seed {seed} --here"
-            (folder / f"{self.command}-{seed}.json").write_text(json.dumps(content, indent=1))
-            print(f"{self.command} {seed}: {problem}", flush=True)
-
-    def run(self, job):
-        """Keep one child going, and start another after each that ended by itself."""
-        seed = self.options.seed + job
-        while not self.done():
-            errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (closed below)
-            command = [sys.executable, "-X", "faulthandler", __file__, self.command, "--worker"]
-            command += ["--seed", str(seed), "--step", str(self.options.jobs)]
-            child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
-            timer = None
-            try:
-                for line in child.stdout:
-                    if timer is not None:
-                        timer.cancel()
-                    report = json.loads(line)
-                    seed = report["seed"]
-                    if "tried" in report:
-                        with self.lock:
-                            self.tried += report["tried"]
-                            self.batches += 1
-                        if report["problem"]:
-                            self.found(seed, report["problem"])
-                        seed += self.options.jobs
-                        if self.done():
-                            return
-                    timer = threading.Timer(HANG_SECONDS, child.send_signal, [signal.SIGABRT])
-                    timer.start()
-                child.wait()
-                errors.seek(0)
-                self.found(seed, f"ended with {child.returncode}: {errors.read()[-4000:]}")
-                seed += self.options.jobs
-            finally:
-                if timer is not None:
-                    timer.cancel()
-                child.kill()
-                child.wait()
-                errors.close()
+    Returns inputs, batches and findings.
+    """
+    seed, tried, batches, findings = options.seed + job, 0, 0, 0
+    most = np.inf if options.count is None else options.count / options.jobs
+    deadline = time.monotonic() + (options.seconds or np.inf)
+    while tried < most and time.monotonic() < deadline:
+        program = [sys.executable, "-X", "faulthandler", __file__, command, "--worker"]
+        program += ["--seed", str(seed), "--step", str(options.jobs)]
+        with tempfile.TemporaryFile("w+") as errors:
+            child = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=errors, text=True)
+            for line in child.stdout:
+                inputs, problem = json.loads(line)
+                tried, batches = tried + inputs, batches + 1
+                if problem:
+                    findings += 1
+                    found(command, seed, problem, options.findings)
+                seed += options.jobs
+                if tried >= most or time.monotonic() > deadline:
+                    child.kill()
+                    child.wait()
+                    return tried, batches, findings
+            errors.seek(0)
+            problem = f"ended with {child.wait()}: {errors.read()[-4000:]}"
+        findings += 1
+        found(command, seed, problem, options.findings)
+        seed += options.jobs
+    return tried, batches, findings
 
 
 def fuzz(command, options):
     """Run one command in child processes; return whether nothing was found."""
     started = time.monotonic()
-    runner = Runner(command, options)
-    threads = [threading.Thread(target=runner.run, args=(job,)) for job in range(options.jobs)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    seconds = time.monotonic() - started
+    with ThreadPoolExecutor(options.jobs) as pool:
+        done = pool.map(partial(run, command, options=options), range(options.jobs))
+        tried, batches, findings = map(sum, zip(*done, strict=True))
     print(
-        f"{command}: {runner.tried} inputs in {runner.batches} batches from seed {options.seed}, "
-        f"{seconds:.0f} s, {len(runner.findings)} findings",
+        f"{command}: {tried} inputs in {batches} batches from seed {options.seed}, "
+        f"{time.monotonic() - started:.0f} s, {findings} findings",
         flush=True,
     )
-    return not runner.findings
+    return not findings
 
 
 def main():
@@ -459,7 +325,7 @@ def main():
     parser.add_argument("--count", type=int, help="inputs to try (of each command)")
     parser.add_argument("--seconds", type=float, help="time to take, altogether")
     parser.add_argument("--jobs", type=int, default=team_size(None))
-    parser.add_argument("--findings", default="build/fuzz", help="folder for what is found")
+    parser.add_argument("--findings", type=Path, default="build/fuzz", help="folder of findings")
     parser.add_argument("--here", action="store_true", help="one batch, in this process")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--step", type=int, default=1, help=argparse.SUPPRESS)
@@ -473,12 +339,13 @@ def main():
         parser.error("give --count or --seconds")
     if options.command in COMMANDS:
         return 0 if fuzz(options.command, options) else 1
-    shares = {name: SHARE[name] for name in (SHARE if options.command == "all" else COMPILED)}
-    total, whole = options.seconds, sum(shares.values())
+    everything = [name for name, (_, share) in BATCHES.items() if share]
+    names = COMPILED if options.command == "compiled" else everything
+    total, whole = options.seconds, sum(BATCHES[name][1] for name in names)
     clean = True
-    for command, share in shares.items():
-        options.seconds = total and total * share / whole
-        clean &= fuzz(command, options)
+    for name in names:
+        options.seconds = total and total * BATCHES[name][1] / whole
+        clean &= fuzz(name, options)
     return 0 if clean else 1
 
 

@@ -21,38 +21,18 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-KERNEL_TESTS = (
-    "test_alignment",
-    "test_newton",
-    "test_coreset",
-    "test_dtw",
-    "test_elastic",
-    "test_emd",
-    "test_kernel_distance",
-    "test_norm_methods",
-    "test_pairwise",
-    "test_shapes",
-    "test_kernel_row",
-    "test_levenshtein",
-    "test_levenshtein_modes",
-    "test_edits",
-    "test_sets",
-    "test_simplex_qp",
-    "test_user_distances",
-    "test_weights",
-    "test_distance_matrix",
-    "test_embed",
-    "test_interrupt",
-    "test_concurrency",
-)
-THREAD_TESTS = (
-    "test_dtw",
-    "test_elastic",
-    "test_emd",
-    "test_levenshtein",
-    "test_sets",
-    "test_embed",
-)
+# Files of tests/, by patterns.
+TESTS = {
+    "address": (
+        *("_ext/test_[!f]*.py", "distances/test_[!co]*.py", "measures/test_*.py"),
+        *("neighbors/test_near_*.py", "embedding/test_embed.py", "learners/test_newton.py"),
+        *("matlab/test_matlab_rws.py", "base/test_concurrency.py", "base/test_interrupt.py"),
+    ),
+    "thread": (
+        *("distances/test_dtw.py", "distances/test_e*.py", "distances/test_levenshtein.py"),
+        *("distances/test_sets.py", "embedding/test_embed.py"),
+    ),
+}
 LIBRARIES = {"address": ["libasan.so", "libubsan.so"], "thread": ["libtsan.so"]}
 # What must be reported, or nothing would be: reading beyond an array, threads writing to one.
 PLANTED = {
@@ -166,9 +146,10 @@ def main() -> int:
     emptied(reports)
     if not options.command:
         if not any(not argument.startswith("-") for argument in arguments):
-            names = KERNEL_TESTS if options.sanitizer == "address" else THREAD_TESTS
-            tests = (path for name in names for path in (folder / "tests").rglob(f"{name}.py"))
-            arguments += [str(path.relative_to(folder)) for path in tests]
+            tests = (
+                path for one in TESTS[options.sanitizer] for path in folder.glob(f"tests/{one}")
+            )
+            arguments += map(str, tests)
         # No source of the tests' own may be taken from elsewhere, and no plugin be slow.
         everything = ["-m", "slow or not slow"]
         arguments = ["-m", "pytest", "-p", "no:cacheprovider", "-q", *everything, *arguments]
