@@ -48,18 +48,23 @@ def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def refuse_unknown(path: Path, record: Mapping[str, Any]) -> None:
+    """Refuse a record with an input that a later call could not compare."""
+    for name, value in record.items():
+        if isinstance(value, str) and value.startswith(UNKNOWN):
+            raise ValueError(
+                f"{path} cannot be resumed, since the {name} is {value}. Give the function an "
+                "attribute `version`, a str or an int that you change whenever its results change "
+                '(f.version = "1"), before the file is begun'
+            )
+
+
 def refuse_differences(path: Path, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
     """Refuse to resume a run with another record; the error names the differences.
 
     Differences in `MADE_WITH` are ignored where `after` lacks the name.
     """
-    for name, value in after.items():
-        if isinstance(value, str) and value.startswith(UNKNOWN):
-            raise ValueError(
-                f"{path} cannot be resumed, since the {name} is {value}. Give the function an "
-                "attribute `version`, a str that you change whenever its results change, before "
-                "the file is begun"
-            )
+    refuse_unknown(path, after)
     differences = []
     for name in changed(before, after):
         if name not in MADE_WITH or name in after:
@@ -80,6 +85,8 @@ def check_finished(
     resume: bool,
 ) -> bool:
     """Return whether the file exists; refuse one with another record."""
+    if resume:
+        refuse_unknown(path, record)
     if not path.exists():
         return False
     if not resume:

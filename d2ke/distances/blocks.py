@@ -17,8 +17,7 @@ from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke._base.signals import deferred_interrupts
 from d2ke.distances.cluster import MOST_BLOCK_BYTES, MatrixWork, Remote
-from d2ke.distances.fingerprint import objects_digest, sequence_digest
-from d2ke.distances.function_digest import function_digest
+from d2ke.distances.fingerprint import function_version, objects_digest, sequence_digest
 from d2ke.distances.output import Output, output_array
 from d2ke.distances.pipeline import Background, wait_for_ending
 from d2ke.distances.problem import PairwiseProblem, Transform
@@ -289,7 +288,7 @@ def description(pairs: PairwiseProblem) -> tuple[dict[str, Any], dict[str, Any]]
     }
     distance = pairs.distance
     if callable(distance) or isinstance(distance, LowLevelCallable):
-        inputs["content of distance"] = function_digest("distance", distance)
+        inputs["version of distance"] = function_version("distance", distance)
     if isinstance(distance, LowLevelCallable):
         distance = distance.signature
     elif callable(distance):

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.resume import UNKNOWN
 from d2ke.objects.container import Objects
 
 _RUN = 1 << 20  # letters turned into symbols at a time
@@ -87,3 +89,27 @@ def add_value(digest: Any, item: Any, name: str) -> None:
             f"is {type(item).__name__}; to be recognised when a file is resumed, it must "
             "be a number, text, an array, or a list, tuple or mapping of them",
         )
+
+
+def function_version(name: str, function: Callable[..., Any]) -> str:
+    """Return a function's module, qualified name and version, as a record keeps them.
+
+    The version is the attribute ``version`` of the function, a str or an int. A
+    `functools.partial` without one has its function's, and its arguments count. Functions of d2ke
+    need none, as a record has d2ke's version. The result begins with `UNKNOWN` where there is none.
+    """
+    version = getattr(function, "version", None)
+    of = function if hasattr(function, "__qualname__") else type(function)
+    known = f"{of.__module__}.{of.__qualname__}"
+    if isinstance(version, (str, int)) and not isinstance(version, bool):
+        return f"{known} version {version!r}"
+    if isinstance(function, functools.partial):
+        inner = function_version(name, function.func)
+        try:
+            arguments = sequence_digest(name, [function.args, function.keywords])
+        except TypeError:
+            return f"{UNKNOWN}{known} has arguments that are not plain, and no version"
+        return f"{inner} with SHA-256 {arguments}"
+    if known.startswith("d2ke."):
+        return known
+    return f"{UNKNOWN}{known} has no version"

@@ -149,8 +149,8 @@ def distance_matrix(
         A request that takes more fails before it starts. None: no limit; a file is written by
         blocks of up to 64 MiB.
     resume : bool
-        Resume the file of an equal call that was interrupted. Without it a file that exists is
-        refused.
+        Resume the file of an equal call that was interrupted. A Python distance needs an attribute
+        ``version``, a str or an int. Without `resume` a file that exists is refused.
     progress : bool
         Show a progress bar (on a terminal only; there is none for a dask array).
     client : dask.distributed.Client, optional

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from d2ke._base.resume import Journal, as_json, made_with
+from d2ke._base.resume import Journal, as_json, made_with, refuse_unknown
 
 _FORMAT = 1
 _LONGEST = 120  # letters of a file's name
@@ -16,6 +16,7 @@ _LONGEST = 120  # letters of a file's name
 
 def open_journal(folder: Path, record: Mapping[str, Any]) -> Journal:
     """Open the journal of a search in its folder, which is made if it is not there."""
+    refuse_unknown(folder, record)
     folder.mkdir(parents=True, exist_ok=True)
     record = as_json({"journal": _FORMAT, **made_with(), **record}, default=repr)
     return Journal(folder / "search.journal", folder, record)

@@ -102,7 +102,7 @@ def search(
         For ``"d2ke"`` and ``"rsm"``: the folder for the distances, a feature store for each
         p(omega) that is read by blocks, and for a journal of the results. The same call resumes
         an interrupted search; a call with other arguments is refused. Each of several distances
-        has a folder of its own within.
+        has a folder of its own within. A Python distance needs an attribute ``version``.
     max_memory : int or str, optional
         With `folder`: bytes that the blocks of distances may take that go to its files, packed
         objects included, such as ``"512MiB"`` or ``"1GB"``.

@@ -13,8 +13,7 @@ from d2ke._base.checks import byte_count
 from d2ke._base.errors import ArgumentError
 from d2ke._base.labels import label_array, same_length
 from d2ke._base.progress import progress_bar
-from d2ke.distances.fingerprint import digest, sequence_digest
-from d2ke.distances.function_digest import function_digest
+from d2ke.distances.fingerprint import digest, function_version, sequence_digest
 from d2ke.distances.pipeline import wait_for_ending
 from d2ke.io.store.layout import tile_shape
 from d2ke.io.store.reader import FeatureFile, open_features
@@ -85,10 +84,10 @@ def _described(model: D2KEModel) -> dict[str, Any]:
         parts += [block.R, digest(f"omega of block {i}", block.omega), block.gamma]
         parts += [block.from_omega, sorted(block.parameters.items())]
         if callable(block.distance):
-            functions[f"content of distance of block {i}"] = block.distance
+            functions[f"version of distance of block {i}"] = block.distance
         else:
             parts.append(block.distance)
         for k, view in enumerate(block.views):
-            functions[f"content of view {k} of block {i}"] = view
-    functions = {name: function_digest(name, one) for name, one in functions.items()}
+            functions[f"version of view {k} of block {i}"] = view
+    functions = {name: function_version(name, one) for name, one in functions.items()}
     return {"model": sequence_digest("model", parts), **functions}

@@ -212,13 +212,20 @@ def test_the_same_as_in_memory_with_any_numbers(n, R, gamma, n_folds, seed, tmp_
 def test_python_distances_and_more_features_than_rows(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.random(30).tolist(), np.arange(30) % 2
+
+    def distance(a, b, unit):
+        return abs(a - b) / unit
+
     how = {
-        "distance": lambda a, b, unit: abs(a - b) / unit,
+        "distance": distance,
         "sampler": lambda R, seed: np.linspace(0, 1, R).tolist(),
         "grid": {"R": [50], "C": [1.0]},
         "unit": 2.0,
         "n_folds": 3,
     }
+    with pytest.raises(ValueError, match=r'has no version.* \(f\.version = "1"\)'):
+        search(X, y, folder=tmp_path, **how)
+    distance.version = "1"
     assert search(X, y, folder=tmp_path, **how) == search(X, y, **how)
     with pytest.raises(ValueError, match="unit"):
         search(X, y, folder=tmp_path, **how | {"unit": 3.0})

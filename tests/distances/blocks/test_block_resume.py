@@ -2,6 +2,7 @@
 """Results streamed to a file resume where they stopped, if nothing has changed."""
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -110,15 +111,47 @@ def interrupted_matrix(file, monkeypatch, X, distance, **params):
             d2ke.distance_matrix(X, None, distance, out=file, **params)
 
 
-def test_a_changed_function_is_named(file, monkeypatch):
-    interrupted_matrix(file, monkeypatch, [1.0, 2.0], lambda x, y: abs(x - y))
-    with pytest.raises(ValueError, match="content of distance was '"):
-        d2ke.distance_matrix([1.0, 2.0], None, lambda x, y: 2 * abs(x - y), out=file, resume=True)
+def absolute(version=None):
+    def distance(x, y):
+        return abs(x - y)
+
+    if version is not None:
+        distance.version = version
+    return distance
+
+
+def test_a_changed_version_is_named(file, monkeypatch):
+    X = [1.0, 2.0]
+    interrupted_matrix(file, monkeypatch, X, absolute("1"))
+    with pytest.raises(ValueError, match=r"version of distance was .* version '1'.* version 2"):
+        d2ke.distance_matrix(X, None, absolute(2), out=file, resume=True)
     with pytest.raises(ValueError, match="X was '"):
-        d2ke.distance_matrix([1.0, 3.0], None, lambda x, y: abs(x - y), out=file, resume=True)
-    d2ke.distance_matrix([1.0, 2.0], None, lambda x, y: abs(x - y), out=file, resume=True).close()
+        d2ke.distance_matrix([1.0, 3.0], None, absolute("1"), out=file, resume=True)
+    d2ke.distance_matrix(X, None, absolute("1"), out=file, resume=True).close()
     with pytest.raises(TypeError, match=r"X\[1\] is object; to be recognised"):
-        d2ke.distance_matrix([1.0, object()], None, lambda x, y: 0.0, out=file)
+        d2ke.distance_matrix([1.0, object()], None, absolute(), out=file)
+
+
+def test_a_function_without_version_is_not_resumed(file):
+    message = r'absolute.<locals>.distance has no version.* \(f\.version = "1"\)'
+    with pytest.raises(ValueError, match=message):
+        d2ke.distance_matrix([1.0, 2.0], None, absolute(), out=file, resume=True)
+    assert os.listdir(file.parent) == []
+    d2ke.distance_matrix([1.0, 2.0], None, absolute(), out=file).close()
+    with pytest.raises(ValueError, match=message):
+        d2ke.distance_matrix([1.0, 2.0], None, absolute(), out=file, resume=True)
+
+
+def test_partials_have_their_functions_version(file):
+    def distance(x, y, scale):
+        return scale * abs(x - y)
+
+    distance.version = "1"
+    one, two = (partial(distance, scale=scale) for scale in (1.0, 2.0))
+    d2ke.distance_matrix([1.0, 2.0], None, one, out=file, resume=True).close()
+    d2ke.distance_matrix([1.0, 2.0], None, one, out=file, resume=True).close()
+    with pytest.raises(ValueError, match="version of distance was"):
+        d2ke.distance_matrix([1.0, 2.0], None, two, out=file, resume=True)
 
 
 def test_other_instructions_are_named(file, small_blocks, monkeypatch, isa):
