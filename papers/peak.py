@@ -16,7 +16,7 @@ _M_MMAP_THRESHOLD, _LARGE = -3, 1 << 18  # of glibc; bytes
 
 @dataclass
 class Peak:
-    """What was measured.
+    """A measured peak.
 
     Attributes
     ----------

@@ -67,7 +67,7 @@ cdef class TableRows:
         return self.rows.value, self.rows.best
 
     def costs(self, const int64_t[:, ::1] pairs, const int8_t[::1] steps):
-        """What steps along a path add: 0 a step along the diagonal, 1 to a row, 2 to a column."""
+        """The costs of the steps of a path: 0 along the diagonal, 1 to a row, 2 to a column."""
         out = np.empty(len(pairs))
         cdef double[::1] view = out
         self.rows.pairs, self.rows.steps, self.rows.n_steps = &pairs[0, 0], &steps[0], len(pairs)
@@ -414,7 +414,7 @@ cdef struct SeriesRows:
 
 
 def series_radius(int64_t window, int64_t n, int64_t m):
-    """How far from the diagonal a path of series of these lengths may be."""
+    """Return the largest distance from the diagonal of a path of series of these lengths."""
     return dtw_radius(window, n, m)
 
 

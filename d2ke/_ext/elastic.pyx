@@ -116,7 +116,7 @@ cdef set_series(PairwiseKernel pairs, const floating[:, ::1] x, const int64_t[::
 
 
 cdef bint squares_are_safe(const floating[:, ::1] values) noexcept nogil:
-    """Whether squares of differences of these values neither overflow nor vanish.
+    """Return whether squares of differences of these values neither overflow nor vanish.
 
     The least difference of two values is one unit in the last place of the
     smaller one, hence the bound from below.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What OpenMP offers this process."""
+"""The OpenMP runtime of this process."""
 
 cdef extern from *:
     """

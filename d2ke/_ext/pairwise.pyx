@@ -254,7 +254,7 @@ cdef bint distances(const Tiles *tiles, int64_t begin, int64_t end, int64_t firs
 
 cdef bint valid(Tiles *tiles, int64_t r, int64_t column, int64_t start, int64_t width,
                 const double *values) noexcept nogil:
-    """Whether a user's results are distances; note the first that is not."""
+    """Return whether a user's results are distances; note the first that is not."""
     cdef int64_t p
     for p in range(start, width):
         if not 0 <= values[p] < INFINITY:

@@ -32,7 +32,7 @@ cdef struct Shared:
 
 
 cdef class Loop:
-    """What thread 0 needs when it visits Python."""
+    """The state that thread 0 needs when it calls Python."""
     cdef object progress
     cdef object error
     cdef Shared shared
@@ -44,7 +44,7 @@ cdef class Loop:
 
 
 cdef int check(void *state, int thread) noexcept nogil:
-    """Whether to stop; thread 0 visits Python when it is time."""
+    """Return whether to stop; thread 0 calls Python when it is time."""
     cdef Shared *shared = <Shared *> state
     cdef double now
     if thread == 0 and not d2ke_load(&shared.stop):

@@ -70,7 +70,7 @@ class Similarities:
 
     @property
     def automatic(self) -> bool:
-        """Whether the widths are to be chosen."""
+        """Return whether the widths are to be chosen."""
         return self.K is None and self.features is None
 
     @property

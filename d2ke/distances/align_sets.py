@@ -36,9 +36,10 @@ def align_emd(problem: PairwiseProblem, ground: bool = False) -> dict[str, Any]:
 
 
 def _members(objects: Objects, measure: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vectors in the order of the measure's distinct ones, and where their masses end.
+    """Return the vectors in the order of the measure's distinct ones, and the ends of their masses.
 
-    Masses lie end to end; that of equal vectors is divided by their weights.
+    The masses form one interval each, end to end. Equal vectors share the mass of their distinct
+    vector in proportion to their weights.
     """
     values, masses = measure[0], measure[2]
     own = objects.values.astype(np.float64, copy=False)

@@ -35,7 +35,7 @@ class EditTable:
 
     @property
     def operations(self) -> np.ndarray:
-        """What the way back has met so far, from the first one."""
+        """The operations met on the way back so far, first one first."""
         return self._operations[self._at :]
 
     def start(self) -> np.ndarray:

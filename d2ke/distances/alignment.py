@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How two objects are aligned."""
+"""Alignments of two objects."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `align` returns, and how it reads."""
+"""The record that `align` returns, and its text."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Operations:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Alignment:
-    """How an object x is aligned with an object y, and what that costs.
+    """An alignment of an object x with an object y, and its cost.
 
     Attributes
     ----------

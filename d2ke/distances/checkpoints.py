@@ -42,7 +42,7 @@ class Table(Protocol):
 
 
 class Plan(NamedTuple):
-    """How many rows are in memory at a time, and how many states on each of some levels."""
+    """The number of rows in memory at a time, and of states on each level."""
 
     rows: int
     states: int

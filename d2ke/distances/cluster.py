@@ -49,7 +49,7 @@ _INSTALL = 'pip install "distributed>=2025.1" "dask[array]>=2025.1"'
 
 
 class Work(Protocol):
-    """What workers do with a block of rows."""
+    """The work on a block of rows."""
 
     def block(self, part: Any, first: int, check: Callable[[int, int], None] | None) -> Any:
         """Compute a block of rows, which count from `first`; `check` raises to stop it."""
@@ -74,7 +74,7 @@ class MatrixWork:
 
 
 class _Recipe(NamedTuple):
-    """What all blocks have in common."""
+    """The parts that all blocks share."""
 
     work: Work
     made_with: tuple[str, str]

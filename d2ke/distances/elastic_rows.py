@@ -63,12 +63,12 @@ def check_gap(name: str, objects: Objects, g: tuple[float, ...] = (0.0,), **_: A
 
 
 def windowed(window: int = elastic.NO_WINDOW, **_: Any) -> bool:
-    """Whether a window leaves alignments out, after which no metric is one."""
+    """Return whether a window excludes alignments; the distance is then not a metric."""
     return window != elastic.NO_WINDOW
 
 
 def windowed_or_dependent(independent: bool = True, **parameters: Any) -> bool:
-    """Whether move-split-merge is no metric."""
+    """Return whether move-split-merge is not a metric."""
     return not independent or windowed(**parameters)
 
 

@@ -47,7 +47,7 @@ class Costs:
 
     @property
     def symmetric(self) -> bool:
-        """Whether x and y may be exchanged."""
+        """True if exchanging x and y does not change the distance."""
         turned = np.array_equal(self.substitution, self.substitution.T)
         return turned and np.array_equal(self.own[1:3], self.own[3:5])
 
@@ -244,5 +244,5 @@ def prepare_weighted(
 
 
 def not_symmetric(costs: Costs | None = None, mode: int = strings.GLOBAL) -> bool:
-    """Whether exchanging x and y may change the distance."""
+    """Return whether exchanging x and y may change the distance."""
     return mode != strings.GLOBAL or not (costs is None or costs.symmetric)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a matrix of distances or features goes, and how it is computed."""
+"""The destination of a matrix of distances or features, and the options of its computation."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ class Output:
 
     @property
     def to_file(self) -> bool:
-        """Whether the result is a feature store."""
+        """True if the result is a feature store."""
         return isinstance(self.out, Path)
 
     @property
     def lazy(self) -> bool:
-        """Whether the result is a dask array."""
+        """True if the result is a dask array."""
         return self.client is not None and self.out is None
 
 

@@ -108,17 +108,17 @@ class Distance:
     work_bytes: Callable[..., int] = plain_bytes
 
     def is_metric(self, parameters: Mapping[str, Any]) -> bool:
-        """Whether pivots may be used with these checked parameters."""
+        """Return whether the distance is a metric with these checked parameters."""
         if not self.metric or self.rounding is None:
             return False
         return not (self.nonmetric and self.nonmetric(**parameters))
 
     def is_symmetric(self, parameters: Mapping[str, Any]) -> bool:
-        """Whether d(x, y) = d(y, x) with these checked parameters."""
+        """Return whether d(x, y) = d(y, x) with these checked parameters."""
         return self.symmetric and not (self.directed and self.directed(**parameters))
 
     def takes_missing(self, parameters: Mapping[str, Any]) -> bool:
-        """Whether vectors may be missing with these checked parameters."""
+        """Return whether vectors may be missing with these checked parameters."""
         return self.missing is not None and self.missing(**parameters)
 
 

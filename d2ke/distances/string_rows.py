@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the registry's distances of strings are made of: their letters, and their compiled forms."""
+"""Distances of strings for the registry: checks of parameters, common letters, compiled kernels."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def mode(name: str, value: Any) -> int:
 
 
 def not_whole(mode: int = strings.GLOBAL, **_: Any) -> bool:
-    """Whether y is compared with a part of x."""
+    """Return whether y is compared with a part of x."""
     return mode != strings.GLOBAL
 
 
 def normalized(normalize: bool = False, **_: Any) -> bool:
-    """Whether distances are divided by lengths, after which no metric is one."""
+    """Return whether distances are divided by lengths; they are then not metrics."""
     return normalize
 
 

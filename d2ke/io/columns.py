@@ -61,7 +61,7 @@ NOTHING = Columns()
 
 @dataclass(frozen=True, eq=False)
 class FileObjects:
-    """What a file holds.
+    """The objects and labels of a file.
 
     Attributes
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the kernel distance compares: weighted points, curves and surfaces as one container."""
+"""Weighted points, curves and surfaces in one container, for the kernel distance."""
 
 from __future__ import annotations
 

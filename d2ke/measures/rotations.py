@@ -12,7 +12,7 @@ _PHI, _PSI = math.sqrt(2), 1.533751168755204288118041
 
 
 class Action:
-    """How a rotation R acts on the r numbers that each point of a measure carries."""
+    """The action of a rotation R on the r numbers that each point of a measure carries."""
 
     def __init__(self, kind: str, dim: int) -> None:
         self.planes = np.triu_indices(dim, 1)

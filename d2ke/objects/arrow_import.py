@@ -74,7 +74,7 @@ def pack_column(
 
 @dataclass(frozen=True)
 class _Lists:
-    """What lists of a column hold end to end, in parts, and where each of them begins."""
+    """The values of a column's lists end to end, in parts, and the lists' offsets."""
 
     offsets: np.ndarray
     parts: list[Any]

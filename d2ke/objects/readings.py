@@ -15,7 +15,7 @@ from d2ke.objects.tokens import letters_of
 
 @dataclass(frozen=True)
 class Layout:
-    """How arrays are read.
+    """The axes of arrays: which holds the channels.
 
     Attributes
     ----------

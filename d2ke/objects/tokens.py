@@ -20,14 +20,14 @@ _PLAIN = (str, bytes, bool, int, type(None))
 
 
 def is_token_list(item: Any) -> bool:
-    """Whether an item can only be a sequence of tokens: one of text or bytes."""
+    """Return whether an item can only be a sequence of tokens: one of text or bytes."""
     if isinstance(item, np.ndarray):
         return item.ndim == 1 and item.dtype.kind in "US"
     return isinstance(item, (list, tuple)) and len(item) > 0 and isinstance(item[0], (str, bytes))
 
 
 def holds_tokens(items: Sequence[Any]) -> bool:
-    """Whether some element of the items is no number, and none of the items is an array of them."""
+    """Return whether some element is not a number, and no item is an array of numbers."""
     if any(isinstance(item, np.ndarray) and item.dtype.kind in "US" for item in items):
         return True
     lists = [item for item in items if isinstance(item, (list, tuple))]

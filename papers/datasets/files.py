@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a data set's original files are, and the error if they are missing."""
+"""Locations of the original files of data sets, and the error if they are missing."""
 
 from __future__ import annotations
 

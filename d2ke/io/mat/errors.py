@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stands for a file that cannot be read, and for a value that cannot."""
+"""Errors of unreadable files, and the placeholder of an unreadable value."""
 
 from __future__ import annotations
 

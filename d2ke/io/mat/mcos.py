@@ -428,7 +428,7 @@ def _numbers(node: tuple[Any, ...]) -> np.ndarray:
 
 
 def _elements(value: Any) -> list[Any]:
-    """Return the elements of an array, in MATLAB's order; a value that is none is one element."""
+    """Return the elements of an array, in MATLAB's order, or the value itself if it is not an array."""
     if not isinstance(value, np.ndarray):
         return [value]
     flat = value.ravel(order="F")
