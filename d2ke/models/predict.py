@@ -150,8 +150,8 @@ def d2ke_transform(
     max_memory : int or str, optional
         As for `d2ke_predict`.
     resume : bool
-        Resume the file of an equal call that was interrupted. Without it a file that exists is
-        refused.
+        Resume the file of an equal call that was interrupted; a Python function needs its
+        attribute ``version``. Without it a file that exists is refused.
     progress, client
         As for `d2ke_predict`.
 

@@ -146,7 +146,8 @@ def nearest(
         Name of a file to which blocks of rows are written as they are ready, so that a killed
         run keeps them; `load_neighbors` reads it.
     resume : bool
-        Resume the file of the same call, which was interrupted. False refuses a file that exists.
+        Resume the file of the same call, which was interrupted; a Python function needs its
+        attribute ``version``. False refuses a file that exists.
     progress : bool
         Show a progress bar (on a terminal only).
     max_memory : int or str, optional
@@ -338,7 +339,8 @@ def within(
         Name of a file to which blocks of rows are written as they are ready, so that a killed
         run keeps them; `load_neighbors` reads it.
     resume : bool
-        Resume the file of the same call, which was interrupted. False refuses a file that exists.
+        Resume the file of the same call, which was interrupted; a Python function needs its
+        attribute ``version``. False refuses a file that exists.
     progress : bool
         Show a progress bar (on a terminal only).
     max_memory : int or str, optional
