@@ -32,6 +32,20 @@ def same(a, b):
     assert a.tobytes() == b.tobytes()
 
 
+def same_bits(a, b):
+    """Return whether two arrays are the same bit for bit."""
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def edited(rng, string, n_edits, n_letters):
+    """Return the codes after some random edits: a small distance for a long string."""
+    string = list(string)
+    for kind in rng.integers(0, 3, n_edits):
+        at = int(rng.integers(0, len(string) + 1))
+        string[at : at + (kind > 0)] = [int(rng.integers(0, n_letters))] * int(kind < 2)
+    return np.array(string, dtype=np.int64)
+
+
 def same_in_any_company(matrix, X, Y):
     """Check that no bit of a distance depends on the other objects, the threads or the order.
 

@@ -424,6 +424,8 @@ CASES = [
     (TypeError, ("Z", "NoneType"), d2ke.train, Y, None),
     (ValueError, ("Z", "length"), d2ke.train, Y, [[1.0], [1.0, 2.0], [1.0], [2.0]]),
     (TypeError, ("y", "'abba'"), d2ke.train, "abba", Z),
+    (TypeError, ("y", "set"), d2ke.train, {0, 1, 2, 3}, Z),
+    (TypeError, ("y", "dict"), d2ke.train, {"a": 0, "b": 1, "c": 2, "d": 3}, Z),
     (ValueError, "'-x'", d2ke.train, Y, Z, "-x 1"),
     (ValueError, ("-c", "-1"), d2ke.train, Y, Z, "-s 2 -c -1"),
     (ValueError, ("-c", "'nan'"), d2ke.train, Y, Z, "-s 2 -c nan"),

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 import reference
+from reference import same_bits
 
 import d2ke
 from d2ke.distances import matrix, registry
@@ -19,10 +20,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
 NAMES = d2ke.distance_names()
 ROWS = {row.name: row for row in registry.DISTANCES}
 VECTORS = [name for name in NAMES if ROWS[name].kind == "vectors"]
-
-
-def same_bits(a, b):
-    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
 def case(name, dtype, n=23, m=19, seed=0):

@@ -8,6 +8,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import same_bits
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from scipy.stats import wasserstein_distance
@@ -197,10 +198,6 @@ def test_metric(seed, d):
     assert (D >= 0).all()
     slack = 1e-14 * D.max()
     assert (D[:, None, :] <= D[:, :, None] + D[None, :, :] + slack).all()
-
-
-def same_bits(a, b):
-    return a.dtype == b.dtype and a.tobytes() == b.tobytes()
 
 
 @pytest.mark.sample(2)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import WORD_EDGES
+from reference import WORD_EDGES, edited
 
 import d2ke
 from d2ke._ext import strings
@@ -36,15 +36,6 @@ def reference(X, Y):
 
 def random_strings(rng, lengths, n_letters):
     return [rng.integers(0, n_letters, length) for length in lengths]
-
-
-def edited(rng, string, n_edits, n_letters):
-    """The string after some random edits: a small distance for a long string."""
-    string = list(string)
-    for kind in rng.integers(0, 3, n_edits):
-        at = int(rng.integers(0, len(string) + 1))
-        string[at : at + (kind > 0)] = [int(rng.integers(0, n_letters))] * int(kind < 2)
-    return np.array(string, dtype=np.int64)
 
 
 def matrix(X, Y=None, **options):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import levenshtein
+from reference import edited, levenshtein
 
 import d2ke
 from d2ke._ext import strings
@@ -24,15 +24,6 @@ TEXTS = [0, 1, 30, 63, 64, 65, 254, 255, 256, 510, 511, 700]
 def reference(X, Y, mode):
     values = [[levenshtein(x, y, mode) for y in Y] for x in X]
     return np.array(values, dtype=float).reshape(len(X), len(Y))
-
-
-def edited(rng, string, n_edits, n_letters):
-    """The string after some random edits."""
-    string = list(string)
-    for kind in rng.integers(0, 3, n_edits):
-        at = int(rng.integers(0, len(string) + 1))
-        string[at : at + (kind > 0)] = [int(rng.integers(0, n_letters))] * int(kind < 2)
-    return np.array(string, dtype=np.int64)
 
 
 def matrix(X, Y, mode, **options):

@@ -6,12 +6,9 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import same_bits
 
 import d2ke
-
-
-def same_bits(a, b):
-    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
 def series(n, seed=0, dim=2, dtype=np.float64, longest=12):

@@ -100,6 +100,7 @@ BAD = [
     (A + "@attribute b date yyyy\n", "line 5: the attribute 'b' is 'date yyyy'; numeric, real"),
     (A + "@attribute b {p,,q}\n", "line 5: the value at position 1 is empty"),
     (A + "@data\n", "holds no objects"),
+    (A + "@data 1\n", "line 5: '@data 1' has more than @data, which ends a header"),
     (A + "@data\n?\n", "line 6, attribute 'a': the value at position 0 is missing"),
     (A + "@data\nx\n", "line 6, attribute 'a': the value at position 0 is 'x', not a number"),
     (A + "@data\nnan\n", "line 6, attribute 'a': the value at position 0 is 'nan'"),

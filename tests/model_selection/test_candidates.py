@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from threadpoolctl import threadpool_limits
 
 import d2ke
 from d2ke.embedding.features import d2ke_features
@@ -24,11 +23,7 @@ from d2ke.model_selection.grids import FeatureGrid
 COSTS = (0.01, 0.1, 1.0, 10.0, 1000.0)
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_blas_thread():
-    """The problems are tiny: threads of the BLAS would only slow them down."""
-    with threadpool_limits(limits=1, user_api="blas"):
-        yield
+pytestmark = pytest.mark.usefixtures("one_blas_thread")
 
 
 def of_loss(found, loss):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import examples
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_info
 
 import d2ke
 from d2ke.model_selection import cross_validation
@@ -16,11 +16,7 @@ from d2ke.model_selection.folds import stratified_folds, with_bias
 COSTS = (0.01, 0.1, 1.0, 10.0, 1000.0)
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_blas_thread():
-    """The problems are tiny: threads of the BLAS would only slow them down."""
-    with threadpool_limits(limits=1, user_api="blas"):
-        yield
+pytestmark = pytest.mark.usefixtures("one_blas_thread")
 
 
 def refit(F, codes, C, folds):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neighbor_cases import check_nearest, check_within
+from neighbor_cases import check_nearest, check_within, means
 from reference import examples
 
 import d2ke
@@ -33,11 +33,6 @@ def collections(draw, most=40):
     if draw(st.booleans()):
         items[-1] = items[0] + 1e-9
     return d2ke.pack([(item * scale).astype(dtype) for item in items], channels_first=False)
-
-
-def means(x, y):
-    """The distance of the means: 0 for many different objects too."""
-    return float(np.abs(np.mean(x, axis=0) - np.mean(y, axis=0)).max())
 
 
 def shifted(x, y):

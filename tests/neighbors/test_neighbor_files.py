@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neighbor_cases import check_file, same_graph
+from neighbor_cases import check_file, means, same_graph
 from reference import examples, same
 
 import d2ke
@@ -34,10 +34,6 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(block_search, "_FIRST_ROWS", 7)
     monkeypatch.setattr(block_search, "_MOST_ROWS", 16)
     monkeypatch.setattr(os, "fsync", lambda fd: None)
-
-
-def means(x, y):
-    return float(np.abs(np.mean(x, axis=0) - np.mean(y, axis=0)).max())
 
 
 DISTANCES = ["levenshtein", "dtw", "emd", "hausdorff", "mhd", "directed_mhd", means]
