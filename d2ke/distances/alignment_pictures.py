@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of alignments; the only import of matplotlib in this package."""
+"""Pictures of an `Alignment`; the only import of matplotlib in this package."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from d2ke.distances.registry import find_distance
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from d2ke.distances.alignment_record import Alignment
-
 _X, _Y, _CROSSED, _LINK = "#0072b2", "#d55e00", "#009e73", "#999999"
 _MOST_LINKS = 2000  # lines of a picture, spread evenly over all
 
 
-def draw(alignment: Alignment, ax: Axes | None) -> Axes:
+def draw(alignment: Any, ax: Axes | None) -> Axes:
     """Draw into the axes, or into those of a new figure."""
     try:
         from matplotlib import pyplot
@@ -43,14 +41,14 @@ def draw(alignment: Alignment, ax: Axes | None) -> Axes:
     return ax
 
 
-def _links(alignment: Alignment) -> np.ndarray:
+def _links(alignment: Any) -> np.ndarray:
     """Return the rows of pairs that are drawn; what has no partner has no line."""
     links = np.flatnonzero((alignment.pairs >= 0).all(axis=1))
     k = len(links)
     return links[np.unique(np.linspace(0, max(k - 1, 0), min(k, _MOST_LINKS)).round().astype(int))]
 
 
-def _alone(alignment: Alignment, side: int) -> np.ndarray:
+def _alone(alignment: Any, side: int) -> np.ndarray:
     """Return the places in x (side 0) or y that are left out."""
     pairs = alignment.pairs
     return pairs[pairs[:, 1 - side] < 0, side]
@@ -63,7 +61,7 @@ def _draw_lines(ax: Any, starts: np.ndarray, ends: np.ndarray, widths: Any) -> N
     ax.add_collection(LineCollection(lines, colors=_LINK, linewidths=widths, zorder=1))
 
 
-def _draw_series(alignment: Alignment, ax: Axes) -> None:
+def _draw_series(alignment: Any, ax: Axes) -> None:
     x, y = (np.asarray(one)[:, 0] for one in (alignment.x, alignment.y))
     above = 1.1 * (max(y.max() - x.min(), 0) or 1)
     i, j = alignment.pairs[_links(alignment)].T
@@ -78,7 +76,7 @@ def _draw_series(alignment: Alignment, ax: Axes) -> None:
     ax.legend(frameon=False)
 
 
-def _draw_points(alignment: Alignment, ax: Axes, ordered: bool) -> None:
+def _draw_points(alignment: Any, ax: Axes, ordered: bool) -> None:
     x, y = np.asarray(alignment.x), np.asarray(alignment.y)
     shown = _links(alignment)
     i, j = alignment.pairs[shown].T
@@ -105,7 +103,7 @@ def _name_places(ax: Axes) -> None:
         axis.get_major_locator().set_params(integer=True)
 
 
-def _draw_places(alignment: Alignment, ax: Axes) -> None:
+def _draw_places(alignment: Any, ax: Axes) -> None:
     i, j = alignment.pairs[(alignment.pairs >= 0).all(axis=1)].T
     if alignment.masses is not None:
         ax.scatter(i, j, s=400 * alignment.masses / alignment.masses.max(), color=_X)
@@ -118,7 +116,7 @@ def _draw_places(alignment: Alignment, ax: Axes) -> None:
     _name_places(ax)
 
 
-def _draw_letters(alignment: Alignment, ax: Axes) -> None:
+def _draw_letters(alignment: Any, ax: Axes) -> None:
     i, j = alignment.pairs[(alignment.pairs >= 0).all(axis=1)].T
     ax.plot(i, j, ".", color="black", label="in both", zorder=2)
     for side, (colour, name) in enumerate(((_X, "in x"), (_Y, "in y"))):
@@ -129,7 +127,7 @@ def _draw_letters(alignment: Alignment, ax: Axes) -> None:
     ax.legend(frameon=False)
 
 
-def _draw_operations(alignment: Alignment, ax: Axes) -> None:
+def _draw_operations(alignment: Any, ax: Axes) -> None:
     operations: Any = alignment.operations
     _name_places(ax)
     if not len(operations):

@@ -4,19 +4,16 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from d2ke.objects.arrow_columns import pyarrow
 
-if TYPE_CHECKING:
-    from d2ke.objects.container import Objects
-
 _LETTERS = 1 << 22  # that are encoded in one go
 
 
-def arrow_array(objects: Objects) -> Any:
+def arrow_array(objects: Any) -> Any:
     """Return what `Objects.to_arrow` does."""
     pa = pyarrow("Objects.to_arrow")
     offsets = pa.array(objects.offsets)
@@ -32,7 +29,7 @@ def arrow_array(objects: Objects) -> Any:
     return pa.Array.from_buffers(kind, len(objects), buffers, 0)
 
 
-def _vectors(pa: Any, objects: Objects) -> Any:
+def _vectors(pa: Any, objects: Any) -> Any:
     """Return all vectors, with their weights if they have some."""
     numbers = pa.array(objects.values.reshape(-1))
     if objects.dim > 1:
@@ -42,7 +39,7 @@ def _vectors(pa: Any, objects: Objects) -> Any:
     return pa.StructArray.from_arrays([numbers, pa.array(objects.weights)], ["vector", "weight"])
 
 
-def _tokens(pa: Any, objects: Objects) -> Any:
+def _tokens(pa: Any, objects: Any) -> Any:
     """Return all tokens, which must be str, or bytes."""
     tokens = [ast.literal_eval(entry.decode("ascii")) for entry in objects.alphabet.tolist()]
     kinds = {type(token) for token in tokens}
@@ -56,7 +53,7 @@ def _tokens(pa: Any, objects: Objects) -> Any:
     return alphabet.take(codes)
 
 
-def _text(objects: Objects) -> tuple[np.ndarray, np.ndarray]:
+def _text(objects: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return where the strings begin and end in their bytes, and these; UTF-8 for str."""
     alphabet, codes = objects.alphabet, objects.values
     if objects.letters == "bytes" or alphabet.max(initial=0) < 128:

@@ -428,7 +428,7 @@ def _numbers(node: tuple[Any, ...]) -> np.ndarray:
 
 
 def _elements(value: Any) -> list[Any]:
-    """Return the elements of an array, in MATLAB's order, or the value itself if it is not an array."""
+    """Return an array's elements in MATLAB's order, or a value that is not an array itself."""
     if not isinstance(value, np.ndarray):
         return [value]
     flat = value.ravel(order="F")
