@@ -17,10 +17,8 @@ from d2ke.cli.report import (
     write_page,
 )
 from d2ke.cli.session import Session
-from d2ke.models.blocks import hide_self
 from d2ke.models.explain import d2ke_explain
 from d2ke.models.model import D2KEModel
-from d2ke.models.predict import d2ke_transform
 from d2ke.objects.container import Objects
 
 _MOST_EXPLAINED = 6
@@ -35,8 +33,7 @@ def write_report(
 ) -> None:
     """Write the page about a model and the objects and labels that it was trained on."""
     objects, labels = data
-    Z = d2ke_transform(objects, model, **session.computing)
-    hide_self(Z, model.blocks)
+    Z = session.long("features", model.training_features, objects, session.n_threads)
     of_classes = model.classes is not None
     measure = "accuracy" if of_classes else "100 R^2"
     floor = f"; the largest class has {model.largest_class:.1f} %." if of_classes else "."

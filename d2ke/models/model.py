@@ -14,7 +14,8 @@ from d2ke._base.progress import stages
 from d2ke.distances.registry import BY_NAME
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
-from d2ke.models.blocks import FittedBlock, feature_names, fill_features
+from d2ke.models.blocks import FittedBlock, feature_names
+from d2ke.models.fitting import block_features
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
 from d2ke.objects.tokens import letters_of
@@ -198,8 +199,15 @@ class D2KEModel:
 
     def features(self, X: Any, n_threads: int | None, client: Any = None) -> np.ndarray:
         """Return scaled features of checked objects, float32."""
-        Z = np.empty((len(X), self.R), np.float32)
-        fill_features(Z, self.blocks, X, n_threads, client)
+        Z = block_features(self.blocks, X, n_threads)
+        return self.scaling.scale(Z, Z)
+
+    def training_features(self, X: Any, n_threads: int | None) -> np.ndarray:
+        """Return scaled features of the training objects, as training sees them.
+
+        The distance of a random object to itself is that to the nearest other one.
+        """
+        Z = block_features(self.blocks, X, n_threads, 0)
         return self.scaling.scale(Z, Z)
 
 
