@@ -131,7 +131,7 @@ def d2ke_train(
     sample, known = take(objects, rows), target[rows]
     if blocks is None:
         blocks = default_blocks(sample, distance, params, R, n)
-    check_size(sum(map(attrgetter("R"), blocks)), target.k)
+    check_size(n, sum(map(attrgetter("R"), blocks)), target.k)
     started = time.perf_counter()
     plan, Z = TrainingPlan.of(blocks, sample, known, rows, n, entropy, n_threads, progress)
     seconds = {"sample": time.perf_counter() - started}
@@ -233,11 +233,11 @@ def _packed(X: Any, distances: list[Any]) -> Any:
     return objects
 
 
-def check_size(R: int, k: int) -> None:
+def check_size(n: int, R: int, k: int) -> None:
     """Refuse a model that does not fit; the error names the largest R that does."""
 
     def needed(R: int) -> int:
-        return 64 * R * R + 20 * R * block_rows(R) + 40 * R * k
+        return 64 * R * min(n, R) + 20 * R * min(n, block_rows(R)) + 40 * R * k
 
     limit = memory_limit()
     fitting = R
