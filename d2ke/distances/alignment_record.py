@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 OPERATIONS = ("equal", "replace", "delete", "insert", "transpose")
 _SIGNS = dict(zip(OPERATIONS, "|   x", strict=True))
 _WIDTH = 60  # of a line of letters
-_MOST = 20  # pairs that are printed
+_MAX_PRINTED = 20  # pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,13 +193,13 @@ class Alignment:
         return (gap.join(row).rstrip() for row in rows)
 
     def _rows(self) -> Iterator[str]:
-        for k, (i, j) in enumerate(self.pairs[:_MOST].tolist()):
+        for k, (i, j) in enumerate(self.pairs[:_MAX_PRINTED].tolist()):
             mass = "" if self.masses is None else f"  mass {self.masses[k]:.6g}"
-            most = "  maximum" if k == self.maximum else ""
+            mark = "  maximum" if k == self.maximum else ""
             places = " ".join(f"{name}[{at}]" for name, at in (("x", i), ("y", j)) if at >= 0)
-            yield f"{places}{mass}  cost {self.costs[k]:.6g}{most}"
-        if len(self.pairs) > _MOST:
-            yield f"and {len(self.pairs) - _MOST} more"
+            yield f"{places}{mass}  cost {self.costs[k]:.6g}{mark}"
+        if len(self.pairs) > _MAX_PRINTED:
+            yield f"and {len(self.pairs) - _MAX_PRINTED} more"
 
 
 def operations_of(codes: np.ndarray, start: int = 0) -> tuple[np.ndarray, Operations]:

@@ -273,9 +273,9 @@ def derivatives(objects: Objects) -> tuple[np.ndarray, np.ndarray]:
         wide = ~np.isfinite(slopes[:, k])
         if wide.any():  # differences overflow: in a smaller unit; later squares are infinite
             smaller = _slope(before[wide] / 8, middle[wide] / 8, after[wide] / 8, two[wide])
-            most = np.finfo(np.float64).max
+            largest = np.finfo(np.float64).max
             with np.errstate(over="ignore"):
-                slopes[wide, k] = np.clip(smaller * 8, -most, most)
+                slopes[wide, k] = np.clip(smaller * 8, -largest, largest)
     return slopes, offsets
 
 

@@ -20,8 +20,8 @@ from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances.problem import (
     DEFAULT_NAMES,
     ArgumentNames,
-    Block,
     CompiledPairs,
+    PairBlock,
     PairwiseProblem,
     Transform,
 )
@@ -87,7 +87,7 @@ def check_pairs(
     return PairwiseProblem(x, y, dtype, same, compile_, row.name, dict(params), names)
 
 
-def _named_pairs(name: str, parameters: Mapping[str, Any], block: Block) -> CompiledPairs:
+def _named_pairs(name: str, parameters: Mapping[str, Any], block: PairBlock) -> CompiledPairs:
     """Compile a distance of the registry."""
     x, y, same, *_ = block
     return CompiledPairs(BY_NAME[name].prepare(x, y, same, **parameters), block)
@@ -102,7 +102,7 @@ class _PythonDistance:
     names: ArgumentNames
     y_is_x: bool
 
-    def __call__(self, block: Block) -> CompiledPairs:
+    def __call__(self, block: PairBlock) -> CompiledPairs:
         return _PythonPairs(self, block)
 
     def value(self, x: Any, y: Any, i: int, j: int) -> float:
@@ -224,7 +224,7 @@ def _compiled_problem(
 class _UserPairs(CompiledPairs):
     """A compiled function of the user's."""
 
-    def __init__(self, function: Any, names: ArgumentNames, block: Block) -> None:
+    def __init__(self, function: Any, names: ArgumentNames, block: PairBlock) -> None:
         address, data = user.addresses(function)
         x, y, same, *_ = block
         compile_: Callable[..., PairwiseKernel]

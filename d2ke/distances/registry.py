@@ -245,11 +245,11 @@ def _check_weights(name: str, objects: Objects, normalize: bool = False, **_: An
         return
     totals = np.add.reduceat(objects.weights, objects.offsets[:-1])
     i = int(totals.argmax())
-    if totals[i] > _MOST_WEIGHT:
+    if totals[i] > _MAX_WEIGHT:
         raise ValueError(f"the weights of {name}[{i}] are too large: their sum is {totals[i]}")
 
 
-_MOST_WEIGHT = 2.0**500  # whose square, times some, is still finite
+_MAX_WEIGHT = 2.0**500  # whose square, times some, is still finite
 
 DISTANCES = (
     Distance(

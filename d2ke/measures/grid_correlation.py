@@ -199,15 +199,15 @@ def translations(
 
 
 def values_at(
-    pair: Pair, action: rotations.Action, motions: Motions, most: int
+    pair: Pair, action: rotations.Action, motions: Motions, max_cells: int
 ) -> np.ndarray | None:
-    """Return kappa of each motion, nearly, or None if that takes more cells than `most`.
+    """Return kappa of each motion, nearly, or None if that takes more cells than `max_cells`.
 
     All points of both sides count, and the work is linear in their number.
     """
     pixel = _FIELD_PIXEL * pair.sigma
     sides = (np.ptp(pair.p, axis=0) + 2 * _FIELD_MARGIN * pair.sigma) / pixel
-    if pair.p.shape[1] > 3 or float(np.prod(sides)) > most:
+    if pair.p.shape[1] > 3 or float(np.prod(sides)) > max_cells:
         return None
     shape = tuple(fft.next_fast_len(math.ceil(n), real=True) for n in sides)
     field = Field(pair, GridPlan(pair.sigma, pixel, shape, None), rounded=1)
@@ -218,7 +218,7 @@ def values_at(
     return np.einsum("cmr,cmr->c", potential, carried)
 
 
-def turns(
+def rotation_scores(
     pair: Pair, plan: GridPlan, action: rotations.Action, R: np.ndarray, n_threads: int | None
 ) -> np.ndarray:
     """Return the value of each rotation without a translation, from the cells of the field."""
@@ -244,12 +244,14 @@ def turns(
         return np.concatenate(list(pool.map(score, range(0, len(R), batch))))
 
 
-def apart(motions: Motions, values: np.ndarray, radius: float, gap: float, most: int) -> np.ndarray:
+def suppress_neighbors(
+    motions: Motions, values: np.ndarray, radius: float, gap: float, limit: int
+) -> np.ndarray:
     """Return the best motions, none of which is within the gap of a better one.
 
     Motions are as far apart as they take points that lie at the radius from the centre.
     """
-    order = np.argsort(-values, kind="stable")[: 16 * most]
+    order = np.argsort(-values, kind="stable")[: 16 * limit]
     kept: list[int] = []
     for i in order.tolist():
         if kept:
@@ -258,6 +260,6 @@ def apart(motions: Motions, values: np.ndarray, radius: float, gap: float, most:
             if squares.min() < gap * gap:
                 continue
         kept.append(i)
-        if len(kept) == most:
+        if len(kept) == limit:
             break
     return np.array(kept, dtype=np.int64)

@@ -17,7 +17,7 @@ from d2ke.measures.quasi_newton import Ascent, Motions, Pair
 _BUDGETS = {1: 8e6, 2: 8e6, 3: 2e7}  # grid cells of the search, by dimension
 _STARTS = 48
 _PEAKS = 4  # of each rotation, where that is cheap
-_LEAST = 6  # motions that are followed down to the kernel's scale
+_MIN_FOLLOWED = 6  # motions down to the kernel's scale
 _LEVEL_PAIRS = 2_000_000  # of points, all motions together, for a step at a coarser scale
 _LEVEL_STEPS = 12
 _FALL = 3.0  # of the scale, at most, from level to level
@@ -25,7 +25,7 @@ _SCORE = 8  # times as many pairs for the comparison of motions
 _FIELD_CELLS = 400_000  # of a grid that compares motions
 _FEW = 100  # points that a sample has at least
 _WHOLE = 2_000_000  # pairs up to which nothing is sampled at the kernel's scale
-MOST_PAIRS = 4_000_000_000  # up to which the last steps and the distances take all
+MAX_PAIRS = 4_000_000_000  # up to which the last steps and the distances take all
 _LAST_STEPS = 100
 _COARSE, _MIDDLE, _FINE = 1e-2, 1e-3, 1e-6  # last steps, in units of sigma
 _CORE = 0.9  # of the measure
@@ -117,22 +117,22 @@ class MotionSearch:
         return R, T
 
     def _search(self) -> Motions:
-        """Return motions from which to climb at the kernel's scale, from coarser scales."""
+        """Return motions from which to ascend at the kernel's scale, from coarser scales."""
         motions, scale = self._many_dimensions() if self.dim > 3 else self._grid()
         self.candidates += len(motions)
         # From there down to the kernel's scale, by factors of at most 3.
         levels = max(math.ceil(math.log(scale / self.sigma, _FALL) - 1e-9), 0)
         for level in range(levels):
             sigma = self.sigma * (scale / self.sigma) ** (1 - level / levels)
-            most = max(_STARTS >> (level + 1), _LEAST)
+            limit = max(_STARTS >> (level + 1), _MIN_FOLLOWED)
             merged = self.near.mapped(partial(_fewer, side=sigma / 2), sigma)
-            motions = self._level(merged, motions, most)
+            motions = self._level(merged, motions, limit)
         return motions
 
-    def _level(self, pair: Pair, motions: Motions, most: int) -> Motions:
-        """Climb from each motion for some steps, and return the best motions reached."""
+    def _level(self, pair: Pair, motions: Motions, limit: int) -> Motions:
+        """Ascend from each motion for some steps, and return the best motions reached."""
         part = self._sampled(pair, _LEVEL_PAIRS / len(motions))
-        motions = self.ascent.climb(part, motions, _LEVEL_STEPS, _COARSE)
+        motions = self.ascent.ascend(part, motions, _LEVEL_STEPS, _COARSE)
         if part is not pair:
             # Many motions may differ by less than what sampling does to kappa.
             motions.value = grid_correlation.values_at(pair, self.action, motions, _FIELD_CELLS)
@@ -140,7 +140,7 @@ class MotionSearch:
                 part = self._sampled(pair, _SCORE * _LEVEL_PAIRS / len(motions))
                 motions.value = self.ascent.values(part, motions.R, motions.t)
         gap = _APART * pair.sigma
-        which = grid_correlation.apart(motions, motions.value, self.radius, gap, most)
+        which = grid_correlation.suppress_neighbors(motions, motions.value, self.radius, gap, limit)
         return Motions(motions.R[which], motions.t[which])
 
     def _grid(self) -> tuple[Motions, float]:
@@ -151,27 +151,27 @@ class MotionSearch:
             # Far points would only make the grid larger, and so coarser.
             core = self._within(self.cores)
             plan = grid_correlation.plan_grid(core, self.turning, self.shifting, budget)
-        most = min(max(4_000_000 // core.n_pairs, _STARTS), 8 * _STARTS)
+        limit = min(max(4_000_000 // core.n_pairs, _STARTS), 8 * _STARTS)
         thin = core.mapped(partial(_fewer, side=plan.pixel / 2), plan.sigma)
         R = np.eye(self.dim)[None] if plan.angle is None else rotations.net(self.dim, plan.angle)
         if self.shifting:
             # Of few points many places may be nearly as good; where the work is small, more of
             # them are followed.
             easy = plan.cells * len(R) * _PEAKS < budget
-            peaks = 16 * most if len(R) == 1 else _PEAKS if easy else 1
+            peaks = 16 * limit if len(R) == 1 else _PEAKS if easy else 1
             R, t, values = grid_correlation.translations(
                 thin, plan, self.action, R, peaks, self.n_threads
             )
         else:
             R = np.concatenate([R, self._towards(plan.sigma)])
-            values = grid_correlation.turns(thin, plan, self.action, R, self.n_threads)
+            values = grid_correlation.rotation_scores(thin, plan, self.action, R, self.n_threads)
             t = np.zeros((len(R), self.dim))
         self.candidates += len(R)
         motions = Motions(R, t)
         # Turns about a middle are few where they hardly move the points: none is left out.
         near = not self.shifting and len(R) * core.n_pairs <= _LEVEL_PAIRS // _STARTS
         gap = 0.0 if near else _APART * plan.sigma
-        which = grid_correlation.apart(motions, values, self.radius, gap, most)
+        which = grid_correlation.suppress_neighbors(motions, values, self.radius, gap, limit)
         return motions[which], plan.sigma
 
     def _towards(self, sigma: float) -> np.ndarray:
@@ -241,9 +241,9 @@ class MotionSearch:
             arrays += [array[near] for array in side]
         return Pair(*arrays, self.sigma)
 
-    def _sampled(self, pair: Pair, most: float) -> Pair:
+    def _sampled(self, pair: Pair, max_pairs: float) -> Pair:
         """Return the pair, or samples of both sides with about so many pairs to look at."""
-        share = math.sqrt(most / pair.work)
+        share = math.sqrt(max_pairs / pair.work)
         if share >= 1:
             return pair
 
@@ -270,15 +270,15 @@ class MotionSearch:
         pair = self.pair
         if sampling and pair.work * len(motions) > _WHOLE:
             motions = self._level(pair, motions, 3)
-            pair = self._sampled(pair, MOST_PAIRS)
+            pair = self._sampled(pair, MAX_PAIRS)
             if len(motions) > 1:
                 motions.value = self.ascent.values(pair, motions.R, motions.t)
                 motions = motions[[int(motions.value.argmax())]]
             # Most steps are taken until the Hessian is known; a sample's is good enough.
             part = self._sampled(pair, _LEVEL_PAIRS)
             if part is not pair:
-                motions = self.ascent.climb(part, motions, _LAST_STEPS, _MIDDLE)
-        motions = self.ascent.climb(pair, motions, _LAST_STEPS, _FINE)
+                motions = self.ascent.ascend(part, motions, _LAST_STEPS, _MIDDLE)
+        motions = self.ascent.ascend(pair, motions, _LAST_STEPS, _FINE)
         return self._outside(motions, int(motions.value.argmax()))
 
 
@@ -291,9 +291,9 @@ def _core(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float, f
         return points[0], 0.0, 0.0
     centre = np.array([_quantile(x, weights, 0.5) for x in points.T])
     distance = np.sqrt(np.square(points - centre).sum(axis=1)) * (1 + 1e-9)
-    most = float(distance[weights > 0].max())
-    core = _quantile(distance, weights, _CORE) or most
-    return centre, core, min(most, _FAR * core)
+    farthest = float(distance[weights > 0].max())
+    core = _quantile(distance, weights, _CORE) or farthest
+    return centre, core, min(farthest, _FAR * core)
 
 
 def _quantile(values: np.ndarray, weights: np.ndarray, share: float) -> float:

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from d2ke.measures import rotations
-from d2ke.measures.cell_columns import Columns
+from d2ke.measures.cell_columns import CellColumns
 
 _PLACES = 1 << 18  # of one call, all motions together
 _SUFFICIENT = 1e-4  # of the rise that the gradient promises
@@ -44,10 +44,10 @@ class Pair:
         return len(self.p) * len(self.q)
 
     @cached_property
-    def columns(self) -> Columns:
+    def columns(self) -> CellColumns:
         """P sorted, with what each p carries times 1 and times each of its coordinates."""
         carried = [self.u] + [self.u * x[:, None] for x in self.p.T]
-        return Columns(self.p, np.concatenate(carried, axis=1), self.sigma)
+        return CellColumns(self.p, np.concatenate(carried, axis=1), self.sigma)
 
     @property
     def work(self) -> float:
@@ -185,7 +185,7 @@ class Ascent:
         # Points on a line or in the centre: turns that move nothing.
         return np.linalg.inv(inner + _RIDGE * np.eye(inner.shape[1]))
 
-    def climb(self, pair: Pair, start: Motions, most: int, tolerance: float) -> Motions:
+    def ascend(self, pair: Pair, start: Motions, max_evaluations: int, tolerance: float) -> Motions:
         """Follow each motion upwards by BFGS steps, until they are shorter than the tolerance.
 
         Parameters
@@ -194,7 +194,7 @@ class Ascent:
             The points that are moved, and the scale.
         start : Motions
             Where from; its `inverse`, if there is one, is where the Hessian starts.
-        most : int
+        max_evaluations : int
             Evaluations for each motion.
         tolerance : float
             Length of a step, in units of sigma, that is not worth taking.
@@ -207,25 +207,25 @@ class Ascent:
         scale = np.abs(values)
         scale[scale == 0] = 1
         step = np.ones(C)
-        ways, active = np.zeros((C, k)), np.ones(C, dtype=bool)
+        directions, active = np.zeros((C, k)), np.ones(C, dtype=bool)
 
-        def aim(which: np.ndarray) -> None:
-            way = np.einsum("cij,cj->ci", inverse[which], slopes[which]) / scale[which, None]
-            rise = np.einsum("ci,ci->c", way, slopes[which])
+        def search_directions(which: np.ndarray) -> None:
+            direction = np.einsum("cij,cj->ci", inverse[which], slopes[which]) / scale[which, None]
+            rise = np.einsum("ci,ci->c", direction, slopes[which])
             wrong = ~(rise > 0)
-            way[wrong] = slopes[which][wrong] / scale[which][wrong, None]
+            direction[wrong] = slopes[which][wrong] / scale[which][wrong, None]
             inverse[which[wrong]] = first[which[wrong]]
-            length = np.sqrt(np.square(way).sum(axis=1))
-            way /= np.maximum(length, 1)[:, None]
-            ways[which], step[which] = way, 1
+            length = np.sqrt(np.square(direction).sum(axis=1))
+            direction /= np.maximum(length, 1)[:, None]
+            directions[which], step[which] = direction, 1
             active[which[length <= tolerance]] = False
 
-        aim(np.arange(C))
-        for _ in range(most - 1):
+        search_directions(np.arange(C))
+        for _ in range(max_evaluations - 1):
             which = np.flatnonzero(active)
             if not which.size:
                 break
-            steps = ways[which] * step[which, None]
+            steps = directions[which] * step[which, None]
             R_new, t_new = self._moved(R[which], t[which], steps, pair.sigma)
             new, new_slopes = self._evaluate(pair, R_new, t_new)
             promised = np.einsum("ci,ci->c", steps, slopes[which])
@@ -238,7 +238,7 @@ class Ascent:
             top = np.zeros(len(bad))
             np.divide(promised[~good], 2 * fall, out=top, where=fall > 0)
             step[bad] *= np.clip(top, 0.1, 0.5)
-            length = np.sqrt(np.square(ways[bad]).sum(axis=1)) * step[bad]
+            length = np.sqrt(np.square(directions[bad]).sum(axis=1)) * step[bad]
             active[bad[length <= tolerance]] = False
             kept = which[good]
             if not kept.size:
@@ -252,7 +252,7 @@ class Ascent:
             grown = np.abs(values[kept]) / scale[kept]
             far = kept[grown > 2]
             scale[far] = np.abs(values[far])
-            aim(kept)
+            search_directions(kept)
         return Motions(R, t, values, inverse)
 
     @staticmethod

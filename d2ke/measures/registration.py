@@ -190,7 +190,7 @@ def kernel_align(
     search = motion_search.MotionSearch((p, q), checked, motion, action, accuracy.rng, n_threads)
     R, T = search.best_of_lattice(eps * (total / 2) ** 2) if proving else search.best()
     moved = Measure(q.points @ R.T + T, apply(action.matrices(R), q.vectors), q.kind)
-    exact = len(p) * len(q) <= motion_search.MOST_PAIRS and (eps is None or proving)
+    exact = len(p) * len(q) <= motion_search.MAX_PAIRS and (eps is None or proving)
     options = {"sigma": checked.sigma, "n_threads": n_threads, "info": True}
     options |= {"method": "exact"} if exact else {"eps": eps or _EPS}
     before, after = (kernel_distance(p, other, **options) for other in (q, moved))

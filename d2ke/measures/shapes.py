@@ -11,7 +11,7 @@ import numpy as np
 from d2ke._base.checks import flag, generator, integer, positive_number
 from d2ke.measures.measure import Measure, coordinates
 
-_MOST_SAMPLES = 2**31
+_MAX_SAMPLES = 2**31
 
 
 def curve(
@@ -226,7 +226,7 @@ def _pieces(reach: np.ndarray, gap: float | None, squared: bool = False) -> np.n
         return np.ones(len(reach), dtype=np.int64)
     cuts = np.maximum(np.ceil(reach / positive_number("gap", gap)), 1)
     needed = float((cuts**2 if squared else cuts).sum())
-    if needed > _MOST_SAMPLES:
+    if needed > _MAX_SAMPLES:
         raise ValueError(f"gap={gap} would need {needed:.3g} samples; use a larger one")
     return cuts.astype(np.int64)
 
@@ -241,7 +241,7 @@ def _sampled(
     if gap is not None:
         raise TypeError("give gap or n_samples, not both")
     rng = generator(seed)
-    count = integer("n_samples", n_samples, 1, _MOST_SAMPLES)
+    count = integer("n_samples", n_samples, 1, _MAX_SAMPLES)
     total = size.sum()
     if not 0 < total < math.inf:
         raise ValueError(f"a shape of size {total} cannot be sampled")

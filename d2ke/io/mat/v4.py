@@ -13,7 +13,7 @@ from d2ke.io.mat.errors import Damaged
 
 _STORED = ("f8", "f4", "i4", "i2", "u2", "u1")
 _LARGEST_TYPE = 4052  # MOPT = 4052, the largest of the documented values
-_MOST_COLUMNS = 2**24  # of a sparse matrix, whose size in memory no byte of the file bounds
+_MAX_COLUMNS = 2**24  # of a sparse matrix, whose size in memory no byte of the file bounds
 
 
 def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple[Any, ...]]]:
@@ -95,7 +95,7 @@ def _sparse(table: np.ndarray) -> tuple[Any, ...]:
     shape, places = places[-1], places[:-1]
     if (places < 1).any() or (places > shape).any() or shape.max() > 2**31 - 1:
         raise Damaged(f"a sparse matrix has indices outside its shape {shape.tolist()}")
-    if shape[1] > max(_MOST_COLUMNS, len(table)):
+    if shape[1] > max(_MAX_COLUMNS, len(table)):
         raise Damaged(f"a sparse matrix of {len(places)} numbers has {shape[1]:.0f} columns")
     data = table[:-1, 2]
     if table.shape[1] == 4:

@@ -33,7 +33,7 @@ _CODE_OF_STORED = {np.dtype(code): number for number, code in STORED.items() if 
 _LOGICAL, _COMPLEX = 0x0200, 0x0800
 _BLANKS = 2**16  # characters that old files declare and do not store
 _DEFLATE_RATIO = 1040  # deflate cannot make more than 1032 bytes of one
-_MOST_BYTES = 2**31 - 1  # of one variable
+_MAX_BYTES = 2**31 - 1  # of one variable
 
 
 # Reading.
@@ -477,7 +477,7 @@ def _distinct(names: list[str]) -> list[str]:
 def write(file: BinaryIO, nodes: dict[str, tuple[Any, ...]], compress: bool) -> None:
     """Write variables, by name, as one MAT-file of version 5 (7 if compressed)."""
     for name, node in nodes.items():
-        if (nbytes := _nbytes(node)) > _MOST_BYTES:
+        if (nbytes := _nbytes(node)) > _MAX_BYTES:
             raise ValueError(
                 f"data[{name!r}] takes {nbytes / 2**30:.1f} GB, but a variable of version 5 "
                 'takes less than 2 GB; use version="7.3"'

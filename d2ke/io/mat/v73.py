@@ -18,7 +18,7 @@ from d2ke.io.mat.values import CLASSES
 from d2ke.io.store.hdf5 import Image
 
 _USERBLOCK = 512
-_MOST_FIELDS = 4000  # in an attribute, which takes 64 KB; more are in a dataset, as MATLAB has it
+_MAX_FIELDS = 4000  # in an attribute, which takes 64 KB; more are in a dataset, as MATLAB has it
 _COMPLEX = "d2ke_complex"  # of no numbers, for which MATLAB has no mark
 _COMPRESSED_FROM = 4096  # bytes; chunks and their index cost more than small arrays
 
@@ -198,7 +198,7 @@ class _Writer:
             for i, field in enumerate(columns):
                 fields[i] = np.frombuffer(field.encode("ascii"), dtype="S1")
             dtype = h5py.vlen_dtype(np.dtype("S1"))
-            if len(columns) <= _MOST_FIELDS:
+            if len(columns) <= _MAX_FIELDS:
                 item.attrs.create("MATLAB_fields", fields, dtype=dtype)
             else:
                 references = self.put_group()
