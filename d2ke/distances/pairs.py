@@ -62,17 +62,9 @@ def check_pairs(
         return _python_problem(X, Y, distance, params, names)
     row = find_distance(distance)
     checked = check_parameters(row, params)
-    x, y = _packed(X, Y, names, row.kind, row.missing is not None and row.missing(**checked))
+    x, y = _packed(X, Y, names, row.kind, row.takes_missing(checked))
     for name, objects in ((names.x, x),) if y is x else ((names.x, x), (names.y, y)):
-        if row.shortest:
-            short = np.flatnonzero(objects.lengths < row.shortest)
-            if short.size:
-                raise ArgumentError(
-                    name,
-                    f"is empty: {row.name} is defined for objects of at least "
-                    f"{row.shortest} vector{'s' if row.shortest > 1 else ''}",
-                    short[0],
-                )
+        row.check_lengths(name, objects)
         if objects.weights is not None and not row.weighted:
             refuse_weights(objects, name, f"distance {row.name!r}")
         if row.check is not None:

@@ -121,6 +121,17 @@ class Distance:
         """Return whether vectors may be missing with these checked parameters."""
         return self.missing is not None and self.missing(**parameters)
 
+    def check_lengths(self, name: str, objects: Objects) -> None:
+        """Refuse objects that are shorter than `shortest`."""
+        short = np.flatnonzero(objects.lengths < self.shortest)
+        if short.size:
+            raise ArgumentError(
+                name,
+                f"is empty: {self.name} is defined for objects of at least "
+                f"{self.shortest} vector{'s' if self.shortest > 1 else ''}",
+                short[0],
+            )
+
 
 def _measure_bytes(elements: int, n: int, dim: int, **_: Any) -> int:
     return 24 * elements * dim + 40 * elements + 32 * n
