@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums of a narrow Gaussian kernel at many places, without most of the far pairs."""
+"""Sums of a narrow Gaussian kernel at many places, over near pairs only."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MAX_COLUMNS = 16  # along an axis
 
 
 class CellColumns:
-    """Points sorted into columns: cells along two axes, and not along any other.
+    """Points sorted into columns: cells along the two widest axes, unbounded along others.
 
-    A column is at least 6 sigma wide, so that a place needs the points of its own and of the
-    next columns only. Pairs left out have kernel values below 1.5e-8.
+    A column is at least 6 sigma wide, so that a place needs only the points of its own and
+    of the adjacent columns. Pairs left out have kernel values below 1.5e-8.
     """
 
     def __init__(self, points: np.ndarray, vectors: np.ndarray, sigma: float) -> None:

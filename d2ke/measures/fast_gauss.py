@@ -94,7 +94,7 @@ def terms_of(dim: int, degree: int) -> int:
 
 def check_terms(dim: int, radius: float, eps: float) -> tuple[int, int]:
     """Return the degree and the number of features; raise ValueError if there are too many."""
-    # Far outside, the degree alone is too large, and not worth finding.
+    # For a huge radius a simple bound of the degree is already too large.
     far = min(radius, _HOPELESS)
     degree = degree_needed(radius, eps) if radius < 1e3 else math.ceil(2 * far * far)
     terms = terms_of(dim, degree)

@@ -116,7 +116,7 @@ class KernelFeatureMap:
         if self.method == "rff":
             sums = random_fourier.transforms(points, vectors, offsets, self.omega, n_threads)
             Z = np.empty(sums.shape)
-            for row, own in zip(Z, sums, strict=True):  # Ctrl-C is looked at between two
+            for row, own in zip(Z, sums, strict=True):  # Ctrl-C is checked between rows
                 np.divide(own, math.sqrt(self.omega.shape[1]), out=row)
         else:
             unit = math.sqrt(2) * self.sigma

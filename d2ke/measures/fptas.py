@@ -70,7 +70,7 @@ def candidates(pair: Pair, ascent: Ascent, slack: float) -> tuple[Motions, int]:
 def _best_of(
     best: Motions | None, ascent: Ascent, pair: Pair, R: np.ndarray, t: np.ndarray
 ) -> Motions:
-    """Return the best of the best so far and of more motions."""
+    """Return the best motions of those so far and of more."""
     values = ascent.values(pair, R, t)
     if best is not None:
         values = np.concatenate([values, best.value])
@@ -94,7 +94,7 @@ def _check(pair: Pair, ascent: Ascent, dim: int) -> None:
 
 
 def _reaches(share: float, rho: float, sigma: float, shifting: bool) -> tuple[float, float]:
-    """Return by how much a translation and an angle may be off for a share of W_P W_Q."""
+    """Return the errors of translation and angle that cost at most a share of W_P W_Q."""
     if rho == 0:
         return sigma * math.sqrt(share), math.pi
     if not shifting:

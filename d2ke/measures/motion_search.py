@@ -17,26 +17,29 @@ from d2ke.measures.quasi_newton import Ascent, Motions, Pair
 _BUDGETS = {1: 8e6, 2: 8e6, 3: 2e7}  # grid cells of the search, by dimension
 _STARTS = 48
 _PEAKS = 4  # of each rotation, where that is cheap
-_MIN_FOLLOWED = 6  # motions down to the kernel's scale
+_MIN_FOLLOWED = 6  # motions that every level keeps
 _LEVEL_PAIRS = 2_000_000  # of points, all motions together, for a step at a coarser scale
 _LEVEL_STEPS = 12
-_FALL = 3.0  # of the scale, at most, from level to level
-_SCORE = 8  # times as many pairs for the comparison of motions
+_FALL = 3.0  # factor of the scale from level to level, at most
+_SCORE = 8  # times as many pairs are sampled to compare motions
 _FIELD_CELLS = 400_000  # of a grid that compares motions
-_FEW = 100  # points that a sample has at least
+_FEW = 100  # points of a sample, at least
 _WHOLE = 2_000_000  # pairs up to which nothing is sampled at the kernel's scale
-MAX_PAIRS = 4_000_000_000  # up to which the last steps and the distances take all
+MAX_PAIRS = 4_000_000_000  # of which the last steps and the distances take all
 _LAST_STEPS = 100
 _COARSE, _MIDDLE, _FINE = 1e-2, 1e-3, 1e-6  # last steps, in units of sigma
 _CORE = 0.9  # of the measure
 _FAR = 3.0  # in units of the radius that the core keeps within
-_CELLS = 1000  # points, beyond which those of a cell are merged for the search
+_CELLS = 1000  # points; of more, those that share a cell are merged for the search
 _WIDEST = 2.0**40  # extent of a set in sigmas; its coordinates leave 12 bits of a sigma
 _APART = 0.5  # sigmas between motions that are not the same maximum
 
 
 class MotionSearch:
-    """P and Q in units in which sigma is about 1, each relative to a centre of its own."""
+    """Search for the best motion of Q, in units in which sigma is about 1.
+
+    P and Q are each kept relative to a centre.
+    """
 
     def __init__(
         self,
@@ -125,7 +128,7 @@ class MotionSearch:
         for level in range(levels):
             sigma = self.sigma * (scale / self.sigma) ** (1 - level / levels)
             limit = max(_STARTS >> (level + 1), _MIN_FOLLOWED)
-            merged = self.near.mapped(partial(_fewer, side=sigma / 2), sigma)
+            merged = self.near.mapped(partial(_merge_cells, side=sigma / 2), sigma)
             motions = self._level(merged, motions, limit)
         return motions
 
@@ -134,7 +137,7 @@ class MotionSearch:
         part = self._sampled(pair, _LEVEL_PAIRS / len(motions))
         motions = self.ascent.ascend(part, motions, _LEVEL_STEPS, _COARSE)
         if part is not pair:
-            # Many motions may differ by less than what sampling does to kappa.
+            # Sampling changes kappa by more than motions may differ.
             motions.value = grid_correlation.values_at(pair, self.action, motions, _FIELD_CELLS)
             if motions.value is None:
                 part = self._sampled(pair, _SCORE * _LEVEL_PAIRS / len(motions))
@@ -152,11 +155,11 @@ class MotionSearch:
             core = self._within(self.cores)
             plan = grid_correlation.plan_grid(core, self.turning, self.shifting, budget)
         limit = min(max(4_000_000 // core.n_pairs, _STARTS), 8 * _STARTS)
-        thin = core.mapped(partial(_fewer, side=plan.pixel / 2), plan.sigma)
+        thin = core.mapped(partial(_merge_cells, side=plan.pixel / 2), plan.sigma)
         R = np.eye(self.dim)[None] if plan.angle is None else rotations.net(self.dim, plan.angle)
         if self.shifting:
-            # Of few points many places may be nearly as good; where the work is small, more of
-            # them are followed.
+            # With few points many translations score nearly the same: follow more of them
+            # where that is cheap.
             easy = plan.cells * len(R) * _PEAKS < budget
             peaks = 16 * limit if len(R) == 1 else _PEAKS if easy else 1
             R, t, values = grid_correlation.translations(
@@ -168,7 +171,7 @@ class MotionSearch:
             t = np.zeros((len(R), self.dim))
         self.candidates += len(R)
         motions = Motions(R, t)
-        # Turns about a middle are few where they hardly move the points: none is left out.
+        # Few rotations of few points: all of them are starts.
         near = not self.shifting and len(R) * core.n_pairs <= _LEVEL_PAIRS // _STARTS
         gap = 0.0 if near else _APART * plan.sigma
         which = grid_correlation.suppress_neighbors(motions, values, self.radius, gap, limit)
@@ -234,7 +237,7 @@ class MotionSearch:
         return Motions(R, t), scale * math.sqrt(self.dim / 2)
 
     def _within(self, reaches: list[float]) -> Pair:
-        """Return the pair without points that are farther from the middles."""
+        """Return the pair with only the points within these distances of the middles."""
         arrays = []
         for side, middle, reach in zip(self.pair.sides, self.middles, reaches, strict=True):
             near = np.sqrt(np.square(side[0] - middle).sum(axis=1)) <= reach
@@ -242,7 +245,7 @@ class MotionSearch:
         return Pair(*arrays, self.sigma)
 
     def _sampled(self, pair: Pair, max_pairs: float) -> Pair:
-        """Return the pair, or samples of both sides with about so many pairs to look at."""
+        """Return the pair, sampled on both sides down to about `max_pairs` pairs."""
         share = math.sqrt(max_pairs / pair.work)
         if share >= 1:
             return pair
@@ -264,7 +267,7 @@ class MotionSearch:
         return pair.mapped(sample, pair.sigma)
 
     def _polished(self, starts: Motions, sampling: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best of the local maxima above the starts, at the kernel's scale."""
+        """Ascend from the starts at the kernel's scale, and return the best motion."""
         R, t = self._identity()
         motions = Motions(np.concatenate([starts.R, R]), np.concatenate([starts.t, t]))
         pair = self.pair
@@ -283,9 +286,9 @@ class MotionSearch:
 
 
 def _core(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """Return the median, the radius that most of the measure keeps within, and a wider one.
+    """Return the median, the radius that holds 90 % of the measure, and a wider one.
 
-    The wider one is that of all points unless some are very far.
+    The wider one holds all points, but is at most 3 times as large.
     """
     if not weights.sum() > 0:
         return points[0], 0.0, 0.0
@@ -312,8 +315,10 @@ def _axes(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.linalg.eigh(np.einsum("n,ni,nj->ij", weights, points, points, optimize=False))[1]
 
 
-def _fewer(points: np.ndarray, vectors: np.ndarray, side: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return, of many points, their means in the cells of a grid, vectors added."""
+def _merge_cells(
+    points: np.ndarray, vectors: np.ndarray, side: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Replace many points by their means in the cells of a grid, with the sums of vectors."""
     if len(points) <= _CELLS:
         return points, vectors
     cells = np.floor((points - points.min(axis=0)) / side)

@@ -191,7 +191,7 @@ def mesh(
 
 
 def _areas(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return each triangle's area with its normal, or where d is not 3 with its plane."""
+    """Return each triangle's normal times its area; its bivector where d is not 3."""
     if u.shape[1] == 3:
         return np.cross(u, v) / 2
     i, j = np.triu_indices(u.shape[1], 1)
