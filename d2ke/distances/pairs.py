@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""X and Y checked for a distance, and all their pairs computed."""
+"""Check X and Y for a distance, and compile their pairs."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class _PythonPairs(CompiledPairs):
 
 
 def _pair(names: ArgumentNames, i: int, j: int) -> str:
-    """Return what errors call the distance of a pair."""
+    """Name the distance of a pair, for errors."""
     return f"distance({names.x}[{i}], {names.y}[{j}])"
 
 

@@ -69,7 +69,7 @@ class CompiledPairs:
         self.kernel, self._block = kernel, block
 
     def pair_kernel(self) -> Any:
-        """Return the kernel that computes pairs as a search wants them."""
+        """Return the kernel that computes single pairs, for searches."""
         return self.kernel
 
     def run(self, out: np.ndarray, n_threads: int, report: Any, transform: Transform) -> None:
@@ -118,7 +118,7 @@ class PairwiseProblem:
         return len(self.x), len(self.y)
 
     def rounded(self, value: float) -> float:
-        """Return a value as a matrix has it."""
+        """Round a value to the dtype of the result."""
         with np.errstate(over="ignore"):
             return float(self.dtype.type(value))
 
@@ -146,7 +146,7 @@ class PairwiseProblem:
         return out
 
     def compiled(self) -> CompiledPairs:
-        """Compile all of them."""
+        """Compile all pairs."""
         return self.compile(PairBlock(self.x, self.y, self.same, self.first))
 
     def part(self, rows: slice) -> Any:
@@ -154,5 +154,5 @@ class PairwiseProblem:
         return span_of(self.x, rows.start, rows.stop)
 
     def rows(self, rows: slice) -> CompiledPairs:
-        """Compile some rows, with the same bits."""
+        """Compile some rows; they have the bits that they have among all."""
         return self.compile(PairBlock(self.part(rows), self.y, first=self.first + rows.start))

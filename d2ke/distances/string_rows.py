@@ -14,11 +14,11 @@ from d2ke.objects.container import Objects, common_alphabet
 
 _MODES = {"global": strings.GLOBAL, "prefix": strings.PREFIX, "infix": strings.INFIX}
 _OVERREAD = 64  # bytes after the last letter that a kernel may read
-_LIST_BITS = 32  # of a letter of a set: bits of all letters may take as much as the lists
+_LIST_BITS = 32  # of a letter in a list; bit sets may take as much as the lists
 
 
 def mode(name: str, value: Any) -> int:
-    """Check what of x the whole y is compared with."""
+    """Check with which part of x the whole y is compared."""
     return _MODES[choice(name, value, list(_MODES))]
 
 
@@ -33,7 +33,7 @@ def normalized(normalize: bool = False, **_: Any) -> bool:
 
 
 def whole_if_normalized(**parameters: Any) -> dict[str, Any]:
-    """Refuse to divide by the length of what y is not compared with."""
+    """Refuse normalize=True where y is compared with a part of x."""
     if parameters.get("normalize") and not_whole(**parameters):
         raise ValueError("normalize=True needs mode='global'")
     return parameters
@@ -120,7 +120,7 @@ def jaccard_bytes(elements: int, n: int, dim: int, **_: Any) -> int:
 
 
 def prepare_jaccard(x: Objects, y: Objects, same: bool) -> Any:
-    """Compile Jaccard's distance of the sets of letters: as bits where those take no more."""
+    """Compile Jaccard's distance of the sets of letters: as bits if these take no more memory."""
     alphabet, codes = common_alphabet([x, y])
     pairs = ((x, codes[0]),) if x is y else ((x, codes[0]), (y, codes[1]))
     n_letters = max(1, len(alphabet))
