@@ -30,7 +30,7 @@ _MISSING = 2**64 - 1  # the length of a missing string
 _MAX_MICROSECONDS = 2.0**62
 _MAX_ROWS = 2**24  # of a timetable without variables
 
-_ERRORS = (LookupError, TypeError, ValueError, AttributeError, OverflowError)  # of damage
+_ERRORS = (LookupError, TypeError, ValueError, AttributeError, OverflowError)  # that damage raises
 
 Python = Callable[..., Any]  # values.to_python, which imports this module
 
@@ -169,7 +169,7 @@ class _Unknown(Exception):  # noqa: N818 (the reason why an object is Unreadable
 
 
 class _Properties:
-    """The properties of one object, and how they are read."""
+    """Reads the properties of one object."""
 
     def __init__(
         self, system: Subsystem, fields: dict[str, tuple[Any, ...]], name: str, squeeze: bool
@@ -391,7 +391,7 @@ def _blocks(region: np.ndarray) -> list[np.ndarray]:
 
 
 def _linked(node: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return a node in which numbers that stand for an object are one."""
+    """Replace arrays that refer to an object by the node of the object."""
     kind = node[0]
     if kind == "array" and _is_reference(node[1]):
         return "object", "", node
@@ -436,7 +436,7 @@ def _elements(value: Any) -> list[Any]:
 
 
 def _key(value: Any) -> Any:
-    """Return a number in an array as Python's own."""
+    """Convert an array of one element to a Python scalar."""
     return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
 
 

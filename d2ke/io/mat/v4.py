@@ -13,7 +13,7 @@ from d2ke.io.mat.errors import Damaged
 
 _STORED = ("f8", "f4", "i4", "i2", "u2", "u1")
 _LARGEST_TYPE = 4052  # MOPT = 4052, the largest of the documented values
-_MAX_COLUMNS = 2**24  # of a sparse matrix, whose size in memory no byte of the file bounds
+_MAX_COLUMNS = 2**24  # of a sparse matrix; columns take memory here but not in the file
 
 
 def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple[Any, ...]]]:

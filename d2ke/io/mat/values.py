@@ -27,7 +27,7 @@ from d2ke.io.mat.mcos import Subsystem
 from d2ke.objects.container import Objects
 
 MAX_DEPTH = 100
-"""Cells and structs within each other; far more than anyone writes, far less than a stack."""
+"""Levels of nested cells and structs; more than files have, and safe for the stack."""
 
 CLASSES = {
     "float64": "double",
@@ -59,9 +59,9 @@ _KEYWORDS = re.compile(
 def to_python(
     node: tuple[Any, ...], name: str, squeeze: bool, system: Subsystem | None = None
 ) -> Any:
-    """Return what a node stands for; `name` is where it is, as MATLAB writes it.
+    """Convert a node to Python; `name` is its place, as MATLAB writes it.
 
-    `system` has the values of objects, which are Unreadable without.
+    `system` has the values of objects; without it they are Unreadable.
     """
     kind = node[0]
     if kind == "array":
@@ -89,7 +89,7 @@ def to_python(
 
 
 def _arrays(items: list[tuple[Any, ...]], squeeze: bool) -> list[Any] | None:
-    """Return the values of items that are all numbers, None of others: they need no names."""
+    """Return the values if all items are numbers, which need no names for errors; else None."""
     if not all(item[0] == "array" for item in items):
         return None
     return [_squeezed(item[1]) if squeeze else item[1] for item in items]
@@ -100,7 +100,7 @@ def _squeezed(array: np.ndarray) -> Any:
 
 
 def _boxed(array: np.ndarray, squeeze: bool) -> np.ndarray:
-    """Squeeze a container, but never out of itself: a cell of one item stays a cell."""
+    """Squeeze a container to one axis at least: a cell of one item stays a cell."""
     return np.atleast_1d(array.squeeze()) if squeeze else array
 
 
