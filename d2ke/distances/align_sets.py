@@ -22,7 +22,7 @@ def align_emd(problem: PairwiseProblem, ground: bool = False) -> dict[str, Any]:
     value, *arcs, apart = emd.flow(measures[0], measures[1], ground)
     places, masses = arcs[:2], arcs[2]
     for side, (objects, measure) in enumerate(zip((problem.x, problem.y), measures, strict=True)):
-        arc, member, masses = _split(places[side], masses, *_members(objects, measure))
+        arc, member, masses = _split_arcs(places[side], masses, *_members(objects, measure))
         places = [place[arc] for place in places]
         places[side], apart = member, apart[arc]
     order = np.lexsort(places[::-1])
@@ -67,7 +67,7 @@ def _members(objects: Objects, measure: Any) -> tuple[np.ndarray, np.ndarray]:
     return order, ends + starts[of_vector]
 
 
-def _split(
+def _split_arcs(
     place: np.ndarray, masses: np.ndarray, members: np.ndarray, ends: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Divide arcs among equal vectors: number of the arc, vector and mass of each part."""

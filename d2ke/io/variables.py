@@ -167,8 +167,8 @@ def _chosen(
 def _objects_name(path: Path, values: Mapping[str, Any]) -> str:
     """Return the name of the variable that holds the objects."""
     ragged = [name for name, value in values.items() if _is_ragged(value)]
-    plain = [name for name, value in values.items() if _is_plain(value)]
-    for names in (ragged, plain):
+    rectangular = [name for name, value in values.items() if _is_rectangular(value)]
+    for names in (ragged, rectangular):
         usual = [name for name in names if name.lower() in _OBJECTS]
         if len(names) == 1 or len(usual) == 1:
             return names[0] if len(names) == 1 else usual[0]
@@ -187,7 +187,7 @@ def _is_ragged(value: Any) -> bool:
     )
 
 
-def _is_plain(value: Any) -> bool:
+def _is_rectangular(value: Any) -> bool:
     """Return whether it may be series of equal length."""
     return isinstance(value, np.ndarray) and (
         value.dtype.kind in "iuf" and value.ndim in (2, 3) and min(value.shape) > 1

@@ -43,7 +43,7 @@ def candidates(pair: Pair, ascent: Ascent, slack: float) -> tuple[Motions, int]:
         return Motions(np.eye(dim)[None], np.zeros((1, dim))), 1
     share = slack / (totals[0] * totals[1])
     rho = float(np.sqrt(np.square(pair.q).sum(axis=1)).max()) if ascent.turning else 0.0
-    shift, angle = _reaches(share, rho, pair.sigma, ascent.shifting)
+    shift, angle = _largest_errors(share, rho, pair.sigma, ascent.shifting)
     R = _all_rotations(dim, angle) if rho > 0 else np.eye(dim)[None]
     likely = float(pair.u.max()) * float(pair.v.max()) / (totals[0] * totals[1])
     # Some pair is at most this far apart at the best motion, and a little more nearby.
@@ -93,7 +93,7 @@ def _check(pair: Pair, ascent: Ascent, dim: int) -> None:
         raise ValueError(f'method="fptas" turns points in 2 or 3 dimensions, not in {dim}')
 
 
-def _reaches(share: float, rho: float, sigma: float, shifting: bool) -> tuple[float, float]:
+def _largest_errors(share: float, rho: float, sigma: float, shifting: bool) -> tuple[float, float]:
     """Return the errors of translation and angle that cost at most a share of W_P W_Q."""
     if rho == 0:
         return sigma * math.sqrt(share), math.pi

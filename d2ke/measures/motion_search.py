@@ -197,7 +197,7 @@ class MotionSearch:
         d = self.dim
         if not self.turning:
             return self._by_planes(self.near)
-        axes = [_axes(points, lengths(vectors)) for points, vectors in self.near.sides]
+        axes = [_principal_axes(points, lengths(vectors)) for points, vectors in self.near.sides]
         signs = 1 - 2 * ((np.arange(64)[:, None] >> np.arange(d - 1)) & 1)
         signs = np.unique(signs, axis=0)
         signs = np.concatenate([signs, np.ones((len(signs), 1), dtype=np.int64)], axis=1)
@@ -306,7 +306,7 @@ def _quantile(values: np.ndarray, weights: np.ndarray, share: float) -> float:
     return float(values[order[at]])
 
 
-def _axes(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _principal_axes(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the principal axes as columns."""
     total = weights.sum()
     if not total > 0:

@@ -162,7 +162,7 @@ def mesh(
             f"faces[{i}, {j}] is {triangles[i, j]}; there are vertices 0 to {len(corners) - 1}"
         )
     a, b, c = (corners[triangles[:, k]] for k in range(3))
-    vectors = _areas(b - a, c - a)
+    vectors = _area_vectors(b - a, c - a)
     if n_samples is not None:
         size = np.linalg.norm(vectors, axis=1)
         face, rng = _sampled(size, gap, n_samples, seed)
@@ -190,7 +190,7 @@ def mesh(
     )
 
 
-def _areas(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+def _area_vectors(u: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return each triangle's normal times its area; its bivector where d is not 3."""
     if u.shape[1] == 3:
         return np.cross(u, v) / 2

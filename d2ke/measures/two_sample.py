@@ -160,7 +160,7 @@ def kernel_two_sample_test(
         if n_groups is not None:
             rng = generator(seed)
             parts = _groups(rng, [first, second], len(points) // n_groups, n_groups)
-            H = _between(parts, checked, n_threads)
+            H = _group_means(parts, checked, n_threads)
             divided = _Pooled(lambda W: _quadratic(H, W), len(parts[0]), len(H), 1.0)
             return _tested(divided, n_permutations, rng, scale)
         _check_gram(len(points))
@@ -299,7 +299,7 @@ def _groups(
     ]
 
 
-def _between(parts: list[np.ndarray], kernel: Kernel, n_threads: int | None) -> np.ndarray:
+def _group_means(parts: list[np.ndarray], kernel: Kernel, n_threads: int | None) -> np.ndarray:
     """Return the mean kernel value of every group with every one."""
     size = parts[0].shape[1]
     ones = np.ones((size, 1))

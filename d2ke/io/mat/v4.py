@@ -50,11 +50,11 @@ def described(file: BinaryIO, place: tuple[Any, ...]) -> tuple[tuple[int, ...], 
     if kind != 2:
         return shape, "char" if kind == 1 else "double"
     # The last row of the table has the shape.
-    sizes = tuple(_corner(file, place, column) for column in (0, 1))
+    sizes = tuple(_last_of_column(file, place, column) for column in (0, 1))
     return tuple(int(n) if 0 <= n < 2**53 else 0 for n in sizes), "sparse"
 
 
-def _corner(file: BinaryIO, place: tuple[Any, ...], column: int) -> float:
+def _last_of_column(file: BinaryIO, place: tuple[Any, ...], column: int) -> float:
     """Return the number in the last row of a column, 0 if there is none."""
     start, dtype, (rows, columns), _, _ = place
     if not rows or column >= columns:

@@ -203,14 +203,11 @@ def from_python(value: Any, where: str, depth: int = 0) -> tuple[Any, ...]:
     if isinstance(value, (bool, float, complex, np.generic)):
         value = np.asarray(value)
     if type(value) not in (np.ndarray, np.matrix, np.memmap, np.recarray):
-        raise TypeError(f"{where} is {_described(value)}; {_HELD}")
+        kind = "None" if value is None else f"a {type(value).__name__}"
+        if isinstance(value, Unreadable):
+            kind = f"Unreadable (a {value.matlab_class} that was not read from its file)"
+        raise TypeError(f"{where} is {kind}; {_HELD}")
     return _array_node(np.asarray(value), where, depth)
-
-
-def _described(value: Any) -> str:
-    if isinstance(value, Unreadable):
-        return f"Unreadable (a {value.matlab_class} that was not read from its file)"
-    return "None" if value is None else f"a {type(value).__name__}"
 
 
 def _integer(value: int, where: str) -> np.integer:
