@@ -17,7 +17,7 @@ from d2ke._base import arrays
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
-from d2ke.io.store.rows import RowSource, stored
+from d2ke.io.rows import RowSource, stored
 
 SCALINGS = ("standard", "center", "none")
 _RUN = 4096  # rows scaled at a time in float64

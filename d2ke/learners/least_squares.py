@@ -13,7 +13,7 @@ from d2ke._base import arrays, labels
 from d2ke._base.blas import one_blas_thread, square
 from d2ke._base.checks import positive_number
 from d2ke._base.errors import ArgumentError
-from d2ke.io.store.rows import StoredRows, stored
+from d2ke.io.rows import StoredRows, stored
 from d2ke.learners.linear_model import LinearModel, one_vs_rest_signs
 
 

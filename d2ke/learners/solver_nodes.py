@@ -14,7 +14,7 @@ from scipy import sparse
 
 from d2ke._base.arrays import check_numbers, matrix, refuse_entry, row_blocks
 from d2ke._base.errors import ArgumentError
-from d2ke.io.store.rows import StoredRows, stored
+from d2ke.io.rows import StoredRows, stored
 
 NODE = np.dtype([("index", np.intc), ("value", np.float64)], align=True)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from d2ke._base.checks import positive_number
 from d2ke.embedding.scaling import compress
-from d2ke.io.store.rows import RowSource
+from d2ke.io.rows import RowSource
 from d2ke.learners.newton import block_newton
 
 # Folds are solved together up to so many bytes. (If it depended on the available memory, so would

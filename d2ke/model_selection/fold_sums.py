@@ -18,7 +18,7 @@ import numpy as np
 from d2ke._base.blas import product_pool
 from d2ke._base.checks import positive_number
 from d2ke.embedding.scaling import Scaling
-from d2ke.io.store.rows import RowSource
+from d2ke.io.rows import RowSource
 
 # Neither may depend on the number of threads or the available memory: the last bits would.
 _STRIP = 256  # features whose products with all others are computed at a time
@@ -98,7 +98,7 @@ def cross_validate_by_products(
     Examples
     --------
     >>> import numpy as np
-    >>> from d2ke.io.store.rows import RowSource
+    >>> from d2ke.io.rows import RowSource
     >>> from d2ke.model_selection.fold_sums import FeatureView, cross_validate_by_products
     >>> Z = RowSource(np.linspace(-1, 1, 20)[:, None])
     >>> codes, folds = np.repeat([0, 1], 10), np.arange(20) % 5

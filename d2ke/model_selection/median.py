@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from d2ke.io.store.rows import RowSource
+from d2ke.io.rows import RowSource
 
 _RUN_VALUES = 1 << 18
 _BITS = 16  # of a number that one pass determines

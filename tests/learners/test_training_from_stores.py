@@ -96,7 +96,7 @@ def test_scaling_of_a_store(trained, kind):
 @settings(max_examples=reference.examples(60))
 @given(data=st.data())
 def test_rows_for_solvers(tmp_path, data):
-    from d2ke.io.store.rows import StoredRows
+    from d2ke.io.rows import StoredRows
 
     n, m = data.draw(st.integers(1, 300)), data.draw(st.integers(1, 200))
     Z = np.random.default_rng(0).random((n, m), dtype=data.draw(st.sampled_from(["f4", "f8"])))

@@ -17,7 +17,7 @@ from reference import examples
 import d2ke
 from d2ke._base import memory
 from d2ke.embedding.scaling import SCALINGS, Scaling
-from d2ke.io.store.rows import RowSource
+from d2ke.io.rows import RowSource
 from d2ke.learners.losses import LOSSES
 from d2ke.model_selection import candidates, cross_validation, omegas
 from d2ke.model_selection.cross_validation import cross_validate, cross_validate_hinge
@@ -244,7 +244,7 @@ def test_a_disk_with_no_room_for_features(tmp_path, monkeypatch):
         return made[-1]
 
     monkeypatch.setattr(candidates, "written", write)
-    monkeypatch.setattr("d2ke.io.store.rows.write_all", full)
+    monkeypatch.setattr("d2ke.io.rows.write_all", full)
     assert search(X, y, "rsm", folder=tmp_path / "full", **RSM) == known
     monkeypatch.undo()
     monkeypatch.setattr(candidates, "written", write)
