@@ -21,7 +21,7 @@ from d2ke.models.explain import d2ke_explain
 from d2ke.models.model import D2KEModel
 from d2ke.objects.container import Objects
 
-_MOST_EXPLAINED = 6
+_MAX_EXPLAINED = 6
 
 
 def write_report(
@@ -73,7 +73,7 @@ def write_report(
 def _explanations(model: D2KEModel, objects: Objects, labels: np.ndarray) -> Section:
     """Explain the predictions of the first object of some classes."""
     first = np.unique(labels, return_index=True)[1]
-    some = first[np.unique(np.linspace(0, len(first) - 1, _MOST_EXPLAINED).astype(int))]
+    some = first[np.unique(np.linspace(0, len(first) - 1, _MAX_EXPLAINED).astype(int))]
     rows = []
     for i in some.tolist():
         why = d2ke_explain(objects[i : i + 1], model, limit=3)

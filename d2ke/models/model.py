@@ -140,13 +140,9 @@ class D2KEModel:
                     f"has vectors of {objects.dim} dimensions (channels), but the model was "
                     f"trained on {self.channels}{'; of one series give a list, [x]' * alone}",
                 )
-            shortest = 0
             for block in self.blocks:
                 if isinstance(block.distance, str):
-                    shortest = max(shortest, BY_NAME[block.distance].shortest)
-            short = np.flatnonzero(objects.lengths < shortest)
-            if short.size:
-                raise ArgumentError("X", "is empty; the model's distances need a vector", short[0])
+                    BY_NAME[block.distance].check_lengths("X", objects)
             return objects
         if objects.letters != self.letters and len(objects.values):
             raise ArgumentTypeError(

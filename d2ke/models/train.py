@@ -227,9 +227,7 @@ def _packed(X: Any, distances: list[Any]) -> Any:
             raise ArgumentTypeError(
                 "distance", f"{row.name!r} is for {row.kind}, but X holds {objects.kind}"
             )
-        short = np.flatnonzero(objects.lengths < row.shortest)
-        if short.size:
-            raise ArgumentError("X", f"is empty; {row.name!r} needs at least one vector", short[0])
+        row.check_lengths("X", objects)
     return objects
 
 
