@@ -198,12 +198,14 @@ class D2KEModel:
         Z = block_features(self.blocks, X, n_threads)
         return self.scaling.scale(Z, Z)
 
-    def training_features(self, X: Any, n_threads: int | None) -> np.ndarray:
-        """Return scaled features of the training objects, as training sees them.
+    def training_features(
+        self, X: Any, n_threads: int | None, rows: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return scaled features of training objects, all or those of some rows, as training does.
 
         The distance of a random object to itself is that to the nearest other one.
         """
-        Z = block_features(self.blocks, X, n_threads, 0)
+        Z = block_features(self.blocks, X, n_threads, np.arange(len(X)) if rows is None else rows)
         return self.scaling.scale(Z, Z)
 
 

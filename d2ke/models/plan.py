@@ -84,11 +84,9 @@ class TrainingPlan:
         step = block_rows(self.R)
         for start in range(0, len(X), step):
             stop = min(start + step, len(X))
+            numbers = np.arange(first_row + start, first_row + stop)
             part = span_of(X, start, stop)
-            yield (
-                slice(start, stop),
-                block_features(self.blocks, part, n_threads, first_row + start),
-            )
+            yield slice(start, stop), block_features(self.blocks, part, n_threads, numbers)
 
     def sums(self, parts: Any, target: Target, n_threads: int | None) -> RidgeSums:
         """Return the sums of products over blocks of features, with the labels of all rows."""

@@ -18,6 +18,7 @@ from d2ke._base.memory import check_fits, memory_limit
 from d2ke._base.progress import stages
 from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.embedding.scaling import Scaling
+from d2ke.io.parquet import ParquetObjects
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.losses import hinge_can_pay
 from d2ke.learners.ridge import Ridge, ridge_of_rows
@@ -61,8 +62,9 @@ def d2ke_train(
     y : sequence of length n
         Class labels of any one type; floats that are not whole numbers are the targets of a
         regression.
-    X : Objects or what `pack` takes
-        n labelled objects: series, strings, or sets of vectors.
+    X : Objects, what `pack` takes, or ParquetObjects
+        n labelled objects: series, strings, or sets of vectors; of a Parquet file, which may be
+        larger than memory.
     blocks : sequence of Block, optional
         The blocks; by default those of the recipe for the kind of objects.
     distance : str or callable, or a list of them, optional
@@ -158,7 +160,7 @@ def d2ke_train(
         if other is not None:
             linear, C, (accuracy, error), confusion = other
     seconds["model"] = time.perf_counter() - started - sum(seconds.values())
-    packed = isinstance(objects, Objects)
+    packed = not isinstance(objects, list)
     largest = float("nan")
     if target.classes is not None:
         largest = 100.0 * float(np.bincount(target.values).max()) / n
@@ -216,7 +218,7 @@ def _packed(X: Any, distances: list[Any]) -> Any:
     """Pack objects that the distances can compare; for Python functions anything is an object."""
     if all(map(callable, distances)):
         return X if isinstance(X, Objects) else list_of("X", X)
-    objects = as_objects("X", X)
+    objects = X if isinstance(X, ParquetObjects) else as_objects("X", X)
     if not len(objects):
         raise ArgumentError("X", "is empty; at least two labelled objects are needed")
     for distance in distances:
@@ -275,12 +277,13 @@ class _Passes:
         step = block_rows(R)
         filling = np.empty((n, R), np.float32) if self.kept is None and self.fits else None
         for start in stages(range(0, n, step), title, self.progress):
-            rows = slice(start, min(start + step, n))
+            stop = min(start + step, n)
+            rows = slice(start, stop)
             if self.kept is not None:
                 yield rows, self.kept[rows]
                 continue
-            part = span_of(self.X, start, rows.stop)
-            Z = block_features(self.plan.blocks, part, self.n_threads, start)
+            part = span_of(self.X, start, stop)
+            Z = block_features(self.plan.blocks, part, self.n_threads, np.arange(start, stop))
             if filling is not None:
                 filling[rows] = Z
             yield rows, Z

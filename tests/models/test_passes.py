@@ -62,7 +62,7 @@ def test_gammas_and_random_objects_come_from_the_sample(data, small):
     assert list(block.omega) == [X[i] for i in block.sources]
     D = d2ke.distance_matrix(sample, block.omega, "levenshtein")
     np.testing.assert_allclose(block.gamma, 1 / np.median(D, axis=0))
-    Z = fitting.block_features(model.blocks, d2ke.pack(X), 1, 0)
+    Z = fitting.block_features(model.blocks, d2ke.pack(X), 1, np.arange(N))
     for j, source in enumerate(block.sources):
         others = D[rows != source, j].min()
         np.testing.assert_allclose(
