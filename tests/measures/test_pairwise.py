@@ -16,7 +16,7 @@ import d2ke
 pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
 
 
-@settings(max_examples=25)
+@settings(max_examples=reference.examples(25))
 @given(seed=st.integers(0, 2**32), kernel=st.sampled_from(["gaussian", "laplace", "trivial",
                                                            "linear"]))  # fmt: skip
 def test_matrix(isa, seed, kernel):
