@@ -17,8 +17,8 @@ from d2ke.cli.report import (
     write_page,
 )
 from d2ke.cli.session import Session
+from d2ke.models.blocks import sample_rows, take
 from d2ke.models.explain import d2ke_explain
-from d2ke.models.fitting import sample_rows, take
 from d2ke.models.model import D2KEModel
 from d2ke.objects.container import Objects
 

@@ -14,8 +14,7 @@ from d2ke._base.progress import stages
 from d2ke.distances.registry import BY_NAME
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
-from d2ke.models.blocks import FittedBlock, feature_names
-from d2ke.models.fitting import block_features
+from d2ke.models.blocks import FittedBlock, block_features, feature_names
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
 from d2ke.objects.tokens import letters_of

@@ -15,8 +15,7 @@ import numpy as np
 
 from d2ke.embedding.scaling import Scaling, moments
 from d2ke.learners.ridge import Ridge, RidgeSums, product_type
-from d2ke.models.blocks import Block, FittedBlock
-from d2ke.models.fitting import block_features, fit_blocks
+from d2ke.models.blocks import Block, FittedBlock, block_features, fit_blocks
 from d2ke.models.targets import LeftOutScores, Target
 from d2ke.objects.container import span_of
 

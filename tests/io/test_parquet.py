@@ -7,7 +7,7 @@ import pytest
 import d2ke
 from d2ke.cli.main import main
 from d2ke.io import ParquetObjects
-from d2ke.models import fitting, plan, train
+from d2ke.models import blocks, plan, train
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -51,7 +51,7 @@ def test_objects_and_labels(words, file):
 
 @pytest.mark.parametrize("kept", [0, 1 << 30])
 def test_training_streams_row_groups(words, file, monkeypatch, kept):
-    monkeypatch.setattr(fitting, "SAMPLE", 100)
+    monkeypatch.setattr(blocks, "SAMPLE", 100)
     monkeypatch.setattr(plan, "_BLOCK_ROWS", (47, 47))
     monkeypatch.setattr(train, "_KEPT", kept)
     opened = ParquetObjects(file)
