@@ -9,7 +9,7 @@ the number of rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from typing import NamedTuple
 
@@ -80,7 +80,7 @@ def cross_validate_by_products(
     views : sequence of FeatureView
         The features to try.
     n_threads : int, optional
-        Threads; None for all that this process may use. The bits do not depend on it.
+        Threads; None for all that this process may use.
 
     Returns
     -------
@@ -99,43 +99,36 @@ def cross_validate_by_products(
     [[100.0], [100.0]]
     """
     costs = [positive_number("C", C) for C in costs]
-    (n, R), n_classes = Z.shape, int(codes.max()) + 1
-    T = class_indicators(codes, n_classes)
+    R = Z.shape[1]
+    T = class_indicators(codes, int(codes.max()) + 1)
     names, fold_of = np.unique(folds, return_inverse=True)
-    step = int(np.clip(_BLOCK_VALUES // R, *_BLOCK_ROWS))
-    blocks = [slice(low, min(low + step, n)) for low in range(0, n, step)]
+    n_folds = len(names)
     # Features that hardly vary would lose most of their digits in products.
-    centre = Z[blocks[0]].mean(axis=0, dtype=np.float64)
-    sums = [RidgeSums.empty(centre, np.ones(R), np.zeros(T.shape[1])) for _ in names]
-    jobs = [(view, fold) for view in range(len(views)) for fold in range(len(names))]
+    centre = Z[: _BLOCK_ROWS[0]].mean(axis=0, dtype=np.float64)
+    total, *sums = (
+        RidgeSums.empty(centre, np.ones(R), np.zeros(T.shape[1])) for _ in range(n_folds + 1)
+    )
+    jobs = [(view, fold) for view in range(len(views)) for fold in range(n_folds)]
     n_correct = np.zeros((len(views), len(costs)), np.int64)
     with product_pool(n_threads) as pool:
-        for rows in blocks:
-            values, targets, members = _read(Z, rows, pool), T[rows], _members(fold_of[rows])
-
-            def add(fold: int, own: np.ndarray) -> None:
-                sums[fold].add(values[own], targets[own], n_threads=1)  # noqa: B023
-
-            list(pool.map(add, members.keys(), members.values()))
-        total = RidgeSums.empty(centre, np.ones(R), np.zeros(T.shape[1]))
-        for part in sums:
-            total.merge(part)
+        for rows, values in _blocks(Z, pool):
+            members = [np.flatnonzero(fold_of[rows] == fold) for fold in range(n_folds)]
+            parts = ((values[own], T[rows][own], 1) for own in members)
+            list(pool.map(lambda one, part: one.add(*part), sums, parts))
+        for one in sums:
+            total.merge(one)
         units = [_unit(total, view) for view in views]
         models = list(
             pool.map(lambda job: _left_out_models(total, sums[job[1]], units[job[0]], costs), jobs)
         )
-        for rows in blocks:
-            values, members = _read(Z, rows, pool) - centre, _members(fold_of[rows])
-
-            def count(job: tuple[int, int], model: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-                own = members.get(job[1], np.empty(0, np.intp))  # noqa: B023
-                decision = values[own, : views[job[0]].R] @ model[0] + model[1]  # noqa: B023
-                decision = decision.reshape(len(own), len(costs), -1)
-                return count_correct(decision, codes[rows][own])  # noqa: B023
-
-            for (view, _), right in zip(jobs, pool.map(count, jobs, models), strict=True):
+        for rows, values in _blocks(Z, pool):
+            members = [np.flatnonzero(fold_of[rows] == fold) for fold in range(n_folds)]
+            parts = [(values[own] - centre, codes[rows][own]) for own in members]
+            parts_of_jobs = (parts[fold] for _, fold in jobs)
+            counts = pool.map(lambda model, part: _count(*part, *model), models, parts_of_jobs)
+            for (view, _), right in zip(jobs, counts, strict=True):
                 n_correct[view] += right
-    return (100.0 * n_correct / n).tolist()
+    return (100.0 * n_correct / len(Z)).tolist()
 
 
 def count_correct(decision: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -149,14 +142,14 @@ def count_correct(decision: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return (winners == codes[:, None]).sum(axis=0)
 
 
-def _read(Z: RowSource, rows: slice, pool: Executor) -> np.ndarray:
-    starts = range(rows.start, rows.stop, _RUN)
-    return np.concatenate(list(pool.map(lambda low: Z[low : min(low + _RUN, rows.stop)], starts)))
-
-
-def _members(fold_of: np.ndarray) -> dict[int, np.ndarray]:
-    """Return the positions of each fold's rows."""
-    return {int(fold): np.flatnonzero(fold_of == fold) for fold in np.unique(fold_of)}
+def _blocks(Z: RowSource, pool: Executor) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield blocks of rows, made by all threads."""
+    n, R = Z.shape
+    step = int(np.clip(_BLOCK_VALUES // R, *_BLOCK_ROWS))
+    for begin in range(0, n, step):
+        rows = slice(begin, min(begin + step, n))
+        runs = [slice(low, min(low + _RUN, rows.stop)) for low in range(begin, rows.stop, _RUN)]
+        yield rows, np.concatenate(list(pool.map(Z.__getitem__, runs)))
 
 
 def _unit(total: RidgeSums, view: FeatureView) -> np.ndarray:
@@ -169,12 +162,20 @@ def _unit(total: RidgeSums, view: FeatureView) -> np.ndarray:
 def _left_out_models(
     total: RidgeSums, left_out: RidgeSums, unit: np.ndarray, costs: Sequence[float]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return weights and offsets, for features less the centre, of the models without a fold.
+    """Return the models without a fold, for features less the centre.
 
-    Each C and class has a column.
+    Weights have a column for each C and class; offsets have the shape (len(costs), k).
     """
     R = len(unit)
     ridge = Ridge.of(total.first(R).without(left_out.first(R)), unit)
     weights = np.vstack([ridge.weights(C)[0] for C in costs]).T / unit[:, None]
-    offsets = np.tile(ridge.target_mean, len(costs))
-    return weights, offsets - (ridge.mean - total.centre[:R]) @ weights
+    shifts = (ridge.mean - total.centre[:R]) @ weights
+    return weights, ridge.target_mean - shifts.reshape(len(costs), -1)
+
+
+def _count(
+    values: np.ndarray, codes: np.ndarray, weights: np.ndarray, offsets: np.ndarray
+) -> np.ndarray:
+    """Return how many rows of a fold its models classify correctly, for each C."""
+    decision = (values[:, : len(weights)] @ weights).reshape(len(values), *offsets.shape)
+    return count_correct(decision + offsets, codes)

@@ -285,7 +285,7 @@ def errors(Z, T, C, step=None):
         found.append((decisions(ridge, Z, C), ridge.left_out(P, T, [C])[:, 0]))
     squares = np.linalg.eigvalsh(len(Z) * np.cov(Z.astype(np.float64).T, bias=True))
     condition = (squares[-1] + 1 / (2 * C)) / (max(squares[0], 0) + 1 / (2 * C))
-    size = np.linalg.norm(T - T.mean(axis=0))
+    size = np.linalg.norm(T - T.mean(axis=0).astype(np.float64))
     return [np.linalg.norm(a - b) / size for a, b in zip(*found, strict=True)], condition
 
 
@@ -296,15 +296,18 @@ def errors(Z, T, C, step=None):
     C=st.sampled_from([1e-4, 1e-2, 1.0, 100.0, 1e4]),
     mean=st.sampled_from([0, 3, 1000]),
     dtype=st.sampled_from([np.float32, np.float64]),
+    sparse_targets=st.booleans(),
     seed=st.integers(0, 99),
 )
-def test_error_of_float32_products(n, R, decay, C, mean, dtype, seed):
+def test_error_of_float32_products(n, R, decay, C, mean, dtype, sparse_targets, seed):
     """It is at most 2^-22 times the condition number, for features with large means too."""
     rng = np.random.default_rng(seed)
     mixing = rng.standard_normal((R, R)) * np.logspace(0, -decay, R)[:, None]
     Z = (rng.standard_normal((n, R)) @ mixing / np.sqrt(R) + mean).astype(dtype)
     T = (Z - Z.mean(axis=0)) @ rng.standard_normal((R, 2))
     T = T / T.std(axis=0) + rng.standard_normal((n, 2))
+    if sparse_targets:
+        T = class_indicators(T.argmax(axis=1) + (T[:, 0] > 1), 3, np.float32)
     found, condition = errors(Z, T, C)
     assert max(found) <= 2.0**-22 * condition
 
