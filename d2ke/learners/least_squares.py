@@ -100,16 +100,14 @@ def train_least_squares(
 def _by_features(Z: Any, T: Any, C: float, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Solve (Z'Z + 1 / (2 C)) W = Z'T for centred features; return weights and offsets."""
     (n, R), k = Z.shape, T.shape[1]
-    sums = None
+    first = Z[:ROWS]
+    dtype = product_type(n, R)
+    if _ROUNDING * n * first.var(axis=0, dtype=np.float64).sum() > 0.5 / C:
+        dtype = np.dtype(np.float64)
+    sums = RidgeSums.empty(first.mean(axis=0, dtype=np.float64), np.ones(R), np.zeros(k), dtype)
     for begin in range(0, n, ROWS):
         rows = slice(begin, begin + ROWS)
-        block = Z[rows]
-        if sums is None:
-            centre, dtype = block.mean(axis=0, dtype=np.float64), product_type(n, R)
-            if _ROUNDING * n * block.var(axis=0, dtype=np.float64).sum() > 0.5 / C:
-                dtype = np.dtype(np.float64)
-            sums = RidgeSums.empty(centre, np.ones(R), np.zeros(k), dtype)
-        sums.add(block, T[rows], n_threads)
+        sums.add(Z[rows], T[rows], n_threads)
     products, crossed = sums.centred()
     weights = np.ascontiguousarray(_solve(products, crossed, C).T)
     return weights, sums.target_mean - weights @ sums.mean

@@ -113,8 +113,8 @@ def cross_validate_by_products(
     with product_pool(n_threads) as pool:
         for rows, values in _blocks(Z, pool):
             members = [np.flatnonzero(fold_of[rows] == fold) for fold in range(n_folds)]
-            parts = ((values[own], T[rows][own], 1) for own in members)
-            list(pool.map(lambda one, part: one.add(*part), sums, parts))
+            added = ((values[own], T[rows][own], 1) for own in members)
+            list(pool.map(lambda one, part: one.add(*part), sums, added))
         for one in sums:
             total.merge(one)
         units = [_unit(total, view) for view in views]
