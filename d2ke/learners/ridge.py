@@ -264,10 +264,10 @@ class Ridge:
         k = self.projected.shape[1]
         T = T.toarray() if sparse.issparse(T) else T
         T = (T - self.target_mean).astype(P.dtype, copy=False)
-        duals = np.hstack([self._dual(C) for C in costs]).astype(P.dtype, copy=False)
-        shrinkage = np.column_stack([1 / (self.squares + 1 / (2 * C)) for C in costs])
+        shrinkage = 1 / (self.squares[:, None] + 1 / (2 * np.asarray(costs)))
+        duals = (shrinkage[:, :, None] * self.projected[:, None]).reshape(-1, len(costs) * k)
         leverage = 1 / self.n + (P * P) @ shrinkage.astype(P.dtype, copy=False)
-        decision = (P @ duals).reshape(len(P), len(costs), k)
+        decision = (P @ duals.astype(P.dtype, copy=False)).reshape(len(P), len(costs), k)
         # A row that the model of all rows fits whatever its target says nothing.
         rest = np.maximum(1 - leverage, _ROUNDING[P.dtype])[:, :, None]
         decision -= T[:, None]
@@ -313,7 +313,7 @@ def ridge_of_rows(
     mean = Z.mean(axis=0, dtype=np.float64)
     values = (Z - mean) / unit
     target_mean = np.asarray(T.mean(axis=0), np.float64)
-    products = square(lambda columns: values[:, columns].T, len(mean), n_threads)
+    products = square(values.T.__getitem__, len(mean), n_threads)
     squares, U = np.linalg.eigh(products, UPLO="U")
     kept = _above_rounding(squares, np.dtype(np.float64))
     squares, U = squares[kept], U[:, kept]

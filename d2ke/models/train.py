@@ -239,9 +239,10 @@ def check_size(n: int, R: int, k: int) -> None:
     sizes = R * np.arange(64, 0, -1) // 64
     needed = (64 * np.minimum(n, sizes) + 20 * min(n, block_rows(R)) + 40 * k) * sizes
     fitting = sizes[needed <= (memory_limit() or np.inf)]
-    largest = fitting[0] if len(fitting) else 1
-    what = f"training with R = {R} features"
-    check_fits(int(needed[0]), what, f"the largest R that fits is about {largest}")
+    if not len(fitting) or fitting[0] < R:
+        largest = fitting[0] if len(fitting) else 1
+        what = f"training with R = {R} features"
+        check_fits(int(needed[0]), what, f"the largest R that fits is about {largest}")
 
 
 def linear_model(ridge: Ridge, C: float, classes: np.ndarray | None) -> LinearModel:
