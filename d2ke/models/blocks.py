@@ -16,7 +16,6 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.progress import progress_bar, stages
 from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
-from d2ke.distances.matrix import distance_matrix
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.registry import BY_NAME
 from d2ke.models.views import FITTED, View, apply_views
@@ -156,9 +155,7 @@ class FittedBlock:
         """Number of features."""
         return len(self.omega)
 
-    def distances(
-        self, seen: Any, n_threads: int | None, progress: bool = False, client: Any = None
-    ) -> np.ndarray:
+    def distances(self, seen: Any, n_threads: int | None, progress: bool = False) -> np.ndarray:
         """Compute the distances of objects, as the views show them, to the random objects.
 
         They are float32, and the random objects are the columns.
@@ -166,15 +163,9 @@ class FittedBlock:
         x, y = (self.omega, seen) if self.from_omega else (seen, self.omega)
         D = np.empty((len(x), len(y)), np.float32)
         with np.errstate(over="ignore"):
-            if client is None:
-                pairs = check_pairs(x, y, self.distance, self.parameters)
-                with progress_bar(progress, "distances") as report:
-                    pairs.fill(D, team_size(n_threads), report)
-            else:
-                distance_matrix(
-                    x, y, self.distance, n_threads=n_threads, out=D, progress=progress,
-                    client=client, **self.parameters,
-                )  # fmt: skip
+            pairs = check_pairs(x, y, self.distance, self.parameters)
+            with progress_bar(progress, "distances") as report:
+                pairs.fill(D, team_size(n_threads), report)
         if not np.isfinite(D).all():
             raise ValueError(
                 f"distances of block {self.name!r} are beyond the range of float32: scale X"
@@ -205,7 +196,6 @@ def fit_blocks(
     seed: Any,
     n_threads: int | None,
     progress: bool = False,
-    client: Any = None,
 ) -> tuple[tuple[FittedBlock, ...], np.ndarray]:
     """Draw the random objects of all blocks; return these and the features, side by side."""
     entropy: Any
@@ -222,7 +212,7 @@ def fit_blocks(
         ready, seen = block.fit(X, own)
         if not len(ready.omega):
             continue
-        D = ready.distances(seen, n_threads, progress, client)
+        D = ready.distances(seen, n_threads, progress)
         ready = ready.with_gamma(D)
         Z[:, first : first + len(ready.omega)] = ready.features(D, n_threads)
         first += len(ready.omega)
@@ -255,12 +245,11 @@ def fill_features(
     blocks: Sequence[FittedBlock],
     X: Any,
     n_threads: int | None,
-    client: Any = None,
 ) -> None:
     """Fill Z, float32, with the features of all blocks side by side."""
     first = 0
     for block in blocks:
-        D = block.distances(apply_views(block.views, X), n_threads, client=client)
+        D = block.distances(apply_views(block.views, X), n_threads)
         Z[:, first : first + len(block.omega)] = block.features(D, n_threads)
         first += len(block.omega)
 

@@ -43,7 +43,6 @@ def d2ke_train(
     seed: Any = 0,
     n_threads: int | None = None,
     progress: bool = False,
-    client: Any = None,
     **params: Any,
 ) -> D2KEModel:
     """Train a model that predicts the labels of objects from their distances to random objects.
@@ -80,8 +79,6 @@ def d2ke_train(
         Threads to use; None for all that this process may use.
     progress : bool
         Show progress bars (on a terminal only).
-    client : dask.distributed.Client, optional
-        Have the workers of a cluster compute the distances.
     **params
         Parameters of the distance.
 
@@ -159,7 +156,7 @@ def d2ke_train(
         "take fewer training objects, or a smaller R",
     )
     started = time.perf_counter()
-    fitted, Z = fit_blocks(blocks, objects, seed, n_threads, progress, client)
+    fitted, Z = fit_blocks(blocks, objects, seed, n_threads, progress)
     seconds = {"distances": time.perf_counter() - started}
     scaling = Scaling.of_moments(*moments(Z), "standard")
     scaling.scale(Z, Z)

@@ -330,20 +330,6 @@ def test_values_that_are_too_large_are_named():
         d2ke.d2ke_train([0, 1] * 5, [[1e200], [-1e200]] * 5, distance="mhd")
 
 
-def test_a_cluster_computes_the_same(of_strings):
-    distributed = pytest.importorskip("distributed")
-    y, X, model = of_strings
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
-        ) as workers,
-        distributed.Client(workers) as client,
-    ):
-        remote = d2ke.d2ke_train(y, X, R=60, client=client)
-        decisions = d2ke.d2ke_predict(None, X, remote, client=client)[2]
-    np.testing.assert_allclose(decisions, d2ke.d2ke_predict(None, X, model)[2], atol=1e-5)
-
-
 def test_unseen_letters_can_be_allowed(of_strings):
     labels = d2ke.d2ke_predict(None, ["ACNT"], of_strings[2], unseen_letters="allow")[0]
     assert labels[0] in of_strings[2].classes
