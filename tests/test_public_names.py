@@ -219,6 +219,7 @@ NAMES = {
     FeatureFile(file)
     FeatureStore(Z, labels, omega, parameters, versions)
     MatFileError
+    ParquetObjects(file, *, objects=None, labels=None)
     Unreadable(name, matlab_class, reason)
     load_features(file, *, rows=None, columns=None)
     load_mat(file, names=None, *, squeeze=False)

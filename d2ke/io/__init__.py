@@ -8,12 +8,14 @@ from d2ke.io.features import FeatureStore, load_features, save_features
 from d2ke.io.labelled import read_objects
 from d2ke.io.mat.api import load_mat, load_objects, save_mat, whos_mat
 from d2ke.io.mat.errors import MatFileError, Unreadable
+from d2ke.io.parquet import ParquetObjects
 from d2ke.io.ts import read_ts
 
 __all__ = [
     "FeatureFile",
     "FeatureStore",
     "MatFileError",
+    "ParquetObjects",
     "Unreadable",
     "load_features",
     "load_mat",
