@@ -18,7 +18,6 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 from uuid import uuid4
@@ -28,12 +27,10 @@ from scipy import LowLevelCallable
 
 from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.signals import TICK, check_interrupt, deferred_interrupts
-from d2ke._base.threads import team_size
 from d2ke._ext import isa
 from d2ke._version import __version__
-from d2ke.distances.problem import CompiledPairs, PairBlock, PairwiseProblem, Transform
+from d2ke.distances.problem import PairwiseProblem
 
-MOST_BLOCK_BYTES = 1 << 24
 # Blocks under way for each thread of the workers: one at work, one that waits for the thread,
 # and one that waits for this process.
 _AHEAD = 3
@@ -41,7 +38,6 @@ _AHEAD = 3
 # some hundred blocks a second, so that with more threads than that blocks are longer.
 _BLOCK_SECONDS = 1.0
 _BLOCKS_A_SECOND = 100
-_BLOCKS_OF_ARRAY = 8  # at least, for each thread, so that all have work to the end
 _COUNT_SECONDS = 1.0  # between two counts of the workers' threads
 _PATIENCE = 60  # seconds for an answer of the scheduler
 _NO_WARNING = {"distributed.admin.large-graph-warning-threshold": "1000 PB"}
@@ -53,24 +49,6 @@ class Work(Protocol):
 
     def block(self, part: Any, first: int, check: Callable[[int, int], None] | None) -> Any:
         """Compute a block of rows, which count from `first`; `check` raises to stop it."""
-
-
-@dataclass(frozen=True)
-class MatrixWork:
-    """Compute rows of a matrix; the part is the objects of the rows."""
-
-    compile: Callable[[PairBlock], CompiledPairs]
-    y: Any
-    dtype: np.dtype
-    n_threads: int
-    transform: Transform
-
-    def block(self, part: Any, first: int, check: Callable[[int, int], None] | None) -> np.ndarray:
-        """Return the rows."""
-        block = np.empty((len(part), len(self.y)), self.dtype)
-        compiled = self.compile(PairBlock(part, self.y, first=first))
-        compiled.run(block, team_size(self.n_threads), check, self.transform)
-        return block
 
 
 class _Recipe(NamedTuple):
@@ -118,30 +96,6 @@ class Remote:
             _pickled(name, value)
         recipe = _Recipe(work, _made_with())
         self._recipe = _pickled(pairs.names.x if pairs.y is pairs.x else pairs.names.y, recipe)
-
-    @property
-    def recipe_bytes(self) -> int:
-        """Bytes of the recipe, which each worker holds once."""
-        return len(self._recipe)
-
-    def array(self) -> Any:
-        """Return a dask array of which nothing is computed yet."""
-        from dask.array import Array
-
-        n, m = self.pairs.shape
-        most = MOST_BLOCK_BYTES // (m * self.pairs.dtype.itemsize)
-        with deferred_interrupts(), _starting():
-            n_threads = self._n_threads()
-        step = max(1, min(most, -(-n // (_BLOCKS_OF_ARRAY * n_threads))))
-        name = f"d2ke-{uuid4().hex}"
-        recipe = f"d2ke-recipe-{uuid4().hex}"
-        graph: dict[Any, Any] = {recipe: (_opened, self._recipe)}
-        heights = []
-        for i, start in enumerate(range(0, n, step)):
-            rows = slice(start, min(start + step, n))
-            graph[name, i, 0] = (_block, recipe, self._packed(rows), start)
-            heights.append(rows.stop - rows.start)
-        return Array(graph, name, (tuple(heights), (m,)), dtype=self.pairs.dtype)
 
     def blocks(
         self, missing: Callable[[int, int], range], height: int, most: int

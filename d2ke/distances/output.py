@@ -80,17 +80,3 @@ class Output:
     def lazy(self) -> bool:
         """True if the result is a dask array."""
         return self.client is not None and self.out is None
-
-
-def output_array(out: Any, shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:
-    """Return `out` if results of this shape can be written into it, or a new array for None."""
-    if out is None:
-        return np.empty(shape, dtype=dtype)
-    if not isinstance(out, np.ndarray) or out.dtype not in (np.float32, np.float64):
-        got = out.dtype if isinstance(out, np.ndarray) else type(out).__name__
-        raise TypeError(f"out must be an ndarray of float32 or float64, got {got}")
-    if out.shape != shape:
-        raise ValueError(f"out must have shape {shape}, got {out.shape}")
-    if not (out.flags.c_contiguous and out.flags.writeable):
-        raise ValueError("out must be C-contiguous and writeable")
-    return out

@@ -22,8 +22,9 @@ from d2ke._base.checks import integer
 from d2ke._base.threads import worker_pool
 from d2ke.embedding.features import d2ke_features
 from d2ke.embedding.scaling import Scaling
-from d2ke.io.rows import RowSource, StoredRows, written
+from d2ke.io.rows import RowSource
 from d2ke.io.store.reader import open_features
+from d2ke.io.store.rows import StoredRows, written
 from d2ke.learners.losses import LOSSES
 from d2ke.model_selection.cross_validation import cross_validate, cross_validate_hinge
 from d2ke.model_selection.fold_sums import (

@@ -15,8 +15,8 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import stages
 from d2ke._base.text import show
-from d2ke.distances.blocks import description, fill
-from d2ke.distances.fingerprint import digest, sequence_digest
+from d2ke.distances.blocks import fill
+from d2ke.distances.fingerprint import description, digest, sequence_digest
 from d2ke.distances.output import Output
 from d2ke.distances.problem import Transform
 from d2ke.model_selection.call import SearchCall

@@ -14,7 +14,8 @@ from d2ke._base.checks import byte_count, flag
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
-from d2ke.distances.blocks import all_prepared_bytes, description
+from d2ke.distances.blocks import all_prepared_bytes
+from d2ke.distances.fingerprint import description
 from d2ke.distances.output import Output
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.io.store.writer import Content

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import d2ke
 from d2ke.distances.output import Output
 
 
@@ -37,13 +36,3 @@ def test_values_are_converted():
 def test_refused(options, error, message):
     with pytest.raises(error, match=message):
         Output(**options)
-
-
-@pytest.mark.parametrize(
-    ("function", "second"), [(d2ke.d2ke_embed, "omega"), (d2ke.rsm_embed, "reps")]
-)
-def test_memory_errors_name_the_function(function, second, tmp_path):
-    words = ["abc"] * 50
-    with pytest.raises(ValueError, match=f"the 50 objects of {second}"):
-        function(words, words, distance="levenshtein", gamma=1.0, out=tmp_path / "f.h5",
-                 max_memory=100)  # fmt: skip
