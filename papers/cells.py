@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from d2ke._base.resume import Journal, changed
+from d2ke._base.checkpoint import changed
+from d2ke._base.resume import Journal
 from d2ke._version import __version__
 from papers.datasets import Source
 from papers.methods import Outcome

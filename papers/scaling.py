@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.checkpoint import as_json
 from d2ke._base.checks import choice, integer, positive_number
 from d2ke._base.files import check_writable
 from d2ke._base.memory import memory_limit, readable
-from d2ke._base.resume import Journal, as_json
+from d2ke._base.resume import Journal
 from d2ke._version import __version__
 from d2ke.cli.main import console, run_command
 from d2ke.cli.options import add_seed, number, positive, session_of, threads_parser

@@ -153,7 +153,6 @@ NAMES = {
     knn_predict(D, y, k=1)
     lipschitz_constant(w, gamma)
     load_model(file)
-    load_neighbors(file, rows=None)
     load_search(path)
     lpdsk(K=None, y=None, *, points=None, distances=None, features=None, h=None, unknown=-1,
         lam=None, variant='relaxed', trace_weight=0.1, similarity='psd', risk='margin',
@@ -161,8 +160,7 @@ NAMES = {
     markov_strings(R, X, *, length, order=1, seed)
     mesh(vertices, faces, *, oriented=True, gap=None, n_samples=None, seed=0)
     nearest(X, Y=None, *, k, distance=None, include_self=False, metric=False, n_threads=None,
-        out=None, resume=False, progress=False, max_memory=None, info=False, client=None,
-        **params)
+        progress=False, checkpoint=None, info=False, **params)
     neighbor_similarities(points=None, *, distances=None, n_neighbors=15, h=None)
     normalized_mutual_information(y, labels)
     pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, missing=False,
@@ -197,8 +195,7 @@ NAMES = {
     train_least_squares(y, Z, C=1.0, *, bias=1.0, n_threads=None)
     views
     within(X, Y=None, *, radius, distance=None, include_self=False, metric=False,
-        n_threads=None, out=None, resume=False, progress=False, max_memory=None, info=False,
-        client=None, **params)
+        n_threads=None, progress=False, checkpoint=None, info=False, **params)
     """,
     "d2ke.datasets": """
     Dataset(name, objects, labels, source)

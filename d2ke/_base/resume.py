@@ -12,11 +12,11 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from itertools import chain
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+from d2ke._base.checkpoint import UNKNOWN, changed
 from d2ke._base.files import write_all
 from d2ke._ext import isa
 from d2ke._version import __version__
@@ -24,28 +24,12 @@ from d2ke._version import __version__
 # The last bits of results may depend on these besides the inputs. A complete result may differ in
 # them, as nothing is added to it.
 MADE_WITH = ("d2ke", "instructions")
-# The beginning of the value of an input without content to compare; the reason follows.
-UNKNOWN = "not known: "
 _BEGINNING = b'{"journal": '  # of a journal's record
 
 
 def made_with() -> dict[str, str]:
     """Return the values of `MADE_WITH` in this process."""
     return dict(zip(MADE_WITH, (__version__, isa.selected()), strict=True))
-
-
-def as_json(value: Any, default: Callable[[Any], Any] | None = None) -> Any:
-    """Round-trip a value through JSON."""
-    return json.loads(json.dumps(value, default=default))
-
-
-def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return the names whose values differ between two records."""
-    return [
-        name
-        for name in dict(chain(after.items(), before.items()))
-        if (name in before, repr(before.get(name))) != (name in after, repr(after.get(name)))
-    ]
 
 
 def refuse_unknown(path: Path, record: Mapping[str, Any]) -> None:

@@ -11,18 +11,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import LowLevelCallable
 
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke._base.signals import deferred_interrupts
 from d2ke.distances.cluster import MOST_BLOCK_BYTES, MatrixWork, Remote
-from d2ke.distances.fingerprint import function_version, objects_digest, sequence_digest
+from d2ke.distances.fingerprint import description
 from d2ke.distances.output import Output, output_array
 from d2ke.distances.pipeline import Background, wait_for_ending
 from d2ke.distances.problem import PairwiseProblem, Transform
 from d2ke.distances.registry import BY_NAME, plain_bytes
-from d2ke.io.store.layout import plain, tile_shape
+from d2ke.io.store.layout import tile_shape
 from d2ke.io.store.reader import FeatureFile, open_features
 from d2ke.io.store.writer import Content, PartialStore
 from d2ke.objects.container import Objects
@@ -250,12 +249,6 @@ def _held_bytes(pairs: PairwiseProblem) -> int:
     return sum(part.nbytes for part in parts if isinstance(part, Objects))
 
 
-def all_prepared_bytes(pairs: PairwiseProblem) -> int:
-    """Return about what the kernels' form of all objects takes."""
-    parts = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
-    return sum(prepared_bytes(pairs.distance, pairs.params, part) for part in parts)
-
-
 def prepared_bytes(
     distance: Any,
     params: Mapping[str, Any],
@@ -275,31 +268,3 @@ def prepared_bytes(
     named = isinstance(distance, str)
     work, params = (BY_NAME[distance].work_bytes, params) if named else (plain_bytes, {})
     return copy + work(elements, rows, objects.dim, **params)
-
-
-def description(pairs: PairwiseProblem) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the distance with its parameters, and digests of what it compares."""
-    names = {"X": pairs.x}
-    if pairs.y is not pairs.x:
-        names[pairs.names.y] = pairs.y
-    inputs = {
-        name: objects_digest(part) if isinstance(part, Objects) else sequence_digest(name, part)
-        for name, part in names.items()
-    }
-    distance = pairs.distance
-    if callable(distance) or isinstance(distance, LowLevelCallable):
-        inputs["version of distance"] = function_version("distance", distance)
-    if isinstance(distance, LowLevelCallable):
-        distance = distance.signature
-    elif callable(distance):
-        of = distance if hasattr(distance, "__qualname__") else type(distance)
-        distance = f"{of.__module__}.{of.__qualname__}"
-    params = {name: _plain(name, value) for name, value in pairs.params.items()}
-    return {"distance": distance, **params}, inputs
-
-
-def _plain(name: str, value: Any) -> Any:
-    try:
-        return plain(name, value)
-    except TypeError:
-        return f"SHA-256 {sequence_digest(name, [value])}"

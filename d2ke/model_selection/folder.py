@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from d2ke._base.resume import Journal, as_json, made_with, refuse_unknown
+from d2ke._base.checkpoint import as_json
+from d2ke._base.resume import Journal, made_with, refuse_unknown
 
 _FORMAT = 1
 _LONGEST = 120  # letters of a file's name

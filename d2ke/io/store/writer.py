@@ -18,9 +18,9 @@ from typing import Any
 import h5py
 import numpy as np
 
+from d2ke._base.checkpoint import as_json
 from d2ke._base.files import check_place, reserve, sync_folder, write_all
 from d2ke._base.resume import (
-    as_json,
     check_finished,
     made_with,
     open_locked,
