@@ -177,8 +177,8 @@ NAMES = {
         dtype=None, max_memory=None, resume=False, progress=False, client=None, **params)
     samplers
     save_model(file, model)
-    search(X, y, method='d2ke', *, distance, sampler=None, grid=None, within=None, folder=None,
-        max_memory=None, n_folds=10, seed=0, n_threads=None, progress=False, **params)
+    search(X, y, method='d2ke', *, distance=None, sampler=None, grid=None, within=None,
+        checkpoint=None, n_folds=10, seed=0, n_threads=None, progress=False, **params)
     select_features(Z, y, R, *, rho=1.0, keep='best', centre=True, seed=None)
     show_config()
     similarity_machine_bound(model, S, y, *, margin=1.0, delta=0.05)

@@ -1,30 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Locks, provenance and journals for resumable runs.
+"""Locks and records of feature stores.
 
-Feature stores, the folders of searches and the cells of tables are locked while they are written.
-They keep a record of their inputs as JSON, which is compared with the record of the call that
-resumes them. A store and a search refuse a difference; a cell is computed again.
+A store is locked while it is written. It keeps a record of its inputs as JSON, which is compared
+with the record of the call that resumes it.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 from d2ke._base.checkpoint import UNKNOWN, changed
-from d2ke._base.files import write_all
 from d2ke._ext import isa
 from d2ke._version import __version__
 
 # The last bits of results may depend on these besides the inputs. A complete result may differ in
 # them, as nothing is added to it.
 MADE_WITH = ("d2ke", "instructions")
-_BEGINNING = b'{"journal": '  # of a journal's record
 
 
 def made_with() -> dict[str, str]:
@@ -112,93 +107,3 @@ def open_locked(path: Path, target: Path) -> int:
             os.close(fd)
             raise
         os.close(fd)
-
-
-class Journal(MutableMapping[tuple[Any, ...], Any]):
-    """A locked file of results by key; each result is on the disk once it is set.
-
-    The first line of text holds the record, each other line a result. Lines end with their
-    CRC-32, so that a truncated one is detected. A later result of a key replaces the earlier.
-
-    Parameters
-    ----------
-    path, target : Path
-        The journal's file, and the file or folder that it belongs to.
-    record : dict
-        The provenance of the results; its first entry is the format, ``journal``. A journal
-        with another record is refused.
-
-    Attributes
-    ----------
-    resumed : bool
-        Whether the journal existed before.
-    """
-
-    def __init__(self, path: Path, target: Path, record: Mapping[str, Any]):
-        self.path = path
-        self._fd = open_locked(path, target)
-        try:
-            before, entries = self._read()
-            self.resumed = before is not None
-            if before is None:
-                self._append(record)
-            else:
-                refuse_differences(path, before, record)
-            self._results = {json.dumps(key): value for key, value in entries}
-        except BaseException:
-            self.close()
-            raise
-
-    def __getitem__(self, key: tuple[Any, ...]) -> Any:
-        return self._results[json.dumps(key)]
-
-    def __setitem__(self, key: tuple[Any, ...], value: Any) -> None:
-        self._append([key, value])
-        self._results[json.dumps(key)] = value
-
-    def __delitem__(self, key: tuple[Any, ...]) -> None:
-        raise TypeError("a journal keeps its results")
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        return (tuple(json.loads(key)) for key in self._results)
-
-    def __len__(self) -> int:
-        return len(self._results)
-
-    def _read(self) -> tuple[dict[str, Any] | None, list[tuple[list[Any], Any]]]:
-        """Return the record and the results before the first damaged line; drop the others."""
-        content = os.pread(self._fd, os.fstat(self._fd).st_size, 0)
-        lines = []
-        self._end = 0
-        for line in content.splitlines(keepends=True):
-            text, _, check = line.rpartition(b" ")
-            if check != b"%08x\n" % crc32(text):
-                break
-            lines.append(text)
-            self._end += len(line)
-        try:
-            # Only a truncated first line is overwritten, nothing that is not a journal.
-            if content[: len(_BEGINNING)] != _BEGINNING[: len(content)]:
-                raise ValueError
-            record, *entries = [json.loads(line) for line in lines] or [None]
-            return record, [(key, value) for key, value in entries]
-        except (TypeError, ValueError):
-            raise FileExistsError(
-                f"{self.path} exists, and is not a journal of d2ke; remove it"
-            ) from None
-
-    def _append(self, entry: Any) -> None:
-        """Add a line; it is on the disk when this returns."""
-        text = json.dumps(entry).encode()
-        line = b"%s %08x\n" % (text, crc32(text))
-        # This overwrites a line that an earlier attempt left incomplete.
-        write_all(self._fd, line, self._end)
-        os.ftruncate(self._fd, self._end + len(line))
-        os.fsync(self._fd)
-        self._end += len(line)
-
-    def close(self) -> None:
-        """Close and unlock the file."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1

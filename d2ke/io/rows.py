@@ -4,18 +4,14 @@
 from __future__ import annotations
 
 import os
-import tempfile
-import weakref
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from d2ke._base.files import write_all
 from d2ke.io.store.reader import FeatureFile, open_features
 
-_RUN, _WRITTEN = 4096, 512  # rows made at a time
+_RUN = 4096  # rows made at a time
 
 
 class RowSource:
@@ -66,46 +62,6 @@ class RowSource:
         Z = np.empty(self.shape, self.dtype)
         for start in range(0, len(Z), _RUN):
             Z[start : start + _RUN] = self[start : start + _RUN]
-        return Z
-
-
-def written(rows: RowSource, folder: Path) -> RowSource:
-    """Return the same rows, made once and read from a nameless file in the folder.
-
-    Where the disk is full they stay what they are.
-    """
-    try:
-        read = _Written(rows, folder)
-    except OSError:
-        return rows
-    result = RowSource(np.empty((0, rows.shape[1]), rows.dtype))
-    result.shape, result._read = rows.shape, read
-    return result
-
-
-class _Written:
-    """Reads rows from a nameless file, which goes when nobody has the reader any more."""
-
-    def __init__(self, rows: RowSource, folder: Path):
-        self._columns, self._dtype = rows.shape[1], rows.dtype
-        self._row_bytes = self._columns * self._dtype.itemsize
-        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
-            for start in range(0, len(rows), _WRITTEN):
-                Z = np.ascontiguousarray(rows[start : start + _WRITTEN])
-                write_all(file.fileno(), memoryview(Z).cast("B"), start * self._row_bytes)
-            self._fd = os.dup(file.fileno())
-        weakref.finalize(self, os.close, self._fd)
-
-    def __call__(self, rows: slice) -> np.ndarray:
-        Z = np.empty((rows.stop - rows.start, self._columns), self._dtype)
-        if not Z.size:
-            return Z
-        left, place = memoryview(Z).cast("B"), rows.start * self._row_bytes
-        while left:
-            done = os.preadv(self._fd, [left], place)
-            if not done:
-                raise OSError("the file of features has become shorter")
-            left, place = left[done:], place + done
         return Z
 
 
