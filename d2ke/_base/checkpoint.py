@@ -11,8 +11,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from itertools import chain
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -46,11 +45,8 @@ def as_json(value: Any, default: Callable[[Any], Any] | None = None) -> Any:
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Return the names whose values differ between two records."""
-    return [
-        name
-        for name in dict(chain(after.items(), before.items()))
-        if (name in before, repr(before.get(name))) != (name in after, repr(after.get(name)))
-    ]
+    was, now = ({name: repr(value) for name, value in one.items()} for one in (before, after))
+    return [name for name in now | was if now.get(name) != was.get(name)]
 
 
 class Checkpoint(MutableMapping[Key, Any]):
@@ -120,11 +116,12 @@ class Checkpoint(MutableMapping[Key, Any]):
                 raise ValueError
         except (TypeError, ValueError):
             raise FileExistsError(f"{path} is not the record of a checkpoint") from None
-        differences = []
-        for name in changed(before, record):
-            was, now = (repr(one[name]) if name in one else "not given" for one in (before, record))
-            differences.append(f"{name} was {was} and is {now}")
-        if differences:
+        if names := changed(before, record):
+            was, now = (
+                [repr(one[name]) if name in one else "not given" for name in names]
+                for one in (before, record)
+            )
+            differences = map("{} was {} and is {}".format, names, was, now)
             raise ValueError(
                 f"{self.folder} was made from something else: {'; '.join(differences)}; resume it "
                 "with what it was begun with, or remove it"
@@ -158,19 +155,21 @@ class Checkpoint(MutableMapping[Key, Any]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def arrays(self, *key: str | int | float) -> dict[str, np.ndarray] | None:
-        """Return the arrays of a part by name, or None where it is missing."""
+    def arrays(self, key: Key, names: Sequence[str]) -> dict[str, np.ndarray] | None:
+        """Return the arrays of a part, which has these names, or None where it is missing."""
         path = self._path(key, ".npz")
         try:
             with open(path, "rb") as stream, NpzFile(stream, allow_pickle=False) as part:
-                return {name: part[name] for name in part.files}
+                if sorted(part.files) != sorted(names):
+                    raise ValueError
+                return {name: part[name] for name in names}
         except FileNotFoundError:
             return None
-        except (BadZipFile, EOFError, KeyError, ValueError):
+        except (BadZipFile, EOFError, KeyError, OSError, RuntimeError, ValueError):
             _warn_of_damage(path)
             return None
 
-    def put_arrays(self, *key: str | int | float, **arrays: Any) -> None:
+    def put_arrays(self, key: Key, **arrays: Any) -> None:
         """Write a part of arrays."""
         with atomic_write(self._path(key, ".npz")) as stream:
             np.savez(stream, **arrays)

@@ -173,12 +173,12 @@ def _distances(
 ) -> np.ndarray | RowSource:
     if call.within is not None:
         return call.within
-    part = None if kept is None else kept.arrays("distances", position)
+    part = None if kept is None else kept.arrays(("distances", position), ["D"])
     if part is not None:
         return part["D"]
     D = call.distances(_drawn(call, omega))
     if kept is not None:
-        kept.put_arrays("distances", position, D=D)
+        kept.put_arrays(("distances", position), D=D)
     return D
 
 

@@ -55,7 +55,7 @@ def search_by_rows(
     starts, blocks = kept.numbers("rows"), []
     first, count, entries = 0, min(_FIRST_ROWS, _MAX_ROWS), 0
     while first < n:
-        part = kept.arrays("rows", first) if first in starts else None
+        part = kept.arrays(("rows", first), RowNeighbors._fields) if first in starts else None
         if part is not None:
             found = RowNeighbors(**part)
         else:
@@ -66,7 +66,7 @@ def search_by_rows(
             report = search.report and _share(search.report, slice(first, last), n, m)
             block = search.block(slice(first, last), prepared=prepared, report=report)
             found = _search_block(block, search.skip, strategy, info)
-            kept.put_arrays("rows", first, **found._asdict())
+            kept.put_arrays(("rows", first), **found._asdict())
             seconds = max(time.perf_counter() - started, 1e-9)
             wanted = int(_BLOCK_SECONDS * (last - first) / seconds)
             count = max(1, min(wanted, 4 * (last - first), _MAX_ROWS))

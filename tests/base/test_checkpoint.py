@@ -18,21 +18,23 @@ def test_parts_come_back(tmp_path):
     D = np.random.default_rng(0).random((30, 4))
     with Checkpoint(tmp_path / "new" / "run", RECORD) as kept:
         assert kept.get(("unit", 3)) is None
-        assert kept.arrays("rows", 0) is None
+        assert kept.arrays(("rows", 0), ["D"]) is None
         kept["unit", 3] = 0.1 + 0.2
         kept["a cell/of", "knn", 2.5] = {"curve": {"8": 1e-300}, "none": None}
-        kept.put_arrays("rows", 64, D=D, counts=np.arange(3, dtype=np.int32))
-        kept.put_arrays("rows", 0, D=D[:0])
+        kept.put_arrays(("rows", 64), D=D, counts=np.arange(3, dtype=np.int32))
+        kept.put_arrays(("rows", 0), D=D[:0])
     with Checkpoint(tmp_path / "new" / "run", RECORD) as kept:
         assert dict(kept) == {
             ("unit", 3): 0.1 + 0.2,
             ("a cell/of", "knn", 2.5): {"curve": {"8": 1e-300}, "none": None},
         }
         assert kept.numbers("rows") == [0, 64]
-        found = kept.arrays("rows", 64)
+        found = kept.arrays(("rows", 64), ["D", "counts"])
         assert found["D"].tobytes() == D.tobytes()
         assert found["counts"].dtype == np.int32
-        assert kept.arrays("rows", 0)["D"].shape == (0, 4)
+        assert kept.arrays(("rows", 0), ["D"])["D"].shape == (0, 4)
+        with pytest.warns(RuntimeWarning, match=r"rows_0\.npz is damaged"):
+            assert kept.arrays(("rows", 0), ["D", "E"]) is None
         kept["unit", 3] = 5
         assert kept["unit", 3] == 5
         del kept["unit", 3]
@@ -102,7 +104,7 @@ def test_other_folders_are_refused(tmp_path):
 def test_damaged_parts_are_missing(change, tmp_path):
     with Checkpoint(tmp_path, RECORD) as kept:
         kept["score", 1] = [97.5, 98.25]
-        kept.put_arrays("rows", 0, D=np.ones((50, 3)))
+        kept.put_arrays(("rows", 0), D=np.ones((50, 3)))
         for name in ("score_1.json", "rows_0.npz"):
             path = tmp_path / name
             content = bytearray(path.read_bytes())
@@ -118,33 +120,33 @@ def test_damaged_parts_are_missing(change, tmp_path):
         with pytest.warns(RuntimeWarning, match=r"score_1\.json is damaged; it is computed anew"):
             assert kept.get(("score", 1)) is None
         with pytest.warns(RuntimeWarning, match=r"rows_0\.npz is damaged"):
-            assert kept.arrays("rows", 0) is None
+            assert kept.arrays(("rows", 0), ["D"]) is None
         kept["score", 1] = 1
-        kept.put_arrays("rows", 0, D=np.ones(2))
+        kept.put_arrays(("rows", 0), D=np.ones(2))
         assert kept["score", 1] == 1
-        assert kept.arrays("rows", 0)["D"].tolist() == [1, 1]
+        assert kept.arrays(("rows", 0), ["D"])["D"].tolist() == [1, 1]
 
 
 def test_no_code_of_a_part_is_run(tmp_path):
     with Checkpoint(tmp_path, RECORD) as kept:
         np.savez(tmp_path / "rows_0.npz", D=np.array([os.system], dtype=object))
         with pytest.warns(RuntimeWarning, match="damaged"):
-            assert kept.arrays("rows", 0) is None
+            assert kept.arrays(("rows", 0), ["D"]) is None
 
 
 def test_a_full_disk_loses_nothing(small_disk):
     folder = small_disk / "run"
     with Checkpoint(folder, RECORD) as kept:
         kept["score",] = "x" * 100_000
-        kept.put_arrays("rows", 0, D=np.arange(10_000.0))
+        kept.put_arrays(("rows", 0), D=np.arange(10_000.0))
         with pytest.raises(OSError, match=r"rows_1\.npz was not written: No space left"):
-            kept.put_arrays("rows", 1, D=np.random.default_rng(0).random(10**6))
+            kept.put_arrays(("rows", 1), D=np.random.default_rng(0).random(10**6))
         with pytest.raises(OSError, match="No space left"):
             kept["score",] = "y" * 10**7
     assert sorted(os.listdir(folder)) == ["lock", "record.json", "rows_0.npz", "score.json"]
     with Checkpoint(folder, RECORD) as kept:
         assert kept["score",] == "x" * 100_000
-        assert kept.arrays("rows", 0)["D"].tolist() == list(range(10_000))
+        assert kept.arrays(("rows", 0), ["D"])["D"].tolist() == list(range(10_000))
         kept["other",] = 1
 
 
@@ -162,8 +164,8 @@ def run(pipe):
             if ("value", i) not in kept:
                 kept["value", i] = [i] * 500
                 os.write(pipe, b"value %d\\n" % i)
-            if kept.arrays("rows", i) is None:
-                kept.put_arrays("rows", i, D=np.full(5000, i))
+            if kept.arrays(("rows", i), ["D"]) is None:
+                kept.put_arrays(("rows", i), D=np.full(5000, i))
                 os.write(pipe, b"rows %d\\n" % i)
 
 rng, lines, killed = random.Random(n_kills), [], 0
@@ -186,7 +188,7 @@ assert 200 - killed <= len(lines) <= 200  # a part may be there before its line 
 with Checkpoint(folder, {"seed": 3}) as kept:
     for i in range(100):
         assert kept["value", i] == [i] * 500
-        assert (kept.arrays("rows", i)["D"] == np.full(5000, i)).all()
+        assert (kept.arrays(("rows", i), ["D"])["D"] == np.full(5000, i)).all()
 assert not list(folder.glob("*.part"))
 print(killed)
 """
