@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
 
 EXAMPLES = 60  # random ones of a test in the whole suite
-QUICK_EXAMPLES = 20  # and without the slow tests
+QUICK_EXAMPLES = 10  # and without the slow tests
 # Lengths of strings around the ends of words, and of lanes of one, two and three words.
 WORD_EDGES = [
     *(0, 1, 2, 31, 32, 33, 62, 63, 64, 65, 66),

@@ -102,7 +102,7 @@ NAMES = {
     d2ke_predict(y, X, model, *, unseen_letters='refuse', n_threads=None,
         progress=False, client=None)
     d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, n_threads=None,
-        progress=False, client=None, **params)
+        progress=False, **params)
     d2ke_transform(X, model, *, unseen_letters='refuse', n_threads=None, out=None,
         max_memory=None, resume=False, progress=False, client=None)
     datasets
@@ -213,6 +213,7 @@ NAMES = {
     FeatureFile(file)
     FeatureStore(Z, labels, omega, parameters, versions)
     MatFileError
+    ParquetObjects(file, *, objects=None, labels=None)
     Unreadable(name, matlab_class, reason)
     load_features(file, *, rows=None, columns=None)
     load_mat(file, names=None, *, squeeze=False)

@@ -79,8 +79,9 @@ class RidgeSums:
     >>> sums = RidgeSums.empty(np.zeros(1), np.ones(1), np.zeros(1))
     >>> sums.add(Z[:4], t[:4])
     >>> sums.add(Z[4:], t[4:])
-    >>> weights, offsets = Ridge.of(sums).weights(1e9)
-    >>> weights.round(6).tolist(), offsets.round(6).tolist()
+    >>> ridge = Ridge.of(sums)
+    >>> weights, offsets = ridge.weights(1e9)
+    >>> weights.round(6).tolist(), (offsets - weights @ ridge.mean).round(6).tolist()
     ([[2.0]], [1.0])
     """
 
@@ -232,7 +233,7 @@ class Ridge:
 
         Returns
         -------
-        ndarray of the type of P, shape (m, len(costs), k)
+        ndarray of float64, shape (m, len(costs), k)
             Decision values of each row for each C.
         """
         k = self.projected.shape[1]
@@ -247,8 +248,7 @@ class Ridge:
         decision -= T[:, None]
         decision /= rest
         decision += T[:, None]
-        decision += self.target_mean.astype(P.dtype)
-        return decision
+        return decision + self.target_mean
 
 
 def _above_rounding(squares: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:

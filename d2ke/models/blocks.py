@@ -16,11 +16,14 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.progress import progress_bar, stages
 from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
-from d2ke.distances.matrix import distance_matrix
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.registry import BY_NAME
 from d2ke.models.views import FITTED, View, apply_views
 from d2ke.objects.container import Objects
+
+# Whatever training needs of single objects comes from a sample of so many rows, which the seed and
+# the number of objects determine: it is the same wherever the objects are.
+SAMPLE = 4096
 
 
 @dataclass(frozen=True)
@@ -140,6 +143,9 @@ class FittedBlock:
         One for each of them.
     sources : ndarray of int64, shape (R,), or None
         The training object that each random object is, where they are training objects.
+    hidden : ndarray of float32, shape (R,), or None
+        The features of these training objects: as if the random object that each of them is were
+        as far as the nearest other object.
     """
 
     name: str
@@ -150,31 +156,22 @@ class FittedBlock:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     from_omega: bool = False
     sources: np.ndarray | None = None
+    hidden: np.ndarray | None = None
 
     @property
     def R(self) -> int:
         """Number of features."""
         return len(self.omega)
 
-    def distances(
-        self, seen: Any, n_threads: int | None, progress: bool = False, client: Any = None
-    ) -> np.ndarray:
+    def distances(self, seen: Any, n_threads: int | None, progress: bool = False) -> np.ndarray:
         """Compute the distances of objects, as the views show them, to the random objects.
 
         They are float32, and the random objects are the columns.
         """
         x, y = (self.omega, seen) if self.from_omega else (seen, self.omega)
         D = np.empty((len(x), len(y)), np.float32)
-        with np.errstate(over="ignore"):
-            if client is None:
-                pairs = check_pairs(x, y, self.distance, self.parameters)
-                with progress_bar(progress, "distances") as report:
-                    pairs.fill(D, team_size(n_threads), report)
-            else:
-                distance_matrix(
-                    x, y, self.distance, n_threads=n_threads, out=D, progress=progress,
-                    client=client, **self.parameters,
-                )  # fmt: skip
+        with np.errstate(over="ignore"), progress_bar(progress, "distances") as report:
+            check_pairs(x, y, self.distance, self.parameters).fill(D, team_size(n_threads), report)
         if not np.isfinite(D).all():
             raise ValueError(
                 f"distances of block {self.name!r} are beyond the range of float32: scale X"
@@ -199,70 +196,94 @@ class FittedBlock:
         return D
 
 
+def entropy_of(seed: Any) -> Any:
+    """Return what a seed of any kind gives to `numpy.random.SeedSequence`."""
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(2**63))
+    if isinstance(seed, np.random.SeedSequence):
+        return seed.entropy
+    return integer("seed", seed, 0)
+
+
+def sample_rows(n: int, entropy: Any, wanted: int | Sequence[Block] | None) -> np.ndarray:
+    """Return the sorted rows of the sample: all of up to `SAMPLE`, or R of a block if that is more.
+
+    `wanted` is R, None for its default, or the blocks.
+    """
+    if not isinstance(wanted, int):
+        wanted = max(map(attrgetter("R"), wanted or ()), default=0)
+    size = max(SAMPLE, wanted)
+    if n <= size:
+        return np.arange(n)
+    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(SAMPLE,)))
+    return np.sort(rng.choice(n, size, replace=False, shuffle=False))
+
+
+def take(X: Any, rows: np.ndarray) -> Any:
+    """Return some of the objects, packed or in a list."""
+    if isinstance(X, list):
+        return X if len(rows) == len(X) else [X[i] for i in rows.tolist()]
+    return X if isinstance(X, Objects) and len(rows) == len(X) else X[rows]
+
+
 def fit_blocks(
     blocks: Sequence[Block],
     X: Any,
-    seed: Any,
+    rows: np.ndarray,
+    entropy: Any,
     n_threads: int | None,
     progress: bool = False,
-    client: Any = None,
 ) -> tuple[tuple[FittedBlock, ...], np.ndarray]:
-    """Draw the random objects of all blocks; return these and the features, side by side."""
-    entropy: Any
-    if isinstance(seed, np.random.Generator):
-        entropy = seed.integers(2**63)
-    elif isinstance(seed, np.random.SeedSequence):
-        entropy = seed.entropy
-    else:
-        entropy = integer("seed", seed, 0)
+    """Draw the random objects of all blocks from the sample X; return these and X's features.
+
+    `rows` are the rows of the sample among all training objects.
+    """
     seeds = np.random.SeedSequence(entropy).spawn(len(blocks))
     Z = np.empty((len(X), sum(map(attrgetter("R"), blocks))), np.float32)
     fitted, first = [], 0
-    for block, own in stages(list(zip(blocks, seeds, strict=True)), "blocks", progress):
-        ready, seen = block.fit(X, own)
-        if not len(ready.omega):
+    for block, seed in stages(list(zip(blocks, seeds, strict=True)), "blocks", progress):
+        ready, seen = block.fit(X, seed)
+        if not ready.R:
             continue
-        D = ready.distances(seen, n_threads, progress, client)
+        D = ready.distances(seen, n_threads, progress)
         ready = ready.with_gamma(D)
-        Z[:, first : first + len(ready.omega)] = ready.features(D, n_threads)
-        first += len(ready.omega)
+        features = Z[:, first : first + ready.R]
+        features[:] = ready.features(D, n_threads)
+        if ready.sources is not None:
+            own = ready.sources, np.arange(ready.R)
+            if len(Z) > 1:
+                features[own] = -np.inf
+                features[own] = features.max(axis=0)
+            ready = replace(ready, sources=rows[ready.sources], hidden=features[own])
+        first += ready.R
         fitted.append(ready)
     if not fitted:
         raise ArgumentError("blocks", "have no random objects: their samplers drew none")
-    Z = np.ascontiguousarray(Z[:, :first])  # samplers may draw fewer objects
-    hide_self(Z, fitted)
-    return tuple(fitted), Z
+    return tuple(fitted), np.ascontiguousarray(Z[:, :first])  # samplers may draw fewer objects
 
 
-def hide_self(Z: np.ndarray, blocks: Sequence[FittedBlock]) -> None:
-    """Make training objects that are random objects as near to themselves as the nearest other is.
+def block_features(
+    blocks: Sequence[FittedBlock], X: Any, n_threads: int | None, rows: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the features of all blocks side by side, float32.
 
-    New objects are never at distance 0 of their own random object, so that a model must not learn
-    from it: on 339 sets, that cost 6 to 12 points of accuracy. Z are the features of the training
-    objects, changed in place.
+    With `rows`, X are the training objects of these rows, in rising order. One that is a random
+    object gets the distance of the nearest other object of the sample: new objects are never at
+    distance 0 of their own random object, so that a model must not learn from it. On 339 sets, that
+    cost 6 to 12 points of accuracy.
     """
+    Z = np.empty((len(X), sum(map(attrgetter("R"), blocks))), np.float32)
     first = 0
     for block in blocks:
-        if block.sources is not None and len(Z) > 1:
-            own = block.sources, first + np.arange(len(block.omega))
-            Z[own] = -np.inf
-            Z[own] = Z[:, first : first + len(block.omega)].max(axis=0)
-        first += len(block.omega)
-
-
-def fill_features(
-    Z: np.ndarray,
-    blocks: Sequence[FittedBlock],
-    X: Any,
-    n_threads: int | None,
-    client: Any = None,
-) -> None:
-    """Fill Z, float32, with the features of all blocks side by side."""
-    first = 0
-    for block in blocks:
-        D = block.distances(apply_views(block.views, X), n_threads, client=client)
-        Z[:, first : first + len(block.omega)] = block.features(D, n_threads)
-        first += len(block.omega)
+        features = Z[:, first : first + block.R]
+        D = block.distances(apply_views(block.views, X), n_threads)
+        features[:] = block.features(D, n_threads)
+        if rows is not None and block.sources is not None and block.hidden is not None:
+            places = np.minimum(np.searchsorted(rows, block.sources), len(rows) - 1)
+            columns = np.flatnonzero(rows[places] == block.sources)
+            features[places[columns], columns] = block.hidden[columns]
+        first += block.R
+    return Z
 
 
 def feature_names(blocks: Sequence[FittedBlock]) -> list[str]:
