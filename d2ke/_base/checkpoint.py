@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A folder of finished parts, from which an interrupted run resumes.
+"""Locks and records of runs that can be resumed, and folders of their finished parts.
 
-The folder is locked while a run has it. ``record.json`` says what the run is made from; a run with
+A folder is locked while a run has it. ``record.json`` says what the run is made from; a run with
 another record is refused. Each part is a file that is written whole or not at all.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 import warnings
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
@@ -24,6 +25,8 @@ from d2ke._base.files import atomic_write, write_file
 from d2ke._ext import isa
 from d2ke._version import __version__
 
+# The last bits of results may depend on these besides the inputs.
+MADE_WITH = ("d2ke", "instructions")
 # The beginning of the value of an input without content to compare; the reason follows.
 UNKNOWN = "not known: "
 _RECORD, _LOCK = "record.json", "lock"
@@ -34,8 +37,8 @@ Key = tuple[str | int | float, ...]
 
 
 def made_with() -> dict[str, str]:
-    """Return the entries of a record on which the last bits of results depend."""
-    return {"d2ke": __version__, "instructions": isa.selected()}
+    """Return the values of `MADE_WITH` in this process."""
+    return dict(zip(MADE_WITH, (__version__, isa.selected()), strict=True))
 
 
 def as_json(value: Any, default: Callable[[Any], Any] | None = None) -> Any:
@@ -47,6 +50,66 @@ def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Return the names whose values differ between two records."""
     was, now = ({name: repr(value) for name, value in one.items()} for one in (before, after))
     return [name for name in now | was if now.get(name) != was.get(name)]
+
+
+def refuse_unknown(path: Path, record: Mapping[str, Any]) -> None:
+    """Refuse a record with an input that a later call could not compare."""
+    for name, value in record.items():
+        if isinstance(value, str) and value.startswith(UNKNOWN):
+            raise ValueError(
+                f"{path} cannot be resumed, since the {name} is {value}. Give the function an "
+                "attribute `version`, a str or an int that you change whenever its results change "
+                '(f.version = "1"), before the file is begun'
+            )
+
+
+def refuse_differences(path: Path, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """Refuse to resume a run with another record; the error names the differences.
+
+    Differences in `MADE_WITH` are ignored where `after` lacks the name.
+    """
+    refuse_unknown(path, after)
+    differences = []
+    for name in changed(before, after):
+        if name not in MADE_WITH or name in after:
+            was, now = (repr(one[name]) if name in one else "not given" for one in (before, after))
+            differences.append(f"{name} was {was} and is {now}")
+    if differences:
+        raise ValueError(
+            f"{path} was made from something else: {'; '.join(differences)}; resume it with what "
+            "it was begun with, or remove it"
+        )
+
+
+def open_locked(path: Path, target: Path) -> int:
+    """Open or create a file, and lock it until it is closed or the process ends.
+
+    Raises
+    ------
+    BlockingIOError
+        If another call writes `target` now.
+    """
+    import fcntl  # here, as not every system has it
+
+    while True:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        try:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise FileExistsError(f"{path} is not a regular file")
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.stat(path), os.fstat(fd)):
+                return fd
+        except BlockingIOError:
+            os.close(fd)
+            raise BlockingIOError(
+                f"{target} is being written by another call; only one at a time can do that"
+            ) from None
+        except FileNotFoundError:
+            pass  # the previous owner renamed or removed it
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)
 
 
 class Checkpoint(MutableMapping[Key, Any]):
@@ -75,14 +138,14 @@ class Checkpoint(MutableMapping[Key, Any]):
     def __init__(self, folder: Path, record: Mapping[str, Any]):
         self.folder = folder
         inputs = as_json({"checkpoint": _FORMAT, **record}, default=repr)
-        _refuse_unknown(folder, inputs)
+        refuse_unknown(folder, inputs)
         if folder.exists() and not folder.is_dir():
             raise NotADirectoryError(f"checkpoint must be a folder, but {folder} is a file")
         folder.mkdir(parents=True, exist_ok=True)
         names = {file.name for file in folder.iterdir() if not _REMAINS.search(file.name)}
         if names - {_LOCK} and _RECORD not in names:
             raise FileExistsError(f"{folder} has files, but is no checkpoint; give a new folder")
-        self._lock = _locked(folder)
+        self._lock = open_locked(folder / _LOCK, folder)
         try:
             for file in folder.iterdir():
                 if _REMAINS.search(file.name):
@@ -116,16 +179,7 @@ class Checkpoint(MutableMapping[Key, Any]):
                 raise ValueError
         except (TypeError, ValueError):
             raise FileExistsError(f"{path} is not the record of a checkpoint") from None
-        if names := changed(before, record):
-            was, now = (
-                [repr(one[name]) if name in one else "not given" for name in names]
-                for one in (before, record)
-            )
-            differences = map("{} was {} and is {}".format, names, was, now)
-            raise ValueError(
-                f"{self.folder} was made from something else: {'; '.join(differences)}; resume it "
-                "with what it was begun with, or remove it"
-            )
+        refuse_differences(self.folder, before, record)
 
     def __getitem__(self, key: Key) -> Any:
         path = self._path(key, ".json")
@@ -190,33 +244,3 @@ def _text(value: Any) -> bytes:
 
 def _warn_of_damage(path: Path) -> None:
     warnings.warn(f"{path} is damaged; it is computed anew", RuntimeWarning, stacklevel=4)
-
-
-def _refuse_unknown(folder: Path, record: Mapping[str, Any]) -> None:
-    """Refuse a record with an input that a later call could not compare."""
-    for name, value in record.items():
-        if isinstance(value, str) and value.startswith(UNKNOWN):
-            raise ValueError(
-                f"{folder} cannot be resumed, since the {name} is {value}. Give the function an "
-                "attribute `version`, a str or an int that you change whenever its results change "
-                '(f.version = "1"), before the file is begun'
-            )
-
-
-def _locked(folder: Path) -> int:
-    """Lock a folder until the descriptor is closed or the process ends."""
-    import fcntl  # here, as not every system has it
-
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    fd = os.open(folder / _LOCK, flags, 0o666)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(fd)
-        raise BlockingIOError(
-            f"{folder} is being written by another call; only one at a time can do that"
-        ) from None
-    except BaseException:
-        os.close(fd)
-        raise
-    return fd

@@ -18,14 +18,9 @@ from typing import Any
 import h5py
 import numpy as np
 
-from d2ke._base.checkpoint import as_json
+from d2ke._base.checkpoint import as_json, made_with, open_locked, refuse_differences
 from d2ke._base.files import check_place, reserve, sync_folder, write_all
-from d2ke._base.resume import (
-    check_finished,
-    made_with,
-    open_locked,
-    refuse_differences,
-)
+from d2ke._base.resume import check_finished
 from d2ke.io.store import layout
 from d2ke.io.store.blocks import Blocks
 from d2ke.io.store.hdf5 import part_of

@@ -141,7 +141,7 @@ def test_two_processes_do_not_write_one_file(file, small_blocks, features):
         [
             sys.executable,
             "-c",
-            "import sys; from pathlib import Path; from d2ke._base.resume import open_locked\n"
+            "import sys; from pathlib import Path; from d2ke._base.checkpoint import open_locked\n"
             "fd = open_locked(Path(sys.argv[1] + '.part'), Path(sys.argv[1]))\n"
             "print('locked', flush=True); sys.stdin.read()",
             str(file),
