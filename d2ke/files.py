@@ -19,11 +19,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from d2ke._base.checks import element_type, flag
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.files import check_place, reserve, sync_folder
-from d2ke._base.progress import progress_bar
-from d2ke._base.resume import (
+from d2ke._base.checkpoint import (
     MADE_WITH,
     as_json,
     made_with,
@@ -31,6 +27,10 @@ from d2ke._base.resume import (
     refuse_differences,
     refuse_unknown,
 )
+from d2ke._base.checks import element_type, flag
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.files import check_place, reserve, sync_folder
+from d2ke._base.progress import progress_bar
 from d2ke._base.signals import deferred_interrupts
 from d2ke._base.threads import team_size
 from d2ke.distances.fingerprint import description, digest, function_version, sequence_digest
@@ -305,7 +305,7 @@ def _write(
     part = path.with_name(f"{path.name}.part")
     fd = open_locked(part, path)
     try:
-        if _complete(path, record):  # another call has completed it in the meantime
+        if _complete(path, record):  # by another call, in the meantime
             if os.fstat(fd).st_size == 0:
                 part.unlink()
             return

@@ -22,7 +22,7 @@ from reference import same
 
 import d2ke
 from d2ke import files
-from d2ke._base.resume import open_locked
+from d2ke._base.checkpoint import open_locked
 from d2ke.io import load_features, open_features, save_features
 
 pytestmark = [

@@ -152,7 +152,6 @@ NAMES = {
     knn_predict(D, y, k=1)
     lipschitz_constant(w, gamma)
     load_model(file)
-    load_neighbors(file, rows=None)
     load_search(path)
     lpdsk(K=None, y=None, *, points=None, distances=None, features=None, h=None, unknown=-1,
         lam=None, variant='relaxed', trace_weight=0.1, similarity='psd', risk='margin',
@@ -160,8 +159,7 @@ NAMES = {
     markov_strings(R, X, *, length, order=1, seed)
     mesh(vertices, faces, *, oriented=True, gap=None, n_samples=None, seed=0)
     nearest(X, Y=None, *, k, distance=None, include_self=False, metric=False, n_threads=None,
-        out=None, resume=False, progress=False, max_memory=None, info=False, client=None,
-        **params)
+        progress=False, checkpoint=None, info=False, **params)
     neighbor_similarities(points=None, *, distances=None, n_neighbors=15, h=None)
     normalized_mutual_information(y, labels)
     pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, missing=False,
@@ -178,8 +176,8 @@ NAMES = {
         dtype=None, progress=False, **params)
     samplers
     save_model(file, model)
-    search(X, y, method='d2ke', *, distance, sampler=None, grid=None, within=None, folder=None,
-        max_memory=None, n_folds=10, seed=0, n_threads=None, progress=False, **params)
+    search(X, y, method='d2ke', *, distance=None, sampler=None, grid=None, within=None,
+        checkpoint=None, n_folds=10, seed=0, n_threads=None, progress=False, **params)
     select_features(Z, y, R, *, rho=1.0, keep='best', centre=True, seed=None)
     show_config()
     similarity_machine_bound(model, S, y, *, margin=1.0, delta=0.05)
@@ -196,8 +194,7 @@ NAMES = {
     train_least_squares(y, Z, C=1.0, *, bias=1.0, n_threads=None)
     views
     within(X, Y=None, *, radius, distance=None, include_self=False, metric=False,
-        n_threads=None, out=None, resume=False, progress=False, max_memory=None, info=False,
-        client=None, **params)
+        n_threads=None, progress=False, checkpoint=None, info=False, **params)
     write_distances(path, X, Y=None, *, distance, dtype=None, n_threads=None, progress=False,
         **params)
     write_features(path, X, omega_or_model, *, labels=None, distance=None, gamma=None, link='exp',

@@ -6,6 +6,7 @@ from typing import Any, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 import d2ke
 import d2ke.datasets
@@ -68,8 +69,8 @@ def neighbors(X: d2ke.Objects) -> None:
     assert_type(near, Reals)
     info = d2ke.nearest(X, k=2, distance="levenshtein", info=True)[2]
     assert_type(info, d2ke.NeighborsInfo)
-    assert_type(d2ke.nearest(X, k=2, distance="levenshtein", out="near.h5"), Path)
-    assert_type(d2ke.within(X, radius=1.5, distance="levenshtein", out="near.h5"), Path)
+    graph = d2ke.within(X, radius=1.5, distance="levenshtein", checkpoint="near")
+    assert_type(graph, sparse.csr_array)
 
 
 def models(X: d2ke.Objects, Z: Reals) -> None:

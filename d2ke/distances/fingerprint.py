@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import LowLevelCallable
 
+from d2ke._base.checkpoint import UNKNOWN
 from d2ke._base.errors import ArgumentTypeError
-from d2ke._base.resume import UNKNOWN
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.io.hdf5 import plain
 from d2ke.objects.container import Objects

@@ -59,9 +59,9 @@ CASES = {
     ),
     "d2ke_transform": (transform, "write_features"),
     "d2ke_features": (lambda _: d2ke.d2ke_features(flat(4000, 4000), 1.0), "out=D"),
-    "nearest": (lambda _: d2ke.nearest(objects(MANY), k=9999, distance="dtw"), "path as out"),
+    "nearest": (lambda _: d2ke.nearest(objects(MANY), k=9999, distance="dtw"), "part of X"),
     "search": (
-        lambda _: d2ke.search(words(9000), [0, 1] * 4500, "rsm", distance="levenshtein"), "folder",
+        lambda _: d2ke.search(words(9000), [0, 1] * 4500, "rsm", distance="levenshtein"), "within=",
     ),
     "search_knn": (
         lambda _: d2ke.search(words(9000), [0, 1] * 4500, "knn", distance="levenshtein"), "rsm",

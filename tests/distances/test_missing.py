@@ -219,13 +219,12 @@ def test_files(tmp_path):
     assert read.missing
 
 
-def test_files_of_neighbours(tmp_path):
+def test_neighbours_in_a_checkpoint(tmp_path):
     X = some_series(40)
     X, Y = X[:20], d2ke.concatenate([X[20:], d2ke.pack(np.nan_to_num(X[3])[None])])
     D = d2ke.distance_matrix(X, Y, **AROW)
-    d2ke.nearest(X, Y, k=2, **AROW, out=tmp_path / "near.h5")
-    near = d2ke.load_neighbors(tmp_path / "near.h5").data.reshape(-1, 2)
-    np.testing.assert_array_equal(np.sort(near), np.sort(D)[:, :2])
+    _, near = d2ke.nearest(X, Y, k=2, **AROW, checkpoint=tmp_path / "near")
+    np.testing.assert_array_equal(near, np.sort(D)[:, :2])
 
 
 def test_collections():
