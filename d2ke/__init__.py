@@ -56,6 +56,7 @@ from d2ke.embedding.theory import (
     lipschitz_constant,
     soft_min_distance,
 )
+from d2ke.files import write_distances, write_features
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
 from d2ke.learners.libsvm import svmtrain
@@ -211,4 +212,6 @@ __all__ = [
     "train_least_squares",
     "views",
     "within",
+    "write_distances",
+    "write_features",
 ]

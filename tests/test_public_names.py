@@ -95,21 +95,20 @@ NAMES = {
     concatenate(collections)
     curve(points, *, closed=False, oriented=True, gap=None, n_samples=None, seed=0)
     d2ke_embed(X, omega, *, distance, gamma=None, link='exp', n_threads=None, out=None,
-        dtype=None, max_memory=None, resume=False, progress=False, client=None, **params)
+        dtype=None, progress=False, **params)
     d2ke_explain(x, model, *, limit=10)
     d2ke_features(D, gamma=None, link='exp', *, out=None, n_threads=None)
     d2ke_gram(X, Y=None, *, omega, distance, gamma, n_threads=None, progress=False, **params)
-    d2ke_predict(y, X, model, *, unseen_letters='refuse', n_threads=None,
-        progress=False, client=None)
+    d2ke_predict(y, X, model, *, unseen_letters='refuse', n_threads=None, progress=False)
     d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, n_threads=None,
         progress=False, **params)
     d2ke_transform(X, model, *, unseen_letters='refuse', n_threads=None, out=None,
-        max_memory=None, resume=False, progress=False, client=None)
+        progress=False)
     datasets
     density_error_bound(X, y, alpha, *, h, delta=0.05)
     discriminative_predict(result, K_new=None, *, points=None, distances=None, features=None)
     distance_matrix(X, Y=None, distance=None, *, n_threads=None, out=None, dtype=None,
-        max_memory=None, resume=False, progress=False, client=None, **params)
+        progress=False, **params)
     distance_names()
     dsk_gram(D, *, kind='rbf', gamma=None, beta=2.0, repair=None)
     effective_dimension(kind, *, length=None, alphabet_size=None, n_elements=None,
@@ -174,7 +173,7 @@ NAMES = {
     representatives(X, R, *, seed)
     resampled_sets(R, X, *, size, seed)
     rsm_embed(X, reps, *, distance, gamma=None, link='exp', n_threads=None, out=None,
-        dtype=None, max_memory=None, resume=False, progress=False, client=None, **params)
+        dtype=None, progress=False, **params)
     samplers
     save_model(file, model)
     search(X, y, method='d2ke', *, distance=None, sampler=None, grid=None, within=None,
@@ -196,6 +195,10 @@ NAMES = {
     views
     within(X, Y=None, *, radius, distance=None, include_self=False, metric=False,
         n_threads=None, progress=False, checkpoint=None, info=False, **params)
+    write_distances(path, X, Y=None, *, distance, dtype=None, n_threads=None, progress=False,
+        **params)
+    write_features(path, X, omega_or_model, *, labels=None, distance=None, gamma=None, link='exp',
+        dtype=None, n_threads=None, progress=False, **params)
     """,
     "d2ke.datasets": """
     Dataset(name, objects, labels, source)

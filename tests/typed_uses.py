@@ -39,10 +39,11 @@ def objects(X: d2ke.Objects) -> None:
 
 
 def distances(X: d2ke.Objects, omega: d2ke.Objects, room: NDArray[np.float64]) -> None:
-    """Distances: what comes back depends on where it goes."""
+    """Distances."""
     assert_type(d2ke.distance_matrix(X, omega, "levenshtein", n_threads=2, mode="prefix"), Reals)
     assert_type(d2ke.distance_matrix(X, omega, "levenshtein", out=room), Reals)
-    with d2ke.distance_matrix(X, omega, "levenshtein", out="d.h5", max_memory="1GB") as file:
+    d2ke.write_distances("d.h5", X, omega, distance="levenshtein")
+    with d2ke.io.open_features("d.h5") as file:
         assert_type(file, d2ke.io.FeatureFile)
         assert_type(file.shape, tuple[int, int])
 
@@ -55,9 +56,7 @@ def distances(X: d2ke.Objects, omega: d2ke.Objects, room: NDArray[np.float64]) -
 def features(X: d2ke.Objects, omega: d2ke.Objects, D: Reals, Z: Reals) -> None:
     """Features."""
     assert_type(d2ke.d2ke_embed(X, omega, distance="levenshtein", gamma=0.5), Reals)
-    assert_type(
-        d2ke.d2ke_embed(X, omega, distance=apart, gamma=1, out=Path("z.h5")), d2ke.io.FeatureFile
-    )
+    d2ke.write_features(Path("z.h5"), X, omega, distance=apart, gamma=1)
     assert_type(d2ke.d2ke_features(D, gamma=0.5), Reals)
     scaling = d2ke.Scaling.fit(Z)
     assert_type(scaling, d2ke.Scaling)

@@ -15,7 +15,7 @@ from scipy import LowLevelCallable
 from d2ke._base.checkpoint import UNKNOWN
 from d2ke._base.errors import ArgumentTypeError
 from d2ke.distances.problem import PairwiseProblem
-from d2ke.io.store.layout import plain
+from d2ke.io.hdf5 import plain
 from d2ke.objects.container import Objects
 
 _RUN = 1 << 20  # letters turned into symbols at a time

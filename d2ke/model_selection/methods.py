@@ -17,8 +17,8 @@ from d2ke._base.memory import check_fits
 from d2ke._base.threads import worker_pool
 from d2ke.embedding.gram import dsk_gram
 from d2ke.embedding.pseudo_euclidean import gdk_led
+from d2ke.io.feature_file import FeatureFile
 from d2ke.io.rows import RowSource
-from d2ke.io.store.reader import FeatureFile
 from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.losses import LOSSES
 from d2ke.learners.neighbors import nearest_columns, vote

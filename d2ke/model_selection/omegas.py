@@ -26,8 +26,8 @@ from d2ke.distances.fingerprint import description, digest, sequence_digest
 from d2ke.distances.matrix import fill_array
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
+from d2ke.io.feature_file import FeatureFile
 from d2ke.io.rows import RowSource, StoredRows
-from d2ke.io.store.reader import FeatureFile
 from d2ke.model_selection.candidates import search_features
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import FEATURE_VALUES, FeatureGrid

@@ -207,13 +207,12 @@ def test_files(tmp_path):
     X = some_series()
     store = tmp_path / "D.h5"
     D = d2ke.distance_matrix(X, **AROW)
-    d2ke.distance_matrix(X, **AROW, out=store)
+    d2ke.write_distances(store, X, **AROW)
     with h5py.File(store) as file:
         np.testing.assert_array_equal(file["Z"], D)
-    d2ke.distance_matrix(X, **AROW, out=store, resume=True)
     other = packed([np.nan_to_num(X[0], nan=3.0), *X][: len(X)])
     with pytest.raises(ValueError, match="made from something else: X was"):
-        d2ke.distance_matrix(other, **AROW, out=store, resume=True)
+        d2ke.write_distances(store, other, **AROW)
     d2ke.io.save_features(tmp_path / "Z.h5", D, omega=X)
     read = d2ke.io.load_features(tmp_path / "Z.h5").omega
     assert read == X
