@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Objects of dask collections through a trained model."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+from d2ke._base.checks import choice, integer
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.labels import label_array, truth
+from d2ke.dask.partitions import Partitions, lazy_parts, partitions_of, row_array
+from d2ke.dask.workers import check_workers, later, shared
+from d2ke.models import predict
+from d2ke.models.model import D2KEModel
+
+
+def d2ke_predict(
+    y: Any,
+    X: Any,
+    model: D2KEModel,
+    *,
+    unseen_letters: str = "refuse",
+    chunks: Any = None,
+    n_threads: int = 1,
+) -> tuple[da.Array, da.Array, da.Array]:
+    """Predict the labels of objects, lazily.
+
+    Parameters
+    ----------
+    y : array_like, dask Series, dask array or list of Delayed, or None
+        The true labels, for the accuracy only; a dask collection has the partitions of X.
+    X, chunks, n_threads
+        As for `d2ke.dask.distance_matrix`.
+    model : D2KEModel
+        It is sent to each worker once.
+    unseen_letters : {"refuse", "allow"}
+        As for `d2ke.d2ke_predict`.
+
+    Returns
+    -------
+    labels : dask.array.Array, shape (n,)
+        Predicted labels in the type of ``model.classes``; predicted values of a regression.
+    accuracy : dask.array.Array, shape ()
+        Percent of correct labels; of a regression 100 times R^2; nan if y is None.
+    decisions : dask.array.Array of float64, shape (n, k)
+        As for `d2ke.d2ke_predict`, whose last bits may depend on the number of rows of a partition.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError
+        As `d2ke.d2ke_predict` and `d2ke.dask.distance_matrix`.
+
+    Examples
+    --------
+    >>> import d2ke.dask
+    >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
+    >>> labels, accuracy, decisions = d2ke.dask.d2ke_predict([0, 1], ["aaab", "bbba"], model)
+    >>> labels.compute(scheduler="threads").tolist()
+    [0, 1]
+    >>> float(accuracy.compute(scheduler="threads"))
+    100.0
+    """
+    x = _open(X, model, unseen_letters, chunks, 8 * model.R)
+    compute = partial(
+        _predicted, unseen_letters=unseen_letters, n_threads=integer("n_threads", n_threads, 1)
+    )
+    pairs: list[Any] = x.map(compute, shared(model))
+    classes, k = model.classes, len(model.linear.weights)
+    kind = np.dtype(np.float64) if classes is None else classes.dtype
+    labels = row_array([pair[0] for pair in pairs], x.lengths, None, np.empty(0, kind))
+    decisions = row_array([pair[1] for pair in pairs], x.lengths, k, np.empty((0, 0)))
+    accuracy = da.full((), np.nan)
+    if y is not None:
+        parts = label_parts(y, x)
+        check = partial(truth, classes=classes, other="X")
+        true = [later(_true, check, part, own) for part, own in zip(parts, x.parts, strict=True)]
+        known = row_array(true, x.lengths, None, np.empty(0, kind))
+        if classes is not None:
+            accuracy = 100.0 * (known == labels).mean()
+        else:
+            error, spread = ((known - other) ** 2 for other in (labels, known.mean()))
+            accuracy = 100.0 * (1 - error.mean() / spread.mean())
+    return labels, accuracy, decisions
+
+
+def d2ke_transform(
+    X: Any,
+    model: D2KEModel,
+    *,
+    unseen_letters: str = "refuse",
+    chunks: Any = None,
+    n_threads: int = 1,
+) -> da.Array:
+    """Return the features of objects that a model's linear part sees, lazily.
+
+    Parameters
+    ----------
+    X, model, unseen_letters, chunks, n_threads
+        As for `d2ke.dask.d2ke_predict`.
+
+    Returns
+    -------
+    dask.array.Array of float32, shape (n, R)
+        With the bits of `d2ke.d2ke_transform`.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError
+        As `d2ke.dask.d2ke_predict`.
+
+    Examples
+    --------
+    >>> import d2ke.dask
+    >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
+    >>> Z = d2ke.dask.d2ke_transform(["aaab", "bbba"], model)
+    >>> Z.shape[0], Z.shape[1] == model.R
+    (2, True)
+    """
+    x = _open(X, model, unseen_letters, chunks, 4 * getattr(model, "R", 1))
+    compute = partial(
+        _transformed, unseen_letters=unseen_letters, n_threads=integer("n_threads", n_threads, 1)
+    )
+    blocks = x.map(compute, shared(model))
+    return row_array(blocks, x.lengths, model.R, np.empty((0, 0), np.float32))
+
+
+def label_parts(y: Any, x: Partitions) -> list[Any]:
+    """Return tasks that give the labels of each part of X."""
+    lazy = lazy_parts("y", y)
+    if lazy is not None:
+        parts, _ = lazy
+        if len(parts) != len(x.parts):
+            raise ArgumentError(
+                "y", f"has {len(parts)} partitions, but X has {len(x.parts)}; cut both alike"
+            )
+        return parts
+    known = label_array("y", y)
+    if x.known and len(known) != sum(x.lengths):
+        raise ArgumentError("y", f"has {len(known)} labels, but X has {int(sum(x.lengths))} rows")
+    every, starts = shared(known), x.starts()
+    return [later(partial(_own_labels, i), every, starts) for i in range(len(x.parts))]
+
+
+def _open(X: Any, model: Any, unseen_letters: str, chunks: Any, row_bytes: int) -> Partitions:
+    """Check what this process can see, and cut X."""
+    if not isinstance(model, D2KEModel):
+        raise ArgumentTypeError(
+            "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
+        )
+    choice("unseen_letters", unseen_letters, ("refuse", "allow"))
+    x = partitions_of("X", X, chunks, anything=model.kind == "any", row_bytes=row_bytes)
+    if x.whole is not None:
+        model.check_objects(x.whole, unseen_letters)
+    check_workers()
+    return x
+
+
+# ---------------------------------------------------------------- on workers
+
+
+def _predicted(
+    x: Any, model: D2KEModel, *, unseen_letters: str, n_threads: int
+) -> tuple[np.ndarray, np.ndarray]:
+    if not len(x):
+        kind = np.float64 if model.classes is None else model.classes.dtype
+        return np.empty(0, kind), np.empty((0, len(model.linear.weights)))
+    labels, _, decisions = predict.d2ke_predict(
+        None, x, model, unseen_letters=unseen_letters, n_threads=n_threads
+    )
+    return labels, decisions
+
+
+def _transformed(x: Any, model: D2KEModel, *, unseen_letters: str, n_threads: int) -> np.ndarray:
+    if not len(x):
+        return np.empty((0, model.R), np.float32)
+    return predict.d2ke_transform(x, model, unseen_letters=unseen_letters, n_threads=n_threads)
+
+
+def _own_labels(i: int, every: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    if len(every) != starts[-1]:
+        raise ArgumentError("y", f"has {len(every)} labels, but X has {starts[-1]} rows")
+    return every[starts[i] : starts[i + 1]]
+
+
+def _true(check: Any, y: Any, x: Any) -> np.ndarray:
+    return check(y, rows=len(x))
