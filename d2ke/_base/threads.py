@@ -14,7 +14,7 @@ from pathlib import Path
 from d2ke._base.checks import integer
 from d2ke._ext import omp
 
-_MOST = 4096  # more than any machine has, and a C int holds it
+_MAX_THREADS = 4096  # more than any machine has, and a C int holds it
 _forked = False
 
 
@@ -35,7 +35,7 @@ def thread_count(n_threads: int | None) -> int:
     """
     if n_threads is None:
         return available_threads()
-    return min(integer("n_threads", n_threads, 1), _MOST)
+    return min(integer("n_threads", n_threads, 1), _MAX_THREADS)
 
 
 def forked() -> bool:

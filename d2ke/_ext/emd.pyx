@@ -27,7 +27,7 @@ cdef extern from "options.h":
 TOTAL = EMD_TOTAL  # the mass of every measure
 
 cdef enum:
-    MOST_VECTORS = 536870912  # vertices of the tree have numbers of 32 bits
+    MAX_VECTORS = 536870912  # vertices of the tree have numbers of 32 bits
     CELL_WORK = 30  # the simplex, in operations for a cell of the cost matrix
 
 
@@ -66,9 +66,9 @@ cdef PairwiseKernel prepare(x, y, bint squared, bint same, emd_flow *flow):
     cdef int64_t n = y_offsets.shape[0] - 1
     for name, offsets in (("X", x_offsets), ("Y", y_offsets)):
         longest = np.diff(offsets).max()
-        if longest > MOST_VECTORS:
+        if longest > MAX_VECTORS:
             raise ValueError(f"an object of {name} has {longest} different vectors; emd is for "
-                             f"objects of at most {MOST_VECTORS}")
+                             f"objects of at most {MAX_VECTORS}")
     pairs.set_items(&x_values[0, 0], x_offsets, &y_values[0, 0], y_offsets, x_values.shape[1],
                     (x_values, y_values, x_masses, y_masses))
     # The costly rows first; a block is one object, so that no pair is computed twice.

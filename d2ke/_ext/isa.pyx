@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which of the compiled instruction sets is in use."""
+"""Report which of the compiled instruction sets is in use."""
 
 import os
 

@@ -31,7 +31,7 @@ cdef enum:
     BLOCK_BYTES = 131072  # vectors of a block: they stay in the second-level cache
     MINIMA_BYTES = 1048576  # a block's running minima, one per row vector and set
     FEWEST_SETS = 16  # ... unless that would leave less than these
-    MOST_SETS = 64
+    MAX_SETS = 64
     PARTIAL_SUMS = 8  # sets.h bounds the norms' rounding by this many sums
 
 
@@ -89,10 +89,10 @@ def _norms(const floating[:, ::1] vectors):
 def _blocks(const int64_t[::1] offsets, int64_t vector_bytes, int64_t minima_bytes):
     """Edges of the blocks: runs of consecutive sets that fit into BLOCK_BYTES, at least one."""
     cdef int64_t n = offsets.shape[0] - 1, first = 0, s
-    cdef int64_t most = max(FEWEST_SETS, min(MOST_SETS, MINIMA_BYTES // minima_bytes))
+    cdef int64_t limit = max(FEWEST_SETS, min(MAX_SETS, MINIMA_BYTES // minima_bytes))
     edges = [0]
     for s in range(1, n):
-        if s - first >= most or (offsets[s + 1] - offsets[first]) * vector_bytes > BLOCK_BYTES:
+        if s - first >= limit or (offsets[s + 1] - offsets[first]) * vector_bytes > BLOCK_BYTES:
             edges.append(s)
             first = s
     edges.append(n)

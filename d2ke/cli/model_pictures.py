@@ -17,15 +17,15 @@ from d2ke.model_selection.leave_one_out import RidgePath
 from d2ke.models.model import D2KEModel
 
 _GROUPS = 5  # of the targets of a regression
-_MOST_NUMBERS = 15  # classes with numbers in the picture
-_MOST_POINTS = 5000
+_MAX_NUMBERS = 15  # classes with numbers in the picture
+_MAX_POINTS = 5000
 _PARTS = (32, 16, 8, 4, 2)
 
 
 def map_picture(Z: np.ndarray, labels: np.ndarray) -> bytes:
     """Draw the first two principal components of features, coloured by label."""
-    if len(Z) > _MOST_POINTS:
-        some = np.random.default_rng(0).choice(len(Z), _MOST_POINTS, replace=False)
+    if len(Z) > _MAX_POINTS:
+        some = np.random.default_rng(0).choice(len(Z), _MAX_POINTS, replace=False)
         Z, labels = Z[some], labels[some]
     ordered = labels.dtype.kind == "f"
     if ordered:
@@ -53,7 +53,7 @@ def confusion_picture(names: Sequence[str], counts: np.ndarray) -> bytes:
         long = max(map(len, names)) > 4
         axes.set_xticks(range(k), names, rotation=90 if long else 0, fontsize=8)
         axes.set_yticks(range(k), names, fontsize=8)
-    if k <= _MOST_NUMBERS:
+    if k <= _MAX_NUMBERS:
         for i, j in zip(*np.nonzero(counts), strict=True):
             colour = "white" if shares[i, j] > 0.5 else "black"
             axes.text(j, i, counts[i, j], ha="center", va="center", color=colour, fontsize=8)

@@ -17,13 +17,11 @@ from d2ke.cli.report import (
     write_page,
 )
 from d2ke.cli.session import Session
-from d2ke.models.blocks import hide_self
 from d2ke.models.explain import d2ke_explain
 from d2ke.models.model import D2KEModel
-from d2ke.models.predict import d2ke_transform
 from d2ke.objects.container import Objects
 
-_MOST_EXPLAINED = 6
+_MAX_EXPLAINED = 6
 
 
 def write_report(
@@ -35,8 +33,7 @@ def write_report(
 ) -> None:
     """Write the page about a model and the objects and labels that it was trained on."""
     objects, labels = data
-    Z = d2ke_transform(objects, model, **session.computing)
-    hide_self(Z, model.blocks)
+    Z = session.long("features", model.training_features, objects, session.n_threads)
     of_classes = model.classes is not None
     measure = "accuracy" if of_classes else "100 R^2"
     floor = f"; the largest class has {model.largest_class:.1f} %." if of_classes else "."
@@ -76,7 +73,7 @@ def write_report(
 def _explanations(model: D2KEModel, objects: Objects, labels: np.ndarray) -> Section:
     """Explain the predictions of the first object of some classes."""
     first = np.unique(labels, return_index=True)[1]
-    some = first[np.unique(np.linspace(0, len(first) - 1, _MOST_EXPLAINED).astype(int))]
+    some = first[np.unique(np.linspace(0, len(first) - 1, _MAX_EXPLAINED).astype(int))]
     rows = []
     for i in some.tolist():
         why = d2ke_explain(objects[i : i + 1], model, limit=3)

@@ -35,7 +35,7 @@ from d2ke.models.predict import d2ke_predict
 from d2ke.models.rows import write_features
 from d2ke.models.train import d2ke_train
 
-_MOST_PRINTED = 20  # classes of a confusion matrix
+_MAX_PRINTED = 20  # classes of a confusion matrix
 
 
 _EXAMPLES = {
@@ -298,9 +298,9 @@ def _as_classes(labels: np.ndarray, model: D2KEModel) -> np.ndarray:
 def _print_confusion(true: np.ndarray, predicted: np.ndarray, session: Session) -> None:
     """Report the confusion matrix; of many classes, the pairs that are confused most."""
     names, counts = confusion(true, predicted)
-    if len(names) > _MOST_PRINTED:
+    if len(names) > _MAX_PRINTED:
         wrong = counts * (1 - np.eye(len(names), dtype=np.int64))
-        for place in np.argsort(-wrong, axis=None, kind="stable")[:_MOST_PRINTED]:
+        for place in np.argsort(-wrong, axis=None, kind="stable")[:_MAX_PRINTED]:
             i, j = np.unravel_index(place, wrong.shape)
             if wrong[i, j]:
                 session.report(f"  {names[i]} taken for {names[j]}: {wrong[i, j]}")

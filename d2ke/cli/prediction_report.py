@@ -20,7 +20,7 @@ from d2ke.cli.report import (
 from d2ke.models.model import D2KEModel
 from d2ke.objects.container import Objects
 
-_MOST_SHOWN = 20
+_MAX_SHOWN = 20
 
 
 def write_prediction_report(
@@ -95,7 +95,7 @@ def _largest(
     predicted: np.ndarray,
 ) -> Section:
     """Return a section with a table of the objects with the largest finite values."""
-    order = np.argsort(-values, kind="stable")[:_MOST_SHOWN]
+    order = np.argsort(-values, kind="stable")[:_MAX_SHOWN]
     rows = [
         [f"{i}: {object_text(objects[i])}", *map(label_text, (true[i], predicted[i], values[i]))]
         for i in order[np.isfinite(values[order])].tolist()

@@ -28,7 +28,7 @@ SMOOTHINGS = (0.0, 0.01, 0.1, 1.0)
 _SCALES = (SCALE, 0.7, 1.0, 1.4)  # of widths, the same
 _SPREAD = 0.5
 FEW = 7  # clusters up to which rows are not scaled to length 1
-_MOST_NEIGHBORS, _LEAST_NEIGHBORS = 60, 7
+_MAX_NEIGHBORS, _MIN_NEIGHBORS = 60, 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ def choose_widths(source: KernelInput, c: int, seed: int, smoothing: float | Non
     """Choose the narrowest widths, and then the least smoothing, with balanced clusters."""
     n = source.size()
     # Among more clusters each has fewer objects, and so fewer neighbours.
-    k = max(1, min(max(_LEAST_NEIGHBORS, round(_MOST_NEIGHBORS / max(c, 1))), n // 3))
+    k = max(1, min(max(_MIN_NEIGHBORS, round(_MAX_NEIGHBORS / max(c, 1))), n // 3))
     near = source.neighbors(k)
     alpha, lam = np.full(n, 1 / n), LAM * n
     fixed = 0.0 if smoothing is None else smoothing
@@ -92,7 +92,7 @@ _BOUNDS = (5, 15)
 # Other numbers of neighbours (None: the first number) and scales of widths to try.
 _OTHERS = ((5, SCALE), (10, SCALE), (20, SCALE), (None, 1.0), (20, 1.0))
 _RATES = (10.0, 5.0)  # of exp(-rate d / median), tried for up to LARGE objects
-_MOST_LEFT_OUT = 200  # labelled objects
+_MAX_LEFT_OUT = 200  # labelled objects
 # Least gain in accuracy that replaces the best candidate, and the same in units of
 # 1 / sqrt(number of objects left out).
 _DOUBT, _DOUBT_OF_FEW = 0.02, 0.5
@@ -116,7 +116,7 @@ def choose_widths_by_labels(
     wide = several and n <= LARGE
     near = source.neighbors(max(k for k, _ in tried))
     best, widths = -np.inf, None
-    doubt = max(_DOUBT, _DOUBT_OF_FEW / np.sqrt(min((marks >= 0).sum(), _MOST_LEFT_OUT)))
+    doubt = max(_DOUBT, _DOUBT_OF_FEW / np.sqrt(min((marks >= 0).sum(), _MAX_LEFT_OUT)))
     for candidate in _candidates(source, near, tried, _RATES if wide else ()):
         graph = candidate.kernel.graph(np.full(n, 1 / n), LAM * n)
         score = left_out(graph, marks, c, balance) if several else 0.0
@@ -162,7 +162,7 @@ def left_out(graph: SparseGraph | DenseGraph, marks: np.ndarray, c: int, balance
     fold = np.zeros(len(places), np.intp)
     for label in range(c):
         fold[codes == label] = np.arange((codes == label).sum())
-    some = np.flatnonzero((fold < max(1, _MOST_LEFT_OUT // c)) & (Y.sum(axis=0)[codes] > 1))
+    some = np.flatnonzero((fold < max(1, _MAX_LEFT_OUT // c)) & (Y.sum(axis=0)[codes] > 1))
     weights, masses, mass = _conductances(graph, places, some, Y)
     n_correct = 0
     for number in range(fold[some].max() + 1):

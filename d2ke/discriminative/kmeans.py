@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 _RESTARTS = 20
-_MOST_ROUNDS = 100
+_MAX_ROUNDS = 100
 _MANY = 3000  # rows of the sample, for 16 rows a cluster or more
 
 
@@ -79,7 +79,7 @@ def _plus_plus_centres(
 def _run(V: np.ndarray, squares: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, float]:
     c = len(centres)
     codes: Any = None
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         D = _distances(V, squares, centres)
         new = D.argmin(axis=1)
         counts = np.bincount(new, minlength=c)

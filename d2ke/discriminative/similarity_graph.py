@@ -32,7 +32,7 @@ _RESIDUAL = 1e-6
 _NOTHING = 1e-12  # a shorter vector is rounding error, for a matrix of norm 1
 _EXACT = 1e-4  # relative gap of the weights' quadratic programs; labels hardly depend on it
 _ROUGH = 1e-3  # the same for features, where a step costs O(n R)
-_MOST_PRODUCTS = 60
+_MAX_PRODUCTS = 60
 _RANK = 1e-12  # of the largest eigenvalue; smaller ones are dropped from features
 _HARMONIC = 1e-6  # error of the harmonic function 1
 UNLINKED = 1e-12  # of the largest similarity
@@ -150,7 +150,7 @@ class WeightProblem:
         """Return alpha'H alpha / 2 + f'alpha."""
         return float(alpha @ (self.product(alpha) / 2 + self.f))
 
-    def solve(self, start: np.ndarray, max_products: int = _MOST_PRODUCTS) -> np.ndarray:
+    def solve(self, start: np.ndarray, max_products: int = _MAX_PRODUCTS) -> np.ndarray:
         """Return weights that are accurate enough for the labels."""
         if self.H is not None:
             return solve_dense(self.H, self.f, start, _EXACT, 100 * len(start)).alpha

@@ -19,7 +19,7 @@ from d2ke.discriminative.similarity_graph import (
 )
 
 _SOLVED = 1e-9  # residual of the harmonic function
-_MOST_STEPS = 5000
+_MAX_STEPS = 5000
 
 
 class SparseKernel:
@@ -124,7 +124,7 @@ def _conjugate_gradients(system: csr_array, rhs: np.ndarray) -> np.ndarray:
     rest, step = rhs.copy(), rhs.copy()
     size = np.einsum("ij,ij->j", rest, rest)
     enough = _SOLVED**2 * np.maximum(size, 1e-300)
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         if (size <= enough).all():
             break
         image = system @ step

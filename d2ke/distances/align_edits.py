@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The operations of the edit distances beside Levenshtein's, and what sets of letters share."""
+"""Alignments by Jaccard's distance, and by the edit distances beside Levenshtein's."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class LetterTable:
         return self._compute(state, begin, end)
 
     def nearest_row(self) -> int:
-        """Return the first row where all of y has its least score, which becomes the last one."""
+        """Return the first row where all of y has its least score, and end the table there."""
         self._compute(self.start(), 0, self.rows)
         self.rows = self.nearest
         self._place = self.rows, self.letters.m
@@ -109,7 +109,7 @@ def align_weighted(
     costs: Costs | None = None,
     mode: int = strings.GLOBAL,
 ) -> dict[str, Any]:
-    """Return the cheapest operations that make y of x, or of the part of x that is nearest."""
+    """Return the cheapest operations that turn x, or its nearest part, into y."""
     costs = costs or together()["costs"]
     letters = _letters(problem)
     compiled = prepare_weighted(problem.x, problem.y, False, costs, mode)
@@ -120,7 +120,7 @@ def align_weighted(
     pairs, operations = operations_of(codes, start)
     classes = [np.append(costs.classes(o)[o.values], 0) for o in (problem.x, problem.y)]
     prices = _prices(costs, codes, *(of[at] for of, at in zip(classes, pairs.T, strict=True)))
-    # One after the other, as they are in the table.
+    # Added in order, as the table does: the bits are those of the distance.
     value = float(np.cumsum(prices)[-1]) if len(prices) else 0.0
     return {"value": value, "pairs": pairs, "costs": prices, "operations": operations}
 
@@ -131,8 +131,8 @@ def _prices(costs: Costs, codes: np.ndarray, x: np.ndarray, y: np.ndarray) -> np
     later[1:] = codes[1:] == codes[:-1]
     return np.select(
         [codes == alignment.EQUAL, codes == alignment.REPLACE, codes == alignment.DELETE],
-        [costs.own[0, x], costs.substitution[x, y], costs.own[1 + later, x]],
-        costs.own[3 + later, y],
+        [costs.single[0, x], costs.substitution[x, y], costs.single[1 + later, x]],
+        costs.single[3 + later, y],
     )
 
 
@@ -183,7 +183,7 @@ def _letters(problem: PairwiseProblem) -> Letters:
 
 
 def _traced(table: LetterTable) -> tuple[np.ndarray, int]:
-    """Return the operations of the way back through the table, and where in x they begin."""
+    """Trace the table back; return the operations and the letter of x where they begin."""
     usual = TABLE_BYTES + 8 * table.letters.m
     trace(table, plan(table, usual), 0, table.rows, table.start())
     return table.operations

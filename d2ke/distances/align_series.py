@@ -117,7 +117,7 @@ def align_elastic(
     window: int = elastic.NO_WINDOW,
     **parameters: Any,
 ) -> dict[str, Any]:
-    """Return the cells of an optimal path, or which vectors are left out, and what steps add."""
+    """Return the cells of an optimal path or the vectors left out, and the cost of each step."""
     x, y = problem.x, problem.y
     if problem.distance == "msm" and parameters.get("independent", True) and x.dim > 1:
         raise ValueError(
@@ -151,7 +151,7 @@ def align_slopes(problem: PairwiseProblem, window: int = elastic.NO_WINDOW) -> d
 
 
 def _traced(table: WarpingTable) -> WarpingTable:
-    """Return the table after the way back through it."""
+    """Trace the path back through the table, and return the table."""
     usual = TABLE_BYTES + 200 * (table.rows + table.columns)
     trace(table, plan(table, usual), 0, table.rows, table.start())
     return table

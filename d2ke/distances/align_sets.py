@@ -15,14 +15,14 @@ from d2ke.objects.container import Objects
 
 
 def align_emd(problem: PairwiseProblem, ground: bool = False) -> dict[str, Any]:
-    """Return the optimal flow: what goes from which vector of x to which of y."""
+    """Return the optimal flow: pairs of vectors, and the mass that moves between them."""
     n, m = len(problem.x.values), len(problem.y.values)
     check_fits(8 * n * m, f"the flow between {n} and {m} vectors", "take fewer vectors")
     measures = [measures_of(objects) for objects in (problem.x, problem.y)]
     value, *arcs, apart = emd.flow(measures[0], measures[1], ground)
     places, masses = arcs[:2], arcs[2]
     for side, (objects, measure) in enumerate(zip((problem.x, problem.y), measures, strict=True)):
-        arc, member, masses = _split(places[side], masses, *_members(objects, measure))
+        arc, member, masses = _split_arcs(places[side], masses, *_members(objects, measure))
         places = [place[arc] for place in places]
         places[side], apart = member, apart[arc]
     order = np.lexsort(places[::-1])
@@ -67,7 +67,7 @@ def _members(objects: Objects, measure: Any) -> tuple[np.ndarray, np.ndarray]:
     return order, ends + starts[of_vector]
 
 
-def _split(
+def _split_arcs(
     place: np.ndarray, masses: np.ndarray, members: np.ndarray, ends: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Divide arcs among equal vectors: number of the arc, vector and mass of each part."""
@@ -79,17 +79,17 @@ def _split(
 
 
 def align_sets(problem: PairwiseProblem, directed: bool = False) -> dict[str, Any]:
-    """Return the nearest vector of y for each one of x and, not directed, the other way round."""
+    """Return the nearest vector of y for each one of x and, unless directed, the reverse."""
     x, y = same_precision(problem.x, problem.y)
     result = np.empty((1, 1), problem.dtype)
     problem.compiled().kernel.run(result, 1, False)
     wide = [one.astype(np.float64, copy=False) for one in (x, y)]
     of_x, of_y = alignment.GroundRows(wide[0], wide[1], False).nearest()
     pairs = np.stack([np.arange(len(x)), of_x], axis=1)
-    costs = _apart(x, y)
+    costs = _distances_to_set(x, y)
     if not directed:
         pairs = np.concatenate([pairs, np.stack([of_y, np.arange(len(y))], axis=1)])
-        costs = np.concatenate([costs, _apart(y, x)])
+        costs = np.concatenate([costs, _distances_to_set(y, x)])
     with np.errstate(over="ignore"):  # inf, as in a matrix
         costs = costs.astype(problem.dtype)
     return {
@@ -100,7 +100,7 @@ def align_sets(problem: PairwiseProblem, directed: bool = False) -> dict[str, An
     }
 
 
-def _apart(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _distances_to_set(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return the distance of each vector of x to the set y, with the bits that the sums have."""
     out = np.empty((len(x), 1))
     ends = np.array([0, len(y)])

@@ -71,7 +71,7 @@ class EditTable:
 
 
 def align_levenshtein(problem: PairwiseProblem, mode: int = strings.GLOBAL) -> dict[str, Any]:
-    """Return the fewest operations that make y of x, or of the part of x that is nearest."""
+    """Return the fewest operations that turn x, or its nearest part, into y."""
     n, m = len(problem.x.values), len(problem.y.values)
     usual = TABLE_BYTES + 8 * m
     x, y, n_letters = common_letters(problem.x, problem.y)
@@ -89,15 +89,11 @@ def align_levenshtein(problem: PairwiseProblem, mode: int = strings.GLOBAL) -> d
         table = EditTable(x[begin:end], y, n_letters, free)
         trace(table, plan(table, usual), 0, table.rows, table.start())
         codes, row, column = table.operations, begin + table.row, table.column
-    # What is left of x or of y where the other one is over.
+    # The path ended at an edge of the table: the rest of x or of y comes before it.
     deleted = 0 if free else row
     left = np.repeat(np.array([alignment.DELETE, alignment.INSERT], np.int8), [deleted, column])
-    return _described(np.concatenate([left, codes]), row - deleted)
-
-
-def _described(codes: np.ndarray, start: int) -> dict[str, Any]:
-    """Return operations of cost 1 with their places; the first letter of x they meet is `start`."""
-    pairs, operations = operations_of(codes, start)
+    codes = np.concatenate([left, codes])
+    pairs, operations = operations_of(codes, row - deleted)
     costs = (codes != alignment.EQUAL).astype(np.float64)
     value = float(np.count_nonzero(costs))
     return {"value": value, "pairs": pairs, "costs": costs, "operations": operations}

@@ -28,8 +28,8 @@ from d2ke.objects.readings import Layout
 
 ELASTIC = ("msm", "erp", "twe", "edr", "lcss", "adtw", "wdtw", "frechet")
 
-# Distance: function of the checked pair and the checked parameters, which returns what the
-# record has beside names and objects.
+# By distance: ``aligner(problem, **parameters)`` takes checked objects and parameters, and
+# returns the fields of `Alignment` from `value` on.
 ALIGNERS: dict[str, Callable[..., dict[str, Any]]] = {
     "dtw": align_dtw,
     **dict.fromkeys(ELASTIC, align_elastic),
@@ -95,10 +95,10 @@ def align(
     Where several alignments cost the same, one of them is returned, always the same one. The costs
     along a path of ``"dtw"``, and those of ``"weighted_levenshtein"``, added one after the other
     in their own precision, are its value to the last bit; sums of other costs may differ by
-    rounding. With ``mode="prefix"`` or ``"infix"`` the operations make y of the first such part of
-    x to end. ``"ddtw"`` pairs the vectors in the middle of the slopes.
+    rounding. With ``mode="prefix"`` or ``"infix"`` the operations turn a part of x into y; of the
+    nearest parts the one that ends first. ``"ddtw"`` pairs the vectors in the middle of the slopes.
 
-    Equal vectors are one for ``"emd"``; their flow is divided among them by their weights. Shares
+    ``"emd"`` merges equal vectors; their flow is divided among them by their weights. Shares
     of less than 2**-63 of the total are left out.
 
     Memory grows with the sum of the lengths, not with their product (but for ``"emd"``): states of
@@ -156,7 +156,7 @@ def _of_one_pair(x: Any, y: Any, distance: Any, params: dict[str, Any]) -> Pairw
         distance = distance or usual_distance(packed[0].kind)
         return check_pairs(packed[0], packed[1], distance, params, ArgumentNames("align", "x", "y"))
     except (TypeError, ValueError) as error:
-        # To the user there is one object, and no list of them.
+        # The user gave one object, not a list: errors have no index.
         if isinstance(error, (ArgumentError, ArgumentTypeError)):
             problem = error.problem.replace("x[0]", "x").replace("y[0]", "y")
             raise type(error)(error.argument, problem) from None

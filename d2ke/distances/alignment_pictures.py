@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _X, _Y, _CROSSED, _LINK = "#0072b2", "#d55e00", "#009e73", "#999999"
-_MOST_LINKS = 2000  # lines of a picture, spread evenly over all
+_MAX_LINKS = 2000  # lines of a picture, spread evenly over all
 
 
 def draw(alignment: Any, ax: Axes | None) -> Axes:
@@ -45,7 +45,7 @@ def _links(alignment: Any) -> np.ndarray:
     """Return the rows of pairs that are drawn; what has no partner has no line."""
     links = np.flatnonzero((alignment.pairs >= 0).all(axis=1))
     k = len(links)
-    return links[np.unique(np.linspace(0, max(k - 1, 0), min(k, _MOST_LINKS)).round().astype(int))]
+    return links[np.unique(np.linspace(0, max(k - 1, 0), min(k, _MAX_LINKS)).round().astype(int))]
 
 
 def _alone(alignment: Any, side: int) -> np.ndarray:

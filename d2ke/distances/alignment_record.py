@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 OPERATIONS = ("equal", "replace", "delete", "insert", "transpose")
 _SIGNS = dict(zip(OPERATIONS, "|   x", strict=True))
 _WIDTH = 60  # of a line of letters
-_MOST = 20  # pairs that are printed
+_MAX_PRINTED = 20  # pairs
 
 
 @dataclass(frozen=True, eq=False)
 class Operations:
-    """Edit operations that make y of x, or of a part of x; k of them, in order.
+    """Edit operations that turn x, or a part of it, into y; k of them, in order.
 
     Attributes
     ----------
@@ -54,7 +54,10 @@ class Operations:
         later = self.i[crossed][1::2].tolist()  # of two letters that change places
         for first, end in pairwise([0, *edges, len(self)] if len(self) else []):
             op, i, j = self.op[first], self.i[first], self.j[first]
-            x, y = (_places(name, at, end - first) for name, at in (("x", i), ("y", j)))
+            x, y = (
+                f"{name}[{at}]" if end == first + 1 else f"{name}[{at}:{at + end - first}]"
+                for name, at in (("x", i), ("y", j))
+            )
             if op == "transpose":
                 if i != later[0]:
                     lines.append(f"transpose x[{i}] and x[{later[0]}]")
@@ -93,12 +96,12 @@ class Alignment:
         The ground distance of each pair (squared with ``ground="sqeuclidean"``), or what each step
         or operation adds; ``"lcss"``: -1 for a pair. float32 for ``"dtw"`` of such series.
     masses : ndarray of float64, shape (k,), or None
-        ``"emd"``: what goes from x to y, of a total of 1.
+        ``"emd"``: the mass that moves along each pair, 1 in all.
     operations : Operations or None
         Edit distances of strings, and ``"erp"``, ``"edr"``, ``"lcss"``: the edit operations.
     maximum : int or None
-        Sets and ``"frechet"``: the row of `pairs` of the largest cost. For the Hausdorff and the
-        Frechet distance it is the pair that the distance is the cost of.
+        Sets and ``"frechet"``: the row of `pairs` of the largest cost, which is the distance for
+        Hausdorff and Frechet.
 
     Examples
     --------
@@ -130,7 +133,8 @@ class Alignment:
     def __str__(self) -> str:
         """Write strings one above the other, or the first pairs with their costs."""
         head = f"{self.distance} {self.value}"
-        letters = self.operations and not _is_vectors(self.x)
+        vectors = isinstance(self.x, np.ndarray) and self.x.ndim == 2
+        letters = self.operations and not vectors
         return "\n".join([head, *(self._letters() if letters else self._rows())])
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -193,17 +197,17 @@ class Alignment:
         return (gap.join(row).rstrip() for row in rows)
 
     def _rows(self) -> Iterator[str]:
-        for k, (i, j) in enumerate(self.pairs[:_MOST].tolist()):
+        for k, (i, j) in enumerate(self.pairs[:_MAX_PRINTED].tolist()):
             mass = "" if self.masses is None else f"  mass {self.masses[k]:.6g}"
-            most = "  maximum" if k == self.maximum else ""
+            mark = "  maximum" if k == self.maximum else ""
             places = " ".join(f"{name}[{at}]" for name, at in (("x", i), ("y", j)) if at >= 0)
-            yield f"{places}{mass}  cost {self.costs[k]:.6g}{most}"
-        if len(self.pairs) > _MOST:
-            yield f"and {len(self.pairs) - _MOST} more"
+            yield f"{places}{mass}  cost {self.costs[k]:.6g}{mark}"
+        if len(self.pairs) > _MAX_PRINTED:
+            yield f"and {len(self.pairs) - _MAX_PRINTED} more"
 
 
 def operations_of(codes: np.ndarray, start: int = 0) -> tuple[np.ndarray, Operations]:
-    """Return the pairs of places of operations, the first of which meets x[start], and these."""
+    """Return the pairs and the `Operations` of compiled codes, the first of them at x[start]."""
     in_x, in_y = codes != alignment.INSERT, codes != alignment.DELETE
     i = start + np.cumsum(in_x) - in_x
     j = np.cumsum(in_y) - in_y
@@ -213,21 +217,13 @@ def operations_of(codes: np.ndarray, start: int = 0) -> tuple[np.ndarray, Operat
     return pairs, Operations(np.array(OPERATIONS)[codes], i, j)
 
 
-def _is_vectors(item: Any) -> bool:
-    return isinstance(item, np.ndarray) and item.ndim == 2
-
-
 def _tokens(item: Any) -> Callable[[int], str]:
-    """Return a function from a place to what is printed of the letter there."""
+    """Return a function that maps a place to the text that is printed of its letter."""
     if isinstance(item, bytes):
         item = item.decode("latin-1")
     if isinstance(item, str):
         return lambda i: item[i] if item[i].isprintable() else "\N{REPLACEMENT CHARACTER}"
     return lambda i: str(item[i])
-
-
-def _places(name: str, first: int, count: int) -> str:
-    return f"{name}[{first}]" if count == 1 else f"{name}[{first}:{first + count}]"
 
 
 def _freeze(*arrays: np.ndarray | None) -> None:

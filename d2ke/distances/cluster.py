@@ -31,7 +31,7 @@ from d2ke._base.signals import TICK, check_interrupt, deferred_interrupts
 from d2ke._base.threads import team_size
 from d2ke._ext import isa
 from d2ke._version import __version__
-from d2ke.distances.problem import Block, CompiledPairs, PairwiseProblem, Transform
+from d2ke.distances.problem import CompiledPairs, PairBlock, PairwiseProblem, Transform
 
 MOST_BLOCK_BYTES = 1 << 24
 # Blocks under way for each thread of the workers: one at work, one that waits for the thread,
@@ -59,7 +59,7 @@ class Work(Protocol):
 class MatrixWork:
     """Compute rows of a matrix; the part is the objects of the rows."""
 
-    compile: Callable[[Block], CompiledPairs]
+    compile: Callable[[PairBlock], CompiledPairs]
     y: Any
     dtype: np.dtype
     n_threads: int
@@ -68,7 +68,7 @@ class MatrixWork:
     def block(self, part: Any, first: int, check: Callable[[int, int], None] | None) -> np.ndarray:
         """Return the rows."""
         block = np.empty((len(part), len(self.y)), self.dtype)
-        compiled = self.compile(Block(part, self.y, first=first))
+        compiled = self.compile(PairBlock(part, self.y, first=first))
         compiled.run(block, team_size(self.n_threads), check, self.transform)
         return block
 

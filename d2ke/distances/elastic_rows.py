@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The elastic distances of series beside DTW: their parameters, and what kernels are given.
+"""The elastic distances of series beside DTW: their parameters, and inputs of their kernels.
 
 A distance is a row of the registry with a `prepare` from here, and a function of
 d2ke/_ext/elastic_cells.h. Kernels compute in float64; float32 series are converted.
@@ -54,7 +54,7 @@ def _is_number(value: Any) -> bool:
 
 
 def check_gap(name: str, objects: Objects, g: tuple[float, ...] = (0.0,), **_: Any) -> None:
-    """Refuse as many numbers as the objects have no channels."""
+    """Refuse a gap that has neither one number nor one for each channel."""
     if len(g) not in (1, objects.dim):
         raise ValueError(
             f"g has {len(g)} numbers, but {name} has {objects.dim} channels; "
@@ -76,7 +76,7 @@ EARTH_RADIUS = 6371008.8  # metres, the mean of the three half-axes
 
 
 def check_sphere(name: str, objects: Objects, **parameters: Any) -> None:
-    """Refuse what are no latitudes and longitudes, where these are needed."""
+    """Check latitudes and longitudes for ground="haversine"."""
     if parameters.get("ground") != "haversine":
         if "sphere_radius" in parameters:
             raise TypeError("sphere_radius goes with ground='haversine'")
@@ -97,7 +97,7 @@ def check_sphere(name: str, objects: Objects, **parameters: Any) -> None:
         )
 
 
-# ---- what kernels are given
+# ---- inputs of the kernels
 
 
 def dtw_manhattan(x: Objects, y: Objects, same: bool, window: int) -> PairwiseKernel:
@@ -172,7 +172,10 @@ def adtw(
 def wdtw(
     x: Objects, y: Objects, same: bool, g: float = 0.05, window: int = elastic.NO_WINDOW
 ) -> PairwiseKernel:
-    """Prepare weighted dynamic time warping: its weights, by twice the argument, from -longest."""
+    """Prepare weighted dynamic time warping.
+
+    Entry longest + k of its table is the weight at k / 2.
+    """
     longest = int(max(x.lengths.max(), y.lengths.max()))
     with np.errstate(over="ignore"):
         table = 1 / (1 + np.exp(-g * (np.arange(-longest, 2 * longest + 20) / 2)))
@@ -271,18 +274,18 @@ def derivatives(objects: Objects) -> tuple[np.ndarray, np.ndarray]:
         before, middle, after = (values[np.minimum(first + i, last)] for i in range(3))
         slopes[:, k] = _slope(before, middle, after, two)
         wide = ~np.isfinite(slopes[:, k])
-        if wide.any():  # differences overflow: in a smaller unit; later squares are infinite
+        if wide.any():  # differences overflow: again in a smaller unit
             smaller = _slope(before[wide] / 8, middle[wide] / 8, after[wide] / 8, two[wide])
-            most = np.finfo(np.float64).max
+            largest = np.finfo(np.float64).max
             with np.errstate(over="ignore"):
-                slopes[wide, k] = np.clip(smaller * 8, -most, most)
+                slopes[wide, k] = np.clip(smaller * 8, -largest, largest)
     return slopes, offsets
 
 
 def _slope(
     before: np.ndarray, middle: np.ndarray, after: np.ndarray, two: np.ndarray
 ) -> np.ndarray:
-    """Return the estimate of Keogh and Pazzani, or, where there are two, the difference."""
+    """Return the estimate of Keogh and Pazzani; of series of two vectors, the difference."""
     with np.errstate(over="ignore", invalid="ignore"):
         step = middle - before
         return np.where(two, step, (step + (after - before) / 2) / 2)

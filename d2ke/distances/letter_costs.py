@@ -31,8 +31,8 @@ class Costs:
         The named letters.
     substitution : ndarray, shape (classes, classes)
         Of a letter of x by another letter of y.
-    own : ndarray, shape (5, classes)
-        Of a letter by itself; of deleting it first and later in a run; of inserting it.
+    single : ndarray, shape (5, classes)
+        Of a letter that stays; of deleting it first and later in a run; of inserting it.
     others : bool
         Whether there are costs of other letters.
     affine : bool
@@ -41,7 +41,7 @@ class Costs:
 
     letters: tuple[Any, ...]
     substitution: np.ndarray
-    own: np.ndarray
+    single: np.ndarray
     others: bool
     affine: bool
 
@@ -49,7 +49,7 @@ class Costs:
     def symmetric(self) -> bool:
         """True if exchanging x and y does not change the distance."""
         turned = np.array_equal(self.substitution, self.substitution.T)
-        return turned and np.array_equal(self.own[1:3], self.own[3:5])
+        return turned and np.array_equal(self.single[1:3], self.single[3:5])
 
     def classes(self, objects: Objects) -> np.ndarray:
         """Return the class of each letter of the objects' alphabet."""
@@ -128,7 +128,7 @@ def letters_in_order(name: str, value: Any) -> tuple[Any, ...] | None:
 
 
 def together(**parameters: Any) -> dict[str, Any]:
-    """Return the checked parameters with one record of all costs in the place of each."""
+    """Combine the checked parameters into one record of all costs."""
     insertion, deletion = parameters.get("insertion"), parameters.get("deletion")
     gaps = parameters.get("gap_open"), parameters.get("gap_extend")
     _check_gaps(gaps, insertion is not None or deletion is not None)
@@ -137,19 +137,19 @@ def together(**parameters: Any) -> dict[str, Any]:
     for costs in (insertion, deletion):
         named += costs if isinstance(costs, dict) else ()
     letters = tuple(dict.fromkeys(named))
-    own = np.ones((5, len(letters) + 1))
-    own[0] = [*(pairs.get((a, a), 0.0) for a in letters), 0.0]
+    single = np.ones((5, len(letters) + 1))
+    single[0] = [*(pairs.get((a, a), 0.0) for a in letters), 0.0]
     for row, costs in ((1, deletion), (3, insertion)):
         if isinstance(costs, dict):
-            own[row, :-1] = [costs.get(letter, 1.0) for letter in letters]
+            single[row, :-1] = [costs.get(letter, 1.0) for letter in letters]
         elif costs is not None:
-            own[row] = costs
-        own[row + 1] = own[row]
+            single[row] = costs
+        single[row + 1] = single[row]
     affine = gaps[0] is not None
     if affine:
-        own[1::2], own[2::2] = gaps
+        single[1::2], single[2::2] = gaps
     matrix = _matrix(pairs, letters, mismatch)
-    costs = Costs(letters, matrix, own, mismatch is not None, affine)
+    costs = Costs(letters, matrix, single, mismatch is not None, affine)
     return {"costs": costs, "mode": parameters.get("mode", strings.GLOBAL)}
 
 
@@ -238,7 +238,7 @@ def prepare_weighted(
             # A letter that occurs nowhere has no code, and no class is looked up for it.
             both[codes] = costs.classes(objects)[objects.values]
     return edits.weighted(
-        x_codes, x.offsets, y_codes, y.offsets, same, mode, both, costs.substitution, costs.own,
+        x_codes, x.offsets, y_codes, y.offsets, same, mode, both, costs.substitution, costs.single,
         costs.affine,
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ def missing_values(name: str, value: Any) -> bool:
 
 
 def missing_bytes(elements: int, n: int, dim: int) -> int:
-    """Return the bytes of a copy of the vectors, of what is missing of them, and of counts."""
+    """Return the bytes of a copy of the vectors, of a mask of missing ones, and of counts."""
     return (9 * dim + 10) * elements + 16 * n
 
 

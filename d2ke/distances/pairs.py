@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""X and Y checked for a distance, and all their pairs computed."""
+"""Check X and Y for a distance, and compile their pairs."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances.problem import (
     DEFAULT_NAMES,
     ArgumentNames,
-    Block,
     CompiledPairs,
+    PairBlock,
     PairwiseProblem,
     Transform,
 )
@@ -62,17 +62,9 @@ def check_pairs(
         return _python_problem(X, Y, distance, params, names)
     row = find_distance(distance)
     checked = check_parameters(row, params)
-    x, y = _packed(X, Y, names, row.kind, row.missing is not None and row.missing(**checked))
+    x, y = _packed(X, Y, names, row.kind, row.takes_missing(checked))
     for name, objects in ((names.x, x),) if y is x else ((names.x, x), (names.y, y)):
-        if row.shortest:
-            short = np.flatnonzero(objects.lengths < row.shortest)
-            if short.size:
-                raise ArgumentError(
-                    name,
-                    f"is empty: {row.name} is defined for objects of at least "
-                    f"{row.shortest} vector{'s' if row.shortest > 1 else ''}",
-                    short[0],
-                )
+        row.check_lengths(name, objects)
         if objects.weights is not None and not row.weighted:
             refuse_weights(objects, name, f"distance {row.name!r}")
         if row.check is not None:
@@ -87,7 +79,7 @@ def check_pairs(
     return PairwiseProblem(x, y, dtype, same, compile_, row.name, dict(params), names)
 
 
-def _named_pairs(name: str, parameters: Mapping[str, Any], block: Block) -> CompiledPairs:
+def _named_pairs(name: str, parameters: Mapping[str, Any], block: PairBlock) -> CompiledPairs:
     """Compile a distance of the registry."""
     x, y, same, *_ = block
     return CompiledPairs(BY_NAME[name].prepare(x, y, same, **parameters), block)
@@ -102,7 +94,7 @@ class _PythonDistance:
     names: ArgumentNames
     y_is_x: bool
 
-    def __call__(self, block: Block) -> CompiledPairs:
+    def __call__(self, block: PairBlock) -> CompiledPairs:
         return _PythonPairs(self, block)
 
     def value(self, x: Any, y: Any, i: int, j: int) -> float:
@@ -165,7 +157,7 @@ class _PythonPairs(CompiledPairs):
 
 
 def _pair(names: ArgumentNames, i: int, j: int) -> str:
-    """Return what errors call the distance of a pair."""
+    """Name the distance of a pair, for errors."""
     return f"distance({names.x}[{i}], {names.y}[{j}])"
 
 
@@ -224,7 +216,7 @@ def _compiled_problem(
 class _UserPairs(CompiledPairs):
     """A compiled function of the user's."""
 
-    def __init__(self, function: Any, names: ArgumentNames, block: Block) -> None:
+    def __init__(self, function: Any, names: ArgumentNames, block: PairBlock) -> None:
         address, data = user.addresses(function)
         x, y, same, *_ = block
         compile_: Callable[..., PairwiseKernel]

@@ -45,7 +45,7 @@ class Transform:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Block(NamedTuple):
+class PairBlock(NamedTuple):
     """Items to compare: some rows and columns of a problem, or all.
 
     `same`: y is x, and half of the pairs is enough. `first` and `first_column` are the serial
@@ -65,11 +65,11 @@ DISTANCES = Transform()
 class CompiledPairs:
     """A compiled distance with its items, ready to fill a matrix."""
 
-    def __init__(self, kernel: Any, block: Block):
+    def __init__(self, kernel: Any, block: PairBlock):
         self.kernel, self._block = kernel, block
 
     def pair_kernel(self) -> Any:
-        """Return the kernel that computes pairs as a search wants them."""
+        """Return the kernel that computes single pairs, for searches."""
         return self.kernel
 
     def run(self, out: np.ndarray, n_threads: int, report: Any, transform: Transform) -> None:
@@ -90,7 +90,7 @@ class PairwiseProblem:
     same : bool
         Whether only half of the pairs need be computed.
     compile : callable
-        ``compile(block)`` returns the `CompiledPairs` of a `Block`. It can be pickled if the
+        ``compile(block)`` returns the `CompiledPairs` of a `PairBlock`. It can be pickled if the
         user's function can.
     distance : str or callable
         The registry's name, or the user's function.
@@ -106,7 +106,7 @@ class PairwiseProblem:
     y: Any
     dtype: np.dtype
     same: bool
-    compile: Callable[[Block], CompiledPairs]
+    compile: Callable[[PairBlock], CompiledPairs]
     distance: Any
     params: dict[str, Any]
     names: ArgumentNames
@@ -118,7 +118,7 @@ class PairwiseProblem:
         return len(self.x), len(self.y)
 
     def rounded(self, value: float) -> float:
-        """Return a value as a matrix has it."""
+        """Round a value to the dtype of the result."""
         with np.errstate(over="ignore"):
             return float(self.dtype.type(value))
 
@@ -146,13 +146,13 @@ class PairwiseProblem:
         return out
 
     def compiled(self) -> CompiledPairs:
-        """Compile all of them."""
-        return self.compile(Block(self.x, self.y, self.same, self.first))
+        """Compile all pairs."""
+        return self.compile(PairBlock(self.x, self.y, self.same, self.first))
 
     def part(self, rows: slice) -> Any:
         """Return some items of x."""
         return span_of(self.x, rows.start, rows.stop)
 
     def rows(self, rows: slice) -> CompiledPairs:
-        """Compile some rows, with the same bits."""
-        return self.compile(Block(self.part(rows), self.y, first=self.first + rows.start))
+        """Compile some rows; they have the bits that they have among all."""
+        return self.compile(PairBlock(self.part(rows), self.y, first=self.first + rows.start))

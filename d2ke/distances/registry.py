@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The distances that d2ke knows: one row each.
 
-What prepares the elastic distances beside DTW, and checks their parameters, is in elastic_rows.py.
+The elastic distances beside DTW are prepared in elastic_rows.py.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Distance:
     symmetric, metric : bool
         Whether d(x, y) = d(y, x), and whether it is a metric, with the default parameters.
     directed : callable, optional
-        ``directed(**parameters)``: whether these checked parameters make a symmetric distance
-        one that is not.
+        Of a symmetric distance: ``directed(**parameters)`` tells whether it is not symmetric
+        with these checked parameters.
     shortest : int
         The shortest object for which it is defined.
     parameters : mapping of str to callable
@@ -63,11 +63,11 @@ class Distance:
         Whether it uses the weights of vectors; if not, objects with weights are
         refused.
     rounding : callable, optional
-        Of a metric: ``rounding(x, y, **parameters)`` is the most by which computed distances may
-        be wrong beside their relative error. Without it no pivots are used.
+        Of a metric: ``rounding(x, y, **parameters)`` bounds the error of computed distances
+        beside their relative error. Without it no pivots are used.
     nonmetric : callable, optional
-        ``nonmetric(**parameters)``: whether these checked parameters make a metric one that is
-        not.
+        Of a metric: ``nonmetric(**parameters)`` tells whether it is none with these checked
+        parameters.
     check : callable, optional
         ``check(name, objects, **parameters)`` refuses objects that the kernel cannot compare.
     check_pair : callable, optional
@@ -81,8 +81,8 @@ class Distance:
         ``missing(**parameters)``: whether vectors may be missing (NaN) with these checked
         parameters; without it they are refused.
     work_bytes : callable
-        ``work_bytes(elements, n, dim, **params)``: about what the kernel's form takes of n objects
-        of so many vectors or letters in all. `params` are as the user wrote them.
+        ``work_bytes(elements, n, dim, **params)`` estimates the bytes of the kernels' copies of
+        n objects of so many vectors or letters in all. `params` are as the user wrote them.
     """
 
     name: str
@@ -120,6 +120,17 @@ class Distance:
     def takes_missing(self, parameters: Mapping[str, Any]) -> bool:
         """Return whether vectors may be missing with these checked parameters."""
         return self.missing is not None and self.missing(**parameters)
+
+    def check_lengths(self, name: str, objects: Objects) -> None:
+        """Refuse objects that are shorter than `shortest`."""
+        short = np.flatnonzero(objects.lengths < self.shortest)
+        if short.size:
+            raise ArgumentError(
+                name,
+                f"is empty: {self.name} is defined for objects of at least "
+                f"{self.shortest} vector{'s' if self.shortest > 1 else ''}",
+                short[0],
+            )
 
 
 def _measure_bytes(elements: int, n: int, dim: int, **_: Any) -> int:
@@ -200,12 +211,12 @@ def _prepare_emd(x: Objects, y: Objects, same: bool, ground: bool = False) -> Pa
 
 
 def _no_rounding(x: Objects, y: Objects, **_: Any) -> float:
-    """Return 0: nothing but a relative error."""
+    """Return 0: errors are only relative."""
     return 0.0
 
 
 def _emd_rounding(x: Objects, y: Objects, **_: Any) -> float:
-    """Return what costs in integers may lose: a part of the largest ground distance."""
+    """Bound the error of integer costs, a share of the largest ground distance."""
     low = np.minimum(x.values.min(axis=0), y.values.min(axis=0)).astype(np.float64)
     high = np.maximum(x.values.max(axis=0), y.values.max(axis=0)).astype(np.float64)
     with np.errstate(over="ignore"):
@@ -213,7 +224,7 @@ def _emd_rounding(x: Objects, y: Objects, **_: Any) -> float:
 
 
 def measures_of(objects: Objects) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return weighted vectors as what the kernel of `emd` takes; see `emd.measures`."""
+    """Return weighted vectors in the form of the kernel of `emd`; see `emd.measures`."""
     values = objects.values.astype(np.float64, copy=False)
     return emd.measures(values, objects.offsets, objects.weights)
 
@@ -245,11 +256,11 @@ def _check_weights(name: str, objects: Objects, normalize: bool = False, **_: An
         return
     totals = np.add.reduceat(objects.weights, objects.offsets[:-1])
     i = int(totals.argmax())
-    if totals[i] > _MOST_WEIGHT:
+    if totals[i] > _MAX_WEIGHT:
         raise ValueError(f"the weights of {name}[{i}] are too large: their sum is {totals[i]}")
 
 
-_MOST_WEIGHT = 2.0**500  # whose square, times some, is still finite
+_MAX_WEIGHT = 2.0**500  # of an object; sums of squares of these are finite
 
 DISTANCES = (
     Distance(

@@ -14,11 +14,11 @@ from d2ke.objects.container import Objects, common_alphabet
 
 _MODES = {"global": strings.GLOBAL, "prefix": strings.PREFIX, "infix": strings.INFIX}
 _OVERREAD = 64  # bytes after the last letter that a kernel may read
-_LIST_BITS = 32  # of a letter of a set: bits of all letters may take as much as the lists
+_LIST_BITS = 32  # of a letter in a list; bit sets may take as much as the lists
 
 
 def mode(name: str, value: Any) -> int:
-    """Check what of x the whole y is compared with."""
+    """Check with which part of x the whole y is compared."""
     return _MODES[choice(name, value, list(_MODES))]
 
 
@@ -33,7 +33,7 @@ def normalized(normalize: bool = False, **_: Any) -> bool:
 
 
 def whole_if_normalized(**parameters: Any) -> dict[str, Any]:
-    """Refuse to divide by the length of what y is not compared with."""
+    """Refuse normalize=True where y is compared with a part of x."""
     if parameters.get("normalize") and not_whole(**parameters):
         raise ValueError("normalize=True needs mode='global'")
     return parameters
@@ -120,14 +120,14 @@ def jaccard_bytes(elements: int, n: int, dim: int, **_: Any) -> int:
 
 
 def prepare_jaccard(x: Objects, y: Objects, same: bool) -> Any:
-    """Compile Jaccard's distance of the sets of letters: as bits where those take no more."""
+    """Compile Jaccard's distance of the sets of letters: as bits if these take no more memory."""
     alphabet, codes = common_alphabet([x, y])
     pairs = ((x, codes[0]),) if x is y else ((x, codes[0]), (y, codes[1]))
     n_letters = max(1, len(alphabet))
-    found = [_sets(objects, letters, n_letters) for objects, letters in pairs]
+    found = [_letter_sets(objects, letters, n_letters) for objects, letters in pairs]
     sizes = np.concatenate([np.diff(offsets) for _, offsets in found])
     if n_letters <= max(64, _LIST_BITS * sizes.mean()):
-        sides = [(*_bits(*side, n_letters), np.diff(side[1])) for side in found]
+        sides = [(*_bit_sets(*side, n_letters), np.diff(side[1])) for side in found]
     else:
         sides = [
             (not_empty(members.astype(np.uint32)), offsets, np.diff(offsets))
@@ -136,7 +136,9 @@ def prepare_jaccard(x: Objects, y: Objects, same: bool) -> Any:
     return edits.jaccard(*sides[0], *sides[-1])
 
 
-def _sets(objects: Objects, codes: np.ndarray, n_letters: int) -> tuple[np.ndarray, np.ndarray]:
+def _letter_sets(
+    objects: Objects, codes: np.ndarray, n_letters: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return each object's different letters in order, and where they begin."""
     n = len(objects)
     owners = np.repeat(np.arange(n), objects.lengths)
@@ -144,7 +146,7 @@ def _sets(objects: Objects, codes: np.ndarray, n_letters: int) -> tuple[np.ndarr
     return keys % n_letters, np.searchsorted(keys, np.arange(n + 1) * n_letters)
 
 
-def _bits(members: np.ndarray, offsets: np.ndarray, n_letters: int) -> tuple[np.ndarray, ...]:
+def _bit_sets(members: np.ndarray, offsets: np.ndarray, n_letters: int) -> tuple[np.ndarray, ...]:
     """Return one bit for each letter of the alphabet and each set, and where its words begin."""
     n, words = len(offsets) - 1, -(-n_letters // 64)
     owners = np.repeat(np.arange(n), np.diff(offsets))

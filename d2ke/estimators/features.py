@@ -18,7 +18,8 @@ from d2ke.embedding.scaling import Scaling
 from d2ke.estimators.base import ObjectsEstimator, chosen_distance, inverse_scale
 from d2ke.estimators.inputs import read_objects, seed_of
 from d2ke.estimators.supervised import distance_of_blocks
-from d2ke.models.blocks import Block, feature_names, fill_features, fit_blocks
+from d2ke.models.blocks import Block, feature_names
+from d2ke.models.fitting import block_features, fit_blocks, sample_rows, take
 from d2ke.models.recipes import default_blocks
 from d2ke.models.samplers import training_objects
 
@@ -87,12 +88,14 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
     def fit(self, X: Any, y: Any = None) -> D2KETransformer:
         """Draw random objects; y is not used."""
         objects = read_objects(self, X, distance_of_blocks(self), reset=True)
-        blocks = self.blocks
-        if blocks is None:
-            blocks = default_blocks(objects, self.distance, self.distance_params or {}, self.R)
-        progress = flag("progress", self.progress)
         seed = seed_of(self.random_state)
-        self.blocks_, Z = fit_blocks(blocks, objects, seed, self.n_threads, progress)
+        rows = sample_rows(len(objects), seed, self.R if self.blocks is None else self.blocks)
+        sample, blocks = take(objects, rows), self.blocks
+        if blocks is None:
+            options = self.distance_params or {}
+            blocks = default_blocks(sample, self.distance, options, self.R, len(objects))
+        progress = flag("progress", self.progress)
+        self.blocks_, Z = fit_blocks(blocks, sample, rows, seed, self.n_threads, progress)
         self.scaling_ = Scaling.fit(Z)
         return self
 
@@ -100,8 +103,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         """Return the features of objects, float32 of shape (n, R)."""
         check_is_fitted(self)
         objects = read_objects(self, X, distance_of_blocks(self), reset=False)
-        Z = np.empty((len(objects), len(self.scaling_.mean)), np.float32)
-        fill_features(Z, self.blocks_, objects, self.n_threads)
+        Z = block_features(self.blocks_, objects, self.n_threads)
         return self.scaling_.scale(Z, Z)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:

@@ -19,7 +19,7 @@ from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
 _NUMERIC = ("numeric", "real", "integer")
-# Nothing that is matched is tried again, so that time grows with the length of a line only.
+# Possessive quantifiers do not backtrack: time is linear in the length of a line.
 _QUOTED = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
 _FIELD = re.compile(rf"\s*+({_QUOTED}|[^\s,'\"{{}}%][^,'\"]*+|)\s*+(,|$)")
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s'\"{{}}%,]+)\s+(\S.*)", re.IGNORECASE)
@@ -108,7 +108,7 @@ def parse_arff(
     path = file_path("path", path)
     lines = ((w, line) for w, line in lines_of(path) if line and not line.startswith("%"))
     columns = _header(path, lines)
-    names = names.among([column.name for column in columns], earlier)
+    names = names.or_earlier([column.name for column in columns], earlier)
     label = _label(path, columns, names.labels)
     objects, kind = _objects(path, columns, label)
     if kind == "relational" and channels_first is None:
@@ -260,7 +260,7 @@ def _unquoted(text: str) -> str:
 
 
 def _checked(where: str, column: _Attribute, value: tuple[str, bool]) -> str:
-    """Return a value that is there, and is one of a nominal attribute's."""
+    """Return the text of a value; refuse a missing one, and one that its attribute cannot have."""
     text, quoted = value
     if text == "?" and not quoted:
         raise ValueError(f"{where}: {column.name!r} is missing ('?'); every value must be there")

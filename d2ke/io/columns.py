@@ -22,16 +22,16 @@ class Columns:
     time: str | None = None
 
     @property
-    def said(self) -> list[tuple[str, str]]:
+    def explicit(self) -> list[tuple[str, str]]:
         """The arguments that name a column, and the names."""
         others = (("labels", self.labels), ("ids", self.ids), ("time", self.time))
         named = [("objects", name) for name in self.objects or ()]
         return named + [(argument, name) for argument, name in others if name is not None]
 
-    def among(self, names: Container[str], earlier: Columns) -> Columns:
-        """Return itself; or, if it names nothing, the earlier names as far as a file has them.
+    def or_earlier(self, names: Container[str], earlier: Columns) -> Columns:
+        """Return itself, or the earlier names if it names nothing and a file has them.
 
-        Earlier names are used if the file has all of them but for the labels.
+        The file must have all earlier names except that of the labels.
         """
         needed = (*(earlier.objects or ()), earlier.ids, earlier.time)
         if self != NOTHING or any(name not in names for name in needed if name is not None):
@@ -45,7 +45,7 @@ class Columns:
 
     @classmethod
     def of_dict(cls, values: Any) -> Columns:
-        """Return what `to_dict` gave, or raise."""
+        """Rebuild names from the result of `to_dict`; anything else is a TypeError."""
         if not isinstance(values, Mapping):
             raise TypeError(f"names of columns must be a mapping, got {type(values).__name__}")
         columns = cls(**values)

@@ -46,7 +46,7 @@ class _Table:
                     f"{', '.join(map(repr, self.names))}",
                 )
             return self.names.index(name)
-        taken = {name for _, name in self.columns.said}
+        taken = {name for _, name in self.columns.explicit}
         lower = [None if own in taken else own.lower() for own in self.names]
         return next((lower.index(one) for one in usual if one in lower), None)
 
@@ -60,7 +60,7 @@ class _Table:
 def read_delimited(path: Path, columns: Columns, earlier: Columns) -> FileObjects:
     """Read a table with a header: a string on each row, or a vector of a series on each row.
 
-    It is a long table of series if `columns.ids` is said, or if the values of a column called id,
+    It is a long table of series if `columns.ids` is given, or if the values of a column called id,
     series or series_id repeat. Without any name in `columns`, `earlier` names are tried.
     """
     _refuse_shared(path, columns)
@@ -86,8 +86,8 @@ def read_delimited(path: Path, columns: Columns, earlier: Columns) -> FileObject
 
 def _refuse_shared(path: Path, columns: Columns) -> None:
     """Refuse one column for two arguments."""
-    for i, (argument, name) in enumerate(columns.said):
-        for other, before in columns.said[:i]:
+    for i, (argument, name) in enumerate(columns.explicit):
+        for other, before in columns.explicit[:i]:
             if before == name:
                 raise ArgumentError(
                     other, f"and {argument} name the same column, {name!r}, of {path}"
@@ -134,7 +134,7 @@ def _read(path: Path, columns: Columns, earlier: Columns) -> _Table:
         raise ValueError(f"{path}: the header names the column {twice!r} twice")
     if not rows:
         raise ValueError(f"{path} has no rows after its header")
-    return _Table(path, names, rows, lines, columns.among(names, earlier))
+    return _Table(path, names, rows, lines, columns.or_earlier(names, earlier))
 
 
 def _strings_column(table: _Table, columns: Columns, taken: set[int | None]) -> int:

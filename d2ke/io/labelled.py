@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Labelled objects from files of several formats, by one call."""
+"""Read labelled objects from files of several formats."""
 
 from __future__ import annotations
 

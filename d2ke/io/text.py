@@ -61,7 +61,7 @@ def _problem(field: str) -> str | None:
 def labels_of_text(labels: Sequence[str]) -> np.ndarray:
     """Return labels as int64 if all are whole numbers, float64 if all are numbers, else str.
 
-    Whole numbers that neither holds are names: two of them may be one float64.
+    Whole numbers beyond both types stay text: two of them may round to one float64.
     """
     if all(_WHOLE.fullmatch(label) for label in labels):
         return np.array([int(label) for label in labels], np.int64)
@@ -71,7 +71,7 @@ def labels_of_text(labels: Sequence[str]) -> np.ndarray:
 
 
 def _is_rounded(label: str) -> bool:
-    """Tell whole numbers that float64 does not hold."""
+    """Return whether a label is a whole number that float64 would round."""
     digits = label.strip().lstrip("+-").partition(".")
     if not digits[0].isdecimal() or digits[2].strip("0"):
         return False

@@ -35,7 +35,7 @@ def read_mat(
     """Read a cell of strings, matrices or series, or a matrix of series of one length."""
     values = load_mat(path)
     if len(earlier.objects or ()) == 1:
-        columns = columns.among(values, earlier)
+        columns = columns.or_earlier(values, earlier)
 
     def loaded(name: str) -> Objects:
         return load_objects(path, name, channels_first=channels_first)
@@ -94,7 +94,7 @@ def _arrays(
     earlier: Columns,
 ) -> FileObjects:
     if len(earlier.objects or ()) == 1 or earlier.objects == _RAGGED:
-        columns = columns.among(values, earlier)
+        columns = columns.or_earlier(values, earlier)
     ragged = columns.objects in (None, _RAGGED) and set(_RAGGED) <= set(values)
     if ragged:
         parts = values.pop("values"), values.pop("offsets")
@@ -119,7 +119,7 @@ def _ragged(path: Path, values: np.ndarray, offsets: np.ndarray) -> Objects:
     if not values.ndim:
         raise ValueError(f"{path}: values must be an array of rows, got one value")
     whole = offsets.ndim == 1 and offsets.dtype.kind in "iu" and len(offsets) > 1
-    # Not by differences: those of unsigned integers are never negative.
+    # Compared, not subtracted: differences of unsigned integers are never negative.
     falls = whole and (offsets[1:] < offsets[:-1]).any()
     if not whole or offsets[0] != 0 or offsets[-1] != len(values) or falls:
         raise ValueError(
@@ -167,8 +167,8 @@ def _chosen(
 def _objects_name(path: Path, values: Mapping[str, Any]) -> str:
     """Return the name of the variable that holds the objects."""
     ragged = [name for name, value in values.items() if _is_ragged(value)]
-    plain = [name for name, value in values.items() if _is_plain(value)]
-    for names in (ragged, plain):
+    rectangular = [name for name, value in values.items() if _is_rectangular(value)]
+    for names in (ragged, rectangular):
         usual = [name for name in names if name.lower() in _OBJECTS]
         if len(names) == 1 or len(usual) == 1:
             return names[0] if len(names) == 1 else usual[0]
@@ -181,14 +181,14 @@ def _objects_name(path: Path, values: Mapping[str, Any]) -> str:
 
 
 def _is_ragged(value: Any) -> bool:
-    """Tell whether it may be objects of unequal sizes: a cell, strings, packed objects."""
+    """Return whether it may be objects of unequal sizes: a cell, strings, packed objects."""
     return isinstance(value, Objects) or (
         isinstance(value, np.ndarray) and value.dtype.kind in "OU" and value.size > 1
     )
 
 
-def _is_plain(value: Any) -> bool:
-    """Tell whether it may be series of equal length."""
+def _is_rectangular(value: Any) -> bool:
+    """Return whether it may be series of equal length."""
     return isinstance(value, np.ndarray) and (
         value.dtype.kind in "iuf" and value.ndim in (2, 3) and min(value.shape) > 1
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums of a narrow Gaussian kernel at many places, without most of the far pairs."""
+"""Sums of a narrow Gaussian kernel at many places, over near pairs only."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from d2ke.measures.kernels import decay, scaled
 
 _REACH = 6.0  # sigmas, where the kernel has fallen to 1.5e-8
 _POINTS_OF_A_ROW = 50  # of columns, which should not become too short
-_MOST = 16  # columns along an axis
+_MAX_COLUMNS = 16  # along an axis
 
 
-class Columns:
-    """Points sorted into columns: cells along two axes, and not along any other.
+class CellColumns:
+    """Points sorted into columns: cells along the two widest axes, unbounded along others.
 
-    A column is at least 6 sigma wide, so that a place needs the points of its own and of the
-    next columns only. Pairs left out have kernel values below 1.5e-8.
+    A column is at least 6 sigma wide, so that a place needs only the points of its own and
+    of the adjacent columns. Pairs left out have kernel values below 1.5e-8.
     """
 
     def __init__(self, points: np.ndarray, vectors: np.ndarray, sigma: float) -> None:
@@ -31,9 +31,9 @@ class Columns:
         self.low = points.min(axis=0)
         extent = points.max(axis=0) - self.low
         self.axes = np.argsort(-extent, kind="stable")[:2]
-        most = min(max(len(points) // _POINTS_OF_A_ROW, 1), _MOST)
+        limit = min(max(len(points) // _POINTS_OF_A_ROW, 1), _MAX_COLUMNS)
         self.counts = np.array(
-            [min(max(int(extent[a] / (_REACH * self.sigma)), 1), most) for a in self.axes]
+            [min(max(int(extent[a] / (_REACH * self.sigma)), 1), limit) for a in self.axes]
         )
         self.sides = np.where(self.counts > 1, extent[self.axes] / self.counts, np.inf)
         cells = np.minimum(self._cells(points), self.counts)  # the last point is on the edge

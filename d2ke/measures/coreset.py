@@ -44,7 +44,7 @@ class KernelCoreset:
     delta : float
         See `bound`.
     total : float
-        W, the sum of the absolute weights, in units of which D_K is to be seen.
+        W, the sum of the absolute weights: the scale on which to judge D_K.
     method : str
         How the points were chosen.
     kernel : str
@@ -93,8 +93,8 @@ def kernel_coreset(
     P : array_like of shape (n, d), or Measure
         Points, (n,) for d = 1; or what `curve` and `mesh` return.
     m : int, optional
-        Size of the coreset, 1 to n. P itself is returned where it has no more points
-        of weight other than 0. Give either m or eps.
+        Size of the coreset, 1 to n. P itself is returned if at most m of its points have
+        a weight other than 0. Give either m or eps.
     sigma : float or "median"
         The kernel's scale; "median" is the median distance between the distinct
         points (of a sample of 1000).
@@ -143,10 +143,10 @@ def kernel_coreset(
     Notes
     -----
     On uniform data Hilbert's curve did better than the Z-order in every dimension.
-    The sign of a pair is the better one, always, where kernel thinning takes it with a
-    probability (a self-balancing walk): the distances were 1.5 to 4 times smaller.
-    "herding" and "thinning" choose among 16 m candidates (or 1024), and where n is large
-    they know P by a part of it that was halved less often.
+    Each pair takes the better sign, always; kernel thinning draws it with a probability
+    (a self-balancing walk). The distances were 1.5 to 4 times smaller. "herding" and
+    "thinning" choose among 16 m candidates (or 1024); for large n they estimate P by a part
+    of it that was halved less often.
 
     References
     ----------
@@ -202,7 +202,7 @@ def kernel_coreset(
             distance, distance_method, error = _evaluated(p, coreset, checked, accuracy, n_threads)
         if not searched or whole or distance <= accuracy.eps * total:
             break
-        # Other random frequencies than those of the search say that it is not within eps.
+        # New random frequencies estimate more than eps: search among larger sizes.
         least = math.ceil(1.1 * len(chosen))
     return KernelCoreset(
         indices=indices,

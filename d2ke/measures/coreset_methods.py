@@ -19,11 +19,11 @@ from d2ke.measures.measure import Measure, lengths
 _BLOCK = 128  # points of a block of the first halving; twice as many of each next one
 _LAST_BLOCK = 2048  # ... and of the last halving at least so many
 _CANDIDATES = 16  # for each point of the coreset
-_FEW = 1024  # candidates at least
-_PAIRS = 1 << 27  # kernel values that the candidates' mean field may cost
-_JUDGES = 4  # points of P at least, for each candidate, that make the mean field
+_FEW = 1024  # candidates, at least
+_PAIRS = 1 << 27  # kernel values of the candidates' mean field, at most
+_JUDGES = 4  # points of P for each candidate, at least, that estimate the mean field
 _PASSES = 8
-_SWAPPED = 1e9  # pairs of a pass, up to which "auto" makes them
+_SWAPPED = 1e9  # pairs of a pass of exchanges, up to which "auto" makes them
 _CURVE_DIMS = 16
 
 _Choice = tuple[np.ndarray, float | None]
@@ -43,7 +43,7 @@ class Atoms(NamedTuple):
 
     @classmethod
     def of(cls, p: Measure, kernel: Kernel, n_threads: int) -> Atoms:
-        """Return the points of a measure that carry anything."""
+        """Return the points of a measure whose vectors are not 0."""
         size = lengths(p.vectors)
         index = np.flatnonzero(size > 0)
         size, units = size[index], p.vectors[index]
@@ -193,7 +193,7 @@ def _mean_field(atoms: Atoms, m: int, levels: list[np.ndarray]) -> tuple[np.ndar
         candidates = np.unique(large[-1] if large else levels[0])
     if n <= pool or n * len(candidates) <= _PAIRS:
         return candidates, atoms.field(candidates, np.arange(n), atoms.masses)
-    # A part of P that is not much larger than the candidates is a poor judge of them.
+    # A level not much larger than the candidates estimates their mean field poorly.
     judges = [level for level in levels if len(level) >= _JUDGES * len(candidates)] or levels[:1]
     affordable = (level for level in judges if len(level) * len(candidates) <= _PAIRS)
     judge = next(affordable, judges[-1])
@@ -229,7 +229,7 @@ def _along_curve(atoms: Atoms, rng: np.random.Generator) -> np.ndarray:
 def _shares(atoms: Atoms, order: np.ndarray, m: int) -> tuple[np.ndarray, float]:
     """Return the point in the middle of each of m equal shares of the order, and a bound.
 
-    The bound is what moving every share's masses to its point costs at most.
+    The bound is the cost of moving the masses of each share to its point.
     """
     n = len(atoms)
     if atoms.equal:

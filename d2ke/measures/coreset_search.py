@@ -11,13 +11,13 @@ from d2ke.measures.coreset_methods import CORESET_METHODS, Atoms, choose_method
 from d2ke.measures.kernels import Accuracy
 from d2ke.measures.random_fourier import centred, frequencies, transforms
 
-EXACT = 30_000  # points of which all pairs are evaluated to tell the distance
-FREQUENCIES = 4096  # ... and of more points so many random ones
+EXACT = 30_000  # points up to which distances are exact, from all pairs
+FREQUENCIES = 4096  # random ones, that estimate distances of more points
 _SPARE = 3.0  # standard errors by which an estimate must be below eps
 
 
 class Verifier:
-    """The distance of a measure to its coresets: what needs all of the measure, computed once."""
+    """Distances of a measure to its coresets; sums over all of it are computed once."""
 
     def __init__(self, atoms: Atoms, accuracy: Accuracy) -> None:
         self.atoms = atoms
@@ -53,8 +53,8 @@ def smallest(
 ) -> tuple[np.ndarray, float | None, str]:
     """Return the atoms of a coreset within eps, a bound of its distance, and its method.
 
-    Its size is doubled until the distance is within eps, and then bisected; no size below
-    `least` is tried. All atoms are returned where no fewer are enough.
+    The size is doubled until the distance is within eps, and then bisected; no size below
+    `least` is tried. All atoms are returned if fewer are not enough.
     """
     n, dim = atoms.points.shape
     verifier = Verifier(atoms, accuracy)

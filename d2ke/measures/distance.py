@@ -265,8 +265,8 @@ def kernel_norm(
     Parameters
     ----------
     P : array_like of shape (n, d), or Measure
-        As for `kernel_distance`, and so are the others; the error of the square is at
-        most eps W^2 with W the total measure of P.
+        As for `kernel_distance`; the error of the square is at most eps W^2 with W the
+        total measure of P.
     sigma, weights_p, kernel, method, eps, delta, seed, n_threads, info
         As for `kernel_distance`.
 
@@ -321,7 +321,7 @@ def _norm_of(
         raise ValueError(f"the weights are too large: their total is {total}")
     points, vectors = measures[0].points, measures[0].vectors
     if len(measures) == 2:
-        # Each by itself first: what is equal gets the same sums, which cancel exactly.
+        # Each by itself first: common points get equal sums, which cancel exactly.
         p, u = merged(points, vectors)
         q, v = merged(measures[1].points, measures[1].vectors)
         points, vectors = np.concatenate([p, q]), np.concatenate([u, -v])
@@ -343,7 +343,7 @@ def _norm_of(
     else:
         each = accuracy
         if accuracy.eps is not None:
-            # Of each pair: the total measure may have shrunk by cancellation.
+            # For each pair: cancellation may have reduced the total measure.
             ratio = total / signed if signed else 1.0
             each = replace(accuracy, eps=min(accuracy.eps * ratio * ratio, 1.0))
         scaled_points, scaled_kernel = kernel.scaled(points)
@@ -372,5 +372,5 @@ def _norm_of(
 def _closed_form(points: np.ndarray, vectors: np.ndarray, kernel: Kernel) -> float:
     if kernel.name == "trivial":
         return float(np.square(vectors).sum())
-    # Relative to nothing: the linear kernel is not invariant under translations.
+    # Not centred: the linear kernel is not invariant under translations.
     return float(np.square(points.T @ vectors).sum())

@@ -25,7 +25,7 @@ def dual_tree(problem: NormProblem) -> NormEstimate:
 
 
 def separated_pairs(problem: NormProblem) -> NormEstimate:
-    """Return the same by Theorem 3.1 (Gaussian kernel), on a fair split tree.
+    """Return kappa by Theorem 3.1 (Gaussian kernel), on a fair split tree.
 
     alpha = eps / (4 sqrt(ln 1/eps)); a pair is well separated when both diameters are at
     most alpha times the distance of the boxes; it counts as K of two representatives, or

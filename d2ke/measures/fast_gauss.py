@@ -21,11 +21,11 @@ from d2ke.measures.kernels import NormEstimate, NormProblem
 from d2ke.measures.measure import lengths
 from d2ke.objects.container import offsets_of
 
-MOST_TERMS = 200_000
+MAX_TERMS = 200_000
 _HOPELESS = 1e9
-_MOST_RADIUS = 25  # beyond, exp(-radius^2) would vanish
+_MAX_RADIUS = 25  # beyond, exp(-radius^2) would vanish
 _CLUSTERS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # radii of clusters that are considered
-_MOST_CELLS = 1e9
+_MAX_CELLS = 1e9
 _NEAR_POINTS = 1 << 19
 _NEAR_CELLS = 1 << 10
 _GATHERED, _CELL = 120, 40_000  # work of a near point, and of a cell, besides its features
@@ -94,16 +94,16 @@ def terms_of(dim: int, degree: int) -> int:
 
 def check_terms(dim: int, radius: float, eps: float) -> tuple[int, int]:
     """Return the degree and the number of features; raise ValueError if there are too many."""
-    # Far outside, the degree alone is too large, and not worth finding.
+    # For a huge radius a simple bound of the degree is already too large.
     far = min(radius, _HOPELESS)
     degree = degree_needed(radius, eps) if radius < 1e3 else math.ceil(2 * far * far)
     terms = terms_of(dim, degree)
-    if terms > MOST_TERMS or radius > _MOST_RADIUS:
+    if terms > MAX_TERMS or radius > _MAX_RADIUS:
         raise ValueError(
             f'method="ifgt" would need {"at least " if radius > far else ""}'
             f"{Decimal(terms):.3g} features (degree {degree} in {dim} "
-            f"dimensions, radius {radius:.3g} sqrt(h)); at most {MOST_TERMS} and a radius of "
-            f'{_MOST_RADIUS} sqrt(h) are possible; use method="dualtree" for a narrow kernel in '
+            f"dimensions, radius {radius:.3g} sqrt(h)); at most {MAX_TERMS} and a radius of "
+            f'{_MAX_RADIUS} sqrt(h) are possible; use method="dualtree" for a narrow kernel in '
             'up to 3 dimensions, else method="rff" or "exact", or a larger sigma or eps'
         )
     return degree, terms
@@ -171,7 +171,7 @@ def plan_expansion(points: np.ndarray, sigma: float, eps: float) -> ExpansionPla
         degree = degree_of_clusters(cluster, eps)
         terms = terms_of(dim, degree)
         counts = np.floor(extent / _side(cluster, unit, dim)) + 1
-        if terms > MOST_TERMS or np.log(counts).sum() > math.log(_MOST_CELLS):
+        if terms > MAX_TERMS or np.log(counts).sum() > math.log(_MAX_CELLS):
             continue
         cells = float(np.prod(counts))
         near = float((squares < (reach + 2 * cluster) ** 2).mean())

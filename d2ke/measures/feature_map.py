@@ -18,7 +18,7 @@ from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel
 from d2ke.measures.measure import as_measures
 from d2ke.objects.container import offsets_of
 
-_MOST_VALUES = 2**31  # of a feature matrix
+_MAX_VALUES = 2**31  # of a feature matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ class KernelFeatureMap:
                 f"the map is for measures of kind {self.kind!r} in {len(self.centre)} dimensions; "
                 f"sets holds {first.kind!r} in {first.points.shape[1]}"
             )
-        if len(measures) * self.n_features > _MOST_VALUES:
+        if len(measures) * self.n_features > _MAX_VALUES:
             raise ValueError(
                 f"{len(measures)} sets with {self.n_features} features each are too many"
             )
@@ -116,7 +116,7 @@ class KernelFeatureMap:
         if self.method == "rff":
             sums = random_fourier.transforms(points, vectors, offsets, self.omega, n_threads)
             Z = np.empty(sums.shape)
-            for row, own in zip(Z, sums, strict=True):  # Ctrl-C is looked at between two
+            for row, own in zip(Z, sums, strict=True):  # Ctrl-C is checked between rows
                 np.divide(own, math.sqrt(self.omega.shape[1]), out=row)
         else:
             unit = math.sqrt(2) * self.sigma
@@ -236,7 +236,7 @@ def kernel_feature_map(
         else:
             if method == "ifgt" or terms <= 2 * count:
                 return new_map("ifgt", omega=None, degree=degree, radius=radius)
-    if dim * count > _MOST_VALUES // 8:
+    if dim * count > _MAX_VALUES // 8:
         raise ValueError(
             f"eps={eps} for {len(measures)} sets would need {2 * channels * count} random "
             'features; use a larger eps, n_features, or method="exact"'

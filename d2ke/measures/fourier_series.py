@@ -14,7 +14,7 @@ from d2ke._ext import expansions
 from d2ke.measures.kernels import NormEstimate, NormProblem
 from d2ke.measures.random_fourier import centred
 
-MOST_TERMS = 1_000_000
+MAX_TERMS = 1_000_000
 _FARTHEST = 1e6  # extent in units of sigma beyond which no series is tried
 _LEAST_EPS = 1e-24  # far below the rounding
 _GAPS = np.linspace(0.5, 12, 116)  # of the period over the extent, in units of sigma
@@ -50,10 +50,10 @@ def plan_series(points: np.ndarray, sigma: float, eps: float) -> SeriesPlan:
     coordinates = [_one_coordinate(float(length), each) for length in extent]
     sizes = [2.0 * degree + 1 for _, degree, _ in coordinates]
     terms = math.prod(sizes)
-    if terms > MOST_TERMS:
+    if terms > MAX_TERMS:
         raise ValueError(
             f'method="fourier" would need {terms:.3g} features in {dim} dimensions, points as far '
-            f"apart as {extent.max():.3g} sigma; at most {MOST_TERMS} are possible; use "
+            f"apart as {extent.max():.3g} sigma; at most {MAX_TERMS} are possible; use "
             'method="dualtree" for a narrow kernel in up to 3 dimensions, else method="rff" or '
             '"exact", or a larger sigma or eps'
         )

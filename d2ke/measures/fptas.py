@@ -11,8 +11,8 @@ import numpy as np
 from d2ke.measures import rotations
 from d2ke.measures.quasi_newton import Ascent, Motions, Pair
 
-MOST_PAIRS = 2e10  # of points that may be looked at
-_MOST_TRANSLATIONS = 1e7  # for one rotation, before duplicates are left out
+MAX_PAIRS = 2e10  # of points that may be looked at
+_MAX_TRANSLATIONS = 1e7  # for one rotation, before duplicates are left out
 _SLOPE = math.exp(-0.5)  # of exp(-x^2 / 2), at most
 _KEPT = 16
 
@@ -43,7 +43,7 @@ def candidates(pair: Pair, ascent: Ascent, slack: float) -> tuple[Motions, int]:
         return Motions(np.eye(dim)[None], np.zeros((1, dim))), 1
     share = slack / (totals[0] * totals[1])
     rho = float(np.sqrt(np.square(pair.q).sum(axis=1)).max()) if ascent.turning else 0.0
-    shift, angle = _reaches(share, rho, pair.sigma, ascent.shifting)
+    shift, angle = _largest_errors(share, rho, pair.sigma, ascent.shifting)
     R = _all_rotations(dim, angle) if rho > 0 else np.eye(dim)[None]
     likely = float(pair.u.max()) * float(pair.v.max()) / (totals[0] * totals[1])
     # Some pair is at most this far apart at the best motion, and a little more nearby.
@@ -56,7 +56,7 @@ def candidates(pair: Pair, ascent: Ascent, slack: float) -> tuple[Motions, int]:
     sides = np.ptp(pair.p, axis=0) + 2 * np.sqrt(np.square(pair.q).sum(axis=1)).max()
     box = float(np.prod((sides + 2 * reach) / step + 1))
     each = min(float(len(offsets)) * pair.n_pairs, box)
-    _refuse(len(R) * each, pair, len(offsets) * pair.n_pairs > _MOST_TRANSLATIONS)
+    _refuse(len(R) * each, pair, len(offsets) * pair.n_pairs > _MAX_TRANSLATIONS)
     best, seen = None, 0
     for turn in R:
         differences = (pair.p[:, None] - pair.q @ turn.T).reshape(-1, dim)
@@ -70,7 +70,7 @@ def candidates(pair: Pair, ascent: Ascent, slack: float) -> tuple[Motions, int]:
 def _best_of(
     best: Motions | None, ascent: Ascent, pair: Pair, R: np.ndarray, t: np.ndarray
 ) -> Motions:
-    """Return the best of the best so far and of more motions."""
+    """Return the best motions of those so far and of more."""
     values = ascent.values(pair, R, t)
     if best is not None:
         values = np.concatenate([values, best.value])
@@ -93,8 +93,8 @@ def _check(pair: Pair, ascent: Ascent, dim: int) -> None:
         raise ValueError(f'method="fptas" turns points in 2 or 3 dimensions, not in {dim}')
 
 
-def _reaches(share: float, rho: float, sigma: float, shifting: bool) -> tuple[float, float]:
-    """Return by how much a translation and an angle may be off for a share of W_P W_Q."""
+def _largest_errors(share: float, rho: float, sigma: float, shifting: bool) -> tuple[float, float]:
+    """Return the errors of translation and angle that cost at most a share of W_P W_Q."""
     if rho == 0:
         return sigma * math.sqrt(share), math.pi
     if not shifting:
@@ -110,7 +110,7 @@ def _all_rotations(dim: int, angle: float) -> np.ndarray:
     # Rotation vectors of two rotations are at least as far apart as the rotations are.
     step = 2 * angle / math.sqrt(3)
     count = 4 / 3 * math.pi * ((math.pi + angle) / step) ** 3
-    if count > _MOST_TRANSLATIONS:
+    if count > _MAX_TRANSLATIONS:
         raise ValueError(_too_many(count))
     return rotations.by_vectors(_ball(3, (math.pi + angle) / step - math.sqrt(3)) * step)
 
@@ -121,7 +121,7 @@ def _ball(dim: int, radius: float) -> np.ndarray:
     They cover the ball also when its centre is moved by up to half a step of each axis.
     """
     radius += math.sqrt(dim)
-    if (2 * radius + 1) ** dim > _MOST_TRANSLATIONS:
+    if (2 * radius + 1) ** dim > _MAX_TRANSLATIONS:
         raise ValueError(_too_many((2 * radius + 1) ** dim))
     side = np.arange(-math.floor(radius), math.floor(radius) + 1)
     cells = np.array(list(itertools.product(side, repeat=dim)), dtype=np.float64)
@@ -129,7 +129,7 @@ def _ball(dim: int, radius: float) -> np.ndarray:
 
 
 def _refuse(count: float, pair: Pair, too_wide: bool) -> None:
-    if too_wide or count * pair.n_pairs > MOST_PAIRS:
+    if too_wide or count * pair.n_pairs > MAX_PAIRS:
         raise ValueError(_too_many(count))
 
 

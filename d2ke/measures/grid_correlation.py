@@ -15,11 +15,11 @@ from d2ke.measures.quasi_newton import Motions, Pair
 
 _PIXELS = (0.85, 0.6, 0.4, 0.25)  # in units of sigma; the finer ones where they are cheap
 _CHEAP = 1 / 16  # of the budget
-_OVERLAP = 1.5  # of the radii of P and Q, the side of a grid that is short of room
-_MARGIN = 2.0  # sigmas around P beyond which the kernel is nothing
+_OVERLAP = 1.5  # side of a grid beyond the budget, in units of the sum of both radii
+_MARGIN = 2.0  # sigmas around P beyond which the kernel is negligible
 _FIELD_PIXEL, _FIELD_MARGIN = 0.5, 4.0  # sigmas
 _BATCH = 1 << 19  # grid cells
-_TURN = 1.4  # sigmas that the farthest point may be off between two rotations
+_TURN = 1.4  # sigmas by which the net of rotations may misplace the farthest point
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class GridPlan:
 def plan_grid(pair: Pair, turning: bool, shifting: bool, budget: float) -> GridPlan:
     """Choose the smallest scale from the pair's own upwards whose work is within the budget.
 
-    Where that is not the pair's own and points are turned and shifted, the grid is made
-    smaller than P and Q side by side would need: translations for which half of them or
-    more overlap do not meet the next period's copy.
+    At a coarser scale, rigid motions get a smaller grid than P and Q side by side would
+    need. It is enough for translations at which half of them or more overlap: these do not
+    reach the next period's copy.
     """
     dim = pair.p.shape[1]
     reach = _reach(pair.q)
@@ -62,7 +62,7 @@ def plan_grid(pair: Pair, turning: bool, shifting: bool, budget: float) -> GridP
             return plan, float(plan.cells) * count * pair.u.shape[1]
         return plan, float(plan.cells) + count * len(pair.q)
 
-    # Far from the kernel's scale the grid would not even fit into integers.
+    # Begin where the number of cells fits into an integer.
     sigma = max(pair.sigma, float(sides.max()) * _PIXELS[0] / budget)
     while True:
         best, work = at(sigma, _PIXELS[0])
@@ -86,7 +86,7 @@ class Field:
     """sum_p K(p, x) u_p on a periodic grid around P."""
 
     def __init__(self, pair: Pair, plan: GridPlan, rounded: int = 2) -> None:
-        """Make the field for sums in which P alone or both measures are rounded to cells."""
+        """Compute the field; `rounded` measures (P, or P and Q) are rounded to cells."""
         self.pixel = plan.pixel
         self.shape = plan.shape
         self.middle = (pair.p.min(axis=0) + pair.p.max(axis=0)) / 2
@@ -162,8 +162,8 @@ def translations(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return rotations, translations and values of the highest peaks for each rotation.
 
-    For one rotation alone, of the highest cells: near the best there may be others
-    that rounding to cells has made a slope of it.
+    For a single rotation the highest cells are returned, not only peaks: rounding to cells
+    can hide a peak on the slope of a higher one.
     """
     field = Field(pair, plan)
     matrices = action.matrices(R)
@@ -179,13 +179,13 @@ def translations(
             top = ndimage.maximum_filter(values, size=size, mode="wrap")
             values = np.where(values >= top, values, -np.inf)
         values = values.reshape(len(values), -1)
-        some = min(peaks, values.shape[1])
-        if some == 1:
+        count = min(peaks, values.shape[1])
+        if count == 1:
             best = values.argmax(axis=1)[:, None]
         else:
-            best = np.argpartition(-values, some - 1, axis=1)[:, :some]
+            best = np.argpartition(-values, count - 1, axis=1)[:, :count]
         which = np.arange(begin, begin + len(values))
-        return (np.repeat(which, some), best.ravel(),
+        return (np.repeat(which, count), best.ravel(),
                 np.take_along_axis(values, best, axis=1).ravel())  # fmt: skip
 
     # The size of a batch must not depend on the threads: the bits of a transform may.
@@ -199,15 +199,15 @@ def translations(
 
 
 def values_at(
-    pair: Pair, action: rotations.Action, motions: Motions, most: int
+    pair: Pair, action: rotations.Action, motions: Motions, max_cells: int
 ) -> np.ndarray | None:
-    """Return kappa of each motion, nearly, or None if that takes more cells than `most`.
+    """Return kappa of each motion, approximately; None if it takes more than `max_cells` cells.
 
     All points of both sides count, and the work is linear in their number.
     """
     pixel = _FIELD_PIXEL * pair.sigma
     sides = (np.ptp(pair.p, axis=0) + 2 * _FIELD_MARGIN * pair.sigma) / pixel
-    if pair.p.shape[1] > 3 or float(np.prod(sides)) > most:
+    if pair.p.shape[1] > 3 or float(np.prod(sides)) > max_cells:
         return None
     shape = tuple(fft.next_fast_len(math.ceil(n), real=True) for n in sides)
     field = Field(pair, GridPlan(pair.sigma, pixel, shape, None), rounded=1)
@@ -218,10 +218,10 @@ def values_at(
     return np.einsum("cmr,cmr->c", potential, carried)
 
 
-def turns(
+def rotation_scores(
     pair: Pair, plan: GridPlan, action: rotations.Action, R: np.ndarray, n_threads: int | None
 ) -> np.ndarray:
-    """Return the value of each rotation without a translation, from the cells of the field."""
+    """Return kappa of each rotation about the origin, approximately, from the field's cells."""
     field = Field(pair, plan)
     values = fft.irfftn(field.spectrum, s=field.shape, axes=field.axes)
     values = values.reshape(len(values), -1)
@@ -244,12 +244,15 @@ def turns(
         return np.concatenate(list(pool.map(score, range(0, len(R), batch))))
 
 
-def apart(motions: Motions, values: np.ndarray, radius: float, gap: float, most: int) -> np.ndarray:
-    """Return the best motions, none of which is within the gap of a better one.
+def suppress_neighbors(
+    motions: Motions, values: np.ndarray, radius: float, gap: float, limit: int
+) -> np.ndarray:
+    """Return the indices of the best motions, none of them within the gap of a better one.
 
-    Motions are as far apart as they take points that lie at the radius from the centre.
+    The distance of two motions is about how far apart they move a point that lies at the
+    radius from the centre.
     """
-    order = np.argsort(-values, kind="stable")[: 16 * most]
+    order = np.argsort(-values, kind="stable")[: 16 * limit]
     kept: list[int] = []
     for i in order.tolist():
         if kept:
@@ -258,6 +261,6 @@ def apart(motions: Motions, values: np.ndarray, radius: float, gap: float, most:
             if squares.min() < gap * gap:
                 continue
         kept.append(i)
-        if len(kept) == most:
+        if len(kept) == limit:
             break
     return np.array(kept, dtype=np.int64)

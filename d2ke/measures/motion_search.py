@@ -17,26 +17,29 @@ from d2ke.measures.quasi_newton import Ascent, Motions, Pair
 _BUDGETS = {1: 8e6, 2: 8e6, 3: 2e7}  # grid cells of the search, by dimension
 _STARTS = 48
 _PEAKS = 4  # of each rotation, where that is cheap
-_LEAST = 6  # motions that are followed down to the kernel's scale
+_MIN_FOLLOWED = 6  # motions that every level keeps
 _LEVEL_PAIRS = 2_000_000  # of points, all motions together, for a step at a coarser scale
 _LEVEL_STEPS = 12
-_FALL = 3.0  # of the scale, at most, from level to level
-_SCORE = 8  # times as many pairs for the comparison of motions
+_FALL = 3.0  # factor of the scale from level to level, at most
+_SCORE = 8  # times as many pairs are sampled to compare motions
 _FIELD_CELLS = 400_000  # of a grid that compares motions
-_FEW = 100  # points that a sample has at least
+_FEW = 100  # points of a sample, at least
 _WHOLE = 2_000_000  # pairs up to which nothing is sampled at the kernel's scale
-MOST_PAIRS = 4_000_000_000  # up to which the last steps and the distances take all
+MAX_PAIRS = 4_000_000_000  # of which the last steps and the distances take all
 _LAST_STEPS = 100
 _COARSE, _MIDDLE, _FINE = 1e-2, 1e-3, 1e-6  # last steps, in units of sigma
 _CORE = 0.9  # of the measure
 _FAR = 3.0  # in units of the radius that the core keeps within
-_CELLS = 1000  # points, beyond which those of a cell are merged for the search
+_CELLS = 1000  # points; of more, those that share a cell are merged for the search
 _WIDEST = 2.0**40  # extent of a set in sigmas; its coordinates leave 12 bits of a sigma
 _APART = 0.5  # sigmas between motions that are not the same maximum
 
 
 class MotionSearch:
-    """P and Q in units in which sigma is about 1, each relative to a centre of its own."""
+    """Search for the best motion of Q, in units in which sigma is about 1.
+
+    P and Q are each kept relative to a centre.
+    """
 
     def __init__(
         self,
@@ -117,30 +120,30 @@ class MotionSearch:
         return R, T
 
     def _search(self) -> Motions:
-        """Return motions from which to climb at the kernel's scale, from coarser scales."""
+        """Return motions from which to ascend at the kernel's scale, from coarser scales."""
         motions, scale = self._many_dimensions() if self.dim > 3 else self._grid()
         self.candidates += len(motions)
         # From there down to the kernel's scale, by factors of at most 3.
         levels = max(math.ceil(math.log(scale / self.sigma, _FALL) - 1e-9), 0)
         for level in range(levels):
             sigma = self.sigma * (scale / self.sigma) ** (1 - level / levels)
-            most = max(_STARTS >> (level + 1), _LEAST)
-            merged = self.near.mapped(partial(_fewer, side=sigma / 2), sigma)
-            motions = self._level(merged, motions, most)
+            limit = max(_STARTS >> (level + 1), _MIN_FOLLOWED)
+            merged = self.near.mapped(partial(_merge_cells, side=sigma / 2), sigma)
+            motions = self._level(merged, motions, limit)
         return motions
 
-    def _level(self, pair: Pair, motions: Motions, most: int) -> Motions:
-        """Climb from each motion for some steps, and return the best motions reached."""
+    def _level(self, pair: Pair, motions: Motions, limit: int) -> Motions:
+        """Ascend from each motion for some steps, and return the best motions reached."""
         part = self._sampled(pair, _LEVEL_PAIRS / len(motions))
-        motions = self.ascent.climb(part, motions, _LEVEL_STEPS, _COARSE)
+        motions = self.ascent.ascend(part, motions, _LEVEL_STEPS, _COARSE)
         if part is not pair:
-            # Many motions may differ by less than what sampling does to kappa.
+            # Sampling changes kappa by more than motions may differ.
             motions.value = grid_correlation.values_at(pair, self.action, motions, _FIELD_CELLS)
             if motions.value is None:
                 part = self._sampled(pair, _SCORE * _LEVEL_PAIRS / len(motions))
                 motions.value = self.ascent.values(part, motions.R, motions.t)
         gap = _APART * pair.sigma
-        which = grid_correlation.apart(motions, motions.value, self.radius, gap, most)
+        which = grid_correlation.suppress_neighbors(motions, motions.value, self.radius, gap, limit)
         return Motions(motions.R[which], motions.t[which])
 
     def _grid(self) -> tuple[Motions, float]:
@@ -151,27 +154,27 @@ class MotionSearch:
             # Far points would only make the grid larger, and so coarser.
             core = self._within(self.cores)
             plan = grid_correlation.plan_grid(core, self.turning, self.shifting, budget)
-        most = min(max(4_000_000 // core.n_pairs, _STARTS), 8 * _STARTS)
-        thin = core.mapped(partial(_fewer, side=plan.pixel / 2), plan.sigma)
+        limit = min(max(4_000_000 // core.n_pairs, _STARTS), 8 * _STARTS)
+        thin = core.mapped(partial(_merge_cells, side=plan.pixel / 2), plan.sigma)
         R = np.eye(self.dim)[None] if plan.angle is None else rotations.net(self.dim, plan.angle)
         if self.shifting:
-            # Of few points many places may be nearly as good; where the work is small, more of
-            # them are followed.
+            # With few points many translations score nearly the same: follow more of them
+            # where that is cheap.
             easy = plan.cells * len(R) * _PEAKS < budget
-            peaks = 16 * most if len(R) == 1 else _PEAKS if easy else 1
+            peaks = 16 * limit if len(R) == 1 else _PEAKS if easy else 1
             R, t, values = grid_correlation.translations(
                 thin, plan, self.action, R, peaks, self.n_threads
             )
         else:
             R = np.concatenate([R, self._towards(plan.sigma)])
-            values = grid_correlation.turns(thin, plan, self.action, R, self.n_threads)
+            values = grid_correlation.rotation_scores(thin, plan, self.action, R, self.n_threads)
             t = np.zeros((len(R), self.dim))
         self.candidates += len(R)
         motions = Motions(R, t)
-        # Turns about a middle are few where they hardly move the points: none is left out.
+        # Few rotations of few points: all of them are starts.
         near = not self.shifting and len(R) * core.n_pairs <= _LEVEL_PAIRS // _STARTS
         gap = 0.0 if near else _APART * plan.sigma
-        which = grid_correlation.apart(motions, values, self.radius, gap, most)
+        which = grid_correlation.suppress_neighbors(motions, values, self.radius, gap, limit)
         return motions[which], plan.sigma
 
     def _towards(self, sigma: float) -> np.ndarray:
@@ -194,7 +197,7 @@ class MotionSearch:
         d = self.dim
         if not self.turning:
             return self._by_planes(self.near)
-        axes = [_axes(points, lengths(vectors)) for points, vectors in self.near.sides]
+        axes = [_principal_axes(points, lengths(vectors)) for points, vectors in self.near.sides]
         signs = 1 - 2 * ((np.arange(64)[:, None] >> np.arange(d - 1)) & 1)
         signs = np.unique(signs, axis=0)
         signs = np.concatenate([signs, np.ones((len(signs), 1), dtype=np.int64)], axis=1)
@@ -234,16 +237,16 @@ class MotionSearch:
         return Motions(R, t), scale * math.sqrt(self.dim / 2)
 
     def _within(self, reaches: list[float]) -> Pair:
-        """Return the pair without points that are farther from the middles."""
+        """Return the pair with only the points within these distances of the middles."""
         arrays = []
         for side, middle, reach in zip(self.pair.sides, self.middles, reaches, strict=True):
             near = np.sqrt(np.square(side[0] - middle).sum(axis=1)) <= reach
             arrays += [array[near] for array in side]
         return Pair(*arrays, self.sigma)
 
-    def _sampled(self, pair: Pair, most: float) -> Pair:
-        """Return the pair, or samples of both sides with about so many pairs to look at."""
-        share = math.sqrt(most / pair.work)
+    def _sampled(self, pair: Pair, max_pairs: float) -> Pair:
+        """Return the pair, sampled on both sides down to about `max_pairs` pairs."""
+        share = math.sqrt(max_pairs / pair.work)
         if share >= 1:
             return pair
 
@@ -264,36 +267,36 @@ class MotionSearch:
         return pair.mapped(sample, pair.sigma)
 
     def _polished(self, starts: Motions, sampling: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best of the local maxima above the starts, at the kernel's scale."""
+        """Ascend from the starts at the kernel's scale, and return the best motion."""
         R, t = self._identity()
         motions = Motions(np.concatenate([starts.R, R]), np.concatenate([starts.t, t]))
         pair = self.pair
         if sampling and pair.work * len(motions) > _WHOLE:
             motions = self._level(pair, motions, 3)
-            pair = self._sampled(pair, MOST_PAIRS)
+            pair = self._sampled(pair, MAX_PAIRS)
             if len(motions) > 1:
                 motions.value = self.ascent.values(pair, motions.R, motions.t)
                 motions = motions[[int(motions.value.argmax())]]
             # Most steps are taken until the Hessian is known; a sample's is good enough.
             part = self._sampled(pair, _LEVEL_PAIRS)
             if part is not pair:
-                motions = self.ascent.climb(part, motions, _LAST_STEPS, _MIDDLE)
-        motions = self.ascent.climb(pair, motions, _LAST_STEPS, _FINE)
+                motions = self.ascent.ascend(part, motions, _LAST_STEPS, _MIDDLE)
+        motions = self.ascent.ascend(pair, motions, _LAST_STEPS, _FINE)
         return self._outside(motions, int(motions.value.argmax()))
 
 
 def _core(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """Return the median, the radius that most of the measure keeps within, and a wider one.
+    """Return the median, the radius that holds 90 % of the measure, and a wider one.
 
-    The wider one is that of all points unless some are very far.
+    The wider one holds all points, but is at most 3 times as large.
     """
     if not weights.sum() > 0:
         return points[0], 0.0, 0.0
     centre = np.array([_quantile(x, weights, 0.5) for x in points.T])
     distance = np.sqrt(np.square(points - centre).sum(axis=1)) * (1 + 1e-9)
-    most = float(distance[weights > 0].max())
-    core = _quantile(distance, weights, _CORE) or most
-    return centre, core, min(most, _FAR * core)
+    farthest = float(distance[weights > 0].max())
+    core = _quantile(distance, weights, _CORE) or farthest
+    return centre, core, min(farthest, _FAR * core)
 
 
 def _quantile(values: np.ndarray, weights: np.ndarray, share: float) -> float:
@@ -303,7 +306,7 @@ def _quantile(values: np.ndarray, weights: np.ndarray, share: float) -> float:
     return float(values[order[at]])
 
 
-def _axes(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _principal_axes(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the principal axes as columns."""
     total = weights.sum()
     if not total > 0:
@@ -312,8 +315,10 @@ def _axes(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.linalg.eigh(np.einsum("n,ni,nj->ij", weights, points, points, optimize=False))[1]
 
 
-def _fewer(points: np.ndarray, vectors: np.ndarray, side: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return, of many points, their means in the cells of a grid, vectors added."""
+def _merge_cells(
+    points: np.ndarray, vectors: np.ndarray, side: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Replace many points by their means in the cells of a grid, with the sums of vectors."""
     if len(points) <= _CELLS:
         return points, vectors
     cells = np.floor((points - points.min(axis=0)) / side)

@@ -15,7 +15,7 @@ from d2ke._base.checks import choice
 from d2ke.measures import dual_tree, fast_gauss, fourier_series, pair_sums, random_fourier
 from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate, NormProblem
 
-_FEW = 2000  # points below which nothing is worth estimating
+_FEW = 2000  # points up to which all pairs are summed
 _PILOT = 128  # points of a sample that tells how many pairs are near
 
 # Nanoseconds of one thread with 256-bit vectors; only their ratios matter.
@@ -84,7 +84,7 @@ def _random_cost(problem: NormProblem) -> float:
 
 
 def _tree_cost(problem: NormProblem) -> float:
-    """Tell from sampled pairs of points how many are near enough to count."""
+    """Estimate from sampled pairs of points how many are near enough to count."""
     n, dim, _ = _sizes(problem)
     points, eps, kernel = problem.points, problem.accuracy.eps, problem.kernel
     sigma = kernel.sigma

@@ -117,7 +117,7 @@ def kernel_neighbors(
     Parameters
     ----------
     queries, sets : sequences of arrays of shape (n_i, d), or of Measure
-        The sets whose neighbours are found, and the sets among which.
+        The sets whose neighbours are found, and the sets that are searched.
     k : int
         Number of neighbours, 1 to the number of sets.
     sigma : float or "median"
@@ -221,8 +221,8 @@ def _exact_distances(
         own, other = diagonal, diagonal
     else:
         own, other = (_diagonal(m, kernel, n_threads) for m in (x, y))
-    # Differences of nearly equal sums first, their low parts afterwards. In place: sums of
-    # all pairs may be much of the memory.
+    # Differences of nearly equal sums first, their low parts afterwards; in place, since
+    # the sums of all pairs may take much of the memory.
     D = own[0][:, None] - high
     D += np.subtract(other[0], high, out=high)
     np.subtract(own[1][:, None], low, out=high)
@@ -263,7 +263,7 @@ def _trivial(measures: list[Measure], n_x: int, symmetric: bool) -> np.ndarray:
 
 
 def _euclidean(A: np.ndarray, B: np.ndarray, n_threads: int | None) -> np.ndarray:
-    """Return distances of rows by a product; small ones, which it would round away, directly."""
+    """Return distances of rows by a matrix product; small ones, which cancel, directly."""
     if A.shape[1] <= _TREE_FEATURES or len(A) * len(B) <= 4096:
         return cdist(A, B)
     a, b = (np.square(M).sum(axis=1) for M in (A, B))

@@ -11,10 +11,10 @@ from functools import cached_property
 import numpy as np
 
 from d2ke.measures import rotations
-from d2ke.measures.cell_columns import Columns
+from d2ke.measures.cell_columns import CellColumns
 
-_PLACES = 1 << 18  # of one call, all motions together
-_SUFFICIENT = 1e-4  # of the rise that the gradient promises
+_PLACES = 1 << 18  # of one call, of all motions together
+_SUFFICIENT = 1e-4  # Armijo: least share of the rise that the gradient predicts
 _ROUNDING = 1e-13
 _RIDGE = 1e-10
 
@@ -44,14 +44,14 @@ class Pair:
         return len(self.p) * len(self.q)
 
     @cached_property
-    def columns(self) -> Columns:
-        """P sorted, with what each p carries times 1 and times each of its coordinates."""
+    def columns(self) -> CellColumns:
+        """P in columns of cells, with its vectors times 1 and times each coordinate."""
         carried = [self.u] + [self.u * x[:, None] for x in self.p.T]
-        return Columns(self.p, np.concatenate(carried, axis=1), self.sigma)
+        return CellColumns(self.p, np.concatenate(carried, axis=1), self.sigma)
 
     @property
     def work(self) -> float:
-        """About how many pairs of points one sum looks at."""
+        """Estimated number of pairs of points that one sum evaluates."""
         return self.n_pairs * self.columns.share
 
 
@@ -77,7 +77,7 @@ class Motions:
 
 
 class Ascent:
-    """kappa and its gradient, and the steps that lead upwards.
+    """Evaluate kappa and its gradient, and ascend from many motions by BFGS steps.
 
     A step is a translation, in units of sigma, and turns in the d(d-1)/2 planes of two
     axes about the centre of q, in units of sigma over the radius of q.
@@ -92,12 +92,12 @@ class Ascent:
         weights: np.ndarray,
         n_threads: int | None,
     ) -> None:
-        """Take what may move, and the points q with weights that set the scale of steps."""
+        """Store which motions are allowed; the points q with weights set the scale of steps."""
         self.action = action
         self.generators = action.generators()
         self.turning, self.shifting = turning, shifting
         self.n_threads = n_threads
-        self.pairs = 0  # that were looked at
+        self.pairs = 0  # of points that were evaluated
         shares = weights / (weights.sum() or 1.0)
         self.mean = np.einsum("n,ni->i", shares, points)
         self.moment = np.einsum("n,ni,nj->ij", shares, points, points)
@@ -110,15 +110,15 @@ class Ascent:
     def _evaluate(
         self, pair: Pair, R: np.ndarray, t: np.ndarray, gradients: bool = True
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        some = max(1, _PLACES // len(pair.q))
+        size = max(1, _PLACES // len(pair.q))
         parts = [
-            self._some(pair, R[i : i + some], t[i : i + some], gradients)
-            for i in range(0, len(R), some)
+            self._evaluate_batch(pair, R[i : i + size], t[i : i + size], gradients)
+            for i in range(0, len(R), size)
         ]
         values = np.concatenate([value for value, _ in parts])
         return values, np.concatenate([g for _, g in parts]) if gradients else None
 
-    def _some(
+    def _evaluate_batch(
         self, pair: Pair, R: np.ndarray, t: np.ndarray, gradients: bool
     ) -> tuple[np.ndarray, np.ndarray | None]:
         (C, d), m, r = t.shape, len(pair.q), pair.v.shape[1]
@@ -162,8 +162,8 @@ class Ascent:
             R = rotations.small(self.action.turns, turns) @ R
         return R, t
 
-    def _first(self, R: np.ndarray) -> np.ndarray:
-        """Return what the inverses of the Hessians would be if every q were at its only p.
+    def _initial_inverses(self, R: np.ndarray) -> np.ndarray:
+        """Return inverse Hessians, exact where every q coincides with its only near p.
 
         The step with it is that of the mean shift, a weighted Procrustes problem.
         """
@@ -182,63 +182,63 @@ class Ascent:
             inner = np.concatenate(
                 [top, np.concatenate([np.swapaxes(mixed, 1, 2), inner], axis=2)], axis=1
             )
-        # Points on a line or in the centre: turns that move nothing.
+        # Where all points are on a line or in the centre, some turns move nothing.
         return np.linalg.inv(inner + _RIDGE * np.eye(inner.shape[1]))
 
-    def climb(self, pair: Pair, start: Motions, most: int, tolerance: float) -> Motions:
+    def ascend(self, pair: Pair, start: Motions, max_evaluations: int, tolerance: float) -> Motions:
         """Follow each motion upwards by BFGS steps, until they are shorter than the tolerance.
 
         Parameters
         ----------
         pair : Pair
-            The points that are moved, and the scale.
+            The two measures and the scale.
         start : Motions
-            Where from; its `inverse`, if there is one, is where the Hessian starts.
-        most : int
+            Where to start; `inverse`, if given, are the initial inverse Hessians.
+        max_evaluations : int
             Evaluations for each motion.
         tolerance : float
-            Length of a step, in units of sigma, that is not worth taking.
+            Stop at a step shorter than this, in units of sigma.
         """
         R, t = start.R.copy(), start.t.copy()
         values, slopes = self._evaluate(pair, R, t)
         C, k = slopes.shape
-        first = self._first(R)
+        first = self._initial_inverses(R)
         inverse = (first if start.inverse is None else start.inverse).copy()
         scale = np.abs(values)
         scale[scale == 0] = 1
         step = np.ones(C)
-        ways, active = np.zeros((C, k)), np.ones(C, dtype=bool)
+        directions, active = np.zeros((C, k)), np.ones(C, dtype=bool)
 
-        def aim(which: np.ndarray) -> None:
-            way = np.einsum("cij,cj->ci", inverse[which], slopes[which]) / scale[which, None]
-            rise = np.einsum("ci,ci->c", way, slopes[which])
+        def search_directions(which: np.ndarray) -> None:
+            direction = np.einsum("cij,cj->ci", inverse[which], slopes[which]) / scale[which, None]
+            rise = np.einsum("ci,ci->c", direction, slopes[which])
             wrong = ~(rise > 0)
-            way[wrong] = slopes[which][wrong] / scale[which][wrong, None]
+            direction[wrong] = slopes[which][wrong] / scale[which][wrong, None]
             inverse[which[wrong]] = first[which[wrong]]
-            length = np.sqrt(np.square(way).sum(axis=1))
-            way /= np.maximum(length, 1)[:, None]
-            ways[which], step[which] = way, 1
+            length = np.sqrt(np.square(direction).sum(axis=1))
+            direction /= np.maximum(length, 1)[:, None]
+            directions[which], step[which] = direction, 1
             active[which[length <= tolerance]] = False
 
-        aim(np.arange(C))
-        for _ in range(most - 1):
+        search_directions(np.arange(C))
+        for _ in range(max_evaluations - 1):
             which = np.flatnonzero(active)
             if not which.size:
                 break
-            steps = ways[which] * step[which, None]
+            steps = directions[which] * step[which, None]
             R_new, t_new = self._moved(R[which], t[which], steps, pair.sigma)
             new, new_slopes = self._evaluate(pair, R_new, t_new)
-            promised = np.einsum("ci,ci->c", steps, slopes[which])
+            predicted = np.einsum("ci,ci->c", steps, slopes[which])
             rise = new - values[which]
-            good = rise >= _SUFFICIENT * promised - _ROUNDING * scale[which]
+            good = rise >= _SUFFICIENT * predicted - _ROUNDING * scale[which]
             bad = which[~good]
             # The top of the parabola through both values and the slope. There is none ahead
-            # where kappa is so small that the step promises nothing but rounding.
-            fall = promised[~good] - rise[~good]
+            # where kappa is so small that the predicted rise is only rounding.
+            fall = predicted[~good] - rise[~good]
             top = np.zeros(len(bad))
-            np.divide(promised[~good], 2 * fall, out=top, where=fall > 0)
+            np.divide(predicted[~good], 2 * fall, out=top, where=fall > 0)
             step[bad] *= np.clip(top, 0.1, 0.5)
-            length = np.sqrt(np.square(ways[bad]).sum(axis=1)) * step[bad]
+            length = np.sqrt(np.square(directions[bad]).sum(axis=1)) * step[bad]
             active[bad[length <= tolerance]] = False
             kept = which[good]
             if not kept.size:
@@ -248,11 +248,10 @@ class Ascent:
             )
             R[kept], t[kept] = R_new[good], t_new[good]
             values[kept], slopes[kept] = new[good], new_slopes[good]
-            # Where kappa has grown by much, the Hessian in units of it has changed.
-            grown = np.abs(values[kept]) / scale[kept]
-            far = kept[grown > 2]
-            scale[far] = np.abs(values[far])
-            aim(kept)
+            # The Hessian is in units of kappa: rescale where kappa has more than doubled.
+            grown = kept[np.abs(values[kept]) / scale[kept] > 2]
+            scale[grown] = np.abs(values[grown])
+            search_directions(kept)
         return Motions(R, t, values, inverse)
 
     @staticmethod

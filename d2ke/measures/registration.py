@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The motion of one measure that makes its kernel distance to another least."""
+"""Rigid registration of measures by their kernel distance."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class KernelAlignment:
         Of method="fptas": the square of `distance` is at most eps W^2 above the least,
         with W the mean of the total measures. None for "auto", which proves nothing.
     counts : dict of str to int
-        Motions that were tried ("candidates"), pairs of points that the search looked at
+        Motions that were tried ("candidates"), pairs of points that the search evaluated
         ("pairs").
     """
 
@@ -96,17 +96,17 @@ def kernel_align(
         the points.
     sigma : float or "median"
         The kernel's scale; "median" as for `kernel_distance`, which is wide: the
-        smaller sigma, the less a match is disturbed by what has no partner.
+        smaller sigma, the less points without a partner disturb the match.
     motion : {"rigid", "translation", "rotation"}
         "rotation" is about the origin and never translates; it and "rigid" need
-        d >= 2. Reflections are no motions.
+        d >= 2. Reflections are excluded.
     weights_p, weights_q : array_like of shape (n,), optional
         Weights, 1 each by default; of any sign with method="auto".
     method : {"auto", "fptas"}
         "auto": a search of grids of translations and nets of rotations, then ascents
         from the best, from coarse scales down to sigma. Excellent in 2 and 3
-        dimensions, usable for translations in any; proves nothing. "fptas": a grid
-        around all that can be best, of points with weights >= 0 in few dimensions
+        dimensions, usable for translations in any; without a guarantee. "fptas": a grid
+        that covers the best motion, for points with weights >= 0 in few dimensions
         (rotations: 2 and 3); for small sets.
     eps : float, optional
         For "fptas": the D_K^2 reached is at most eps W^2 above the least, where W is the
@@ -190,7 +190,7 @@ def kernel_align(
     search = motion_search.MotionSearch((p, q), checked, motion, action, accuracy.rng, n_threads)
     R, T = search.best_of_lattice(eps * (total / 2) ** 2) if proving else search.best()
     moved = Measure(q.points @ R.T + T, apply(action.matrices(R), q.vectors), q.kind)
-    exact = len(p) * len(q) <= motion_search.MOST_PAIRS and (eps is None or proving)
+    exact = len(p) * len(q) <= motion_search.MAX_PAIRS and (eps is None or proving)
     options = {"sigma": checked.sigma, "n_threads": n_threads, "info": True}
     options |= {"method": "exact"} if exact else {"eps": eps or _EPS}
     before, after = (kernel_distance(p, other, **options) for other in (q, moved))

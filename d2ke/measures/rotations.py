@@ -35,7 +35,7 @@ class Action:
             self.channels = dim
 
     def matrices(self, R: np.ndarray) -> np.ndarray | None:
-        """Return what multiplies the carried numbers for each rotation, None for nothing."""
+        """Return the matrices that multiply the carried numbers; None for the identity."""
         if self.kind == "points":
             return None
         if not self.kind.startswith("unoriented"):
@@ -43,7 +43,7 @@ class Action:
         return np.einsum("aij,...ik,bkl,...jl->...ab", self.basis, R, self.basis, R, optimize=True)
 
     def generators(self) -> np.ndarray | None:
-        """Return the derivatives of `matrices` by a turn in each plane, None for zero."""
+        """Return the derivatives of `matrices` by a turn in each plane; None for zero."""
         if self.kind == "points":
             return None
         if not self.kind.startswith("unoriented"):

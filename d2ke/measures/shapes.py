@@ -11,7 +11,7 @@ import numpy as np
 from d2ke._base.checks import flag, generator, integer, positive_number
 from d2ke.measures.measure import Measure, coordinates
 
-_MOST_SAMPLES = 2**31
+_MAX_SAMPLES = 2**31
 
 
 def curve(
@@ -162,7 +162,7 @@ def mesh(
             f"faces[{i}, {j}] is {triangles[i, j]}; there are vertices 0 to {len(corners) - 1}"
         )
     a, b, c = (corners[triangles[:, k]] for k in range(3))
-    vectors = _areas(b - a, c - a)
+    vectors = _area_vectors(b - a, c - a)
     if n_samples is not None:
         size = np.linalg.norm(vectors, axis=1)
         face, rng = _sampled(size, gap, n_samples, seed)
@@ -190,8 +190,8 @@ def mesh(
     )
 
 
-def _areas(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return each triangle's area with its normal, or where d is not 3 with its plane."""
+def _area_vectors(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Return each triangle's normal times its area; its bivector where d is not 3."""
     if u.shape[1] == 3:
         return np.cross(u, v) / 2
     i, j = np.triu_indices(u.shape[1], 1)
@@ -226,7 +226,7 @@ def _pieces(reach: np.ndarray, gap: float | None, squared: bool = False) -> np.n
         return np.ones(len(reach), dtype=np.int64)
     cuts = np.maximum(np.ceil(reach / positive_number("gap", gap)), 1)
     needed = float((cuts**2 if squared else cuts).sum())
-    if needed > _MOST_SAMPLES:
+    if needed > _MAX_SAMPLES:
         raise ValueError(f"gap={gap} would need {needed:.3g} samples; use a larger one")
     return cuts.astype(np.int64)
 
@@ -241,7 +241,7 @@ def _sampled(
     if gap is not None:
         raise TypeError("give gap or n_samples, not both")
     rng = generator(seed)
-    count = integer("n_samples", n_samples, 1, _MOST_SAMPLES)
+    count = integer("n_samples", n_samples, 1, _MAX_SAMPLES)
     total = size.sum()
     if not 0 < total < math.inf:
         raise ValueError(f"a shape of size {total} cannot be sampled")

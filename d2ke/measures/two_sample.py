@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Do two samples come from one distribution? The kernel distance, with permutations."""
+"""Two-sample tests by the kernel distance, with permutations."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from d2ke.measures.kernels import SCALED_KERNELS, Kernel
 from d2ke.measures.measure import Measure, coordinates
 
 _COLUMNS = 64  # permutations at a time
-# Statistics are equal that differ by less, relative to the largest and to kernel values.
+# Statistics tie if they differ by less, relative to the largest and to kernel values.
 _TIES, _ROUNDING = 1e-10, 1e-14
 
 
 @dataclass(frozen=True, eq=False)
 class TwoSampleTest:
-    """The kernel distance of two samples, and how often chance makes it as large.
+    """The kernel distance of two samples, and its p-value.
 
     Attributes
     ----------
@@ -37,10 +37,10 @@ class TwoSampleTest:
         discrepancy.
     p_value : float
         Share of all divisions of the pooled objects whose distance is at least this one, the
-        division at hand included: at most alpha with probability alpha where both samples
+        observed division included: at most alpha with probability alpha where both samples
         come from one distribution, whatever their sizes.
     exact : bool
-        Whether all divisions were looked at, not random ones.
+        Whether all divisions were evaluated, not random ones.
     null : ndarray of float64
         The distances of the divisions, in ascending order.
     sigma : float or None
@@ -82,8 +82,8 @@ def kernel_two_sample_test(
         As for `kernel_distance`; or a function ``kernel(X, Y)`` that returns the matrix of
         kernel values of two lists of objects, positive semidefinite; `sigma` has no meaning then.
     n_permutations : int
-        Random divisions; all of them are looked at if they are no more, and then the
-        p-value is not random.
+        Number of random divisions. If there are no more in all, all of them are evaluated,
+        and the p-value is not random.
     n_groups : int, optional
         Divide the pooled points into that many groups of one size, each within a sample, and
         permute groups, not points: memory is linear, each pair of points is evaluated once,
@@ -109,7 +109,8 @@ def kernel_two_sample_test(
 
     Notes
     -----
-    The points of a sample count alike: weights would break the equal likelihood. Of sets, series
+    All points of a sample weigh the same: with weights, divisions would not be equally
+    likely. Of sets, series
     or strings, test their features or Gram matrix: `features_two_sample_test`,
     `gram_two_sample_test`.
 
@@ -159,7 +160,7 @@ def kernel_two_sample_test(
         if n_groups is not None:
             rng = generator(seed)
             parts = _groups(rng, [first, second], len(points) // n_groups, n_groups)
-            H = _between(parts, checked, n_threads)
+            H = _group_means(parts, checked, n_threads)
             divided = _Pooled(lambda W: _quadratic(H, W), len(parts[0]), len(H), 1.0)
             return _tested(divided, n_permutations, rng, scale)
         _check_gram(len(points))
@@ -298,7 +299,7 @@ def _groups(
     ]
 
 
-def _between(parts: list[np.ndarray], kernel: Kernel, n_threads: int | None) -> np.ndarray:
+def _group_means(parts: list[np.ndarray], kernel: Kernel, n_threads: int | None) -> np.ndarray:
     """Return the mean kernel value of every group with every one."""
     size = parts[0].shape[1]
     ones = np.ones((size, 1))
@@ -336,12 +337,12 @@ def _tested(
     first = np.zeros(total, dtype=bool)
     first[:n] = True
     exact = math.comb(total, n) <= n_permutations
-    divisions = _all_divisions(total, n) if exact else _divisions(rng, first, n_permutations)
+    divisions = _all_divisions(total, n) if exact else _random_divisions(rng, first, n_permutations)
     weights = 1 / n, -1 / (total - n)
     observed = float(squares(np.where(first, *weights)[:, None])[0])
     drawn = np.concatenate([squares(np.where(block, *weights)) for block in divisions])
     if exact:
-        # The division at hand is the first of all; the others' rounding must not differ.
+        # The observed division is the first; taken from here it is rounded like the others.
         observed = float(drawn[0])
     least = observed - _TIES * max(float(np.abs(drawn).max()), abs(observed)) - _ROUNDING * largest
     as_large = int((drawn >= least).sum())
@@ -361,7 +362,9 @@ def _all_divisions(total: int, n: int) -> Iterator[np.ndarray]:
         yield block
 
 
-def _divisions(rng: np.random.Generator, first: np.ndarray, count: int) -> Iterator[np.ndarray]:
+def _random_divisions(
+    rng: np.random.Generator, first: np.ndarray, count: int
+) -> Iterator[np.ndarray]:
     """Yield columns of random choices of as many objects as are first, some at a time."""
     for low in range(0, count, _COLUMNS):
         columns = [rng.permutation(first) for _ in range(min(_COLUMNS, count - low))]

@@ -14,7 +14,7 @@ _BLOCK = 1 << 19  # kernel values that are held at a time
 
 
 def values(function: Callable[[Any, Any], Any], X: Any, Y: Any) -> np.ndarray:
-    """Return what a user's kernel says of X and Y, checked."""
+    """Evaluate a user's kernel on X and Y, and check the result."""
     matrix = np.asarray(function(X, Y))
     if matrix.shape != (len(X), len(Y)):
         raise ValueError(

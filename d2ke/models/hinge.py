@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from d2ke.learners.linear_model import LinearModel, predict
 from d2ke.learners.losses import train_classifier
+from d2ke.models.targets import Target
 
 _FOLDS = 5
 # The squared loss also pays for points that are far on the right side, so its C is larger.
@@ -14,8 +18,8 @@ _FACTORS = (0.003, 0.03)
 
 
 def better_by_hinge(
-    Z: np.ndarray, y: np.ndarray, C: float, n_threads: int | None
-) -> tuple[LinearModel, float, np.ndarray, np.ndarray] | None:
+    Z: np.ndarray, target: Target, C: float, n_threads: int | None
+) -> tuple[LinearModel, float, tuple[float, float], np.ndarray] | None:
     """Return a model of the squared hinge loss if it is clearly better than that of the other.
 
     Every fifth object is held out. The gain must be above the standard error of the difference.
@@ -24,8 +28,8 @@ def better_by_hinge(
     ----------
     Z : ndarray, shape (n, R)
         Scaled features.
-    y : ndarray of int, shape (n,)
-        Classes 0, 1, ...
+    target : Target
+        Labels of a classification.
     C : float
         Of the squared loss.
     n_threads : int or None
@@ -34,28 +38,34 @@ def better_by_hinge(
     Returns
     -------
     tuple or None
-        The model of all objects, its C, the objects held out, and the decision values for them of
-        the model without them.
+        The model of all objects, its C, the percent of the objects held out that the model without
+        them classifies correctly with its standard error, and their confusion matrix.
     """
+    y, n_classes = target.values, len(target.classes)
     held = np.arange(len(y)) % _FOLDS == 0
     if len(np.unique(y[~held])) < len(np.unique(y)):
         return None
-    kept, out = Z[~held], Z[held]
+    kept, out, true = Z[~held], Z[held], y[held]
     options = {"n_threads": n_threads}
 
-    def attempt(loss: str, value: float) -> tuple[np.ndarray, np.ndarray]:
+    def attempt(loss: str, value: float) -> np.ndarray:
         model = train_classifier(y[~held], kept, loss=loss, C=value, **options)
-        labels, _, decision = predict(None, out, model)
-        return labels == y[held], decision
+        return predict(None, out, model)[0]
 
-    plain, _ = attempt("squared", C)
-    best = None
+    plain = attempt("squared", C) == true
+    best: Any = None
     for factor in _FACTORS:
-        correct, decision = attempt("squared_hinge", factor * C)
-        if best is None or correct.sum() > best[1].sum():
-            best = factor * C, correct, decision
-    value, correct, decision = best
+        labels = attempt("squared_hinge", factor * C)
+        if best is None or (labels == true).sum() > (best[1] == true).sum():
+            best = factor * C, labels
+    value, labels = best
+    correct = labels == true
     if correct.sum() - plain.sum() <= np.sqrt((correct != plain).sum()):
         return None
     model = train_classifier(y, Z, loss="squared_hinge", C=value, **options)
-    return model, value, np.flatnonzero(held), decision
+    confusion = np.zeros((n_classes, n_classes), np.int64)
+    np.add.at(confusion, (true, labels), 1)
+    share = float(correct.mean())
+    error = float(np.sqrt(share * (1 - share) / len(true)))
+    model = replace(model, classes=target.classes)
+    return model, value, (100.0 * share, 100.0 * error), confusion

@@ -14,7 +14,8 @@ from d2ke._base.progress import stages
 from d2ke.distances.registry import BY_NAME
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
-from d2ke.models.blocks import FittedBlock, feature_names, fill_features
+from d2ke.models.blocks import FittedBlock, feature_names
+from d2ke.models.fitting import block_features
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
 from d2ke.objects.tokens import letters_of
@@ -139,13 +140,9 @@ class D2KEModel:
                     f"has vectors of {objects.dim} dimensions (channels), but the model was "
                     f"trained on {self.channels}{'; of one series give a list, [x]' * alone}",
                 )
-            shortest = 0
             for block in self.blocks:
                 if isinstance(block.distance, str):
-                    shortest = max(shortest, BY_NAME[block.distance].shortest)
-            short = np.flatnonzero(objects.lengths < shortest)
-            if short.size:
-                raise ArgumentError("X", "is empty; the model's distances need a vector", short[0])
+                    BY_NAME[block.distance].check_lengths("X", objects)
             return objects
         if objects.letters != self.letters and len(objects.values):
             raise ArgumentTypeError(
@@ -198,8 +195,15 @@ class D2KEModel:
 
     def features(self, X: Any, n_threads: int | None, client: Any = None) -> np.ndarray:
         """Return scaled features of checked objects, float32."""
-        Z = np.empty((len(X), self.R), np.float32)
-        fill_features(Z, self.blocks, X, n_threads, client)
+        Z = block_features(self.blocks, X, n_threads)
+        return self.scaling.scale(Z, Z)
+
+    def training_features(self, X: Any, n_threads: int | None) -> np.ndarray:
+        """Return scaled features of the training objects, as training sees them.
+
+        The distance of a random object to itself is that to the nearest other one.
+        """
+        Z = block_features(self.blocks, X, n_threads, 0)
         return self.scaling.scale(Z, Z)
 
 

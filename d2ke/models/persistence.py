@@ -161,7 +161,7 @@ def _write_block(group: h5py.Group, block: FittedBlock) -> None:
     group.attrs["views"] = json.dumps(views)
     group["gamma"] = block.gamma
     if block.sources is not None:
-        group["sources"] = block.sources
+        group["sources"], group["hidden"] = block.sources, block.hidden
     put_objects(group.create_group("omega"), block.omega)
 
 
@@ -319,16 +319,18 @@ def _block(group: h5py.Group) -> FittedBlock:
         raise ValueError(f"{group.name} has random objects that {row.name!r} cannot compare")
     gamma = part_of(group, "gamma")[()]
     arrays.check_array("gamma", gamma, np.float64, (len(omega),))
-    sources = part_of(group, "sources")[()] if "sources" in group else None
-    if sources is not None:
+    sources = hidden = None
+    if "sources" in group:
+        sources, hidden = part_of(group, "sources")[()], part_of(group, "hidden")[()]
         arrays.check_array("sources", sources, np.int64, (len(omega),))
+        arrays.check_array("hidden", hidden, np.float32, (len(omega),))
     views = tuple(
         _view(group, position, *view)
         for position, view in enumerate(json.loads(group.attrs["views"]))
     )
     return FittedBlock(
         group.attrs["name"], row.name, omega, gamma, views, parameters,
-        bool(group.attrs["from_omega"]), sources,
+        bool(group.attrs["from_omega"]), sources, hidden,
     )  # fmt: skip
 
 

@@ -30,23 +30,24 @@ def default_size(kind: str, n: int) -> int:
 
 
 def default_blocks(
-    X: Any, distance: Any, parameters: Mapping[str, Any], R: int | None
+    X: Any, distance: Any, parameters: Mapping[str, Any], R: int | None, n: int
 ) -> tuple[Block, ...]:
-    """Return the blocks for objects and a distance, or the usual distance of their kind.
+    """Return the blocks for n objects and a distance, or the usual distance of their kind.
 
-    Several distances share R, and each has the blocks that it would have alone.
+    X is a sample of the objects. Several distances share R, and each has the blocks that it would
+    have alone.
     """
     if isinstance(distance, (list, tuple)):
         if parameters:
             names = ", ".join(parameters)
             raise TypeError(f"several distances have no common parameters ({names}); give blocks")
-        total = R or max(sum(b.R for b in default_blocks(X, one, {}, None)) for one in distance)
+        total = R or max(sum(b.R for b in default_blocks(X, one, {}, None, n)) for one in distance)
         sizes = zip(distance, shares(total, len(distance)), strict=True)
         return tuple(
             replace(block, name=f"{block.name}, {_name(one)}")
             for one, size in sizes
             if size
-            for block in default_blocks(X, one, {}, size)
+            for block in default_blocks(X, one, {}, size, n)
         )
     if distance is not None and not isinstance(distance, str):
         return (Block("training objects", distance, training_objects, R or 512, (), parameters),)
@@ -58,10 +59,10 @@ def default_blocks(
             return (
                 Block("training objects", row.name, training_objects, R or 512, (), parameters),
             )
-        return _strings(X, R or default_size("strings", len(X)))
+        return _strings(X, R or default_size("strings", n))
     if row.ordered:
-        return _series(row.name, parameters, R or default_size("series", len(X)))
-    return _sets(X, row.name, parameters, R or default_size("sets", len(X)))
+        return _series(row.name, parameters, R or default_size("series", n))
+    return _sets(X, row.name, parameters, R or default_size("sets", n))
 
 
 def _name(distance: Any) -> str:

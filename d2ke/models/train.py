@@ -5,31 +5,33 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from d2ke._base import labels
-from d2ke._base.checks import choice, flag, integer
+from d2ke._base.checks import flag, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.memory import check_fits
+from d2ke._base.memory import check_fits, memory_limit
+from d2ke._base.progress import stages
 from d2ke.distances.registry import find_distance, usual_distance
-from d2ke.embedding.scaling import Scaling, moments
-from d2ke.learners.linear_model import LinearModel, one_vs_rest_signs, winners
-from d2ke.learners.losses import HINGE_FROM
-from d2ke.model_selection.leave_one_out import RidgePath
-from d2ke.models.blocks import Block, fit_blocks
+from d2ke.embedding.scaling import Scaling
+from d2ke.learners.linear_model import LinearModel
+from d2ke.learners.losses import hinge_can_pay
+from d2ke.learners.ridge import Ridge, ridge_of_rows
+from d2ke.models.blocks import Block
+from d2ke.models.fitting import block_features, entropy_of, sample_rows, take
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.model import D2KEModel
+from d2ke.models.plan import COSTS, TrainingPlan, block_rows, costs_to_try, scores
 from d2ke.models.recipes import default_blocks
-from d2ke.objects.container import Objects
+from d2ke.models.targets import LeftOutScores, Target
+from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
 
-_LEAST_DEVIATION = 1e-140  # of the targets of a regression
-COSTS = tuple(10.0 ** (np.arange(-2, 13) / 2))
+_KEPT = 1 << 30  # bytes of features that are kept for the second pass
 
 
 def d2ke_train(
@@ -43,7 +45,6 @@ def d2ke_train(
     seed: Any = 0,
     n_threads: int | None = None,
     progress: bool = False,
-    client: Any = None,
     **params: Any,
 ) -> D2KEModel:
     """Train a model that predicts the labels of objects from their distances to random objects.
@@ -80,8 +81,6 @@ def d2ke_train(
         Threads to use; None for all that this process may use.
     progress : bool
         Show progress bars (on a terminal only).
-    client : dask.distributed.Client, optional
-        Have the workers of a cluster compute the distances.
     **params
         Parameters of the distance.
 
@@ -102,7 +101,7 @@ def d2ke_train(
         Labels or objects of a wrong kind, of different numbers, one class only, an unknown
         distance or parameter.
     MemoryError
-        If the call would take more than there is; see docs/memory.md.
+        If the model would take more memory than there is; the error names the largest R.
     KeyboardInterrupt
         On Ctrl-C, within a second.
 
@@ -123,66 +122,48 @@ def d2ke_train(
     """
     n_threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     flag("progress", progress)
-    if blocks is not None:
-        if distance is not None or R is not None or params:
-            raise ArgumentTypeError("blocks", "have distances, parameters and sizes of their own")
-        if not isinstance(blocks, (list, tuple)):
-            raise ArgumentTypeError(
-                "blocks", f"must be a list of Block, got {type(blocks).__name__}"
-            )
-        if not blocks:
-            raise ArgumentError("blocks", "is empty; at least one is needed")
-        for i, block in enumerate(blocks):
-            if not isinstance(block, Block):
-                raise ArgumentTypeError("blocks", f"must be a Block, got {type(block).__name__}", i)
-        distances = [block.distance for block in blocks]
-    elif isinstance(distance, (list, tuple)):
-        if not distance:
-            raise ArgumentError("distance", "is an empty list; at least one is needed")
-        for i, one in enumerate(distance):
-            if not (isinstance(one, str) or callable(one)):
-                raise ArgumentTypeError("distance", f"must be a name or a function, got {one!r}", i)
-        distances = list(distance)
-    else:
-        distances = [distance]
+    distances = check_choices(blocks, distance, R, params)
     objects = _packed(X, distances)
     target = Target.of(y, task)
     labels.same_length("y", target.values, "X", len(objects))
+    n, entropy = len(objects), entropy_of(seed)
+    rows = sample_rows(n, entropy, R if blocks is None else blocks)
+    sample, known = take(objects, rows), target[rows]
     if blocks is None:
-        if R is not None:
-            integer("R", R, 1)
-        blocks = default_blocks(objects, distance, params, R)
-    n, total = len(objects), sum(map(attrgetter("R"), blocks))
-    check_fits(
-        20 * n * total + 56 * min(n, total) ** 2,
-        f"training with {n} objects and {total} features",
-        "take fewer training objects, or a smaller R",
-    )
+        blocks = default_blocks(sample, distance, params, R, n)
+    check_size(n, sum(map(attrgetter("R"), blocks)), target.k)
     started = time.perf_counter()
-    fitted, Z = fit_blocks(blocks, objects, seed, n_threads, progress, client)
-    seconds = {"distances": time.perf_counter() - started}
-    scaling = Scaling.of_moments(*moments(Z), "standard")
-    scaling.scale(Z, Z)
-    path = RidgePath.of(Z, target.signs, n_threads)
-    C, left_out = _choose(path, target)
-    scores = target.score(left_out)
-    weights, offsets = path.weights(C)
-    linear = LinearModel(weights, offsets, target.classes, 11, f"-s 11 -p 0 -c {C!r} -B 1")
-    if target.classes is not None and n >= HINGE_FROM * Z.shape[1]:
-        del path
-        found = better_by_hinge(Z, target.values, C, n_threads)
-        if found is not None:
-            linear, C, held, decision = found
-            linear = replace(linear, classes=target.classes)
-            scores = target.score(decision, held)
-    seconds["model"] = time.perf_counter() - started - seconds["distances"]
+    plan, Z = TrainingPlan.of(blocks, sample, known, rows, n, entropy, n_threads, progress)
+    seconds = {"sample": time.perf_counter() - started}
+    passes = _Passes(plan, objects, Z, n_threads, progress)
+    if n <= plan.R:
+        scaling = Scaling(plan.centre, plan.unit)
+        unit = scaling.sd * np.sqrt(plan.R)
+        ridge, P = ridge_of_rows(Z, target.columns(np.float64), unit, n_threads)
+        costs: Sequence[float] = COSTS
+        found = LeftOutScores.of(ridge, P, target, costs)
+    else:
+        scaling, ridge = plan.solve(plan.sums(passes.blocks("sums"), target, n_threads))
+        seconds["sums"] = time.perf_counter() - started - seconds["sample"]
+        costs = costs_to_try(ridge, Z, known, entropy, n_threads)
+        found = scores(ridge, passes.blocks("scores"), target, costs, n_threads)
+    best = found.best()
+    C = float(costs[best])
+    accuracy, error = found.accuracy(best)
+    confusion = None if found.confusion is None else found.confusion[best]
+    linear = linear_model(ridge, C, target.classes)
+    if target.classes is not None and passes.kept is not None and hinge_can_pay(n, plan.R):
+        Z = scaling.scale(passes.kept, passes.kept)
+        other = better_by_hinge(Z, target, C, n_threads)
+        if other is not None:
+            linear, C, (accuracy, error), confusion = other
+    seconds["model"] = time.perf_counter() - started - sum(seconds.values())
     packed = isinstance(objects, Objects)
-    accuracy, error, confusion = scores
     largest = float("nan")
     if target.classes is not None:
         largest = 100.0 * float(np.bincount(target.values).max()) / n
     model = D2KEModel(
-        blocks=fitted,
+        blocks=plan.blocks,
         scaling=scaling,
         linear=linear,
         kind=objects.kind if packed else "any",
@@ -202,6 +183,35 @@ def d2ke_train(
     return model
 
 
+def check_choices(
+    blocks: Any, distance: Any, R: Any, params: Mapping[str, Any]
+) -> list[str | Callable[..., float] | None]:
+    """Check what the model is to be made of; return its distances, None for the usual one."""
+    if R is not None:
+        integer("R", R, 1)
+    if blocks is not None:
+        if distance is not None or R is not None or params:
+            raise ArgumentTypeError("blocks", "have distances, parameters and sizes of their own")
+        if not isinstance(blocks, (list, tuple)):
+            raise ArgumentTypeError(
+                "blocks", f"must be a list of Block, got {type(blocks).__name__}"
+            )
+        if not blocks:
+            raise ArgumentError("blocks", "is empty; at least one is needed")
+        for i, block in enumerate(blocks):
+            if not isinstance(block, Block):
+                raise ArgumentTypeError("blocks", f"must be a Block, got {type(block).__name__}", i)
+        return [block.distance for block in blocks]
+    if not isinstance(distance, (list, tuple)):
+        return [distance]
+    if not distance:
+        raise ArgumentError("distance", "is an empty list; at least one is needed")
+    for i, one in enumerate(distance):
+        if not (isinstance(one, str) or callable(one)):
+            raise ArgumentTypeError("distance", f"must be a name or a function, got {one!r}", i)
+    return list(distance)
+
+
 def _packed(X: Any, distances: list[Any]) -> Any:
     """Pack objects that the distances can compare; for Python functions anything is an object."""
     if all(map(callable, distances)):
@@ -217,91 +227,64 @@ def _packed(X: Any, distances: list[Any]) -> Any:
             raise ArgumentTypeError(
                 "distance", f"{row.name!r} is for {row.kind}, but X holds {objects.kind}"
             )
-        short = np.flatnonzero(objects.lengths < row.shortest)
-        if short.size:
-            raise ArgumentError("X", f"is empty; {row.name!r} needs at least one vector", short[0])
+        row.check_lengths("X", objects)
     return objects
 
 
-@dataclass(frozen=True, eq=False)
-class Target:
-    """The labels as a linear model with the squared loss sees them.
+def check_size(n: int, R: int, k: int) -> None:
+    """Refuse a model that does not fit; the error names the largest R that does."""
 
-    Attributes
-    ----------
-    values : ndarray
-        Codes of the classes, or real targets.
-    signs : ndarray of float64, shape (n, k)
-        What the model fits.
-    classes : ndarray or None
-        None for a regression.
+    def needed(R: int) -> int:
+        return 64 * R * min(n, R) + 20 * R * min(n, block_rows(R)) + 40 * R * k
+
+    limit = memory_limit()
+    fitting = R
+    while limit is not None and fitting > 1 and needed(fitting) > limit:
+        fitting = fitting * 15 // 16
+    check_fits(
+        needed(R), f"training with R = {R} features", f"the largest R that fits is {fitting}"
+    )
+
+
+def linear_model(ridge: Ridge, C: float, classes: np.ndarray | None) -> LinearModel:
+    """Return the ridge's model for one C; that of a classification decides by signs."""
+    weights, offsets = ridge.weights(C)
+    if classes is not None:
+        weights, offsets = 2 * weights, 2 * offsets - 1
+    options = f"-s 11 -p 0 -c {C!r} -B 1"
+    return LinearModel(np.ascontiguousarray(weights), offsets, classes, 11, options)
+
+
+class _Passes:
+    """Passes over the features of all training objects, by blocks of rows.
+
+    Features are kept where they take at most `_KEPT` bytes, otherwise they are computed in each
+    pass, with the same bits.
     """
 
-    values: np.ndarray
-    signs: np.ndarray
-    classes: np.ndarray | None
+    def __init__(
+        self, plan: TrainingPlan, X: Any, Z: np.ndarray, n_threads: int | None, progress: bool
+    ):
+        self.plan, self.X, self.n_threads, self.progress = plan, X, n_threads, progress
+        self.kept = Z if len(Z) == len(X) else None
+        self.fits = 4 * len(X) * plan.R <= _KEPT
 
-    @classmethod
-    def of(cls, y: Any, task: str | None) -> Target:
-        """Check labels; a regression has real ones, unless `task` says otherwise."""
-        if y is None:
-            raise ArgumentTypeError("y", "must be the labels of X, got None")
-        if task is not None:
-            choice("task", task, ("classification", "regression"))
-        known = labels.label_array("y", y)
-        if task is None:
-            real = known.dtype.kind == "f" and (known != np.round(known)).any()
-            task = "regression" if real else "classification"
-        if task == "regression":
-            values = labels.targets("y", known)
-            if len(values) < 2 or (values == values[0]).all():
-                raise ArgumentError("y", "holds one value only; a regression needs at least two")
-            with np.errstate(over="ignore", invalid="ignore"):
-                deviation = np.std(values)
-            if not _LEAST_DEVIATION < deviation < 1 / _LEAST_DEVIATION:
-                raise ArgumentError(
-                    "y",
-                    f"has values from {values.min()} to {values.max()}; float64 does not hold "
-                    "the squares of their differences: multiply y by a number",
-                )
-            return cls(values, values[:, None], None)
-        classes, codes = labels.encode_classes("y", known)
-        return cls(codes, one_vs_rest_signs(codes, len(classes)), classes)
-
-    def score(
-        self, decision: np.ndarray, rows: Any = slice(None)
-    ) -> tuple[float, float, np.ndarray | None]:
-        """Return the accuracy in percent, its standard error, and the confusion matrix."""
-        values = self.values[rows]
-        n = len(values)
-        if self.classes is None:
-            squares = (decision[:, 0] - values) ** 2
-            spread = np.var(values)
-            return (
-                100.0 * (1 - squares.mean() / spread),
-                100.0 * float(squares.std() / spread / np.sqrt(n)),
-                None,
-            )
-        predicted = winners(np.round(decision, 9))
-        share = float((predicted == values).mean())
-        confusion = np.zeros((len(self.classes),) * 2, np.int64)
-        np.add.at(confusion, (values, predicted), 1)
-        return 100.0 * share, 100.0 * float(np.sqrt(share * (1 - share) / n)), confusion
-
-
-def _choose(path: RidgePath, target: Target) -> tuple[float, np.ndarray]:
-    """Return the C whose left-out predictions are best, and these."""
-    best = None
-    for C in COSTS:
-        decision = path.left_out(C)
-        error = float(((decision - target.signs) ** 2).mean())
-        n_correct = 0
-        if target.classes is not None:
-            # Rounded, so that ties up to rounding go to the first class.
-            n_correct = int((winners(np.round(decision, 9)) == target.values).sum())
-        if best is None or (n_correct, -error) > best[0]:
-            best = (n_correct, -error), C, decision
-    return float(best[1]), best[2]
+    def blocks(self, title: str) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield blocks of rows, and their features."""
+        n, R = len(self.X), self.plan.R
+        step = block_rows(R)
+        filling = np.empty((n, R), np.float32) if self.kept is None and self.fits else None
+        for start in stages(range(0, n, step), title, self.progress):
+            rows = slice(start, min(start + step, n))
+            if self.kept is not None:
+                yield rows, self.kept[rows]
+                continue
+            part = span_of(self.X, start, rows.stop)
+            Z = block_features(self.plan.blocks, part, self.n_threads, start)
+            if filling is not None:
+                filling[rows] = Z
+            yield rows, Z
+        self.kept = self.kept if filling is None else filling
 
 
 def _warn_if_nothing_learned(model: D2KEModel) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from d2ke._ext import pivots as compiled
-from d2ke.distances.problem import Block, PairwiseProblem, Transform
+from d2ke.distances.problem import PairBlock, PairwiseProblem, Transform
 from d2ke.distances.registry import BY_NAME, check_parameters
 from d2ke.neighbors import bounded
 from d2ke.neighbors.bounded import Bounded, search_bounded
@@ -18,7 +18,7 @@ from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.objects.container import span_of
 
-_FEWEST, _MOST = 3, 32  # pivots
+_MIN_PIVOTS, _MAX_PIVOTS = 3, 32  # pivots
 _TABLE_PART = 50  # of so many pairs, about one is a distance to a pivot
 _CANDIDATES = 256  # of which the pivots are chosen
 _CHECKED = 4096  # objects of which triangles are checked
@@ -102,7 +102,7 @@ def _bounded(
 def _count(pairs: PairwiseProblem) -> int:
     """Return the number of pivots."""
     n, m = pairs.shape
-    return min(m, max(_FEWEST, min(_MOST, n * m // (_TABLE_PART * (n + m)))))
+    return min(m, max(_MIN_PIVOTS, min(_MAX_PIVOTS, n * m // (_TABLE_PART * (n + m)))))
 
 
 def _table(pairs: PairwiseProblem, n_threads: int, chosen: ChosenPivots) -> PivotTable:
@@ -113,7 +113,7 @@ def _table(pairs: PairwiseProblem, n_threads: int, chosen: ChosenPivots) -> Pivo
     n = pairs.shape[0]
     to_x = np.empty((len(pivots), n))
     for i, pivot in enumerate(pivots.tolist()):
-        block = Block(pairs.x, span_of(pairs.y, pivot, pivot + 1), False, pairs.first, pivot)
+        block = PairBlock(pairs.x, span_of(pairs.y, pivot, pivot + 1), False, pairs.first, pivot)
         to_x[i] = _run(pairs, block, (n, 1), n_threads)
     return PivotTable(pivots, to_x, to_y)
 
@@ -128,7 +128,7 @@ def _choose(pairs: PairwiseProblem, n_threads: int) -> ChosenPivots:
     pivot = int(some[0])
     for i in range(count):
         pivots[i] = pivot
-        block = Block(span_of(pairs.y, pivot, pivot + 1), pairs.y, False, pivot, 0)
+        block = PairBlock(span_of(pairs.y, pivot, pivot + 1), pairs.y, False, pivot, 0)
         to_y[i] = _run(columns, block, (1, m), n_threads)
         least = np.minimum(least, to_y[i])
         least[pivots[: i + 1]] = -1
@@ -148,7 +148,7 @@ def _column_pairs(pairs: PairwiseProblem) -> PairwiseProblem:
 
 
 def _run(
-    pairs: PairwiseProblem, block: Block, shape: tuple[int, int], n_threads: int
+    pairs: PairwiseProblem, block: PairBlock, shape: tuple[int, int], n_threads: int
 ) -> np.ndarray:
     out = np.empty(shape, pairs.dtype)
     pairs.compile(block).run(out, n_threads, None, Transform())

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from d2ke._ext import isa, near_strings
-from d2ke.distances.problem import Block, PairwiseProblem, Transform
+from d2ke.distances.problem import PairBlock, PairwiseProblem, Transform
 from d2ke.distances.string_rows import common_letters
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists, without_own
@@ -22,7 +22,7 @@ _SAMPLE = 64  # the largest number of strings of a sample, which has
 _SAMPLED_PART = 400  # about one of so many
 _QUERIES = 1 << 15  # searched at a time
 _INDEX_BYTES = 120  # of the index, for a piece
-_MOST_PIECES = 2**31 - 1
+_MAX_PIECES = 2**31 - 1
 # Nanoseconds of one thread, measured: a pair in full with its cells, by 512 bits, ...
 _PAIR, _CELL = 2.4, 0.35 / 64
 # ... a look into the index, a candidate of it, one of a scan, a column of the cut-off band, and a
@@ -69,13 +69,13 @@ def applies(search: NeighborSearch) -> bool:
         and pairs.params.get("mode", "global") == "global"
         and not pairs.params.get("normalize", False)
         and n * m >= _FEWEST_PAIRS
-        and max(n, m) <= _MOST_PIECES
+        and max(n, m) <= _MAX_PIECES
     )
 
 
 def index_bytes(search: NeighborSearch) -> int:
     """Return the bytes that an index may take; for the nearest, whose radius is not yet known."""
-    pieces = 11 if search.radius is None else int(min(search.radius, _MOST_PIECES)) + 1
+    pieces = 11 if search.radius is None else int(min(search.radius, _MAX_PIECES)) + 1
     return min(pieces * _INDEX_BYTES * search.pairs.shape[1], search.room(2))
 
 
@@ -168,7 +168,9 @@ class _Finder:
         search, pairs = self.search, self.search.pairs
         k, rows = search.k + search.skip, _spread(pairs.shape[0], _SAMPLE // 4)
         block = np.empty((len(rows), pairs.shape[1]), pairs.dtype)
-        pairs.compile(Block(pairs.x[rows], pairs.y)).run(block, search.n_threads, None, Transform())
+        pairs.compile(PairBlock(pairs.x[rows], pairs.y)).run(
+            block, search.n_threads, None, Transform()
+        )
         return int(np.median(np.partition(block, k - 1, axis=1)[:, k - 1]))
 
     def _choose_index(
@@ -182,7 +184,7 @@ class _Finder:
         indexes, limit = self.prepared.indexes, self.prepared.index_bytes
         # The cost of building the index is shared by all blocks of rows.
         building = _PIECE * pieces * self.x.strings.n / self.prepared.n_rows
-        if building > cost / 2 or pieces > _MOST_PIECES or pieces * _INDEX_BYTES > limit:
+        if building > cost / 2 or pieces > _MAX_PIECES or pieces * _INDEX_BYTES > limit:
             return None, cost
         index = indexes.get(radius)
         if index is None:

@@ -7,7 +7,7 @@ from math import isqrt
 
 import numpy as np
 
-from d2ke.distances.problem import Block, Transform
+from d2ke.distances.problem import PairBlock, Transform
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
@@ -41,7 +41,7 @@ def search_tiles(
         def visit(here: int, _: int, done: int = done) -> None:
             search.report(done + here, total)
 
-        compiled = pairs.compile(Block(x, y, on_diagonal, pairs.first + top, left))
+        compiled = pairs.compile(PairBlock(x, y, on_diagonal, pairs.first + top, left))
         compiled.run(tile, search.n_threads, search.report and visit, Transform())
         mirror = pairs.same and not on_diagonal
         lists.add(tile, (top, left), search.skip, mirror, search.n_threads)

@@ -175,8 +175,8 @@ def _numbers(
         filled = part.null_count and types.is_integer(part.type)
         array = (part.fill_null(0) if filled else part).to_numpy(zero_copy_only=False)
         if array.dtype.kind in "iu" and not is_exact(array):
-            most = LARGEST_EXACT_INTEGER
-            i = lists.place(before + int(((array > most) | (array < -most)).argmax()) // dim)[0]
+            limit = LARGEST_EXACT_INTEGER
+            i = lists.place(before + int(((array > limit) | (array < -limit)).argmax()) // dim)[0]
             raise ArgumentError(name, "has integers beyond 2**53, which float64 cannot hold", i)
         if filled:
             array = part.to_numpy(zero_copy_only=False)

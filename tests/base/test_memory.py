@@ -55,7 +55,7 @@ CASES = {
         lambda _: d2ke.d2ke_gram(objects(MANY), omega=objects(2), **EMBEDDING), "d2ke_embed",
     ),
     "d2ke_train": (
-        lambda _: d2ke.d2ke_train([0, 1] * 500, words(1000), R=500), "smaller R",
+        lambda _: d2ke.d2ke_train([0, 1] * 500, words(1000), R=500), "largest R",
     ),
     "d2ke_transform": (transform, "path as out"),
     "d2ke_features": (lambda _: d2ke.d2ke_features(flat(4000, 4000), 1.0), "out=D"),

@@ -187,7 +187,7 @@ def test_leaving_out_is_as_doing_it(balance, k):
 def test_leaving_out_some_of_many_labels(monkeypatch):
     K, y = graph_case(60, spread=1.5, k=5)
     graph = SparseKernel(K).graph(np.full(60, 1 / 60), 30.0)
-    monkeypatch.setattr("d2ke.discriminative.automatic._MOST_LEFT_OUT", 6)
+    monkeypatch.setattr("d2ke.discriminative.automatic._MAX_LEFT_OUT", 6)
     places = np.concatenate([np.flatnonzero(y == label)[:2] for label in range(3)])
     right = 0
     for turn in range(2):

@@ -135,7 +135,7 @@ def test_columns_leave_nothing_out_that_counts(d, sigma):
     rng = np.random.default_rng(4)
     points, vectors = rng.random((1500, d)), rng.standard_normal((1500, 2))
     places = rng.random((700, d)) * 1.4 - 0.2
-    found = cell_columns.Columns(points, vectors, sigma)
+    found = cell_columns.CellColumns(points, vectors, sigma)
     expected = reference.kernel_values(places, points, sigma) @ vectors
     for n_threads in (1, 3):
         assert np.abs(found.potentials(places, n_threads) - expected).max() < 1e-6
@@ -143,7 +143,7 @@ def test_columns_leave_nothing_out_that_counts(d, sigma):
     if sigma == 0.01:
         assert found.share < 0.7
         assert found.seen < 2 * 700 * 1500
-    edge = cell_columns.Columns(points, vectors, sigma)
+    edge = cell_columns.CellColumns(points, vectors, sigma)
     expected = reference.kernel_values(points, points, sigma) @ vectors
     assert np.abs(edge.potentials(points, 1) - expected).max() < 1e-6
 

@@ -269,7 +269,7 @@ def test_distances_that_are_not_exact(monkeypatch):
     exact = d2ke.kernel_align(case.P, case.Q, sigma=case.sigma)
     for options in ({"eps": 1e-4}, {}):
         if not options:
-            monkeypatch.setattr(motion_search, "MOST_PAIRS", 10**6)
+            monkeypatch.setattr(motion_search, "MAX_PAIRS", 10**6)
         near = d2ke.kernel_align(case.P, case.Q, sigma=case.sigma, **options)
         for name in ("distance", "distance_before"):
             gap = abs(getattr(near, name) ** 2 - getattr(exact, name) ** 2)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import d2ke
-from d2ke.models.blocks import hide_self
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.samplers import noise, resampled, segments, training_objects
+from d2ke.models.targets import Target
 
 
 def strings(n, rng):
@@ -82,8 +82,7 @@ def test_transform_is_what_the_linear_model_sees(case):
     assert len(model.feature_names()) == model.R
     decisions = d2ke.predict(None, Z, model.linear)[2]
     np.testing.assert_allclose(decisions, d2ke.d2ke_predict(None, X_test, model)[2], atol=1e-6)
-    F = d2ke.d2ke_transform(X, model) * np.sqrt(model.R)
-    hide_self(F, model.blocks)
+    F = model.training_features(model.check_objects(X), None) * np.sqrt(model.R)
     np.testing.assert_allclose(F.mean(axis=0), 0, atol=1e-4)
     sd = F.std(axis=0)
     np.testing.assert_allclose(sd[sd > 0.5], 1, atol=1e-3)
@@ -168,13 +167,15 @@ def test_the_squared_hinge_loss_is_taken_where_it_is_better(tmp_path):
     level = np.concatenate([rng.uniform(-1, 1, 1200), rng.uniform(8, 9, 400)])
     codes = (level > 0.2).astype(np.int64)
     Z = rng.permutation(np.column_stack([level, codes]))
-    linear, C, held, decision = better_by_hinge(Z[:, :1], Z[:, 1].astype(np.int64), 10.0, 1)
+    target = Target(Z[:, 1].astype(np.int64), np.arange(2))
+    linear, C, (accuracy, error), confusion = better_by_hinge(Z[:, :1], target, 10.0, 1)
     assert linear.solver == 2
     assert C < 10
-    assert held.tolist() == list(range(0, 1600, 5))
-    assert np.mean((decision[:, 0] > 0) == Z[held, 1]) > 0.95
+    assert confusion.sum() == 320  # every fifth
+    assert accuracy == 100 * np.trace(confusion) / 320 > 95
+    assert 0 <= error < 2
     # Where both are as good it is not taken.
-    assert better_by_hinge(codes[:, None] - 0.5, codes, 10.0, 1) is None
+    assert better_by_hinge(codes[:, None] - 0.5, Target(codes, np.arange(2)), 10.0, 1) is None
     # A model with it goes to a file and back.
     block = d2ke.Block("points", "dtw", training_objects, 1)
     X = [[float(value)] for value in level[:1200]]
@@ -328,20 +329,6 @@ def test_a_channel_more_is_named():
 def test_values_that_are_too_large_are_named():
     with pytest.raises(ValueError, match="block 'resampled, to omega' are beyond the range"):
         d2ke.d2ke_train([0, 1] * 5, [[1e200], [-1e200]] * 5, distance="mhd")
-
-
-def test_a_cluster_computes_the_same(of_strings):
-    distributed = pytest.importorskip("distributed")
-    y, X, model = of_strings
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
-        ) as workers,
-        distributed.Client(workers) as client,
-    ):
-        remote = d2ke.d2ke_train(y, X, R=60, client=client)
-        decisions = d2ke.d2ke_predict(None, X, remote, client=client)[2]
-    np.testing.assert_allclose(decisions, d2ke.d2ke_predict(None, X, model)[2], atol=1e-5)
 
 
 def test_unseen_letters_can_be_allowed(of_strings):

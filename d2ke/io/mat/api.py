@@ -23,8 +23,8 @@ The type depends on MATLAB's class, and for char and struct on being 1 x somethi
 how many elements there are otherwise. What is read is written back as it was.
 
 `scipy.io` reads most files of the versions 4 to 7 rightly, and is what the tests compare with.
-It is not used here, because it changes some values without a word, and because a check of a
-damaged file must decode it all the same. h5py does the work for version 7.3. `docs/mat_io.md`
+It is not used here, because it changes some values silently, and because a check of a damaged
+file must decode it all the same. h5py does the work for version 7.3. `docs/mat_io.md`
 has the measurements, also of pymatreader, mat73 and hdf5storage, of which none is used.
 """
 
@@ -232,8 +232,8 @@ def load_objects(
         raise TypeError(f"name must be the name of one variable, got {name!r}")
     if kind is not None:
         choice("kind", kind, OBJECT_KINDS)
-    said = channels_first is not None
-    layout = Layout(not said or flag("channels_first", channels_first), said)
+    explicit = channels_first is not None
+    layout = Layout(not explicit or flag("channels_first", channels_first), explicit)
     with _named(path):
         shape, nodes = _items(path, name)
         where = f"{path}: {name}"
@@ -388,7 +388,7 @@ def _nodes(
 
 
 def _old_objects(path: Path, form: str) -> list[tuple[Any, ...]] | None:
-    """Return what a file of version 5 has of MATLAB's objects."""
+    """Return the items of the cell that holds MATLAB's objects; version 4 has none."""
     if form == "4":
         return None
     with BufferedReader(open_file(path)) as file:

@@ -11,7 +11,7 @@ class MatFileError(ValueError):
 
 
 class Damaged(Exception):  # noqa: N818 (never leaves d2ke.io)
-    """The reason alone, raised where the file's name is not known."""
+    """The reason of a MatFileError, raised where the file's name is not known."""
 
 
 @dataclass(frozen=True)

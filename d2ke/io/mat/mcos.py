@@ -27,10 +27,10 @@ _HEADER = 40  # bytes before the names
 _TAIL = {2: 1, 3: 2, 4: 3}  # items behind the properties, by version
 _MAX_DEPTH = 20  # objects within each other
 _MISSING = 2**64 - 1  # the length of a missing string
-_MOST_MICROSECONDS = 2.0**62
-_MOST_ROWS = 2**24  # of a timetable without variables
+_MAX_MICROSECONDS = 2.0**62
+_MAX_ROWS = 2**24  # of a timetable without variables
 
-_ERRORS = (LookupError, TypeError, ValueError, AttributeError, OverflowError)  # of damage
+_ERRORS = (LookupError, TypeError, ValueError, AttributeError, OverflowError)  # that damage raises
 
 Python = Callable[..., Any]  # values.to_python, which imports this module
 
@@ -169,7 +169,7 @@ class _Unknown(Exception):  # noqa: N818 (the reason why an object is Unreadable
 
 
 class _Properties:
-    """The properties of one object, and how they are read."""
+    """Reads the properties of one object."""
 
     def __init__(
         self, system: Subsystem, fields: dict[str, tuple[Any, ...]], name: str, squeeze: bool
@@ -290,7 +290,7 @@ def _timetable(p: _Properties) -> dict[str, Any]:
     columns = _columns(p, p.texts("varNames"), p.items("data"))
     rows = int(_numbers(p.node("numRows")).item())
     first = next(iter(columns.values()), None)
-    if not 0 <= rows <= max(_MOST_ROWS, np.size(first)):
+    if not 0 <= rows <= max(_MAX_ROWS, np.size(first)):
         raise Damaged(f"a timetable of {rows} rows")
     times = _linked(p.node("rowTimes"))
     value = _regular(p.within("rowTimes"), rows) if times[0] == "struct" else p.value("rowTimes")
@@ -391,7 +391,7 @@ def _blocks(region: np.ndarray) -> list[np.ndarray]:
 
 
 def _linked(node: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return a node in which numbers that stand for an object are one."""
+    """Replace arrays that refer to an object by the node of the object."""
     kind = node[0]
     if kind == "array" and _is_reference(node[1]):
         return "object", "", node
@@ -436,7 +436,7 @@ def _elements(value: Any) -> list[Any]:
 
 
 def _key(value: Any) -> Any:
-    """Return a number in an array as Python's own."""
+    """Convert an array of one element to a Python scalar."""
     return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
 
 
@@ -449,7 +449,7 @@ def _microseconds(millis: np.ndarray, rest: Any) -> np.ndarray:
     with np.errstate(invalid="ignore", over="ignore"):
         micros = np.where(missing, 0.0, np.round((millis - whole + rest) * 1000))
         whole = np.where(missing, 0.0, whole)
-        beyond = ~(np.abs(whole) * 1000 + np.abs(micros) < _MOST_MICROSECONDS)
+        beyond = ~(np.abs(whole) * 1000 + np.abs(micros) < _MAX_MICROSECONDS)
     if beyond.any():
         raise _Unknown("times beyond 146,000 years, or infinite")
     result = whole.astype(np.int64) * 1000 + micros.astype(np.int64)

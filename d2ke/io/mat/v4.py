@@ -13,7 +13,7 @@ from d2ke.io.mat.errors import Damaged
 
 _STORED = ("f8", "f4", "i4", "i2", "u2", "u1")
 _LARGEST_TYPE = 4052  # MOPT = 4052, the largest of the documented values
-_MOST_COLUMNS = 2**24  # of a sparse matrix, whose size in memory no byte of the file bounds
+_MAX_COLUMNS = 2**24  # of a sparse matrix; columns take memory here but not in the file
 
 
 def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple[Any, ...]]]:
@@ -50,11 +50,11 @@ def described(file: BinaryIO, place: tuple[Any, ...]) -> tuple[tuple[int, ...], 
     if kind != 2:
         return shape, "char" if kind == 1 else "double"
     # The last row of the table has the shape.
-    sizes = tuple(_corner(file, place, column) for column in (0, 1))
+    sizes = tuple(_last_of_column(file, place, column) for column in (0, 1))
     return tuple(int(n) if 0 <= n < 2**53 else 0 for n in sizes), "sparse"
 
 
-def _corner(file: BinaryIO, place: tuple[Any, ...], column: int) -> float:
+def _last_of_column(file: BinaryIO, place: tuple[Any, ...], column: int) -> float:
     """Return the number in the last row of a column, 0 if there is none."""
     start, dtype, (rows, columns), _, _ = place
     if not rows or column >= columns:
@@ -95,7 +95,7 @@ def _sparse(table: np.ndarray) -> tuple[Any, ...]:
     shape, places = places[-1], places[:-1]
     if (places < 1).any() or (places > shape).any() or shape.max() > 2**31 - 1:
         raise Damaged(f"a sparse matrix has indices outside its shape {shape.tolist()}")
-    if shape[1] > max(_MOST_COLUMNS, len(table)):
+    if shape[1] > max(_MAX_COLUMNS, len(table)):
         raise Damaged(f"a sparse matrix of {len(places)} numbers has {shape[1]:.0f} columns")
     data = table[:-1, 2]
     if table.shape[1] == 4:

@@ -27,13 +27,13 @@ _CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE = 1, 2, 3, 4, 5
 _FUNCTION, _OPAQUE = 16, 17
 _NAMES = {_CELL: "cell", _STRUCT: "struct", _CHAR: "char", _SPARSE: "sparse",
           _FUNCTION: "function_handle"}  # fmt: skip
-_REFERENCE = 0xDD000000  # begins what stands for an object of MATLAB's
+_REFERENCE = 0xDD000000  # first number of a reference to an object
 _CODE_OF_CLASS = {np.dtype(code): number for number, code in CLASSES.items()}
 _CODE_OF_STORED = {np.dtype(code): number for number, code in STORED.items() if number < 16}
 _LOGICAL, _COMPLEX = 0x0200, 0x0800
 _BLANKS = 2**16  # characters that old files declare and do not store
 _DEFLATE_RATIO = 1040  # deflate cannot make more than 1032 bytes of one
-_MOST_BYTES = 2**31 - 1  # of one variable
+_MAX_BYTES = 2**31 - 1  # of one variable
 
 
 # Reading.
@@ -61,7 +61,7 @@ def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple[Any, ...]]
         place = (order, at, nbytes, kind == _COMPRESSED, narrow)
         reader, end = _beginning(file, place)
         name = reader.header(8, end)[3]
-        if name:  # one without is where MATLAB keeps the insides of objects
+        if name:  # MATLAB keeps the properties of objects in a variable without a name
             yield name, place
         at += 8 + nbytes
 
@@ -113,7 +113,7 @@ def read(file: BinaryIO, place: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def subsystem(file: BinaryIO, size: int) -> list[tuple[Any, ...]] | None:
-    """Return what a file has of MATLAB's objects: the items of a cell, see `d2ke.io.mat.mcos`."""
+    """Return the items of the cell that holds MATLAB's objects, see `d2ke.io.mat.mcos`."""
     file.seek(0)
     head = file.read(_HEADER)
     order = byte_order(file)
@@ -316,7 +316,7 @@ class _Reader:
         if len(stored) != count:
             raise Damaged(f"a matrix of {count} numbers stores {len(stored)}")
         if stored.dtype == dtype and stored.flags.aligned and stored.flags.writeable:
-            return stored, after  # a part of the buffer, which nobody else has
+            return stored, after  # a view: the buffer has no other user
         with np.errstate(invalid="ignore", over="ignore"):
             values = stored.astype(dtype)
         if not np.can_cast(stored.dtype, dtype) and not np.array_equal(
@@ -347,7 +347,7 @@ class _Reader:
             shape = (1, len(stored))
             count = len(stored)
         if kind in (_UTF8, _UTF32) and (stored > 127).any():
-            # Text that was cut within a character is read as far as it goes.
+            # Text may end within a character; the rest of it is read.
             codec = "utf-8" if kind == _UTF8 else f"utf-32-{self.order}e".replace("<", "l")
             codec = codec.replace(">", "b")
             text = stored.tobytes().decode(codec, "replace")
@@ -459,7 +459,7 @@ def _decoded(raw: bytes) -> str:
 
 
 def _distinct(names: list[str]) -> list[str]:
-    """Count repetitions of a name, which MATLAB cannot have but some writers make."""
+    """Make names distinct by numbers; some writers repeat them, which MATLAB cannot."""
     seen: dict[str, int] = {}
     result = []
     for name in names:
@@ -477,7 +477,7 @@ def _distinct(names: list[str]) -> list[str]:
 def write(file: BinaryIO, nodes: dict[str, tuple[Any, ...]], compress: bool) -> None:
     """Write variables, by name, as one MAT-file of version 5 (7 if compressed)."""
     for name, node in nodes.items():
-        if (nbytes := _nbytes(node)) > _MOST_BYTES:
+        if (nbytes := _nbytes(node)) > _MAX_BYTES:
             raise ValueError(
                 f"data[{name!r}] takes {nbytes / 2**30:.1f} GB, but a variable of version 5 "
                 'takes less than 2 GB; use version="7.3"'
@@ -497,7 +497,7 @@ def write(file: BinaryIO, nodes: dict[str, tuple[Any, ...]], compress: bool) -> 
 
 
 def _nbytes(node: tuple[Any, ...]) -> int:
-    """At least the bytes that a node takes in a file."""
+    """Return a lower bound of the bytes that a node takes in a file."""
     kind = node[0]
     if kind in ("array", "char"):
         return 56 + node[1].nbytes

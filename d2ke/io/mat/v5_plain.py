@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Matrices of version 5 as nearly all items of cells are: two sizes, no name, one kind of number.
+"""A fast path for most items of cells of version 5: real matrices of two axes without a name.
 
-A cell has thousands of them. They are read by one look at their first bytes. What is not exactly of
-this form is left to `d2ke.io.mat.v5`, which reads all forms and names what is wrong.
+A cell has thousands of them; each is recognised by its first bytes. Any other form is left to
+`d2ke.io.mat.v5`, which reads all forms and names what is wrong.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _FLAGS_TAG, _SIZES_TAG, _NO_NAME = (
 
 
 def _lossless() -> dict[tuple[int, int], tuple[np.dtype, int, np.dtype | None]]:
-    """Return by class and stored type: what is stored, its size, and what it is converted to.
+    """Return the stored dtype, its size and the dtype of the class, by class and stored type.
 
-    Only where every number that can be stored fits the class.
+    Only for types whose numbers all fit the class.
     """
     table: dict[tuple[int, int], tuple[np.dtype[Any], int, np.dtype[Any]]] = {}
     for matlab_class, code in CLASSES.items():
@@ -58,7 +58,7 @@ def plain_matrices(
     """
     nodes: list[tuple[Any, ...]] = []
     begin, lossless = _BEGINNING.unpack_from, _LOSSLESS.get
-    # Numbers that are stored in their class are parts of the buffer, if one may write there.
+    # Numbers stored in the dtype of their class are views, if the buffer is writeable.
     address = buffer.ctypes.data if buffer.flags.writeable else None
     last = end - _BEGINNING.size
     while len(nodes) < count and at <= last:

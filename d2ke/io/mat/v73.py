@@ -18,8 +18,8 @@ from d2ke.io.mat.values import CLASSES
 from d2ke.io.store.hdf5 import Image
 
 _USERBLOCK = 512
-_MOST_FIELDS = 4000  # in an attribute, which takes 64 KB; more are in a dataset, as MATLAB has it
-_COMPLEX = "d2ke_complex"  # of no numbers, for which MATLAB has no mark
+_MAX_FIELDS = 4000  # in an attribute, which takes 64 KB; more are in a dataset, as MATLAB has it
+_COMPLEX = "d2ke_complex"  # marks empty complex arrays, which MATLAB does not
 _COMPRESSED_FROM = 4096  # bytes; chunks and their index cost more than small arrays
 
 
@@ -53,7 +53,7 @@ def read(
 
 
 def _objects(reader: Reader) -> list[tuple[Any, ...]] | None:
-    """Return what the file has of MATLAB's objects, if a variable is one."""
+    """Return the items of the cell that holds MATLAB's objects, if a variable is one."""
     if not reader.objects:
         return None
     try:
@@ -64,7 +64,7 @@ def _objects(reader: Reader) -> list[tuple[Any, ...]] | None:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Reader]:
-    """Open a file; what h5py cannot read of it is damaged."""
+    """Open a file; errors of h5py become Damaged."""
     try:
         with h5py.File(path, "r") as file:
             yield Reader(file)
@@ -164,7 +164,7 @@ class _Writer:
         return item
 
     def put_group(self) -> h5py.Group:
-        """Return the group of what is referred to."""
+        """Return the group of the items that references lead to."""
         if self.references is None:
             self.references = self.file.create_group("#refs#")
             self.put_empty(self.references, "a", (0, 0), "canonical empty")
@@ -198,7 +198,7 @@ class _Writer:
             for i, field in enumerate(columns):
                 fields[i] = np.frombuffer(field.encode("ascii"), dtype="S1")
             dtype = h5py.vlen_dtype(np.dtype("S1"))
-            if len(columns) <= _MOST_FIELDS:
+            if len(columns) <= _MAX_FIELDS:
                 item.attrs.create("MATLAB_fields", fields, dtype=dtype)
             else:
                 references = self.put_group()

@@ -15,7 +15,7 @@ from d2ke.io.mat.values import MAX_DEPTH
 
 _DEFLATE_RATIO = 1040  # no deflated chunk is larger, in bytes for each byte
 _SPARE_BYTES = 2**26
-_REFERENCE = 0xDD000000  # begins what stands for an object of MATLAB's
+_REFERENCE = 0xDD000000  # first number of a reference to an object
 
 _DTYPES = {
     "double": "f8",
@@ -23,7 +23,7 @@ _DTYPES = {
     "logical": "?",
     **{f"{s}int{8 << i}": f"{s or 'i'}{1 << i}" for s in ("", "u") for i in range(4)},
 }
-# The type in the file of nearly every dataset of a class.
+# The HDF5 type of nearly every dataset of a class.
 _PLAIN = {
     name.encode(): (h5py.h5t.py_create(np.dtype(code)), np.dtype(code))
     for name, code in {**_DTYPES, "logical": "u1", "char": "u2"}.items()
@@ -199,7 +199,7 @@ class Reader:
         return "array", np.empty(shape, self.empty_dtype(data, kind))
 
     def empty_dtype(self, item: Any, kind: Any) -> Any:
-        """Return the dtype of numbers that are not there; only d2ke says whether complex."""
+        """Return the dtype of an empty array; only d2ke marks complex ones."""
         dtype = np.dtype(_DTYPES.get(kind, "f8"))
         if self.number(item, "d2ke_complex"):
             return np.dtype(np.complex64 if dtype == np.float32 else np.complex128)
@@ -211,9 +211,9 @@ class Reader:
         return table.shape, [self.referred(x) for x in table.ravel(order="F")]
 
     def plain(self, data: Any) -> tuple[Any, ...] | None:
-        """Return the numbers or text of a dataset as nearly all are in a cell, None of others.
+        """Return the numbers or text of a dataset of the usual form in a cell, else None.
 
-        h5py's objects take some ten times as long to make as the values to read.
+        It does without h5py's objects, which take ten times as long to make as values to read.
         """
         count = h5py.h5a.get_num_attrs(data)
         if count > 2 or not h5py.h5a.exists(data, b"MATLAB_class"):
@@ -370,7 +370,7 @@ class Reader:
         return compressed_columns(shape, data, parts["ir"], parts["jc"])
 
     def unreadable(self, item: Any, kind: str | None) -> tuple[Any, ...]:
-        """Return what says that an item is of a class that cannot be read."""
+        """Return the node of an item whose class cannot be read."""
         if kind == "function_handle":
             return "unreadable", kind, "a function handle"
         if kind is None:
@@ -380,5 +380,5 @@ class Reader:
 
 
 def _may_hold(data: Any, nbytes: int) -> bool:
-    """Return whether what the file stores of a dataset can be so many bytes, deflated at best."""
+    """Return whether the stored bytes of a dataset can inflate to so many."""
     return nbytes <= _DEFLATE_RATIO * data.get_storage_size() + _SPARE_BYTES

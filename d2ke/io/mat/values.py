@@ -27,7 +27,7 @@ from d2ke.io.mat.mcos import Subsystem
 from d2ke.objects.container import Objects
 
 MAX_DEPTH = 100
-"""Cells and structs within each other; far more than anyone writes, far less than a stack."""
+"""Levels of nested cells and structs; more than files have, and safe for the stack."""
 
 CLASSES = {
     "float64": "double",
@@ -39,7 +39,7 @@ CLASSES = {
 }
 """MATLAB's class of each dtype that it can hold."""
 
-_MOST_EMPTY_ROWS = 2**20  # rows without characters take memory here but not in a file
+_MAX_EMPTY_ROWS = 2**20  # rows without characters take memory here but not in a file
 _WIDEST_ROW = 2**29 - 1  # of numpy's str
 
 _HELD = (
@@ -59,9 +59,9 @@ _KEYWORDS = re.compile(
 def to_python(
     node: tuple[Any, ...], name: str, squeeze: bool, system: Subsystem | None = None
 ) -> Any:
-    """Return what a node stands for; `name` is where it is, as MATLAB writes it.
+    """Convert a node to Python; `name` is its place, as MATLAB writes it.
 
-    `system` has the values of objects, which are Unreadable without.
+    `system` has the values of objects; without it they are Unreadable.
     """
     kind = node[0]
     if kind == "array":
@@ -89,7 +89,7 @@ def to_python(
 
 
 def _arrays(items: list[tuple[Any, ...]], squeeze: bool) -> list[Any] | None:
-    """Return the values of items that are all numbers, None of others: they need no names."""
+    """Return the values if all items are numbers, which need no names for errors; else None."""
     if not all(item[0] == "array" for item in items):
         return None
     return [_squeezed(item[1]) if squeeze else item[1] for item in items]
@@ -100,7 +100,7 @@ def _squeezed(array: np.ndarray) -> Any:
 
 
 def _boxed(array: np.ndarray, squeeze: bool) -> np.ndarray:
-    """Squeeze a container, but never out of itself: a cell of one item stays a cell."""
+    """Squeeze a container to one axis at least: a cell of one item stays a cell."""
     return np.atleast_1d(array.squeeze()) if squeeze else array
 
 
@@ -150,7 +150,7 @@ def _text(units: np.ndarray, name: str, squeeze: bool) -> Any:
         texts = [row.tobytes().decode("utf-16-le", "surrogatepass") for row in flat]
         return _boxed(np.array(texts).reshape(rows.shape[:-1]), squeeze)
     text = np.ascontiguousarray(rows, dtype=np.uint32)
-    if math.prod(rows.shape[:-1]) > max(_MOST_EMPTY_ROWS, units.size) or width > _WIDEST_ROW:
+    if math.prod(rows.shape[:-1]) > max(_MAX_EMPTY_ROWS, units.size) or width > _WIDEST_ROW:
         raise Damaged(f"{name} is a char array of the shape {shape}")
     result = np.zeros(rows.shape[:-1], dtype=f"U{max(width, 1)}")
     if text.size:
@@ -203,14 +203,11 @@ def from_python(value: Any, where: str, depth: int = 0) -> tuple[Any, ...]:
     if isinstance(value, (bool, float, complex, np.generic)):
         value = np.asarray(value)
     if type(value) not in (np.ndarray, np.matrix, np.memmap, np.recarray):
-        raise TypeError(f"{where} is {_described(value)}; {_HELD}")
+        kind = "None" if value is None else f"a {type(value).__name__}"
+        if isinstance(value, Unreadable):
+            kind = f"Unreadable (a {value.matlab_class} that was not read from its file)"
+        raise TypeError(f"{where} is {kind}; {_HELD}")
     return _array_node(np.asarray(value), where, depth)
-
-
-def _described(value: Any) -> str:
-    if isinstance(value, Unreadable):
-        return f"Unreadable (a {value.matlab_class} that was not read from its file)"
-    return "None" if value is None else f"a {type(value).__name__}"
 
 
 def _integer(value: int, where: str) -> np.integer:

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ridge regression from sums of products: any number of rows, every penalty at once.
+
+The weights w and the offset b minimise |w|^2 / 2 + C sum_i (t_i - b - w.z_i)^2; the offset has no
+penalty. `RidgeSums` adds the products of features and targets block by block, and blocks that were
+added elsewhere are merged, in any order. One eigendecomposition of the sums gives the weights of
+every penalty C, and what each row needs for its prediction by the model of all other rows.
+
+With float32 products the sums have a relative error of about 1e-7, and so have decisions times the
+condition number of the sums plus 1 / (2 C).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from d2ke._base.blas import product_pool, row_products
+
+_STRIP = 256  # columns of one product
+# Eigenvalues below this share of the largest are rounding.
+_ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 3e-7}
+_CHEAP = 1 << 37  # multiplications that take a few seconds in float64
+
+
+def product_type(n: int, R: int) -> np.dtype[Any]:
+    """Return the type of the products of n rows of R features: float64 where that is cheap."""
+    return np.dtype(np.float64 if n * R * R <= _CHEAP else np.float32)
+
+
+def class_indicators(codes: np.ndarray, n_classes: int, dtype: Any = np.float64) -> Any:
+    """Return targets of a classification, sparse: 1 in the column of each row's class.
+
+    Of two classes only the second one has a column.
+    """
+    n_columns = n_classes if n_classes > 2 else 1
+    columns = codes if n_classes > 2 else codes - 1
+    rows = np.flatnonzero(columns >= 0)
+    ones = np.ones(len(rows), dtype)
+    return sparse.csr_array((ones, (rows, columns[rows])), shape=(len(codes), n_columns))
+
+
+@dataclass(eq=False)
+class RidgeSums:
+    """Sums of products of features and targets over rows.
+
+    Features are shifted by `centre` and divided by `unit` before the products, so that little is
+    lost to rounding: both should be near the features' means and deviations. The solution does not
+    depend on them.
+
+    Attributes
+    ----------
+    centre, unit : ndarray of float64, shape (R,)
+        What features are shifted by and divided by.
+    target_centre : ndarray of float64, shape (k,)
+        What targets are shifted by; 0 where they are sparse.
+    dtype : dtype
+        Of the products of a block; their sums are float64.
+    n : int
+        Number of rows.
+    products : ndarray of float64, shape (R, R)
+        Sums of z z'; only the upper triangle is valid.
+    features : ndarray of float64, shape (R,)
+        Sums of z.
+    targets : ndarray of float64, shape (k,)
+        Sums of t.
+    crossed : ndarray of float64, shape (R, k)
+        Sums of z t'.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.learners.ridge import Ridge, RidgeSums
+    >>> Z, t = np.arange(6.0)[:, None], np.arange(6.0)[:, None] * 2 + 1
+    >>> sums = RidgeSums.empty(np.zeros(1), np.ones(1), np.zeros(1))
+    >>> sums.add(Z[:4], t[:4])
+    >>> sums.add(Z[4:], t[4:])
+    >>> ridge = Ridge.of(sums)
+    >>> weights, offsets = ridge.weights(1e9)
+    >>> weights.round(6).tolist(), (offsets - weights @ ridge.mean).round(6).tolist()
+    ([[2.0]], [1.0])
+    """
+
+    centre: np.ndarray
+    unit: np.ndarray
+    target_centre: np.ndarray
+    dtype: np.dtype[Any]
+    n: int
+    products: np.ndarray = field(repr=False)
+    features: np.ndarray = field(repr=False)
+    targets: np.ndarray = field(repr=False)
+    crossed: np.ndarray = field(repr=False)
+
+    @classmethod
+    def empty(
+        cls,
+        centre: np.ndarray,
+        unit: np.ndarray,
+        target_centre: np.ndarray,
+        dtype: Any = np.float64,
+    ) -> RidgeSums:
+        """Return the sums of no rows."""
+        R, k = len(centre), len(target_centre)
+        return cls(
+            centre, unit, target_centre, np.dtype(dtype), 0,
+            np.zeros((R, R)), np.zeros(R), np.zeros(k), np.zeros((R, k)),
+        )  # fmt: skip
+
+    def add(self, Z: np.ndarray, T: Any, n_threads: int | None = None) -> None:
+        """Add rows: features, shape (m, R), and targets, shape (m, k), dense or sparse."""
+        values = ((Z - self.centre) / self.unit).astype(self.dtype, copy=False)
+        if not sparse.issparse(T):
+            T = T - self.target_centre
+        self.n += len(values)
+        self.features += values.sum(axis=0, dtype=np.float64)
+        self.targets += T.sum(axis=0, dtype=np.float64)
+        self.crossed += (T.T @ values).T
+
+        def add_strip(begin: int) -> None:
+            strip = slice(begin, begin + _STRIP)
+            with np.errstate(over="ignore", invalid="ignore"):  # refused once, in `Ridge.of`
+                self.products[strip, begin:] += values[:, strip].T @ values[:, begin:]
+
+        with product_pool(n_threads) as pool:
+            list(pool.map(add_strip, range(0, len(self.centre), _STRIP)))
+
+    def merge(self, other: RidgeSums, sign: int = 1) -> None:
+        """Add the sums of other rows with the same centres and units; with sign -1, take them."""
+        self.n += sign * other.n
+        for name in ("products", "features", "targets", "crossed"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            np.add(mine, theirs, out=mine) if sign > 0 else np.subtract(mine, theirs, out=mine)
+
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and standard deviation of each feature."""
+        mean = self.features / self.n
+        variance = self.products.diagonal() / self.n - mean**2
+        return self.centre + mean * self.unit, self.unit * np.sqrt(np.maximum(variance, 0))
+
+    @property
+    def target_mean(self) -> np.ndarray:
+        """Mean of each target."""
+        return self.target_centre + self.targets / self.n
+
+
+@dataclass(frozen=True, eq=False)
+class Ridge:
+    """The models of every penalty, from the sums of products of all rows.
+
+    Attributes
+    ----------
+    mean, unit : ndarray of float64, shape (R,)
+        Weights are for (z - mean) / unit.
+    squares : ndarray of float64, shape (r,)
+        Eigenvalues of the products.
+    basis : ndarray of float64, shape (R, r)
+        Eigenvectors.
+    projected : ndarray of float64, shape (r, k)
+        Products of the rows' coordinates in the basis with the targets.
+    target_mean : ndarray of float64, shape (k,)
+        Mean of each target.
+    n : int
+        Number of rows.
+    dtype : dtype
+        Of the coordinates of rows.
+
+    References
+    ----------
+    Hastie, Tibshirani, Friedman, "The Elements of Statistical Learning", 2009, sections 3.4.1
+    and 7.10.
+    """
+
+    mean: np.ndarray
+    unit: np.ndarray
+    squares: np.ndarray
+    basis: np.ndarray
+    projected: np.ndarray
+    target_mean: np.ndarray
+    n: int
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def of(cls, sums: RidgeSums, unit: np.ndarray | None = None) -> Ridge:
+        """Decompose the sums, for features in other units if there are any."""
+        unit = sums.unit if unit is None else unit
+        factor = sums.unit / unit
+        shift = sums.features / sums.n
+        products = np.triu(sums.products)
+        products -= np.triu(np.outer(sums.features, shift))
+        products *= factor[:, None] * factor
+        if not np.isfinite(products).all():
+            raise ValueError("the values of Z are too large: products of them are not finite")
+        crossed = factor[:, None] * (sums.crossed - np.outer(shift, sums.targets))
+        squares, basis = np.linalg.eigh(products, UPLO="U")
+        kept = _above_rounding(squares, sums.dtype)
+        basis = basis[:, kept]
+        return cls(
+            sums.centre + shift * sums.unit, unit, squares[kept], basis, basis.T @ crossed,
+            sums.target_mean, sums.n, sums.dtype,
+        )  # fmt: skip
+
+    def coordinates(self, Z: np.ndarray, n_threads: int | None = None) -> np.ndarray:
+        """Return rows of features in the basis, shape (m, r)."""
+        values = ((Z - self.mean) / self.unit).astype(self.dtype, copy=False)
+        return row_products(values, self._columns, n_threads)
+
+    @cached_property
+    def _columns(self) -> np.ndarray:
+        return np.ascontiguousarray(self.basis.T, self.dtype)
+
+    def weights(self, C: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return weights, shape (k, R), and offsets, shape (k,)."""
+        return (self.basis @ self._dual(C)).T, self.target_mean
+
+    def _dual(self, C: float) -> np.ndarray:
+        return self.projected / (self.squares + 1 / (2 * C))[:, None]
+
+    def left_out(self, P: np.ndarray, T: Any, costs: Any) -> np.ndarray:
+        """Return predictions by the models of all other rows.
+
+        Parameters
+        ----------
+        P : ndarray, shape (m, r)
+            Coordinates of rows.
+        T : array, shape (m, k)
+            Their targets, dense or sparse.
+        costs : sequence of float
+            Values of C.
+
+        Returns
+        -------
+        ndarray of float64, shape (m, len(costs), k)
+            Decision values of each row for each C.
+        """
+        k = self.projected.shape[1]
+        T = T.toarray() if sparse.issparse(T) else T
+        T = (T - self.target_mean).astype(P.dtype, copy=False)
+        duals = np.hstack([self._dual(C) for C in costs]).astype(P.dtype, copy=False)
+        shrinkage = np.column_stack([1 / (self.squares + 1 / (2 * C)) for C in costs])
+        leverage = 1 / self.n + (P * P) @ shrinkage.astype(P.dtype, copy=False)
+        decision = (P @ duals).reshape(len(P), len(costs), k)
+        # A row that the model of all rows fits whatever its target says nothing.
+        rest = np.maximum(1 - leverage, _ROUNDING[P.dtype])[:, :, None]
+        decision -= T[:, None]
+        decision /= rest
+        decision += T[:, None]
+        return decision + self.target_mean
+
+
+def _above_rounding(squares: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    return squares > _ROUNDING[dtype] * max(squares[-1], np.finfo(float).tiny)
+
+
+def ridge_of_rows(
+    Z: np.ndarray, T: Any, unit: np.ndarray, n_threads: int | None = None
+) -> tuple[Ridge, np.ndarray]:
+    """Decompose rows that are fewer than the features; return their coordinates too.
+
+    The products of rows with each other are smaller than those of features, and have the same
+    eigenvalues.
+    """
+    mean = Z.mean(axis=0, dtype=np.float64)
+    values = (Z - mean) / unit
+    target_mean = np.asarray(T.mean(axis=0), np.float64)
+    squares, U = np.linalg.eigh(row_products(values, values, n_threads))
+    kept = _above_rounding(squares, np.dtype(np.float64))
+    squares, U = squares[kept], U[:, kept]
+    roots = np.sqrt(squares)
+    basis = row_products(np.ascontiguousarray(values.T), (U / roots).T, n_threads)
+    projected = roots[:, None] * (T.T @ U - np.outer(target_mean, U.sum(axis=0))).T
+    ridge = Ridge(
+        mean, unit, squares, basis, projected, target_mean, len(Z), np.dtype(np.float64)
+    )  # fmt: skip
+    return ridge, U * roots

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The passes over training objects, by consecutive rows: sums of products, left-out scores.
+
+Each pass may be done in parts, on one machine or on several; results of parts are merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from d2ke.embedding.scaling import Scaling, moments
+from d2ke.learners.ridge import Ridge, RidgeSums, product_type
+from d2ke.models.blocks import Block, FittedBlock
+from d2ke.models.fitting import block_features, fit_blocks
+from d2ke.models.targets import LeftOutScores, Target
+from d2ke.objects.container import span_of
+
+COSTS = tuple(10.0 ** (np.arange(-2, 13) / 2))
+_BLOCK_VALUES, _BLOCK_ROWS = 1 << 24, (256, 8192)  # features that are held at a time
+_CHOOSING = 2048  # rows that choose C where there are many classes
+
+
+def block_rows(R: int) -> int:
+    """Return the rows of a block of R features."""
+    low, high = _BLOCK_ROWS
+    return min(max(low, _BLOCK_VALUES // R), high)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingPlan:
+    """What both passes over the training objects need; all of it comes from the sample.
+
+    Attributes
+    ----------
+    blocks : tuple of FittedBlock
+        With random objects and gammas.
+    centre, unit : ndarray of float64, shape (R,)
+        Mean and deviation of the sample's features.
+    target_centre : ndarray of float64, shape (k,)
+        What targets are shifted by.
+    dtype : dtype
+        Of products.
+    """
+
+    blocks: tuple[FittedBlock, ...]
+    centre: np.ndarray
+    unit: np.ndarray
+    target_centre: np.ndarray
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def of(
+        cls,
+        blocks: Sequence[Block],
+        sample: Any,
+        target: Target,
+        rows: np.ndarray,
+        n: int,
+        entropy: Any,
+        n_threads: int | None,
+        progress: bool = False,
+    ) -> tuple[TrainingPlan, np.ndarray]:
+        """Draw random objects from the sample, rows `rows` of n; return its features too."""
+        fitted, Z = fit_blocks(blocks, sample, rows, entropy, n_threads, progress)
+        scaling = Scaling.of_moments(*moments(Z), "standard")
+        centre = target.values.mean(keepdims=True) if target.classes is None else np.zeros(target.k)
+        dtype = product_type(n, Z.shape[1])
+        return cls(fitted, scaling.mean, scaling.sd, centre, dtype), Z
+
+    @property
+    def R(self) -> int:
+        """Number of features."""
+        return len(self.centre)
+
+    def features(
+        self, X: Any, n_threads: int | None, first_row: int = 0
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield blocks of rows of X, and their features; `first_row` is the row of the first."""
+        step = block_rows(self.R)
+        for start in range(0, len(X), step):
+            stop = min(start + step, len(X))
+            part = span_of(X, start, stop)
+            yield (
+                slice(start, stop),
+                block_features(self.blocks, part, n_threads, first_row + start),
+            )
+
+    def sums(self, parts: Any, target: Target, n_threads: int | None) -> RidgeSums:
+        """Return the sums of products over blocks of features, with the labels of all rows."""
+        sums = RidgeSums.empty(self.centre, self.unit, self.target_centre, self.dtype)
+        for rows, Z in parts:
+            sums.add(Z, target[rows].columns(self.dtype), n_threads)
+        return sums
+
+    def solve(self, sums: RidgeSums) -> tuple[Scaling, Ridge]:
+        """Return the scaling of the features, and the models of every penalty."""
+        scaling = Scaling.of_moments(*sums.moments(), "standard")
+        return scaling, Ridge.of(sums, scaling.sd * np.sqrt(self.R))
+
+
+def scores(
+    ridge: Ridge, parts: Any, target: Target, costs: Sequence[float], n_threads: int | None
+) -> LeftOutScores:
+    """Score the left-out predictions of blocks of features, with the labels of all rows."""
+    return reduce(
+        LeftOutScores.merged,
+        (
+            LeftOutScores.of(ridge, ridge.coordinates(Z, n_threads), target[rows], costs)
+            for rows, Z in parts
+        ),
+    )
+
+
+def costs_to_try(
+    ridge: Ridge, Z: np.ndarray, target: Target, entropy: Any, n_threads: int | None
+) -> Sequence[float]:
+    """Return the C that all rows are scored for: all, or with many classes the sample's best.
+
+    Scores of all C would take longer than the products of features where there are many classes.
+    """
+    if len(COSTS) * target.k <= ridge.basis.shape[0]:
+        return COSTS
+    rows = np.arange(len(Z))
+    if len(Z) > _CHOOSING:
+        rows = np.random.default_rng(entropy).choice(len(Z), _CHOOSING, replace=False)
+    P = ridge.coordinates(Z[rows], n_threads)
+    return [COSTS[LeftOutScores.of(ridge, P, target[rows], COSTS).best()]]

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Labels as the targets of a ridge regression, and the scores of its left-out predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from d2ke._base import labels
+from d2ke._base.checks import choice
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke.learners.linear_model import winners
+from d2ke.learners.ridge import Ridge, class_indicators
+
+_LEAST_DEVIATION = 1e-140  # of the targets of a regression
+_ROWS, _COLUMNS = 1024, 4096  # of decision values that are held at a time
+_MAX_CONFUSION = 1000  # classes: the matrix of more is as large as the model, and nobody reads it
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The labels of some training objects.
+
+    Attributes
+    ----------
+    values : ndarray
+        Codes of the classes, or real targets.
+    classes : ndarray or None
+        None for a regression.
+    """
+
+    values: np.ndarray
+    classes: np.ndarray | None
+
+    @classmethod
+    def of(cls, y: Any, task: str | None) -> Target:
+        """Check labels; a regression has real ones, unless `task` says otherwise."""
+        if y is None:
+            raise ArgumentTypeError("y", "must be the labels of X, got None")
+        if task is not None:
+            choice("task", task, ("classification", "regression"))
+        known = labels.label_array("y", y)
+        if task is None:
+            real = known.dtype.kind == "f" and (known != np.round(known)).any()
+            task = "regression" if real else "classification"
+        if task == "regression":
+            values = labels.targets("y", known)
+            if len(values) < 2 or (values == values[0]).all():
+                raise ArgumentError("y", "holds one value only; a regression needs at least two")
+            with np.errstate(over="ignore", invalid="ignore"):
+                deviation = np.std(values)
+            if not _LEAST_DEVIATION < deviation < 1 / _LEAST_DEVIATION:
+                raise ArgumentError(
+                    "y",
+                    f"has values from {values.min()} to {values.max()}; float64 does not hold "
+                    "the squares of their differences: multiply y by a number",
+                )
+            return cls(values, None)
+        classes, codes = labels.encode_classes("y", known)
+        return cls(codes, classes)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: Any) -> Target:
+        return Target(self.values[rows], self.classes)
+
+    @property
+    def k(self) -> int:
+        """Number of columns: one for each class of three or more."""
+        return 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
+
+    def columns(self, dtype: Any) -> Any:
+        """Return what the ridge fits, shape (n, k): 1 for a row's class, or the real targets."""
+        if self.classes is None:
+            return self.values[:, None]
+        return class_indicators(self.values, len(self.classes), dtype)
+
+    def predicted(self, decision: np.ndarray, digits: int = 9) -> np.ndarray:
+        """Return the codes that decision values of the ridge stand for, along the last axis.
+
+        They are rounded, so that ties up to rounding go to the first class.
+        """
+        flat = np.round(2 * decision.reshape(-1, self.k) - 1, digits)
+        return winners(flat).reshape(decision.shape[:-1])
+
+
+@dataclass(eq=False)
+class LeftOutScores:
+    """Scores of left-out predictions for several C, added over rows.
+
+    Attributes
+    ----------
+    regression : bool
+        Whether the targets are real.
+    n : int
+        Number of rows.
+    n_correct : ndarray of int64, shape (n_costs,)
+        Rows that are classified correctly.
+    squared, fourth : ndarray of float64, shape (n_costs,)
+        Sums of the squares of the errors, and of the squares of these.
+    spread : float
+        Sum of the squared deviations of the targets from their mean.
+    confusion : ndarray of int64, shape (n_costs, k, k), or None
+        Rows by true class and predicted class; None for a regression or more than 1,000 classes.
+    """
+
+    regression: bool
+    n: int
+    n_correct: np.ndarray
+    squared: np.ndarray
+    fourth: np.ndarray
+    spread: float
+    confusion: np.ndarray | None
+
+    @classmethod
+    def of(
+        cls, ridge: Ridge, P: np.ndarray, target: Target, costs: Sequence[float]
+    ) -> LeftOutScores:
+        """Score rows, given by their coordinates and labels."""
+        n_costs, n_classes = len(costs), 0 if target.classes is None else len(target.classes)
+        confusion = None
+        if 0 < n_classes <= _MAX_CONFUSION:
+            confusion = np.zeros((n_costs, n_classes, n_classes), np.int64)
+        squared, fourth = np.zeros((2, n_costs))
+        n_correct = np.zeros(n_costs, np.int64)
+        scores = cls(target.classes is None, 0, n_correct, squared, fourth, 0.0, confusion)
+        together = max(1, _COLUMNS // target.k)
+        groups = [slice(i, i + together) for i in range(0, n_costs, together)]
+        for first in range(0, len(P), _ROWS):
+            rows = slice(first, first + _ROWS)
+            for group in groups:
+                scores._add(ridge, P[rows], target[rows], costs[group], group)
+        scores.n = len(P)
+        return scores
+
+    def _add(
+        self, ridge: Ridge, P: np.ndarray, target: Target, costs: Sequence[float], group: slice
+    ) -> None:
+        T = target.columns(np.float64)
+        decision = ridge.left_out(P, T, costs)
+        T = T if target.classes is None else T.toarray()
+        if group.start == 0:
+            self.spread += float(((T - ridge.target_mean) ** 2).sum())
+        squares = (decision - T[:, None]) ** 2
+        self.squared[group] += squares.sum(axis=(0, 2))
+        self.fourth[group] += (squares**2).sum(axis=(0, 2))
+        if target.classes is None:
+            return
+        predicted = target.predicted(decision, 9 if P.dtype == np.float64 else 5)
+        self.n_correct[group] += (predicted == target.values[:, None]).sum(axis=0)
+        if self.confusion is not None:
+            places = np.arange(len(costs)), target.values[:, None], predicted
+            np.add.at(self.confusion[group], places, 1)
+
+    def merged(self, other: LeftOutScores) -> LeftOutScores:
+        """Return the scores of these rows and of others."""
+        return LeftOutScores(
+            self.regression,
+            self.n + other.n,
+            self.n_correct + other.n_correct,
+            self.squared + other.squared,
+            self.fourth + other.fourth,
+            self.spread + other.spread,
+            None if self.confusion is None else self.confusion + other.confusion,
+        )
+
+    def best(self) -> int:
+        """Return the position of the C with the most correct rows, then with the least error."""
+        order = range(len(self.squared))
+        return max(order, key=lambda i: (int(self.n_correct[i]), -float(self.squared[i])))
+
+    def accuracy(self, i: int) -> tuple[float, float]:
+        """Return the percent of correct rows, or 100 R^2, and its standard error."""
+        n = self.n
+        if not self.regression:
+            share = float(self.n_correct[i] / n)
+            return 100.0 * share, 100.0 * float(np.sqrt(share * (1 - share) / n))
+        spread, mean = self.spread / n, float(self.squared[i] / n)
+        deviation = np.sqrt(max(self.fourth[i] / n - mean**2, 0.0))
+        return 100.0 * (1 - mean / spread), 100.0 * float(deviation / spread / np.sqrt(n))

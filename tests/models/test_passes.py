@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Training by passes over blocks of rows: samples, kept and recomputed features, many classes."""
+
+import numpy as np
+import pytest
+
+import d2ke
+from d2ke.learners.ridge import Ridge
+from d2ke.models import fitting, plan, targets, train
+from d2ke.models.plan import TrainingPlan, scores
+from d2ke.models.targets import LeftOutScores, Target
+
+N = 300
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, N)
+    words = np.array(["GATTACA", "CCCGGG", "TATATA"])
+    X = ["".join(rng.choice(list("ACGT"), 12)) + words[label] for label in y]
+    return y, X
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Samples and blocks that are smaller than the data."""
+    monkeypatch.setattr(fitting, "SAMPLE", 120)
+    monkeypatch.setattr(plan, "_BLOCK_ROWS", (37, 37))
+
+
+def decisions(model, X):
+    return d2ke.d2ke_predict(None, X[:50], model)[2]
+
+
+def test_kept_features_and_recomputed_ones_give_one_model(data, small, monkeypatch):
+    kept = d2ke.d2ke_train(*data, R=40)
+    monkeypatch.setattr(train, "_KEPT", 0)
+    recomputed = d2ke.d2ke_train(*data, R=40, n_threads=1)
+    assert (kept.confusion == recomputed.confusion).all()
+    np.testing.assert_allclose(decisions(kept, data[1]), decisions(recomputed, data[1]), atol=1e-6)
+
+
+def test_blocks_of_rows_change_nothing_but_rounding(data, small, monkeypatch):
+    some = d2ke.d2ke_train(*data, R=40)
+    monkeypatch.setattr(plan, "_BLOCK_ROWS", (1000, 1000))
+    whole = d2ke.d2ke_train(*data, R=40)
+    for one, other in zip(some.blocks, whole.blocks, strict=True):
+        assert one.omega == other.omega
+        assert (one.gamma == other.gamma).all()
+    np.testing.assert_allclose(decisions(some, data[1]), decisions(whole, data[1]), atol=1e-6)
+
+
+def test_gammas_and_random_objects_come_from_the_sample(data, small):
+    y, X = data
+    model = d2ke.d2ke_train(y, X, R=40)
+    rows = fitting.sample_rows(N, 0, 40)
+    assert len(np.unique(rows)) == 120
+    sample = d2ke.pack([X[i] for i in rows])
+    block = model.blocks[0]
+    assert set(block.sources) <= set(rows)
+    assert list(block.omega) == [X[i] for i in block.sources]
+    D = d2ke.distance_matrix(sample, block.omega, "levenshtein")
+    np.testing.assert_allclose(block.gamma, 1 / np.median(D, axis=0))
+    Z = fitting.block_features(model.blocks, d2ke.pack(X), 1, 0)
+    for j, source in enumerate(block.sources):
+        others = D[rows != source, j].min()
+        np.testing.assert_allclose(
+            Z[source, j], np.exp(-block.gamma[j] * others) / np.sqrt(block.R), rtol=1e-5
+        )
+
+
+def test_the_sample_depends_on_the_seed_and_the_number_of_objects_alone():
+    assert (fitting.sample_rows(100, 0, None) == np.arange(100)).all()
+    rows = fitting.sample_rows(10**9, 0, None)
+    assert len(np.unique(rows)) == fitting.SAMPLE
+    assert (rows == fitting.sample_rows(10**9, 0, 64)).all()
+    assert (rows != fitting.sample_rows(10**9, 1, None)).any()
+    assert len(fitting.sample_rows(10**5, 0, 9000)) == 9000
+
+
+def test_left_out_scores_are_those_of_models_without_the_row(data):
+    y, X = data
+    y, X = y[:60], X[:60]
+    model = d2ke.d2ke_train(y, X, R=30)
+    Z = model.training_features(model.check_objects(X), None)
+    n_correct = 0
+    for i in range(60):
+        rest = np.arange(60) != i
+        F = Z[rest].astype(np.float64)
+        T = np.where(y[rest, None] == np.arange(3), 1.0, -1.0)
+        mean = F.mean(axis=0)
+        S = (F - mean).T @ (F - mean) + np.eye(model.R) / (2 * model.C)
+        W = np.linalg.solve(S, (F - mean).T @ T)
+        n_correct += ((Z[i] - mean) @ W + T.mean(axis=0)).argmax() == y[i]
+    assert abs(model.accuracy - 100 * n_correct / 60) < 1e-9 + 100 / 60  # one tie at most
+
+
+def test_parts_of_scores_are_added(data):
+    y, X = data
+    target, rows = Target.of(y, None), np.arange(N)
+    blocks = d2ke.d2ke_train(y, X, R=40).blocks
+    made = [d2ke.Block(b.name, b.distance, lambda R, X, seed: X[:R], b.R, b.views) for b in blocks]
+    ready, Z = TrainingPlan.of(made, d2ke.pack(X), target, rows, N, 0, 1)
+    sums = ready.sums([(slice(0, N), Z)], target, 1)
+    _, ridge = ready.solve(sums)
+    cuts = [(slice(i, i + 70), Z[i : i + 70]) for i in range(0, N, 70)]
+    whole, parts = (
+        scores(ridge, some, target, [1.0, 10.0], 1) for some in ([(slice(0, N), Z)], cuts)
+    )
+    assert whole.n == parts.n == N
+    assert (whole.confusion == parts.confusion).all()
+    np.testing.assert_allclose(whole.squared, parts.squared)
+    assert (whole.n_correct == np.trace(whole.confusion, axis1=1, axis2=2)).all()
+
+
+def test_with_many_classes_the_sample_chooses_C(data, monkeypatch):
+    rng = np.random.default_rng(1)
+    first = rng.integers(0, 4, (60, 20))
+    y = np.arange(N) % 60
+    letters = np.where(rng.random((N, 20)) < 0.1, rng.integers(0, 4, (N, 20)), first[y])
+    X = ["".join("ACGT"[code] for code in row) for row in letters]
+    all_C = d2ke.d2ke_train(y, X, R=200)  # 15 * 60 columns are more than R
+    assert all_C.confusion.sum() == N
+    assert all_C.accuracy > 80
+    monkeypatch.setattr(targets, "_MAX_CONFUSION", 50)
+    assert d2ke.d2ke_train(y, X, R=200).confusion is None
+
+
+def test_a_number_added_to_all_targets_changes_nothing():
+    rng = np.random.default_rng(0)
+    slopes = rng.uniform(-1, 1, 200)
+    X = [np.arange(15) * slope + 0.1 * rng.normal(size=15) for slope in slopes]
+    near, far = (d2ke.d2ke_train(slopes + shift, X, R=50) for shift in (0.0, 1e7))
+    assert abs(near.accuracy - far.accuracy) < 0.01
+    shifted = d2ke.d2ke_predict(None, X, far)[0] - 1e7
+    np.testing.assert_allclose(shifted, d2ke.d2ke_predict(None, X, near)[0], atol=1e-6)
+
+
+def test_float32_products_differ_by_rounding(data, small, monkeypatch):
+    exact = d2ke.d2ke_train(*data, R=40)
+    monkeypatch.setattr("d2ke.learners.ridge._CHEAP", 0)
+    rough = d2ke.d2ke_train(*data, R=40)
+    assert (exact.C, exact.accuracy) == (rough.C, rough.accuracy)
+    np.testing.assert_allclose(decisions(exact, data[1]), decisions(rough, data[1]), atol=1e-3)
+
+
+def test_the_error_names_the_largest_R(data, monkeypatch):
+    for module in ("d2ke.models.train", "d2ke._base.memory"):
+        monkeypatch.setattr(f"{module}.memory_limit", lambda: 5 * 10**7)
+    with pytest.raises(MemoryError, match=r"R = 4997 features .* largest R that fits is 1"):
+        d2ke.d2ke_train(*data, R=5000)
+
+
+def test_ties_go_to_the_first_class():
+    Z, codes = np.zeros((4, 1)), np.array([0, 1, 0, 1])
+    target = Target(codes, np.array(["a", "b"]))
+    nothing = np.zeros((0, 1))
+    ridge = Ridge(
+        np.zeros(1), np.ones(1), np.zeros(0), nothing.T, nothing, np.array([0.5]), 4, Z.dtype
+    )
+    found = LeftOutScores.of(ridge, np.zeros((4, 0)), target, [1.0])
+    # Of the three others, two are of the other class.
+    assert found.confusion.tolist() == [[[0, 2], [2, 0]]]
