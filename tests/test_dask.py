@@ -11,7 +11,6 @@ import pickle
 import signal
 import subprocess
 import sys
-import threading
 import time
 from contextlib import contextmanager
 
@@ -27,6 +26,7 @@ da = pytest.importorskip("dask.array")
 
 import d2ke.dask as lazy  # noqa: E402
 from d2ke.dask import matrices, workers  # noqa: E402
+from d2ke.models import fitting, train  # noqa: E402
 
 RNG = np.random.default_rng(0)
 WORDS = ["".join(RNG.choice(list("ACGT"), n)) for n in RNG.integers(0, 12, 90)]
@@ -240,6 +240,122 @@ def test_a_regression_and_labels_by_partition():
     assert math.isnan(accuracy.compute())
 
 
+# ---------------------------------------------------------------- training
+
+
+@pytest.fixture
+def small_sample(monkeypatch):
+    """A sample that is smaller than the data."""
+    monkeypatch.setattr(fitting, "SAMPLE", 60)
+
+
+def same_models(ours, wanted, X=STRINGS, rtol=1e-5):
+    for one, other in zip(ours.blocks, wanted.blocks, strict=True):
+        assert one.name == other.name
+        assert one.omega == other.omega
+        same(one.gamma, other.gamma)
+        assert (one.sources is None) == (other.sources is None)
+        if one.sources is not None:
+            same(one.sources, other.sources)
+            same(one.hidden, other.hidden)
+    for name in ("kind", "channels", "letters", "C", "n_train", "largest_class"):
+        assert getattr(ours, name) == getattr(wanted, name) or ours.classes is None
+    if wanted.alphabet is not None:
+        same(ours.alphabet, wanted.alphabet)
+    if wanted.classes is not None:
+        same(ours.classes, wanted.classes)
+        same(ours.confusion, wanted.confusion)
+    assert ours.accuracy == pytest.approx(wanted.accuracy, rel=rtol)
+    (_, _, one), (_, _, other) = (d2ke.d2ke_predict(None, X, model) for model in (ours, wanted))
+    np.testing.assert_allclose(one, other, rtol=0, atol=rtol * np.abs(other).max())
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_the_model_is_that_of_one_machine(name, small_sample):
+    wanted = d2ke.d2ke_train(LABELS, STRINGS, R=32, seed=3)
+    assert wanted.n_train == 90
+    same_models(lazy.d2ke_train(LABELS, COLLECTIONS[name](), R=32, seed=3), wanted)
+
+
+@pytest.mark.filterwarnings("ignore:little or nothing was learned")
+@pytest.mark.parametrize(
+    ("y", "X", "options"),
+    [
+        (AMOUNTS, STRINGS, {"R": 32}),
+        (range(90), STRINGS, {"R": 32, "task": "regression"}),
+        ([len(word) for word in WORDS], STRINGS, {"R": 32}),
+        ([len(word) % 2 == 0 for word in WORDS], STRINGS, {"R": 60}),  # more features than rows
+        ([len(x) > 3 for x in SERIES], SERIES, {"R": 24}),
+        ([len(x) > 3 for x in SINGLE], SINGLE, {"R": 24, "distance": ["dtw", "msm"]}),
+        ([len(x) % 3 for x in SERIES], SERIES, {"R": 32, "distance": "mhd"}),
+        ([x > 20 for x in NUMBERS], NUMBERS, {"R": 9, "distance": scaled, "by": 0.1}),
+    ],
+    ids=[
+        "regression",
+        "whole targets",
+        "many classes",
+        "wide",
+        "series",
+        "float32",
+        "sets",
+        "function",
+    ],
+)
+def test_models_of_every_kind(y, X, options, small_sample, monkeypatch):
+    monkeypatch.setattr(train, "hinge_can_pay", lambda n, R: False)
+    wanted = d2ke.d2ke_train(y, X, **options)
+    ours = lazy.d2ke_train(y, X, chunks=17, **options)
+    same_models(ours, wanted, X)
+    bounds = (5, 5, 30)
+    parts, labels = delayed_parts(X, *bounds), delayed_parts(list(y), *bounds)
+    same_models(lazy.d2ke_train(labels, parts, **options), wanted, X)
+
+
+def test_every_object_is_in_a_small_sample():
+    y, X = LABELS[:30], STRINGS[:30]
+    same_models(lazy.d2ke_train(y, X, R=40, chunks=8), d2ke.d2ke_train(y, X, R=40))
+
+
+@pytest.mark.filterwarnings("ignore:little or nothing was learned")
+def test_letters_of_all_partitions_are_known(small_sample, monkeypatch):
+    """Also those of a partition of which the sample has nothing."""
+    monkeypatch.setattr(fitting, "SAMPLE", 20)
+    words = ["ab" * (i % 5) + "b" for i in range(80)] + ["xyz"]
+    y = [i % 2 for i in range(81)]
+    seed = next(s for s in range(99) if 80 not in fitting.sample_rows(81, s, 8))
+    model = lazy.d2ke_train(y, delayed_parts(words, 40, 80), R=8, seed=seed)
+    assert len(model.alphabet) == 5
+
+
+def test_wrong_labels():
+    parts = delayed_parts(WORDS, 45)
+    for y, message in (
+        (None, "y must be the labels of X"),
+        (delayed_parts(["a"] * 90, 45), "y holds one class only, 'a'"),
+        (delayed_parts([0.5] * 90, 45), "y holds one value only"),
+        (
+            [dask.delayed([0] * 45), dask.delayed(["a"] * 45)],
+            "y holds strings and numbers in different",
+        ),
+        (delayed_parts(LABELS, 44), r"y has 4\d labels, but X has 45 rows"),
+        (LABELS[:80], "y has 80 labels, but X has 90 rows"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            lazy.d2ke_train(y, parts, R=8)
+    with pytest.raises(TypeError, match="must hold numbers for a regression"):
+        lazy.d2ke_train(LABELS, parts, R=8, task="regression")
+    with pytest.raises(TypeError, match="'dtw' is for vectors, but X holds strings"):
+        lazy.d2ke_train(LABELS, parts, R=8, distance="dtw")
+    with pytest.raises(TypeError, match="'dtw' is for vectors, but X holds strings"):
+        lazy.d2ke_train(LABELS, WORDS, R=8, distance="dtw")
+
+
+def test_nothing_learned_is_said():
+    y = RNG.integers(0, 2, 90)
+    with pytest.warns(UserWarning, match="little or nothing was learned"):
+        lazy.d2ke_train(y, delayed_parts(WORDS, 45), R=8)
+
+
 # ---------------------------------------------------------------- partitions
 
 
@@ -422,27 +538,63 @@ def test_workers_of_other_versions_are_refused(client, monkeypatch):
         Z.compute()
 
 
-def slowed(x, y):
-    time.sleep(0.002)
-    return abs(x - y)
+class Victims:
+    """Kills the worker that gets the first task of a phase."""
+
+    def __init__(self, cluster):
+        distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+        self.phase, self.cluster = None, cluster
+
+        class Plugin(distributed.SchedulerPlugin):
+            def transition(_, key, start, finish, *__, **___):  # noqa: N805
+                if finish == "processing" and self.phase and f"d2ke-{self.phase}-" in str(key):
+                    self.kill(cluster.scheduler.tasks[key].processing_on.address)
+
+        cluster.scheduler.add_plugin(Plugin())
+
+    def kill(self, address):
+        [nanny] = [one for one in self.nannies() if one.worker_address == address]
+        self.phase = None
+        os.kill(nanny.pid, signal.SIGKILL)
+
+    def nannies(self):
+        return list(self.cluster.workers.values())
+
+    def restarted(self):
+        """Wait for the successor: one that is killed while it starts has none."""
+        stop = time.monotonic() + 60
+        while len(self.cluster.scheduler.workers) < 2 or any(
+            nanny.process is None or nanny.process.status.name != "running"
+            for nanny in self.nannies()
+        ):
+            assert time.monotonic() < stop
+            time.sleep(0.05)
+
+
+def train_parts():
+    bounds = (15, 30, 45, 60)
+    return lazy.d2ke_train(delayed_parts(LABELS, *bounds), delayed_parts(WORDS, *bounds), R=32)
 
 
 @pytest.mark.slow
-def test_a_lost_worker_changes_nothing():
-    """One worker is killed while it computes; the other one and its successor do the work."""
+def test_lost_workers_change_nothing():
+    """A worker is killed in each phase, and the result is that of one process."""
+    model = d2ke.d2ke_train(LABELS, STRINGS, R=32)
+    near = d2ke.nearest(STRINGS, k=3, distance="levenshtein")
+    parts = delayed_parts(WORDS, 15, 30, 45, 60)
     with cluster() as client:
-        D = lazy.distance_matrix(NUMBERS, None, slowed, chunks=4)
-        nearest = lazy.nearest(delayed_parts(NUMBERS, 10, 20, 30), k=3, distance=slowed)
-        for found, wanted in (
-            ((D,), [d2ke.distance_matrix(NUMBERS, None, slowed)]),
-            (nearest, d2ke.nearest(NUMBERS, k=3, distance=slowed)),
-        ):
-            [pid, *_] = client.run(os.getpid).values()
-            killer = threading.Timer(0.4, os.kill, (pid, signal.SIGKILL))
-            killer.start()
-            ours = dask.compute(*found)
-            killer.join()
-            for one, other in zip(ours, wanted, strict=True):
+        victims = Victims(client.cluster)
+        for phase in ("read", "nearest_of", "best", "finish_nearest"):
+            victims.phase = phase
+            found = dask.compute(*lazy.nearest(parts, k=3, distance="levenshtein"))
+            for one, other in zip(found, near, strict=True):
                 same(one, other)
-            client.wait_for_workers(2)
-            assert pid not in client.run(os.getpid).values()
+            assert victims.phase is None
+            victims.restarted()
+        for phase in (
+            "label_kinds", "take", "plan", "sums", "merge_sums", "solve", "scores", "model"
+        ):  # fmt: skip
+            victims.phase = phase
+            same_models(train_parts(), model)
+            assert victims.phase is None
+            victims.restarted()

@@ -202,6 +202,8 @@ NAMES = {
     d2ke_embed(X, omega, *, distance, gamma=None, link='exp', chunks=None, n_threads=1, dtype=None,
         **params)
     d2ke_predict(y, X, model, *, unseen_letters='refuse', chunks=None, n_threads=1)
+    d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, chunks=None,
+        n_threads=1, **params)
     d2ke_transform(X, model, *, unseen_letters='refuse', chunks=None, n_threads=1)
     distance_matrix(X, Y=None, distance=None, *, chunks=None, n_threads=1, dtype=None, **params)
     nearest(X, Y=None, *, k, distance=None, include_self=False, metric=False, chunks=None,

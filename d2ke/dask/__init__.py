@@ -25,11 +25,13 @@ from operator import attrgetter
 from d2ke.dask.matrices import d2ke_embed, distance_matrix
 from d2ke.dask.merged_neighbors import nearest, within
 from d2ke.dask.prediction import d2ke_predict, d2ke_transform
+from d2ke.dask.training import d2ke_train
 from d2ke.objects.container import Objects
 
 __all__ = [
     "d2ke_embed",
     "d2ke_predict",
+    "d2ke_train",
     "d2ke_transform",
     "distance_matrix",
     "nearest",
