@@ -26,7 +26,7 @@ da = pytest.importorskip("dask.array")
 
 import d2ke.dask as lazy  # noqa: E402
 from d2ke.dask import matrices, workers  # noqa: E402
-from d2ke.models import fitting, train  # noqa: E402
+from d2ke.models import blocks, train  # noqa: E402
 
 RNG = np.random.default_rng(0)
 WORDS = ["".join(RNG.choice(list("ACGT"), n)) for n in RNG.integers(0, 12, 90)]
@@ -246,7 +246,7 @@ def test_a_regression_and_labels_by_partition():
 @pytest.fixture
 def small_sample(monkeypatch):
     """A sample that is smaller than the data."""
-    monkeypatch.setattr(fitting, "SAMPLE", 60)
+    monkeypatch.setattr(blocks, "SAMPLE", 60)
 
 
 def same_models(ours, wanted, X=STRINGS, rtol=1e-5):
@@ -302,7 +302,7 @@ def test_the_model_is_that_of_one_machine(name, small_sample):
     ],
 )
 def test_models_of_every_kind(y, X, options, small_sample, monkeypatch):
-    monkeypatch.setattr(train, "hinge_can_pay", lambda n, R: False)
+    monkeypatch.setattr(train, "HINGE_FROM", np.inf)
     wanted = d2ke.d2ke_train(y, X, **options)
     ours = lazy.d2ke_train(y, X, chunks=17, **options)
     same_models(ours, wanted, X)
@@ -319,10 +319,10 @@ def test_every_object_is_in_a_small_sample():
 @pytest.mark.filterwarnings("ignore:little or nothing was learned")
 def test_letters_of_all_partitions_are_known(small_sample, monkeypatch):
     """Also those of a partition of which the sample has nothing."""
-    monkeypatch.setattr(fitting, "SAMPLE", 20)
+    monkeypatch.setattr(blocks, "SAMPLE", 20)
     words = ["ab" * (i % 5) + "b" for i in range(80)] + ["xyz"]
     y = [i % 2 for i in range(81)]
-    seed = next(s for s in range(99) if 80 not in fitting.sample_rows(81, s, 8))
+    seed = next(s for s in range(99) if 80 not in blocks.sample_rows(81, s, 8))
     model = lazy.d2ke_train(y, delayed_parts(words, 40, 80), R=8, seed=seed)
     assert len(model.alphabet) == 5
 

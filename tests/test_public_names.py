@@ -100,7 +100,7 @@ NAMES = {
     d2ke_predict(y, X, model, *, unseen_letters='refuse', n_threads=None,
         progress=False, client=None)
     d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, n_threads=None,
-        progress=False, client=None, **params)
+        progress=False, **params)
     d2ke_transform(X, model, *, unseen_letters='refuse', n_threads=None, out=None,
         max_memory=None, resume=False, progress=False, client=None)
     datasets
@@ -192,7 +192,7 @@ NAMES = {
     train(y, Z, options='-s 2 -e 0.0001 -c 1 -q', *, solver='liblinear', class_weight=None,
         n_threads=None, seed=0)
     train_classifier(y, Z, *, loss, C, n_threads=None)
-    train_least_squares(y, Z, C=1.0, *, bias=1.0, n_threads=None)
+    train_least_squares(y, Z, C=1.0, *, n_threads=None)
     views
     within(X, Y=None, *, radius, distance=None, include_self=False, metric=False,
         n_threads=None, out=None, resume=False, progress=False, max_memory=None, info=False,
@@ -227,6 +227,7 @@ NAMES = {
     FeatureFile(file)
     FeatureStore(Z, labels, omega, parameters, versions)
     MatFileError
+    ParquetObjects(file, *, objects=None, labels=None)
     Unreadable(name, matlab_class, reason)
     load_features(file, *, rows=None, columns=None)
     load_mat(file, names=None, *, squeeze=False)

@@ -17,6 +17,7 @@ from d2ke.cli.report import (
     write_page,
 )
 from d2ke.cli.session import Session
+from d2ke.models.blocks import sample_rows, take
 from d2ke.models.explain import d2ke_explain
 from d2ke.models.model import D2KEModel
 from d2ke.objects.container import Objects
@@ -31,14 +32,18 @@ def write_report(
     data: tuple[Objects, np.ndarray],
     session: Session,
 ) -> None:
-    """Write the page about a model and the objects and labels that it was trained on."""
-    objects, labels = data
-    Z = session.long("features", model.training_features, objects, session.n_threads)
+    """Write the page about a model and the objects and labels that it was trained on.
+
+    Of very many objects it shows a sample.
+    """
+    rows = sample_rows(len(data[1]), 0, None)
+    n, objects, labels = len(data[1]), take(data[0], rows), data[1][rows]
+    Z = session.long("features", model.training_features, objects, session.n_threads, rows)
     of_classes = model.classes is not None
     measure = "accuracy" if of_classes else "100 R^2"
     floor = f"; the largest class has {model.largest_class:.1f} %." if of_classes else "."
     summary = (
-        f"{len(objects)} training objects, {model.R} random objects, C = {model.C:.3g}. ",
+        f"{n} training objects, {model.R} random objects, C = {model.C:.3g}. ",
         f"Cross-validated {measure}: {measured(model)}",
         floor,
     )
@@ -62,7 +67,7 @@ def write_report(
             f"{measure} against R",
             curve_picture(points, model.largest_class),
         ),
-        _explanations(model, objects, labels),
+        _explanations(model, objects, rows, data[1]),
     ]
     if model.confusion is not None:
         confused = confusion_section(model.classes, model.confusion, "; cross-validated")
@@ -70,9 +75,11 @@ def write_report(
     write_page(file, f"D2KE of {title}", summary, sections)
 
 
-def _explanations(model: D2KEModel, objects: Objects, labels: np.ndarray) -> Section:
-    """Explain the predictions of the first object of some classes."""
-    first = np.unique(labels, return_index=True)[1]
+def _explanations(
+    model: D2KEModel, objects: Objects, numbers: np.ndarray, labels: np.ndarray
+) -> Section:
+    """Explain predictions of the objects with these numbers: the first of some classes."""
+    first = np.unique(labels[numbers], return_index=True)[1]
     some = first[np.unique(np.linspace(0, len(first) - 1, _MAX_EXPLAINED).astype(int))]
     rows = []
     for i in some.tolist():
@@ -81,8 +88,8 @@ def _explanations(model: D2KEModel, objects: Objects, labels: np.ndarray) -> Sec
         for rank, omega in enumerate(why.omegas):
             source = omega["training_object"]
             rows.append([
-                f"{i}: {object_text(objects[i])}" if rank == 0 else "",
-                label_text(labels[i]) if rank == 0 else "",
+                f"{numbers[i]}: {object_text(objects[i])}" if rank == 0 else "",
+                label_text(labels[numbers[i]]) if rank == 0 else "",
                 label if rank == 0 else "",
                 f"{omega['block']}.{omega['index']}: {object_text(omega['object'])}",
                 "" if source is None else f"{source} ({labels[source]})",

@@ -135,7 +135,7 @@ def train(options: argparse.Namespace) -> None:
     _check_hdf5(out)
     check_apart({"out": out, "report": report}, {"the file of objects": options.file})
     _check_places(out, report)
-    held = read(options, session)
+    held = read(options, session, streamed=True)
     objects, labels = held.objects, held.labels
     if labels is None:
         raise InputError(

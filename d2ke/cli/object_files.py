@@ -14,19 +14,29 @@ import numpy as np
 from d2ke.cli.result_files import in_options
 from d2ke.cli.session import Session
 from d2ke.io.columns import NOTHING, Columns, FileObjects
-from d2ke.io.labelled import read_file
+from d2ke.io.labelled import open_parquet, read_file
 
 
-def read(options: argparse.Namespace, session: Session, earlier: Columns = NOTHING) -> FileObjects:
+def read(
+    options: argparse.Namespace,
+    session: Session,
+    earlier: Columns = NOTHING,
+    *,
+    streamed: bool = False,
+) -> FileObjects:
     """Read the objects that the options name, and report what they are.
 
     Without names of columns in the options, the `earlier` ones are used as far as the file has
-    them.
+    them. With `streamed`, objects of a Parquet file stay there.
     """
     objects = None if options.objects is None else tuple(options.objects)
     columns = Columns(objects, options.labels, options.ids, options.time)
     with reported_warnings(session):
-        held = read_file(options.file, columns, options.channels_first, earlier)
+        if streamed and Path(options.file).suffix.lower() == ".parquet":
+            opened = open_parquet(Path(options.file), columns, earlier)
+            held = FileObjects(opened, opened.labels, columns=opened.columns)
+        else:
+            held = read_file(options.file, columns, options.channels_first, earlier)
     known = "no labels"
     if held.labels is not None:
         known = f"labels of {len(np.unique(held.labels))} different values"

@@ -23,6 +23,7 @@ FILE holds objects and, for most uses, their labels:
   .fasta, .fa       sequences; the label is the last field of the header between |, or the group
                     of a regular expression, --labels 'family=(\\w+)'
   .arff             series (numbers or a relational attribute) or strings, and a nominal attribute
+  .parquet          a column of strings or lists, and one of labels; `d2ke train` reads it in parts
   .npz, .h5, .hdf5  arrays values and offsets, or series of equal length, or strings; and labels
 """
 

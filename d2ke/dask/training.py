@@ -22,8 +22,7 @@ from d2ke.dask.workers import check_workers, later, tree
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_rows
 from d2ke.models import train
-from d2ke.models.blocks import Block
-from d2ke.models.fitting import entropy_of, sample_rows, take
+from d2ke.models.blocks import Block, entropy_of, sample_rows, take
 from d2ke.models.model import D2KEModel
 from d2ke.models.plan import COSTS, TrainingPlan, costs_to_try, scores
 from d2ke.models.recipes import default_blocks

@@ -18,8 +18,7 @@ from d2ke.embedding.scaling import Scaling
 from d2ke.estimators.base import ObjectsEstimator, chosen_distance, inverse_scale
 from d2ke.estimators.inputs import read_objects, seed_of
 from d2ke.estimators.supervised import distance_of_blocks
-from d2ke.models.blocks import Block, feature_names
-from d2ke.models.fitting import block_features, fit_blocks, sample_rows, take
+from d2ke.models.blocks import Block, block_features, feature_names, fit_blocks, sample_rows, take
 from d2ke.models.recipes import default_blocks
 from d2ke.models.samplers import training_objects
 

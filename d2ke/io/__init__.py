@@ -6,6 +6,7 @@ from d2ke.io.fasta import read_fasta
 from d2ke.io.labelled import read_objects
 from d2ke.io.mat.api import load_mat, load_objects, save_mat, whos_mat
 from d2ke.io.mat.errors import MatFileError, Unreadable
+from d2ke.io.parquet import ParquetObjects
 from d2ke.io.store.api import FeatureStore, load_features, save_features
 from d2ke.io.store.reader import FeatureFile, open_features
 from d2ke.io.ts import read_ts
@@ -14,6 +15,7 @@ __all__ = [
     "FeatureFile",
     "FeatureStore",
     "MatFileError",
+    "ParquetObjects",
     "Unreadable",
     "load_features",
     "load_mat",

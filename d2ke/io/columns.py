@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from d2ke.objects.container import Objects
-
 
 @dataclass(frozen=True)
 class Columns:
@@ -65,7 +63,7 @@ class FileObjects:
 
     Attributes
     ----------
-    objects : Objects
+    objects : Objects or ParquetObjects
         The n objects.
     labels : ndarray of shape (n,), or None
         Their labels.
@@ -75,7 +73,7 @@ class FileObjects:
         Where they were read, in files of named columns or variables.
     """
 
-    objects: Objects
+    objects: Any
     labels: np.ndarray | None
     ids: list[str] | None = None
     columns: Columns = NOTHING

@@ -20,7 +20,7 @@ from d2ke.io.text import finite_numbers, labels_of_text
 from d2ke.objects.packing import pack
 
 LABELS = ("label", "labels", "class", "y", "target")
-_STRINGS = ("sequence", "string", "text", "objects", "x")
+STRINGS = ("sequence", "string", "text", "objects", "x")
 _IDS = ("id", "series", "series_id")
 _TIMES = ("time", "t", "step")
 
@@ -148,7 +148,7 @@ def _strings_column(table: _Table, columns: Columns, taken: set[int | None]) -> 
             )
         return table.find("objects", columns.objects[0])
     left = [i for i in range(len(table.names)) if i not in taken]
-    usual = table.find("objects", None, _STRINGS)
+    usual = table.find("objects", None, STRINGS)
     if usual in left:
         return usual
     if len(left) == 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from d2ke.io.arff import parse_arff
 from d2ke.io.columns import NOTHING, Columns, FileObjects
 from d2ke.io.delimited import read_delimited
 from d2ke.io.fasta import parse_fasta
+from d2ke.io.parquet import ParquetObjects
 from d2ke.io.text import labels_of_text
 from d2ke.io.ts import read_ts
 from d2ke.io.variables import read_hdf5, read_mat, read_npz
@@ -23,7 +25,7 @@ from d2ke.objects.container import Objects
 _VARIABLES = {".mat": read_mat, ".npz": read_npz, ".h5": read_hdf5, ".hdf5": read_hdf5}
 _TABLES = (".csv", ".tsv")
 _FASTA = (".fasta", ".fa")
-ENDINGS = (".ts", *_TABLES, ".mat", *_FASTA, ".arff", ".npz", ".h5", ".hdf5")
+ENDINGS = (".ts", *_TABLES, ".mat", *_FASTA, ".arff", ".npz", ".h5", ".hdf5", ".parquet")
 
 
 def read_objects(
@@ -47,6 +49,7 @@ def read_objects(
     .mat              a cell of strings or matrices, or an n x L matrix of n series; labels in a
                       row, a column or a cell
     .fasta, .fa       sequences; the label is the last field of the header between ``|``
+    .parquet          a column of strings or lists, see `ParquetObjects`
     .npz, .h5, .hdf5  arrays `values` and `offsets` (object i has the rows offsets[i] to
                       offsets[i + 1]), an array of n series (n, length[, channels]), or n strings
     ================  ==========================================================================
@@ -149,6 +152,9 @@ def read_file(
                 "objects", f"must be the name of a column, or a list, got {objects!r}"
             )
         return read_delimited(path, columns, earlier)
+    if suffix == ".parquet":
+        _refuse(suffix, options, ("objects", "labels"))
+        return open_parquet(path, columns, earlier).whole()
     if suffix in _FASTA:
         _refuse(suffix, options, ("labels",))
         return parse_fasta(path, columns.labels)
@@ -158,6 +164,20 @@ def read_file(
             "objects", f"must name one variable of a {suffix} file, got {objects!r}"
         )
     return _VARIABLES[suffix](path, columns, channels_first, earlier)
+
+
+def open_parquet(path: Path, columns: Columns, earlier: Columns) -> ParquetObjects:
+    """Open a Parquet file; without any name in `columns`, `earlier` names are tried."""
+    if columns == NOTHING and earlier.objects is not None:
+        columns = earlier
+    objects = columns.objects
+    if objects is not None and not isinstance(objects, str):
+        if len(objects) != 1:
+            raise ArgumentTypeError(
+                "objects", f"must name one column of a .parquet file, got {objects!r}"
+            )
+        (objects,) = objects
+    return ParquetObjects(path, objects=objects, labels=columns.labels)
 
 
 def _refuse(suffix: str, options: dict[str, Any], known: Sequence[str]) -> None:

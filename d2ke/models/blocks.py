@@ -6,19 +6,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from d2ke._base.checks import flag, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.progress import progress_bar
+from d2ke._base.progress import progress_bar, stages
 from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.registry import BY_NAME
 from d2ke.models.views import FITTED, View, apply_views
 from d2ke.objects.container import Objects
+
+# Whatever training needs of single objects comes from a sample of so many rows, which the seed and
+# the number of objects determine: it is the same wherever the objects are.
+SAMPLE = 4096
 
 
 @dataclass(frozen=True)
@@ -189,6 +194,96 @@ class FittedBlock:
         flat = D.reshape(1, -1)
         pairwise.exp_features(flat, flat, 1.0, 1 / np.sqrt(D.shape[1]), team_size(n_threads))
         return D
+
+
+def entropy_of(seed: Any) -> Any:
+    """Return what a seed of any kind gives to `numpy.random.SeedSequence`."""
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(2**63))
+    if isinstance(seed, np.random.SeedSequence):
+        return seed.entropy
+    return integer("seed", seed, 0)
+
+
+def sample_rows(n: int, entropy: Any, wanted: int | Sequence[Block] | None) -> np.ndarray:
+    """Return the sorted rows of the sample: all of up to `SAMPLE`, or R of a block if that is more.
+
+    `wanted` is R, None for its default, or the blocks.
+    """
+    if not isinstance(wanted, int):
+        wanted = max(map(attrgetter("R"), wanted or ()), default=0)
+    size = max(SAMPLE, wanted)
+    if n <= size:
+        return np.arange(n)
+    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(SAMPLE,)))
+    return np.sort(rng.choice(n, size, replace=False, shuffle=False))
+
+
+def take(X: Any, rows: np.ndarray) -> Any:
+    """Return some of the objects, packed or in a list."""
+    if isinstance(X, list):
+        return X if len(rows) == len(X) else [X[i] for i in rows.tolist()]
+    return X if isinstance(X, Objects) and len(rows) == len(X) else X[rows]
+
+
+def fit_blocks(
+    blocks: Sequence[Block],
+    X: Any,
+    rows: np.ndarray,
+    entropy: Any,
+    n_threads: int | None,
+    progress: bool = False,
+) -> tuple[tuple[FittedBlock, ...], np.ndarray]:
+    """Draw the random objects of all blocks from the sample X; return these and X's features.
+
+    `rows` are the rows of the sample among all training objects.
+    """
+    seeds = np.random.SeedSequence(entropy).spawn(len(blocks))
+    Z = np.empty((len(X), sum(map(attrgetter("R"), blocks))), np.float32)
+    fitted, first = [], 0
+    for block, seed in stages(list(zip(blocks, seeds, strict=True)), "blocks", progress):
+        ready, seen = block.fit(X, seed)
+        if not ready.R:
+            continue
+        D = ready.distances(seen, n_threads, progress)
+        ready = ready.with_gamma(D)
+        features = Z[:, first : first + ready.R]
+        features[:] = ready.features(D, n_threads)
+        if ready.sources is not None:
+            own = ready.sources, np.arange(ready.R)
+            if len(Z) > 1:
+                features[own] = -np.inf
+                features[own] = features.max(axis=0)
+            ready = replace(ready, sources=rows[ready.sources], hidden=features[own])
+        first += ready.R
+        fitted.append(ready)
+    if not fitted:
+        raise ArgumentError("blocks", "have no random objects: their samplers drew none")
+    return tuple(fitted), np.ascontiguousarray(Z[:, :first])  # samplers may draw fewer objects
+
+
+def block_features(
+    blocks: Sequence[FittedBlock], X: Any, n_threads: int | None, rows: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the features of all blocks side by side, float32.
+
+    With `rows`, X are the training objects of these rows, in rising order. One that is a random
+    object gets the distance of the nearest other object of the sample: new objects are never at
+    distance 0 of their own random object, so that a model must not learn from it. On 339 sets, that
+    cost 6 to 12 points of accuracy.
+    """
+    Z = np.empty((len(X), sum(map(attrgetter("R"), blocks))), np.float32)
+    first = 0
+    for block in blocks:
+        features = Z[:, first : first + block.R]
+        D = block.distances(apply_views(block.views, X), n_threads)
+        features[:] = block.features(D, n_threads)
+        if rows is not None and block.sources is not None and block.hidden is not None:
+            places = np.minimum(np.searchsorted(rows, block.sources), len(rows) - 1)
+            columns = np.flatnonzero(rows[places] == block.sources)
+            features[places[columns], columns] = block.hidden[columns]
+        first += block.R
+    return Z
 
 
 def feature_names(blocks: Sequence[FittedBlock]) -> list[str]:

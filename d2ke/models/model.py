@@ -14,8 +14,7 @@ from d2ke._base.progress import stages
 from d2ke.distances.registry import BY_NAME
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
-from d2ke.models.blocks import FittedBlock, feature_names
-from d2ke.models.fitting import block_features
+from d2ke.models.blocks import FittedBlock, block_features, feature_names
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
 from d2ke.objects.tokens import letters_of
@@ -198,12 +197,14 @@ class D2KEModel:
         Z = block_features(self.blocks, X, n_threads)
         return self.scaling.scale(Z, Z)
 
-    def training_features(self, X: Any, n_threads: int | None) -> np.ndarray:
-        """Return scaled features of the training objects, as training sees them.
+    def training_features(
+        self, X: Any, n_threads: int | None, rows: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return scaled features of training objects, all or those of some rows, as training does.
 
         The distance of a random object to itself is that to the nearest other one.
         """
-        Z = block_features(self.blocks, X, n_threads, 0)
+        Z = block_features(self.blocks, X, n_threads, np.arange(len(X)) if rows is None else rows)
         return self.scaling.scale(Z, Z)
 
 

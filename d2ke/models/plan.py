@@ -15,8 +15,7 @@ import numpy as np
 
 from d2ke.embedding.scaling import Scaling, moments
 from d2ke.learners.ridge import Ridge, RidgeSums, product_type
-from d2ke.models.blocks import Block, FittedBlock
-from d2ke.models.fitting import block_features, fit_blocks
+from d2ke.models.blocks import Block, FittedBlock, block_features, fit_blocks
 from d2ke.models.targets import LeftOutScores, Target
 from d2ke.objects.container import span_of
 
@@ -84,11 +83,9 @@ class TrainingPlan:
         step = block_rows(self.R)
         for start in range(0, len(X), step):
             stop = min(start + step, len(X))
+            numbers = np.arange(first_row + start, first_row + stop)
             part = span_of(X, start, stop)
-            yield (
-                slice(start, stop),
-                block_features(self.blocks, part, n_threads, first_row + start),
-            )
+            yield slice(start, stop), block_features(self.blocks, part, n_threads, numbers)
 
     def sums(self, parts: Any, target: Target, n_threads: int | None) -> RidgeSums:
         """Return the sums of products over blocks of features, with the labels of all rows."""

@@ -79,14 +79,6 @@ class Target:
             return self.values[:, None]
         return class_indicators(self.values, len(self.classes), dtype)
 
-    def predicted(self, decision: np.ndarray, digits: int = 9) -> np.ndarray:
-        """Return the codes that decision values of the ridge stand for, along the last axis.
-
-        They are rounded, so that ties up to rounding go to the first class.
-        """
-        flat = np.round(2 * decision.reshape(-1, self.k) - 1, digits)
-        return winners(flat).reshape(decision.shape[:-1])
-
 
 @dataclass(eq=False)
 class LeftOutScores:
@@ -128,33 +120,30 @@ class LeftOutScores:
         squared, fourth = np.zeros((2, n_costs))
         n_correct = np.zeros(n_costs, np.int64)
         scores = cls(target.classes is None, 0, n_correct, squared, fourth, 0.0, confusion)
+        digits = 9 if P.dtype == np.float64 else 5
         together = max(1, _COLUMNS // target.k)
-        groups = [slice(i, i + together) for i in range(0, n_costs, together)]
         for first in range(0, len(P), _ROWS):
-            rows = slice(first, first + _ROWS)
-            for group in groups:
-                scores._add(ridge, P[rows], target[rows], costs[group], group)
+            part, rows = target[first : first + _ROWS], P[first : first + _ROWS]
+            columns = part.columns(np.float64)
+            T = columns if target.classes is None else columns.toarray()
+            scores.spread += float(((T - ridge.target_mean) ** 2).sum())
+            for low in range(0, n_costs, together):
+                some = slice(low, low + together)
+                decision = ridge.left_out(rows, T, costs[some])
+                squares = (decision - T[:, None]) ** 2
+                scores.squared[some] += squares.sum(axis=(0, 2))
+                scores.fourth[some] += (squares**2).sum(axis=(0, 2))
+                if target.classes is None:
+                    continue
+                # Rounded, so that ties up to rounding go to the first class.
+                signs = np.round(2 * decision - 1, digits).reshape(-1, target.k)
+                predicted = winners(signs).reshape(decision.shape[:2])
+                scores.n_correct[some] += (predicted == part.values[:, None]).sum(axis=0)
+                if confusion is not None:
+                    places = np.arange(decision.shape[1]), part.values[:, None], predicted
+                    np.add.at(confusion[some], places, 1)
         scores.n = len(P)
         return scores
-
-    def _add(
-        self, ridge: Ridge, P: np.ndarray, target: Target, costs: Sequence[float], group: slice
-    ) -> None:
-        T = target.columns(np.float64)
-        decision = ridge.left_out(P, T, costs)
-        T = T if target.classes is None else T.toarray()
-        if group.start == 0:
-            self.spread += float(((T - ridge.target_mean) ** 2).sum())
-        squares = (decision - T[:, None]) ** 2
-        self.squared[group] += squares.sum(axis=(0, 2))
-        self.fourth[group] += (squares**2).sum(axis=(0, 2))
-        if target.classes is None:
-            return
-        predicted = target.predicted(decision, 9 if P.dtype == np.float64 else 5)
-        self.n_correct[group] += (predicted == target.values[:, None]).sum(axis=0)
-        if self.confusion is not None:
-            places = np.arange(len(costs)), target.values[:, None], predicted
-            np.add.at(self.confusion[group], places, 1)
 
     def merged(self, other: LeftOutScores) -> LeftOutScores:
         """Return the scores of these rows and of others."""
@@ -170,8 +159,7 @@ class LeftOutScores:
 
     def best(self) -> int:
         """Return the position of the C with the most correct rows, then with the least error."""
-        order = range(len(self.squared))
-        return max(order, key=lambda i: (int(self.n_correct[i]), -float(self.squared[i])))
+        return int(np.lexsort((self.squared, -self.n_correct))[0])
 
     def accuracy(self, i: int) -> tuple[float, float]:
         """Return the percent of correct rows, or 100 R^2, and its standard error."""

@@ -18,11 +18,11 @@ from d2ke._base.memory import check_fits, memory_limit
 from d2ke._base.progress import stages
 from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.embedding.scaling import Scaling
+from d2ke.io.parquet import ParquetObjects
 from d2ke.learners.linear_model import LinearModel
-from d2ke.learners.losses import hinge_can_pay
+from d2ke.learners.losses import HINGE_FROM
 from d2ke.learners.ridge import Ridge, ridge_of_rows
-from d2ke.models.blocks import Block
-from d2ke.models.fitting import block_features, entropy_of, sample_rows, take
+from d2ke.models.blocks import Block, block_features, entropy_of, sample_rows, take
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.model import D2KEModel
 from d2ke.models.plan import COSTS, TrainingPlan, block_rows, costs_to_try, scores
@@ -61,8 +61,9 @@ def d2ke_train(
     y : sequence of length n
         Class labels of any one type; floats that are not whole numbers are the targets of a
         regression.
-    X : Objects or what `pack` takes
-        n labelled objects: series, strings, or sets of vectors.
+    X : Objects, what `pack` takes, or ParquetObjects
+        n labelled objects: series, strings, or sets of vectors; of a Parquet file, which may be
+        larger than memory.
     blocks : sequence of Block, optional
         The blocks; by default those of the recipe for the kind of objects.
     distance : str or callable, or a list of them, optional
@@ -128,33 +129,35 @@ def d2ke_train(
     labels.same_length("y", target.values, "X", len(objects))
     n, entropy = len(objects), entropy_of(seed)
     rows = sample_rows(n, entropy, R if blocks is None else blocks)
-    sample, known = take(objects, rows), target[rows]
+    whole = len(rows) == n and not isinstance(objects, ParquetObjects)
+    sample, known = (objects, target) if whole else (take(objects, rows), target[rows])
     if blocks is None:
         blocks = default_blocks(sample, distance, params, R, n)
     check_size(n, sum(map(attrgetter("R"), blocks)), target.k)
     started = time.perf_counter()
     plan, Z = TrainingPlan.of(blocks, sample, known, rows, n, entropy, n_threads, progress)
     seconds = {"sample": time.perf_counter() - started}
-    passes = _Passes(plan, objects, Z, n_threads, progress)
-    if n <= plan.R:
+    kept: np.ndarray | None = Z
+    if n <= Z.shape[1]:
         scaling = Scaling(plan.centre, plan.unit)
-        unit = scaling.sd * np.sqrt(plan.R)
+        unit = scaling.sd * np.sqrt(Z.shape[1])
         ridge, P = ridge_of_rows(Z, target.columns(np.float64), unit, n_threads)
         costs: Sequence[float] = COSTS
         found = LeftOutScores.of(ridge, P, target, costs)
     else:
+        passes = _Passes(plan, objects, Z, n_threads, progress)
         scaling, ridge = plan.solve(plan.sums(passes.blocks("sums"), target, n_threads))
         seconds["sums"] = time.perf_counter() - started - seconds["sample"]
         costs = costs_to_try(ridge, Z, known, entropy, n_threads)
         found = scores(ridge, passes.blocks("scores"), target, costs, n_threads)
+        kept = passes.kept
     best = found.best()
     C = float(costs[best])
     accuracy, error = found.accuracy(best)
     confusion = None if found.confusion is None else found.confusion[best]
     linear = linear_model(ridge, C, target.classes)
-    if target.classes is not None and passes.kept is not None and hinge_can_pay(n, plan.R):
-        Z = scaling.scale(passes.kept, passes.kept)
-        other = better_by_hinge(Z, target, C, n_threads)
+    if target.classes is not None and kept is not None and n >= HINGE_FROM * kept.shape[1]:
+        other = better_by_hinge(scaling.scale(kept, kept), target, C, n_threads)
         if other is not None:
             linear, C, (accuracy, error), confusion = other
     seconds["model"] = time.perf_counter() - started - sum(seconds.values())
@@ -184,7 +187,7 @@ def trained_model(
 
     `n_largest` is the number of objects in the largest class.
     """
-    packed = isinstance(objects, Objects)
+    packed = not isinstance(objects, list)
     return D2KEModel(
         blocks=plan.blocks,
         scaling=scaling,
@@ -237,7 +240,7 @@ def packed_objects(X: Any, distances: Sequence[Any]) -> Any:
     """Pack objects that the distances can compare; for Python functions anything is an object."""
     if all(map(callable, distances)):
         return X if isinstance(X, Objects) else list_of("X", X)
-    objects = as_objects("X", X)
+    objects = X if isinstance(X, ParquetObjects) else as_objects("X", X)
     if not len(objects):
         raise ArgumentError("X", "is empty; at least two labelled objects are needed")
     for distance in distances:
@@ -254,17 +257,13 @@ def packed_objects(X: Any, distances: Sequence[Any]) -> Any:
 
 def check_size(n: int, R: int, k: int) -> None:
     """Refuse a model that does not fit; the error names the largest R that does."""
-
-    def needed(R: int) -> int:
-        return 64 * R * min(n, R) + 20 * R * min(n, block_rows(R)) + 40 * R * k
-
-    limit = memory_limit()
-    fitting = R
-    while limit is not None and fitting > 1 and needed(fitting) > limit:
-        fitting = fitting * 15 // 16
-    check_fits(
-        needed(R), f"training with R = {R} features", f"the largest R that fits is {fitting}"
-    )
+    sizes = R * np.arange(64, 0, -1) // 64
+    needed = (64 * np.minimum(n, sizes) + 20 * min(n, block_rows(R)) + 40 * k) * sizes
+    fitting = sizes[needed <= (memory_limit() or np.inf)]
+    if not len(fitting) or fitting[0] < R:
+        largest = fitting[0] if len(fitting) else 1
+        what = f"training with R = {R} features"
+        check_fits(int(needed[0]), what, f"the largest R that fits is about {largest}")
 
 
 def linear_model(ridge: Ridge, C: float, classes: np.ndarray | None) -> LinearModel:
@@ -296,12 +295,13 @@ class _Passes:
         step = block_rows(R)
         filling = np.empty((n, R), np.float32) if self.kept is None and self.fits else None
         for start in stages(range(0, n, step), title, self.progress):
-            rows = slice(start, min(start + step, n))
+            stop = min(start + step, n)
+            rows = slice(start, stop)
             if self.kept is not None:
                 yield rows, self.kept[rows]
                 continue
-            part = span_of(self.X, start, rows.stop)
-            Z = block_features(self.plan.blocks, part, self.n_threads, start)
+            part = span_of(self.X, start, stop)
+            Z = block_features(self.plan.blocks, part, self.n_threads, np.arange(start, stop))
             if filling is not None:
                 filling[rows] = Z
             yield rows, Z

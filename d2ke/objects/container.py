@@ -497,7 +497,7 @@ def _weights_or_equal(objects: Objects) -> np.ndarray:
 
 def span_of(items: Any, start: int, stop: int) -> Any:
     """Return some of the objects of a collection, packed or a list, in the same memory."""
-    return items.span(start, stop) if isinstance(items, Objects) else items[start:stop]
+    return items.span(start, stop) if hasattr(items, "span") else items[start:stop]
 
 
 def offsets_of(lengths: Sequence[int] | np.ndarray) -> NDArray[np.int64]:

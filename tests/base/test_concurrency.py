@@ -292,7 +292,9 @@ def work(seed):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
+@pytest.mark.parametrize(
+    "method", [pytest.param("spawn", marks=pytest.mark.slow), "forkserver", "fork"]
+)
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_processes_compute_the_same(method):
     if method not in multiprocessing.get_all_start_methods():

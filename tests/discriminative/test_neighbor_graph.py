@@ -6,6 +6,7 @@ import pytest
 from discriminative_cases import SEEDS, blobs
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import examples
 from scipy.sparse import coo_matrix, csr_array, csr_matrix
 
 import d2ke
@@ -29,7 +30,7 @@ def by_definition(D, k, h=None):
     return K
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(SEEDS, st.integers(2, 25), st.sampled_from([1, 3, 20]), st.integers(1, 6))
 def test_neighbor_similarities_by_definition(seed, n, d, k):
     X = np.random.default_rng(seed).normal(size=(n, d))
@@ -72,7 +73,7 @@ def test_sparse_kernels_are_as_dense_ones(kind, variant):
     np.testing.assert_array_equal(sparse.labels, dense.labels)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(SEEDS)
 def test_sparse_problems_are_the_dense_ones(seed):
     rng = np.random.default_rng(seed)
@@ -127,7 +128,7 @@ def test_parts_that_hardly_touch_get_the_nearest_label():
     np.testing.assert_allclose(scores.sum(axis=1), 1.0)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(SEEDS, st.floats(0.01, 100))
 def test_chosen_widths_depend_on_scale_and_order_only(seed, scale):
     rng = np.random.default_rng(seed)

@@ -95,7 +95,7 @@ def test_published_moments():
     assert round(a.std(ddof=1), 4) == 4.9948
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(SEEDS)
 def test_normals_equal_the_slow_reference(seed):
     slow = Slow(seed)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import examples
 from scipy.optimize import linprog
 
 from matlab_compat import wmd_dist, wme_GenFea, wme_GenFea_preproc
@@ -28,7 +29,7 @@ def documents(seed, n, d, most):
     return X, [generator.integers(1, 6, x.shape[1]).astype(float)[np.newaxis] for x in X]
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.integers(0, 2**32), st.integers(1, 4))
 def test_distances_equal_linear_programming(seed, d):
     X, a = documents(seed, 3, d, 7)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from measure_cases import kappa, some_rotation
+from reference import examples
 
 import d2ke
 from d2ke.measures import (
@@ -52,7 +53,7 @@ def brute_force(P, Q, sigma, w):
 
 
 @given(sets=small_sets(3))
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 def test_exhaustive_translation_is_not_beaten_by_a_grid(sets):
     P, Q, w = sets
     found = d2ke.kernel_align(
@@ -62,7 +63,7 @@ def test_exhaustive_translation_is_not_beaten_by_a_grid(sets):
 
 
 @given(sets=small_sets(6), motion=st.sampled_from(["translation", "rotation", "rigid"]))
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_lattice_holds_what_is_promised(sets, motion):
     P, Q, w = sets
     eps, w = 0.5, np.ones(len(P)) if w is None else w
@@ -81,7 +82,7 @@ def test_lattice_holds_what_is_promised(sets, motion):
 
 
 @given(sets=small_sets(8), motion=st.sampled_from(["translation", "rotation", "rigid"]))
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_auto_is_as_good_as_the_exhaustive_search(sets, motion):
     P, Q, w = sets
     if motion == "rotation":
@@ -109,9 +110,9 @@ def test_turns_of_a_small_set_have_two_maxima():
     assert d2ke.kernel_align(P, Q, **given).distance <= least
 
 
-def test_exhaustive_of_fifty_points():
+def test_exhaustive_of_thirty_points():
     rng = np.random.default_rng(6)
-    P, Q = 4 * rng.standard_normal((50, 2)), 4 * rng.standard_normal((50, 2)) + 30
+    P, Q = 4 * rng.standard_normal((30, 2)), 4 * rng.standard_normal((30, 2)) + 30
     given = {"sigma": 1.0, "motion": "translation"}
     oracle = d2ke.kernel_align(P, Q, method="fptas", eps=0.1, **given)
     auto = d2ke.kernel_align(P, Q, **given)

@@ -165,7 +165,7 @@ def test_field_is_kappa_nearly():
 
 
 @given(seed=st.integers(0, 1000), d=st.sampled_from([1, 2, 3]))
-@settings(max_examples=15)
+@settings(max_examples=reference.examples(15))
 def test_correlations_are_kappa_nearly(seed, d):
     rng = np.random.default_rng(seed)
     action = rotations.Action("points", d)

@@ -16,7 +16,7 @@ import d2ke
 pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
 
 
-@settings(max_examples=25)
+@settings(max_examples=reference.examples(25))
 @given(seed=st.integers(0, 2**32), kernel=st.sampled_from(["gaussian", "laplace", "trivial",
                                                            "linear"]))  # fmt: skip
 def test_matrix(isa, seed, kernel):
@@ -89,7 +89,7 @@ def test_feature_map():
 
 @pytest.mark.parametrize(
     ("dim", "eps"),
-    [(2, 0.5), *(pytest.param(dim, 0.2, marks=pytest.mark.slow) for dim in (1, 2, 3, 5))],
+    [(2, 0.9), *(pytest.param(dim, 0.2, marks=pytest.mark.slow) for dim in (1, 2, 3, 5))],
 )
 def test_a_uniform_map_holds_for_sets_not_seen_yet(dim, eps):
     rng = np.random.default_rng(dim)
@@ -98,9 +98,9 @@ def test_a_uniform_map_holds_for_sets_not_seen_yet(dim, eps):
     per_set = d2ke.kernel_feature_map(seen, sigma=0.4, method="rff", eps=eps)
     assert phi.n_features > per_set.n_features
     # All kernel values of points of the ball at once, against the promise for one pair of them.
-    points = rng.normal(size=(400, dim))
+    points = rng.normal(size=(200, dim))
     points /= np.linalg.norm(points, axis=1, keepdims=True)
-    points *= phi.radius * rng.random((400, 1)) ** (1 / dim)
+    points *= phi.radius * rng.random((200, 1)) ** (1 / dim)
     points += phi.centre
     Z = phi(list(points[:, None, :]))
     exact = reference.kernel_values(points, points, 0.4)

@@ -145,7 +145,7 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch, suffix,
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
-@pytest.mark.parametrize("suffix", [".json", ".h5"])
+@pytest.mark.parametrize("suffix", [".json", pytest.param(".h5", marks=pytest.mark.slow)])
 def test_a_killed_write_leaves_the_old_file(tmp_path, suffix):
     path = tmp_path / f"search{suffix}"
     example().save(path)
