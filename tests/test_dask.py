@@ -11,7 +11,6 @@ import pickle
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 
 import numpy as np
@@ -538,63 +537,47 @@ def test_workers_of_other_versions_are_refused(client, monkeypatch):
         Z.compute()
 
 
-class Victims:
-    """Kills the worker that gets the first task of a phase."""
+def kill_in(cluster, phase):
+    """Kill the worker that gets the first task of a phase; return a list of those killed."""
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    killed = []
 
-    def __init__(self, cluster):
-        distributed = pytest.importorskip("distributed", reason="distributed is not installed")
-        self.phase, self.cluster = None, cluster
+    class Killer(distributed.SchedulerPlugin):
+        def transition(self, key, start, finish, *_, **__):
+            if killed or finish != "processing" or f"d2ke-{phase}-" not in str(key):
+                return
+            address = cluster.scheduler.tasks[key].processing_on.address
+            for nanny in cluster.workers.values():
+                if nanny.worker_address == address:
+                    killed.append(nanny.pid)
+                    os.kill(nanny.pid, signal.SIGKILL)
 
-        class Plugin(distributed.SchedulerPlugin):
-            def transition(_, key, start, finish, *__, **___):  # noqa: N805
-                if finish == "processing" and self.phase and f"d2ke-{self.phase}-" in str(key):
-                    self.kill(cluster.scheduler.tasks[key].processing_on.address)
-
-        cluster.scheduler.add_plugin(Plugin())
-
-    def kill(self, address):
-        [nanny] = [one for one in self.nannies() if one.worker_address == address]
-        self.phase = None
-        os.kill(nanny.pid, signal.SIGKILL)
-
-    def nannies(self):
-        return list(self.cluster.workers.values())
-
-    def restarted(self):
-        """Wait for the successor: one that is killed while it starts has none."""
-        stop = time.monotonic() + 60
-        while len(self.cluster.scheduler.workers) < 2 or any(
-            nanny.process is None or nanny.process.status.name != "running"
-            for nanny in self.nannies()
-        ):
-            assert time.monotonic() < stop
-            time.sleep(0.05)
-
-
-def train_parts():
-    bounds = (15, 30, 45, 60)
-    return lazy.d2ke_train(delayed_parts(LABELS, *bounds), delayed_parts(WORDS, *bounds), R=32)
+    cluster.scheduler.add_plugin(Killer())
+    return killed
 
 
 @pytest.mark.slow
-def test_lost_workers_change_nothing():
-    """A worker is killed in each phase, and the result is that of one process."""
-    model = d2ke.d2ke_train(LABELS, STRINGS, R=32)
-    near = d2ke.nearest(STRINGS, k=3, distance="levenshtein")
+@pytest.mark.parametrize("phase", ["read", "nearest_of", "best", "finish_nearest"])
+def test_a_lost_worker_does_not_change_neighbours(phase):
     parts = delayed_parts(WORDS, 15, 30, 45, 60)
     with cluster() as client:
-        victims = Victims(client.cluster)
-        for phase in ("read", "nearest_of", "best", "finish_nearest"):
-            victims.phase = phase
-            found = dask.compute(*lazy.nearest(parts, k=3, distance="levenshtein"))
-            for one, other in zip(found, near, strict=True):
-                same(one, other)
-            assert victims.phase is None
-            victims.restarted()
-        for phase in (
-            "label_kinds", "take", "plan", "sums", "merge_sums", "solve", "scores", "model"
-        ):  # fmt: skip
-            victims.phase = phase
-            same_models(train_parts(), model)
-            assert victims.phase is None
-            victims.restarted()
+        killed = kill_in(client.cluster, phase)
+        found = dask.compute(*lazy.nearest(parts, k=3, distance="levenshtein"))
+        assert killed
+    wanted = d2ke.nearest(STRINGS, k=3, distance="levenshtein")
+    for ours, other in zip(found, wanted, strict=True):
+        same(ours, other)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "phase", ["label_kinds", "take", "plan", "sums", "merge_sums", "solve", "scores", "model"]
+)
+def test_a_lost_worker_does_not_change_a_model(phase):
+    bounds = (15, 30, 45, 60)
+    with cluster() as client:
+        killed = kill_in(client.cluster, phase)
+        parts, labels = delayed_parts(WORDS, *bounds), delayed_parts(LABELS, *bounds)
+        model = lazy.d2ke_train(labels, parts, R=32)
+        assert killed
+    same_models(model, d2ke.d2ke_train(LABELS, STRINGS, R=32))

@@ -156,11 +156,12 @@ def d2ke_embed(
     if y.whole is None:
         raise ArgumentTypeError("omega", "must be in memory, not a dask collection")
     dtype = found if dtype is None else element_type("dtype", dtype)
-    compute = partial(
-        _features, distance=distance, gamma=gamma, link=link, params=params, dtype=dtype,
-        n_threads=integer("n_threads", n_threads, 1),
+    embed = partial(
+        features.d2ke_embed, distance=distance, gamma=gamma, link=link, dtype=dtype,
+        n_threads=integer("n_threads", n_threads, 1), **params,
     )  # fmt: skip
-    return row_array(x.map(compute, y.parts[0]), x.lengths, len(y.whole), np.empty((0, 0), dtype))
+    empty = np.empty((0, len(y.whole)), dtype)
+    return row_array(x.map(embed, y.parts[0], empty=empty), x.lengths, empty)
 
 
 def open_collections(
@@ -223,16 +224,3 @@ def _distances(
     if not (len(x) and len(columns)):
         return np.empty((len(x), len(columns)), dtype)
     return matrix.distance_matrix(x, y, distance, n_threads=n_threads, dtype=dtype, **params)
-
-
-def _features(
-    x: Any, omega: Any, *, distance: Any, gamma: Any, link: str, params: Any, dtype: Any,
-    n_threads: int,
-) -> np.ndarray:  # fmt: skip
-    """Compute the features of a part."""
-    if not len(x):
-        return np.empty((0, len(omega)), dtype)
-    return features.d2ke_embed(
-        x, omega, distance=distance, gamma=gamma, link=link, n_threads=n_threads, dtype=dtype,
-        **params,
-    )  # fmt: skip

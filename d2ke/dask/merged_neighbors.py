@@ -92,9 +92,11 @@ def nearest(
         ]
         lists.append(later(partial(finish, i), tree(found, partial(_best, k + same)), row_starts))
     width = k + (same and include_self)
-    indices = row_array([pair[0] for pair in lists], x.lengths, width, np.empty((0, 0), np.int64))
-    values = row_array([pair[1] for pair in lists], x.lengths, width, np.empty((0, 0), dtype))
-    return indices, values
+    indices, distances = np.empty((0, width), np.int64), np.empty((0, width), dtype)
+    return (
+        row_array([pair[0] for pair in lists], x.lengths, indices),
+        row_array([pair[1] for pair in lists], x.lengths, distances),
+    )
 
 
 def within(

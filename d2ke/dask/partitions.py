@@ -62,10 +62,12 @@ class Partitions(NamedTuple):
             return shared(offsets_of(np.asarray(self.lengths, np.int64)))
         return later(offsets_of, [later(len, part) for part in self.parts])
 
-    def map(self, function: Callable[..., Any], *arguments: Any) -> list[Delayed]:
-        """Return a task for each part, ``function(part, *arguments)``."""
+    def map(
+        self, function: Callable[..., Any], *arguments: Any, empty: Any = None
+    ) -> list[Delayed]:
+        """Return a task for each part, ``function(part, *arguments)``, or `empty`."""
         return [
-            later(function, part, *arguments, where=self.where(i))
+            later(function, part, *arguments, where=self.where(i), empty=empty)
             for i, part in enumerate(self.parts)
         ]
 
@@ -175,13 +177,10 @@ def _row_chunks(n: int, chunks: int | Sequence[int] | None, row_bytes: int) -> t
     return tuple(min(step, n - first) for first in range(0, n, step)) or (0,)
 
 
-def row_array(
-    tasks: list[Delayed], lengths: Sequence[float], width: float | None, meta: Any
-) -> da.Array:
-    """Return a dask array of which each task gives some rows; of one dimension for None."""
-    tail = () if width is None else (width,)
+def row_array(tasks: list[Delayed], lengths: Sequence[float], empty: np.ndarray) -> da.Array:
+    """Return a dask array of which each task gives some rows; `empty` is one without rows."""
     blocks = [
-        da.from_delayed(task, (rows, *tail), meta=meta)
+        da.from_delayed(task, (rows, *empty.shape[1:]), meta=empty)
         for task, rows in zip(tasks, lengths, strict=True)
     ]
     return da.concatenate(blocks, axis=0, allow_unknown_chunksizes=True)

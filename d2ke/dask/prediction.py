@@ -65,21 +65,22 @@ def d2ke_predict(
     100.0
     """
     x = _open(X, model, unseen_letters, chunks, 8 * model.R)
-    compute = partial(
-        _predicted, unseen_letters=unseen_letters, n_threads=integer("n_threads", n_threads, 1)
-    )
-    pairs: list[Any] = x.map(compute, shared(model))
-    classes, k = model.classes, len(model.linear.weights)
-    kind = np.dtype(np.float64) if classes is None else classes.dtype
-    labels = row_array([pair[0] for pair in pairs], x.lengths, None, np.empty(0, kind))
-    decisions = row_array([pair[1] for pair in pairs], x.lengths, k, np.empty((0, 0)))
+    kind = np.dtype(np.float64) if model.classes is None else model.classes.dtype
+    no_labels, no_decisions = np.empty(0, kind), np.empty((0, len(model.linear.weights)))
+    apply = partial(
+        predict.d2ke_predict, None, unseen_letters=unseen_letters,
+        n_threads=integer("n_threads", n_threads, 1),
+    )  # fmt: skip
+    found: list[Any] = x.map(apply, shared(model), empty=(no_labels, np.nan, no_decisions))
+    labels = row_array([one[0] for one in found], x.lengths, no_labels)
+    decisions = row_array([one[2] for one in found], x.lengths, no_decisions)
     accuracy = da.full((), np.nan)
     if y is not None:
         parts = label_parts(y, x)
-        check = partial(truth, classes=classes, other="X")
+        check = partial(truth, classes=model.classes, other="X")
         true = [later(_true, check, part, own) for part, own in zip(parts, x.parts, strict=True)]
-        known = row_array(true, x.lengths, None, np.empty(0, kind))
-        if classes is not None:
+        known = row_array(true, x.lengths, no_labels)
+        if model.classes is not None:
             accuracy = 100.0 * (known == labels).mean()
         else:
             error, spread = ((known - other) ** 2 for other in (labels, known.mean()))
@@ -121,11 +122,12 @@ def d2ke_transform(
     (2, True)
     """
     x = _open(X, model, unseen_letters, chunks, 4 * getattr(model, "R", 1))
-    compute = partial(
-        _transformed, unseen_letters=unseen_letters, n_threads=integer("n_threads", n_threads, 1)
-    )
-    blocks = x.map(compute, shared(model))
-    return row_array(blocks, x.lengths, model.R, np.empty((0, 0), np.float32))
+    apply = partial(
+        predict.d2ke_transform, unseen_letters=unseen_letters,
+        n_threads=integer("n_threads", n_threads, 1),
+    )  # fmt: skip
+    empty = np.empty((0, model.R), np.float32)
+    return row_array(x.map(apply, shared(model), empty=empty), x.lengths, empty)
 
 
 def label_parts(y: Any, x: Partitions) -> list[Any]:
@@ -160,24 +162,6 @@ def _open(X: Any, model: Any, unseen_letters: str, chunks: Any, row_bytes: int) 
 
 
 # ---------------------------------------------------------------- on workers
-
-
-def _predicted(
-    x: Any, model: D2KEModel, *, unseen_letters: str, n_threads: int
-) -> tuple[np.ndarray, np.ndarray]:
-    if not len(x):
-        kind = np.float64 if model.classes is None else model.classes.dtype
-        return np.empty(0, kind), np.empty((0, len(model.linear.weights)))
-    labels, _, decisions = predict.d2ke_predict(
-        None, x, model, unseen_letters=unseen_letters, n_threads=n_threads
-    )
-    return labels, decisions
-
-
-def _transformed(x: Any, model: D2KEModel, *, unseen_letters: str, n_threads: int) -> np.ndarray:
-    if not len(x):
-        return np.empty((0, model.R), np.float32)
-    return predict.d2ke_transform(x, model, unseen_letters=unseen_letters, n_threads=n_threads)
 
 
 def _own_labels(i: int, every: np.ndarray, starts: np.ndarray) -> np.ndarray:

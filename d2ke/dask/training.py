@@ -18,7 +18,7 @@ from d2ke._base.checks import choice, integer
 from d2ke._base.errors import ArgumentTypeError
 from d2ke.dask.partitions import partitions_of
 from d2ke.dask.prediction import label_parts
-from d2ke.dask.workers import check_workers, later, tree
+from d2ke.dask.workers import check_workers, later, shared, tree
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_rows
 from d2ke.models import train
@@ -102,7 +102,7 @@ def d2ke_train(
     # Every pass ends before the next one begins, so that no part is kept from one to the next.
     kinds = tree([later(_label_kinds, task, part) for part in known], partial(_merge_kinds, task))
     starts, kinds = compute(x.starts(), kinds)
-    first = Target.of(kinds, task)
+    first = shared(Target.of(kinds, task))
     parts = [
         (x.where(i), int(starts[i]), part, later(_target, first, own, part, where=x.where(i)))
         for i, (own, part) in enumerate(zip(known, x.parts, strict=True))

@@ -27,18 +27,21 @@ def made_with() -> tuple[str, str, str]:
 class Task:
     """A function with the versions and the instruction set of the process that made the task."""
 
-    def __init__(self, function: Callable[..., Any], where: str):
-        self.function, self.where, self.made_with = function, where, made_with()
+    def __init__(self, function: Callable[..., Any], where: str, empty: Any):
+        self.function, self.where, self.empty = function, where, empty
+        self.made_with = made_with()
 
     @property
     def __name__(self) -> str:
         function = self.function.func if isinstance(self.function, partial) else self.function
-        return f"d2ke-{function.__name__.strip('_')}"
+        return f"d2ke-{function.__name__.removeprefix('d2ke').strip('_')}"
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the function, or say why its bits may be others here."""
         if made_with() != self.made_with:
             raise _different(self.made_with, {"this worker": made_with()})
+        if self.empty is not None and not len(arguments[0]):
+            return self.empty
         try:
             with one_blas_thread():
                 return self.function(*arguments)
@@ -48,9 +51,23 @@ class Task:
             raise
 
 
-def later(function: Callable[..., Any], *arguments: Any, where: str = "") -> Delayed:
-    """Return a task that calls a function; `where` says where its errors are."""
-    return delayed(Task(function, where), pure=False)(*arguments)
+def later(
+    function: Callable[..., Any], *arguments: Any, where: str = "", empty: Any = None
+) -> Delayed:
+    """Return a task that calls a function.
+
+    Parameters
+    ----------
+    function : callable
+        What is called.
+    *arguments
+        Its arguments, some of them tasks.
+    where : str
+        What errors say of the place.
+    empty : object, optional
+        The result where the first argument has no objects, instead of a call.
+    """
+    return delayed(Task(function, where, empty), pure=False)(*arguments)
 
 
 def shared(value: Any) -> Delayed:
