@@ -37,7 +37,7 @@ def train_least_squares(
     y : sequence of length n
         Class labels of any one type, as for `train`.
     Z : array_like, path or FeatureFile, shape (n, n_features)
-        Feature vectors; float64 or float32, computed with in float64. Those of a feature store
+        Feature vectors; float64 or float32, computed with in float64. Those of a features file
         are read block by block.
     C : float, default 1.0
         Weight of the losses, above 0.
