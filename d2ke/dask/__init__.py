@@ -22,6 +22,7 @@ except ImportError as error:
 
 from dataclasses import fields
 from operator import attrgetter
+from typing import Any
 
 from d2ke.dask.matrices import d2ke_embed, distance_matrix
 from d2ke.dask.merged_neighbors import nearest, within
@@ -45,7 +46,7 @@ __all__ = [
 ]
 
 
-def _size(record: object) -> int:
+def _size(record: Any) -> int:
     """Return the bytes of a dataclass."""
     return sum(dask.sizeof.sizeof(getattr(record, field.name)) for field in fields(record))
 
