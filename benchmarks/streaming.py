@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Features streamed to a file beside the same features in memory: time and resident memory.
+"""Features written to a file beside the same features in memory: time and resident memory.
 
 The strings are outlines of MNIST's digits, each of them many times with other letters changed.
 Each run is a process of its own.
@@ -32,7 +32,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--n", type=int, default=1_000_000, help="strings")
     parser.add_argument("--R", type=int, default=1024, help="random strings")
     parser.add_argument("--dtype", choices=["float32", "float64"], default="float32")
-    parser.add_argument("--max-memory", default="1GB")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--folder", help="on the disk to write to; by default a temporary folder")
@@ -51,17 +50,16 @@ def main(arguments: list[str] | None = None) -> int:
             for name in ("memory", "stream"):
                 if options.only not in (None, name):
                     continue
-                limit = options.max_memory if name == "stream" else None
                 found = in_child(
                     "benchmarks.streaming:measured",
                     folder,
                     options.dtype,
                     threads,
-                    limit,
+                    name == "stream",
                     isa=isa.selected(),
                 )
                 rate = options.n * options.R / found["seconds"] / 1e6
-                title = f"file, max_memory={limit}" if limit else "in memory"
+                title = "file" if name == "stream" else "in memory"
                 print(f"| {title} | {found['seconds']:.1f} | {rate:.1f} | {found['peak']:.0f} |",
                       flush=True)  # fmt: skip
     return 0
@@ -95,16 +93,16 @@ def read_strings(folder: str, name: str) -> d2ke.Objects:
     return d2ke.Objects("strings", letters="str", **np.load(Path(folder, f"{name}.npz")))
 
 
-def measured(folder: str, dtype: str, threads: int, limit: str | None) -> dict[str, Any]:
+def measured(folder: str, dtype: str, threads: int, to_file: bool) -> dict[str, Any]:
     """Compute the features, and return the seconds and the process's peak."""
     X, omega = (read_strings(folder, name) for name in ("X", "omega"))
     how = {"distance": "levenshtein", "gamma": 0.01, "dtype": dtype, "n_threads": threads}
     path = Path(folder, "features.h5")
     started = time.perf_counter()
-    if limit is None:
-        d2ke.d2ke_embed(X, omega, **how)
+    if to_file:
+        d2ke.write_features(path, X, omega, **how)
     else:
-        d2ke.d2ke_embed(X, omega, **how, out=path, max_memory=limit).close()
+        d2ke.d2ke_embed(X, omega, **how)
     seconds = time.perf_counter() - started
     path.unlink(missing_ok=True)
     return {"seconds": seconds, "peak": peak_kilobytes() * 1024 / 1e6}

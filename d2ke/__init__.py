@@ -56,6 +56,7 @@ from d2ke.embedding.theory import (
     lipschitz_constant,
     soft_min_distance,
 )
+from d2ke.files import write_distances, write_features
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
 from d2ke.learners.libsvm import svmtrain
@@ -88,7 +89,6 @@ from d2ke.models.predict import d2ke_predict, d2ke_transform
 from d2ke.models.train import d2ke_train
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.search import nearest, within
-from d2ke.neighbors.store import load_neighbors
 from d2ke.objects.container import Objects, concatenate
 from d2ke.objects.fitted_objects import (
     markov_strings,
@@ -177,7 +177,6 @@ __all__ = [
     "knn_predict",
     "lipschitz_constant",
     "load_model",
-    "load_neighbors",
     "load_search",
     "lpdsk",
     "markov_strings",
@@ -213,4 +212,6 @@ __all__ = [
     "train_least_squares",
     "views",
     "within",
+    "write_distances",
+    "write_features",
 ]

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from d2ke._base.resume import Journal, changed
+from d2ke._base.checkpoint import Checkpoint, changed
 from d2ke._version import __version__
 from papers.datasets import Source
 from papers.methods import Outcome
 
-_FORMAT = 1
+# Each cell has a fingerprint of its own, so that other settings do not refuse all of them.
+RECORD = {"cells of": "papers.tables"}
 
 
 class Cell(NamedTuple):
@@ -57,39 +58,39 @@ def _plain(value: Any) -> Any:
 
 
 class Cells:
-    """The finished cells of full or of quick runs, in a journal.
+    """The finished cells of full or of quick runs, in a checkpoint.
 
     Nothing is made on the disk before `open`; one run at a time can have it open.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._journal: Journal | None = None
+        self._kept: Checkpoint | None = None
         if path.exists():
             self.open()
 
     def open(self) -> None:
-        """Open the journal, if it is not open yet; make it if it is not there."""
-        if self._journal is None:
-            self._journal = Journal(self.path, self.path.parent, {"journal": _FORMAT})
+        """Open the checkpoint, if it is not open yet; make it if it is not there."""
+        if self._kept is None:
+            self._kept = Checkpoint(self.path, RECORD)
 
     def read(self, cell: Cell, expected: dict[str, Any]) -> tuple[dict[str, Any] | None, list[str]]:
         """Return a finished cell, or None and the parts of its fingerprint that differ."""
-        if self._journal is None or cell not in self._journal:
+        content = None if self._kept is None else self._kept.get(cell)
+        if content is None:
             return None, []
-        content = self._journal[cell]
         differences = changed(content["fingerprint"], expected)
         return (None if differences else content), differences
 
     def write(self, cell: Cell, content: dict[str, Any]) -> None:
         """Write a finished cell; it is on the disk when this returns."""
-        assert self._journal is not None
-        self._journal[cell] = content
+        assert self._kept is not None
+        self._kept[cell] = content
 
     def close(self) -> None:
-        """Unlock the journal."""
-        if self._journal is not None:
-            self._journal.close()
+        """Unlock the checkpoint."""
+        if self._kept is not None:
+            self._kept.close()
 
 
 def outcome_of(content: dict[str, Any]) -> Outcome:

@@ -7,7 +7,6 @@ import argparse
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -15,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.checkpoint import Checkpoint, as_json
 from d2ke._base.checks import choice, integer, positive_number
 from d2ke._base.files import check_writable
 from d2ke._base.memory import memory_limit, readable
-from d2ke._base.resume import Journal, as_json
 from d2ke._version import __version__
 from d2ke.cli.main import console, run_command
 from d2ke.cli.options import add_seed, number, positive, session_of, threads_parser
@@ -38,7 +37,6 @@ from papers.settings import SETTINGS, Setting, quick
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the objects' length
 STRETCHING = {"series": "resampled", "strings": "cut or repeated", "sets": "cut or repeated"}
 _SEARCH_R = 256
-_FORMAT = 1
 _MOST_AT_LENGTHS = 1000  # training objects where the length varies
 
 
@@ -102,7 +100,7 @@ def scaling(
     """Measure methods on growing parts of a data set, and on shorter and longer objects.
 
     Each point is a method on a part of the training objects: choice of parameters, training and
-    test. Every finished point is in a journal, so that a run that was stopped can resume.
+    test. Every finished point is in a checkpoint, so that a run that was stopped can resume.
 
     Parameters
     ----------
@@ -111,7 +109,7 @@ def scaling(
     scale : Scale, optional
         Methods and sizes.
     out : path
-        Output folder, for scaling-NAME.json, .png, .md and .journal. The report of
+        Output folder, for scaling-NAME.json, .png, .md and the folder scaling-NAME. The report of
         `papers.tables` in the same folder shows them too.
     data_dir : path, optional
         Folder of the data files; by default the environment variable D2KE_DATA.
@@ -129,7 +127,7 @@ def scaling(
     Raises
     ------
     ValueError
-        Unknown names, numbers out of range; a journal of another data set, seed or R.
+        Unknown names, numbers out of range; a checkpoint of another data set, seed or R.
     FileNotFoundError
         The data set's files are missing.
     BlockingIOError
@@ -153,9 +151,9 @@ def scaling(
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"scaling-{name}.json"
     check_writable(file)
-    record = {"journal": _FORMAT, "d2ke": __version__, "data": name, "seed": scale.seed}
+    record = {"d2ke": __version__, "data": name, "seed": scale.seed}
     record |= {"R": scale.R, "n_test": scale.n_test, "setting": digest(dataclasses.asdict(setting))}
-    with closing(Journal(file.with_suffix(".journal"), file, record)) as kept:
+    with Checkpoint(file.with_suffix(""), record) as kept:
         run = _Run(scale, _shuffled(whole, scale.n_test), kept, session)
         by_n = run.rows("n", sizes)
         n = max(size for size in sizes if size <= max(sizes[0], _MOST_AT_LENGTHS))
@@ -201,9 +199,9 @@ def _part(division: Division, rows: np.ndarray, others: np.ndarray) -> Division:
 
 
 class _Run:
-    """The points of a run, measured or from the journal."""
+    """The points of a run, measured or from the checkpoint."""
 
-    def __init__(self, scale: Scale, division: Division, kept: Journal, session: Session):
+    def __init__(self, scale: Scale, division: Division, kept: Checkpoint, session: Session):
         self.scale, self.division, self.kept, self.session = scale, division, kept, session
         wanted = scale.methods or METHODS
         self.methods = [method for method in METHODS if method in wanted]

@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from d2ke._base.checkpoint import as_json
 from d2ke._base.files import check_writable
-from d2ke._base.resume import as_json
 from d2ke.cli.main import console, run_command
 from d2ke.cli.options import positive, session_of, threads_parser
 from d2ke.cli.session import SILENT, Session, interruptible
@@ -32,7 +32,7 @@ from papers.report import draw, write_report
 from papers.settings import SETTINGS
 
 # By the kind of the run.
-JOURNALS = {kind: f"cells-{kind}.journal" for kind in KINDS} | {"full": "cells.journal"}
+CELLS = {kind: f"cells-{kind}" for kind in KINDS} | {"full": "cells"}
 _SMALLEST_LOG_R = 2  # of a curve; the next R is twice as large
 
 
@@ -54,7 +54,7 @@ def tables(
     selection : Selection
         Data sets, methods and divisions.
     out : path
-        Output folder: results.json, report.md, figures, and the journal of finished cells.
+        Output folder: results.json, report.md, figures, and the folder of finished cells.
     data_dir : path, optional
         Folder of the data files; by default the environment variable D2KE_DATA.
     command : str
@@ -83,7 +83,7 @@ def tables(
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"out must be a folder; {folder} is a file")
-    kept = Cells(folder / JOURNALS[selection.kind])
+    kept = Cells(folder / CELLS[selection.kind])
     with closing(kept):
         return _Run(selection, folder, kept, data_dir, command, session).results()
 
@@ -129,7 +129,7 @@ class _Run:
 
     def _our_records(self, seeds: int) -> list[dict[str, Any]]:
         """Return the records of our own settings, of cells that the output folder has."""
-        with closing(Cells(self.out / JOURNALS["full"])) as kept:
+        with closing(Cells(self.out / CELLS["full"])) as kept:
             plans = [Plan.of(plan.name, METHODS, seeds, "full", kept) for plan in self.plans]
         return [
             record

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kills before each call of the system of what writes a file; scripts of tests import this."""
+"""Kills of what writes files, at each call of the system or at random; for scripts of tests."""
 
 import os
+import random
 import signal
 import sys
+import time
+import traceback
 from pathlib import Path
 
 FOLDER = Path(__file__).parent  # where scripts find this module
@@ -52,3 +55,32 @@ def kill_before_every_call(path, write, check, calls=CALLS):
         assert list(path.parent.iterdir()) == [path]
         path.unlink()
     return kills
+
+
+def kill_at_random(folder, n_kills, run):
+    """Kill `run` so many times, unless it ends before; return how often it was killed.
+
+    No file that was finished in the folder may be gone or changed after the next kill.
+    """
+    rng, finished, killed, folder = random.Random(n_kills), {}, 0, Path(folder)
+    for _ in range(n_kills):
+        child = os.fork()
+        if child == 0:
+            try:
+                run()
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        time.sleep(rng.random() / n_kills)
+        os.kill(child, signal.SIGKILL)
+        status = os.waitpid(child, 0)[1]
+        files = folder.glob("*") if folder.exists() else ()
+        now = {path: path.read_bytes() for path in files if path.suffix != ".part"}
+        assert finished.items() <= now.items()
+        finished = now
+        if not os.WIFSIGNALED(status):
+            assert os.WEXITSTATUS(status) == 0
+            break
+        killed += 1
+    return killed

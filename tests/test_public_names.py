@@ -93,21 +93,20 @@ NAMES = {
     concatenate(collections)
     curve(points, *, closed=False, oriented=True, gap=None, n_samples=None, seed=0)
     d2ke_embed(X, omega, *, distance, gamma=None, link='exp', n_threads=None, out=None,
-        dtype=None, max_memory=None, resume=False, progress=False, client=None, **params)
+        dtype=None, progress=False, **params)
     d2ke_explain(x, model, *, limit=10)
     d2ke_features(D, gamma=None, link='exp', *, out=None, n_threads=None)
     d2ke_gram(X, Y=None, *, omega, distance, gamma, n_threads=None, progress=False, **params)
-    d2ke_predict(y, X, model, *, unseen_letters='refuse', n_threads=None,
-        progress=False, client=None)
+    d2ke_predict(y, X, model, *, unseen_letters='refuse', n_threads=None, progress=False)
     d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, n_threads=None,
         progress=False, **params)
     d2ke_transform(X, model, *, unseen_letters='refuse', n_threads=None, out=None,
-        max_memory=None, resume=False, progress=False, client=None)
+        progress=False)
     datasets
     density_error_bound(X, y, alpha, *, h, delta=0.05)
     discriminative_predict(result, K_new=None, *, points=None, distances=None, features=None)
     distance_matrix(X, Y=None, distance=None, *, n_threads=None, out=None, dtype=None,
-        max_memory=None, resume=False, progress=False, client=None, **params)
+        progress=False, **params)
     distance_names()
     dsk_gram(D, *, kind='rbf', gamma=None, beta=2.0, repair=None)
     effective_dimension(kind, *, length=None, alphabet_size=None, n_elements=None,
@@ -151,7 +150,6 @@ NAMES = {
     knn_predict(D, y, k=1)
     lipschitz_constant(w, gamma)
     load_model(file)
-    load_neighbors(file, rows=None)
     load_search(path)
     lpdsk(K=None, y=None, *, points=None, distances=None, features=None, h=None, unknown=-1,
         lam=None, variant='relaxed', trace_weight=0.1, similarity='psd', risk='margin',
@@ -159,8 +157,7 @@ NAMES = {
     markov_strings(R, X, *, length, order=1, seed)
     mesh(vertices, faces, *, oriented=True, gap=None, n_samples=None, seed=0)
     nearest(X, Y=None, *, k, distance=None, include_self=False, metric=False, n_threads=None,
-        out=None, resume=False, progress=False, max_memory=None, info=False, client=None,
-        **params)
+        progress=False, checkpoint=None, info=False, **params)
     neighbor_similarities(points=None, *, distances=None, n_neighbors=15, h=None)
     normalized_mutual_information(y, labels)
     pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, missing=False,
@@ -174,11 +171,11 @@ NAMES = {
     representatives(X, R, *, seed)
     resampled_sets(R, X, *, size, seed)
     rsm_embed(X, reps, *, distance, gamma=None, link='exp', n_threads=None, out=None,
-        dtype=None, max_memory=None, resume=False, progress=False, client=None, **params)
+        dtype=None, progress=False, **params)
     samplers
     save_model(file, model)
-    search(X, y, method='d2ke', *, distance, sampler=None, grid=None, within=None, folder=None,
-        max_memory=None, n_folds=10, seed=0, n_threads=None, progress=False, **params)
+    search(X, y, method='d2ke', *, distance=None, sampler=None, grid=None, within=None,
+        checkpoint=None, n_folds=10, seed=0, n_threads=None, progress=False, **params)
     select_features(Z, y, R, *, rho=1.0, keep='best', centre=True, seed=None)
     show_config()
     similarity_machine_bound(model, S, y, *, margin=1.0, delta=0.05)
@@ -195,8 +192,11 @@ NAMES = {
     train_least_squares(y, Z, C=1.0, *, n_threads=None)
     views
     within(X, Y=None, *, radius, distance=None, include_self=False, metric=False,
-        n_threads=None, out=None, resume=False, progress=False, max_memory=None, info=False,
-        client=None, **params)
+        n_threads=None, progress=False, checkpoint=None, info=False, **params)
+    write_distances(path, X, Y=None, *, distance, dtype=None, n_threads=None, progress=False,
+        **params)
+    write_features(path, X, omega_or_model, *, labels=None, distance=None, gamma=None, link='exp',
+        dtype=None, n_threads=None, progress=False, **params)
     """,
     "d2ke.dask": """
     d2ke_embed(X, omega, *, distance, gamma=None, link='exp', chunks=None, n_threads=1, dtype=None,

@@ -6,6 +6,7 @@ from typing import Any, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 import d2ke
 import d2ke.datasets
@@ -38,10 +39,11 @@ def objects(X: d2ke.Objects) -> None:
 
 
 def distances(X: d2ke.Objects, omega: d2ke.Objects, room: NDArray[np.float64]) -> None:
-    """Distances: what comes back depends on where it goes."""
+    """Distances."""
     assert_type(d2ke.distance_matrix(X, omega, "levenshtein", n_threads=2, mode="prefix"), Reals)
     assert_type(d2ke.distance_matrix(X, omega, "levenshtein", out=room), Reals)
-    with d2ke.distance_matrix(X, omega, "levenshtein", out="d.h5", max_memory="1GB") as file:
+    d2ke.write_distances("d.h5", X, omega, distance="levenshtein")
+    with d2ke.io.open_features("d.h5") as file:
         assert_type(file, d2ke.io.FeatureFile)
         assert_type(file.shape, tuple[int, int])
 
@@ -54,9 +56,7 @@ def distances(X: d2ke.Objects, omega: d2ke.Objects, room: NDArray[np.float64]) -
 def features(X: d2ke.Objects, omega: d2ke.Objects, D: Reals, Z: Reals) -> None:
     """Features."""
     assert_type(d2ke.d2ke_embed(X, omega, distance="levenshtein", gamma=0.5), Reals)
-    assert_type(
-        d2ke.d2ke_embed(X, omega, distance=apart, gamma=1, out=Path("z.h5")), d2ke.io.FeatureFile
-    )
+    d2ke.write_features(Path("z.h5"), X, omega, distance=apart, gamma=1)
     assert_type(d2ke.d2ke_features(D, gamma=0.5), Reals)
     scaling = d2ke.Scaling.fit(Z)
     assert_type(scaling, d2ke.Scaling)
@@ -69,8 +69,8 @@ def neighbors(X: d2ke.Objects) -> None:
     assert_type(near, Reals)
     info = d2ke.nearest(X, k=2, distance="levenshtein", info=True)[2]
     assert_type(info, d2ke.NeighborsInfo)
-    assert_type(d2ke.nearest(X, k=2, distance="levenshtein", out="near.h5"), Path)
-    assert_type(d2ke.within(X, radius=1.5, distance="levenshtein", out="near.h5"), Path)
+    graph = d2ke.within(X, radius=1.5, distance="levenshtein", checkpoint="near")
+    assert_type(graph, sparse.csr_array)
 
 
 def models(X: d2ke.Objects, Z: Reals) -> None:

@@ -6,9 +6,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-import re
 from collections.abc import Iterable
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -83,23 +81,6 @@ def file_path(name: str, value: Any) -> Path:
         return Path(value)
     except TypeError:
         raise ArgumentTypeError(name, f"must be a path, got {value!r}") from None
-
-
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b", re.IGNORECASE)
-
-
-def byte_count(name: str, value: Any) -> int:
-    """Return a number of bytes from an integer or from text such as "512MiB" or "1.5 GB"."""
-    if isinstance(value, str):
-        match = _SIZE.fullmatch(value.strip())
-        if not match:
-            raise ArgumentError(
-                name, f"must be a number of bytes or text such as '512MiB' or '1GB', got {value!r}"
-            )
-        unit = (1024 if match[3] else 1000) ** "kmgt".index(match[2].lower() or "k")
-        unit *= (1024 if match[3] else 1000) if match[2] else 1
-        value = int(Fraction(match[1]) * unit)
-    return integer(name, value, 1)
 
 
 def element_type(name: str, value: Any) -> np.dtype:

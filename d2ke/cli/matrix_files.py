@@ -12,24 +12,16 @@ import numpy as np
 from scipy import sparse
 
 from d2ke._base.files import open_file
-from d2ke.io import load_features, load_mat
+from d2ke.io import load_mat
 
 MAT, HDF5, TEXT = (".mat",), (".h5", ".hdf5"), (".csv", ".tsv", ".txt")
 SUFFIXES = MAT + HDF5 + TEXT
-# The first bytes of our feature stores.
-_STORE = b"d2ke features "
 
 
 class InputError(ValueError):
     """An argument names something that is missing or unusable."""
 
     status = 2  # of the command, as where its arguments themselves are wrong
-
-
-def is_store(file: Path) -> bool:
-    """Tell whether a file is one that `d2ke.io.save_features` wrote."""
-    with open_file(file) as stream:
-        return stream.read(len(_STORE)) == _STORE
 
 
 def read_matrix(file: Path, variable: str | None) -> tuple[np.ndarray, str]:
@@ -132,10 +124,9 @@ def _text(file: Path) -> str:
 
 def _hdf5(file: Path, variable: str | None) -> dict[str, Any]:
     """Read one dataset of an HDF5 file, or, for None, the matrices."""
-    if is_store(file):  # checks the whole file: libhdf5 may loop for ever over a damaged one
-        load_features(file, rows=slice(0, 1))
+    open_file(file).close()  # neither a pipe nor a device
     try:
-        store = h5py.File(file, "r")  # no pipe or device: is_store has opened it
+        store = h5py.File(file, "r")
     except OSError:
         raise InputError(f"{file} is not an HDF5 file, or is damaged") from None
     with store:

@@ -7,7 +7,6 @@ import argparse
 import os
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -16,23 +15,15 @@ from d2ke._base.files import check_writable
 from d2ke._base.labels import confusion
 from d2ke.cli.matrix_files import HDF5, InputError
 from d2ke.cli.object_files import read, reported_warnings
-from d2ke.cli.options import (
-    FILES,
-    add_distance,
-    add_max_memory,
-    add_objects,
-    add_seed,
-    positive,
-    session_of,
-)
+from d2ke.cli.options import FILES, add_distance, add_objects, add_seed, positive, session_of
 from d2ke.cli.result_files import check_apart, check_result_file, input_errors, write_columns
 from d2ke.cli.session import Session
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
+from d2ke.files import write_model_features
 from d2ke.io.columns import Columns
 from d2ke.models.model import D2KEModel
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict
-from d2ke.models.rows import write_features
 from d2ke.models.train import d2ke_train
 
 _MAX_PRINTED = 20  # classes of a confusion matrix
@@ -81,10 +72,6 @@ def add_model_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     parser = _command(
         commands, common, "embed", "features of the objects of a file by a model", "features.h5"
     )
-    parser.add_argument(
-        "--resume", action="store_true", help="keep what is interrupted, and resume it"
-    )
-    add_max_memory(parser)
     _add_letters(parser)
     parser.set_defaults(run=embed)
 
@@ -223,9 +210,8 @@ def predict(options: argparse.Namespace) -> None:
 def embed(options: argparse.Namespace) -> None:
     """Compute the features of the objects of a file, and write them with their labels.
 
-    They go to the file by blocks of rows, so that not all of them are held. With --resume an equal
-    call that was interrupted is resumed; without it, a file that exists is replaced when the new
-    one is complete.
+    They go to the file by blocks of rows, so that not all of them are held. The same command
+    resumes a run that was interrupted; a file of something else is refused.
 
     Raises
     ------
@@ -240,14 +226,7 @@ def embed(options: argparse.Namespace) -> None:
     model = _load(options.model)
     held = read(options, session, Columns.of_dict(model.columns))
     objects = model.check_objects(held.objects, options.unseen_letters)
-    how = session.computing | {"labels": held.labels, "max_memory": options.max_memory}
-    if options.resume:
-        write_features(objects, model, out, resume=True, **how).close()
-    else:
-        with TemporaryDirectory(prefix=".d2ke-", dir=out.parent) as folder:
-            file = Path(folder) / out.name
-            write_features(objects, model, file, **how).close()
-            file.replace(out)
+    write_model_features(out, objects, model, held.labels, **session.computing)
     session.report(f"features: {len(objects)} x {model.R}, {options.out}")
 
 

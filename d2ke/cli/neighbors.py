@@ -16,7 +16,6 @@ from d2ke.cli.object_files import read, reported_warnings
 from d2ke.cli.options import (
     FILES,
     add_distance,
-    add_max_memory,
     add_objects,
     positive,
     radius,
@@ -25,25 +24,22 @@ from d2ke.cli.options import (
 from d2ke.cli.result_files import check_apart, input_errors, write_columns
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.neighbors.graph import neighbor_graph
-from d2ke.neighbors.search import nearest, within
 
-_ENDINGS = ".npz", ".h5", ".csv"
-
+_ENDINGS = ".npz", ".csv"
 
 _DESCRIPTION = """\
 The nearest objects of each object in a file, or those within a radius, exactly: a sparse matrix
 of their distances, as scipy.sparse.load_npz reads it. Each row has the nearest first. Distances
-of 0 are stored entries; what is not stored is no neighbour. A file that ends in .h5 is written by
-blocks of rows, is resumed after a kill, and may be larger than memory; d2ke.load_neighbors reads
-it, and rows of --radius are sorted by index there. A .csv file has a row for each neighbour: item,
-neighbor, distance, with items counted from 0.
+of 0 are stored entries; what is not stored is no neighbour. A .csv file has a row for each
+neighbour: item, neighbor, distance, with items counted from 0. With --checkpoint the same command
+resumes a run that was killed.
 """
 _EXAMPLES = """\
 examples:
   d2ke neighbors genes.fasta --k 15 --out graph.npz
   d2ke neighbors genes.fasta --k 15 --out graph.csv
   d2ke neighbors words.csv --radius 2 --include-self --out graph.npz
-  d2ke neighbors reads.fasta --radius 10 --out graph.h5 --resume
+  d2ke neighbors reads.fasta --radius 10 --out graph.npz --checkpoint reads-10
   d2ke neighbors gestures.ts --k 5 --distance dtw --parameter window=10 --out graph.npz
 """
 
@@ -60,7 +56,7 @@ def add_neighbors_command(commands: Any, common: argparse.ArgumentParser) -> Non
     )
     add = parser.add_argument
     add("file", metavar="FILE", help="the objects")
-    add("--out", required=True, metavar="FILE", help="where to write, .npz, .h5 or .csv")
+    add("--out", required=True, metavar="FILE", help="where to write, .npz or .csv")
     kind = parser.add_mutually_exclusive_group(required=True).add_argument
     kind("--k", type=positive, metavar="K", help="the K nearest others of each object")
     kind("--radius", type=radius, metavar="R", help="all others at distances up to R")
@@ -70,9 +66,8 @@ def add_neighbors_command(commands: Any, common: argparse.ArgumentParser) -> Non
         action="store_true",
         help="each object is its own neighbour, beside the K others",
     )
-    add("--resume", action="store_true", help="complete a .h5 file that was interrupted")
+    add("--checkpoint", metavar="FOLDER", help="where finished blocks of rows are kept")
     add_objects(parser)
-    add_max_memory(parser)
     parser.set_defaults(run=neighbors)
 
 
@@ -80,8 +75,7 @@ def add_neighbors_command(commands: Any, common: argparse.ArgumentParser) -> Non
 def neighbors(options: argparse.Namespace) -> None:
     """Find the neighbours of each object of a file among the others, and write their graph.
 
-    Each row has the nearest first. A .h5 file, whose graph need not fit into memory, is written by
-    blocks.
+    Each row has the nearest first.
 
     Raises
     ------
@@ -91,8 +85,6 @@ def neighbors(options: argparse.Namespace) -> None:
     out, session = Path(options.out), session_of(options)
     if out.suffix not in _ENDINGS:
         raise InputError(f"out must end in {', '.join(_ENDINGS)}, got {options.out!r}")
-    if options.resume and out.suffix != ".h5":
-        raise InputError(f"resume is for files that end in .h5, got {options.out!r}")
     check_apart({"out": out}, {"the file of objects": options.file})
     check_writable(out)
     if options.distance is not None:
@@ -102,25 +94,15 @@ def neighbors(options: argparse.Namespace) -> None:
     parameters = dict(options.parameter)
     check_parameters(row, parameters)
     call = {"distance": row.name, "include_self": options.include_self, **parameters}
-    call |= {**session.computing, "max_memory": options.max_memory}
+    call |= {**session.computing, "checkpoint": options.checkpoint}
     with reported_warnings(session):
-        if out.suffix == ".h5":
-            call |= {"out": out, "resume": options.resume, "info": True}
-            if options.radius is None:
-                _, info = nearest(objects, k=options.k, **call)
-            else:
-                _, info = within(objects, radius=options.radius, **call)
-            what = "neighbours"
-        else:
-            graph, info = neighbor_graph(objects, k=options.k, radius=options.radius, **call)
-            what = f"{graph.nnz} neighbours"
+        graph, info = neighbor_graph(objects, k=options.k, radius=options.radius, **call)
     share = 100 * info.computed / info.pairs if info.pairs else 0.0
     session.report(
-        f"{row.name}: {what} of {len(objects)} objects; {info.computed} of {info.pairs} distances "
-        f"computed ({share:.1f} %)"
+        f"{row.name}: {graph.nnz} neighbours of {len(objects)} objects; {info.computed} of "
+        f"{info.pairs} distances computed ({share:.1f} %)"
     )
-    if out.suffix != ".h5":
-        _write(out, graph)
+    _write(out, graph)
     session.report(f"graph: {options.out}")
 
 

@@ -10,7 +10,7 @@ import sys
 from functools import partial
 from typing import Any
 
-from d2ke._base.checks import byte_count, positive_number
+from d2ke._base.checks import positive_number
 from d2ke.cli.session import Session
 
 FILES = """\
@@ -73,14 +73,6 @@ positive = partial(_whole, low=1)
 seed = partial(_whole, low=0)
 
 
-def _bytes(text: str) -> int:
-    """Return a number of bytes."""
-    try:
-        return byte_count("it", int(text) if text.isdecimal() else text)
-    except (TypeError, ValueError) as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
 def threads_parser() -> argparse.ArgumentParser:
     """Return a parent of the parsers of commands that compute."""
     parser = argparse.ArgumentParser(add_help=False)
@@ -111,13 +103,6 @@ def add_objects(parser: argparse.ArgumentParser) -> None:
         "--channels-first",
         action=argparse.BooleanOptionalAction,
         help="matrices have channels in rows (default: as far as that can be seen)",
-    )
-
-
-def add_max_memory(parser: argparse.ArgumentParser) -> None:
-    """Add the memory that the blocks of a file of results may take."""
-    parser.add_argument(
-        "--max-memory", type=_bytes, metavar="BYTES", help="such as 2GB; for smaller blocks"
     )
 
 

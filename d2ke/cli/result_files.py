@@ -16,7 +16,7 @@ import numpy as np
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import atomic_write
 from d2ke.cli.matrix_files import HDF5, InputError
-from d2ke.io.store.hdf5 import put_text, write_hdf5
+from d2ke.io.hdf5 import create_hdf5, put_text
 
 _ENDINGS = (".csv", *HDF5)
 _ROWS = 2**16  # of a table, in text at a time
@@ -74,7 +74,7 @@ def check_apart(outputs: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
 def write_columns(file: Path, columns: Mapping[str, np.ndarray]) -> None:
     """Write columns of equal length, whole or not at all; in HDF5, a dataset for each."""
     if file.suffix in HDF5:
-        with write_hdf5(file) as store:
+        with create_hdf5(file) as store:
             for name, values in columns.items():
                 if values.dtype.kind == "U":
                     put_text(store, name, values)

@@ -14,13 +14,14 @@ from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.blas import row_products
 from d2ke._base.checks import integer, positive_number
-from d2ke.cli.matrix_files import SUFFIXES, InputError, is_store, read_labels, read_matrix
+from d2ke.cli.matrix_files import SUFFIXES, InputError, read_labels, read_matrix
 from d2ke.cli.session import Session
 from d2ke.datasets import REGISTRY, load, standardize
 from d2ke.discriminative.gaussian import bandwidth, gaussian_gram
 from d2ke.distances.matrix import distance_matrix
 from d2ke.embedding.features import d2ke_features
 from d2ke.io import load_features, save_features
+from d2ke.io.feature_file import is_features_file
 from d2ke.objects.container import Objects
 from d2ke.objects.fitted_objects import markov_strings, random_segments, resampled_sets
 
@@ -240,7 +241,7 @@ def _of_file(
     report: Callable[[str], None],
 ) -> Similarities:
     file, gamma, kernel = Path(options.source), options.gamma, options.kernel
-    store = options.variable is None and is_store(file)
+    store = options.variable is None and is_features_file(file)
     if store:
         held = load_features(file)
         values, name = held.Z, file.name

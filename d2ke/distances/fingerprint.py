@@ -10,9 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import LowLevelCallable
 
+from d2ke._base.checkpoint import UNKNOWN
 from d2ke._base.errors import ArgumentTypeError
-from d2ke._base.resume import UNKNOWN
+from d2ke.distances.problem import PairwiseProblem
+from d2ke.io.hdf5 import plain
 from d2ke.objects.container import Objects
 
 _RUN = 1 << 20  # letters turned into symbols at a time
@@ -113,3 +116,31 @@ def function_version(name: str, function: Callable[..., Any]) -> str:
     if known.startswith("d2ke."):
         return known
     return f"{UNKNOWN}{known} has no version"
+
+
+def description(pairs: PairwiseProblem) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the distance with its parameters, and digests of what it compares."""
+    names = {"X": pairs.x}
+    if pairs.y is not pairs.x:
+        names[pairs.names.y] = pairs.y
+    inputs = {
+        name: objects_digest(part) if isinstance(part, Objects) else sequence_digest(name, part)
+        for name, part in names.items()
+    }
+    distance = pairs.distance
+    if callable(distance) or isinstance(distance, LowLevelCallable):
+        inputs["version of distance"] = function_version("distance", distance)
+    if isinstance(distance, LowLevelCallable):
+        distance = distance.signature
+    elif callable(distance):
+        of = distance if hasattr(distance, "__qualname__") else type(distance)
+        distance = f"{of.__module__}.{of.__qualname__}"
+    params = {name: _plain(name, value) for name, value in pairs.params.items()}
+    return {"distance": distance, **params}, inputs
+
+
+def _plain(name: str, value: Any) -> Any:
+    try:
+        return plain(name, value)
+    except TypeError:
+        return f"SHA-256 {sequence_digest(name, [value])}"

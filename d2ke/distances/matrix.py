@@ -3,97 +3,19 @@
 
 from __future__ import annotations
 
-import math
-import os
 from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import LowLevelCallable
 
 from d2ke._base.checks import element_type
+from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke._base.threads import team_size
-from d2ke.distances.output import Output, output_array
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import DISTANCES, PairwiseProblem, Transform
-from d2ke.io.store.reader import FeatureFile
-
-if TYPE_CHECKING:
-    from dask.array import Array
-    from distributed import Client
-
-_SMALL = 1 << 24  # bytes of a result that always fit
-
-
-@overload
-def distance_matrix(
-    X: Any,
-    Y: Any = ...,
-    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
-    *,
-    n_threads: int | None = ...,
-    out: None = ...,
-    dtype: Any = ...,
-    max_memory: int | str | None = ...,
-    resume: bool = ...,
-    progress: bool = ...,
-    client: None = ...,
-    **params: Any,
-) -> NDArray[np.floating[Any]]: ...
-
-
-@overload
-def distance_matrix(
-    X: Any,
-    Y: Any = ...,
-    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
-    *,
-    n_threads: int | None = ...,
-    out: NDArray[np.floating[Any]],
-    dtype: Any = ...,
-    max_memory: int | str | None = ...,
-    resume: bool = ...,
-    progress: bool = ...,
-    client: Any = ...,
-    **params: Any,
-) -> NDArray[np.floating[Any]]: ...
-
-
-@overload
-def distance_matrix(
-    X: Any,
-    Y: Any = ...,
-    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
-    *,
-    n_threads: int | None = ...,
-    out: str | os.PathLike[str],
-    dtype: Any = ...,
-    max_memory: int | str | None = ...,
-    resume: bool = ...,
-    progress: bool = ...,
-    client: Any = ...,
-    **params: Any,
-) -> FeatureFile: ...
-
-
-@overload
-def distance_matrix(
-    X: Any,
-    Y: Any = ...,
-    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
-    *,
-    n_threads: int | None = ...,
-    out: None = ...,
-    dtype: Any = ...,
-    max_memory: int | str | None = ...,
-    resume: bool = ...,
-    progress: bool = ...,
-    client: Client,
-    **params: Any,
-) -> Array: ...
 
 
 def distance_matrix(
@@ -102,14 +24,11 @@ def distance_matrix(
     distance: str | Callable[..., float] | LowLevelCallable | None = None,
     *,
     n_threads: int | None = None,
-    out: np.ndarray | str | os.PathLike[str] | None = None,
+    out: np.ndarray | None = None,
     dtype: Any = None,
-    max_memory: int | str | None = None,
-    resume: bool = False,
     progress: bool = False,
-    client: Any = None,
     **params: Any,
-) -> np.ndarray | FeatureFile | Array:
+) -> NDArray[np.floating[Any]]:
     """Compute the distances between all objects of X and all objects of Y.
 
     Parameters
@@ -137,24 +56,13 @@ def distance_matrix(
                        intptr_t n_y, void *user_data)
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does
-        not depend on it. With a client: threads of each block, None for 1; a worker computes as
-        many blocks at a time as it has threads.
-    out : ndarray of float32 or float64, shape (n, m), or path, optional
-        C-contiguous array to fill; or the name of a file, to which blocks of rows are written as
-        they are ready, see Notes.
+        not depend on it.
+    out : ndarray of float32 or float64, shape (n, m), optional
+        C-contiguous array to fill.
     dtype : {float64, float32}, optional
-        Of the result, where `out` is no array; by default as said under Returns.
-    max_memory : int or str, optional
-        Bytes that the call may take, such as ``"512MiB"`` or ``"1GB"``, packed X and Y included.
-        A request that takes more fails before it starts. None: no limit; a file is written by
-        blocks of up to 64 MiB.
-    resume : bool
-        Resume the file of an equal call that was interrupted. A Python distance needs an attribute
-        ``version``, a str or an int. Without `resume` a file that exists is refused.
+        Of the result, where `out` is None; by default as said under Returns.
     progress : bool
-        Show a progress bar (on a terminal only; there is none for a dask array).
-    client : dask.distributed.Client, optional
-        Have the workers of a cluster compute blocks of rows, with the same bits; see Notes.
+        Show a progress bar (on a terminal only).
     **params
         Parameters of the distance. For ``"dtw"``: ``window`` (None; an integer
         >= 0, the Sakoe-Chiba radius; or ``"rws"``, max(min(40, ceil(longer /
@@ -176,26 +84,17 @@ def distance_matrix(
 
     Returns
     -------
-    ndarray, shape (n, m), FeatureFile or dask.array.Array
+    ndarray, shape (n, m)
         float32 if X and Y both hold float32 vectors, else float64; `out` if
         given. The same bits for any number of threads and for any subset of
-        rows and columns. For a path: the file, opened for reading, to be closed. With a client
-        and without `out`: a dask array of blocks of rows, of which nothing is computed yet.
+        rows and columns.
 
     Raises
     ------
     TypeError, ValueError
         Unknown distance or parameter, objects of the wrong kind, NaN, empty
         objects where the distance is undefined, mixed numbers of channels,
-        weights that the distance does not use, an `out` that does not fit; too
-        small a `max_memory`; with `resume`, a file of other inputs or
-        parameters, which are named; a client that is not connected, or has workers with another
-        version of d2ke or another instruction set; with a client, what cannot be pickled.
-    ImportError
-        A client, but no dask.
-    OSError
-        A file that exists, cannot be written, or takes more than what is free
-        on the disk.
+        weights that the distance does not use, an `out` that does not fit.
     KeyboardInterrupt
         On Ctrl-C, within a second.
     MemoryError
@@ -229,15 +128,6 @@ def distance_matrix(
     none [2]_; the error of its square is at most (8 + dim) 2.3e-16 times the square
     of the sum of all weights of x and y.
 
-    A path as `out` makes a feature store (`d2ke.io.open_features`,
-    `d2ke.io.load_features`) with the bits that the array would have. After a kill at
-    any moment, a full disk or Ctrl-C, the same call with ``resume=True`` completes
-    it. For ``Y=None`` each pair is computed twice then, and also with a client.
-
-    With a client, X travels to the workers by blocks of rows, and Y to each worker once. Some
-    blocks for each of their threads are under way at a time. Workers may be lost, which costs
-    the blocks that they had, and may be added. ``docs/distributed.md`` says more.
-
     References
     ----------
     .. [1] Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
@@ -263,21 +153,10 @@ def distance_matrix(
     array([[1.],
            [1.]])
     """
-    if needs_blocks(out, max_memory, resume, client):
-        from d2ke.distances.blocks import fill
-
-        output = Output(out, dtype, max_memory, resume, n_threads, progress, client)
-        return fill(check_pairs(X, Y, distance, params), output, DISTANCES)
     n_threads = team_size(n_threads)
     dtype = None if dtype is None else element_type("dtype", dtype)
     pairs = check_pairs(X, Y, distance, params)
     return fill_array(pairs, out, dtype, n_threads, progress)
-
-
-def needs_blocks(out: Any, max_memory: Any, resume: Any, client: Any) -> bool:
-    """Return whether options ask for more than one array in memory, filled by this process."""
-    in_memory = max_memory is None and resume is False and client is None
-    return not in_memory or isinstance(out, (str, os.PathLike))
 
 
 def fill_array(
@@ -307,10 +186,12 @@ def fill_array(
     """
     if out is None:
         dtype = pairs.dtype if dtype is None else dtype
-        if dtype.itemsize * math.prod(pairs.shape) > _SMALL:
-            from d2ke.distances.blocks import check_memory
-
-            check_memory(replace(pairs, dtype=dtype), Output(dtype=dtype))
+        n, m = pairs.shape
+        check_fits(
+            dtype.itemsize * n * m,
+            f"{pairs.names.function}: {n} x {m} values of {dtype}",
+            f"d2ke.write_{transform.name} writes them to a file by blocks of rows",
+        )
         out = np.empty(pairs.shape, dtype)
     elif dtype is not None and isinstance(out, np.ndarray) and out.dtype != dtype:
         raise TypeError(f"out holds {out.dtype}, but dtype is {dtype}")
@@ -320,3 +201,17 @@ def fill_array(
         return pairs.fill(out, n_threads, None, transform)
     with progress_bar(progress, transform.name) as report:
         return pairs.fill(out, n_threads, report, transform)
+
+
+def output_array(out: Any, shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:
+    """Return `out` if results of this shape can be written into it, or a new array for None."""
+    if out is None:
+        return np.empty(shape, dtype=dtype)
+    if not isinstance(out, np.ndarray) or out.dtype not in (np.float32, np.float64):
+        got = out.dtype if isinstance(out, np.ndarray) else type(out).__name__
+        raise TypeError(f"out must be an ndarray of float32 or float64, got {got}")
+    if out.shape != shape:
+        raise ValueError(f"out must have shape {shape}, got {out.shape}")
+    if not (out.flags.c_contiguous and out.flags.writeable):
+        raise ValueError("out must be C-contiguous and writeable")
+    return out

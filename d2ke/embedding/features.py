@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,93 +15,11 @@ from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
-from d2ke.distances.matrix import fill_array, needs_blocks
-from d2ke.distances.output import Output, output_array
+from d2ke.distances.matrix import fill_array, output_array
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem, Transform
-from d2ke.io.store.reader import FeatureFile
 from d2ke.objects.container import Objects
 from d2ke.objects.readings import warn_of_letters
-
-if TYPE_CHECKING:
-    from dask.array import Array
-    from distributed import Client
-
-
-@overload
-def d2ke_embed(
-    X: Any,
-    omega: Any,
-    *,
-    distance: Any,
-    gamma: float | None = ...,
-    link: str = ...,
-    n_threads: int | None = ...,
-    out: None = ...,
-    dtype: Any = ...,
-    max_memory: int | str | None = ...,
-    resume: bool = ...,
-    progress: bool = ...,
-    client: None = ...,
-    **params: Any,
-) -> NDArray[np.floating[Any]]: ...
-
-
-@overload
-def d2ke_embed(
-    X: Any,
-    omega: Any,
-    *,
-    distance: Any,
-    gamma: float | None = ...,
-    link: str = ...,
-    n_threads: int | None = ...,
-    out: NDArray[np.floating[Any]],
-    dtype: Any = ...,
-    max_memory: int | str | None = ...,
-    resume: bool = ...,
-    progress: bool = ...,
-    client: Any = ...,
-    **params: Any,
-) -> NDArray[np.floating[Any]]: ...
-
-
-@overload
-def d2ke_embed(
-    X: Any,
-    omega: Any,
-    *,
-    distance: Any,
-    gamma: float | None = ...,
-    link: str = ...,
-    n_threads: int | None = ...,
-    out: str | os.PathLike[str],
-    dtype: Any = ...,
-    max_memory: int | str | None = ...,
-    resume: bool = ...,
-    progress: bool = ...,
-    client: Any = ...,
-    **params: Any,
-) -> FeatureFile: ...
-
-
-@overload
-def d2ke_embed(
-    X: Any,
-    omega: Any,
-    *,
-    distance: Any,
-    gamma: float | None = ...,
-    link: str = ...,
-    n_threads: int | None = ...,
-    out: None = ...,
-    dtype: Any = ...,
-    max_memory: int | str | None = ...,
-    resume: bool = ...,
-    progress: bool = ...,
-    client: Client,
-    **params: Any,
-) -> Array: ...
 
 
 def d2ke_embed(
@@ -113,14 +30,11 @@ def d2ke_embed(
     gamma: float | None = None,
     link: str = "exp",
     n_threads: int | None = None,
-    out: np.ndarray | str | os.PathLike[str] | None = None,
+    out: np.ndarray | None = None,
     dtype: Any = None,
-    max_memory: int | str | None = None,
-    resume: bool = False,
     progress: bool = False,
-    client: Any = None,
     **params: Any,
-) -> np.ndarray | FeatureFile | Array:
+) -> NDArray[np.floating[Any]]:
     """Embed objects by their distances to random objects.
 
     Z[i, j] = exp(-gamma d(x_i, omega_j)) / sqrt(R), so that Z Z' tends to the
@@ -141,34 +55,27 @@ def d2ke_embed(
         ``"exp"``: the paper's features. ``"distance"``: d(x_i, omega_j) /
         sqrt(R), as the authors' code for time series has it.
     n_threads : int, optional
-        Threads to use; None for all that this process may use, with a client for 1.
-    out : ndarray of float32 or float64, shape (n, R), or path, optional
-        C-contiguous array to fill; or the name of a file, to which blocks of rows are written
-        as they are ready: a feature store, with omega.
-    dtype, max_memory, resume
-        As for `distance_matrix`: the type of the result, the bytes that the call may take, and
-        whether to complete a file that was interrupted.
+        Threads to use; None for all that this process may use.
+    out : ndarray of float32 or float64, shape (n, R), optional
+        C-contiguous array to fill.
+    dtype : {float64, float32}, optional
+        Of the result, where `out` is None; by default as said under Returns.
     progress : bool
         Show a progress bar (on a terminal only).
-    client : dask.distributed.Client, optional
-        As for `distance_matrix`: have the workers of a cluster compute blocks of rows.
     **params
         Parameters of the distance.
 
     Returns
     -------
-    ndarray, shape (n, R), FeatureFile or dask.array.Array
+    ndarray, shape (n, R)
         float32 if X and omega both hold float32 vectors, else float64; the same
         bits for any number of threads, and the same as `d2ke_features` gives
-        from the distance matrix. For a path: the file, opened for reading, to be closed. With a
-        client and without `out`: a dask array of blocks of rows, computed when it is used.
+        from the distance matrix.
 
     Raises
     ------
     TypeError, ValueError
         As `distance_matrix`; gamma missing, not positive or not finite.
-    ImportError, OSError
-        As `distance_matrix`, for a client and for a path as `out`.
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 
@@ -184,21 +91,10 @@ def d2ke_embed(
     >>> Z = d2ke.d2ke_embed(["ACGT", "AGGT"], omega, distance="levenshtein", gamma=0.5)
     >>> Z.shape, bool((Z @ Z.T > 0).all())
     ((2, 256), True)
-
-    To a file, by blocks of rows; a call that was interrupted is resumed:
-
-    >>> import os, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = os.path.join(folder, "features.h5")
-    ...     with d2ke.d2ke_embed(["ACGT", "AGGT"], omega, distance="levenshtein", gamma=0.5,
-    ...                          out=file, max_memory="1GB", resume=True) as store:
-    ...         bool((store.read() == Z).all())
-    True
     """
     return _embed(
         X, omega, distance, params, ArgumentNames("d2ke_embed", "X", "omega"), gamma, link,
-        n_threads=n_threads, out=out, dtype=dtype, max_memory=max_memory, resume=resume,
-        progress=progress, client=client,
+        n_threads=n_threads, out=out, dtype=dtype, progress=progress,
     )  # fmt: skip
 
 
@@ -234,19 +130,10 @@ def _embed(
     n_threads: int | None,
     out: Any,
     dtype: Any,
-    max_memory: Any,
-    resume: Any,
     progress: bool,
-    client: Any,
-) -> np.ndarray | FeatureFile | Array:
-    """Compute features into an array, a feature store or a dask array, as the arguments say."""
-    gamma = _check_link(gamma, link)
-    if needs_blocks(out, max_memory, resume, client):
-        from d2ke.distances.blocks import fill
-
-        output = Output(out, dtype, max_memory, resume, n_threads, progress, client)
-        pairs = check_embedding(X, omega, distance, params, names)
-        return fill(pairs, output, feature_transform(gamma, pairs.shape[1]))
+) -> np.ndarray:
+    """Compute features, for both public functions."""
+    gamma = check_link(gamma, link)
     n_threads = team_size(n_threads)
     dtype = None if dtype is None else element_type("dtype", dtype)
     pairs = check_embedding(X, omega, distance, params, names)
@@ -306,7 +193,7 @@ def d2ke_features(
     >>> d2ke.d2ke_features(np.array([[0.0, np.log(2.0)]]), gamma=1.0) * np.sqrt(2)
     array([[1. , 0.5]])
     """
-    gamma = _check_link(gamma, link)
+    gamma = check_link(gamma, link)
     if not isinstance(D, np.ndarray) or D.ndim != 2 or D.dtype not in (np.float32, np.float64):
         got = f"{D.dtype} of shape {D.shape}" if isinstance(D, np.ndarray) else type(D).__name__
         raise ArgumentTypeError("D", f"must be a 2-D ndarray of float32 or float64, got {got}")
@@ -332,82 +219,6 @@ def d2ke_features(
     return out
 
 
-@overload
-def rsm_embed(
-    X: Any,
-    reps: Any,
-    *,
-    distance: Any,
-    gamma: float | None = ...,
-    link: str = ...,
-    n_threads: int | None = ...,
-    out: None = ...,
-    dtype: Any = ...,
-    max_memory: int | str | None = ...,
-    resume: bool = ...,
-    progress: bool = ...,
-    client: None = ...,
-    **params: Any,
-) -> NDArray[np.floating[Any]]: ...
-
-
-@overload
-def rsm_embed(
-    X: Any,
-    reps: Any,
-    *,
-    distance: Any,
-    gamma: float | None = ...,
-    link: str = ...,
-    n_threads: int | None = ...,
-    out: NDArray[np.floating[Any]],
-    dtype: Any = ...,
-    max_memory: int | str | None = ...,
-    resume: bool = ...,
-    progress: bool = ...,
-    client: Any = ...,
-    **params: Any,
-) -> NDArray[np.floating[Any]]: ...
-
-
-@overload
-def rsm_embed(
-    X: Any,
-    reps: Any,
-    *,
-    distance: Any,
-    gamma: float | None = ...,
-    link: str = ...,
-    n_threads: int | None = ...,
-    out: str | os.PathLike[str],
-    dtype: Any = ...,
-    max_memory: int | str | None = ...,
-    resume: bool = ...,
-    progress: bool = ...,
-    client: Any = ...,
-    **params: Any,
-) -> FeatureFile: ...
-
-
-@overload
-def rsm_embed(
-    X: Any,
-    reps: Any,
-    *,
-    distance: Any,
-    gamma: float | None = ...,
-    link: str = ...,
-    n_threads: int | None = ...,
-    out: None = ...,
-    dtype: Any = ...,
-    max_memory: int | str | None = ...,
-    resume: bool = ...,
-    progress: bool = ...,
-    client: Client,
-    **params: Any,
-) -> Array: ...
-
-
 def rsm_embed(
     X: Any,
     reps: Any,
@@ -416,14 +227,11 @@ def rsm_embed(
     gamma: float | None = None,
     link: str = "exp",
     n_threads: int | None = None,
-    out: np.ndarray | str | os.PathLike[str] | None = None,
+    out: np.ndarray | None = None,
     dtype: Any = None,
-    max_memory: int | str | None = None,
-    resume: bool = False,
     progress: bool = False,
-    client: Any = None,
     **params: Any,
-) -> np.ndarray | FeatureFile | Array:
+) -> NDArray[np.floating[Any]]:
     """Embed objects by their distances to representatives: the representative-set method.
 
     The baseline RSM of the paper; it differs from D2KE in where the R objects
@@ -435,17 +243,17 @@ def rsm_embed(
         n objects.
     reps : Objects or what `pack` takes
         R representatives, usually ``representatives(X_train, R, seed=...)``.
-    distance, gamma, link, n_threads, out, dtype, max_memory, resume, progress, client, **params
+    distance, gamma, link, n_threads, out, dtype, progress, **params
         As for `d2ke_embed`.
 
     Returns
     -------
-    ndarray, shape (n, R), FeatureFile or dask.array.Array
+    ndarray, shape (n, R)
         The features.
 
     Raises
     ------
-    TypeError, ValueError, ImportError, OSError
+    TypeError, ValueError
         As `d2ke_embed`.
     MemoryError
         If the call would take more than there is; see docs/memory.md.
@@ -465,12 +273,12 @@ def rsm_embed(
     """
     return _embed(
         X, reps, distance, params, ArgumentNames("rsm_embed", "X", "reps"), gamma, link,
-        n_threads=n_threads, out=out, dtype=dtype, max_memory=max_memory, resume=resume,
-        progress=progress, client=client,
+        n_threads=n_threads, out=out, dtype=dtype, progress=progress,
     )  # fmt: skip
 
 
-def _check_link(gamma: float | None, link: str) -> float | None:
+def check_link(gamma: float | None, link: str) -> float | None:
+    """Return a checked gamma; None for ``link="distance"``."""
     choice("link", link, ["exp", "distance"])
     if link == "exp":
         if gamma is None:

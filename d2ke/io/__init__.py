@@ -3,12 +3,12 @@
 
 from d2ke.io.arff import read_arff
 from d2ke.io.fasta import read_fasta
+from d2ke.io.feature_file import FeatureFile, open_features
+from d2ke.io.features import FeatureStore, load_features, save_features
 from d2ke.io.labelled import read_objects
 from d2ke.io.mat.api import load_mat, load_objects, save_mat, whos_mat
 from d2ke.io.mat.errors import MatFileError, Unreadable
 from d2ke.io.parquet import ParquetObjects
-from d2ke.io.store.api import FeatureStore, load_features, save_features
-from d2ke.io.store.reader import FeatureFile, open_features
 from d2ke.io.ts import read_ts
 
 __all__ = [

@@ -18,13 +18,13 @@ from d2ke._base.files import open_file
 from d2ke._base.labels import label_array
 from d2ke.io.columns import Columns, FileObjects
 from d2ke.io.delimited import LABELS
+from d2ke.io.feature_file import is_features_file
+from d2ke.io.hdf5 import get_objects, get_text
 from d2ke.io.mat.api import load_mat, load_objects
-from d2ke.io.store.hdf5 import get_objects, get_text, group_of, part_of
 from d2ke.io.text import labels_of_text
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
-_STORE = b"d2ke features "  # the first bytes of our feature stores
 _RAGGED = ("values", "offsets")
 _OBJECTS = ("x", "objects", "series", "strings", "sequences")
 
@@ -59,10 +59,9 @@ def read_hdf5(
     path: Path, columns: Columns, channels_first: bool | None, earlier: Columns
 ) -> FileObjects:
     """Read what `read_npz` reads, from datasets; or a group of objects that d2ke wrote."""
-    with open_file(path) as stream:
-        if stream.read(len(_STORE)) == _STORE:
-            raise ValueError(f"{path} holds features, not objects; d2ke.io.load_features reads it")
     try:
+        if is_features_file(path):
+            raise ValueError("it holds features, not objects; d2ke.io.load_features reads it")
         with h5py.File(path, "r") as store:
             values = {name: _hdf5_value(store, name) for name in store}
     except OSError as error:
@@ -74,13 +73,11 @@ def read_hdf5(
 
 def _hdf5_value(store: h5py.File, name: str) -> Any:
     try:
-        kind = store.get(name, getclass=True)
-    except RuntimeError:
+        dataset = store[name]
+    except KeyError:
         raise ValueError(f"{name} is a link to nothing that can be read") from None
-    if kind is h5py.Group:
-        group = group_of(store, name)
-        return get_objects(group) if {"values", "offsets"} <= set(group) else None
-    dataset = part_of(store, name)
+    if isinstance(dataset, h5py.Group):
+        return get_objects(dataset) if {"values", "offsets"} <= set(dataset) else None
     if h5py.check_string_dtype(dataset.dtype) and dataset.dtype.kind == "O":
         return np.asarray(dataset.asstr()[()]).astype(str)
     return get_text(dataset) if dataset.dtype.kind == "S" else dataset[()]

@@ -109,7 +109,7 @@ class RidgeSums:
         R, k = len(centre), len(target_centre)
         return cls(
             centre, unit, target_centre, np.dtype(dtype), 0,
-            np.zeros((R, R)), np.zeros(R), np.zeros(k), np.zeros((R, k)),
+            np.zeros((R, R)), np.zeros(R), np.zeros(k), np.zeros((k, R)).T,
         )  # fmt: skip
 
     def add(self, Z: np.ndarray, T: Any, n_threads: int | None = None) -> None:

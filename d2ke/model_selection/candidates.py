@@ -6,12 +6,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,8 +20,7 @@ from d2ke._base.checks import integer
 from d2ke._base.threads import worker_pool
 from d2ke.embedding.features import d2ke_features
 from d2ke.embedding.scaling import Scaling
-from d2ke.io.rows import RowSource, StoredRows, written
-from d2ke.io.store.reader import open_features
+from d2ke.io.rows import RowSource
 from d2ke.learners.losses import LOSSES
 from d2ke.model_selection.cross_validation import cross_validate, cross_validate_hinge
 from d2ke.model_selection.fold_sums import (
@@ -56,23 +53,17 @@ def median_unit(D: np.ndarray | RowSource) -> float:
 
 
 class _Distances:
-    """The distances of a candidate, in memory or in a feature store that is opened when needed."""
+    """The distances of a candidate, in memory or in a file that is read by blocks."""
 
-    def __init__(self, source: np.ndarray | str | os.PathLike[str]):
+    def __init__(self, source: np.ndarray | RowSource):
         self.source = source
-        self.in_file = not isinstance(source, np.ndarray)
-
-    @cached_property
-    def n_columns(self) -> int:
-        if self.in_file:
-            with open_features(self.source) as store:
-                return store.shape[1]
-        return self.source.shape[1]
+        self.in_file = isinstance(source, RowSource)
+        self.n_columns = source.shape[1]
 
     @cached_property
     def rows(self) -> RowSource:
         if self.in_file:
-            return StoredRows("D", self.source, distances=True)
+            return self.source
         arrays.check_distances("D", self.source)
         return RowSource(self.source)
 
@@ -87,7 +78,7 @@ class _Distances:
 
 
 def search_features(
-    candidates: Iterable[tuple[Mapping[str, Any], np.ndarray]],
+    candidates: Iterable[tuple[Mapping[str, Any], np.ndarray | RowSource]],
     problem: SearchProblem,
     grid: FeatureGrid,
     *,
@@ -103,9 +94,9 @@ def search_features(
 
     Parameters
     ----------
-    candidates : iterable of (mapping, ndarray of shape (n, R) or path)
+    candidates : iterable of (mapping, ndarray or RowSource of shape (n, R))
         Parameters of a p(omega), and the distances of the n training objects to R
-        random objects drawn from it; those of a feature store are read by blocks.
+        random objects drawn from it; those in a file are read by blocks.
     problem : SearchProblem
         The labels and folds.
     grid : FeatureGrid
@@ -214,12 +205,11 @@ class _FeatureSearch:
         return cross_validate(F, self.problem.codes, self.grid.costs, self.problem.folds)
 
     def scaled(self, D: _Distances, setting: Mapping[str, Any]) -> np.ndarray | RowSource:
-        """Return the features of a setting, held in memory or in a file beside the store."""
+        """Return the features of a setting; those of a file are computed in each pass."""
         Z = D.features(setting)
         if not D.in_file:
             Z = Z.whole()
-        F = Scaling.fit(Z, setting["scaling"]).apply(Z)
-        return written(F, Path(D.source).parent) if isinstance(F, RowSource) else F
+        return Scaling.fit(Z, setting["scaling"]).apply(Z)
 
 
 def cached(

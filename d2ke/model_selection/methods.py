@@ -13,22 +13,27 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base.blas import limit_blas_of_thread
 from d2ke._base.checks import integer
-from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import check_fits
 from d2ke._base.threads import worker_pool
 from d2ke.embedding.gram import dsk_gram
 from d2ke.embedding.pseudo_euclidean import gdk_led
-from d2ke.io.rows import RowSource, StoredRows
-from d2ke.io.store.reader import FeatureFile
+from d2ke.io.feature_file import FeatureFile
+from d2ke.io.rows import RowSource
 from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.losses import LOSSES
 from d2ke.learners.neighbors import nearest_columns, vote
 from d2ke.learners.svm_model import svmpredict
-from d2ke.model_selection.call import SearchCall
 from d2ke.model_selection.candidates import median_unit, search_vectors, with_costs
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import COSTS, FEATURE_VALUES, either
-from d2ke.model_selection.omegas import Omega, sampled, search_omegas, training_objects
+from d2ke.model_selection.omegas import (
+    Omega,
+    SearchCall,
+    known_distances,
+    sampled,
+    search_omegas,
+    training_objects,
+)
 from d2ke.model_selection.result import Search
 
 
@@ -44,7 +49,7 @@ class SearchMethod:
         The values that are searched by default.
     omegas : callable, optional
         ``omegas(call)`` returns the p(omega) whose random objects the training objects are
-        compared with. Such a method can keep its distances in a folder.
+        compared with. Such a method can keep its distances in a checkpoint.
     samples : bool
         Whether names in grid that the method does not know are parameters of the sampler.
     choose : callable, optional
@@ -77,7 +82,8 @@ class SearchMethod:
     def run(self, call: SearchCall) -> Search:
         """Search."""
         if self.omegas is not None:
-            return search_omegas(call, self.omegas(call))
+            known = call.within is not None
+            return search_omegas(call, [Omega({}, list)] if known else self.omegas(call))
         return self.choose(_distances(self, call), call)
 
 
@@ -92,8 +98,7 @@ def _at_most_kept(values: tuple[Any, ...], problem: SearchProblem) -> tuple[Any,
 def _distances(method: SearchMethod, call: SearchCall) -> np.ndarray | RowSource:
     """Return the distances among the training objects, computed or known."""
     within, n = call.within, call.problem.n
-    in_file = isinstance(within, (str, os.PathLike, FeatureFile))
-    read_by_rows = in_file and method.by_rows
+    read_by_rows = method.by_rows and isinstance(within, (str, os.PathLike, FeatureFile))
     if not read_by_rows:
         check_fits(
             8 * n**2 * (1 if method.by_rows else 6),
@@ -102,20 +107,8 @@ def _distances(method: SearchMethod, call: SearchCall) -> np.ndarray | RowSource
         )
     if within is None:
         return call.distances(progress=call.progress)
-    if in_file:
-        D = StoredRows("within", within, distances=True)
-    else:
-        D = arrays.matrix("within", within, infinite=method.infinite)
-    if D.shape != (n, n):
-        raise ArgumentError(
-            "within",
-            f"must hold the distances among {n} objects, as many as y has labels; its "
-            f"shape is {D.shape}",
-        )
-    if in_file:
-        return D if read_by_rows else D.whole()
-    arrays.check_distances("within", D)
-    return D
+    D = known_distances(within, n, n, infinite=method.infinite)
+    return D.whole() if isinstance(D, RowSource) and not read_by_rows else D
 
 
 def search_gram(

@@ -1,33 +1,68 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Search over p(omega): random objects are drawn, their distances kept in memory or in a folder."""
+"""Search over p(omega): random objects are drawn, and their distances computed or kept."""
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from d2ke._base import arrays
+from d2ke._base.checkpoint import Checkpoint, made_with
 from d2ke._base.checks import generator, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import stages
 from d2ke._base.text import show
-from d2ke.distances.blocks import description, fill
-from d2ke.distances.fingerprint import digest, sequence_digest
-from d2ke.distances.output import Output
-from d2ke.distances.problem import Transform
-from d2ke.model_selection.call import SearchCall
+from d2ke._base.threads import team_size
+from d2ke.distances.fingerprint import description, digest, sequence_digest
+from d2ke.distances.matrix import fill_array
+from d2ke.distances.pairs import check_pairs
+from d2ke.distances.problem import ArgumentNames
+from d2ke.io.feature_file import FeatureFile
+from d2ke.io.rows import RowSource, StoredRows
 from d2ke.model_selection.candidates import search_features
-from d2ke.model_selection.folder import open_journal, store_names
+from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import FEATURE_VALUES, FeatureGrid
 from d2ke.model_selection.result import Search, printable
 from d2ke.objects.container import Objects, check_compatible
 from d2ke.objects.fitted_objects import representatives
 from d2ke.objects.packing import as_objects
 from d2ke.objects.readings import warn_of_letters
+
+_RUN = 4096  # rows that are read at a time
+
+
+@dataclass(frozen=True)
+class SearchCall:
+    """The checked arguments of `search`.
+
+    `grid` holds all values, `force_hinge` says whether the losses are the user's.
+    """
+
+    method: str
+    X: Any
+    problem: SearchProblem
+    grid: Mapping[str, tuple[Any, ...]]
+    force_hinge: bool
+    distance: Any
+    params: Mapping[str, Any]
+    sampler: Callable[..., Any] | None = None
+    within: Any = None
+    checkpoint: Path | None = None
+    progress: bool = False
+
+    def distances(self, Y: Any = None, *, progress: bool = False) -> np.ndarray:
+        """Compute the distances of the training objects to Y, or among themselves."""
+        pairs = check_pairs(self.X, Y, self.distance, self.params)
+        return fill_array(pairs, None, None, team_size(self.problem.n_threads), progress)
 
 
 class Omega(NamedTuple):
@@ -83,25 +118,68 @@ def _check_sampler(sampler: Callable[..., Any], names: Sequence[str]) -> None:
         ) from None
 
 
+def known_distances(
+    within: Any, n: int, n_columns: int | None = None, *, infinite: bool = True
+) -> np.ndarray | RowSource:
+    """Check known distances of n objects, an array or a file that is read by blocks."""
+    if isinstance(within, (str, os.PathLike, FeatureFile)):
+        D = StoredRows("within", within, distances=True)
+    else:
+        D = arrays.matrix("within", within, infinite=infinite)
+        D = D if D.dtype in (np.float32, np.float64) else D.astype(np.float64)
+    if D.shape != (n, n_columns or D.shape[1]):
+        others = "among" if n_columns else "of"
+        raise ArgumentError(
+            "within",
+            f"must hold the distances {others} {n} objects, as many as y has labels; its "
+            f"shape is {D.shape}",
+        )
+    if isinstance(D, np.ndarray):
+        arrays.check_distances("within", D)
+    return D
+
+
 def search_omegas(call: SearchCall, omegas: Sequence[Omega]) -> Search:
-    """Search over these p(omega), with features of the distances to their objects."""
+    """Search over these p(omega), with features of the distances to their objects.
+
+    Known distances stand for those of the only p(omega).
+    """
     n, R = call.problem.n, max(call.grid["R"])
-    if call.folder is None:
+    if call.within is None:
         # Those of this p(omega) and of the best one, and a copy to find the median.
         check_fits(
             8 * n * R * (min(len(omegas), 2) + 1),
             f"the search for {R} features of {n} objects",
-            "give a folder for their distances, or a smaller R",
+            "give a smaller R, or known distances in a file: within=",
         )
     grid = FeatureGrid.of(call.grid, call.force_hinge)
-    shown = stages(omegas, "search", call.progress)
-    if call.folder is None:
-        in_turn = ((one.parameters, call.distances(_drawn(call, one))) for one in shown)
-        return search_features(in_turn, call.problem, grid)
-    journal = open_journal(call.folder, _record(call, omegas))
-    with closing(journal):
-        stores = _stores(call, omegas, shown)
-        return search_features(stores, call.problem, grid, journal=journal)
+    if call.checkpoint is None:
+        return search_features(_candidates(call, omegas, None), call.problem, grid)
+    with Checkpoint(call.checkpoint, _record(call, omegas)) as kept:
+        candidates = _candidates(call, omegas, kept)
+        return search_features(candidates, call.problem, grid, journal=kept)
+
+
+def _candidates(
+    call: SearchCall, omegas: Sequence[Omega], kept: Checkpoint | None
+) -> Iterator[tuple[dict[str, Any], np.ndarray | RowSource]]:
+    """Yield the parameters of each p(omega), and the distances to its objects."""
+    for position, omega in enumerate(stages(omegas, "search", call.progress)):
+        yield omega.parameters, _distances(call, omega, position, kept)
+
+
+def _distances(
+    call: SearchCall, omega: Omega, position: int, kept: Checkpoint | None
+) -> np.ndarray | RowSource:
+    if call.within is not None:
+        return call.within
+    part = None if kept is None else kept.arrays(("distances", position), ["D"])
+    if part is not None:
+        return part["D"]
+    D = call.distances(_drawn(call, omega))
+    if kept is not None:
+        kept.put_arrays(("distances", position), D=D)
+    return D
 
 
 def _drawn(call: SearchCall, omega: Omega) -> Any:
@@ -117,26 +195,6 @@ def _drawn(call: SearchCall, omega: Omega) -> Any:
     return objects
 
 
-def _stores(
-    call: SearchCall, omegas: Sequence[Omega], shown: Sequence[Omega]
-) -> Iterator[tuple[dict[str, Any], Path]]:
-    """Compute the distances of each p(omega) into a feature store of the folder."""
-    names = store_names([one.parameters for one in omegas])
-    for omega, name in zip(shown, names, strict=True):
-        path = call.folder / name
-        parameters = {f"omega_{key}": printable(v) for key, v in omega.parameters.items()}
-        output = Output(
-            path,
-            max_memory=call.limit,
-            resume=True,
-            n_threads=call.problem.n_threads,
-            progress=call.progress,
-        )
-        transform = Transform(name, parameters=parameters)
-        fill(call.pairs(_drawn(call, omega)), output, transform).close()
-        yield omega.parameters, path
-
-
 def _record(call: SearchCall, omegas: Sequence[Omega]) -> Mapping[str, Any]:
     """Return what must stay the same for a search to be resumed."""
     record: dict[str, Any] = {
@@ -145,11 +203,19 @@ def _record(call: SearchCall, omegas: Sequence[Omega]) -> Mapping[str, Any]:
         "n_folds": call.problem.n_folds,
         "seed": call.problem.seed,
         **{f"grid[{name!r}]": printable(values) for name, values in call.grid.items()},
+        **made_with(),
     }
+    if call.within is not None:
+        content = hashlib.sha256(f"{call.within.dtype} {call.within.shape}".encode())
+        for start in range(0, call.problem.n, _RUN):
+            content.update(np.ascontiguousarray(call.within[start : start + _RUN]))
+        return record | {"within": content.hexdigest()}
     for omega in omegas:
-        pairs = call.pairs(_drawn(call, omega))
+        names = ArgumentNames("search", "X", "omega")
+        pairs = check_pairs(call.X, _drawn(call, omega), call.distance, call.params, names)
         if "X" not in record:
             described, inputs = description(pairs)
+            inputs.pop("omega", None)
             record |= {"distance": described, **inputs}
         title = f"omega of {show(omega.parameters)}" if omega.parameters else "omega"
         record[title] = digest("omega", pairs.y)

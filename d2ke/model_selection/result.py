@@ -17,14 +17,13 @@ from d2ke._base.checks import file_path
 from d2ke._base.files import lists_to_tuples, open_file, write_file
 from d2ke._base.text import show, shown
 from d2ke._version import __version__
-from d2ke.io.store.hdf5 import HEADER_BYTES, group_of, header, part_of, write_hdf5
+from d2ke.io.hdf5 import create_hdf5
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FORMAT = "d2ke search"
 _SHOWN = 5  # settings in print
-_SEAL = ("d2ke search 1",)
 _HDF5 = (".h5", ".hdf5")
 
 
@@ -101,7 +100,7 @@ class Search:
         if kind == "json":
             write_file(path, (text + "\n").encode())
         else:
-            with write_hdf5(path, _SEAL) as store:
+            with create_hdf5(path) as store:
                 _write_hdf5(store, json.loads(text))
 
     def plot(self) -> Figure:
@@ -180,12 +179,8 @@ def load_search(path: str | os.PathLike[str]) -> Search:
             with open_file(path) as stream:
                 record = json.loads(stream.read())
         else:
-            # libhdf5 can loop for ever over a damaged file, so only sealed files are opened.
-            with open_file(path) as stream:
-                if stream.read(HEADER_BYTES) != header(_SEAL, stream):
-                    raise ValueError("it is damaged, or no HDF5 file that Search.save wrote")
-                with h5py.File(stream, "r") as file:
-                    record = _read_hdf5(file)
+            with open_file(path) as stream, h5py.File(stream, "r") as file:
+                record = _read_hdf5(file)
         if record["format"] != _FORMAT:
             raise ValueError(f"its format is {record['format']!r}")
         return Search(
@@ -242,9 +237,9 @@ def _read_hdf5(file: h5py.File) -> dict[str, Any]:
     record = {name: file.attrs[name] for name in ("format", "accuracy")}
     for name in ("parameters", "info"):
         record[name] = json.loads(file.attrs[name])
-    tried = group_of(file, "tried")
-    settings = part_of(tried, "parameters").asstr()[()]
-    accuracies = part_of(tried, "accuracy")[()]
+    tried = file["tried"]
+    settings = tried["parameters"].asstr()[()]
+    accuracies = tried["accuracy"][()]
     record["tried"] = [
         (json.loads(values), float(accuracy))
         for values, accuracy in zip(settings, accuracies, strict=True)

@@ -14,16 +14,15 @@ from scipy import LowLevelCallable
 
 from d2ke._base import labels
 from d2ke._base.blas import one_blas_thread
-from d2ke._base.checks import byte_count, choice, file_path, integer
+from d2ke._base.checks import choice, file_path, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.text import shown
 from d2ke._base.threads import thread_count
 from d2ke.distances.registry import check_parameters, find_distance
-from d2ke.model_selection.call import SearchCall
-from d2ke.model_selection.folder import file_stem
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import merged_grid
-from d2ke.model_selection.methods import METHODS, SearchMethod
+from d2ke.model_selection.methods import METHODS
+from d2ke.model_selection.omegas import SearchCall, known_distances
 from d2ke.model_selection.result import Search, printable
 from d2ke.objects.packing import as_objects
 
@@ -33,12 +32,11 @@ def search(
     y: Any,
     method: str = "d2ke",
     *,
-    distance: Any,
+    distance: Any = None,
     sampler: Callable[..., Any] | None = None,
     grid: Mapping[str, Sequence[Any]] | None = None,
     within: Any = None,
-    folder: str | os.PathLike[str] | None = None,
-    max_memory: int | str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     n_folds: int = 10,
     seed: int = 0,
     n_threads: int | None = None,
@@ -94,18 +92,16 @@ def search(
         ``"dsk_rbf"`` of 1 / (median distance)^2. ``C_scale`` instead of ``C``, for ``"dsk_nd"``
         and ``"gdk_led"``, is in units of 1 / (median distance)^beta, and of 1 / (mean squared
         length of the vectors).
-    within : ndarray of shape (n, n), path or FeatureFile, optional
-        Known distances among the training objects, for all methods but ``"d2ke"`` and
-        ``"rsm"``; X is ignored then. ``"knn"`` reads a feature store by blocks; the other methods
-        read all of it into memory.
-    folder : path, optional
-        For ``"d2ke"`` and ``"rsm"``: the folder for the distances, a feature store for each
-        p(omega) that is read by blocks, and for a journal of the results. The same call resumes
-        an interrupted search; a call with other arguments is refused. Each of several distances
-        has a folder of its own within. A Python distance needs an attribute ``version``.
-    max_memory : int or str, optional
-        With `folder`: bytes that the blocks of distances may take that go to its files, packed
-        objects included, such as ``"512MiB"`` or ``"1GB"``.
+    within : ndarray, path or FeatureFile, optional
+        Known distances: among the training objects, shape (n, n); for ``"d2ke"`` and ``"rsm"`` to
+        random objects, shape (n, R), of which ``grid["R"]`` takes the first columns. X, the
+        distance and the sampler are not needed then, and may be None. ``"d2ke"``, ``"rsm"`` and
+        ``"knn"`` read a file by blocks; the other methods read all of it into memory.
+    checkpoint : path, optional
+        For ``"d2ke"`` and ``"rsm"``: a folder in which distances and results are kept as they are
+        ready. The same call resumes a killed one; a call with other arguments is refused. A Python
+        distance needs an attribute ``version`` for that. Each of several distances has a folder of
+        its own within.
     n_folds : int
         Number of folds, 2 to n.
     seed : int
@@ -131,12 +127,12 @@ def search(
         common parameters.
     ValueError
         If a name in `grid` is unknown for the method (and to the sampler) or has no values, there
-        is one class only, lengths differ, or a value is out of range; too small a `max_memory`;
-        a `folder` of a search with other arguments, which the error names.
+        is one class only, lengths differ, or a value is out of range; a `checkpoint` of a search
+        with other arguments, which the error names.
     MemoryError
         If the call would take more memory than is available; see docs/memory.md.
     OSError
-        If files in `folder` cannot be written, or another search writes to it.
+        If parts of `checkpoint` cannot be written, or another search uses it.
     KeyboardInterrupt
         On Ctrl-C, within a second.
 
@@ -144,8 +140,7 @@ def search(
     -----
     Squared losses are compared by blocks of the hat matrix, n / n_folds rows each, or by sums of
     products of all features over each fold: whichever takes fewer operations, with the same
-    results up to rounding. The same call with and without `folder` uses the same algorithm and
-    gives the same result.
+    results up to rounding. The same call with and without `checkpoint` gives the same result.
 
     References
     ----------
@@ -164,69 +159,60 @@ def search(
     ['length', 'R', 'scaling', 'gamma', 'C', 'loss']
     """
     if isinstance(distance, (list, tuple)):
-        rest = {"sampler": sampler, "grid": grid, "max_memory": max_memory, "n_folds": n_folds}
+        rest = {"sampler": sampler, "grid": grid, "n_folds": n_folds}
         rest |= {"seed": seed, "n_threads": n_threads, "progress": progress}
         return search_each_distance(
             named_distances(distance, params, within),
-            None if folder is None else file_path("folder", folder),
+            None if checkpoint is None else file_path("checkpoint", checkpoint),
             lambda one, own, place: search(
-                X, y, method, distance=one, folder=place, **rest, **own
+                X, y, method, distance=one, checkpoint=place, **rest, **own
             ),
         )  # fmt: skip
     row = METHODS[choice("method", method, METHODS)]
     codes = labels.encode_classes("y", y)[1]
-    limit = None if max_memory is None else byte_count("max_memory", max_memory)
-    folder = _check_places(row, within, folder)
-    if limit is not None and folder is None:
-        raise ArgumentTypeError(
-            "max_memory", "goes with folder: it makes the blocks of its files smaller"
-        )
+    if checkpoint is not None:
+        checkpoint = file_path("checkpoint", checkpoint)
+        if row.omegas is None:
+            raise ArgumentError(
+                "checkpoint", f"has no meaning for method {method!r}, but within may be a file"
+            )
     plain = callable(distance)
-    if not plain and not isinstance(distance, LowLevelCallable):
+    needed = within is None or distance is not None or params
+    if needed and not plain and not isinstance(distance, LowLevelCallable):
         check_parameters(find_distance(distance), params)
     if within is None:
         X = X if plain else as_objects("X", X)
         if len(codes) != len(X):
             raise ArgumentError("y", f"has {len(codes)} labels, but X has {len(X)} objects")
-    values = merged_grid(method, row.grid, grid, row.samples)
+    defaults, samples = row.grid, row.samples
+    features_known = within is not None and row.omegas is not None
+    if features_known:
+        within = known_distances(within, len(codes))
+        defaults, samples = {**defaults, "R": (within.shape[1],)}, False
+    values = merged_grid(method, defaults, grid, samples)
+    given = {*(grid or ()), *(["R"] if features_known else [])}
     n_folds, seed = integer("n_folds", n_folds, 2, len(codes)), integer("seed", seed, 0)
     problem = SearchProblem(codes, n_folds, seed, thread_count(n_threads))
-    values = row.adapted(values, grid or (), problem)
+    values = row.adapted(values, given, problem)
     call = SearchCall(
-        method, X, problem, values, "loss" in (grid or ()), distance, params,
-        sampler, within, folder, limit, progress,
+        method, X, problem, values, "loss" in given, distance, params, sampler, within,
+        checkpoint, progress,
     )  # fmt: skip
     started = time.perf_counter()
     with one_blas_thread():
         result = row.run(call)
     info = {
         "method": method,
-        "distance": distance if isinstance(distance, str) else repr(distance),
+        "distance": distance if isinstance(distance, (str, type(None))) else repr(distance),
         "distance_parameters": {name: printable(value) for name, value in params.items()},
         "grid": values,
         "n": len(codes),
-        **({} if folder is None else {"folder": str(folder)}),
+        **({} if checkpoint is None else {"checkpoint": str(checkpoint)}),
         "n_folds": n_folds,
         "seed": seed,
         "seconds": time.perf_counter() - started,
     }
     return replace(result, info=info)
-
-
-def _check_places(row: SearchMethod, within: Any, folder: Any) -> Path | None:
-    """Refuse known distances or a folder where the method has no use for them."""
-    if within is not None and row.omegas is not None:
-        raise ArgumentError("within", f"has no meaning for method {row.name!r}")
-    if folder is None:
-        return None
-    folder = file_path("folder", folder)
-    if row.omegas is None:
-        raise ArgumentError(
-            "folder", f"has no meaning for method {row.name!r}, but within may be a file"
-        )
-    if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"folder must be a folder, but {folder} is a file")
-    return folder
 
 
 def named_distances(
@@ -271,13 +257,13 @@ def named_distances(
 
 def search_each_distance(
     named: Mapping[str, tuple[Any, Mapping[str, Any]]],
-    folder: Path | None,
+    checkpoint: Path | None,
     search_one: Callable[[Any, Mapping[str, Any], Path | None], Search],
 ) -> Search:
     """Search with each distance, and choose the best setting of all; among equals the earliest."""
     results = {}
     for i, (name, (distance, own)) in enumerate(named.items()):
-        place = None if folder is None else folder / f"{i}_{file_stem(name).strip('-')}"
+        place = None if checkpoint is None else checkpoint / str(i)
         results[name] = search_one(distance, own, place)
     best = Search.best_of(
         [
@@ -290,4 +276,5 @@ def search_each_distance(
         "distances": tuple(named),
         "seconds": sum(result.info["seconds"] for result in results.values()),
     }
-    return replace(best, info=info if folder is None else info | {"folder": str(folder)})
+    kept = {} if checkpoint is None else {"checkpoint": str(checkpoint)}
+    return replace(best, info=info | kept)

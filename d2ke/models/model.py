@@ -19,7 +19,7 @@ from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
 from d2ke.objects.tokens import letters_of
 
-_BLOCK = 1 << 26  # bytes that the features of some rows take, where max_memory does not say less
+_BLOCK = 1 << 26  # bytes that the features of some rows take
 _PER_FEATURE = 24  # bytes of distances, features and scaled features together
 _LEAST_ROWS = 16
 
@@ -153,46 +153,24 @@ class D2KEModel:
             _check_letters(objects, self.alphabet)
         return objects
 
-    def block_rows(
-        self, objects: Any, least: int, max_memory: int | None = None, held: int = 0
-    ) -> int:
-        """Return how many rows of features are computed at a time, at least `least`.
-
-        A limit in bytes makes them fewer; the result holds `held` of these.
-        """
+    def block_rows(self, objects: Any) -> int:
+        """Return how many rows of features are computed at a time."""
         per_row = _PER_FEATURE * self.R + 64
         if isinstance(objects, Objects) and len(objects):
             longest = int(objects.lengths.max()) * max(1, objects.dim)
             per_row += 32 + 24 * longest * len(self.blocks)
-        budget = _BLOCK
-        if max_memory is not None:
-            needed = held + per_row * least
-            if needed > max_memory:
-                raise ArgumentError(
-                    "max_memory",
-                    f"is {max_memory} bytes, but {needed} are needed at least for "
-                    f"{min(least, len(objects))} objects; give X in parts",
-                )
-            budget = min(budget, max_memory - held)
-        return max(least, budget // per_row)
+        return max(_LEAST_ROWS, _BLOCK // per_row)
 
     def feature_blocks(
-        self,
-        objects: Any,
-        n_threads: int | None,
-        progress: bool = False,
-        client: Any = None,
-        *,
-        max_memory: int | None = None,
-        held: int = 0,
+        self, objects: Any, n_threads: int | None, progress: bool = False
     ) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield slices of checked objects and their scaled features; see `block_rows`."""
-        step = self.block_rows(objects, _LEAST_ROWS, max_memory, held)
+        step = self.block_rows(objects)
         for first in stages(range(0, len(objects), step), "objects", progress):
             rows = slice(first, min(first + step, len(objects)))
-            yield rows, self.features(span_of(objects, rows.start, rows.stop), n_threads, client)
+            yield rows, self.features(span_of(objects, rows.start, rows.stop), n_threads)
 
-    def features(self, X: Any, n_threads: int | None, client: Any = None) -> np.ndarray:
+    def features(self, X: Any, n_threads: int | None) -> np.ndarray:
         """Return scaled features of checked objects, float32."""
         Z = block_features(self.blocks, X, n_threads)
         return self.scaling.scale(Z, Z)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models to files and back: those of objects as sealed HDF5, linear ones and SVMs as archives.
+"""Models to files and back: those of objects as HDF5, linear ones and SVMs as archives.
 
 Loading reads numbers and text only: it never runs code that a file brings along.
 """
@@ -23,16 +23,7 @@ from d2ke._base.files import atomic_write, lists_to_tuples, open_file
 from d2ke.distances.registry import check_parameters, find_distance
 from d2ke.embedding.scaling import Scaling
 from d2ke.io.columns import Columns
-from d2ke.io.store.hdf5 import (
-    HEADER_BYTES,
-    get_objects,
-    get_text,
-    group_of,
-    header,
-    part_of,
-    put_objects,
-    put_text,
-)
+from d2ke.io.hdf5 import SIGNATURE, get_objects, get_text, put_objects, put_text
 from d2ke.learners import persistence as linear_models
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.svm_model import SVMModel
@@ -40,12 +31,9 @@ from d2ke.models.blocks import FittedBlock
 from d2ke.models.model import D2KEModel
 from d2ke.models.views import VIEWS, View, view_name
 
-_NAME = "d2ke model of objects"
-_VERSION = 1
-_SEAL = (f"{_NAME} {_VERSION}",)
+_FORMAT, _VERSION = "d2ke model of objects", 1
 _FIELDS = ("kind", "channels", "letters", "C", "accuracy", "accuracy_error", "largest_class",
            "n_train")  # fmt: skip
-_WIDEST = 4096
 
 
 def save_model(
@@ -91,11 +79,9 @@ def save_model(
         linear_models.save_model(file, model)
         return
     content = io.BytesIO()
-    with h5py.File(content, "w", userblock_size=HEADER_BYTES) as store:
+    with h5py.File(content, "w") as store:
         _write(store, model)
-    front = header(_SEAL, content)
     with content.getbuffer() as whole:
-        whole[:HEADER_BYTES] = front
         if hasattr(file, "write"):
             file.write(whole)
         else:
@@ -104,6 +90,7 @@ def save_model(
 
 
 def _write(store: h5py.File, model: D2KEModel) -> None:
+    store.attrs["format"], store.attrs["version"] = _FORMAT, _VERSION
     for name in _FIELDS:
         value = getattr(model, name)
         store.attrs[name] = "" if value is None else value
@@ -207,23 +194,26 @@ def load_model(file: str | os.PathLike[str] | BinaryIO) -> D2KEModel | LinearMod
 
 def _read(name: str, stream: BinaryIO) -> D2KEModel | LinearModel | SVMModel:
     start = stream.tell()
-    front = stream.read(HEADER_BYTES)
+    front = stream.read(len(SIGNATURE))
     stream.seek(start)
-    if not front.startswith(_NAME.encode()):
+    if front != SIGNATURE:
         return (
             linear_models.load_model(stream) if name == "file" else linear_models.load_model(name)
         )
-    if not front.startswith(f"{_SEAL[0]}\n".encode()):
-        version = front[len(_NAME) : 64].split(b"\n")[0].decode("ascii", "replace").strip()
-        raise ArgumentError(name, f"has version {version} of the format; this reads {_VERSION}")
     try:
-        content = io.BytesIO(stream.read())
-        if front != header(_SEAL, content):
-            raise ValueError("it was changed after it was saved")
-        with h5py.File(content, "r") as store:
-            return _model(store)
-    except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
+        store = h5py.File(io.BytesIO(stream.read()), "r")
+    except OSError as error:
         raise ArgumentError(name, f"is damaged: {error}") from error
+    with store:
+        version = store.attrs.get("version")
+        if store.attrs.get("format") != _FORMAT:
+            raise ArgumentError(name, "is not a model saved by d2ke: another program wrote it")
+        if version != _VERSION:
+            raise ArgumentError(name, f"has version {version} of the format; this reads {_VERSION}")
+        try:
+            return _model(store)
+        except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
+            raise ArgumentError(name, f"is damaged: {error}") from error
 
 
 def _model(store: h5py.File) -> D2KEModel:
@@ -233,15 +223,15 @@ def _model(store: h5py.File) -> D2KEModel:
         values[name] = value.item() if isinstance(value, np.generic) else value
     values["letters"] = values["letters"] or None
     count = int(store.attrs["blocks"])
-    blocks = tuple(_block(group_of(store, f"block{number}")) for number in range(count))
+    blocks = tuple(_block(store[f"block{number}"]) for number in range(count))
     R = sum(block.R for block in blocks)
-    mean, sd = part_of(store, "mean")[()], part_of(store, "sd")[()]
+    mean, sd = store["mean"][()], store["sd"][()]
     arrays.check_array("mean", mean, np.float64, (R,))
     arrays.check_array("sd", sd, np.float64, (R,))
-    linear = _linear(group_of(store, "linear"))
+    linear = _linear(store["linear"])
     if linear.n_features != R:
         raise ValueError(f"the linear model has {linear.n_features} features, the blocks {R}")
-    alphabet = part_of(store, "alphabet")[()] if "alphabet" in store else None
+    alphabet = store["alphabet"][()] if "alphabet" in store else None
     if (alphabet is None) != (values["kind"] != "strings"):
         raise ValueError("an alphabet goes with strings")
     return D2KEModel(
@@ -249,7 +239,7 @@ def _model(store: h5py.File) -> D2KEModel:
         scaling=Scaling(mean, sd),
         linear=linear,
         alphabet=alphabet,
-        confusion=part_of(store, "confusion")[()] if "confusion" in store else None,
+        confusion=store["confusion"][()] if "confusion" in store else None,
         left_out=lists_to_tuples(json.loads(store.attrs["left_out"])),
         seconds=json.loads(store.attrs["seconds"]),
         columns=_columns(store),
@@ -261,7 +251,7 @@ def _columns(store: h5py.File) -> dict[str, Any]:
     """Return the names of columns or variables; older files and models of arrays have none."""
     if "columns" not in store:
         return {}
-    text = part_of(store, "columns")[()].tobytes().decode()
+    text = store["columns"][()].tobytes().decode()
     return Columns.of_dict(json.loads(text)).to_dict()
 
 
@@ -294,34 +284,31 @@ def _from_json(value: dict[str, Any]) -> Any:
 def _linear(group: h5py.Group) -> LinearModel:
     classes = None
     if "classes" in group:
-        dataset = part_of(group, "classes")
+        dataset = group["classes"]
         if "width" in dataset.attrs:
-            width = int(dataset.attrs["width"])
-            if not 4 <= width <= max(_WIDEST, 4 * dataset.dtype.itemsize):
-                raise ValueError(f"labels are said to have {width} bytes")
-            classes = get_text(dataset).astype(f"U{width // 4}")
+            classes = get_text(dataset).astype(f"U{dataset.attrs['width'] // 4}")
         elif "bytes" in dataset.attrs:
             raw = np.ascontiguousarray(dataset[()])
             classes = raw.view(f"S{raw.shape[1]}").ravel()
         else:
             classes = dataset[()]
-    bias = part_of(group, "bias")[()] if "bias" in group else None
+    bias = group["bias"][()] if "bias" in group else None
     solver, options = int(group.attrs["solver"]), group.attrs["options"]
-    return LinearModel(part_of(group, "weights")[()], bias, classes, solver, options)
+    return LinearModel(group["weights"][()], bias, classes, solver, options)
 
 
 def _block(group: h5py.Group) -> FittedBlock:
     row = find_distance(group.attrs["distance"])
     parameters = json.loads(group.attrs["parameters"], object_hook=_from_json)
     check_parameters(row, parameters)
-    omega = get_objects(group_of(group, "omega"))
+    omega = get_objects(group["omega"])
     if omega.kind != row.kind or not len(omega) or (omega.lengths < row.shortest).any():
         raise ValueError(f"{group.name} has random objects that {row.name!r} cannot compare")
-    gamma = part_of(group, "gamma")[()]
+    gamma = group["gamma"][()]
     arrays.check_array("gamma", gamma, np.float64, (len(omega),))
     sources = hidden = None
     if "sources" in group:
-        sources, hidden = part_of(group, "sources")[()], part_of(group, "hidden")[()]
+        sources, hidden = group["sources"][()], group["hidden"][()]
         arrays.check_array("sources", sources, np.int64, (len(omega),))
         arrays.check_array("hidden", hidden, np.float32, (len(omega),))
     views = tuple(
@@ -341,5 +328,5 @@ def _view(group: h5py.Group, position: int, name: str, arguments: dict[str, Any]
     for key in arguments:
         place = f"view{position}.{key}"
         if place in group:
-            arguments[key] = part_of(group, place)[()]
+            arguments[key] = group[place][()]
     return partial(VIEWS[name], **arguments) if arguments else VIEWS[name]

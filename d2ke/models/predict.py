@@ -3,23 +3,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from d2ke._base.checks import byte_count, choice, flag, integer
+from d2ke._base.checks import choice, flag, integer
 from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.labels import truth
 from d2ke._base.memory import check_fits
-from d2ke.distances.output import output_array
-from d2ke.io.store.reader import FeatureFile
+from d2ke.distances.matrix import output_array
 from d2ke.learners.linear_model import winners
 from d2ke.models.model import D2KEModel
-from d2ke.models.rows import write_features
 
 
 def d2ke_predict(
@@ -30,7 +26,6 @@ def d2ke_predict(
     unseen_letters: str = "refuse",
     n_threads: int | None = None,
     progress: bool = False,
-    client: Any = None,
 ) -> tuple[NDArray[Any], float, NDArray[np.float64]]:
     """Predict the labels of objects.
 
@@ -49,8 +44,6 @@ def d2ke_predict(
         Threads to use; None for all that this process may use.
     progress : bool
         Show a progress bar (on a terminal only).
-    client : dask.distributed.Client, optional
-        Have the workers of a cluster compute the distances.
 
     Returns
     -------
@@ -79,7 +72,7 @@ def d2ke_predict(
     classes = model.linear.classes
     true = truth(y, classes, "X", len(objects))
     decisions = np.empty((len(objects), len(model.linear.weights)))
-    for rows, Z in model.feature_blocks(objects, n_threads, progress, client):
+    for rows, Z in model.feature_blocks(objects, n_threads, progress):
         decisions[rows] = model.linear.decide(Z)
     predicted = decisions[:, 0].copy() if classes is None else classes[winners(decisions)]
     accuracy = float("nan")
@@ -92,48 +85,15 @@ def d2ke_predict(
     return predicted, accuracy, decisions
 
 
-@overload
-def d2ke_transform(
-    X: Any,
-    model: D2KEModel,
-    *,
-    unseen_letters: str = ...,
-    n_threads: int | None = ...,
-    out: NDArray[np.float32] | None = ...,
-    max_memory: int | str | None = ...,
-    resume: bool = ...,
-    progress: bool = ...,
-    client: Any = ...,
-) -> NDArray[np.float32]: ...
-
-
-@overload
-def d2ke_transform(
-    X: Any,
-    model: D2KEModel,
-    *,
-    unseen_letters: str = ...,
-    n_threads: int | None = ...,
-    out: str | os.PathLike[str],
-    max_memory: int | str | None = ...,
-    resume: bool = ...,
-    progress: bool = ...,
-    client: Any = ...,
-) -> FeatureFile: ...
-
-
 def d2ke_transform(
     X: Any,
     model: D2KEModel,
     *,
     unseen_letters: str = "refuse",
     n_threads: int | None = None,
-    out: np.ndarray | str | os.PathLike[str] | None = None,
-    max_memory: int | str | None = None,
-    resume: bool = False,
+    out: np.ndarray | None = None,
     progress: bool = False,
-    client: Any = None,
-) -> np.ndarray | FeatureFile:
+) -> NDArray[np.float32]:
     """Return the features of objects that a model's linear part sees.
 
     Parameters
@@ -144,31 +104,21 @@ def d2ke_transform(
         What `d2ke_train` or `load_model` returned.
     unseen_letters, n_threads
         As for `d2ke_predict`.
-    out : ndarray of float32, shape (n, R), or path, optional
-        C-contiguous array to fill; or the name of a feature store, to which blocks of rows are
-        written as they are ready.
-    max_memory : int or str, optional
-        As for `d2ke_predict`.
-    resume : bool
-        Resume the file of an equal call that was interrupted; a Python function needs its
-        attribute ``version``. Without it a file that exists is refused.
-    progress, client
+    out : ndarray of float32, shape (n, R), optional
+        C-contiguous array to fill.
+    progress : bool
         As for `d2ke_predict`.
 
     Returns
     -------
-    ndarray of float32, shape (n, R), or FeatureFile
+    ndarray of float32, shape (n, R)
         Standardised features, divided by sqrt(R); their inner products are the model's kernel.
-        Column j is called ``model.feature_names()[j]``. For a path: the file, opened for reading,
-        to be closed.
+        Column j is called ``model.feature_names()[j]``.
 
     Raises
     ------
     TypeError, ValueError, MemoryError
-        As `d2ke_predict`; an `out` that does not fit; with `resume`, a file of other objects or
-        of another model.
-    OSError
-        A file that exists, cannot be written, or takes more than what is free on the disk.
+        As `d2ke_predict`; an `out` that does not fit.
 
     Examples
     --------
@@ -178,30 +128,17 @@ def d2ke_transform(
     >>> Z.shape[0], Z.shape[1] == model.R == len(model.feature_names())
     (2, True)
     """
-    if max_memory is not None:
-        max_memory = byte_count("max_memory", max_memory)
-    to_file = isinstance(out, (str, os.PathLike))
-    if flag("resume", resume) and not to_file:
-        raise ArgumentTypeError("resume", f"requires a path as out; out is {type(out).__name__}")
     objects = _checked(X, model, unseen_letters, n_threads, progress)
-    if to_file:
-        return write_features(
-            objects, model, Path(out), n_threads=n_threads, max_memory=max_memory,
-            progress=progress, client=client, resume=resume,
-        )  # fmt: skip
     if out is None:
         check_fits(
             4 * len(objects) * model.R,
             f"{model.R} features of {len(objects)} objects",
-            "give a path as out, or X in parts",
+            "d2ke.write_features writes them to a file by blocks of rows",
         )
     Z = output_array(out, (len(objects), model.R), np.dtype(np.float32))
     if Z.dtype != np.float32:
         raise ArgumentTypeError("out", f"must be an ndarray of float32, got {Z.dtype}")
-    blocks = model.feature_blocks(
-        objects, n_threads, progress, client, max_memory=max_memory, held=Z.nbytes
-    )
-    for rows, part in blocks:
+    for rows, part in model.feature_blocks(objects, n_threads, progress):
         Z[rows] = part
     return Z
 

@@ -13,8 +13,8 @@ class NeighborsInfo:
     Attributes
     ----------
     pairs : int
-        Candidate pairs of an object of X and an object of Y; with `out`, those of the rows that
-        this call searched; with `out` or `client`, pairs of an object with itself are included.
+        Candidate pairs of an object of X and an object of Y. With `checkpoint`, those of the rows
+        that this call searched, pairs of an object with itself included.
     computed : int
         Distances computed in full. Those of a table of pivots are not counted.
     ruled_out : dict of str to int

@@ -8,23 +8,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from d2ke._base.memory import check_fits
 from d2ke._ext import neighbor_lists
 
-ENTRY_BYTES = 72  # of a pair within the radius: three numbers, their sorted copies, the graph
+_ENTRY_BYTES = 72  # of a pair within the radius: three numbers, their sorted copies, the graph
 
 
-class GraphTooLargeError(ValueError):
-    """The pairs within the radius do not fit into the memory for them."""
-
-
-def check_graph(pairs: int, limit: int | None) -> None:
-    """Refuse more pairs within a radius than fit into `limit` bytes."""
-    if limit is not None and pairs * ENTRY_BYTES > limit:
-        raise GraphTooLargeError(
-            f"max_memory leaves {limit} bytes for the graph, but the {pairs} pairs within radius "
-            f"that are known so far take {pairs * ENTRY_BYTES}; give a smaller radius or more "
-            "memory"
-        )
+def check_graph(pairs: int) -> None:
+    """Refuse more pairs within a radius than fit into memory."""
+    check_fits(
+        pairs * _ENTRY_BYTES,
+        f"a graph of the {pairs} pairs within the radius that are known so far",
+        "give a smaller radius, or search a part of X at a time",
+    )
 
 
 class NearestLists:
@@ -66,10 +62,10 @@ def without_own(
 
 
 class WithinLists:
-    """All pairs within a radius, in at most `limit` bytes."""
+    """All pairs within a radius."""
 
-    def __init__(self, shape: tuple[int, int], radius: float, limit: int | None = None):
-        self._shape, self._radius, self._limit = shape, radius, limit
+    def __init__(self, shape: tuple[int, int], radius: float):
+        self._shape, self._radius = shape, radius
         self._parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self._count = 0
 
@@ -88,7 +84,7 @@ class WithinLists:
     def _keep(self, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> None:
         self._parts.append((rows, columns, values))
         self._count += len(rows)
-        check_graph(self._count, self._limit)
+        check_graph(self._count)
 
     def result(self, dtype: np.dtype) -> sparse.csr_array:
         """Return the graph; indices are int32 where that suffices, as scipy expects."""

@@ -33,8 +33,6 @@ class NeighborSearch:
         Threads.
     metric : bool
         Whether the user says that the distance is a metric.
-    max_memory : int or None
-        Bytes that the call may take.
     report : callable or None
         ``report(done, total)`` follows the pairs that are done with.
     prepared : object
@@ -49,7 +47,6 @@ class NeighborSearch:
     radius: float | Any
     n_threads: int
     metric: bool = False
-    max_memory: int | None = None
     report: Callable[[int, int], None] | Any = None
     prepared: Any = None
 
@@ -61,10 +58,9 @@ class NeighborSearch:
 
     @property
     def tile_bytes(self) -> int:
-        """Bytes of a tile of distances: at most a fourth of `max_memory`."""
+        """Bytes of a tile of distances."""
         n, m = self.pairs.shape
-        limit = min(_TILE_BYTES, n * m * self.pairs.dtype.itemsize)
-        return limit if self.max_memory is None else max(8, min(limit, self.max_memory // 4))
+        return min(_TILE_BYTES, n * m * self.pairs.dtype.itemsize)
 
     def block(self, rows: slice, **changes: Any) -> NeighborSearch:
         """Return the search of some rows, as if they were objects other than Y.
@@ -79,7 +75,5 @@ class NeighborSearch:
         return replace(self, pairs=part, same=False, skip=False, k=k, **changes)
 
     def room(self, part: int = 4) -> int:
-        """Return the bytes for an index: a fourth of `max_memory`, or 1 / `part` of all memory."""
-        if self.max_memory is not None:
-            return self.max_memory // 4
+        """Return the bytes for an index: 1 / `part` of all memory."""
         return (memory_limit() or 2**63) // part

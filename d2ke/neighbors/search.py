@@ -5,21 +5,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import LowLevelCallable, sparse
 
-from d2ke._base.checks import integer, not_negative
-from d2ke._base.errors import ArgumentError
-from d2ke.distances.output import Output
+from d2ke._base.checkpoint import Checkpoint
+from d2ke._base.checks import file_path, flag, integer, not_negative
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.memory import check_fits
+from d2ke._base.progress import progress_bar
+from d2ke._base.threads import team_size
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import ArgumentNames
+from d2ke.distances.problem import ArgumentNames, PairwiseProblem
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
-from d2ke.neighbors.request import Request, memory_left
+from d2ke.neighbors.problem import NeighborSearch
+from d2ke.neighbors.row_search import search_by_rows, search_record
+from d2ke.neighbors.strategies import choose_strategy
 
 
 @overload
@@ -32,12 +37,9 @@ def nearest(
     include_self: bool = ...,
     metric: bool = ...,
     n_threads: int | None = ...,
-    out: None = ...,
-    resume: bool = ...,
     progress: bool = ...,
-    max_memory: int | str | None = ...,
+    checkpoint: str | os.PathLike[str] | None = ...,
     info: Literal[False] = ...,
-    client: Any = ...,
     **params: Any,
 ) -> tuple[NDArray[np.int64], NDArray[np.floating[Any]]]: ...
 
@@ -52,54 +54,11 @@ def nearest(
     include_self: bool = ...,
     metric: bool = ...,
     n_threads: int | None = ...,
-    out: None = ...,
-    resume: bool = ...,
     progress: bool = ...,
-    max_memory: int | str | None = ...,
+    checkpoint: str | os.PathLike[str] | None = ...,
     info: Literal[True],
-    client: Any = ...,
     **params: Any,
 ) -> tuple[NDArray[np.int64], NDArray[np.floating[Any]], NeighborsInfo]: ...
-
-
-@overload
-def nearest(
-    X: Any,
-    Y: Any = ...,
-    *,
-    k: int,
-    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
-    include_self: bool = ...,
-    metric: bool = ...,
-    n_threads: int | None = ...,
-    out: str | os.PathLike[str],
-    resume: bool = ...,
-    progress: bool = ...,
-    max_memory: int | str | None = ...,
-    info: Literal[False] = ...,
-    client: Any = ...,
-    **params: Any,
-) -> Path: ...
-
-
-@overload
-def nearest(
-    X: Any,
-    Y: Any = ...,
-    *,
-    k: int,
-    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
-    include_self: bool = ...,
-    metric: bool = ...,
-    n_threads: int | None = ...,
-    out: str | os.PathLike[str],
-    resume: bool = ...,
-    progress: bool = ...,
-    max_memory: int | str | None = ...,
-    info: Literal[True],
-    client: Any = ...,
-    **params: Any,
-) -> tuple[Path, NeighborsInfo]: ...
 
 
 def nearest(
@@ -111,14 +70,11 @@ def nearest(
     include_self: bool = False,
     metric: bool = False,
     n_threads: int | None = None,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
     progress: bool = False,
-    max_memory: int | str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     info: bool = False,
-    client: Any = None,
     **params: Any,
-) -> tuple[Any, ...] | Path:
+) -> tuple[Any, ...]:
     """Find the k nearest objects of Y to each object of X, exactly.
 
     Parameters
@@ -141,23 +97,14 @@ def nearest(
         objects of Y. Of the named distances d2ke knows which are metrics.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
-        With a client: threads of each block, None for 1.
-    out : path, optional
-        Name of a file to which blocks of rows are written as they are ready, so that a killed
-        run keeps them; `load_neighbors` reads it.
-    resume : bool
-        Resume the file of the same call, which was interrupted; a Python function needs its
-        attribute ``version``. False refuses a file that exists.
     progress : bool
         Show a progress bar (on a terminal only).
-    max_memory : int or str, optional
-        Bytes that the call may take, such as ``"512MiB"``, packed X and Y included, and the
-        result where `out` is None.
+    checkpoint : path, optional
+        A folder in which blocks of rows are kept as they are ready, with the same bits. The same
+        call resumes a killed one; a call with other arguments is refused. A Python function needs
+        an attribute ``version`` for that.
     info : bool
         Return a `NeighborsInfo` too.
-    client : dask.distributed.Client, optional
-        Client of a cluster whose workers search blocks of rows, with the same bits. Each worker
-        holds all of X and Y.
     **params
         Parameters of the distance, as for `distance_matrix`.
 
@@ -170,15 +117,13 @@ def nearest(
     info : NeighborsInfo
         Counts of the distances, if `info` is True.
 
-    Where `out` is set, the path of the file is returned in place of the arrays.
-
     Raises
     ------
     TypeError, ValueError
-        As `distance_matrix`; a k out of range; too small a `max_memory`; metric=True, but sampled
-        objects violate the triangle inequality.
+        As `distance_matrix`; a k out of range; metric=True, but sampled objects violate the
+        triangle inequality; a checkpoint of another call, which the error names.
     OSError
-        A file that exists, or cannot be written.
+        A checkpoint that another call uses, or that cannot be written.
     KeyboardInterrupt
         On Ctrl-C, within a second.
     MemoryError
@@ -193,27 +138,26 @@ def nearest(
     ([1, 0, 0], [1.0, 1.0, 3.0])
     """
     pairs = check_pairs(X, Y, distance, params, ArgumentNames("nearest"))
-    output = Output(out, None, None, resume, n_threads, progress, client)
-    request = Request(pairs, Y is None, include_self, metric, max_memory, info, output)
     k = integer("k", k, 1)
     n, m = pairs.shape
     if Y is None and k >= n:
         raise ArgumentError("k", f"is {k}, but X has {n} objects: each has {n - 1} others at most")
     if k > m:
         raise ArgumentError("k", f"is {k}, but Y has {m} objects")
-    search = request.search(k=k + (request.same and request.include_self))
-    if request.by_blocks:
-        near, counts = request.search_blocks(search)
-        if request.output.to_file:
-            return (near, counts) if request.info else near
-        columns = near.indices.reshape(-1, search.k).astype(np.int64)
-        result = columns, near.data.reshape(-1, search.k)
-    else:
-        memory_left(search)
-        lists = NearestLists(pairs.shape[0], search.k)
-        counts = request.run(search, lists)
+    search = _checked(pairs, Y is None, include_self, metric, n_threads)
+    search = replace(search, k=k + (search.same and not search.skip))
+    needed = 48 * n * search.k
+    check_fits(needed, f"the {search.k} nearest of {n} objects", "search a part of X at a time")
+    info = flag("info", info)
+    if checkpoint is None:
+        lists = NearestLists(n, search.k)
+        counts = _search(search, lists, progress)
         result = lists.result(pairs.dtype)
-    return (*result, counts) if request.info else result
+    else:
+        graph, counts = _resume(search, checkpoint, progress)
+        indices = graph.indices.astype(np.int64, copy=False)
+        result = indices.reshape(n, search.k), graph.data.reshape(n, search.k)
+    return (*result, counts) if info else result
 
 
 @overload
@@ -226,12 +170,9 @@ def within(
     include_self: bool = ...,
     metric: bool = ...,
     n_threads: int | None = ...,
-    out: None = ...,
-    resume: bool = ...,
     progress: bool = ...,
-    max_memory: int | str | None = ...,
+    checkpoint: str | os.PathLike[str] | None = ...,
     info: Literal[False] = ...,
-    client: Any = ...,
     **params: Any,
 ) -> sparse.csr_array: ...
 
@@ -246,54 +187,11 @@ def within(
     include_self: bool = ...,
     metric: bool = ...,
     n_threads: int | None = ...,
-    out: None = ...,
-    resume: bool = ...,
     progress: bool = ...,
-    max_memory: int | str | None = ...,
+    checkpoint: str | os.PathLike[str] | None = ...,
     info: Literal[True],
-    client: Any = ...,
     **params: Any,
 ) -> tuple[sparse.csr_array, NeighborsInfo]: ...
-
-
-@overload
-def within(
-    X: Any,
-    Y: Any = ...,
-    *,
-    radius: float,
-    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
-    include_self: bool = ...,
-    metric: bool = ...,
-    n_threads: int | None = ...,
-    out: str | os.PathLike[str],
-    resume: bool = ...,
-    progress: bool = ...,
-    max_memory: int | str | None = ...,
-    info: Literal[False] = ...,
-    client: Any = ...,
-    **params: Any,
-) -> Path: ...
-
-
-@overload
-def within(
-    X: Any,
-    Y: Any = ...,
-    *,
-    radius: float,
-    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
-    include_self: bool = ...,
-    metric: bool = ...,
-    n_threads: int | None = ...,
-    out: str | os.PathLike[str],
-    resume: bool = ...,
-    progress: bool = ...,
-    max_memory: int | str | None = ...,
-    info: Literal[True],
-    client: Any = ...,
-    **params: Any,
-) -> tuple[Path, NeighborsInfo]: ...
 
 
 def within(
@@ -305,14 +203,11 @@ def within(
     include_self: bool = False,
     metric: bool = False,
     n_threads: int | None = None,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
     progress: bool = False,
-    max_memory: int | str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     info: bool = False,
-    client: Any = None,
     **params: Any,
-) -> sparse.csr_array | Path | tuple[sparse.csr_array | Path, NeighborsInfo]:
+) -> sparse.csr_array | tuple[sparse.csr_array, NeighborsInfo]:
     """Find all pairs of objects whose distance is at most a radius, exactly.
 
     Parameters
@@ -334,23 +229,14 @@ def within(
         objects of Y. Of the named distances d2ke knows which are metrics.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
-        With a client: threads of each block, None for 1.
-    out : path, optional
-        Name of a file to which blocks of rows are written as they are ready, so that a killed
-        run keeps them; `load_neighbors` reads it.
-    resume : bool
-        Resume the file of the same call, which was interrupted; a Python function needs its
-        attribute ``version``. False refuses a file that exists.
     progress : bool
         Show a progress bar (on a terminal only).
-    max_memory : int or str, optional
-        Bytes that the call may take, such as ``"512MiB"``, packed X and Y included, and the graph
-        where `out` is None.
+    checkpoint : path, optional
+        A folder in which blocks of rows are kept as they are ready, with the same bits. The same
+        call resumes a killed one; a call with other arguments is refused. A Python function needs
+        an attribute ``version`` for that.
     info : bool
         Return a `NeighborsInfo` too.
-    client : dask.distributed.Client, optional
-        Client of a cluster whose workers search blocks of rows, with the same bits. Each worker
-        holds all of X and Y.
     **params
         Parameters of the distance, as for `distance_matrix`.
 
@@ -362,16 +248,16 @@ def within(
     info : NeighborsInfo
         Counts of the distances, if `info` is True.
 
-    Where `out` is set, the path of the file is returned in place of the graph.
-
     Raises
     ------
     TypeError, ValueError
-        As `distance_matrix`; a radius that is negative or not finite; a `max_memory` too small
-        for the search or for the pairs found; metric=True, but sampled objects violate the
-        triangle inequality.
+        As `distance_matrix`; a radius that is negative or not finite; metric=True, but sampled
+        objects violate the triangle inequality; a checkpoint of another call, which the error
+        names.
     OSError
-        A file that exists, or cannot be written.
+        A checkpoint that another call uses, or that cannot be written.
+    MemoryError
+        As soon as more pairs are within the radius than fit into memory.
     KeyboardInterrupt
         On Ctrl-C, within a second.
 
@@ -385,13 +271,53 @@ def within(
            [0., 0., 0.]])
     """
     pairs = check_pairs(X, Y, distance, params, ArgumentNames("within"))
-    output = Output(out, None, None, resume, n_threads, progress, client)
-    request = Request(pairs, Y is None, include_self, metric, max_memory, info, output)
-    search = request.search(radius=not_negative("radius", radius))
-    if request.by_blocks:
-        graph, counts = request.search_blocks(search)
-    else:
-        lists = WithinLists(pairs.shape, search.radius, memory_left(search))
-        counts = request.run(search, lists)
+    search = _checked(pairs, Y is None, include_self, metric, n_threads)
+    search = replace(search, radius=not_negative("radius", radius))
+    info = flag("info", info)
+    if checkpoint is None:
+        lists = WithinLists(pairs.shape, search.radius)
+        counts = _search(search, lists, progress)
         graph = lists.result(pairs.dtype)
-    return (graph, counts) if request.info else graph
+    else:
+        graph, counts = _resume(search, checkpoint, progress)
+    return (graph, counts) if info else graph
+
+
+def _checked(
+    pairs: PairwiseProblem, same: bool, include_self: bool, metric: bool, n_threads: int | None
+) -> NeighborSearch:
+    """Check what both functions take, and return a search without k and radius."""
+    include_self, metric = flag("include_self", include_self), flag("metric", metric)
+    if include_self and not same:
+        raise ArgumentTypeError(
+            "include_self", "goes with Y=None: other objects have no selves in Y"
+        )
+    if metric and not callable(pairs.distance):
+        raise ArgumentTypeError(
+            "metric", "goes with a Python distance; d2ke knows the metrics among those with a name"
+        )
+    skip = same and not include_self
+    return NeighborSearch(pairs, same, skip, None, None, team_size(n_threads), metric)
+
+
+def _search(
+    search: NeighborSearch, lists: NearestLists | WithinLists, progress: bool
+) -> NeighborsInfo:
+    """Fill the lists, and return what was computed."""
+    info = NeighborsInfo(search.n_pairs)
+    with progress_bar(progress, "neighbours") as report:
+        search = replace(search, report=report)
+        choose_strategy(search).search(search, lists, info)
+    return info
+
+
+def _resume(
+    search: NeighborSearch, checkpoint: str | os.PathLike[str], progress: bool
+) -> tuple[sparse.csr_array, NeighborsInfo]:
+    """Begin or resume a search whose blocks of rows are kept."""
+    folder = file_path("checkpoint", checkpoint)
+    with (
+        Checkpoint(folder, search_record(search)) as kept,
+        progress_bar(progress, "neighbours") as report,
+    ):
+        return search_by_rows(replace(search, report=report), kept)

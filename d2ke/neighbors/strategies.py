@@ -16,22 +16,20 @@ from d2ke.neighbors.tiles import search_tiles
 class Strategy(NamedTuple):
     """A way to find neighbours.
 
-    `applies` tells whether it can be used, and `index_bytes` returns the size of its index.
-    `search` fills the lists and counts the computed distances. `prepare` computes what all blocks
-    of rows share.
+    `applies` tells whether it can be used. `search` fills the lists and counts the computed
+    distances. `prepare` computes what all blocks of rows share.
     """
 
     applies: Callable[[NeighborSearch], bool]
-    index_bytes: Callable[[NeighborSearch], int]
     search: Callable[[NeighborSearch, NearestLists | WithinLists, NeighborsInfo], None]
     prepare: Callable[[NeighborSearch], Any] = lambda _: None
 
 
 _STRATEGIES = (
-    Strategy(strings.applies, strings.index_bytes, strings.search_strings, strings.prepare_strings),
-    Strategy(series.applies, series.envelope_bytes, series.search_series),
-    Strategy(pivots.applies, pivots.table_bytes, pivots.search_pivots, pivots.prepare_pivots),
-    Strategy(lambda _: True, lambda _: 0, search_tiles),
+    Strategy(strings.applies, strings.search_strings, strings.prepare_strings),
+    Strategy(series.applies, series.search_series),
+    Strategy(pivots.applies, pivots.search_pivots, pivots.prepare_pivots),
+    Strategy(lambda _: True, search_tiles),
 )
 
 

@@ -212,7 +212,7 @@ def test_a_run_that_was_stopped_resumes(costs, tmp_path):
     costs.points.clear()
     start(tmp_path / "killed")
     assert costs.points == []
-    with pytest.raises(ValueError, match=r"scaling-digits-str8\.journal.* R was 8 and is 9"):
+    with pytest.raises(ValueError, match=r"scaling-digits-str8 was made .* R was 8 and is 9"):
         start(tmp_path / "killed", R=9)
 
 

@@ -16,7 +16,7 @@ from papers.datasets import REGISTRY
 from papers.methods import evaluate
 from papers.plan import KINDS, Selection
 from papers.settings import SETTINGS, published
-from papers.tables import JOURNALS, main, tables
+from papers.tables import CELLS, main, tables
 
 IN_THE_PAPER = [name for name in paper.ORDER if (name, "knn") in paper.ACCURACIES]
 
@@ -131,8 +131,8 @@ def test_tables_of_both_settings(small, tmp_path):
     results = run(tmp_path, ["knn", "rsm", "d2ke"], paper=True)
     assert results["protocol"] == "paper"
     assert json.loads((tmp_path / "results.json").read_text())["protocol"] == "paper"
-    names = {file.name for file in tmp_path.glob("*.journal")}
-    assert names == {JOURNALS["full"], JOURNALS["paper"]}
+    names = {file.name for file in tmp_path.glob("cells*")}
+    assert names == {CELLS["full"], CELLS["paper"]}
     assert results["kernel_errors"] == {}
     header, lines = report.paper_table(results["results"], results["our_results"])
     assert header[2:] == ["paper", "its protocol", "difference", "spread", "our settings"]

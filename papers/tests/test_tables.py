@@ -15,7 +15,7 @@ from dataclasses import fields, replace
 import pytest
 from interrupts import end, needs_proc
 
-from d2ke._base.resume import Journal
+from d2ke._base.checkpoint import Checkpoint
 from d2ke.cli.session import Session
 from d2ke.datasets import Dataset
 from papers import (
@@ -28,7 +28,7 @@ from papers import (
     settings,
 )
 from papers import tables as module
-from papers.cells import Cell
+from papers.cells import RECORD, Cell
 from papers.datasets import REGISTRY, load
 from papers.estimate import Estimate, duration
 from papers.markdown import items, table
@@ -95,9 +95,9 @@ def start(out, names=NAMES, *, report=lambda line: None, command="", **options):
 
 
 def kept(file):
-    """Return the finished cells of a journal."""
-    with closing(Journal(file, file.parent, {"journal": 1})) as journal:
-        return dict(journal)
+    """Return the finished cells of a checkpoint."""
+    with Checkpoint(file, RECORD) as finished:
+        return dict(finished)
 
 
 CHANGING = {"date", "total_seconds", "seconds", "seconds_by_stage", "seconds_by_R"}
@@ -141,7 +141,7 @@ def test_all_methods(monkeypatch, tmp_path):
     assert written == json.loads(json.dumps(results))
     assert small.loaded == NAMES
     assert len(small.evaluated) == 2 * 2 * len(METHODS) == len(set(small.evaluated))
-    assert sorted(os.listdir(out)) == [*["cells.journal", "figures", "report.md", "results.json"]]
+    assert sorted(os.listdir(out)) == [*["cells", "figures", "report.md", "results.json"]]
 
     # One record for each data set and method.
     records = written["results"]
@@ -235,7 +235,7 @@ def test_a_killed_run_goes_on(small, tmp_path):
     assert small.loaded == NAMES[1:]
     assert lasting(again) == lasting(whole)
     # 5 of methods, and the kernel of the first data set.
-    assert lines[0] == f"6 finished cells are reused from {tmp_path / 'killed' / 'cells.journal'}"
+    assert lines[0] == f"6 finished cells are reused from {tmp_path / 'killed' / 'cells'}"
     assert lines[-1].startswith("[10/10]")
     # And when all is done, nothing is read or computed any more.
     (tmp_path / "killed" / "report.md").unlink()
@@ -283,10 +283,10 @@ def test_cells_of_other_data_are_computed_anew(small, tmp_path):
 
 def test_the_kernel_follows_what_was_chosen(small, tmp_path):
     first = start(tmp_path, NAMES[:1], methods=["d2ke"], seeds=1)
-    with closing(Journal(tmp_path / "cells.journal", tmp_path, {"journal": 1})) as journal:
-        content = journal["digits-str8", "d2ke", 0]
+    with Checkpoint(tmp_path / "cells", RECORD) as finished:
+        content = finished["digits-str8", "d2ke", 0]
         content["outcome"]["parameters"]["gamma"] *= 3
-        journal["digits-str8", "d2ke", 0] = content
+        finished["digits-str8", "d2ke", 0] = content
     lines = []
     second = start(tmp_path, NAMES[:1], methods=["d2ke"], seeds=1, report=lines.append)
     assert "computed again: digits-str8 kernel seed 0 (other parameters)" in lines
@@ -410,7 +410,7 @@ def test_fingerprints_follow_the_fields_that_a_method_uses(method, tmp_path):
             {"setting"} if name in matters else set()
         ), name
     # So does what is kept.
-    finished = cells.Cells(tmp_path / "cells.journal")
+    finished = cells.Cells(tmp_path / "cells")
     with closing(finished):
         finished.open()
         finished.write(cell, {"fingerprint": plain, "wall": 1.0, "summary": {}})
@@ -460,11 +460,11 @@ def test_signals(tmp_path, number):
         assert re.fullmatch(
             rf"papers.tables: interrupted; finished cells are in {out}; to resume: {command}\n", err
         )
-    assert kept(out / "cells-quick.journal")["digits-points", "knn", 0]["wall"] > 0
+    assert kept(out / "cells-quick")["digits-points", "knn", 0]["wall"] > 0
     lines = []
     selection = Selection(["digits-points"], methods=["knn"], quick=True)
     tables(selection, out=out, session=Session(report=lines.append))
-    assert lines == [f"1 finished cells are reused from {out / 'cells-quick.journal'}"]
+    assert lines == [f"1 finished cells are reused from {out / 'cells-quick'}"]
 
 
 # ---------------------------------------------------------------- what cannot be run

@@ -44,12 +44,12 @@ def transform(_):
 
 EMBEDDING = {"distance": "dtw", "gamma": 1.0}
 CASES = {
-    "distance_matrix": (lambda _: d2ke.distance_matrix(objects(MANY), None, "dtw"), "path as out"),
+    "distance_matrix": (lambda _: d2ke.distance_matrix(objects(MANY), None, "dtw"), "write_dist"),
     "d2ke_embed": (
-        lambda _: d2ke.d2ke_embed(objects(MANY), objects(MANY), **EMBEDDING), "path as out",
+        lambda _: d2ke.d2ke_embed(objects(MANY), objects(MANY), **EMBEDDING), "write_features",
     ),
     "rsm_embed": (
-        lambda _: d2ke.rsm_embed(objects(MANY), objects(MANY), **EMBEDDING), "path as out",
+        lambda _: d2ke.rsm_embed(objects(MANY), objects(MANY), **EMBEDDING), "write_features",
     ),
     "d2ke_gram": (
         lambda _: d2ke.d2ke_gram(objects(MANY), omega=objects(2), **EMBEDDING), "d2ke_embed",
@@ -57,11 +57,11 @@ CASES = {
     "d2ke_train": (
         lambda _: d2ke.d2ke_train([0, 1] * 500, words(1000), R=500), "largest R",
     ),
-    "d2ke_transform": (transform, "path as out"),
+    "d2ke_transform": (transform, "write_features"),
     "d2ke_features": (lambda _: d2ke.d2ke_features(flat(4000, 4000), 1.0), "out=D"),
-    "nearest": (lambda _: d2ke.nearest(objects(MANY), k=9999, distance="dtw"), "path as out"),
+    "nearest": (lambda _: d2ke.nearest(objects(MANY), k=9999, distance="dtw"), "part of X"),
     "search": (
-        lambda _: d2ke.search(words(9000), [0, 1] * 4500, "rsm", distance="levenshtein"), "folder",
+        lambda _: d2ke.search(words(9000), [0, 1] * 4500, "rsm", distance="levenshtein"), "within=",
     ),
     "search_knn": (
         lambda _: d2ke.search(words(9000), [0, 1] * 4500, "knn", distance="levenshtein"), "rsm",

@@ -15,7 +15,7 @@ import d2ke
 from d2ke.cli.main import main
 from d2ke.cli.map_picture import coordinates, matched
 from d2ke.cli.similarities import Similarities, of_features
-from d2ke.io import save_features, save_mat
+from d2ke.io import save_mat
 
 GROUPS = np.repeat([0, 1, 2], 10)
 
@@ -466,14 +466,6 @@ def test_missing_output_folder(capsys, monkeypatch, tmp_path, option):
     file = tmp_path / "none" / ("c.png" if option == "--picture" else "c.h5")
     assert main(["cluster", "digits", option, str(file)]) == 1
     assert str(tmp_path / "none") in capsys.readouterr().err
-
-
-def test_damaged_store(capsys, folder):
-    save_features("Z.h5", np.random.default_rng(0).random((30, 4)), labels=GROUPS)
-    content = bytearray((folder / "Z.h5").read_bytes())
-    content[-1] ^= 1
-    (folder / "Z.h5").write_bytes(content)
-    assert "Z.h5 is damaged" in refused(capsys, "cluster", "Z.h5")
 
 
 # ---------------------------------------------------------------- Ctrl-C

@@ -182,9 +182,6 @@ def test_refused_files(tmp_path, capsys, folder):
     assert "labels must name" in error
     error = refused(capsys, "predict", old, model, "--out", out)
     assert "the model's file comes first" in error
-    assert "max_memory" in refused(
-        capsys, "embed", model, old, "--out", tmp_path / "z.h5", "--max-memory", "1000"
-    )
     save_model(tmp_path / "linear.h5", train([0, 1] * 5, np.eye(10), "-q"))
     error = refused(capsys, "predict", tmp_path / "linear.h5", old, "--out", out)
     assert "is a LinearModel of features" in error

@@ -329,10 +329,11 @@ def test_costs_in_stores_models_and_pickles(tmp_path):
     path = tmp_path / "d.h5"
     wanted = matrix("weighted_levenshtein", X, **params)
     for given_ in (params, {"substitution": dict(reversed(params["substitution"].items()))}):
-        with matrix("weighted_levenshtein", X, out=path, resume=path.exists(), **given_) as store:
+        d2ke.write_distances(path, X, distance="weighted_levenshtein", **given_)
+        with d2ke.io.open_features(path) as store:
             np.testing.assert_array_equal(store.read(), wanted)
     with pytest.raises(ValueError, match="substitution"):
-        matrix("weighted_levenshtein", X, out=path, resume=True, **other)
+        d2ke.write_distances(path, X, distance="weighted_levenshtein", **other)
     array = {"substitution": 1.0 - np.eye(3), "alphabet": "ACG"}
     y = X.values[X.offsets[:-1]]
     for given_ in (params, array):

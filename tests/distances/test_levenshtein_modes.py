@@ -220,18 +220,17 @@ def test_features(mode):
 
 
 @modes
-def test_resumed_file_has_the_mode(tmp_path, mode):
+def test_a_file_has_the_mode(tmp_path, mode):
     rng = np.random.default_rng(3)
     X = ["".join(rng.choice(list("abc"), n)) for n in rng.integers(0, 60, 30)]
     path = tmp_path / "distances.h5"
     for Y in (None, X[:7]):
-        with matrix(X, Y, mode, out=path) as D:
+        d2ke.write_distances(path, X, Y, distance="levenshtein", mode=mode)
+        with d2ke.io.open_features(path) as D:
             np.testing.assert_array_equal(D.read(), reference(X, X if Y is None else Y, mode))
-        with matrix(X, Y, mode, out=path, resume=True) as D:
-            np.testing.assert_array_equal(D.read(), matrix(X, Y, mode))
         for other in ({}, {"mode": "global"}, {"mode": MODES[mode == "prefix"]}):
             with pytest.raises(ValueError, match="mode"):
-                d2ke.distance_matrix(X, Y, "levenshtein", out=path, resume=True, **other)
+                d2ke.write_distances(path, X, Y, distance="levenshtein", **other)
         path.unlink()
 
 

@@ -207,26 +207,24 @@ def test_files(tmp_path):
     X = some_series()
     store = tmp_path / "D.h5"
     D = d2ke.distance_matrix(X, **AROW)
-    d2ke.distance_matrix(X, **AROW, out=store)
+    d2ke.write_distances(store, X, **AROW)
     with h5py.File(store) as file:
         np.testing.assert_array_equal(file["Z"], D)
-    d2ke.distance_matrix(X, **AROW, out=store, resume=True)
     other = packed([np.nan_to_num(X[0], nan=3.0), *X][: len(X)])
     with pytest.raises(ValueError, match="made from something else: X was"):
-        d2ke.distance_matrix(other, **AROW, out=store, resume=True)
+        d2ke.write_distances(store, other, **AROW)
     d2ke.io.save_features(tmp_path / "Z.h5", D, omega=X)
     read = d2ke.io.load_features(tmp_path / "Z.h5").omega
     assert read == X
     assert read.missing
 
 
-def test_files_of_neighbours(tmp_path):
+def test_neighbours_in_a_checkpoint(tmp_path):
     X = some_series(40)
     X, Y = X[:20], d2ke.concatenate([X[20:], d2ke.pack(np.nan_to_num(X[3])[None])])
     D = d2ke.distance_matrix(X, Y, **AROW)
-    d2ke.nearest(X, Y, k=2, **AROW, out=tmp_path / "near.h5")
-    near = d2ke.load_neighbors(tmp_path / "near.h5").data.reshape(-1, 2)
-    np.testing.assert_array_equal(np.sort(near), np.sort(D)[:, :2])
+    _, near = d2ke.nearest(X, Y, k=2, **AROW, checkpoint=tmp_path / "near")
+    np.testing.assert_array_equal(near, np.sort(D)[:, :2])
 
 
 def test_collections():

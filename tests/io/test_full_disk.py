@@ -3,13 +3,11 @@
 
 import errno
 import os
-from contextlib import closing
 
 import numpy as np
 import pytest
 
 import d2ke
-from d2ke._base.resume import Journal
 from d2ke.cli.result_files import write_columns
 from d2ke.io import load_mat, save_features, save_mat
 from d2ke.learners.least_squares import train_least_squares
@@ -86,20 +84,3 @@ def test_the_same_writers_where_there_is_room(tmp_path):
     for name in ("search.h5", "search.json"):
         assert load_search(tmp_path / name) == SEARCH
     np.testing.assert_array_equal(load_model(tmp_path / "model.npz").weights, MODEL.weights)
-
-
-def test_a_journal(small_disk):
-    """What was on the disk before is there still, and the next result follows it."""
-    path, result = small_disk / "search.journal", "x" * 200_000
-    with closing(Journal(path, small_disk, {"journal": 1})) as journal:
-        n_kept = 10
-        for number in range(n_kept):
-            journal["result", number] = result
-        with pytest.raises(OSError, match="No space left") as got:
-            journal["result", n_kept] = result
-        assert got.value.errno == errno.ENOSPC
-        assert len(journal) == n_kept
-    with closing(Journal(path, small_disk, {"journal": 1})) as journal:
-        assert len(journal) == n_kept
-        journal["short"] = 1
-        assert len(journal) == n_kept + 1

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_info
 import d2ke
 from d2ke.embedding.scaling import SCALINGS
 from d2ke.learners.losses import LOSSES
-from d2ke.model_selection import call, candidates
+from d2ke.model_selection import candidates, omegas
 from d2ke.model_selection.methods import METHODS
 from d2ke.model_selection.result import load_search
 from d2ke.model_selection.search import search
@@ -291,7 +291,7 @@ def test_by_default_the_hinge_is_tried_where_it_can_pay(method, R, tmp_path):
         assert found == small_search(method, X=X, y=y, grid=grid | {"loss": losses})
         assert {setting["loss"] for setting, _ in found.tried} == set(losses)
         if method != "gdk_led":
-            assert small_search(method, X=X, y=y, grid=grid, folder=tmp_path / str(n)) == found
+            assert small_search(method, X=X, y=y, grid=grid, checkpoint=tmp_path / str(n)) == found
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -542,8 +542,6 @@ BAD = [
     ("knn", {"grid": {"k": [0]}}, ValueError, r"grid\['k'\]\[0\] must be at least 1, got 0"),
     ("knn", {"grid": {"k": [37]}}, ValueError, "k must be between 1 and 36, got 37"),
     # within
-    ("d2ke", {"within": broken(0.5)}, ValueError, "within has no meaning for method 'd2ke'"),
-    ("rsm", {"within": broken(0.5)}, ValueError, "within has no meaning for method 'rsm'"),
     *(
         (method, options, error, message)
         for method in BY_GRAM
@@ -609,7 +607,7 @@ def test_arguments_are_checked_before_any_distance(monkeypatch):
     def fail(*arguments, **options):
         pytest.fail("work has begun")
 
-    monkeypatch.setattr(call, "fill_array", fail)
+    monkeypatch.setattr(omegas, "fill_array", fail)
     for method in METHODS:
         name = "k" if method == "knn" else "C"
         for options in ({"y": ["a", "b"]}, {"n_folds": 1}, {"grid": {name: [-1]}}):

@@ -12,10 +12,7 @@ import numpy as np
 import pytest
 
 import d2ke
-from d2ke.io.store.hdf5 import HEADER_BYTES
-from tests.sealed import seal
 
-LINES = ["d2ke model of objects 1"]
 X_STRINGS = ["abab", "aabb", "ababab", "aaabbb", "b"] * 4
 LABELS = {
     "str": ["x", "ä", "x", "ä", "x"] * 4,
@@ -123,22 +120,22 @@ def content():
     return stream.getvalue()
 
 
-def test_every_changed_byte_is_noticed(content):
-    rng = np.random.default_rng(0)
-    for place in [*rng.integers(0, len(content), 60), *range(0, 100, 7)]:
-        changed = bytearray(content)
-        changed[place] ^= 1 << rng.integers(8)
-        with pytest.raises(ValueError, match="file"):
-            d2ke.load_model(io.BytesIO(changed))
-    for size in (0, 10, HEADER_BYTES, len(content) - 1):
+def test_truncated_files_are_refused(content):
+    for size in (0, 10, 600, len(content) // 2):
         with pytest.raises(ValueError, match="file"):
             d2ke.load_model(io.BytesIO(content[:size]))
 
 
-def test_another_version_is_named(content):
-    newer = content.replace(b"d2ke model of objects 1\n", b"d2ke model of objects 7\n", 1)
+def test_files_of_others_and_newer_ones(content):
+    stream = io.BytesIO(content)
+    with h5py.File(stream, "r+") as store:
+        store.attrs["version"] = 7
     with pytest.raises(ValueError, match="version 7 of the format; this reads 1"):
-        d2ke.load_model(io.BytesIO(newer))
+        d2ke.load_model(io.BytesIO(stream.getvalue()))
+    with h5py.File(stream, "r+") as store:
+        del store.attrs["format"]
+    with pytest.raises(ValueError, match="is not a model saved by d2ke: another program wrote it"):
+        d2ke.load_model(io.BytesIO(stream.getvalue()))
 
 
 def _set(store, name, value):
@@ -179,7 +176,6 @@ def test_hostile_files_are_refused(name, content, tmp_path):
     path.write_bytes(content)
     with h5py.File(path, "r+") as store:
         DAMAGE[name](store)
-    seal(path, LINES)
     with pytest.raises(ValueError, match=r"m\.h5 is damaged"):
         d2ke.load_model(path)
 

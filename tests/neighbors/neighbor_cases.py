@@ -12,6 +12,9 @@ def means(x, y):
     return float(np.abs(np.mean(x, axis=0) - np.mean(y, axis=0)).max())
 
 
+means.version = "1"
+
+
 def by_sorting(D, k, skip):
     """The k nearest columns of each row by a stable sort; `skip`: the diagonal does not count."""
     D = D.copy()
@@ -56,21 +59,19 @@ def check_info(info, D, skip):
     assert all(count > 0 for count in info.ruled_out.values())
 
 
-def check_file(D, path, X, Y=None, *, k, radius, **options):
-    """Compare the files of `nearest` and `within` with the whole matrix, bit for bit."""
+def check_checkpoint(D, folder, X, Y=None, *, k, radius, **options):
+    """Compare `nearest` and `within` that keep blocks of rows with the whole matrix."""
+    check = {"checkpoint": folder / "nearest", **options}
     skip = Y is None and not options.get("include_self", False)
-    k += Y is None and not skip
-    indices, distances = by_sorting(D, k, skip)
-    assert d2ke.nearest(X, Y, k=k - (Y is None and not skip), out=path, **options) == path
-    graph = d2ke.load_neighbors(path)
-    assert graph.shape == D.shape
-    assert (graph.indices.reshape(-1, k) == indices).all()
-    same(graph.data.reshape(-1, k), distances)
-    path.unlink()
-    assert d2ke.within(X, Y, radius=radius, out=path, **options) == path
-    wanted = d2ke.within(X, Y, radius=radius, **options)
-    same_graph(d2ke.load_neighbors(path), wanted)
-    path.unlink()
+    wanted = by_sorting(D, k + (Y is None and not skip), skip)
+    for _ in range(2):  # computed, and read
+        found = d2ke.nearest(X, Y, k=k, **check)
+        for got, expected in zip(found, wanted, strict=True):
+            same(got, expected)
+    check["checkpoint"] = folder / "within"
+    for _ in range(2):
+        graph = d2ke.within(X, Y, radius=radius, **check)
+        same_graph(graph, d2ke.within(X, Y, radius=radius, **options))
 
 
 def same_graph(graph, wanted):

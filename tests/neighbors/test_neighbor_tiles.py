@@ -9,6 +9,7 @@ from neighbor_cases import check_nearest, check_within
 from reference import examples, same
 
 import d2ke
+from d2ke._base import memory
 from d2ke.neighbors import problem
 
 DISTANCES = [
@@ -134,12 +135,12 @@ def test_itself_is_a_candidate_as_any_other():
     same(distances, np.zeros((4, 3)))
 
 
-def test_max_memory():
+def test_results_that_do_not_fit(monkeypatch):
     X = d2ke.random_strings(300, "ACGT", length=9, seed=0)
     D = d2ke.distance_matrix(X, distance="levenshtein")
-    check_nearest(D, X, k=2, distance="levenshtein", max_memory="100kB")
-    check_within(D, X, radius=3, distance="levenshtein", max_memory="500kB")
-    with pytest.raises(ValueError, match=r"max_memory is 40000 bytes, but \d+ are needed"):
-        d2ke.nearest(X, k=100, distance="levenshtein", max_memory=40000)
-    with pytest.raises(ValueError, match="within radius that are known so far"):
-        d2ke.within(X, radius=9, distance="levenshtein", max_memory="500kB")
+    monkeypatch.setattr(memory, "memory_limit", lambda: 500_000)
+    with pytest.raises(MemoryError, match=r"the 100 nearest of 300 objects would take .*1.44 MB"):
+        d2ke.nearest(X, k=100, distance="levenshtein")
+    check_within(D, X, radius=3, distance="levenshtein")
+    with pytest.raises(MemoryError, match="pairs within the radius that are known so far"):
+        d2ke.within(X, radius=9, distance="levenshtein")

@@ -96,7 +96,8 @@ def test_random_tokens_in_stores(tmp_path):
     options = {"distance": "indel", "gamma": 0.5}
     Z = d2ke.d2ke_embed(WORDS, omega, **options)
     for _ in range(2):
-        with d2ke.d2ke_embed(WORDS, omega, out=tmp_path / "z.h5", resume=True, **options) as store:
+        d2ke.write_features(tmp_path / "z.h5", WORDS, omega, **options)
+        with d2ke.io.open_features(tmp_path / "z.h5") as store:
             np.testing.assert_array_equal(store.read(), Z)
             assert store.omega() == omega
 

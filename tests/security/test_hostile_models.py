@@ -3,17 +3,13 @@
 
 import io
 import json
-import shutil
 import zipfile
 
-import h5py
 import numpy as np
 import pytest
 from hostile_files import HUGE, model_file, npy
-from sealed import seal
 
-import d2ke
-from d2ke.model_selection.result import _FORMAT, _SEAL
+from d2ke.model_selection.result import _FORMAT
 
 MODELS = {
     "weights": {"weights.npy": npy((HUGE,))},
@@ -48,26 +44,6 @@ def test_models_with_pickles_are_refused(tmp_path, refused):
     (tmp_path / "m").write_bytes(entries.getvalue())
     refused("d2ke.load_model(sys.argv[1])", tmp_path / "m")
     assert not (tmp_path / "owned").exists()
-
-
-def test_searches_claim_no_memory(tmp_path, refused):
-    path = tmp_path / "s.h5"
-    d2ke.Search.best_of([({"k": 1}, 70.0)]).save(path)
-    with h5py.File(path, "r+") as file:
-        del file["tried/accuracy"]
-        file["tried"].create_dataset("accuracy", (2**55,), "f8", chunks=(4,))
-    assert "does not hold" in refused("d2ke.load_search(sys.argv[1])", path)
-
-
-def test_searches_are_one_file(tmp_path, refused):
-    path = tmp_path / "s.h5"
-    d2ke.Search.best_of([({"k": 1}, 70.0)]).save(path)
-    shutil.copy(path, tmp_path / "other.h5")
-    with h5py.File(path, "r+") as file:
-        del file["tried"]
-        file["tried"] = h5py.ExternalLink("other.h5", "/tried")
-    seal(path, _SEAL)
-    assert "is a link to elsewhere" in refused("d2ke.load_search(sys.argv[1])", path)
 
 
 @pytest.mark.parametrize("deep", ["[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000])

@@ -278,14 +278,16 @@ for _name, _kind in KINDS.items():
 
 
 def stored(folder, *kind):
-    """Embed to a store, read it back in parts, and resume a complete and a partial one."""
+    """Write features to a file, twice, and read it back in parts."""
     given = inputs(*kind)
+    X, omega = given.pop("X"), given.pop("omega")
     made = {}
     for what, link in {"exp": {"gamma": 0.2}, "distance": {"link": "distance"}}.items():
         file = folder / f"{what}.h5"
-        for resume in (False, True):
-            with d2ke.d2ke_embed(out=file, resume=resume, max_memory="64MiB", **given, **link) as Z:
-                made[what, resume] = _contents(Z)
+        for again in (False, True):
+            d2ke.write_features(file, X, omega, **given, **link)
+            with d2ke.io.open_features(file) as Z:
+                made[what, again] = _contents(Z)
         made[what, "loaded"] = _features(d2ke.io.load_features(file))
         part = d2ke.io.load_features(file, rows=slice(2, 9), columns=slice(4))
         made[what, "part"] = _features(part)
@@ -298,13 +300,10 @@ for _name, _kind in KINDS.items():
 
 
 def _contents(store):
-    store.verify()
     blocks = [[rows, Z] for rows, Z in store.blocks(7)]
-    # Versions and instructions are this machine's; digests of the inputs are ours.
-    inputs = {key: one for key, one in store.inputs.items() if key != "instructions"}
     return [type(store).__name__, repr(store), len(store), store.read(), blocks, store.dtype,
-            store.read(slice(3, 5), slice(1, 4)), store.reader()(slice(2, 6)), store.labels(),
-            store.omega(), store.omega(slice(3)), store.parameters, inputs]  # fmt: skip
+            store.read(slice(3, 5), slice(1, 4)), store[2:6], store.labels(),
+            store.omega(), store.omega(slice(3)), store.parameters]  # fmt: skip
 
 
 def _features(store):
@@ -316,10 +315,12 @@ def _features(store):
 @exact("stores/distances")
 def stored_distances(folder: Path):
     X = clouds(64, 30, 2)
-    with d2ke.distance_matrix(X, None, "dtw", out=folder / "a.h5", window=3) as D:
-        made = [isinstance(D, d2ke.io.FeatureFile), _contents(D)]
-    with d2ke.distance_matrix(X, X[:4], "mhd", out=folder / "b.h5", dtype="f4") as D:
-        made += [_contents(D)]
+    d2ke.write_distances(folder / "a.h5", X, distance="dtw", window=3)
+    d2ke.write_distances(folder / "b.h5", X, X[:4], distance="mhd", dtype="f4")
+    made = []
+    for name in ("a.h5", "b.h5"):
+        with d2ke.io.open_features(folder / name) as D:
+            made += [isinstance(D, d2ke.io.FeatureFile), _contents(D)]
     return made
 
 
@@ -342,17 +343,18 @@ def resumed(folder: Path):
     _CALLS["left"] = 700
     made = []
     try:
-        d2ke.distance_matrix(X, None, _interrupted, out=file)
+        d2ke.write_distances(file, X, distance=_interrupted)
     except KeyError:
         made += [sorted(path.name for path in folder.iterdir())]
-    with d2ke.distance_matrix(X, None, _interrupted, out=file, resume=True) as D:
+    d2ke.write_distances(file, X, distance=_interrupted)
+    with d2ke.io.open_features(file) as D:
         made += [D.read()]
     messages = []
-    for given in ({"X": X[::-1]}, {"distance": "levenshtein"}, {"resume": False}):
-        given = {"X": X, "distance": _interrupted, "out": file, "resume": True, **given}
+    for given in ({"X": X[::-1]}, {"distance": "levenshtein"}):
+        given = {"X": X, "distance": _interrupted, "path": file, **given}
         try:
-            d2ke.distance_matrix(**given)
-        except (ValueError, FileExistsError) as error:
+            d2ke.write_distances(**given)
+        except ValueError as error:
             messages.append(str(error).replace(str(folder), ""))
     return [made, messages]
 

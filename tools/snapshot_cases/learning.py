@@ -247,7 +247,8 @@ def kernel_error():
 
 def _told(found):
     """Return what a search has found, without times and places."""
-    kept = {key: one for key, one in found.info.items() if key not in ("seconds", "folder")}
+    places = "seconds", "folder", "checkpoint"
+    kept = {key: one for key, one in found.info.items() if key not in places}
     return [found.parameters, found.accuracy, found.tried, kept, str(found)]
 
 
@@ -317,7 +318,7 @@ def search_vectors():
 def search_in_a_folder(folder: Path):
     X, y = some_digits(60)
     given = {
-        "distance": "levenshtein", "n_folds": 3, "folder": folder / "searched",
+        "distance": "levenshtein", "n_folds": 3, "checkpoint": folder / "searched",
         "sampler": partial(d2ke.random_strings, alphabet="01234567"),
         "grid": {"length": [(2, 6), (4, 9)], "R": [16], "C": [1.0]},
     }  # fmt: skip

@@ -12,10 +12,10 @@ import h5py
 import numpy as np
 
 from d2ke._base.files import open_file
+from d2ke.io.hdf5 import hdf5_on
 from d2ke.io.mat.errors import Damaged
 from d2ke.io.mat.v73_reader import Reader
 from d2ke.io.mat.values import CLASSES
-from d2ke.io.store.hdf5 import Image
 
 _USERBLOCK = 512
 _MAX_FIELDS = 4000  # in an attribute, which takes 64 KB; more are in a dataset, as MATLAB has it
@@ -86,22 +86,18 @@ def _reason(error: Exception) -> str:
 
 def write(stream: BinaryIO, nodes: dict[str, tuple[Any, ...]], compress: bool) -> None:
     """Write variables, by name, as one MAT-file of version 7.3."""
-    image = Image(stream.fileno())
-    with h5py.File(image, "w", userblock_size=_USERBLOCK, libver="earliest") as file:
-        writer = _Writer(file, image, compress)
+    with hdf5_on(stream.fileno(), "w", userblock_size=_USERBLOCK, libver="earliest") as file:
+        writer = _Writer(file, compress)
         for name, node in nodes.items():
             writer.put(file, name, node)
-            image.write_to_file()
-    image.write_to_file()
     text = b"MATLAB 7.3 MAT-file, Platform: GLNXA64, written by d2ke HDF5 schema 1.00 ."
     version = np.array([0x0200, 0x4D49], dtype="<u2").tobytes()
     stream.write(text.ljust(116) + bytes(8) + version)
-    stream.truncate(image.size)
 
 
 class _Writer:
-    def __init__(self, file: h5py.File, image: Image, compress: bool):
-        self.file, self.image = file, image
+    def __init__(self, file: h5py.File, compress: bool):
+        self.file = file
         self.compress = compress
         self.references: h5py.Group | None = None
         self.referred = 0
@@ -147,13 +143,9 @@ class _Writer:
             values = np.ascontiguousarray(values.T).view([("real", part), ("imag", part)])
         else:
             values = values.T
-        if values.nbytes < _COMPRESSED_FROM:
+        if values.nbytes < _COMPRESSED_FROM or not self.compress:
             return group.create_dataset(name, data=values)
-        if not self.compress:
-            return self.image.place(group, name, values)
-        item = group.create_dataset(name, data=values, compression="gzip", compression_opts=3)
-        self.image.write_to_file()
-        return item
+        return group.create_dataset(name, data=values, compression="gzip", compression_opts=3)
 
     def put_empty(
         self, group: h5py.Group, name: str, shape: tuple[int, ...], matlab_class: str

@@ -139,7 +139,7 @@ def write_v73(path, objects, variables):
     """Write the same as a file of version 7.3."""
     save_mat(path, {}, version="7.3")
     with h5py.File(path, "r+") as file:
-        writer = v73._Writer(file, None, False)  # small arrays need no image
+        writer = v73._Writer(file, False)
         for name, (matlab_class, value) in variables.items():
             node = node_of(value) if isinstance(value, Link) else value
             item = writer.put(file, name, node)

@@ -10,16 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 
 from d2ke._base import arrays
 from d2ke._base.checks import choice, file_path
+from d2ke._base.errors import ArgumentError
 from d2ke._base.files import atomic_write, reserve
 from d2ke._base.labels import label_array, same_length
 from d2ke._base.memory import check_fits
-from d2ke.io.store import layout
-from d2ke.io.store.layout import check_text, plain
-from d2ke.io.store.reader import open_features
+from d2ke._version import __version__
+from d2ke.io.feature_file import FORMAT, VERSION, open_features
+from d2ke.io.hdf5 import check_text, hdf5_on, plain, put_objects, put_text, put_values
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
 
@@ -114,7 +116,6 @@ def save_features(
 
     ====================  ========================================================================
     ``/Z``                n x R, float32 or float64
-    ``/blocks``           checksums of the values of Z; none in a compressed file
     ``/labels``           n numbers; for labels of str, indices of ``/classes``
     ``/classes``          only for labels of str: the different ones, in order
     ``/omega/values``     all random objects end to end: total x dim for vectors; for strings,
@@ -163,15 +164,10 @@ def save_features(
     >>> bool((store.Z == Z).all()), store.omega == omega, store.parameters == parameters
     (True, True, True)
     """
-    path = file_path("file", file)
-    if path.suffix.lower() == ".mat":
-        raise ValueError(
-            f"file is an HDF5 file, which {str(path)!r} does not say; end it in .h5, or write a "
-            "MAT-file by save_mat"
-        )
+    path = check_features_path("file", file)
     Z = _features(Z)
     if labels is not None:
-        labels = _labels(labels, len(Z))
+        labels = check_labels(labels, len(Z), "Z")
     if omega is not None:
         omega = as_objects("omega", omega, missing=isinstance(omega, Objects) and omega.missing)
         if len(omega) != Z.shape[1]:
@@ -179,35 +175,44 @@ def save_features(
     parameters = _parameters({} if parameters is None else parameters)
     if compression is not None:
         choice("compression", compression, ["gzip"])
-    with atomic_write(path) as stream:
-        _write(stream.fileno(), path, Z, labels, omega, parameters, compression)
+    with atomic_write(path) as stream, hdf5_on(stream.fileno(), "w") as features:
+        if compression is None:
+            reserve(stream.fileno(), Z.nbytes, path)
+        put_parts(features, parameters, omega, labels)
+        features.create_dataset("Z", data=Z, compression=compression)
 
 
-def _write(
-    fd: int,
-    path: Path,
-    Z: np.ndarray,
-    labels: np.ndarray | None,
-    omega: Objects | None,
-    parameters: dict[str, Any],
-    compression: str | None,
+def check_features_path(name: str, file: Any) -> Path:
+    """Return a path; refuse one that names a MAT-file."""
+    path = file_path(name, file)
+    if path.suffix.lower() == ".mat":
+        raise ArgumentError(
+            name,
+            f"is an HDF5 file, which {str(path)!r} does not say; end it in .h5, or write a "
+            "MAT-file by save_mat",
+        )
+    return path
+
+
+def put_parts(
+    file: h5py.File,
+    parameters: Mapping[str, Any],
+    omega: Objects | None = None,
+    labels: np.ndarray | None = None,
 ) -> None:
-    """Write a whole store to an empty file."""
-    groups = {"parameters": parameters}
-    if compression is not None:
-        span = layout.put_compressed(fd, Z, groups, omega, labels)
-    else:
-        image, blocks = layout.put_blocks(fd, Z.shape, Z.dtype, groups, omega, labels)
-        reserve(fd, image.size, path)
-        image.write_to_file()
-        table = [
-            blocks.write(fd, block, np.ascontiguousarray(Z[blocks.rows(block, block + 1)]))
-            for block in range(blocks.table_shape[0])
-        ]
-        blocks.write_table(fd, 0, np.array(table))
-        os.ftruncate(fd, image.size)
-        span = blocks.start, blocks.stop
-    layout.seal_complete(fd, span)
+    """Write all of a new features file but Z."""
+    file.attrs["format"] = FORMAT
+    if labels is not None and labels.dtype.kind == "U":
+        classes, codes = np.unique(labels, return_inverse=True)
+        put_text(file, "classes", classes).attrs["dtype"] = labels.dtype.str
+        file["labels"] = codes
+    elif labels is not None:
+        file["labels"] = labels
+    if omega is not None:
+        put_objects(file.create_group("omega"), omega)
+    put_values(file, "parameters", parameters)
+    versions = {"d2ke": __version__, "numpy": np.__version__, "h5py": h5py.__version__}
+    put_values(file, "versions", {"format": VERSION, **versions})
 
 
 def load_features(
@@ -237,8 +242,8 @@ def load_features(
     TypeError
         If `rows` or `columns` is not a slice.
     ValueError
-        If the file is something else, is damaged, or was written by a newer version of d2ke; if
-        `rows` or `columns` reaches beyond Z, is empty, or has a step.
+        If the file is not a features file, is not complete, or was written by a newer version of
+        d2ke; if `rows` or `columns` reaches beyond Z, is empty, or has a step.
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 
@@ -251,7 +256,7 @@ def load_features(
     `d2ke_embed` divides by sqrt(R). So the first R' of R columns times sqrt(R / R') are what the
     first R' random objects give.
 
-    Only what is asked for is read, and checked: damage elsewhere in Z goes unnoticed.
+    Only what is asked for is read.
 
     Examples
     --------
@@ -301,13 +306,14 @@ def _features(Z: Any) -> np.ndarray:
     return Z
 
 
-def _labels(y: Any, n: int) -> np.ndarray:
+def check_labels(y: Any, n: int, of: str) -> np.ndarray:
+    """Return the labels of n rows as an array that a features file can hold."""
     labels = label_array("labels", y)
     if labels.dtype.kind not in "iuU" and labels.dtype not in (np.float32, np.float64):
         raise TypeError(
             f"labels must hold integers, float32, float64 or strings, got dtype {labels.dtype}"
         )
-    same_length("labels", labels, "Z", n)
+    same_length("labels", labels, of, n)
     if labels.dtype.kind == "U":
         for i, label in enumerate(labels.tolist()):
             check_text(f"labels[{i}]", label)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`search` with its distances in files: as in memory, within its limit, and after kills."""
+"""`search` with a checkpoint and with known distances: as without, and after kills."""
 
 import os
 import subprocess
 import sys
 from functools import partial
-from pathlib import Path
 
+import kills
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -22,13 +22,11 @@ from d2ke.learners.losses import LOSSES
 from d2ke.model_selection import candidates, cross_validation, omegas
 from d2ke.model_selection.cross_validation import cross_validate, cross_validate_hinge
 from d2ke.model_selection.fold_sums import FeatureView, cross_validate_by_products
-from d2ke.model_selection.folder import store_names
 from d2ke.model_selection.folds import SearchProblem, stratified_folds
 from d2ke.model_selection.grids import FeatureGrid
 from d2ke.model_selection.median import median
 from d2ke.model_selection.search import search
 
-ROOT = Path(__file__).parents[2]
 COSTS = (0.01, 1.0, 100.0)
 
 
@@ -154,33 +152,26 @@ def test_median_of_several_blocks(monkeypatch):
         assert median(RowSource(np.floor(9 * D[:, :R]))) == np.median(np.floor(9 * D[:, :R]))
 
 
-# ---------------------------------------------------------------- as in memory
+# ---------------------------------------------------------------- as without a checkpoint
 
 
 @pytest.mark.parametrize("way", ["products", "hat", None])
-@pytest.mark.parametrize("max_memory", [None, "300 MB"])
-def test_the_same_as_in_memory(way, max_memory, tmp_path, monkeypatch):
+def test_the_same_as_without(way, tmp_path, monkeypatch):
     by(way, monkeypatch)
     X, y = words(120)
     before = open_files()
     for name, method, how in (("a", "d2ke", HOW), ("b", "rsm", RSM)):
         known = search(X, y, method, **how)
         folder = tmp_path / name
-        found = search(X, y, method, folder=folder, max_memory=max_memory, **how)
+        found = search(X, y, method, checkpoint=folder, **how)
         assert found == known
-        assert found.info["folder"] == str(folder)
+        assert found.info["checkpoint"] == str(folder)
         assert {setting["loss"] for setting, _ in found.tried} == set(LOSSES)
-        assert search(X, y, method, folder=folder, **how) == known
+        assert search(X, y, method, checkpoint=folder, **how) == known
     assert open_files() == before
-    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == [
-        "distances_length=2-4.h5",
-        "distances_length=6-9.h5",
-        "search.journal",
-    ]
-    with d2ke.io.open_features(tmp_path / "a" / "distances_length=2-4.h5") as store:
-        assert store.parameters["omega_length"] == (2, 4)
-        assert len(store.omega()) == 20
-    assert (tmp_path / "b" / "distances.h5").exists()
+    assert sorted(path.name for path in (tmp_path / "a").glob("*.npz")) == [
+        "distances_0.npz", "distances_1.npz"
+    ]  # fmt: skip
 
 
 @settings(max_examples=15, deadline=None)
@@ -191,7 +182,7 @@ def test_the_same_as_in_memory(way, max_memory, tmp_path, monkeypatch):
     n_folds=st.integers(2, 12),
     seed=st.integers(0, 10**6),
 )
-def test_the_same_as_in_memory_with_any_numbers(n, R, gamma, n_folds, seed, tmp_path_factory):
+def test_the_same_as_without_with_any_numbers(n, R, gamma, n_folds, seed, tmp_path_factory):
     rng = np.random.default_rng(seed)
     x = rng.random((n, 1, 2))
     y = (x[:, 0, 0] + 0.2 * rng.random(n) > 0.6).astype(int)
@@ -206,7 +197,7 @@ def test_the_same_as_in_memory_with_any_numbers(n, R, gamma, n_folds, seed, tmp_
     }
     X = d2ke.pack(list(x.astype(rng.choice(["f4", "f8"]))), channels_first=False)
     folder = tmp_path_factory.mktemp("search")
-    assert search(X, y, folder=folder, **how) == search(X, y, **how)
+    assert search(X, y, checkpoint=folder, **how) == search(X, y, **how)
 
 
 def test_python_distances_and_more_features_than_rows(tmp_path):
@@ -224,35 +215,11 @@ def test_python_distances_and_more_features_than_rows(tmp_path):
         "n_folds": 3,
     }
     with pytest.raises(ValueError, match=r'has no version.* \(f\.version = "1"\)'):
-        search(X, y, folder=tmp_path, **how)
+        search(X, y, checkpoint=tmp_path, **how)
     distance.version = "1"
-    assert search(X, y, folder=tmp_path, **how) == search(X, y, **how)
+    assert search(X, y, checkpoint=tmp_path, **how) == search(X, y, **how)
     with pytest.raises(ValueError, match="unit"):
-        search(X, y, folder=tmp_path, **how | {"unit": 3.0})
-
-
-def test_a_disk_with_no_room_for_features(tmp_path, monkeypatch):
-    X, y = words(60)
-    known = search(X, y, "rsm", **RSM)
-    made, plain = [], candidates.written
-
-    def full(*arguments):
-        raise OSError(28, "No space left on device")
-
-    def write(rows, folder):
-        made.append(plain(rows, folder))
-        return made[-1]
-
-    monkeypatch.setattr(candidates, "written", write)
-    monkeypatch.setattr("d2ke.io.rows.write_all", full)
-    assert search(X, y, "rsm", folder=tmp_path / "full", **RSM) == known
-    monkeypatch.undo()
-    monkeypatch.setattr(candidates, "written", write)
-    assert search(X, y, "rsm", folder=tmp_path / "free", **RSM) == known
-    np.testing.assert_array_equal(made[0].whole(), made[1].whole())
-    assert made[0]._map is not None
-    assert made[1]._map is None
-    assert made[1][5:5].shape == (0, 9)
+        search(X, y, checkpoint=tmp_path, **how | {"unit": 3.0})
 
 
 def test_folds_are_solved_in_groups(monkeypatch):
@@ -275,15 +242,6 @@ def test_folds_are_solved_in_groups(monkeypatch):
         monkeypatch.setattr(cross_validation, "_TOGETHER", room)
         assert cross_validate_hinge(RowSource(F), codes, COSTS, folds, **exact) == known
         assert set(sizes) == {group}
-
-
-def test_names_of_stores():
-    drawn = [{"a": 1.0, "b": "x/y z"}, {"a": 1.0 + 1e-12, "b": "x/y z"}, {"a": 1.0, "b": "x/y z"}]
-    names = store_names(drawn)
-    assert names == [f"distances_a=1_b=x-y-z{end}.h5" for end in ("", "_2", "")]
-    (name,) = store_names([{"weights": tuple(range(100))}])
-    assert len(name) < 130
-    assert store_names([{}]) == ["distances.h5"]
 
 
 # ---------------------------------------------------------------- distances in a file
@@ -309,7 +267,7 @@ def test_distances_in_a_file(method, square):
     assert search(None, y, method, within=str(path), **how) == known
     with d2ke.io.open_features(path) as store:
         assert search(None, y, method, within=store, **how) == known
-        store.verify()  # it is still open
+        assert store.read().shape == D.shape  # it is still open
     assert open_files() == before
     with pytest.raises(ValueError, match=r"within must hold .* 69 .*shape is \(70, 70\)"):
         search(None, y[:69], method, within=path, **how)
@@ -317,6 +275,49 @@ def test_distances_in_a_file(method, square):
     d2ke.io.save_features(path, D)
     with pytest.raises(ValueError, match=r"within has -1.0 at position \(3, 5\).* >= 0"):
         search(None, y, method, within=path, **how)
+
+
+@pytest.mark.parametrize("method", ["d2ke", "rsm"])
+@pytest.mark.parametrize("way", ["products", "hat"])
+def test_known_distances_to_random_objects(method, way, tmp_path, monkeypatch):
+    by(way, monkeypatch)
+    X, y = words(90)
+    omega = d2ke.random_strings(20, "acgt", length=(2, 4), seed=0)
+    D, path = d2ke.distance_matrix(X, omega, "levenshtein"), tmp_path / "D.h5"
+    d2ke.io.save_features(path, D)
+    grid = {"R": [6, 20], "gamma_scale": [0.5, 2.0], "C": COSTS}
+    known = search(None, y, method, within=D, grid=grid, n_folds=4)
+    how = HOW | {"grid": HOW["grid"] | {"length": [(2, 4)]}}
+    sampled = search(X, y, **how)
+    assert known.tried == tuple(
+        ({name: value for name, value in setting.items() if name != "length"}, accuracy)
+        for setting, accuracy in sampled.tried
+    )
+    before = open_files()
+    monkeypatch.setattr(memory, "memory_limit", lambda: 20_000)
+    assert search(None, y, method, within=path, grid=grid, n_folds=4) == known
+    with d2ke.io.open_features(path) as store:
+        assert search(None, y, method, within=store, grid=grid, n_folds=4) == known
+    assert open_files() == before
+    for within in (path, D):
+        kept = {"within": within, "grid": grid, "n_folds": 4, "checkpoint": tmp_path / "kept"}
+        assert search(None, y, method, **kept) == known
+    with pytest.raises(ValueError, match="within was"):
+        search(None, y, method, **kept | {"within": D + 1})
+    assert search(None, y, method, within=D, n_folds=4).parameters["R"] == 20
+
+
+def test_wrong_distances_to_random_objects():
+    D, y = np.ones((8, 3)), [0, 1] * 4
+    for bad, how, error, message in (
+        (D[:7], {}, ValueError, r"the distances of 8 objects, .*shape is \(7, 3\)"),
+        (-D, {}, ValueError, r"within\[0, 0\] is -1.0; distances must be >= 0"),
+        (D, {"grid": {"length": [3]}}, ValueError, "'length', unknown for method 'd2ke'"),
+        (D, {"grid": {"R": [4]}}, ValueError, "R must be between 1 and 3, got 4"),
+        (D, {"window": 3}, TypeError, "distance"),
+    ):
+        with pytest.raises(error, match=message):
+            search(None, y, within=bad, n_folds=2, **how)
 
 
 def test_distances_that_the_machine_has_no_room_for(square, monkeypatch):
@@ -352,7 +353,7 @@ CHANGES = [
 @pytest.mark.parametrize(("change", "message"), CHANGES)
 def test_other_arguments_are_refused(change, message, tmp_path):
     X, y = words(40)
-    search(X, y, folder=tmp_path, **HOW)
+    search(X, y, checkpoint=tmp_path, **HOW)
     kept = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     if "y" in change:
         y, change = y[::-1], {}
@@ -360,25 +361,22 @@ def test_other_arguments_are_refused(change, message, tmp_path):
         X, change = X[np.arange(40)[::-1]], {}
     if callable(change.get("distance")):
         X = ["x"] * 40
-    with pytest.raises(
-        ValueError, match=f"search.journal was made from something else: .*{message}"
-    ):
-        search(X, y, folder=tmp_path, **HOW | change)
+    with pytest.raises(ValueError, match=f"was made from something else: .*{message}"):
+        search(X, y, checkpoint=tmp_path, **HOW | change)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == kept
 
 
-def test_results_in_the_journal_are_not_computed_again(tmp_path, monkeypatch):
+def test_results_that_are_kept_are_not_computed_again(tmp_path, monkeypatch):
     X, y = words(120)
-    known = search(X, y, folder=tmp_path, **HOW)
+    known = search(X, y, checkpoint=tmp_path, **HOW)
     for name in ("cross_validate", "cross_validate_by_products", "cross_validate_hinge", "median"):
         monkeypatch.setattr(candidates, name, None)
-    assert search(X, y, folder=tmp_path, **HOW | {"n_threads": 1}) == known
+    monkeypatch.setattr(omegas, "fill_array", None)
+    assert search(X, y, checkpoint=tmp_path, **HOW | {"n_threads": 1}) == known
     monkeypatch.undo()
-    # The stores alone are reused as well.
-    (tmp_path / "search.journal").unlink()
-    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.h5")}
-    assert search(X, y, folder=tmp_path, **HOW) == known
-    assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.h5")} == before
+    (tmp_path / "squared-hinge.json").write_text("{")
+    with pytest.warns(RuntimeWarning, match=r"squared-hinge\.json is damaged"):
+        assert search(X, y, checkpoint=tmp_path, **HOW) == known
 
 
 def test_one_search_at_a_time(tmp_path, monkeypatch):
@@ -386,117 +384,45 @@ def test_one_search_at_a_time(tmp_path, monkeypatch):
 
     def again(*arguments, **options):
         with pytest.raises(BlockingIOError, match="only one at a time"):
-            search(X, y, folder=tmp_path, **HOW)
+            search(X, y, checkpoint=tmp_path, **HOW)
         raise RuntimeError("enough")
 
-    monkeypatch.setattr(omegas, "fill", again)
+    monkeypatch.setattr(omegas, "fill_array", again)
     with pytest.raises(RuntimeError, match="enough"):
-        search(X, y, folder=tmp_path, **HOW)
+        search(X, y, checkpoint=tmp_path, **HOW)
     monkeypatch.undo()
-    search(X, y, folder=tmp_path, **HOW)
+    search(X, y, checkpoint=tmp_path, **HOW)
 
 
-@pytest.mark.parametrize("content", [b"mine", b"{}\n", b"\0" * 50])
-def test_a_foreign_journal_is_refused(content, tmp_path):
-    X, y = words(30)
-    (tmp_path / "search.journal").write_bytes(content)
-    with pytest.raises(FileExistsError, match=r"search\.journal exists, and is not a journal of"):
-        search(X, y, folder=tmp_path, **HOW)
-    assert (tmp_path / "search.journal").read_bytes() == content
-
-
-@pytest.mark.parametrize("size", [0, 1, 5, 40, 10**6])
-def test_a_journal_that_was_cut_short(size, tmp_path):
-    X, y = words(30)
-    known = search(X, y, folder=tmp_path, **HOW)
-    path = tmp_path / "search.journal"
-    content = path.read_bytes()
-    path.write_bytes(content[: size if size < 10**6 else content.index(b"\n")])
-    assert search(X, y, folder=tmp_path, **HOW) == known
-    assert path.read_bytes() == content
-
-
-def test_a_journal_that_is_a_link(tmp_path):
-    X, y = words(30)
-    (tmp_path / "search.journal").symlink_to(tmp_path / "mine")
-    with pytest.raises(OSError, match="symbolic links"):
-        search(X, y, folder=tmp_path, **HOW)
-    assert not (tmp_path / "mine").exists()
-
-
-def test_a_file_is_no_folder(tmp_path):
-    (tmp_path / "file").touch()
-    X, y = words(30)
-    with pytest.raises(NotADirectoryError, match=r"folder .*file is a file"):
-        search(X, y, folder=tmp_path / "file", **HOW)
-
-
-KILLED = """
-import os, signal, sys
+KILLS = """
+import sys
 from functools import partial
 import d2ke
-from d2ke._base import resume
-from d2ke.io.store import writer
 
-def counted(function):
-    def call(*arguments, **options):
-        calls.append(function)
-        if len(calls) == 4:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return function(*arguments, **options)
-    return call
+sys.path.append(sys.argv[3])
+from kills import kill_at_random
 
-resume.write_all = counted(resume.write_all)
-writer.os.replace = counted(os.replace)
-writer.PartialStore.finish = counted(writer.PartialStore.finish)
-os.fsync = lambda fd: None
-X = ["acca", "tgtgt", "acgt", "ggta", "ca", "tttg"] * 20
-y = [0, 1, 2] * 40
+X = ["acca", "tgtgt", "acgt", "ggta", "ca", "tttg"] * 100
+y = [0, 1, 2] * 200
 how = {
     "distance": "levenshtein",
     "sampler": partial(d2ke.random_strings, alphabet="acgt"),
-    "grid": {"length": [(2, 4), (6, 9)], "R": [6, 20], "gamma_scale": [0.5, 2.0], "C": [1.0]},
+    "grid": {"length": [(2, 4), (6, 9)], "R": [6, 40, 80], "gamma_scale": [0.2, 0.5, 1.0, 2.0]},
     "n_folds": 4,
     "n_threads": 1,
 }
-folder, journal = sys.argv[1], os.path.join(sys.argv[1], "search.journal")
-entries, kills = [], 0
-while True:
-    pid = os.fork()
-    if pid == 0:
-        calls = []
-        d2ke.search(X, y, folder=folder, **how)
-        os._exit(0)
-    _, status = os.waitpid(pid, 0)
-    lines = open(journal, "rb").read().splitlines() if os.path.exists(journal) else []
-    assert lines[: len(entries)] == entries, "what was finished is lost"
-    entries = lines
-    if status == 0:
-        break
-    assert os.WTERMSIG(status) == signal.SIGKILL
-    kills += 1
-calls = []
+folder, n_kills = sys.argv[1], int(sys.argv[2])
+killed = kill_at_random(folder, n_kills, lambda: d2ke.search(X, y, checkpoint=folder, **how))
 known = d2ke.search(X, y, **how)
-assert d2ke.search(X, y, folder=folder, **how) == known
-print(kills, len(entries))
+assert d2ke.search(X, y, checkpoint=folder, **how) == known
+print(killed)
 """
 
 
-@pytest.mark.slow
-def test_killed_at_any_moment(tmp_path):
-    """Each process resumes the search of the one before, and is killed a little later."""
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(tmp_path)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+@pytest.mark.parametrize("n_kills", [5, pytest.param(20, marks=pytest.mark.slow)])
+def test_killed_at_random_places(n_kills, tmp_path):
+    """Each process resumes the search of the one before."""
+    script = [sys.executable, "-c", KILLS, str(tmp_path / "run"), str(n_kills), str(kills.FOLDER)]
+    done = subprocess.run(script, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    kills, entries = map(int, done.stdout.split())
-    assert kills >= 5
-    assert entries >= 1 + 2 * (2 + 2) + 1  # the arguments, medians, scores and the hinge's
-    assert not list(tmp_path.glob("*.part"))
-
-
-# ---------------------------------------------------------------- memory
+    assert int(done.stdout) >= 1

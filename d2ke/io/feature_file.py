@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of features opened for reading by parts: `open_features` and `FeatureFile`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import h5py
+import numpy as np
+
+from d2ke._base.checks import file_path, integer
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.files import open_file
+from d2ke._version import __version__
+from d2ke.io.hdf5 import get_objects, get_text, get_values
+from d2ke.objects.container import Objects
+
+FORMAT, VERSION = "d2ke features", 1
+_BLOCK_BYTES = 1 << 22
+_TO_COMPLETE = "the call of write_features or write_distances that began it completes it"
+
+
+class FeatureFile:
+    """A file of features opened by `open_features`; nothing of Z is in memory.
+
+    It is a context manager, and closed at the end of a ``with``.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+        The file.
+    shape : tuple of int
+        Rows and columns, (n, R).
+    dtype : numpy.dtype
+        float32 or float64.
+    parameters : dict
+        What the features were made with.
+    versions : dict
+        As those of `FeatureStore`.
+    record : dict
+        What `d2ke.write_features` or `d2ke.write_distances` made the file from: digests of X and
+        omega above all; empty for files of `save_features`.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> import d2ke
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = os.path.join(folder, "features.h5")
+    ...     d2ke.io.save_features(file, np.eye(3))
+    ...     with d2ke.io.open_features(file) as features:
+    ...         print(features)
+    ...         print(features.read(slice(1, 3), slice(2)))
+    ...         print([rows for rows, Z in features.blocks(2)])
+    <features.h5: 3 x 3, float64>
+    [[0. 1.]
+     [0. 0.]]
+    [slice(0, 2, None), slice(2, 3, None)]
+    """
+
+    def __init__(self, file: str | os.PathLike[str]):
+        self.path = file_path("file", file)
+        _check_place(self.path)
+        self._file = h5py.File(self.path, "r")
+        try:
+            if self._file.attrs.get("format") != FORMAT:
+                raise ValueError(f"{self.path} is not a features file: another program wrote it")
+            with self._parts():
+                self._Z = self._file["Z"]
+                self.shape: tuple[int, int] = self._Z.shape
+                self.dtype: np.dtype = self._Z.dtype
+                self.parameters: dict[str, Any] = get_values(self._file, "parameters")
+                self.versions: dict[str, Any] = get_values(self._file, "versions")
+                self.record: dict[str, Any] = {}
+                if "record" in self._file:
+                    self.record = json.loads(get_text(self._file["record"]).item())
+                newer = self.versions["format"] > VERSION
+                complete = "done" not in self._file or self._file["done"][()].all()
+            if newer:
+                raise ValueError(
+                    f"{self.path} has version {self.versions['format']} of the format, and this "
+                    f"d2ke ({__version__}) reads {VERSION}: a newer d2ke is needed"
+                )
+            if not complete:
+                raise ValueError(f"{self.path} is not complete: {_TO_COMPLETE}")
+        except BaseException:
+            self.close()
+            raise
+
+    @contextmanager
+    def _parts(self) -> Iterator[None]:
+        """Say of which file it is that a part is missing or not what it should be."""
+        if not self._file:
+            raise ValueError(f"{self.path} is closed")
+        try:
+            yield
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{self.path} is damaged: {error}") from error
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        closed = "" if self._file else ", closed"
+        return f"<{self.path.name}: {self.shape[0]} x {self.shape[1]}, {self.dtype}{closed}>"
+
+    def __enter__(self) -> FeatureFile:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; it may be closed already."""
+        self._file.close()
+
+    def ranges(self, rows: slice | None, columns: slice | None) -> tuple[slice, slice]:
+        """Return rows and columns as slices from 0 on; what reaches beyond Z is refused."""
+        return index_range("rows", rows, self.shape[0]), index_range(
+            "columns", columns, self.shape[1]
+        )
+
+    def read(self, rows: slice | None = None, columns: slice | None = None) -> np.ndarray:
+        """Read some rows and columns of Z; None for all."""
+        chosen = self.ranges(rows, columns)
+        with self._parts():
+            return self._Z[chosen]
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        """Read the rows of a slice, as those of an array."""
+        if not isinstance(rows, slice):
+            raise TypeError(f"a features file takes a slice of rows, got {rows!r}")
+        with self._parts():
+            return self._Z[rows]
+
+    def blocks(self, n_rows: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
+        """Iterate over (rows, those rows of Z), of `n_rows` each; None for about 4 MiB."""
+        if n_rows is None:
+            n_rows = max(1, _BLOCK_BYTES // (self.shape[1] * self.dtype.itemsize))
+        step = integer("n_rows", n_rows, 1)
+        for low in range(0, self.shape[0], step):
+            rows = slice(low, min(low + step, self.shape[0]))
+            yield rows, self[rows]
+
+    def labels(self, rows: slice | None = None) -> np.ndarray | None:
+        """Read the labels of some rows; None where none were saved."""
+        rows = index_range("rows", rows, self.shape[0])
+        with self._parts():
+            if "labels" not in self._file:
+                return None
+            labels = self._file["labels"][rows]
+            if "classes" not in self._file:
+                return labels
+            classes = self._file["classes"]
+            return get_text(classes).astype(classes.attrs["dtype"])[labels]
+
+    def omega(self, columns: slice | None = None) -> Objects | None:
+        """Read the random objects of some columns; None where none were saved."""
+        columns = index_range("columns", columns, self.shape[1])
+        with self._parts():
+            return get_objects(self._file["omega"], columns) if "omega" in self._file else None
+
+
+def _check_place(path: Path) -> None:
+    """Refuse a path that is not an HDF5 file."""
+    try:
+        open_file(path).close()
+    except FileNotFoundError:
+        if path.with_name(f"{path.name}.part").exists():
+            raise FileNotFoundError(
+                f"{path} is not complete: rows are missing in {path.name}.part; {_TO_COMPLETE}"
+            ) from None
+        raise
+    if not h5py.is_hdf5(path):
+        raise ValueError(f"{path} is not a features file: it is not an HDF5 file")
+
+
+def is_features_file(path: Path) -> bool:
+    """Tell whether a regular file holds features that d2ke wrote."""
+    open_file(path).close()  # neither a pipe nor a device
+    if not h5py.is_hdf5(path):
+        return False
+    with h5py.File(path, "r") as file:
+        return file.attrs.get("format") == FORMAT
+
+
+def open_features(file: str | os.PathLike[str]) -> FeatureFile:
+    """Open a file of features to read parts of it.
+
+    Parameters
+    ----------
+    file : path
+        What `save_features`, `d2ke.write_features` or `d2ke.write_distances` wrote.
+
+    Returns
+    -------
+    FeatureFile
+        Close it, or use it in a ``with``.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    ValueError
+        If the file is not a features file, is not complete, or was written by a newer version of
+        d2ke.
+
+    See Also
+    --------
+    load_features
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> import d2ke
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = os.path.join(folder, "features.h5")
+    ...     d2ke.io.save_features(file, np.eye(3), labels=[1, 2, 1])
+    ...     with d2ke.io.open_features(file) as store:
+    ...         print(store.shape, store.read(slice(1)), store.labels())
+    (3, 3) [[1. 0. 0.]] [1 2 1]
+    """
+    return FeatureFile(file)
+
+
+def index_range(name: str, given: slice | None, size: int) -> slice:
+    """Return a slice with bounds from 0 to `size`; refuse one that would be cut short."""
+    if given is None:
+        return slice(0, size)
+    if not isinstance(given, slice):
+        raise ArgumentTypeError(name, f"must be a slice, such as slice(100), got {given!r}")
+    if given.step not in (None, 1):
+        raise ArgumentError(name, f"must have no step, got {given!r}")
+    bounds = [
+        default if bound is None else integer(f"the {end} of {name}", bound, -size, size)
+        for end, bound, default in (("start", given.start, 0), ("stop", given.stop, size))
+    ]
+    start, stop = (bound + size if bound < 0 else bound for bound in bounds)
+    if start >= stop:
+        raise ArgumentError(name, f"selects nothing of {size}: {given!r}")
+    return slice(start, stop)

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Folders of finished parts: kills, other records, two runs at once, damage and full disks."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from d2ke._base.checkpoint import UNKNOWN, Checkpoint
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="folders are locked as POSIX has it")
+RECORD = {"data": "digits", "seed": 3, "sizes": (1, 2), "rate": 0.1}
+
+
+def test_parts_come_back(tmp_path):
+    D = np.random.default_rng(0).random((30, 4))
+    with Checkpoint(tmp_path / "new" / "run", RECORD) as kept:
+        assert kept.get(("unit", 3)) is None
+        assert kept.arrays(("rows", 0), ["D"]) is None
+        kept["unit", 3] = 0.1 + 0.2
+        kept["a cell/of", "knn", 2.5] = {"curve": {"8": 1e-300}, "none": None}
+        kept.put_arrays(("rows", 64), D=D, counts=np.arange(3, dtype=np.int32))
+        kept.put_arrays(("rows", 0), D=D[:0])
+    with Checkpoint(tmp_path / "new" / "run", RECORD) as kept:
+        assert dict(kept) == {
+            ("unit", 3): 0.1 + 0.2,
+            ("a cell/of", "knn", 2.5): {"curve": {"8": 1e-300}, "none": None},
+        }
+        assert kept.numbers("rows") == [0, 64]
+        found = kept.arrays(("rows", 64), ["D", "counts"])
+        assert found["D"].tobytes() == D.tobytes()
+        assert found["counts"].dtype == np.int32
+        assert kept.arrays(("rows", 0), ["D"])["D"].shape == (0, 4)
+        with pytest.warns(RuntimeWarning, match=r"rows_0\.npz is damaged"):
+            assert kept.arrays(("rows", 0), ["D", "E"]) is None
+        kept["unit", 3] = 5
+        assert kept["unit", 3] == 5
+        del kept["unit", 3]
+        assert ("unit", 3) not in kept
+
+
+def test_another_record_is_refused_by_name(tmp_path):
+    with Checkpoint(tmp_path, RECORD) as kept:
+        kept["part",] = 1
+    other = {**RECORD, "seed": 4, "mode": "infix"}
+    del other["rate"]
+    with pytest.raises(ValueError, match="was made from something else") as error:
+        Checkpoint(tmp_path, other)
+    for difference in (
+        "seed was 3 and is 4",
+        "mode was not given and is 'infix'",
+        "rate was 0.1 and is not given",
+    ):
+        assert difference in str(error.value)
+    assert "data" not in str(error.value)
+    with Checkpoint(tmp_path, RECORD) as kept:  # which is not locked any more
+        assert kept["part",] == 1
+
+
+def test_an_input_without_a_version_is_refused(tmp_path):
+    folder = tmp_path / "run"
+    with pytest.raises(ValueError, match=r"the distance is not known: f has no version\..*f\.ver"):
+        Checkpoint(folder, {"distance": f"{UNKNOWN}f has no version"})
+    assert not folder.exists()
+
+
+def test_two_at_once(tmp_path):
+    with Checkpoint(tmp_path, RECORD) as kept:
+        with pytest.raises(BlockingIOError, match="being written by another call"):
+            Checkpoint(tmp_path, RECORD)
+        script = (
+            "import sys; from pathlib import Path; from d2ke._base.checkpoint import Checkpoint\n"
+            "try: Checkpoint(Path(sys.argv[1]), {})\n"
+            "except BlockingIOError: sys.exit(7)\n"
+        )
+        assert subprocess.call([sys.executable, "-c", script, str(tmp_path)]) == 7
+        kept["part",] = 1
+    Checkpoint(tmp_path, RECORD).close()
+
+
+def test_other_folders_are_refused(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(FileExistsError, match="has files, but is no checkpoint"):
+        Checkpoint(tmp_path, RECORD)
+    with pytest.raises(NotADirectoryError, match="file is a file"):
+        Checkpoint(tmp_path / "file", RECORD)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for content in ("mine", "{}", "[]", "3"):
+        (folder / "record.json").write_text(content)
+        with pytest.raises(FileExistsError, match=r"record\.json is not the record"):
+            Checkpoint(folder, RECORD)
+        assert (folder / "record.json").read_text() == content
+    (folder / "lock").unlink()
+    (folder / "lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match="symbolic links"):
+        Checkpoint(folder, RECORD)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("change", ["cut", "empty", "flip", "foreign"])
+def test_damaged_parts_are_missing(change, tmp_path):
+    with Checkpoint(tmp_path, RECORD) as kept:
+        kept["score", 1] = [97.5, 98.25]
+        kept.put_arrays(("rows", 0), D=np.ones((50, 3)))
+        for name in ("score_1.json", "rows_0.npz"):
+            path = tmp_path / name
+            content = bytearray(path.read_bytes())
+            if change == "cut":
+                del content[-3:]
+            elif change == "empty":
+                content.clear()
+            elif change == "flip":
+                content[content.index(b"98" if name[-1] == "n" else b"\xf0?")] ^= 1
+            else:
+                content[:] = b'"mine"'
+            path.write_bytes(content)
+        with pytest.warns(RuntimeWarning, match=r"score_1\.json is damaged; it is computed anew"):
+            assert kept.get(("score", 1)) is None
+        with pytest.warns(RuntimeWarning, match=r"rows_0\.npz is damaged"):
+            assert kept.arrays(("rows", 0), ["D"]) is None
+        kept["score", 1] = 1
+        kept.put_arrays(("rows", 0), D=np.ones(2))
+        assert kept["score", 1] == 1
+        assert kept.arrays(("rows", 0), ["D"])["D"].tolist() == [1, 1]
+
+
+def test_no_code_of_a_part_is_run(tmp_path):
+    with Checkpoint(tmp_path, RECORD) as kept:
+        np.savez(tmp_path / "rows_0.npz", D=np.array([os.system], dtype=object))
+        with pytest.warns(RuntimeWarning, match="damaged"):
+            assert kept.arrays(("rows", 0), ["D"]) is None
+
+
+def test_a_full_disk_loses_nothing(small_disk):
+    folder = small_disk / "run"
+    with Checkpoint(folder, RECORD) as kept:
+        kept["score",] = "x" * 100_000
+        kept.put_arrays(("rows", 0), D=np.arange(10_000.0))
+        with pytest.raises(OSError, match=r"rows_1\.npz was not written: No space left"):
+            kept.put_arrays(("rows", 1), D=np.random.default_rng(0).random(10**6))
+        with pytest.raises(OSError, match="No space left"):
+            kept["score",] = "y" * 10**7
+    assert sorted(os.listdir(folder)) == ["lock", "record.json", "rows_0.npz", "score.json"]
+    with Checkpoint(folder, RECORD) as kept:
+        assert kept["score",] == "x" * 100_000
+        assert kept.arrays(("rows", 0), ["D"])["D"].tolist() == list(range(10_000))
+        kept["other",] = 1
+
+
+KILLS = """
+import os, random, signal, sys, time
+from pathlib import Path
+import numpy as np
+from d2ke._base.checkpoint import Checkpoint
+
+folder, n_kills = Path(sys.argv[1]), int(sys.argv[2])
+
+def run(pipe):
+    with Checkpoint(folder, {"seed": 3}) as kept:
+        for i in range(100):
+            if ("value", i) not in kept:
+                kept["value", i] = [i] * 500
+                os.write(pipe, b"value %d\\n" % i)
+            if kept.arrays(("rows", i), ["D"]) is None:
+                kept.put_arrays(("rows", i), D=np.full(5000, i))
+                os.write(pipe, b"rows %d\\n" % i)
+
+rng, lines, killed = random.Random(n_kills), [], 0
+for kill in range(n_kills + 1):
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        run(write)
+        os._exit(0)
+    os.close(write)
+    if kill < n_kills:
+        time.sleep(rng.random() * 1.5 / n_kills)
+        os.kill(child, signal.SIGKILL)
+    lines += open(read).read().splitlines()
+    status = os.waitpid(child, 0)[1]
+    killed += os.WIFSIGNALED(status)
+    assert killed == kill + 1 or os.WEXITSTATUS(status) == 0
+assert len(lines) == len(set(lines)), "a finished part was written again"
+assert 200 - killed <= len(lines) <= 200  # a part may be there before its line is
+with Checkpoint(folder, {"seed": 3}) as kept:
+    for i in range(100):
+        assert kept["value", i] == [i] * 500
+        assert (kept.arrays(("rows", i), ["D"])["D"] == np.full(5000, i)).all()
+assert not list(folder.glob("*.part"))
+print(killed)
+"""
+
+
+@pytest.mark.parametrize("n_kills", [5, pytest.param(20, marks=pytest.mark.slow)])
+def test_killed_at_random_places(n_kills, tmp_path):
+    """What a run said was finished is there, whole, and is not written again."""
+    script = [sys.executable, "-c", KILLS, str(tmp_path / "run"), str(n_kills)]
+    done = subprocess.run(script, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) >= 2

@@ -1,0 +1,471 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distances and features written to files: the bits of the arrays, kills, refusals."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import h5py
+import kills
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import same
+
+import d2ke
+from d2ke import files
+from d2ke._base.checkpoint import open_locked
+from d2ke.io import load_features, open_features, save_features
+
+pytestmark = [
+    pytest.mark.skipif(os.name != "posix", reason="locks and writes as POSIX has them"),
+    # Tiny arrays, which are meant as they are.
+    pytest.mark.filterwarnings("ignore:every item of .* has shape"),
+]
+
+RNG = np.random.default_rng(0)
+STRINGS = d2ke.pack(["".join(RNG.choice(list("ACGT"), n)) for n in RNG.integers(0, 20, 700)])
+EQUAL = d2ke.random_strings(60, "ACGT", length=(9, 9), seed=1)
+OMEGA = d2ke.random_strings(150, "ACGT", length=(2, 8), seed=0)
+HOW = {"distance": "levenshtein", "gamma": 0.3}
+VECTORS = d2ke.pack([RNG.standard_normal((n, 2)) for n in RNG.integers(1, 6, 40)])
+WEIGHTED = d2ke.pack(VECTORS, weights=[RNG.random(n) + 0.1 for n in VECTORS.lengths])
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "features.h5"
+
+
+@pytest.fixture(scope="module")
+def features():
+    return d2ke.d2ke_embed(STRINGS, OMEGA, **HOW)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks of a few rows, one at a time."""
+    monkeypatch.setattr(files, "_BLOCK_BYTES", 1 << 13)
+    monkeypatch.setattr(files, "_RUN_SECONDS", 0.0)
+
+
+def read(path):
+    with open_features(path) as stored:
+        return stored.read()
+
+
+# ---------------------------------------------------------------- bits
+
+
+@settings(max_examples=reference.examples(30), deadline=None)
+@given(data=st.data())
+def test_same_bits_for_every_block_size(tmp_path, data):
+    n = data.draw(st.integers(1, 700), "n")
+    m = data.draw(st.integers(1, 150), "m")
+    dtype = data.draw(st.sampled_from(["f4", "f8"]))
+    n_threads = data.draw(st.sampled_from([1, 2]))
+    wanted = d2ke.distance_matrix(STRINGS[:n], OMEGA[:m], "levenshtein", dtype=dtype)
+    path = tmp_path / "x.h5"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "_BLOCK_BYTES", data.draw(st.integers(1, 1 << 16), "block"))
+        patch.setattr(files, "_RUN_BYTES", data.draw(st.integers(1, 1 << 18), "run"))
+        d2ke.write_distances(
+            path, STRINGS[:n], OMEGA[:m], distance="levenshtein", dtype=dtype, n_threads=n_threads
+        )
+    with open_features(path) as stored:
+        same(stored.read(), wanted)
+        assert stored.omega() == OMEGA[:m]
+        assert stored.labels() is None
+    assert os.listdir(tmp_path) == ["x.h5"]
+    path.unlink()
+
+
+@pytest.mark.parametrize("distance", d2ke.distance_names())
+@pytest.mark.parametrize("among", [True, False])
+def test_same_bits_for_every_distance(file, small_blocks, distance, among):
+    X = STRINGS[:60] if distance in reference.STRINGS else VECTORS
+    X = WEIGHTED if distance == "emd" else EQUAL if distance == "hamming" else X
+    Y = None if among else X[5:20]
+    params = reference.given(distance)
+    d2ke.write_distances(file, X, Y, distance=distance, n_threads=2, **params)
+    same(read(file), d2ke.distance_matrix(X, Y, distance, **params))
+
+
+@pytest.mark.parametrize("dtype", [None, "float32"])
+@pytest.mark.parametrize("link", [{"gamma": 0.3}, {"link": "distance"}])
+def test_features_of_random_objects(file, small_blocks, dtype, link):
+    how = {"distance": "levenshtein", "dtype": dtype, **link}
+    d2ke.write_features(file, STRINGS, OMEGA, labels=["a", "b"] * 350, **how)
+    with open_features(file) as stored:
+        same(stored.read(), d2ke.d2ke_embed(STRINGS, OMEGA, **how))
+        assert stored.parameters == {"distance": "levenshtein", "link": "exp", **link}
+        assert stored.omega() == OMEGA
+        assert stored.labels().tolist() == ["a", "b"] * 350
+        assert {"X", "omega_or_model", "labels", "d2ke", "instructions"} <= set(stored.record)
+
+
+def test_features_of_a_model(file, small_blocks, words, model):
+    d2ke.write_features(file, words, model)
+    with open_features(file) as stored:
+        same(stored.read(), d2ke.d2ke_transform(words, model))
+        assert stored.dtype == np.float32
+        assert sum(stored.parameters["sizes"]) == model.R
+        assert stored.parameters["blocks"] == tuple(block.name for block in model.blocks)
+    # A model that was saved and loaded is the same model.
+    d2ke.save_model(file.parent / "m.h5", model)
+    before = file.stat().st_mtime_ns
+    d2ke.write_features(file, words, d2ke.load_model(file.parent / "m.h5"))
+    assert file.stat().st_mtime_ns == before
+
+
+@pytest.fixture(scope="module")
+def words():
+    drawn = np.random.default_rng(0).choice(list("ACGT"), (300, 30))
+    return d2ke.pack(["".join(one) for one in drawn])
+
+
+@pytest.fixture(scope="module")
+def model(words):
+    return d2ke.d2ke_train([str(word).count("A") > 7 for word in words[:90]], words[:90], R=64)
+
+
+def turned(x, y):
+    """Not symmetric, so that it shows which of the two was asked."""
+    return abs(x - 2.0 * y)
+
+
+turned.version = 1
+
+
+@pytest.mark.parametrize("Y", [None, [3.0, 4.0]])
+def test_python_functions(file, small_blocks, Y):
+    X = [float(x) for x in range(300)]
+    d2ke.write_distances(file, X, Y, distance=turned)
+    same(read(file), d2ke.distance_matrix(X, Y, turned))
+    turned.version = 2
+    try:
+        with pytest.raises(ValueError, match=r"version of distance was .* version 1' and is"):
+            d2ke.write_distances(file, X, Y, distance=turned)
+    finally:
+        turned.version = 1
+
+
+def test_the_file_is_that_of_save_features(file, tmp_path, features):
+    """The same datasets, one reader for both, and libraries of HDF5 1.8 read it."""
+    d2ke.write_features(file, STRINGS, OMEGA, **HOW)
+    save_features(tmp_path / "y.h5", features, omega=OMEGA, parameters={**HOW, "link": "exp"})
+    with h5py.File(file) as one, h5py.File(tmp_path / "y.h5") as other:
+        assert set(one) - set(other) == {"done", "record"}
+        assert one["Z"].chunks is None
+        for name in ("omega/values", "omega/offsets", "omega/alphabet", "parameters/gamma", "Z"):
+            same(one[name][()], other[name][()])
+    part = load_features(file, rows=slice(3, 9), columns=slice(50))
+    same(part.Z, features[3:9, :50])
+    assert file.read_bytes()[8] in (0, 2)
+
+
+# ---------------------------------------------------------------- kills
+
+
+CHILD = """
+import sys
+sys.path.insert(0, sys.argv[2])
+import test_write_files as t
+t.files._BLOCK_BYTES, t.files._RUN_SECONDS = 1 << 13, 0.0
+t.d2ke.write_features(sys.argv[1], t.STRINGS, t.OMEGA, n_threads=1, **t.HOW)
+"""
+
+
+@pytest.mark.parametrize("n_kills", [5, pytest.param(20, marks=pytest.mark.slow)])
+def test_killed_at_random_places(file, features, n_kills, monkeypatch):
+    """Each kill costs the block that it meets, and no other."""
+    monkeypatch.setattr(files, "_BLOCK_BYTES", 1 << 13)
+    monkeypatch.setattr(files, "_RUN_SECONDS", 0.0)
+    command = [sys.executable, "-c", CHILD, str(file), str(Path(__file__).parent)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    part, finished = file.with_name("features.h5.part"), 0
+    rng = np.random.default_rng(n_kills)
+    for _ in range(n_kills):
+        child = subprocess.Popen(command, env=environment)
+        while child.poll() is None and done_blocks(part) <= finished:
+            time.sleep(0.001)  # until it has done something
+        time.sleep(rng.random() * 0.01)
+        child.kill()
+        child.wait()
+        if file.exists():
+            break
+        before, finished = finished, done_blocks(part)
+        assert finished > before
+    computed = []
+    run = files._fill
+
+    def counted(fd, stored, compute, *rest):
+        def counting(rows, Z, report):
+            computed.append(rows)
+            compute(rows, Z, report)
+
+        run(fd, stored, counting, *rest)
+
+    monkeypatch.setattr(files, "_fill", counted)
+    d2ke.write_features(file, STRINGS, OMEGA, **HOW)
+    same(read(file), features)
+    n_blocks = -(-700 // (8192 // 1200))
+    assert len(computed) == (n_blocks - finished if not file.exists() or computed else 0)
+    assert os.listdir(file.parent) == [file.name]
+
+
+def done_blocks(part):
+    """Return how many blocks of an unfinished file are done."""
+    try:
+        with open(part, "rb") as stream, h5py.File(stream, "r") as stored:
+            return int(stored["done"][()].sum())
+    except (OSError, KeyError):
+        return 0
+
+
+def test_killed_before_every_call(tmp_path):
+    folder = tmp_path / "only"
+    folder.mkdir()
+    path = folder / "z.h5"
+    X, omega = STRINGS[:20], OMEGA[:8]
+    wanted = d2ke.d2ke_embed(X, omega, **HOW)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "_BLOCK_BYTES", 8 * 64)
+        patch.setattr(files, "_RUN_SECONDS", 0.0)
+        patch.setattr(os, "fsync", lambda fd: None)
+        n = kills.kill_before_every_call(
+            path,
+            lambda: d2ke.write_features(path, X, omega, n_threads=1, **HOW),
+            lambda: same(read(path), wanted),
+        )
+    assert n > 10
+
+
+def test_interrupted_and_resumed(file, small_blocks, features, monkeypatch):
+    sync, left = os.fsync, [6]
+
+    def stop(fd):
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+        sync(fd)
+
+    monkeypatch.setattr(os, "fsync", stop)
+    with pytest.raises(KeyboardInterrupt):
+        d2ke.write_features(file, STRINGS, OMEGA, **HOW)
+    assert not file.exists()
+    with pytest.raises(FileNotFoundError, match=r"rows are missing in features\.h5\.part"):
+        open_features(file)
+    with pytest.raises(ValueError, match=r"features\.h5\.part is not complete: the call of write_"):
+        open_features(f"{file}.part")
+    with pytest.raises(ValueError, match=r"gamma was 0\.3 and is 0\.4"):
+        d2ke.write_features(file, STRINGS, OMEGA, distance="levenshtein", gamma=0.4)
+    d2ke.write_features(file, STRINGS, OMEGA, **HOW)
+    same(read(file), features)
+    assert os.listdir(file.parent) == [file.name]
+
+
+SLOW = """
+import sys, time
+import d2ke
+def slow(x, y):
+    print("at work", flush=True)
+    time.sleep(0.01)
+    return 1.0
+slow.version = 1
+try:
+    d2ke.write_distances(sys.argv[1], list(range(5000)), distance=slow)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def test_ctrl_c(file):
+    with subprocess.Popen(
+        [sys.executable, "-c", SLOW, str(file)], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout.readline() == "at work\n"
+        child.send_signal(signal.SIGINT)
+        started = time.monotonic()
+        assert child.stdout.read().splitlines()[-1] == "interrupted"
+        assert time.monotonic() - started < 5
+    assert os.listdir(file.parent) == ["features.h5.part"]
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+def test_a_complete_file_is_left_as_it_is(file, features):
+    d2ke.write_features(file, STRINGS, OMEGA, **HOW)
+    before = file.stat().st_mtime_ns
+    d2ke.write_features(file, STRINGS, OMEGA, **HOW)
+    assert file.stat().st_mtime_ns == before
+    assert os.listdir(file.parent) == [file.name]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"gamma": 0.4}, r"gamma was 0\.3 and is 0\.4"),
+        ({"link": "distance", "gamma": None}, "gamma was 0.3 and is not given"),
+        ({"distance": "indel"}, "distance was 'levenshtein' and is 'indel'"),
+        ({"mode": "prefix"}, "mode was not given and is 'prefix'"),
+        ({"dtype": "f4"}, "dtype was 'float64' and is 'float32'"),
+        ({"labels": range(700)}, "labels was not given"),
+        ({"X": STRINGS[::-1]}, "X was"),
+        ({"X": STRINGS[:20]}, "n was 700 and is 20"),
+        ({"omega_or_model": OMEGA[::-1]}, "omega_or_model was"),
+    ],
+)
+@pytest.mark.parametrize("unfinished", [True, False])
+def test_other_arguments_are_named(file, change, message, unfinished, monkeypatch):
+    call = {"X": STRINGS, "omega_or_model": OMEGA, **HOW}
+    if unfinished:
+        with monkeypatch.context() as patch:
+            patch.setattr(files, "_fill", lambda *arguments: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                d2ke.write_features(file, **call)
+    else:
+        d2ke.write_features(file, **call)
+    with pytest.raises(ValueError, match=rf"made from something else: .*{message}"):
+        d2ke.write_features(file, **{**call, **change})
+    d2ke.write_features(file, **call)
+
+
+def test_another_version_may_have_made_a_complete_file(file, monkeypatch):
+    d2ke.write_features(file, STRINGS, OMEGA, **HOW)
+    made = {"d2ke": "0.0.1", "instructions": "abacus"}
+    monkeypatch.setattr(files, "made_with", lambda: made)
+    d2ke.write_features(file, STRINGS, OMEGA, **HOW)
+    file.unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "_fill", lambda *arguments: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            d2ke.write_features(file, STRINGS, OMEGA, **HOW)
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match=r"d2ke was '0\.0\.1' and is"):
+        d2ke.write_features(file, STRINGS, OMEGA, **HOW)
+
+
+def test_functions_without_a_version(file):
+    def distance(x, y):
+        return 1.0
+
+    with pytest.raises(ValueError, match=r"has no version\. Give the function an attribute"):
+        d2ke.write_distances(file, STRINGS, distance=distance)
+    y, X = np.arange(20) > 9, ["a" * i for i in range(20)]
+    trained = d2ke.d2ke_train(y, X, distance=lambda a, b: abs(len(a) - len(b)))
+    with pytest.raises(ValueError, match="version of distance of block 0 is not known"):
+        d2ke.write_features(file, X, trained)
+    assert os.listdir(file.parent) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"text", "is not a features file: it is not an HDF5 file; remove it first"),
+        (None, "does not say what it was made from; remove it first"),
+    ],
+)
+def test_other_files_stay(file, content, message):
+    if content is None:
+        save_features(file, np.eye(2))
+    else:
+        file.write_bytes(content)
+    before = file.read_bytes()
+    with pytest.raises(FileExistsError, match=message):
+        d2ke.write_features(file, STRINGS, OMEGA, **HOW)
+    assert file.read_bytes() == before
+    file.rename(f"{file}.part")
+    if content is not None:
+        with pytest.raises(FileExistsError, match="not an unfinished features file"):
+            d2ke.write_features(file, STRINGS, OMEGA, **HOW)
+        assert Path(f"{file}.part").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("distance", "dtw"), ("gamma", 1.0), ("dtype", "f4"), ("link", "distance")]
+)
+def test_arguments_that_a_model_has(file, words, model, name, value):
+    with pytest.raises(TypeError, match=f"{name} is that of the model"):
+        d2ke.write_features(file, words, model, **{name: value})
+
+
+def test_wrong_arguments(file, model):
+    for omega_or_model, how in ((OMEGA, HOW), (model, {})):
+        with pytest.raises(ValueError, match="X is empty"):
+            d2ke.write_features(file, [], omega_or_model, **how)
+    with pytest.raises(ValueError, match="labels has 3 labels, but X has 700 rows"):
+        d2ke.write_features(file, STRINGS, OMEGA, labels=[1, 2, 3], **HOW)
+    with pytest.raises(TypeError, match='gamma is needed for link="exp"'):
+        d2ke.write_features(file, STRINGS, OMEGA, distance="levenshtein")
+    with pytest.raises(ValueError, match=r"end it in \.h5"):
+        d2ke.write_distances(file.with_suffix(".mat"), STRINGS, distance="levenshtein")
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        d2ke.write_distances(file.parent / "nowhere/d.h5", STRINGS, distance="levenshtein")
+    assert os.listdir(file.parent) == []
+
+
+def test_two_writers(file, features):
+    fd = open_locked(file.with_name("features.h5.part"), file)
+    try:
+        with pytest.raises(BlockingIOError, match="is being written by another call"):
+            d2ke.write_features(file, STRINGS, OMEGA, **HOW)
+    finally:
+        os.close(fd)
+    # Threads of one process: one writes, the others are refused or find it complete.
+    outcomes = []
+
+    def write():
+        try:
+            d2ke.write_features(file, STRINGS, OMEGA, n_threads=1, **HOW)
+            outcomes.append("written")
+        except BlockingIOError:
+            outcomes.append("refused")
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert "written" in outcomes
+    assert len(outcomes) == 4
+    same(read(file), features)
+    assert os.listdir(file.parent) == [file.name]
+
+
+@pytest.mark.parametrize("reserves", [True, False])
+def test_a_full_disk(small_disk, monkeypatch, reserves):
+    """Nothing that was there is lost; where space cannot be reserved, rows that are done stay."""
+    save_features(small_disk / "old.h5", np.eye(2))
+    if not reserves:  # as file systems do that reserve nothing
+        monkeypatch.setattr(os, "posix_fallocate", lambda *arguments: None)
+        monkeypatch.delattr(os, "statvfs")
+    omega = d2ke.random_strings(600, "ACGT", length=(2, 8), seed=0)
+    path = small_disk / "z.h5"
+    monkeypatch.setattr(files, "_RUN_SECONDS", 0.0)
+    with pytest.raises(OSError, match=r"z\.h5 takes \d+ bytes|No space left") as got:
+        d2ke.write_features(path, STRINGS, omega, **HOW)
+    assert got.value.errno == errno.ENOSPC
+    assert not path.exists()
+    assert (small_disk / "z.h5.part").exists() == (not reserves)
+    same(load_features(small_disk / "old.h5").Z, np.eye(2))
+
+
+def test_the_record_is_json(file):
+    d2ke.write_distances(file, VECTORS, distance="dtw", window=3)
+    with h5py.File(file) as stored:
+        record = json.loads(stored["record"][()])
+    assert record["distance"], record["window"] == ("dtw", 3)
+    assert record["d2ke"] == d2ke.__version__
+    with open_features(file) as stored:
+        assert stored.record == record
+        assert stored.parameters == {"distance": "dtw", "window": 3}
