@@ -386,6 +386,7 @@ def test_shared_values_travel_once():
 
 def test_workers_know_the_size_of_objects():
     assert dask.sizeof.sizeof(STRINGS) == STRINGS.nbytes
+    assert dask.sizeof.sizeof(MODEL) > sum(block.omega.nbytes for block in MODEL.blocks)
 
 
 def test_arguments_are_those_of_the_functions_in_memory():

@@ -20,12 +20,19 @@ except ImportError as error:
         f"d2ke.dask needs dask 2025.1 or later ({error}): pip install 'd2ke[dask]'"
     ) from error
 
+from dataclasses import fields
 from operator import attrgetter
+from typing import Any
 
 from d2ke.dask.matrices import d2ke_embed, distance_matrix
 from d2ke.dask.merged_neighbors import nearest, within
 from d2ke.dask.prediction import d2ke_predict, d2ke_transform
 from d2ke.dask.training import d2ke_train
+from d2ke.learners.ridge import Ridge, RidgeSums
+from d2ke.models.blocks import FittedBlock
+from d2ke.models.model import D2KEModel
+from d2ke.models.plan import TrainingPlan
+from d2ke.models.targets import LeftOutScores, Target
 from d2ke.objects.container import Objects
 
 __all__ = [
@@ -38,5 +45,13 @@ __all__ = [
     "within",
 ]
 
-# Workers decide by this what to spill to disk and where to send a task.
+
+def _size(record: Any) -> int:
+    """Return the bytes of a dataclass."""
+    return sum(dask.sizeof.sizeof(getattr(record, field.name)) for field in fields(record))
+
+
+# Workers decide by sizes what to spill to disk and what to send to each other.
 dask.sizeof.sizeof.register(Objects, attrgetter("nbytes"))
+for kind in (D2KEModel, FittedBlock, LeftOutScores, Ridge, RidgeSums, Target, TrainingPlan):
+    dask.sizeof.sizeof.register(kind, _size)

@@ -151,7 +151,7 @@ def within(
     blocks = []
     for i, part in enumerate(x.parts):
         found = [later(compare, part, other, where=x.where(i)) for other in columns.parts]
-        blocks.append(later(partial(join, i), found, row_starts))
+        blocks.append(later(partial(join, i), row_starts, *found))
     return blocks
 
 
@@ -178,7 +178,7 @@ def _nearest_of(
     return indices + starts[j], distances
 
 
-def _best(k: int, lists: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+def _best(k: int, *lists: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Keep the k nearest of several lists, ties by index."""
     indices, distances = (np.concatenate(side, axis=1) for side in zip(*lists, strict=True))
     order = np.lexsort((indices, distances))[:, :k]
@@ -215,7 +215,7 @@ def _within_of(
 
 
 def _join(
-    i: int, blocks: list[sparse.csr_array], row_starts: np.ndarray | None, *, drop_own: bool,
+    i: int, row_starts: np.ndarray | None, *blocks: sparse.csr_array, drop_own: bool,
     dtype: np.dtype,
 ) -> sparse.csr_array:  # fmt: skip
     """Put the blocks of some rows side by side."""

@@ -60,7 +60,7 @@ class Partitions(NamedTuple):
         """
         if self.known:
             return shared(offsets_of(np.asarray(self.lengths, np.int64)))
-        return later(offsets_of, [later(len, part) for part in self.parts])
+        return later(_starts, *self.map(len))
 
     def map(
         self, function: Callable[..., Any], *arguments: Any, empty: Any = None
@@ -161,6 +161,10 @@ def _read(name: str, kind: str | None, anything: bool, rows: float, part: Any) -
     if anything:
         return part if isinstance(part, Objects) else list_of(name, part)
     return as_objects(name, part, kind, missing=True)
+
+
+def _starts(*lengths: int) -> np.ndarray:
+    return offsets_of(lengths)
 
 
 def _row_chunks(n: int, chunks: int | Sequence[int] | None, row_bytes: int) -> tuple[int, ...]:

@@ -180,13 +180,13 @@ def _label_kinds(task: str | None, y: Any) -> np.ndarray:
     return np.unique(known)
 
 
-def _merge_kinds(task: str | None, parts: list[np.ndarray]) -> np.ndarray:
-    parts = [part for part in parts if len(part)] or parts[:1]
-    families = sorted({labels.label_family(part) for part in parts})
+def _merge_kinds(task: str | None, *parts: np.ndarray) -> np.ndarray:
+    known = [part for part in parts if len(part)] or parts[:1]
+    families = sorted({labels.label_family(part) for part in known})
     if len(families) > 1:
         names = " and ".join("numbers" if name == "number" else "strings" for name in families)
         raise ArgumentTypeError("y", f"holds {names} in different partitions")
-    return _label_kinds(task, np.concatenate(parts))
+    return _label_kinds(task, np.concatenate(known))
 
 
 def _target(first: Target, y: Any, x: Any) -> Target:
@@ -203,7 +203,7 @@ def _take(rows: np.ndarray, x: Any, target: Target) -> _Sample:
     return _Sample(take(x, rows), target[rows])
 
 
-def _merge_samples(parts: list[_Sample]) -> _Sample:
+def _merge_samples(*parts: _Sample) -> _Sample:
     objects = [part.objects for part in parts if not isinstance(part.objects, list)]
     values = np.concatenate([part.target.values for part in parts])
     target = Target(values, parts[0].target.classes)
@@ -238,7 +238,7 @@ def _sums(first_row: int, n_threads: int, plan: TrainingPlan, x: Any, target: Ta
     return plan.sums(plan.features(x, n_threads, first_row), target, n_threads)
 
 
-def _merge_sums(parts: list[RidgeSums]) -> RidgeSums:
+def _merge_sums(*parts: RidgeSums) -> RidgeSums:
     first = parts[0]  # which may be needed again
     sums = RidgeSums.empty(first.centre, first.unit, first.target_centre, first.dtype)
     for part in parts:
@@ -277,7 +277,7 @@ def _scores(
     return scores(solved.ridge, parts, target, solved.costs, n_threads)
 
 
-def _merge_scores(parts: list[LeftOutScores | None]) -> LeftOutScores | None:
+def _merge_scores(*parts: LeftOutScores | None) -> LeftOutScores | None:
     found = [part for part in parts if part is not None]
     return reduce(LeftOutScores.merged, found) if found else None
 

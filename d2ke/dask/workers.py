@@ -16,7 +16,7 @@ from d2ke._base.blas import one_blas_thread
 from d2ke._ext import isa
 from d2ke._version import __version__
 
-_FAN_IN = 8  # results that one task of a tree merges
+_FAN_IN = 4  # results that one task of a tree merges
 
 
 def made_with() -> tuple[str, str, str]:
@@ -75,11 +75,11 @@ def shared(value: Any) -> Delayed:
     return delayed(value, traverse=False)
 
 
-def tree(tasks: Sequence[Delayed], merge: Callable[[list[Any]], Any]) -> Delayed:
-    """Merge the results of tasks, a few at a time: ``merge(list of results)``."""
+def tree(tasks: Sequence[Delayed], merge: Callable[..., Any]) -> Delayed:
+    """Merge the results of tasks, a few at a time: ``merge(*results)``."""
     tasks = list(tasks)
     while len(tasks) > 1:
-        tasks = [later(merge, tasks[i : i + _FAN_IN]) for i in range(0, len(tasks), _FAN_IN)]
+        tasks = [later(merge, *tasks[i : i + _FAN_IN]) for i in range(0, len(tasks), _FAN_IN)]
     return tasks[0]
 
 
