@@ -19,7 +19,9 @@ import numpy as np
 import d2ke
 from benchmarks import measure
 from d2ke.embedding.scaling import Scaling
-from d2ke.model_selection.folds import stratified_folds, with_bias
+from d2ke.learners.ridge import class_indicators, decompose
+from d2ke.model_selection.fold_sums import count_correct
+from d2ke.model_selection.folds import stratified_folds
 from papers.datasets import load
 
 SIZES = (64, 128, 256, 512, 1024)
@@ -128,21 +130,17 @@ def held_out(
 
     The columns are chosen without the rows that are left out.
     """
-    signs = np.where(codes[:, None] == np.arange(codes.max() + 1), 1.0, -1.0)
+    n_classes = int(codes.max()) + 1
     right = np.zeros(len(COSTS))
     for fold in range(N_FOLDS):
         kept, out = folds != fold, folds == fold
         chosen = chooser(Z[kept], F[kept], codes[kept])
-        A, B = with_bias(chosen(F[kept])), with_bias(chosen(F[out]))
-        if A.shape[1] <= len(A):
-            squares, V = np.linalg.eigh(A.T @ A)
-            projected, rotated = V.T @ (A.T @ signs[kept]), B @ V
-        else:
-            squares, U = np.linalg.eigh(A @ A.T)
-            projected, rotated = U.T @ signs[kept], B @ A.T @ U
+        A, B = chosen(F[kept]), chosen(F[out])
+        ridge, _ = decompose(A, class_indicators(codes[kept], n_classes), np.ones(A.shape[1]))
         for i, C in enumerate(COSTS):
-            shrunk = projected / (np.maximum(squares, 0) + 1 / (2 * C))[:, None]
-            right[i] += ((rotated @ shrunk).argmax(axis=1) == codes[out]).sum()
+            weights, offsets = ridge.weights(C)
+            decision = (B - ridge.mean) @ weights.T + offsets
+            right[i] += count_correct(decision[:, None], codes[out])[0]
     return 100 * right / len(codes)
 
 

@@ -46,6 +46,15 @@ def edited(rng, string, n_edits, n_letters):
     return np.array(string, dtype=np.int64)
 
 
+def ridge(Z, T, C):
+    """Solve the normal equations for weights and an offset without penalty."""
+    A = np.hstack([Z, np.ones((len(Z), 1))])
+    penalty = np.eye(A.shape[1]) / (2 * C)
+    penalty[-1, -1] = 0
+    W = np.linalg.solve(A.T @ A + penalty, A.T @ T)
+    return W[:-1], W[-1]
+
+
 def same_in_any_company(matrix, X, Y):
     """Check that no bit of a distance depends on the other objects, the threads or the order.
 

@@ -191,7 +191,7 @@ NAMES = {
     train(y, Z, options='-s 2 -e 0.0001 -c 1 -q', *, solver='liblinear', class_weight=None,
         n_threads=None, seed=0)
     train_classifier(y, Z, *, loss, C, n_threads=None)
-    train_least_squares(y, Z, C=1.0, *, bias=1.0, n_threads=None)
+    train_least_squares(y, Z, C=1.0, *, n_threads=None)
     views
     within(X, Y=None, *, radius, distance=None, include_self=False, metric=False,
         n_threads=None, progress=False, checkpoint=None, info=False, **params)

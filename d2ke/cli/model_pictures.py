@@ -13,7 +13,7 @@ import numpy as np
 from d2ke.cli.map_picture import Panel, coordinates, picture
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import one_vs_rest_signs, winners
-from d2ke.model_selection.leave_one_out import RidgePath
+from d2ke.learners.ridge import decompose
 from d2ke.models.model import D2KEModel
 
 _GROUPS = 5  # of the targets of a regression
@@ -80,7 +80,9 @@ def accuracy_by_R(
         if len(some) < 4:
             continue
         own = np.ascontiguousarray(Z[:, some])
-        left_out = RidgePath.of(Scaling.fit(own).apply(own), signs, n_threads).left_out(model.C)
+        unit = Scaling.fit(own).sd * np.sqrt(len(some))
+        ridge, P = decompose(own, signs, unit, n_threads, basis=False)
+        left_out = ridge.left_out(P, signs, [model.C])[:, 0]
         if model.classes is None:
             value = 1 - np.mean((left_out - signs) ** 2) / np.var(signs)
         else:

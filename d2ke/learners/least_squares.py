@@ -10,11 +10,15 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from d2ke._base import arrays, labels
-from d2ke._base.blas import one_blas_thread, square
+from d2ke._base.blas import ROWS, one_blas_thread, square
 from d2ke._base.checks import positive_number
 from d2ke._base.errors import ArgumentError
 from d2ke.io.rows import StoredRows, stored
-from d2ke.learners.linear_model import LinearModel, one_vs_rest_signs
+from d2ke.learners.linear_model import LinearModel
+from d2ke.learners.ridge import RidgeSums, class_indicators, product_type
+
+# The rounding of float32 products, as a share of the sum of the squares of all features.
+_ROUNDING = 1e-6
 
 
 def train_least_squares(
@@ -22,36 +26,33 @@ def train_least_squares(
     Z: Any,
     C: float = 1.0,
     *,
-    bias: float | None = 1.0,
     n_threads: int | None = None,
 ) -> LinearModel:
     """Train a linear classifier by least squares: each class against the rest, in closed form.
 
-    For every class it minimises |w|^2 / 2 + C sum_i (s_i - w.z_i)^2 with s_i = 1 for the rows of
-    the class and -1 for all others, which is LIBLINEAR's ``-s 11 -p 0`` on these signs. Against
-    the squared hinge loss of `train`'s ``-s 2`` it is often as accurate where there are few
-    training rows for each feature, and less so where there are many.
+    For every class it minimises |w|^2 / 2 + C sum_i (s_i - b - w.z_i)^2 with s_i = 1 for the rows
+    of the class and -1 for all others. The offset b has no penalty, so that features may be
+    shifted. Against the squared hinge loss of `train`'s ``-s 2`` it is often as accurate where
+    there are few training rows for each feature, and less so where there are many.
 
     Parameters
     ----------
     y : sequence of length n
         Class labels of any one type, as for `train`.
     Z : array_like, path or FeatureFile, shape (n, n_features)
-        Feature vectors; float64 or float32, computed with in float64. Those of a features file
-        are read block by block.
+        Feature vectors, float64 or float32. Those of a features file are read block by block.
+        Products are computed in float64, or in float32 where there are very many and C is not too
+        large for that; their sums are float64.
     C : float, default 1.0
         Weight of the losses, above 0.
-    bias : float or None, default 1.0
-        Value above 0 of one more (penalised) feature of each row, LIBLINEAR's ``-B``; None for no
-        such feature.
     n_threads : int, optional
-        Threads for the matrix products; None for all that this process may use. The model does
-        not depend on it.
+        Threads for the matrix products; None for all that this process may use.
 
     Returns
     -------
     LinearModel
-        For `predict`; its `solver` is 11.
+        For `predict`; its `solver` is 11, LIBLINEAR's number of this loss, and ``-B 1`` in its
+        `options` says that it has an offset (LIBLINEAR penalises the square of it).
 
     Raises
     ------
@@ -77,7 +78,8 @@ def train_least_squares(
     ['left']
     """
     C = positive_number("C", C)
-    constant = 0.0 if bias is None else positive_number("bias", bias)
+    if not np.isfinite(0.5 / C):
+        raise ArgumentError("C", f"= {C:g} is too small: 1 / (2 C) is not finite")
     Z = stored("Z", Z)
     features = Z if isinstance(Z, StoredRows) else arrays.matrix("Z", Z)
     if 0 in features.shape:
@@ -85,46 +87,47 @@ def train_least_squares(
     classes, codes = labels.encode_classes("y", y)
     labels.same_length("y", codes, "Z", len(features))
     n, R = features.shape
-    solve = _by_features if n > R else _by_rows
-    signs = one_vs_rest_signs(codes, len(classes))
-    if solve is _by_rows and isinstance(features, StoredRows):
-        features = features[:]  # about as large as the matrix of products
+    T = class_indicators(codes, len(classes))
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        weights = solve(features, signs, C, constant, n_threads)
-    return LinearModel(
-        np.ascontiguousarray(weights[:-1].T),
-        None if bias is None else constant * weights[-1],
-        classes,
-        11,
-        f"-s 11 -p 0 -c {C!r}" + ("" if bias is None else f" -B {constant!r}"),
-    )
+        if n > R:
+            weights, offsets = _by_features(features, T, C, n_threads)
+        else:  # in memory, where they take no more than the products of features
+            weights, offsets = _by_rows(features[:], T, C, n_threads)
+    # From indicators to signs.
+    return LinearModel(2 * weights, 2 * offsets - 1, classes, 11, f"-s 11 -p 0 -c {C!r} -B 1")
 
 
-def _by_features(
-    Z: np.ndarray, signs: np.ndarray, C: float, constant: float, n_threads: int
-) -> np.ndarray:
-    """Solve (Z'Z + 1 / 2C) W = Z' S, Z having the bias as its last column."""
-    columns = (Z, np.full((len(Z), 1), constant), signs)
-    products = square(lambda rows: np.hstack([part[rows] for part in columns]), len(Z), n_threads)
-    k = Z.shape[1] + 1
-    return _solve(products[:k, :k], products[:k, k:], C)
+def _by_features(Z: Any, T: Any, C: float, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Solve (Z'Z + 1 / (2 C)) W = Z'T for centred features; return weights and offsets."""
+    (n, R), k = Z.shape, T.shape[1]
+    first = Z[:ROWS]
+    dtype = product_type(n, R)
+    if _ROUNDING * n * first.var(axis=0, dtype=np.float64).sum() > 0.5 / C:
+        dtype = np.dtype(np.float64)
+    sums = RidgeSums.empty(first.mean(axis=0, dtype=np.float64), np.ones(R), np.zeros(k), dtype)
+    for begin in range(0, n, ROWS):
+        rows = slice(begin, begin + ROWS)
+        sums.add(Z[rows], T[rows], n_threads)
+    products, crossed = sums.centred()
+    weights = np.ascontiguousarray(_solve(products, crossed, C).T)
+    return weights, sums.target_mean - weights @ sums.mean
 
 
 def _by_rows(
-    Z: np.ndarray, signs: np.ndarray, C: float, constant: float, n_threads: int
-) -> np.ndarray:
-    """Solve (Z Z' + 1 / 2C) A = S; then W = Z' A."""
-    products = square(lambda columns: Z[:, columns].T, Z.shape[1], n_threads) + constant**2
-    A = _solve(products, signs, C)
-    return np.vstack([Z.T @ A, constant * A.sum(axis=0)])
+    Z: np.ndarray, T: Any, C: float, n_threads: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Solve (ZZ' + 1 / (2 C)) A = T for centred rows; then W = Z'A."""
+    mean, target_mean = Z.mean(axis=0, dtype=np.float64), T.mean(axis=0)
+    values = Z - mean
+    products = square(lambda columns: values[:, columns].T, len(mean), n_threads)
+    weights = _solve(products, T.toarray() - target_mean, C).T @ values
+    return weights, target_mean - weights @ mean
 
 
 def _solve(products: np.ndarray, sides: np.ndarray, C: float) -> np.ndarray:
-    """Solve (products + 1 / 2C) x = sides."""
+    """Solve (products + 1 / (2 C)) x = sides; only the upper part of products is valid."""
     if not np.isfinite(products).all():
         raise ValueError("the values of Z are too large: products of them are not finite")
-    if not np.isfinite(0.5 / C):
-        raise ArgumentError("C", f"= {C:g} is too small: 1 / (2 C) is not finite")
     products[np.diag_indices_from(products)] += 0.5 / C
     try:
         return cho_solve(cho_factor(products, check_finite=False), sides)

@@ -28,7 +28,7 @@ from d2ke.model_selection.fold_sums import (
     cross_validate_by_products,
     fewer_operations,
 )
-from d2ke.model_selection.folds import SearchProblem, with_bias
+from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import FeatureGrid
 from d2ke.model_selection.median import median
 from d2ke.model_selection.result import Search
@@ -202,7 +202,7 @@ class _FeatureSearch:
     def by_hat(self, D: _Distances, setting: Mapping[str, Any]) -> list[float]:
         Z = D.features(setting).whole()
         F = Scaling.fit(Z, setting["scaling"]).apply(Z)
-        return cross_validate(with_bias(F), self.problem.codes, self.grid.costs, self.problem.folds)
+        return cross_validate(F, self.problem.codes, self.grid.costs, self.problem.folds)
 
     def scaled(self, D: _Distances, setting: Mapping[str, Any]) -> np.ndarray | RowSource:
         """Return the features of a setting; those of a file are computed in each pass."""
@@ -306,7 +306,7 @@ def search_vectors(
             if fewer_operations(*F.shape, problem.n_folds, n_classes, n_costs):
                 (by_cost,) = _by_products(RowSource(F), problem, costs, [FeatureView(F.shape[1])])
             else:
-                by_cost = cross_validate(with_bias(F), problem.codes, costs, problem.folds)
+                by_cost = cross_validate(F, problem.codes, costs, problem.folds)
             yield dict(parameters), by_cost, lambda F=F: F, F.shape[1]
 
     return _best_by_both_losses(scored(), problem, grid, {})

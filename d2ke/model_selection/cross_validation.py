@@ -11,6 +11,8 @@ from d2ke._base.checks import positive_number
 from d2ke.embedding.scaling import compress
 from d2ke.io.rows import RowSource
 from d2ke.learners.newton import block_newton
+from d2ke.learners.ridge import class_indicators, decompose
+from d2ke.model_selection.fold_sums import count_correct
 
 # Folds are solved together up to so many bytes. (If it depended on the available memory, so would
 # the models, within the tolerance.)
@@ -23,16 +25,15 @@ def cross_validate(
 ) -> list[float]:
     """Cross-validate linear one-vs-rest classifiers with the squared loss, for every C at once.
 
-    The loss is the squared one, |w|^2 / 2 + C sum (y_i - w.z_i)^2 with y = +-1:
-    what LIBLINEAR's squared hinge is for points inside the margin, so that its
-    C carries over. With the squared loss the predictions for a fold that was
-    left out follow from the fit to all rows: r_out = (I - H)^-1 r, H being the
-    fold's block of the hat matrix; one eigendecomposition serves all C and folds.
+    The loss is the squared one, |w|^2 / 2 + C sum (y_i - b - w.z_i)^2 with y = +-1 and a free
+    offset b: what LIBLINEAR's squared hinge is for points inside the margin, so that its C carries
+    over. The predictions for a fold that was left out follow from the fit to all rows, see
+    `Ridge.left_out_together`; one eigendecomposition serves all C and folds.
 
     Parameters
     ----------
     F : ndarray, shape (n, R)
-        Features, scaled, with a constant column for the bias; computed with in float64.
+        Features, scaled; computed with in float64.
     codes : ndarray of int, shape (n,)
         Classes 0, 1, ...
     costs : sequence of float
@@ -44,40 +45,16 @@ def cross_validate(
     -------
     list of float
         Percent of rows classified correctly when left out, for each C.
-
-    References
-    ----------
-    Hastie, Tibshirani, Friedman, "The Elements of Statistical Learning", 2009,
-    section 7.10.
     """
     costs = [positive_number("C", C) for C in costs]
-    F = np.asarray(F, np.float64)
-    n, R = F.shape
-    if n >= R:
-        squares, V = np.linalg.eigh(F.T @ F)
-        kept = squares > 1e-12 * squares[-1]
-        squares = squares[kept]
-        U = (F @ V[:, kept]) / np.sqrt(squares)
-    else:
-        squares, U = np.linalg.eigh(F @ F.T)
-        kept = squares > 1e-12 * squares[-1]
-        squares, U = squares[kept], U[:, kept]
-    targets = np.where(codes[:, None] == np.arange(codes.max() + 1), 1.0, -1.0)
-    projected = U.T @ targets
-    members = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
-    accuracies = []
-    for C in costs:
-        shrink = squares / (squares + 1 / (2 * C))
-        residual = targets - U @ (shrink[:, None] * projected)
-        n_correct = 0
-        for rows in members:
-            hat = (U[rows] * shrink) @ U[rows].T
-            left_out = targets[rows] - np.linalg.solve(np.eye(len(rows)) - hat, residual[rows])
-            # Rounded, so that ties up to rounding go to the first class.
-            winners = np.round(left_out, 9).argmax(axis=1)
-            n_correct += int((winners == codes[rows]).sum())
-        accuracies.append(100.0 * n_correct / n)
-    return accuracies
+    T = class_indicators(codes, int(codes.max()) + 1)
+    ridge, P = decompose(F, T, np.ones(F.shape[1]), n_threads=1, basis=False)
+    n_correct = np.zeros(len(costs), np.int64)
+    for fold in np.unique(folds):
+        out = np.flatnonzero(folds == fold)
+        decision = ridge.left_out_together(P[out], T[out], costs)
+        n_correct += count_correct(decision, codes[out])
+    return (100.0 * n_correct / len(codes)).tolist()
 
 
 def cross_validate_hinge(

@@ -9,9 +9,9 @@ the number of rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,12 +19,10 @@ from d2ke._base.blas import product_pool
 from d2ke._base.checks import positive_number
 from d2ke.embedding.scaling import Scaling
 from d2ke.io.rows import RowSource
+from d2ke.learners.ridge import Ridge, RidgeSums, class_indicators
 
-# Neither may depend on the number of threads or the available memory: the last bits would.
-_STRIP = 256  # features whose products with all others are computed at a time
 _BLOCK_VALUES, _BLOCK_ROWS = 1 << 20, (1024, 8192)
-_RUN = 512  # rows that are made at a time
-_AHEAD = 2  # blocks that are made while others are used
+_RUN = 512  # rows that a thread makes at a time
 # Cost of an eigendecomposition of R features, in units of R^3 multiplications of matrix products.
 _EIGEN = 8
 
@@ -56,11 +54,6 @@ def fewer_operations(n: int, R: int, n_folds: int, n_classes: int, n_costs: int)
     return by_products < by_hat
 
 
-def block_bytes(R: int, n_classes: int, n_costs: int) -> int:
-    """Return the bytes of a block of rows, or of their scores if these are more."""
-    return 8 * _block_rows(R) * max(R + 1 + n_classes, n_costs * n_classes)
-
-
 def cross_validate_by_products(
     Z: RowSource,
     codes: np.ndarray,
@@ -72,8 +65,7 @@ def cross_validate_by_products(
 ) -> list[list[float]]:
     """Cross-validated accuracies of linear one-vs-rest classifiers with the squared loss.
 
-    Up to rounding, they equal those of `squared_loss.cross_validate` on the scaled features of
-    each view with a column of ones.
+    Up to rounding, they equal those of `cross_validate` on the scaled features of each view.
 
     Parameters
     ----------
@@ -88,7 +80,7 @@ def cross_validate_by_products(
     views : sequence of FeatureView
         The features to try.
     n_threads : int, optional
-        Threads; None for all that this process may use. The bits do not depend on it.
+        Threads; None for all that this process may use.
 
     Returns
     -------
@@ -100,165 +92,90 @@ def cross_validate_by_products(
     >>> import numpy as np
     >>> from d2ke.io.rows import RowSource
     >>> from d2ke.model_selection.fold_sums import FeatureView, cross_validate_by_products
-    >>> Z = RowSource(np.linspace(-1, 1, 20)[:, None])
+    >>> Z = RowSource(np.append(np.arange(-20, -10), np.arange(10, 20))[:, None] / 10)
     >>> codes, folds = np.repeat([0, 1], 10), np.arange(20) % 5
     >>> views = [FeatureView(1), FeatureView(1, "standard")]
     >>> cross_validate_by_products(Z, codes, [10.0], folds, views)
     [[100.0], [100.0]]
     """
-    ridges = [1 / (2 * positive_number("C", C)) for C in costs]
-    rows = _FoldRows(Z, codes, folds)
+    costs = [positive_number("C", C) for C in costs]
+    R = Z.shape[1]
+    T = class_indicators(codes, int(codes.max()) + 1)
+    names, fold_of = np.unique(folds, return_inverse=True)
+    n_folds = len(names)
+    # Features that hardly vary would lose most of their digits in products.
+    centre = Z[: _BLOCK_ROWS[0]].mean(axis=0, dtype=np.float64)
+    total, *sums = (
+        RidgeSums.empty(centre, np.ones(R), np.zeros(T.shape[1])) for _ in range(n_folds + 1)
+    )
+    jobs = [(view, fold) for view in range(len(views)) for fold in range(n_folds)]
+    n_correct = np.zeros((len(views), len(costs)), np.int64)
     with product_pool(n_threads) as pool:
-        products = _summed(rows, pool)
-        total = products.sum(axis=0)
-        left_out = [(view, fold) for view in views for fold in range(rows.n_folds)]
+        for rows, values in _blocks(Z, pool):
+            members = [np.flatnonzero(fold_of[rows] == fold) for fold in range(n_folds)]
+            added = ((values[own], T[rows][own], 1) for own in members)
+            list(pool.map(lambda one, part: one.add(*part), sums, added))
+        for one in sums:
+            total.merge(one)
+        units = [_unit(total, view) for view in views]
         models = list(
-            pool.map(
-                lambda job: _model(total, products[job[1]], rows.centre, job[0], ridges), left_out
-            )
+            pool.map(lambda job: _left_out_models(total, sums[job[1]], units[job[0]], costs), jobs)
         )
-        n_correct = np.zeros((len(views), len(ridges)), dtype=np.int64)
-        for block in _ahead(rows.block, rows.slices, pool):
-            jobs = zip(left_out, models, strict=True)
-            counts = list(pool.map(lambda job, block=block: _count(block, *job, len(costs)), jobs))
-            n_correct += np.reshape(counts, (len(views), rows.n_folds, -1)).sum(axis=1)
+        for rows, values in _blocks(Z, pool):
+            members = [np.flatnonzero(fold_of[rows] == fold) for fold in range(n_folds)]
+            parts = [(values[own] - centre, codes[rows][own]) for own in members]
+            parts_of_jobs = (parts[fold] for _, fold in jobs)
+            counts = pool.map(lambda model, part: _count(*part, *model), models, parts_of_jobs)
+            for (view, _), right in zip(jobs, counts, strict=True):
+                n_correct[view] += right
     return (100.0 * n_correct / len(Z)).tolist()
 
 
-class _Block(NamedTuple):
-    """Some rows, sorted by fold: centred features, a one and the targets; and their classes."""
+def count_correct(decision: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return how many rows are classified correctly for each C, from indicators of classes.
 
-    values: np.ndarray
-    codes: np.ndarray
-    edges: np.ndarray
-
-    def of(self, fold: int) -> slice:
-        return slice(self.edges[fold], self.edges[fold + 1])
-
-
-class _FoldRows:
-    """Rows by blocks, with their classes and folds.
-
-    Features that hardly vary would lose most of their digits in products, so the means of the
-    first block are subtracted. The means of b of n rows are within sd sqrt(n / b) of those of all
-    rows; moving products there loses at most a factor n / b of the digits.
+    Of two classes only the second one has decision values, shape (m, n_costs, 1).
     """
-
-    def __init__(self, Z: RowSource, codes: np.ndarray, folds: np.ndarray):
-        self.Z, self.codes = Z, codes
-        names, self.fold_of = np.unique(folds, return_inverse=True)
-        self.n_folds, self.n_classes = len(names), int(codes.max()) + 1
-        step = _block_rows(Z.shape[1])
-        self.slices = [slice(low, low + step) for low in range(0, len(Z), step)]
-        self.centre = Z[self.slices[0]].mean(axis=0, dtype=np.float64)
-
-    def block(self, rows: slice) -> _Block:
-        R, n_classes = self.Z.shape[1], self.n_classes
-        order = np.argsort(self.fold_of[rows], kind="stable")
-        codes = self.codes[rows][order]
-        values = np.empty((len(order), R + 1 + n_classes))
-        places = np.argsort(order)
-        for low in range(0, len(order), _RUN):
-            some = slice(rows.start + low, min(rows.start + low + _RUN, rows.start + len(order)))
-            values[places[low : low + _RUN], :R] = self.Z[some] - self.centre
-        values[:, R] = 1.0
-        values[:, R + 1 :] = np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
-        edges = np.searchsorted(self.fold_of[rows][order], np.arange(self.n_folds + 1))
-        return _Block(values, codes, edges)
+    # Rounded, so that ties up to rounding go to the first class.
+    decision = np.round(decision, 9)
+    winners = decision[:, :, 0] > 0.5 if decision.shape[2] == 1 else decision.argmax(axis=2)
+    return (winners == codes[:, None]).sum(axis=0)
 
 
-def _block_rows(R: int) -> int:
-    low, high = _BLOCK_ROWS
-    return min(max(low, _BLOCK_VALUES // R), high)
+def _blocks(Z: RowSource, pool: Executor) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield blocks of rows, made by all threads."""
+    n, R = Z.shape
+    step = int(np.clip(_BLOCK_VALUES // R, *_BLOCK_ROWS))
+    for begin in range(0, n, step):
+        rows = slice(begin, min(begin + step, n))
+        runs = [slice(low, min(low + _RUN, rows.stop)) for low in range(begin, rows.stop, _RUN)]
+        yield rows, np.concatenate(list(pool.map(Z.__getitem__, runs)))
 
 
-def _ahead(function: Callable[[Any], Any], items: Iterable[Any], pool: Executor) -> Iterator[Any]:
-    """Yield the function's values in order, and compute the next ones meanwhile."""
-    futures = []
-    for item in items:
-        futures.append(pool.submit(function, item))
-        if len(futures) > _AHEAD:
-            yield futures.pop(0).result()
-    while futures:
-        yield futures.pop(0).result()
-
-
-def _summed(rows: _FoldRows, pool: Executor) -> np.ndarray:
-    """Return products of [features, 1] with [features, 1, targets] for each fold, upper part."""
-    height = rows.Z.shape[1] + 1
-    products = np.zeros((rows.n_folds, height, height + rows.n_classes))
-    jobs = [(fold, low) for low in range(0, height, _STRIP) for fold in range(rows.n_folds)]
-
-    def add(block: _Block, fold: int, low: int) -> None:
-        values = block.values[block.of(fold)]
-        strip = values[:, low : min(low + _STRIP, height)]
-        products[fold, low : low + _STRIP, low:] += strip.T @ values[:, low:]
-
-    for block in _ahead(rows.block, rows.slices, pool):
-        list(pool.map(lambda job, block=block: add(block, *job), jobs))
-    return products
-
-
-def _model(
-    total: np.ndarray,
-    left_out: np.ndarray,
-    centre: np.ndarray,
-    view: FeatureView,
-    ridges: list[float],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return weights and offsets, for centred features, of the models without a fold.
-
-    Each C and class has a column.
-    """
-    R, ones = view.R, len(centre)
-    mean, scale = _scaling(total, centre, view)
-    shift = mean - centre[:R]
-    chosen = [*range(R), *range(ones, total.shape[1])]
-    kept = total[:R, chosen] - left_out[:R, chosen]
-    ends = total[ones, ones:] - left_out[ones, ones:]  # rows, and sums of targets
-    # About the new means, in the new units.
-    sums = kept[:, R].copy()
-    kept[:, R:] -= np.outer(shift, ends)
-    kept[:, :R] -= np.outer(sums, shift)
-    kept[:, :R] -= np.outer(shift, kept[:, R])
-    kept *= scale[:, None]
-    kept[:, :R] *= scale
-    products = np.empty((R + 1, R + 1))
-    products[:R], products[R, R] = kept[:, : R + 1], ends[0]
-    sides = np.vstack([kept[:, R + 1 :], ends[1:]])
-    del kept
-    squares, V = np.linalg.eigh(products, UPLO="U")
-    good = squares > 1e-12 * squares[-1]
-    squares, V = squares[good], V[:, good]
-    projected = V.T @ sides
-    W = np.hstack([V @ (projected / (squares + ridge)[:, None]) for ridge in ridges])
-    weights = scale[:, None] * W[:R]
-    return weights, W[R] - shift @ weights
-
-
-def _scaling(
-    total: np.ndarray, centre: np.ndarray, view: FeatureView
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the means that a view subtracts from its features, and its factors."""
-    R, ones = view.R, len(centre)
-    n, away = total[ones, ones], total[:R, ones] / total[ones, ones]
-    sd = np.sqrt(np.maximum(total[:R, :R].diagonal() / n - away**2, 0))
-    mean = centre[:R] + away
+def _unit(total: RidgeSums, view: FeatureView) -> np.ndarray:
+    """Return what a view divides the features by."""
+    mean, sd = total.first(view.R).moments()
     scaling = Scaling.of_moments(view.factor * mean, view.factor * sd, view.scaling)
-    return scaling.mean / view.factor, view.factor / (scaling.sd * np.sqrt(R))
+    return scaling.sd * np.sqrt(view.R) / view.factor
+
+
+def _left_out_models(
+    total: RidgeSums, left_out: RidgeSums, unit: np.ndarray, costs: Sequence[float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the models without a fold, for features less the centre.
+
+    Weights have a column for each C and class; offsets have the shape (len(costs), k).
+    """
+    R = len(unit)
+    ridge = Ridge.of(total.first(R).without(left_out.first(R)), unit)
+    weights = np.vstack([ridge.weights(C)[0] for C in costs]).T / unit[:, None]
+    shifts = (ridge.mean - total.centre[:R]) @ weights
+    return weights, ridge.target_mean - shifts.reshape(len(costs), -1)
 
 
 def _count(
-    block: _Block,
-    left_out: tuple[FeatureView, int],
-    model: tuple[np.ndarray, np.ndarray],
-    n_costs: int,
+    values: np.ndarray, codes: np.ndarray, weights: np.ndarray, offsets: np.ndarray
 ) -> np.ndarray:
-    """Return how many of the block's rows in a fold are classified correctly, for each C."""
-    (view, fold), (weights, offsets) = left_out, model
-    rows = block.of(fold)
-    scores = block.values[rows, : view.R] @ weights + offsets
-    scores = scores.reshape(len(scores), n_costs, -1)
-    # Rounded, so that ties up to rounding go to the first class.
-    winners = np.round(scores, 9, out=scores).argmax(axis=2)
-    return (winners == block.codes[rows][:, None]).sum(axis=0)
+    """Return how many rows of a fold its models classify correctly, for each C."""
+    decision = (values[:, : len(weights)] @ weights).reshape(len(values), *offsets.shape)
+    return count_correct(decision + offsets, codes)

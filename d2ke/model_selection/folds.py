@@ -84,8 +84,3 @@ def stratified_folds(codes: np.ndarray, n_folds: int, *, seed: Any) -> np.ndarra
     folds = np.empty(len(codes), dtype=np.int64)
     folds[by_class] = np.arange(len(codes)) % n_folds
     return folds
-
-
-def with_bias(F: np.ndarray) -> np.ndarray:
-    """Append the column of ones that LIBLINEAR's ``-B 1`` stands for."""
-    return np.hstack([F, np.ones((len(F), 1))])

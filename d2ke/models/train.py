@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base import labels
+from d2ke._base import labels, memory
 from d2ke._base.checks import flag, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.memory import check_fits, memory_limit
 from d2ke._base.progress import stages
 from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.embedding.scaling import Scaling
@@ -238,10 +237,11 @@ def check_size(n: int, R: int, k: int) -> None:
     """Refuse a model that does not fit; the error names the largest R that does."""
     sizes = R * np.arange(64, 0, -1) // 64
     needed = (64 * np.minimum(n, sizes) + 20 * min(n, block_rows(R)) + 40 * k) * sizes
-    fitting = sizes[needed <= (memory_limit() or np.inf)]
-    largest = fitting[0] if len(fitting) else 1
-    what = f"training with R = {R} features"
-    check_fits(int(needed[0]), what, f"the largest R that fits is about {largest}")
+    fitting = sizes[needed <= (memory.memory_limit() or np.inf)]
+    if not len(fitting) or fitting[0] < R:
+        largest = fitting[0] if len(fitting) else 1
+        what = f"training with R = {R} features"
+        memory.check_fits(int(needed[0]), what, f"the largest R that fits is about {largest}")
 
 
 def linear_model(ridge: Ridge, C: float, classes: np.ndarray | None) -> LinearModel:

@@ -126,7 +126,7 @@ def _pack_vectors(
     values = check_values(values, lists.offsets, layout.missing, name)
     lengths = np.diff(lists.offsets)
     if (lengths == lengths[0]).all():
-        layout.warn(name, [(int(lengths[0]), dim)])
+        layout.warn(name, int(lengths[0]), dim)
     if weights is not None:
         masses = np.split(weights.ravel(), lists.offsets[1:-1])
     return from_owned("vectors", values, lists.offsets, missing=layout.missing), masses

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,11 +38,9 @@ class Layout:
         shape = "(length, dim)" if self.channels_first else "(dim, length)"
         return f" (for items of shape {shape}: {self.advice.format(not self.channels_first)})"
 
-    def warn(self, name: str, sizes: Sequence[tuple[int, int]]) -> None:
-        """Warn if all items have one size, of more channels than steps, and none was chosen."""
-        steps, channels = sizes[0]
-        # Items of different sizes can be read in one way only.
-        if self.explicit or not 0 < steps < channels or any(size != sizes[0] for size in sizes):
+    def warn(self, name: str, steps: int, channels: int) -> None:
+        """Warn of items that all have more channels than steps, unless a reading was chosen."""
+        if self.explicit or not 0 < steps < channels:
             return
         shape = (channels, steps) if self.channels_first else (steps, channels)
         warn(

@@ -18,7 +18,9 @@ def pack_vectors(
     items: list[Any], layout: Layout, name: str, padded: tuple[int, ...] | None
 ) -> Objects:
     """Pack arrays of vectors; `padded` is the shape of the items of one array of all."""
-    arrays = [_vectors(item, i, layout.channels_first, name) for i, item in enumerate(items)]
+    arrays: list[np.ndarray] = []
+    for i, item in enumerate(items):
+        arrays.append(_vectors(item, i, layout.channels_first, name))
     dim = arrays[0].shape[1]
     for i, array in enumerate(arrays):
         if array.shape[1] != dim:
@@ -33,10 +35,13 @@ def pack_vectors(
     values = np.concatenate(arrays)
     offsets = offsets_of(list(map(len, arrays)))
     values = check_values(values, offsets, layout.missing, name)
-    if padded is None:
-        layout.warn(name, list(map(np.shape, arrays)))
-    elif len(padded) == 2:
-        layout.warn(name, [padded[::-1] if layout.channels_first else padded])
+    # Items of different sizes can be read in one way only.
+    sizes = set(map(np.shape, arrays))
+    if padded is not None:
+        sizes = {padded[::-1] if layout.channels_first else padded}
+    size = sizes.pop()
+    if not sizes and len(size) == 2:
+        layout.warn(name, *size)
     return from_owned("vectors", values, offsets, missing=layout.missing)
 
 

@@ -452,7 +452,6 @@ CASES = [
     (ValueError, ("K", "3", "4"), d2ke.svmpredict, None, K[:, :3], MACHINE),
     (ValueError, ("K", "nan"), d2ke.svmpredict, None, BAD_K, MACHINE),
     (ValueError, ("C", "0"), d2ke.train_least_squares, Y, Z, 0.0),
-    (ValueError, ("bias", "-1"), d2ke.train_least_squares, Y, Z, given(bias=-1.0)),
     (ValueError, ("Z", "(0, 2)"), d2ke.train_least_squares, [], Z[:0]),
     (ValueError, ("loss", "'hinge'"), d2ke.train_classifier, Y, Z, given(loss="hinge", C=1.0)),
     (TypeError, ("C", "None"), d2ke.train_classifier, Y, Z, given(loss="squared", C=None)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Linear classification by least squares: equal to LIBLINEAR's and to the normal equations."""
+"""Linear classification by least squares: equal to the normal equations, with a free offset."""
 
 import warnings
 
@@ -8,16 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from reference import ridge
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from d2ke._base.blas import one_blas_thread, square
+from d2ke.learners import least_squares
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
 from d2ke.learners.linear_model import LinearModel, predict
 from d2ke.learners.persistence import load_model, save_model
+from d2ke.learners.ridge import RidgeSums
 from d2ke.model_selection.cross_validation import cross_validate
-from d2ke.model_selection.folds import stratified_folds, with_bias
+from d2ke.model_selection.folds import stratified_folds
 
 # More rows than features, as many, fewer: the equations are those of the smaller number.
 SHAPES = [(60, 7), (20, 20), (20, 19), (12, 45)]
@@ -37,20 +40,17 @@ def signs_of(y):
     return np.where(y[:, None] == (classes[1:] if len(classes) == 2 else classes), 1.0, -1.0)
 
 
-def solved(y, Z, C, bias):
-    """Solve the normal equations of the features with the bias among them."""
-    A = np.asarray(Z, np.float64)
-    if bias is not None:
-        A = np.hstack([A, np.full((len(A), 1), bias)])
-    W = np.linalg.solve(A.T @ A + np.eye(A.shape[1]) / (2 * C), A.T @ signs_of(y)).T
-    return (W, None) if bias is None else (W[:, :-1], bias * W[:, -1])
+def solved(y, Z, C):
+    """Solve the normal equations; the offset has no penalty."""
+    weights, offset = ridge(np.asarray(Z, np.float64), signs_of(y), C)
+    return weights.T, offset
 
 
-def assert_same_bits(one, other):
-    assert one.weights.tobytes() == other.weights.tobytes()
-    assert (one.bias is None) == (other.bias is None)
-    if one.bias is not None:
-        assert one.bias.tobytes() == other.bias.tobytes()
+def close(one, other, rtol=1e-9):
+    """Check that models are equal up to rounding."""
+    size = np.abs(other.weights).max()
+    np.testing.assert_allclose(one.weights, other.weights, rtol=0, atol=rtol * size)
+    np.testing.assert_allclose(one.bias, other.bias, rtol=rtol, atol=rtol)
     np.testing.assert_array_equal(one.classes, other.classes)
     assert (one.solver, one.options) == (other.solver, other.options)
 
@@ -60,20 +60,18 @@ def assert_same_bits(one, other):
 
 @pytest.mark.parametrize("k", [2, 3, 4])
 @pytest.mark.parametrize(("n", "R"), SHAPES)
-@pytest.mark.parametrize("bias", [None, 1, 2.5])
 @pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
-def test_equals_liblinear_for_each_class(n, R, k, bias, C):
+def test_equals_liblinear_on_centred_rows(n, R, k, C):
+    """Its penalised offset is 0 there if the signs are centred too."""
     y, Z = problem(n, R, k)
-    model = train_least_squares(y, Z, C, bias=bias)
+    model = train_least_squares(y, Z, C)
     assert model.weights.shape == (1 if k == 2 else k, R)
-    option = "" if bias is None else f" -B {bias}"
-    for row, signs in enumerate(signs_of(y).T):
-        one = train(signs, Z, f"-s 11 -p 0 -e 1e-10 -c {C}{option}")
+    signs = signs_of(y) - signs_of(y).mean(axis=0)
+    for row, column in enumerate(signs.T):
+        one = train(column, Z - Z.mean(axis=0), f"-s 11 -p 0 -e 1e-10 -c {C}")
         np.testing.assert_allclose(model.weights[row], one.weights[0], atol=1e-6)
-        if bias is None:
-            assert model.bias is one.bias is None
-        else:
-            np.testing.assert_allclose(model.bias[row], one.bias[0], atol=1e-6)
+        offset = signs_of(y)[:, row].mean() - model.weights[row] @ Z.mean(axis=0)
+        np.testing.assert_allclose(model.bias[row], offset, atol=1e-9)
 
 
 @given(data=st.data())
@@ -90,24 +88,19 @@ def test_solves_the_normal_equations(data):
     y = np.array(data.draw(st.lists(st.sampled_from("abc"), min_size=n, max_size=n)))
     y[:2] = ["a", "b"]  # two classes at least
     C = data.draw(st.sampled_from([1e-3, 0.3, 1.0, 40.0]))
-    bias = data.draw(st.sampled_from([None, 1.0, 0.2, 3.0]))
-    model = train_least_squares(y, Z, C, bias=bias)
-    weights, constants = solved(y, Z, C, bias)
+    model = train_least_squares(y, Z, C)
+    weights, offset = solved(y, Z, C)
     np.testing.assert_allclose(model.weights, weights, rtol=1e-7, atol=1e-9)
-    if bias is None:
-        assert model.bias is None
-    else:
-        np.testing.assert_allclose(model.bias, constants, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(model.bias, offset, rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize(("n", "R"), SHAPES)
 def test_no_other_weights_are_better(n, R):
     y, Z = problem(n, R, 3)
-    model = train_least_squares(y, Z, 2.0, bias=1.5)
+    model = train_least_squares(y, Z, 2.0)
 
     def objective(W, b):
-        penalty = np.sum(W**2) + np.sum((b / 1.5) ** 2)
-        return penalty / 2 + 2.0 * np.sum((signs_of(y) - Z @ W.T - b) ** 2)
+        return np.sum(W**2) / 2 + 2.0 * np.sum((signs_of(y) - Z @ W.T - b) ** 2)
 
     least = objective(model.weights, model.bias)
     rng = np.random.default_rng(1)
@@ -118,93 +111,106 @@ def test_no_other_weights_are_better(n, R):
         assert objective(model.weights, b) > least
 
 
-@pytest.mark.parametrize("bias", [None, 1.0])
 @pytest.mark.parametrize(("n", "R"), [(4096, 3), (4097, 3), (9001, 4), (20, 4097), (15, 9001)])
-def test_blocks_of_rows(n, R, bias):
+def test_blocks_of_rows(n, R):
     """Products are summed over blocks of 4096."""
     y, Z = problem(n, R, 3)
-    model = train_least_squares(y, Z, 0.1, bias=bias)
-    A = Z if bias is None else np.hstack([Z, np.ones((n, 1))])
+    model = train_least_squares(y, Z, 0.1)
     if n > R:
-        weights, _ = solved(y, A, 0.1, None)
+        weights, _ = solved(y, Z, 0.1)
     else:
-        weights = (A.T @ np.linalg.solve(A @ A.T + np.eye(n) / 0.2, signs_of(y))).T
-    np.testing.assert_allclose(model.weights, weights[:, :R], rtol=1e-8, atol=1e-12)
-    if bias is not None:
-        np.testing.assert_allclose(model.bias, weights[:, R], rtol=1e-8, atol=1e-12)
+        A, S = Z - Z.mean(axis=0), signs_of(y)
+        weights = (A.T @ np.linalg.solve(A @ A.T + np.eye(n) / 0.2, S - S.mean(axis=0))).T
+    np.testing.assert_allclose(model.weights, weights, rtol=1e-8, atol=1e-12)
+    offset = signs_of(y).mean(axis=0) - weights @ Z.mean(axis=0)
+    np.testing.assert_allclose(model.bias, offset, rtol=1e-8, atol=1e-12)
 
 
-# ---------------------------------------------------------------- the same bits
+# ---------------------------------------------------------------- the same up to rounding
 
 LARGE = [(4300, 20), (700, 300), (300, 300), (290, 700), (10, 4500)]
 
 
 @pytest.mark.parametrize(("n", "R"), [*SHAPES, *LARGE])
-@pytest.mark.parametrize("bias", [None, 1.0])
-def test_float32_is_computed_with_in_float64(n, R, bias):
+def test_float32_is_computed_with_in_float64(n, R):
     y, Z = problem(n, R, 3)
     single = Z.astype(np.float32)
     before = single.copy()
-    model = train_least_squares(y, single, 3.0, bias=bias)
+    model = train_least_squares(y, single, 3.0)
     assert model.weights.dtype == np.float64
-    double = train_least_squares(y, single.astype(np.float64), 3.0, bias=bias)
+    double = train_least_squares(y, single.astype(np.float64), 3.0)
     # The BLAS may add products in another order; in float32 they would be 1e-7 and more apart.
-    size = np.abs(double.weights).max()
-    np.testing.assert_allclose(model.weights, double.weights, rtol=0, atol=1e-11 * size)
-    if bias is not None:
-        np.testing.assert_allclose(model.bias, double.bias, rtol=0, atol=1e-11 * size)
+    close(model, double, 1e-11)
     np.testing.assert_array_equal(single, before)
-    unrounded = train_least_squares(y, Z, 3.0, bias=bias)
+    unrounded = train_least_squares(y, Z, 3.0)
+    size = np.abs(double.weights).max()
     assert np.abs(unrounded.weights - double.weights).max() > 1e-9 * size
+
+
+@pytest.mark.parametrize("C", [1e-3, 1e6])
+def test_many_products_are_float32_where_the_penalty_is_larger_than_their_rounding(C, monkeypatch):
+    y, Z = problem(3000, 20, 3)
+    exact = train_least_squares(y, Z, C)
+    types = []
+    empty = RidgeSums.empty
+    monkeypatch.setattr(
+        RidgeSums, "empty", lambda *arguments: types.append(arguments[-1]) or empty(*arguments)
+    )
+    monkeypatch.setattr(least_squares, "product_type", lambda n, R: np.dtype(np.float32))
+    model = train_least_squares(y, Z, C)
+    assert types == [np.float32 if C < 1 else np.float64]
+    close(model, exact, 1e-5 if C < 1 else 1e-12)
 
 
 @pytest.mark.parametrize(("n", "R"), SHAPES)
 def test_integers_are_computed_with_in_float64(n, R):
     y, Z = problem(n, R, 3)
     whole = np.round(4 * Z).astype(np.int32)
-    assert_same_bits(train_least_squares(y, whole), train_least_squares(y, whole.astype(float)))
-    assert_same_bits(train_least_squares(y, whole.tolist()), train_least_squares(y, whole))
+    for other in (whole.astype(float), whole.tolist()):
+        close(train_least_squares(y, other), train_least_squares(y, whole))
 
 
 @pytest.mark.parametrize(("n", "R"), [*SHAPES, *LARGE])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_same_bits_on_any_number_of_threads(n, R, dtype):
+def test_any_number_of_threads_and_any_memory_order(n, R):
     y, Z = problem(n, R, 4)
-    Z = Z.astype(dtype)
-    one = train_least_squares(y, Z, n_threads=1)
+    model = train_least_squares(y, Z, n_threads=1)
     for n_threads in (2, 3, None):
-        assert_same_bits(train_least_squares(y, Z, n_threads=n_threads), one)
-
-
-@pytest.mark.parametrize(("n", "R"), [*SHAPES, *LARGE])
-def test_memory_order_does_not_matter(n, R):
-    y, Z = problem(n, R, 3)
-    model = train_least_squares(y, Z)
+        close(train_least_squares(y, Z, n_threads=n_threads), model)
     strided = np.zeros((2 * n, 3 * R))[::2, ::3]
     strided[:] = Z
     for other in (np.asfortranarray(Z), strided):
-        one = train_least_squares(y, other)
-        np.testing.assert_allclose(one.weights, model.weights, rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(one.bias, model.bias, rtol=1e-9, atol=1e-12)
+        close(train_least_squares(y, other), model)
+
+
+@pytest.mark.parametrize(("n", "R"), [(300, 8), (12, 45)])
+def test_features_with_large_means_lose_nothing(n, R):
+    """Means a thousand times the deviation, exact in float64: the same weights."""
+    y, Z = problem(n, R, 3)
+    Z = np.round(Z, 3) * 1024 // 1 / 1024
+    model, far = train_least_squares(y, Z, 2.0), train_least_squares(y, Z + 1024, 2.0)
+    np.testing.assert_allclose(far.weights, model.weights, rtol=1e-9, atol=1e-12)
+    values = [predict(None, rows, one)[2] for rows, one in ((Z, model), (Z + 1024, far))]
+    np.testing.assert_allclose(values[1], values[0], atol=1e-9)
 
 
 # ---------------------------------------------------------------- the model
 
 
 @pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize("bias", [None, 2.0])
-def test_saved_and_loaded(tmp_path, k, bias):
+def test_saved_and_loaded(tmp_path, k):
     y, Z = problem(40, 6, k)
     names = np.array([f"class {label}" for label in y])
     for labels in (y, names, y + 0.5):
-        model = train_least_squares(labels, Z, 0.7, bias=bias)
+        model = train_least_squares(labels, Z, 0.7)
         assert isinstance(model, LinearModel)
         assert model.solver == 11
         save_model(tmp_path / "model.npz", model)
         loaded = load_model(tmp_path / "model.npz")
-        assert_same_bits(loaded, model)
+        assert loaded.weights.tobytes() == model.weights.tobytes()
+        assert loaded.bias.tobytes() == model.bias.tobytes()
+        close(loaded, model)
         predicted, (accuracy, _, _), values = predict(labels, Z, loaded)
-        expected = Z @ model.weights.T + (0 if bias is None else model.bias)
+        expected = Z @ model.weights.T + model.bias
         np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12)
         winners = (expected[:, 0] > 0).astype(int) if k == 2 else expected.argmax(axis=1)
         np.testing.assert_array_equal(predicted, np.unique(labels)[winners])
@@ -212,14 +218,9 @@ def test_saved_and_loaded(tmp_path, k, bias):
         assert accuracy > 80
 
 
-def test_the_options_are_those_of_the_regression():
+def test_the_options_say_that_there_is_an_offset():
     y, Z = problem(30, 4, 2)
-    model = train_least_squares(y, Z, 0.1, bias=2.5)
-    assert model.options == "-s 11 -p 0 -c 0.1 -B 2.5"
-    one = train(signs_of(y)[:, 0], Z, f"{model.options} -e 1e-10")
-    np.testing.assert_allclose(model.weights, one.weights, rtol=1e-6)
-    assert train_least_squares(y, Z, bias=None).options == "-s 11 -p 0 -c 1.0"
-    assert train_least_squares(y, Z).options == "-s 11 -p 0 -c 1.0 -B 1.0"
+    assert train_least_squares(y, Z, 0.1).options == "-s 11 -p 0 -c 0.1 -B 1"
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -237,7 +238,7 @@ def test_cross_validation_is_training_on_the_folds(n, R, k):
             model = train_least_squares(y[folds != fold], Z[folds != fold], C)
             right += (predict(None, Z[folds == fold], model)[0] == y[folds == fold]).sum()
         expected.append(100 * right / n)
-    assert cross_validate(with_bias(Z), codes, costs, folds) == pytest.approx(expected)
+    assert cross_validate(Z, codes, costs, folds) == pytest.approx(expected)
     assert len(set(expected)) > 1
 
 
@@ -276,10 +277,6 @@ def spoiled(value, row=17, column=2):
         ({"C": "1"}, TypeError, "C must be a positive number, got '1'"),
         ({"C": None}, TypeError, "C must be a positive number, got None"),
         ({"C": True}, TypeError, "C must be a positive number, got True"),
-        ({"bias": 0}, ValueError, r"bias must be a positive finite number, got 0\.0"),
-        ({"bias": -1}, ValueError, r"bias must be a positive finite number, got -1\.0"),
-        ({"bias": np.nan}, ValueError, "bias must be a positive finite number, got nan"),
-        ({"bias": "1"}, TypeError, "bias must be a positive number, got '1'"),
         ({"n_threads": 0}, ValueError, "n_threads must be at least 1, got 0"),
         ({"n_threads": 1.5}, TypeError, r"n_threads must be an integer, got 1\.5"),
     ],
@@ -290,19 +287,18 @@ def test_bad_arguments(change, error, message):
         train_least_squares(**{"y": y, "Z": Z} | change)
 
 
-@pytest.mark.parametrize("bias", [None, 1.0])
 @pytest.mark.parametrize("wide", [False, True])
-def test_a_cost_so_large_that_rounding_decides(wide, bias):
-    """Two features, or two rows, are the same, of length 5 (with the bias): nothing is rounded."""
+def test_a_cost_so_large_that_rounding_decides(wide):
+    """Two features, or two of the centred rows, are the same: nothing is rounded."""
     if wide:
-        Z = np.array([[4.0, 3.0, 0.0] if bias is None else [4.0, 2.0, 2.0]] * 2)
+        Z = np.array([[4.0, 3.0, 0.0, 1.0], [0.0, 1.0, 2.0, 1.0]])
     else:
-        Z = np.array([[3.0, 3.0], [4.0, 4.0], [0.0, 0.0], [0.0, 0.0]])
+        Z = np.array([[3.0, 3.0], [4.0, 4.0], [1.0, 1.0], [0.0, 0.0]])
     y = np.arange(len(Z)) % 2
     with pytest.raises(ValueError, match=r"C = 1e\+300 is too large for these features"):
-        train_least_squares(y, Z, 1e300, bias=bias)
-    model = train_least_squares(y, Z, 1.0, bias=bias)
-    np.testing.assert_allclose(model.weights, solved(y, Z, 1.0, bias)[0], atol=1e-10)
+        train_least_squares(y, Z, 1e300)
+    model = train_least_squares(y, Z, 1.0)
+    np.testing.assert_allclose(model.weights, solved(y, Z, 1.0)[0], atol=1e-10)
 
 
 # ---------------------------------------------------------------- products

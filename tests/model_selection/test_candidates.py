@@ -17,7 +17,7 @@ from d2ke.learners.losses import LOSSES
 from d2ke.model_selection import candidates as candidates_module
 from d2ke.model_selection import methods
 from d2ke.model_selection.cross_validation import cross_validate, cross_validate_hinge
-from d2ke.model_selection.folds import SearchProblem, stratified_folds, with_bias
+from d2ke.model_selection.folds import SearchProblem, stratified_folds
 from d2ke.model_selection.grids import FeatureGrid
 
 COSTS = (0.01, 0.1, 1.0, 10.0, 1000.0)
@@ -102,7 +102,7 @@ def test_every_setting_is_tried_in_order():
         for relative in gammas:
             gamma = relative / float(np.median(D))
             Z = d2ke_features(D, gamma)
-            F = with_bias(Scaling.fit(Z).apply(Z))
+            F = Scaling.fit(Z).apply(Z)
             for C in costs:
                 accuracy = cross_validate(F, codes, [C], folds)[0]
                 setting = {"a": a, "R": 60, "scaling": "standard", "gamma": gamma, "C": C}
@@ -328,7 +328,7 @@ def test_sizes_and_scalings_are_tried_in_order():
         for scaling in SCALINGS:
             for gamma in (0.5, 1.0):
                 Z = d2ke_features(good[:, :R], gamma)
-                F = with_bias(Scaling.fit(Z, scaling).apply(Z))
+                F = Scaling.fit(Z, scaling).apply(Z)
                 setting = {"R": R, "scaling": scaling, "gamma": gamma, "C": 1.0}
                 setting["loss"] = "squared"
                 expected.append((setting, cross_validate(F, codes, [1.0], folds)[0]))
@@ -379,9 +379,7 @@ def test_the_hinge_is_tried_on_the_leading_vectors():
     expected = [
         ({"power": power, "C": C, "loss": "squared"}, accuracy)
         for power, F in vectors.items()
-        for C, accuracy in zip(
-            COSTS, cross_validate(with_bias(F), codes, COSTS, folds), strict=True
-        )
+        for C, accuracy in zip(COSTS, cross_validate(F, codes, COSTS, folds), strict=True)
     ]
     assert list(plain.tried) == expected
     leader = plain.parameters

@@ -22,7 +22,7 @@ from d2ke.learners.losses import LOSSES
 from d2ke.model_selection import candidates, cross_validation, omegas
 from d2ke.model_selection.cross_validation import cross_validate, cross_validate_hinge
 from d2ke.model_selection.fold_sums import FeatureView, cross_validate_by_products
-from d2ke.model_selection.folds import SearchProblem, stratified_folds, with_bias
+from d2ke.model_selection.folds import SearchProblem, stratified_folds
 from d2ke.model_selection.grids import FeatureGrid
 from d2ke.model_selection.median import median
 from d2ke.model_selection.search import search
@@ -82,7 +82,7 @@ def test_products_against_the_hat_matrix(n, R, n_classes, n_folds, kind, mean, s
     found = cross_validate_by_products(RowSource(Z), codes, COSTS, folds, views, n_threads=1)
     for view, accuracies in zip(views, found, strict=True):
         part = view.factor * Z[:, : view.R]
-        F = with_bias(Scaling.fit(part, kind).apply(part))
+        F = Scaling.fit(part, kind).apply(part)
         assert accuracies == pytest.approx(cross_validate(F, codes, COSTS, folds), abs=1e-9)
 
 

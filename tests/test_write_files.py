@@ -178,7 +178,7 @@ def test_the_file_is_that_of_save_features(file, tmp_path, features):
 CHILD = """
 import sys
 sys.path.insert(0, sys.argv[2])
-import test_files as t
+import test_write_files as t
 t.files._BLOCK_BYTES, t.files._RUN_SECONDS = 1 << 13, 0.0
 t.d2ke.write_features(sys.argv[1], t.STRINGS, t.OMEGA, n_threads=1, **t.HOW)
 """

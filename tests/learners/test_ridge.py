@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ridge regression from sums of products against normal equations, and against refits."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import ridge as solved
+from scipy import sparse
+
+from d2ke.learners import ridge as module
+from d2ke.learners.ridge import (
+    Ridge,
+    RidgeSums,
+    class_indicators,
+    decompose,
+    product_type,
+    ridge_of_rows,
+)
+
+COSTS = [1e-3, 0.1, 1.0, 30.0]
+SHAPES = [(30, 8), (12, 40), (20, 20), (21, 20)]
+
+
+def problem(n, R, k, seed=0):
+    """Features with means and scales of their own, and targets that depend on them."""
+    rng = np.random.default_rng(seed)
+    Z = rng.standard_normal((n, R)) * rng.uniform(0.5, 2, R) + rng.standard_normal(R)
+    T = Z @ rng.standard_normal((R, k)) / np.sqrt(R) + rng.standard_normal((n, k)) + 2.0
+    return Z, T
+
+
+def summed(Z, T, centre=0.0, unit=1.0, target_centre=0.0, dtype=np.float64, step=None):
+    """Sum rows, by blocks of so many."""
+    R, k = Z.shape[1], T.shape[1]
+    sums = RidgeSums.empty(
+        np.zeros(R) + centre, np.zeros(R) + unit, np.zeros(k) + target_centre, dtype
+    )
+    step = step or max(1, len(Z))
+    for low in range(0, len(Z), step):
+        sums.add(Z[low : low + step], T[low : low + step], n_threads=1)
+    return sums
+
+
+def decisions(ridge, Z, C):
+    weights, offsets = ridge.weights(C)
+    return (Z - ridge.mean) / ridge.unit @ weights.T + offsets
+
+
+def near(found, expected, rtol=1e-9):
+    """Check that rounding tells the arrays apart, measured by the largest value."""
+    scale = np.abs(expected).max() or 1.0
+    np.testing.assert_allclose(found, expected, rtol=0, atol=rtol * scale)
+
+
+def same_sums(a, b):
+    assert a.n == b.n
+    near(np.triu(a.products), np.triu(b.products), 1e-13)
+    for name in ("features", "targets", "crossed"):
+        near(getattr(a, name), getattr(b, name), 1e-12)
+
+
+# ---------------------------------------------------------------- sums
+
+
+@given(data=st.data())
+def test_any_blocks_merged_in_any_order_are_one_sum(data):
+    n, R, k = (data.draw(st.integers(1, most)) for most in (40, 9, 3))
+    Z, T = problem(n, R, k, seed=data.draw(st.integers(0, 99)))
+    whole = summed(Z, T, centre=0.3, unit=2.0, target_centre=1.0)
+    parts = [RidgeSums.empty(whole.centre, whole.unit, whole.target_centre) for _ in range(4)]
+    owner = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
+    step = data.draw(st.integers(1, n))
+    for low in range(0, n, step):
+        for i, part in enumerate(parts):
+            rows = low + np.flatnonzero(owner[low : low + step] == i)
+            part.add(Z[rows], T[rows], n_threads=1)
+    order = data.draw(st.permutations(parts))
+    merged = RidgeSums.empty(whole.centre, whole.unit, whole.target_centre)
+    for part in order:
+        merged.merge(part)
+    same_sums(merged, whole)
+    rows = np.arange(n) % 2 == 0
+    same_sums(
+        whole.without(summed(Z[rows], T[rows], 0.3, 2.0, 1.0)),
+        summed(Z[~rows], T[~rows], 0.3, 2.0, 1.0),
+    )
+
+
+def test_first_features():
+    Z, T = problem(30, 6, 2)
+    same_sums(summed(Z, T).first(4), summed(Z[:, :4], T))
+
+
+@pytest.mark.parametrize("R", [255, 256, 600])
+def test_strips_of_columns_and_runs_of_rows(R, monkeypatch):
+    """Whole numbers: nothing is rounded, in whatever order they are added."""
+    monkeypatch.setattr(module, "ROWS", 7)
+    Z = np.random.default_rng(R).integers(-9, 10, (50, R)).astype(np.float32)
+    T = Z[:, :2].astype(np.float64)
+    for dtype in (np.float32, np.float64):
+        sums = RidgeSums.empty(np.zeros(R), np.ones(R), np.zeros(2), dtype)
+        sums.add(Z, T, n_threads=2)
+        np.testing.assert_array_equal(np.triu(sums.products), np.triu(Z.T.astype(float) @ Z))
+        np.testing.assert_array_equal(sums.crossed, Z.T.astype(float) @ T)
+        assert sums.products.dtype == np.float64
+
+
+@given(
+    centre=st.sampled_from([0.0, -3.0, 0.5]),
+    unit=st.sampled_from([0.1, 1.0, 30.0]),
+    C=st.sampled_from(COSTS),
+    seed=st.integers(0, 99),
+)
+def test_the_solution_does_not_depend_on_centre_and_unit(centre, unit, C, seed):
+    Z, T = problem(25, 5, 2, seed)
+    ones = np.ones(5)
+    expected = decisions(Ridge.of(summed(Z, T), ones), Z, C)
+    near(decisions(Ridge.of(summed(Z, T, centre, unit, -1.0), ones), Z, C), expected)
+
+
+def test_moments():
+    Z, T = problem(500, 6, 1)
+    mean, deviation = summed(Z, T, 0.4, 3.0, step=64).moments()
+    np.testing.assert_allclose(mean, Z.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(deviation, Z.std(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(summed(Z, T, 0.4, 3.0, 1.0).target_mean, T.mean(axis=0))
+
+
+def test_sparse_targets_are_dense_ones():
+    Z, _ = problem(40, 5, 1)
+    codes = np.arange(40) % 3
+    T = class_indicators(codes, 3)
+    assert sparse.issparse(T)
+    np.testing.assert_array_equal(T.toarray(), np.eye(3)[codes])
+    same_sums(summed(Z, T, step=7), summed(Z, T.toarray()))
+    ridge, P = decompose(Z, T, np.ones(5))
+    near(ridge.left_out(P, T, COSTS), ridge.left_out(P, T.toarray(), COSTS))
+    near(ridge.left_out_together(P, T, COSTS), ridge.left_out_together(P, T.toarray(), COSTS))
+
+
+def test_two_classes_have_one_column():
+    np.testing.assert_array_equal(class_indicators(np.array([0, 1, 1]), 2).toarray().T, [[0, 1, 1]])
+
+
+def test_products_are_cheap_in_float64_up_to_a_size():
+    assert product_type(10**5, 1024) == np.float64
+    assert product_type(10**6, 1024) == np.float32
+
+
+# ---------------------------------------------------------------- solutions
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize(("n", "R"), SHAPES)
+@pytest.mark.parametrize("C", COSTS)
+def test_weights_solve_the_normal_equations(n, R, k, C):
+    Z, T = problem(n, R, k)
+    unit = np.linspace(0.5, 2, R)
+    ridge, P = decompose(Z, T, unit)
+    weights, offset = solved(Z / unit, T, C)
+    near(ridge.weights(C)[0].T, weights, 1e-8)
+    near(decisions(ridge, Z, C), Z / unit @ weights + offset, 1e-8)
+    near(ridge.coordinates(Z), P)
+    again, Q = decompose(Z, T, unit, basis=False)
+    near(np.abs(Q), np.abs(P))
+    near(again.left_out(Q, T, [C]), ridge.left_out(P, T, [C]))
+
+
+@given(
+    n=st.integers(2, 25),
+    R=st.integers(1, 30),
+    k=st.integers(1, 3),
+    C=st.sampled_from(COSTS),
+    seed=st.integers(0, 999),
+)
+def test_left_out_predictions_are_those_of_refits(n, R, k, C, seed):
+    Z, T = problem(n, R, k, seed)
+    ridge, P = decompose(Z, T, np.ones(R), n_threads=1, basis=False)
+    found = ridge.left_out(P, T, [1.0, C])[:, 1]
+    expected = np.empty((n, k))
+    for i in range(n):
+        others = np.arange(n) != i
+        weights, offset = solved(Z[others], T[others], C)
+        expected[i] = Z[i] @ weights + offset
+    near(found, expected, 1e-7)
+    one_by_one = [ridge.left_out_together(P[[i]], T[[i]], [C])[0, 0] for i in range(n)]
+    near(one_by_one, expected, 1e-7)
+
+
+@given(data=st.data())
+def test_folds_are_those_of_refits(data):
+    n, R, k = (data.draw(st.integers(*ends)) for ends in ((4, 25), (1, 30), (1, 3)))
+    Z, T = problem(n, R, k, seed=data.draw(st.integers(0, 999)))
+    C = data.draw(st.sampled_from(COSTS))
+    folds = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
+    folds[:2] = 0, 1  # two at least
+    ridge, P = decompose(Z, T, np.ones(R), n_threads=1)
+    total = summed(Z, T)
+    for fold in np.unique(folds):
+        out = folds == fold
+        weights, offset = solved(Z[~out], T[~out], C)
+        expected = Z[out] @ weights + offset
+        near(ridge.left_out_together(P[out], T[out], [C, 1.0])[:, 0], expected, 1e-7)
+        by_sums = Ridge.of(total.without(summed(Z[out], T[out])))
+        near(decisions(by_sums, Z[out], C), expected, 1e-7)
+
+
+@pytest.mark.parametrize(("n", "R"), [(2, 1), (12, 40), (20, 20)])
+def test_rows_are_features(n, R):
+    """Both forms, of the same rows."""
+    Z, T = problem(n, R, 2)
+    by_rows, P = ridge_of_rows(Z, T, np.ones(R))
+    by_features = Ridge.of(summed(Z, T, Z.mean(axis=0), 1.0, T.mean(axis=0)))
+    Q = by_features.coordinates(Z)
+    near(by_rows.squares[::-1], by_features.squares[::-1][: len(by_rows.squares)])
+    for C in COSTS:
+        near(decisions(by_rows, Z, C), decisions(by_features, Z, C), 1e-8)
+    near(by_rows.left_out(P, T, COSTS), by_features.left_out(Q, T, COSTS), 1e-7)
+
+
+@pytest.mark.parametrize("R", [3, 30])
+def test_dependent_and_constant_features(R):
+    Z, T = problem(20, R, 2)
+    Z = np.hstack([Z, Z[:, :2], np.zeros((20, 3)), np.full((20, 2), 1 / 3)])
+    ridge, P = decompose(Z, T, np.ones(R + 7))
+    assert len(ridge.squares) == min(R, 19)
+    weights, offset = solved(Z, T, 5.0)
+    near(decisions(ridge, Z, 5.0), Z @ weights + offset, 1e-8)
+    ridge, P = decompose(np.ones((20, R)), T, np.ones(R))
+    expected = [(T.sum(axis=0) - t) / 19 for t in T]
+    near(ridge.left_out(P, T, [1.0])[:, 0], expected)
+
+
+def test_a_row_that_is_fitted_whatever_its_target_raises_nothing():
+    Z, T = np.array([[0.0], [1.0]]), np.array([[0.0], [1.0]])
+    ridge, P = decompose(Z, T, np.ones(1))
+    with np.errstate(all="raise"):
+        assert np.isfinite(ridge.left_out(P, T, [1e300])).all()
+        assert np.isfinite(ridge.left_out_together(P[:1], T[:1], [1e300])).all()
+
+
+def test_features_that_are_too_large():
+    sums = RidgeSums.empty(np.zeros(1), np.ones(1), np.zeros(1))
+    sums.add(np.array([[1e200], [-1e200]]), np.ones((2, 1)))
+    with pytest.raises(ValueError, match="the values of Z are too large"):
+        Ridge.of(sums)
+
+
+# ---------------------------------------------------------------- rounding
+
+
+def score(left_out, T):
+    return 1 - np.mean((left_out - T) ** 2) / np.var(T)
+
+
+@pytest.mark.parametrize(("n", "R"), [(400, 20), (30, 60)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_targets_far_from_zero(n, R, dtype):
+    """R^2 is that of the same targets about 0."""
+    Z, T = problem(n, R, 1)
+    T = np.round(T, 2)
+    if n <= R:
+        forms = [ridge_of_rows(Z, far, np.ones(R)) for far in (T, T + 1e7)]
+    else:
+        sums = [summed(Z, far, Z[:9].mean(axis=0), 1.0, far[0], dtype) for far in (T, T + 1e7)]
+        forms = [(one, one.coordinates(Z)) for one in map(Ridge.of, sums)]
+    (here, P), (there, Q) = forms
+    for i, known in enumerate(score(here.left_out(P, T, [C])[:, 0], T) for C in COSTS):
+        found = score(there.left_out(Q, T + 1e7, [COSTS[i]])[:, 0], T + 1e7)
+        assert found == pytest.approx(known, abs=1e-6)
+    near(decisions(there, Z, 1.0) - 1e7, decisions(here, Z, 1.0), 1e-7)
+
+
+def errors(Z, T, C, step=None):
+    """Return the errors that float32 products cause, and the condition number.
+
+    Of decisions and left-out predictions, relative to the targets, as root mean squares.
+    """
+    found = []
+    for dtype in (np.float32, np.float64):
+        ridge = Ridge.of(summed(Z, T, Z[:50].mean(axis=0, dtype=np.float64), 1.0, 0.0, dtype, step))
+        P = ridge.coordinates(Z)
+        assert P.dtype == dtype
+        found.append((decisions(ridge, Z, C), ridge.left_out(P, T, [C])[:, 0]))
+    squares = np.linalg.eigvalsh(len(Z) * np.cov(Z.astype(np.float64).T, bias=True))
+    condition = (squares[-1] + 1 / (2 * C)) / (max(squares[0], 0) + 1 / (2 * C))
+    size = np.linalg.norm(T - T.mean(axis=0).astype(np.float64))
+    return [np.linalg.norm(a - b) / size for a, b in zip(*found, strict=True)], condition
+
+
+@given(
+    n=st.sampled_from([300, 2000]),
+    R=st.sampled_from([20, 100, 250]),
+    decay=st.sampled_from([0, 2, 4]),
+    C=st.sampled_from([1e-4, 1e-2, 1.0, 100.0, 1e4]),
+    mean=st.sampled_from([0, 3, 1000]),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    sparse_targets=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_error_of_float32_products(n, R, decay, C, mean, dtype, sparse_targets, seed):
+    """It is at most 2^-22 times the condition number, for features with large means too."""
+    rng = np.random.default_rng(seed)
+    mixing = rng.standard_normal((R, R)) * np.logspace(0, -decay, R)[:, None]
+    Z = (rng.standard_normal((n, R)) @ mixing / np.sqrt(R) + mean).astype(dtype)
+    T = (Z - Z.mean(axis=0)) @ rng.standard_normal((R, 2))
+    T = T / T.std(axis=0) + rng.standard_normal((n, 2))
+    if sparse_targets:
+        T = class_indicators(T.argmax(axis=1) + (T[:, 0] > 1), 3, np.float32)
+    found, condition = errors(Z, T, C)
+    assert max(found) <= 2.0**-22 * condition
+
+
+def test_the_error_of_float32_products_does_not_grow_with_the_rows():
+    Z, T = problem(40_000, 12, 2)
+    few, many = errors(Z[:2000], T[:2000], 1.0)[0], errors(Z, T, 1.0, step=5000)[0]
+    assert max(many) <= 3 * max(few)
+
+
+@pytest.mark.parametrize(("n", "R"), [(300, 8), (12, 45)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_features_with_large_means_lose_nothing(n, R, dtype):
+    """Means a thousand times the deviations, of values that both types hold exactly."""
+    Z, T = problem(n, R, 2)
+    Z = np.round(256 * Z) / 256
+    (near_ridge, P), (far_ridge, Q) = (
+        decompose((Z + shift).astype(dtype), T, np.ones(R)) for shift in (0, 1024)
+    )
+    near(far_ridge.weights(3.0)[0], near_ridge.weights(3.0)[0])
+    near(far_ridge.left_out(Q, T, COSTS), near_ridge.left_out(P, T, COSTS), 1e-8)
