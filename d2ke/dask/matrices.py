@@ -21,6 +21,8 @@ from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.registry import check_parameters, find_distance
 from d2ke.embedding import features
 
+_SQUARE = 4096  # rows and columns of a block of 128 MB
+
 
 def distance_matrix(
     X: Any,
@@ -171,10 +173,12 @@ def open_collections(
     params: Mapping[str, Any],
     names: ArgumentNames,
     chunks: Any,
+    width: int | None = None,
 ) -> tuple[Partitions, Partitions | None, np.dtype]:
     """Check all that this process can see; return the parts of X and of Y, and the result's type.
 
-    A Y in memory is one part; that of a Y that is None is None.
+    A Y in memory is one part; that of a Y that is None is None. `width` is the number of values in
+    a row of the result; None for one in each column.
     """
     if isinstance(distance, LowLevelCallable):
         raise ArgumentTypeError(
@@ -192,11 +196,12 @@ def open_collections(
     y = None if Y is None else partitions_of(names.y, Y, **options)
     if y is not None and y.whole is not None:
         y = Partitions(names.y, [shared(y.whole)], (len(y.whole),), y.whole)
-    width = 1 if y is None or y.whole is None else len(y.whole)
+    if width is None:
+        width = _SQUARE if y is None or y.whole is None else len(y.whole)
     x = partitions_of(names.x, X, chunks, row_bytes=8 * width, **options)
     dtype = np.dtype(np.float64)
     if x.whole is not None and (y is None or y.whole is not None):
-        dtype = check_pairs(x.whole, y and y.whole, distance, params, names).dtype
+        dtype = check_pairs(x.whole, None if y is None else y.whole, distance, params, names).dtype
     else:
         for one in (x, y):
             if one is not None and one.whole is not None:

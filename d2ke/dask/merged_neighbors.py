@@ -69,7 +69,7 @@ def nearest(
     """
     k = integer("k", k, 1)
     names = ArgumentNames("d2ke.dask.nearest")
-    x, y, dtype = open_collections(X, Y, distance, params, names, chunks)
+    x, y, dtype = open_collections(X, Y, distance, params, names, chunks, 2 * k)
     columns, same = _columns(x, y), y is None
     if columns.known:
         m = int(sum(columns.lengths)) - same
@@ -140,7 +140,7 @@ def within(
     [[[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]], [[0.0, 0.0, 0.0]]]
     """
     names = ArgumentNames("d2ke.dask.within")
-    x, y, dtype = open_collections(X, Y, distance, params, names, chunks)
+    x, y, dtype = open_collections(X, Y, distance, params, names, chunks, 1)
     columns, same = _columns(x, y), y is None
     compare = partial(
         _within_of, radius=not_negative("radius", radius), distance=distance,

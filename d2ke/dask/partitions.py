@@ -145,8 +145,12 @@ def lazy_parts(name: str, X: Any) -> tuple[list[Delayed], tuple[float, ...]] | N
             if not isinstance(part, Delayed):
                 raise ArgumentTypeError(name, f"must be delayed as others are, got {part!r}", i)
         parts = list(X)
-    elif getattr(X, "ndim", 1) == 2:
-        raise ArgumentTypeError(name, "is a dask DataFrame; one of its columns is needed")
+    elif getattr(X, "ndim", 1) == 2 or not hasattr(X, "to_delayed"):
+        raise ArgumentTypeError(
+            name,
+            f"is a {type(X).__name__}; a column of dask.dataframe, a bag, an array or a list "
+            "of delayed parts is needed",
+        )
     else:
         parts = list(X.to_delayed())
     return parts, (math.nan,) * len(parts)
