@@ -84,10 +84,11 @@ def listed():
 
 def test_every_public_name_is_in_the_reference_once():
     pytest.importorskip("sklearn")
-    from d2ke import estimators
+    pytest.importorskip("dask.array")
+    from d2ke import dask, estimators
 
     names = listed()
-    for module in (d2ke, d2ke.datasets, d2ke.io, estimators, matlab_compat):
+    for module in (d2ke, d2ke.datasets, d2ke.io, estimators, dask, matlab_compat):
         public = {
             name
             for name in module.__all__

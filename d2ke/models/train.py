@@ -123,7 +123,7 @@ def d2ke_train(
     n_threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     flag("progress", progress)
     distances = check_choices(blocks, distance, R, params)
-    objects = _packed(X, distances)
+    objects = packed_objects(X, distances)
     target = Target.of(y, task)
     labels.same_length("y", target.values, "X", len(objects))
     n, entropy = len(objects), entropy_of(seed)
@@ -160,11 +160,34 @@ def d2ke_train(
         if other is not None:
             linear, C, (accuracy, error), confusion = other
     seconds["model"] = time.perf_counter() - started - sum(seconds.values())
+    n_largest = 0 if target.classes is None else int(np.bincount(target.values).max())
+    model = trained_model(
+        plan, scaling, linear, objects, n, C=C, accuracy=(accuracy, error), confusion=confusion,
+        n_largest=n_largest, seconds=seconds,
+    )  # fmt: skip
+    warn_if_nothing_learned(model)
+    return model
+
+
+def trained_model(
+    plan: TrainingPlan,
+    scaling: Scaling,
+    linear: LinearModel,
+    objects: Any,
+    n: int,
+    *,
+    C: float,
+    accuracy: tuple[float, float],
+    confusion: np.ndarray | None,
+    n_largest: int,
+    seconds: Mapping[str, float],
+) -> D2KEModel:
+    """Return the model of n objects like `objects`.
+
+    `n_largest` is the number of objects in the largest class.
+    """
     packed = not isinstance(objects, list)
-    largest = float("nan")
-    if target.classes is not None:
-        largest = 100.0 * float(np.bincount(target.values).max()) / n
-    model = D2KEModel(
+    return D2KEModel(
         blocks=plan.blocks,
         scaling=scaling,
         linear=linear,
@@ -173,16 +196,14 @@ def d2ke_train(
         alphabet=objects.alphabet if packed else None,
         letters=objects.letters if packed else None,
         C=C,
-        accuracy=accuracy,
-        accuracy_error=error,
-        largest_class=largest,
+        accuracy=accuracy[0],
+        accuracy_error=accuracy[1],
+        largest_class=float("nan") if linear.classes is None else 100.0 * n_largest / n,
         confusion=confusion,
         left_out=(),
         n_train=n,
         seconds=seconds,
     )
-    _warn_if_nothing_learned(model)
-    return model
 
 
 def check_choices(
@@ -214,7 +235,7 @@ def check_choices(
     return list(distance)
 
 
-def _packed(X: Any, distances: list[Any]) -> Any:
+def packed_objects(X: Any, distances: Sequence[Any]) -> Any:
     """Pack objects that the distances can compare; for Python functions anything is an object."""
     if all(map(callable, distances)):
         return X if isinstance(X, Objects) else list_of("X", X)
@@ -286,7 +307,8 @@ class _Passes:
         self.kept = self.kept if filling is None else filling
 
 
-def _warn_if_nothing_learned(model: D2KEModel) -> None:
+def warn_if_nothing_learned(model: D2KEModel) -> None:
+    """Warn if a model is not better than the largest class, or the mean of the targets."""
     regression = model.linear.classes is None
     floor = 0.0 if regression else model.largest_class
     # Two standard errors: the best of many C looks better than it is.

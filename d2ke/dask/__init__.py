@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The functions of d2ke on dask collections: lazy results, cut into the partitions of X.
+
+They take the arguments of the functions in memory. X (and Y, and labels) may be
+
+- `Objects`, or what else `pack` takes, which are cut into partitions;
+- a Series of dask.dataframe: strings, or Arrow lists of numbers or of strings;
+- a bag or an array of dask, which is cut along its first axis only;
+- a list of `dask.delayed` parts, each of which gives what `pack` takes.
+
+The result is a dask array with a block of rows for each partition. Scheduling, lost workers,
+retries and cancelling are dask's, and so is writing: ``to_zarr``, ``to_hdf5``, ``store``.
+"""
+
+try:
+    import dask.array
+    import dask.sizeof
+except ImportError as error:
+    raise ImportError(
+        f"d2ke.dask needs dask 2025.1 or later ({error}): pip install 'd2ke[dask]'"
+    ) from error
+
+from dataclasses import fields
+from operator import attrgetter
+from typing import Any
+
+from d2ke.dask.matrices import d2ke_embed, distance_matrix
+from d2ke.dask.merged_neighbors import nearest, within
+from d2ke.dask.prediction import d2ke_predict, d2ke_transform
+from d2ke.dask.training import d2ke_train
+from d2ke.learners.ridge import Ridge, RidgeSums
+from d2ke.models.blocks import FittedBlock
+from d2ke.models.model import D2KEModel
+from d2ke.models.plan import TrainingPlan
+from d2ke.models.targets import LeftOutScores, Target
+from d2ke.objects.container import Objects
+
+__all__ = [
+    "d2ke_embed",
+    "d2ke_predict",
+    "d2ke_train",
+    "d2ke_transform",
+    "distance_matrix",
+    "nearest",
+    "within",
+]
+
+
+def _size(record: Any) -> int:
+    """Return the bytes of a dataclass."""
+    return sum(dask.sizeof.sizeof(getattr(record, field.name)) for field in fields(record))
+
+
+# Workers decide by sizes what to spill to disk and what to send to each other.
+dask.sizeof.sizeof.register(Objects, attrgetter("nbytes"))
+for kind in (D2KEModel, FittedBlock, LeftOutScores, Ridge, RidgeSums, Target, TrainingPlan):
+    dask.sizeof.sizeof.register(kind, _size)

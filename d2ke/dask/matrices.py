@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lazy matrices of distances and of features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from scipy import LowLevelCallable
+
+from d2ke._base.checks import element_type, integer
+from d2ke._base.errors import ArgumentTypeError
+from d2ke.dask.partitions import Partitions, partitions_of, row_array
+from d2ke.dask.workers import check_workers, later, shared
+from d2ke.distances import matrix
+from d2ke.distances.pairs import check_pairs
+from d2ke.distances.problem import ArgumentNames
+from d2ke.distances.registry import check_parameters, find_distance
+from d2ke.embedding import features
+
+_SQUARE = 4096  # rows and columns of a block of 128 MB
+
+
+def distance_matrix(
+    X: Any,
+    Y: Any = None,
+    distance: str | Callable[..., float] | None = None,
+    *,
+    chunks: Any = None,
+    n_threads: int = 1,
+    dtype: Any = None,
+    **params: Any,
+) -> da.Array:
+    """Compute the distances between all objects of X and all objects of Y, lazily.
+
+    Parameters
+    ----------
+    X : Objects, what `pack` takes, dask collection or list of Delayed
+        n objects, see `d2ke.dask`.
+    Y : Objects, what `pack` takes, dask collection or list of Delayed, optional
+        m objects. In memory they are sent to each worker once; of a dask collection every
+        partition meets every partition of X. None stands for X itself; then each pair of
+        partitions is computed once if d(x, y) = d(y, x).
+    distance : str or callable
+        As for `d2ke.distance_matrix`; functions of a module must be importable by the workers.
+    chunks : int or sequence of int, optional
+        Of an X in memory: the number of rows of a partition, or of each; by default four
+        partitions for each thread, of at most dask's ``array.chunk-size``. Of a dask collection:
+        the lengths of its partitions, where you know them; otherwise the result has blocks of
+        unknown length, which ``Z.compute_chunk_sizes()`` finds.
+    n_threads : int
+        Threads of a task; by default 1, as a worker runs as many tasks as it has threads.
+    dtype : {float64, float32}, optional
+        Of the result. By default that of `d2ke.distance_matrix` where X and Y are in memory, else
+        float64.
+    **params
+        Parameters of the distance.
+
+    Returns
+    -------
+    dask.array.Array, shape (n, m)
+        With the bits of `d2ke.distance_matrix`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `d2ke.distance_matrix`; what is wrong with objects of a dask collection is found when
+        the result is computed, and the item's index counts from the start of its partition.
+    RuntimeError
+        Workers with another version of d2ke or numpy, or another instruction set.
+
+    Examples
+    --------
+    >>> import d2ke.dask
+    >>> D = d2ke.dask.distance_matrix(["kitten", "sitting", "mitten"], ["mit"], "levenshtein",
+    ...                               chunks=2)
+    >>> D.chunks
+    ((2, 1), (1,))
+    >>> D.compute(scheduler="threads").ravel()
+    array([4., 5., 3.])
+    """
+    names = ArgumentNames("d2ke.dask.distance_matrix")
+    x, y, found = open_collections(X, Y, distance, params, names, chunks)
+    dtype = found if dtype is None else element_type("dtype", dtype)
+    columns = x if y is None else y
+    compute = partial(
+        _distances, distance=distance, params=params, dtype=dtype,
+        n_threads=integer("n_threads", n_threads, 1),
+    )  # fmt: skip
+    symmetric = y is None and _is_symmetric(distance, params)
+    grid: list[list[Any]] = []
+    for i, part in enumerate(x.parts):
+        row = []
+        for j, other in enumerate(columns.parts):
+            if symmetric and j < i:
+                row.append(grid[j][i].T)
+                continue
+            pair = (part, None) if symmetric and j == i else (part, other)
+            block = later(compute, *pair, where=x.where(i))
+            row.append(da.from_delayed(block, (x.lengths[i], columns.lengths[j]), dtype))
+        grid.append(row)
+    rows = [da.concatenate(row, axis=1, allow_unknown_chunksizes=True) for row in grid]
+    return da.concatenate(rows, axis=0, allow_unknown_chunksizes=True)
+
+
+def d2ke_embed(
+    X: Any,
+    omega: Any,
+    *,
+    distance: str | Callable[..., float],
+    gamma: float | None = None,
+    link: str = "exp",
+    chunks: Any = None,
+    n_threads: int = 1,
+    dtype: Any = None,
+    **params: Any,
+) -> da.Array:
+    """Embed objects by their distances to random objects, lazily.
+
+    Sums over rows, such as ``Z.T @ Z``, need memory for some blocks, however many rows there are.
+
+    Parameters
+    ----------
+    X, chunks, n_threads, dtype
+        As for `d2ke.dask.distance_matrix`.
+    omega : Objects or what `pack` takes
+        R random objects, in memory; they are sent to each worker once.
+    distance, gamma, link, **params
+        As for `d2ke.d2ke_embed`.
+
+    Returns
+    -------
+    dask.array.Array, shape (n, R)
+        With the bits of `d2ke.d2ke_embed`.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError
+        As `d2ke.d2ke_embed` and `d2ke.dask.distance_matrix`.
+
+    Examples
+    --------
+    >>> import d2ke.dask
+    >>> omega = d2ke.random_strings(4, "ACGT", length=(2, 8), seed=0)
+    >>> Z = d2ke.dask.d2ke_embed(["ACGT", "AGGT"], omega, distance="levenshtein", gamma=0.5)
+    >>> (Z.T @ Z).compute(scheduler="threads").shape
+    (4, 4)
+    """
+    names = ArgumentNames("d2ke.dask.d2ke_embed", "X", "omega")
+    if omega is None:
+        raise ArgumentTypeError("omega", "is None; draw random objects first")
+    features.d2ke_features(np.zeros((1, 1)), gamma, link)  # checks both
+    x, y, found = open_collections(X, omega, distance, params, names, chunks)
+    assert y is not None
+    if y.whole is None:
+        raise ArgumentTypeError("omega", "must be in memory, not a dask collection")
+    dtype = found if dtype is None else element_type("dtype", dtype)
+    embed = partial(
+        features.d2ke_embed, distance=distance, gamma=gamma, link=link, dtype=dtype,
+        n_threads=integer("n_threads", n_threads, 1), **params,
+    )  # fmt: skip
+    empty = np.empty((0, len(y.whole)), dtype)
+    return row_array(x.map(embed, y.parts[0], empty=empty), x.lengths, empty)
+
+
+def open_collections(
+    X: Any,
+    Y: Any,
+    distance: Any,
+    params: Mapping[str, Any],
+    names: ArgumentNames,
+    chunks: Any,
+    width: int | None = None,
+) -> tuple[Partitions, Partitions | None, np.dtype]:
+    """Check all that this process can see; return the parts of X and of Y, and the result's type.
+
+    A Y in memory is one part; that of a Y that is None is None. `width` is the number of values in
+    a row of the result; None for one in each column.
+    """
+    if isinstance(distance, LowLevelCallable):
+        raise ArgumentTypeError(
+            "distance",
+            "is a scipy.LowLevelCallable, an address that means nothing to other processes; give a "
+            "distance's name or a Python function",
+        )
+    anything = callable(distance)
+    kind = None
+    if not anything:
+        row = find_distance(distance)
+        check_parameters(row, params)
+        kind = row.kind
+    options: dict[str, Any] = {"kind": kind, "anything": anything}
+    y = None if Y is None else partitions_of(names.y, Y, **options)
+    if y is not None and y.whole is not None:
+        y = Partitions(names.y, [shared(y.whole)], (len(y.whole),), y.whole)
+    if width is None:
+        width = _SQUARE if y is None or y.whole is None else len(y.whole)
+    x = partitions_of(names.x, X, chunks, row_bytes=8 * width, **options)
+    dtype = np.dtype(np.float64)
+    if x.whole is not None and (y is None or y.whole is not None):
+        dtype = check_pairs(x.whole, None if y is None else y.whole, distance, params, names).dtype
+    else:
+        for one in (x, y):
+            if one is not None and one.whole is not None:
+                called = ArgumentNames(names.function, one.name, one.name)
+                check_pairs(one.whole, None, distance, params, called)
+    check_workers()
+    return x, y, dtype
+
+
+def _is_symmetric(distance: Any, params: Mapping[str, Any]) -> bool:
+    if callable(distance):
+        return True  # what `d2ke.distance_matrix` supposes too
+    row = find_distance(distance)
+    return row.is_symmetric(check_parameters(row, params))
+
+
+# ---------------------------------------------------------------- on workers
+
+
+def _distances(
+    x: Any, y: Any, *, distance: Any, params: Any, dtype: Any, n_threads: int
+) -> np.ndarray:
+    """Compute the distances of two parts; y is None for those of x among each other."""
+    columns = x if y is None else y
+    if not (len(x) and len(columns)):
+        return np.empty((len(x), len(columns)), dtype)
+    return matrix.distance_matrix(x, y, distance, n_threads=n_threads, dtype=dtype, **params)

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exact neighbours: lists of pairs of partitions, merged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from dask.delayed import Delayed
+from scipy import sparse
+
+from d2ke._base.checks import flag, integer, not_negative
+from d2ke._base.errors import ArgumentError
+from d2ke.dask.matrices import open_collections
+from d2ke.dask.partitions import Partitions, row_array
+from d2ke.dask.workers import later, shared, tree
+from d2ke.distances.problem import ArgumentNames
+from d2ke.neighbors import search
+from d2ke.neighbors.lists import without_own
+
+
+def nearest(
+    X: Any,
+    Y: Any = None,
+    *,
+    k: int,
+    distance: str | Callable[..., float] | None = None,
+    include_self: bool = False,
+    metric: bool = False,
+    chunks: Any = None,
+    n_threads: int = 1,
+    **params: Any,
+) -> tuple[da.Array, da.Array]:
+    """Find the k nearest objects of Y to each object of X, exactly and lazily.
+
+    Parameters
+    ----------
+    X, Y, chunks, n_threads
+        As for `d2ke.dask.distance_matrix`. Y in memory, or an X in memory where Y is None, is sent
+        to each worker once. Otherwise the partitions of X meet those of Y one by one, and the k
+        best are kept.
+    k, distance, include_self, metric, **params
+        As for `d2ke.nearest`.
+
+    Returns
+    -------
+    indices : dask.array.Array of int64, shape (n, k)
+        Positions in Y, the nearest first; ties are sorted by index.
+    distances : dask.array.Array, shape (n, k)
+        float64 where X or Y is a dask collection. ``dask.compute(indices, distances)`` searches
+        once for both.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError
+        As `d2ke.nearest` and `d2ke.dask.distance_matrix`.
+
+    Examples
+    --------
+    >>> import dask, d2ke.dask
+    >>> words = ["kitten", "mitten", "sitting"]
+    >>> found = d2ke.dask.nearest(words, k=1, distance="levenshtein", chunks=2)
+    >>> indices, distances = dask.compute(*found, scheduler="threads")
+    >>> indices.ravel().tolist(), distances.ravel().tolist()
+    ([1, 0, 0], [1.0, 1.0, 3.0])
+    """
+    k = integer("k", k, 1)
+    names = ArgumentNames("d2ke.dask.nearest")
+    x, y, dtype = open_collections(X, Y, distance, params, names, chunks, 2 * k)
+    columns, same = _columns(x, y), y is None
+    if columns.known:
+        m = int(sum(columns.lengths)) - same
+        if k > m:
+            raise ArgumentError("k", f"is {k}, but there are {m} candidates for a neighbour")
+    compare = partial(
+        _nearest_of, k=k + same, distance=distance, metric=flag("metric", metric), params=params,
+        n_threads=integer("n_threads", n_threads, 1),
+    )  # fmt: skip
+    finish = partial(
+        _finish_nearest, k=k, same=same, include_self=flag("include_self", include_self),
+        dtype=dtype,
+    )  # fmt: skip
+    starts, row_starts = columns.starts(), x.starts() if same else None
+    lists: list[Any] = []
+    for i, part in enumerate(x.parts):
+        found = [
+            later(partial(compare, j), part, other, starts, where=x.where(i))
+            for j, other in enumerate(columns.parts)
+        ]
+        lists.append(later(partial(finish, i), tree(found, partial(_best, k + same)), row_starts))
+    width = k + (same and include_self)
+    indices, distances = np.empty((0, width), np.int64), np.empty((0, width), dtype)
+    return (
+        row_array([pair[0] for pair in lists], x.lengths, indices),
+        row_array([pair[1] for pair in lists], x.lengths, distances),
+    )
+
+
+def within(
+    X: Any,
+    Y: Any = None,
+    *,
+    radius: float,
+    distance: str | Callable[..., float] | None = None,
+    include_self: bool = False,
+    metric: bool = False,
+    chunks: Any = None,
+    n_threads: int = 1,
+    **params: Any,
+) -> list[Delayed]:
+    """Find all pairs of objects whose distance is at most a radius, exactly and lazily.
+
+    Parameters
+    ----------
+    X, Y, chunks, n_threads
+        As for `d2ke.dask.nearest`.
+    radius, distance, include_self, metric, **params
+        As for `d2ke.within`.
+
+    Returns
+    -------
+    list of Delayed
+        A `scipy.sparse.csr_array` of some rows and all m columns for each partition of X, in order;
+        ``scipy.sparse.vstack(dask.compute(*blocks))`` joins them.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError
+        As `d2ke.within` and `d2ke.dask.distance_matrix`.
+
+    Examples
+    --------
+    >>> import dask, d2ke.dask
+    >>> words = ["kitten", "mitten", "sitting"]
+    >>> blocks = d2ke.dask.within(words, radius=1, distance="levenshtein", chunks=2)
+    >>> [graph.toarray().tolist() for graph in dask.compute(*blocks, scheduler="threads")]
+    [[[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]], [[0.0, 0.0, 0.0]]]
+    """
+    names = ArgumentNames("d2ke.dask.within")
+    x, y, dtype = open_collections(X, Y, distance, params, names, chunks, 1)
+    columns, same = _columns(x, y), y is None
+    compare = partial(
+        _within_of, radius=not_negative("radius", radius), distance=distance,
+        metric=flag("metric", metric), params=params, n_threads=integer("n_threads", n_threads, 1),
+    )  # fmt: skip
+    join = partial(_join, drop_own=not flag("include_self", include_self), dtype=dtype)
+    row_starts = x.starts() if same else None
+    blocks = []
+    for i, part in enumerate(x.parts):
+        found = [later(compare, part, other, where=x.where(i)) for other in columns.parts]
+        blocks.append(later(partial(join, i), row_starts, *found))
+    return blocks
+
+
+def _columns(x: Partitions, y: Partitions | None) -> Partitions:
+    """Return what the parts of X are compared with: one part if it is in memory."""
+    if y is not None or x.whole is None:
+        return x if y is None else y
+    return Partitions(x.name, [shared(x.whole)], (len(x.whole),), x.whole)
+
+
+# ---------------------------------------------------------------- on workers
+
+
+def _nearest_of(
+    j: int, x: Any, y: Any, starts: np.ndarray, *, k: int, distance: Any, metric: bool,
+    params: Any, n_threads: int,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Find the k nearest of part number j, or fewer if it is small, for each object of x."""
+    if not (len(x) and len(y)):
+        return np.empty((len(x), 0), np.int64), np.empty((len(x), 0))
+    indices, distances = search.nearest(
+        x, y, k=min(k, len(y)), distance=distance, metric=metric, n_threads=n_threads, **params
+    )
+    return indices + starts[j], distances
+
+
+def _best(k: int, *lists: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Keep the k nearest of several lists, ties by index."""
+    indices, distances = (np.concatenate(side, axis=1) for side in zip(*lists, strict=True))
+    order = np.lexsort((indices, distances))[:, :k]
+    return np.take_along_axis(indices, order, 1), np.take_along_axis(distances, order, 1)
+
+
+def _finish_nearest(
+    i: int, lists: tuple[np.ndarray, np.ndarray], row_starts: np.ndarray | None, *, k: int,
+    same: bool, include_self: bool, dtype: np.dtype,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Drop each object from its own list, if it may not be there."""
+    indices, distances = lists
+    n, width = indices.shape
+    if not n:
+        empty = np.empty((0, k + (same and include_self)))
+        return empty.astype(np.int64), empty.astype(dtype)
+    if width < k + same:
+        raise ArgumentError("k", f"is {k}, but there are {width - same} candidates for a neighbour")
+    if row_starts is not None and not include_self:
+        rows = row_starts[i] + np.arange(n)
+        indices, distances = without_own(indices, distances, rows)
+    return indices, distances.astype(dtype, copy=False)
+
+
+def _within_of(
+    x: Any, y: Any, *, radius: float, distance: Any, metric: bool, params: Any, n_threads: int
+) -> sparse.csr_array:
+    """Find the pairs of two parts."""
+    if not (len(x) and len(y)):
+        return sparse.csr_array((len(x), len(y)))
+    return search.within(
+        x, y, radius=radius, distance=distance, metric=metric, n_threads=n_threads, **params
+    )
+
+
+def _join(
+    i: int, row_starts: np.ndarray | None, *blocks: sparse.csr_array, drop_own: bool,
+    dtype: np.dtype,
+) -> sparse.csr_array:  # fmt: skip
+    """Put the blocks of some rows side by side."""
+    graph = blocks[0]
+    if len(blocks) > 1:
+        graph = sparse.csr_array(sparse.hstack(blocks, format="csr"))
+        graph.sort_indices()
+    if row_starts is not None and drop_own:
+        counts = np.diff(graph.indptr)
+        rows = np.repeat(np.arange(len(counts)), counts)
+        others = graph.indices != rows + row_starts[i]
+        graph = sparse.csr_array(
+            (graph.data[others], (rows[others], graph.indices[others])), shape=graph.shape
+        )
+    return graph.astype(dtype, copy=False)

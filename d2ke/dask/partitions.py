@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collections of objects as partitions, each of which is a task that gives packed objects."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import dask
+import dask.array as da
+import numpy as np
+from dask.base import is_dask_collection
+from dask.delayed import Delayed
+from dask.utils import parse_bytes
+
+from d2ke._base.checks import integer
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke.dask.workers import later, shared, thread_count
+from d2ke.objects.container import Objects, offsets_of, span_of
+from d2ke.objects.packing import as_objects, list_of
+
+_TASKS_OF_THREAD = 4  # so that all threads have work to the end
+
+
+class Partitions(NamedTuple):
+    """A collection that is cut into parts.
+
+    Attributes
+    ----------
+    name : str
+        The argument's name.
+    parts : list of Delayed
+        Packed objects; lists where objects may be anything. A part may be empty.
+    lengths : tuple
+        Numbers of objects; nan where they are not known before the parts are.
+    whole : Objects, list or None
+        All of it, where this process has it.
+    """
+
+    name: str
+    parts: list[Delayed]
+    lengths: tuple[float, ...]
+    whole: Any = None
+
+    @property
+    def known(self) -> bool:
+        """Whether the lengths are known."""
+        return not any(map(math.isnan, self.lengths))
+
+    def where(self, i: int) -> str:
+        """Return what notes of errors call a part."""
+        return f"partition {i} of {self.name}" if len(self.parts) > 1 else ""
+
+    def starts(self) -> Delayed:
+        """Return a task that gives the number of each part's first object, and the number of all.
+
+        Nothing else needs lengths that are not known; then each part is computed for it.
+        """
+        if self.known:
+            return shared(offsets_of(np.asarray(self.lengths, np.int64)))
+        return later(_starts, *self.map(len))
+
+    def map(
+        self, function: Callable[..., Any], *arguments: Any, empty: Any = None
+    ) -> list[Delayed]:
+        """Return a task for each part, ``function(part, *arguments)``, or `empty`."""
+        return [
+            later(function, part, *arguments, where=self.where(i), empty=empty)
+            for i, part in enumerate(self.parts)
+        ]
+
+
+def partitions_of(
+    name: str,
+    X: Any,
+    chunks: Any = None,
+    *,
+    kind: str | None = None,
+    anything: bool = False,
+    row_bytes: int = 8,
+) -> Partitions:
+    """Cut a collection into parts, or find those that it has.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for errors.
+    X : Objects, what `pack` takes, dask collection or list of Delayed
+        The argument.
+    chunks : int or sequence of int, optional
+        As in the public functions.
+    kind : {"vectors", "strings"}, optional
+        The kind that is needed; None for any.
+    anything : bool
+        Whether objects may be anything, as for Python functions.
+    row_bytes : int
+        Bytes of a row of the result.
+    """
+    lazy = lazy_parts(name, X)
+    if lazy is None:
+        whole = X
+        if not (anything and isinstance(X, Objects)):
+            whole = list_of(name, X) if anything else as_objects(name, X, kind, missing=True)
+        lengths = _row_chunks(len(whole), chunks, row_bytes)
+        bounds = offsets_of(lengths)
+        spans = [span_of(whole, *bounds[i : i + 2]) for i in range(len(lengths))]
+        return Partitions(name, [shared(span) for span in spans], lengths, whole)
+    parts, known = lazy
+    if chunks is not None:
+        if not isinstance(chunks, (list, tuple)) or len(chunks) != len(parts):
+            raise ArgumentTypeError(
+                "chunks",
+                f"must be the lengths of the {len(parts)} partitions that {name} has, got "
+                f"{chunks!r}",
+            )
+        known = tuple(integer(f"chunks[{i}]", rows, 0) for i, rows in enumerate(chunks))
+    read = partial(_read, name, kind, anything)
+    parts = [
+        later(partial(read, rows), part, where=f"partition {i} of {name}")
+        for i, (part, rows) in enumerate(zip(parts, known, strict=True))
+    ]
+    return Partitions(name, parts, known)
+
+
+def is_lazy(X: Any) -> bool:
+    """Return whether an argument is a dask collection or a list of delayed parts."""
+    return is_dask_collection(X) or (
+        isinstance(X, (list, tuple)) and any(isinstance(part, Delayed) for part in X)
+    )
+
+
+def lazy_parts(name: str, X: Any) -> tuple[list[Delayed], tuple[float, ...]] | None:
+    """Return the parts of a dask collection and their lengths; None for what is in memory."""
+    if not is_lazy(X):
+        return None
+    if isinstance(X, da.Array):
+        X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
+        return list(X.to_delayed().ravel()), X.chunks[0]
+    if isinstance(X, Delayed):
+        X = [X]
+    if isinstance(X, (list, tuple)):
+        for i, part in enumerate(X):
+            if not isinstance(part, Delayed):
+                raise ArgumentTypeError(name, f"must be delayed as others are, got {part!r}", i)
+        parts = list(X)
+    elif getattr(X, "ndim", 1) == 2 or not hasattr(X, "to_delayed"):
+        raise ArgumentTypeError(
+            name,
+            f"is a {type(X).__name__}; a column of dask.dataframe, a bag, an array or a list "
+            "of delayed parts is needed",
+        )
+    else:
+        parts = list(X.to_delayed())
+    return parts, (math.nan,) * len(parts)
+
+
+def _read(name: str, kind: str | None, anything: bool, rows: float, part: Any) -> Any:
+    """Pack a part on a worker."""
+    if not math.isnan(rows) and len(part) != rows:
+        raise ArgumentError("chunks", f"has {rows} for a partition of {len(part)} objects")
+    if not len(part):
+        return []
+    if anything:
+        return part if isinstance(part, Objects) else list_of(name, part)
+    return as_objects(name, part, kind, missing=True)
+
+
+def _starts(*lengths: int) -> np.ndarray:
+    return offsets_of(lengths)
+
+
+def _row_chunks(n: int, chunks: int | Sequence[int] | None, row_bytes: int) -> tuple[int, ...]:
+    """Return the lengths of the parts of n objects."""
+    if isinstance(chunks, (list, tuple)):
+        lengths = tuple(integer(f"chunks[{i}]", rows, 0) for i, rows in enumerate(chunks))
+        if sum(lengths) != n:
+            raise ArgumentError("chunks", f"has {sum(lengths)} rows in all, but there are {n}")
+        return lengths
+    if chunks is None:
+        limit = parse_bytes(dask.config.get("array.chunk-size")) // max(1, row_bytes)
+        chunks = max(1, min(limit, math.ceil(n / (_TASKS_OF_THREAD * thread_count()))))
+    step = integer("chunks", chunks, 1)
+    return tuple(min(step, n - first) for first in range(0, n, step)) or (0,)
+
+
+def row_array(tasks: list[Delayed], lengths: Sequence[float], empty: np.ndarray) -> da.Array:
+    """Return a dask array of which each task gives some rows; `empty` is one without rows."""
+    blocks = [
+        da.from_delayed(task, (rows, *empty.shape[1:]), meta=empty)
+        for task, rows in zip(tasks, lengths, strict=True)
+    ]
+    return da.concatenate(blocks, axis=0, allow_unknown_chunksizes=True)

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Objects of dask collections through a trained model."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+from d2ke._base.checks import choice, integer
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.labels import label_array, truth
+from d2ke.dask.partitions import Partitions, lazy_parts, partitions_of, row_array
+from d2ke.dask.workers import check_workers, later, shared
+from d2ke.models import predict
+from d2ke.models.model import D2KEModel
+
+
+def d2ke_predict(
+    y: Any,
+    X: Any,
+    model: D2KEModel,
+    *,
+    unseen_letters: str = "refuse",
+    chunks: Any = None,
+    n_threads: int = 1,
+) -> tuple[da.Array, da.Array, da.Array]:
+    """Predict the labels of objects, lazily.
+
+    Parameters
+    ----------
+    y : array_like, dask Series, dask array or list of Delayed, or None
+        The true labels, for the accuracy only; a dask collection has the partitions of X.
+    X, chunks, n_threads
+        As for `d2ke.dask.distance_matrix`.
+    model : D2KEModel
+        It is sent to each worker once.
+    unseen_letters : {"refuse", "allow"}
+        As for `d2ke.d2ke_predict`.
+
+    Returns
+    -------
+    labels : dask.array.Array, shape (n,)
+        Predicted labels in the type of ``model.classes``; predicted values of a regression.
+    accuracy : dask.array.Array, shape ()
+        Percent of correct labels; of a regression 100 times R^2; nan if y is None.
+    decisions : dask.array.Array of float64, shape (n, k)
+        As for `d2ke.d2ke_predict`, whose last bits may depend on the number of rows of a partition.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError
+        As `d2ke.d2ke_predict` and `d2ke.dask.distance_matrix`.
+
+    Examples
+    --------
+    >>> import d2ke.dask
+    >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
+    >>> labels, accuracy, decisions = d2ke.dask.d2ke_predict([0, 1], ["aaab", "bbba"], model)
+    >>> labels.compute(scheduler="threads").tolist()
+    [0, 1]
+    >>> float(accuracy.compute(scheduler="threads"))
+    100.0
+    """
+    x = _open(X, model, unseen_letters, chunks, 8 * model.R)
+    kind = np.dtype(np.float64) if model.classes is None else model.classes.dtype
+    no_labels, no_decisions = np.empty(0, kind), np.empty((0, len(model.linear.weights)))
+    apply = partial(
+        predict.d2ke_predict, None, unseen_letters=unseen_letters,
+        n_threads=integer("n_threads", n_threads, 1),
+    )  # fmt: skip
+    found: list[Any] = x.map(apply, shared(model), empty=(no_labels, np.nan, no_decisions))
+    labels = row_array([one[0] for one in found], x.lengths, no_labels)
+    decisions = row_array([one[2] for one in found], x.lengths, no_decisions)
+    accuracy = da.full((), np.nan)
+    if y is not None:
+        parts = label_parts(y, x)
+        check = partial(truth, classes=model.classes, other="X")
+        true = [later(_true, check, part, own) for part, own in zip(parts, x.parts, strict=True)]
+        known = row_array(true, x.lengths, no_labels)
+        if model.classes is not None:
+            accuracy = 100.0 * (known == labels).mean()
+        else:
+            error, spread = ((known - other) ** 2 for other in (labels, known.mean()))
+            accuracy = 100.0 * (1 - error.mean() / spread.mean())
+    return labels, accuracy, decisions
+
+
+def d2ke_transform(
+    X: Any,
+    model: D2KEModel,
+    *,
+    unseen_letters: str = "refuse",
+    chunks: Any = None,
+    n_threads: int = 1,
+) -> da.Array:
+    """Return the features of objects that a model's linear part sees, lazily.
+
+    Parameters
+    ----------
+    X, model, unseen_letters, chunks, n_threads
+        As for `d2ke.dask.d2ke_predict`.
+
+    Returns
+    -------
+    dask.array.Array of float32, shape (n, R)
+        With the bits of `d2ke.d2ke_transform`.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError
+        As `d2ke.dask.d2ke_predict`.
+
+    Examples
+    --------
+    >>> import d2ke.dask
+    >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
+    >>> Z = d2ke.dask.d2ke_transform(["aaab", "bbba"], model)
+    >>> Z.shape[0], Z.shape[1] == model.R
+    (2, True)
+    """
+    x = _open(X, model, unseen_letters, chunks, 4 * getattr(model, "R", 1))
+    apply = partial(
+        predict.d2ke_transform, unseen_letters=unseen_letters,
+        n_threads=integer("n_threads", n_threads, 1),
+    )  # fmt: skip
+    empty = np.empty((0, model.R), np.float32)
+    return row_array(x.map(apply, shared(model), empty=empty), x.lengths, empty)
+
+
+def label_parts(y: Any, x: Partitions) -> list[Any]:
+    """Return tasks that give the labels of each part of X."""
+    lazy = lazy_parts("y", y)
+    if lazy is not None:
+        parts, _ = lazy
+        if len(parts) != len(x.parts):
+            raise ArgumentError(
+                "y", f"has {len(parts)} partitions, but X has {len(x.parts)}; cut both alike"
+            )
+        return parts
+    known = label_array("y", y)
+    if x.known and len(known) != sum(x.lengths):
+        raise ArgumentError("y", f"has {len(known)} labels, but X has {int(sum(x.lengths))} rows")
+    every, starts = shared(known), x.starts()
+    return [later(partial(_own_labels, i), every, starts) for i in range(len(x.parts))]
+
+
+def _open(X: Any, model: Any, unseen_letters: str, chunks: Any, row_bytes: int) -> Partitions:
+    """Check what this process can see, and cut X."""
+    if not isinstance(model, D2KEModel):
+        raise ArgumentTypeError(
+            "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
+        )
+    choice("unseen_letters", unseen_letters, ("refuse", "allow"))
+    x = partitions_of("X", X, chunks, anything=model.kind == "any", row_bytes=row_bytes)
+    if x.whole is not None:
+        model.check_objects(x.whole, unseen_letters)
+    check_workers()
+    return x
+
+
+# ---------------------------------------------------------------- on workers
+
+
+def _own_labels(i: int, every: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    if len(every) != starts[-1]:
+        raise ArgumentError("y", f"has {len(every)} labels, but X has {starts[-1]} rows")
+    return every[starts[i] : starts[i + 1]]
+
+
+def _true(check: Any, y: Any, x: Any) -> np.ndarray:
+    return check(y, rows=len(x))

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Training on dask collections: a sample, sums of products, one decomposition, scores."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial, reduce
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from dask.base import compute, persist
+
+from d2ke._base import labels
+from d2ke._base.checks import choice, integer
+from d2ke._base.errors import ArgumentTypeError
+from d2ke.dask.partitions import partitions_of
+from d2ke.dask.prediction import label_parts
+from d2ke.dask.workers import check_workers, later, shared, tree
+from d2ke.embedding.scaling import Scaling
+from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_rows
+from d2ke.models import train
+from d2ke.models.blocks import Block, entropy_of, sample_rows, take
+from d2ke.models.model import D2KEModel
+from d2ke.models.plan import COSTS, TrainingPlan, costs_to_try, scores
+from d2ke.models.recipes import default_blocks
+from d2ke.models.targets import LeftOutScores, Target
+from d2ke.objects.container import concatenate
+
+
+def d2ke_train(
+    y: Any,
+    X: Any,
+    *,
+    blocks: Sequence[Block] | None = None,
+    distance: str | Callable[..., float] | Sequence[Any] | None = None,
+    R: int | None = None,
+    task: str | None = None,
+    seed: Any = 0,
+    chunks: Any = None,
+    n_threads: int = 1,
+    **params: Any,
+) -> D2KEModel:
+    """Train a model on the workers; this process sees nothing but the model.
+
+    The random objects and gammas have the bits of `d2ke.d2ke_train`: they come from a sample of
+    rows that the seed and the number of objects determine. Sums of products are added over
+    partitions, one worker decomposes them, and a second pass scores every C on left-out rows. The
+    squared hinge loss, which needs all features in memory, is not tried. X is read four times;
+    ``X.persist()`` keeps it in the workers' memory if it fits.
+
+    Parameters
+    ----------
+    y : array_like, dask Series, dask array or list of Delayed
+        The labels; a dask collection has the partitions of X.
+    X, chunks, n_threads
+        As for `d2ke.dask.distance_matrix`. Every partition gives R^2 numbers, so that few large
+        ones are better than many small ones.
+    blocks, distance, R, task, seed, **params
+        As for `d2ke.d2ke_train`.
+
+    Returns
+    -------
+    D2KEModel
+        It is computed when it is returned, unlike other results of `d2ke.dask`.
+
+    Warns
+    -----
+    UserWarning
+        If nothing was learned.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError, RuntimeError
+        As `d2ke.d2ke_train` and `d2ke.dask.distance_matrix`.
+
+    Examples
+    --------
+    >>> import dask, d2ke.dask
+    >>> y = ["odd", "even", "odd", "even"] * 5
+    >>> X = ["abab", "aabb", "ababab", "aaabbb"] * 5
+    >>> with dask.config.set(scheduler="threads"):
+    ...     model = d2ke.dask.d2ke_train(y, X, R=64, chunks=5)
+    >>> d2ke.d2ke_predict(None, ["ababa", "aabbb"], model)[0].tolist()
+    ['odd', 'even']
+    """
+    n_threads = integer("n_threads", n_threads, 1)
+    distances = train.check_choices(blocks, distance, R, params)
+    if y is None:
+        raise ArgumentTypeError("y", "must be the labels of X, got None")
+    if task is not None:
+        choice("task", task, ("classification", "regression"))
+    entropy = entropy_of(seed)
+    x = partitions_of("X", X, chunks, anything=all(map(callable, distances)))
+    if x.whole is not None:
+        train.packed_objects(x.whole, distances)
+    check_workers()
+    started = time.perf_counter()
+    known = label_parts(y, x)
+    # Every pass ends before the next one begins, so that no part is kept from one to the next.
+    kinds = tree([later(_label_kinds, task, part) for part in known], partial(_merge_kinds, task))
+    starts, kinds = compute(x.starts(), kinds)
+    first = shared(Target.of(kinds, task))
+    parts = [
+        (x.where(i), int(starts[i]), part, later(_target, first, own, part, where=x.where(i)))
+        for i, (own, part) in enumerate(zip(known, x.parts, strict=True))
+    ]
+    n = int(starts[-1])
+    rows = sample_rows(n, entropy, R if blocks is None else blocks)
+    sample = tree(
+        [
+            later(_take, rows[(rows >= at) & (rows < at + size)] - at, part, target)
+            for (_, at, part, target), size in zip(parts, np.diff(starts), strict=True)
+        ],
+        _merge_samples,
+    )
+    made: Any = later(
+        partial(_plan, blocks, distances, distance, params, R, rows, n, entropy), sample
+    )
+    plan, Z, sample = _finished(made[0], made[1], sample)
+    sums = tree(
+        [
+            later(partial(_sums, at, n_threads), plan, part, target, where=where)
+            for where, at, part, target in parts
+        ],
+        _merge_sums,
+    )
+    (solved,) = _finished(later(partial(_solve, entropy), plan, Z, sample, sums))
+    found = tree(
+        [
+            later(partial(_scores, at, n_threads), plan, solved, part, target, where=where)
+            for where, at, part, target in parts
+        ],
+        _merge_scores,
+    )
+    model = later(_model, plan, solved, sample, found).compute()
+    model = replace(model, seconds={"training": time.perf_counter() - started})
+    train.warn_if_nothing_learned(model)
+    return model
+
+
+def _finished(*tasks: Any) -> tuple[Any, ...]:
+    """Compute tasks, and leave their results where they are."""
+    kept = persist(*tasks)
+    later(_nothing, *kept).compute()
+    return kept
+
+
+class _Sample(NamedTuple):
+    """Some training objects, in the order of their rows, and their labels."""
+
+    objects: Any
+    target: Target
+
+
+class _Solved(NamedTuple):
+    """The models of every penalty, and the C that are scored."""
+
+    ridge: Ridge
+    scaling: Scaling
+    costs: Sequence[float]
+    n_largest: int
+
+
+# ---------------------------------------------------------------- on workers: labels and sample
+
+
+def _label_kinds(task: str | None, y: Any) -> np.ndarray:
+    """Return labels that stand for all: the classes, or the range of the targets of a regression.
+
+    One of them is not a whole number if one of all is not.
+    """
+    known = labels.label_array("y", y)
+    broken = known[known != np.round(known)] if known.dtype.kind == "f" else known[:0]
+    real = task == "regression" or (task is None and len(broken) > 0)
+    if real and len(known) and known.dtype.kind in "iuf":
+        known = np.concatenate([[known.min(), known.max()], broken[:1]])
+    return np.unique(known)
+
+
+def _merge_kinds(task: str | None, *parts: np.ndarray) -> np.ndarray:
+    known = [part for part in parts if len(part)] or parts[:1]
+    families = sorted({labels.label_family(part) for part in known})
+    if len(families) > 1:
+        names = " and ".join("numbers" if name == "number" else "strings" for name in families)
+        raise ArgumentTypeError("y", f"holds {names} in different partitions")
+    return _label_kinds(task, np.concatenate(known))
+
+
+def _target(first: Target, y: Any, x: Any) -> Target:
+    """Return the labels of a part as codes of all classes, or as real targets."""
+    known = labels.label_array("y", y)
+    labels.same_length("y", known, "X", len(x))
+    if first.classes is None:
+        return Target(labels.targets("y", known), None)
+    return Target(np.searchsorted(first.classes, known), first.classes)
+
+
+def _take(rows: np.ndarray, x: Any, target: Target) -> _Sample:
+    """Return some objects of a part, with the letters of all."""
+    return _Sample(take(x, rows), target[rows])
+
+
+def _merge_samples(*parts: _Sample) -> _Sample:
+    objects = [part.objects for part in parts if not isinstance(part.objects, list)]
+    values = np.concatenate([part.target.values for part in parts])
+    target = Target(values, parts[0].target.classes)
+    if objects:
+        return _Sample(concatenate(objects), target)
+    return _Sample([one for part in parts for one in part.objects], target)
+
+
+# ---------------------------------------------------------------- on workers: the passes
+
+
+def _plan(
+    blocks: Sequence[Block] | None,
+    distances: Sequence[Any],
+    distance: Any,
+    params: Any,
+    R: int | None,
+    rows: np.ndarray,
+    n: int,
+    entropy: Any,
+    sample: _Sample,
+) -> tuple[TrainingPlan, np.ndarray]:
+    """Draw the random objects from the sample; return its features too."""
+    objects, target = train.packed_objects(sample.objects, distances), sample.target
+    if blocks is None:
+        blocks = default_blocks(objects, distance, params, R, n)
+    train.check_size(n, sum(map(attrgetter("R"), blocks)), target.k)
+    return TrainingPlan.of(blocks, objects, target, rows, n, entropy, None)
+
+
+def _sums(first_row: int, n_threads: int, plan: TrainingPlan, x: Any, target: Target) -> RidgeSums:
+    return plan.sums(plan.features(x, n_threads, first_row), target, n_threads)
+
+
+def _merge_sums(*parts: RidgeSums) -> RidgeSums:
+    first = parts[0]  # which may be needed again
+    sums = RidgeSums.empty(first.centre, first.unit, first.target_centre, first.dtype)
+    for part in parts:
+        sums.merge(part)
+    return sums
+
+
+def _solve(
+    entropy: Any, plan: TrainingPlan, Z: np.ndarray, sample: _Sample, sums: RidgeSums
+) -> _Solved:
+    """Decompose the sums; fewer rows than features are all in the sample."""
+    target, n_largest = sample.target, 0
+    if target.classes is not None:
+        counts = sums.targets if target.k > 1 else np.append(sums.targets, sums.n - sums.targets)
+        n_largest = int(counts.max())
+    if sums.n <= plan.R:
+        scaling = Scaling(plan.centre, plan.unit)
+        ridge, _ = ridge_of_rows(Z, target.columns(np.float64), scaling.sd * np.sqrt(plan.R))
+        return _Solved(ridge, scaling, COSTS, n_largest)
+    scaling, ridge = plan.solve(sums)
+    return _Solved(ridge, scaling, costs_to_try(ridge, Z, target, entropy, None), n_largest)
+
+
+def _scores(
+    first_row: int,
+    n_threads: int,
+    plan: TrainingPlan,
+    solved: _Solved,
+    x: Any,
+    target: Target,
+) -> LeftOutScores | None:
+    """Score the left-out predictions of a part; None if it is empty."""
+    if not len(x):
+        return None
+    parts = plan.features(x, n_threads, first_row)
+    return scores(solved.ridge, parts, target, solved.costs, n_threads)
+
+
+def _merge_scores(*parts: LeftOutScores | None) -> LeftOutScores | None:
+    found = [part for part in parts if part is not None]
+    return reduce(LeftOutScores.merged, found) if found else None
+
+
+def _model(plan: TrainingPlan, solved: _Solved, sample: _Sample, found: LeftOutScores) -> D2KEModel:
+    best = found.best()
+    C = float(solved.costs[best])
+    return train.trained_model(
+        plan,
+        solved.scaling,
+        train.linear_model(solved.ridge, C, sample.target.classes),
+        sample.objects,
+        found.n,
+        C=C,
+        accuracy=found.accuracy(best),
+        confusion=None if found.confusion is None else found.confusion[best],
+        n_largest=solved.n_largest,
+        seconds={},
+    )
+
+
+def _nothing(*_: Any) -> None:
+    """Wait for the arguments."""

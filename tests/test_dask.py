@@ -1,0 +1,585 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The functions on dask collections give the bits of the functions in memory."""
+
+import ctypes
+import inspect
+import itertools
+import logging
+import math
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from reference import same
+from scipy import LowLevelCallable, sparse
+
+import d2ke
+
+dask = pytest.importorskip("dask", reason="dask is not installed")
+da = pytest.importorskip("dask.array")
+
+import d2ke.dask as lazy  # noqa: E402
+from d2ke.dask import matrices, workers  # noqa: E402
+from d2ke.models import blocks, train  # noqa: E402
+
+RNG = np.random.default_rng(0)
+WORDS = ["".join(RNG.choice(list("ACGT"), n)) for n in RNG.integers(0, 12, 90)]
+STRINGS = d2ke.pack(WORDS)
+OMEGA = d2ke.random_strings(24, "ACGT", length=(2, 8), seed=0)
+SERIES = d2ke.pack([RNG.standard_normal((n, 2)) for n in RNG.integers(1, 6, 50)])
+SINGLE = d2ke.pack([np.asarray(x, np.float32) for x in SERIES])
+WEIGHTED = d2ke.pack(SERIES, weights=[RNG.random(n) + 0.1 for n in SERIES.lengths])
+NUMBERS = [float(x) for x in range(40)]
+LABELS = ["many" if word.count("A") > 2 else "few" for word in WORDS]
+HOW = {"distance": "levenshtein", "gamma": 0.3}
+MODEL = d2ke.d2ke_train(LABELS, STRINGS, R=32)
+AMOUNTS = [len(word) + 0.5 for word in WORDS]
+REGRESSION = d2ke.d2ke_train(AMOUNTS, STRINGS, R=32)
+
+
+@pytest.fixture(autouse=True)
+def scheduler(request):
+    """Compute on threads of this process where a test has no cluster."""
+    with dask.config.set(scheduler=None if "client" in request.fixturenames else "threads"):
+        yield
+
+
+def delayed_parts(items, *bounds):
+    bounds = [0, *bounds, len(items)]
+    return [dask.delayed(items[a:b]) for a, b in itertools.pairwise(bounds)]
+
+
+def frame_column(items, n):
+    """Return a column of dask.dataframe, strings as Arrow has them."""
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    dd = pytest.importorskip("dask.dataframe")
+    return dd.from_pandas(pd.Series(items), npartitions=n)
+
+
+def lists_column(series, n):
+    """Return a column of Arrow lists."""
+    pd = pytest.importorskip("pandas")
+    pa = pytest.importorskip("pyarrow")
+    dd = pytest.importorskip("dask.dataframe")
+    values = pd.Series(pd.array(series, dtype=pd.ArrowDtype(pa.list_(pa.float64()))))
+    return dd.from_pandas(values, npartitions=n)
+
+
+def bag(items, n):
+    return pytest.importorskip("dask.bag").from_sequence(items, npartitions=n)
+
+
+COLLECTIONS = {
+    "objects": lambda: STRINGS,
+    "list": lambda: WORDS,
+    "parts": lambda: delayed_parts(WORDS, 20, 20, 61),
+    "packed parts": lambda: [dask.delayed(STRINGS[:50]), dask.delayed(STRINGS[50:])],
+    "one part": lambda: dask.delayed(WORDS),
+    "column": lambda: frame_column(WORDS, 4),
+    "bag": lambda: bag(WORDS, 3),
+    "array": lambda: da.from_array(np.array(WORDS), chunks=25),
+}
+
+
+def tripled(x, y):
+    return abs(x - 3.0 * y)
+
+
+def scaled(x, y, by):
+    return by * abs(x - y)
+
+
+# ---------------------------------------------------------------- the same bits
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_every_collection(name):
+    X = COLLECTIONS[name]()
+    D = lazy.distance_matrix(X, OMEGA, "levenshtein")
+    assert isinstance(D, da.Array)
+    same(D.compute(), d2ke.distance_matrix(STRINGS, OMEGA, "levenshtein"))
+    Z = lazy.d2ke_embed(X, OMEGA, **HOW)
+    same(Z.compute(), d2ke.d2ke_embed(STRINGS, OMEGA, **HOW))
+    same(lazy.d2ke_transform(X, MODEL).compute(), d2ke.d2ke_transform(STRINGS, MODEL))
+    check_prediction(lazy.d2ke_predict(LABELS, X, MODEL), LABELS, MODEL)
+    found = dask.compute(*lazy.nearest(X, OMEGA, k=5, distance="levenshtein"))
+    wanted = d2ke.nearest(STRINGS, OMEGA, k=5, distance="levenshtein")
+    for ours, other in zip(found, wanted, strict=True):
+        same(ours, other)
+    same_graphs(
+        lazy.within(X, OMEGA, radius=4, distance="levenshtein"),
+        d2ke.within(STRINGS, OMEGA, radius=4, distance="levenshtein"),
+    )
+
+
+def check_prediction(found, y, model):
+    labels, accuracy, decisions = dask.compute(*found)
+    wanted = d2ke.d2ke_predict(y, STRINGS, model)
+    assert labels.dtype == wanted[0].dtype
+    if model.classes is not None:
+        same(labels, wanted[0])
+    # The BLAS chooses its algorithm by the number of rows.
+    np.testing.assert_allclose(decisions, wanted[2], rtol=0, atol=1e-12 * np.abs(wanted[2]).max())
+    assert float(accuracy) == pytest.approx(wanted[1], rel=1e-9)
+
+
+def same_graphs(blocks, wanted):
+    found = dask.compute(*blocks)
+    assert all(isinstance(block, sparse.csr_array) for block in found)
+    ours = sparse.csr_array(sparse.vstack(found))
+    assert ours.shape == wanted.shape
+    same(ours.indptr.astype(np.int64), wanted.indptr.astype(np.int64))
+    same(ours.indices.astype(np.int64), wanted.indices.astype(np.int64))
+    same(ours.data, wanted.data)
+
+
+MATRICES = {
+    "strings": (STRINGS, None, "levenshtein", {}),
+    "directed": (STRINGS, None, "levenshtein", {"mode": "infix"}),
+    "series": (SERIES, SERIES[:9], "dtw", {"window": 2}),
+    "series, float32": (SINGLE, SINGLE[:9], "dtw", {}),
+    "one type of each": (SINGLE, None, "dtw", {"dtype": np.float64}),
+    "directed sets": (SERIES, None, "directed_mhd", {}),
+    "weighted sets": (WEIGHTED, None, "emd", {}),
+    "letters of int": ([[3, 500], [7, 1], [1]] * 9, None, "levenshtein", {}),
+    "function": (NUMBERS, [1.0, 5.0], scaled, {"by": 0.1}),
+    "function that is not symmetric": (NUMBERS, None, tripled, {}),
+    "missing": (
+        d2ke.pack([[1.0, np.nan, 2.0], [0.5], [np.nan, 1.0]], missing=True), None, "dtw",
+        {"missing": "arow"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MATRICES)
+def test_distances(case):
+    X, Y, distance, options = MATRICES[case]
+    wanted = d2ke.distance_matrix(X, Y, distance, **options)
+    D = lazy.distance_matrix(X, Y, distance, chunks=7, **options)
+    assert D.dtype == wanted.dtype
+    assert D.shape == wanted.shape
+    same(D.compute(), wanted)
+    parts = delayed_parts(X, 2, 2, 3)  # one is empty
+    columns = Y if Y is None else delayed_parts(Y, 1)
+    D = lazy.distance_matrix(parts, columns, distance, **options)
+    assert all(map(math.isnan, D.shape))
+    same(D.compute(), wanted.astype(D.dtype))
+
+
+def test_a_column_of_lists():
+    series = [x.ravel() for x in SERIES]
+    wanted = d2ke.distance_matrix(series, series[:3], "dtw")
+    same(lazy.distance_matrix(lists_column(series, 3), series[:3], "dtw").compute(), wanted)
+    table = np.arange(48.0).reshape(12, 4) ** 1.5
+    D = lazy.distance_matrix(da.from_array(table, chunks=(5, 2)), table[:3], "dtw")
+    assert D.chunks == ((5, 5, 2), (3,))
+    same(D.compute(), d2ke.distance_matrix(table, table[:3], "dtw"))
+
+
+def test_features_are_options_of_the_function_in_memory():
+    plain = lazy.d2ke_embed(STRINGS, OMEGA, distance="levenshtein", link="distance", dtype="f4")
+    same(
+        plain.compute(),
+        d2ke.d2ke_embed(STRINGS, OMEGA, distance="levenshtein", link="distance", dtype="f4"),
+    )
+    Z = lazy.d2ke_embed(NUMBERS, [1.0, 5.0], distance=scaled, by=0.1, gamma=1.0, chunks=7)
+    same(Z.compute(), d2ke.d2ke_embed(NUMBERS, [1.0, 5.0], distance=scaled, by=0.1, gamma=1.0))
+    np.testing.assert_allclose((Z.T @ Z).compute(), Z.compute().T @ Z.compute(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("include_self", [False, True])
+@pytest.mark.parametrize("cut", ["objects", "parts", "single objects"])
+def test_neighbours_among_themselves(include_self, cut):
+    """Lists of all pairs of partitions are merged, ties by index."""
+    X = items = STRINGS
+    if cut != "objects":
+        X = delayed_parts(WORDS, 1, 1, 30, 70)
+    if cut == "single objects":
+        X, items = delayed_parts(WORDS[:12], *range(1, 12)), STRINGS[:12]
+    how = {"distance": "levenshtein", "include_self": include_self}
+    found = lazy.nearest(X, k=6, chunks=20 if cut == "objects" else None, **how)
+    for ours, wanted in zip(dask.compute(*found), d2ke.nearest(items, k=6, **how), strict=True):
+        same(ours, wanted)
+    same_graphs(lazy.within(X, radius=3, **how), d2ke.within(items, radius=3, **how))
+
+
+def test_neighbours_of_two_collections():
+    X, Y = delayed_parts(SERIES, 9, 9, 30), delayed_parts(SERIES[:20], 2, 19)
+    found = dask.compute(*lazy.nearest(X, Y, k=8, distance="dtw"))
+    wanted = d2ke.nearest(SERIES, SERIES[:20], k=8, distance="dtw")
+    for ours, other in zip(found, wanted, strict=True):
+        same(ours, other)
+    same_graphs(
+        lazy.within(X, Y, radius=2.0, distance="dtw"),
+        d2ke.within(SERIES, SERIES[:20], radius=2.0, distance="dtw"),
+    )
+    known = {"by": 0.5, "metric": True}
+    found = dask.compute(*lazy.nearest(NUMBERS, [3.0, 5.0, 5.0], k=2, distance=scaled, **known))
+    wanted = d2ke.nearest(NUMBERS, [3.0, 5.0, 5.0], k=2, distance=scaled, **known)
+    for ours, other in zip(found, wanted, strict=True):
+        same(ours, other)
+    single = lazy.nearest(SINGLE, SINGLE[:9], k=2, distance="dtw")[1]
+    assert single.dtype == np.float32
+    same(single.compute(), d2ke.nearest(SINGLE, SINGLE[:9], k=2, distance="dtw")[1])
+
+
+def test_a_regression_and_labels_by_partition():
+    check_prediction(lazy.d2ke_predict(AMOUNTS, STRINGS, REGRESSION), AMOUNTS, REGRESSION)
+    found = lazy.d2ke_predict(frame_column(LABELS, 4), frame_column(WORDS, 4), MODEL)
+    check_prediction(found, LABELS, MODEL)
+    labels = delayed_parts(LABELS, 20, 20)
+    check_prediction(lazy.d2ke_predict(labels, delayed_parts(WORDS, 20, 20), MODEL), LABELS, MODEL)
+    _, accuracy, _ = lazy.d2ke_predict(None, WORDS, MODEL)
+    assert math.isnan(accuracy.compute())
+
+
+# ---------------------------------------------------------------- training
+
+
+@pytest.fixture
+def small_sample(monkeypatch):
+    """A sample that is smaller than the data."""
+    monkeypatch.setattr(blocks, "SAMPLE", 60)
+
+
+def same_models(ours, wanted, X=STRINGS, rtol=1e-5):
+    for one, other in zip(ours.blocks, wanted.blocks, strict=True):
+        assert one.name == other.name
+        assert one.omega == other.omega
+        same(one.gamma, other.gamma)
+        assert (one.sources is None) == (other.sources is None)
+        if one.sources is not None:
+            same(one.sources, other.sources)
+            same(one.hidden, other.hidden)
+    for name in ("kind", "channels", "letters", "C", "n_train", "largest_class"):
+        assert getattr(ours, name) == getattr(wanted, name) or ours.classes is None
+    if wanted.alphabet is not None:
+        same(ours.alphabet, wanted.alphabet)
+    if wanted.classes is not None:
+        same(ours.classes, wanted.classes)
+        same(ours.confusion, wanted.confusion)
+    assert ours.accuracy == pytest.approx(wanted.accuracy, rel=rtol)
+    (_, _, one), (_, _, other) = (d2ke.d2ke_predict(None, X, model) for model in (ours, wanted))
+    np.testing.assert_allclose(one, other, rtol=0, atol=rtol * np.abs(other).max())
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_the_model_is_that_of_one_machine(name, small_sample):
+    wanted = d2ke.d2ke_train(LABELS, STRINGS, R=32, seed=3)
+    assert wanted.n_train == 90
+    same_models(lazy.d2ke_train(LABELS, COLLECTIONS[name](), R=32, seed=3), wanted)
+
+
+@pytest.mark.filterwarnings("ignore:little or nothing was learned")
+@pytest.mark.parametrize(
+    ("y", "X", "options"),
+    [
+        (AMOUNTS, STRINGS, {"R": 32}),
+        (range(90), STRINGS, {"R": 32, "task": "regression"}),
+        ([len(word) for word in WORDS], STRINGS, {"R": 32}),
+        ([len(word) % 2 == 0 for word in WORDS], STRINGS, {"R": 60}),  # more features than rows
+        ([len(x) > 3 for x in SERIES], SERIES, {"R": 24}),
+        ([len(x) > 3 for x in SINGLE], SINGLE, {"R": 24, "distance": ["dtw", "msm"]}),
+        ([len(x) % 3 for x in SERIES], SERIES, {"R": 32, "distance": "mhd"}),
+        ([x > 20 for x in NUMBERS], NUMBERS, {"R": 9, "distance": scaled, "by": 0.1}),
+    ],
+    ids=[
+        "regression",
+        "whole targets",
+        "many classes",
+        "wide",
+        "series",
+        "float32",
+        "sets",
+        "function",
+    ],
+)
+def test_models_of_every_kind(y, X, options, small_sample, monkeypatch):
+    monkeypatch.setattr(train, "HINGE_FROM", np.inf)
+    wanted = d2ke.d2ke_train(y, X, **options)
+    ours = lazy.d2ke_train(y, X, chunks=17, **options)
+    same_models(ours, wanted, X)
+    bounds = (5, 5, 30)
+    parts, labels = delayed_parts(X, *bounds), delayed_parts(list(y), *bounds)
+    same_models(lazy.d2ke_train(labels, parts, **options), wanted, X)
+
+
+def test_every_object_is_in_a_small_sample():
+    y, X = LABELS[:30], STRINGS[:30]
+    same_models(lazy.d2ke_train(y, X, R=40, chunks=8), d2ke.d2ke_train(y, X, R=40))
+
+
+@pytest.mark.filterwarnings("ignore:little or nothing was learned")
+def test_letters_of_all_partitions_are_known(small_sample, monkeypatch):
+    """Also those of a partition of which the sample has nothing."""
+    monkeypatch.setattr(blocks, "SAMPLE", 20)
+    words = ["ab" * (i % 5) + "b" for i in range(80)] + ["xyz"]
+    y = [i % 2 for i in range(81)]
+    seed = next(s for s in range(99) if 80 not in blocks.sample_rows(81, s, 8))
+    model = lazy.d2ke_train(y, delayed_parts(words, 40, 80), R=8, seed=seed)
+    assert len(model.alphabet) == 5
+
+
+def test_wrong_labels():
+    parts = delayed_parts(WORDS, 45)
+    for y, message in (
+        (None, "y must be the labels of X"),
+        (delayed_parts(["a"] * 90, 45), "y holds one class only, 'a'"),
+        (delayed_parts([0.5] * 90, 45), "y holds one value only"),
+        (
+            [dask.delayed([0] * 45), dask.delayed(["a"] * 45)],
+            "y holds strings and numbers in different",
+        ),
+        (delayed_parts(LABELS, 44), r"y has 4\d labels, but X has 45 rows"),
+        (LABELS[:80], "y has 80 labels, but X has 90 rows"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            lazy.d2ke_train(y, parts, R=8)
+    with pytest.raises(TypeError, match="must hold numbers for a regression"):
+        lazy.d2ke_train(LABELS, parts, R=8, task="regression")
+    with pytest.raises(TypeError, match="'dtw' is for vectors, but X holds strings"):
+        lazy.d2ke_train(LABELS, parts, R=8, distance="dtw")
+    with pytest.raises(TypeError, match="'dtw' is for vectors, but X holds strings"):
+        lazy.d2ke_train(LABELS, WORDS, R=8, distance="dtw")
+
+
+def test_nothing_learned_is_said():
+    y = RNG.integers(0, 2, 90)
+    with pytest.warns(UserWarning, match="little or nothing was learned"):
+        lazy.d2ke_train(y, delayed_parts(WORDS, 45), R=8)
+
+
+# ---------------------------------------------------------------- partitions
+
+
+def test_chunks():
+    assert lazy.distance_matrix(WORDS, OMEGA, "levenshtein", chunks=40).chunks[0] == (40, 40, 10)
+    assert lazy.d2ke_embed(WORDS, OMEGA, **HOW, chunks=(80, 0, 10)).chunks[0] == (80, 10)
+    assert max(lazy.distance_matrix(range(20_000), None, scaled).chunks[0]) <= 4096
+    with dask.config.set({"array.chunk-size": 24 * 8 * 10}):
+        assert lazy.d2ke_embed(WORDS, OMEGA, **HOW).chunks[0][0] <= 10
+    parts = delayed_parts(WORDS, 20)
+    Z = lazy.d2ke_embed(parts, OMEGA, **HOW, chunks=[20, 70])
+    assert Z.shape == (90, 24)
+    Z = lazy.d2ke_embed(parts, OMEGA, **HOW)
+    assert Z.compute_chunk_sizes().shape == (90, 24)
+    with pytest.raises(ValueError, match="chunks has 80 rows in all, but there are 90"):
+        lazy.d2ke_embed(WORDS, OMEGA, **HOW, chunks=(40, 40))
+    with pytest.raises(TypeError, match="lengths of the 2 partitions that X has, got 5"):
+        lazy.d2ke_embed(parts, OMEGA, **HOW, chunks=5)
+    with pytest.raises(ValueError, match=r"chunks has \d0 for a partition of \d0 objects"):
+        lazy.d2ke_embed(parts, OMEGA, **HOW, chunks=(30, 60)).compute()
+
+
+def test_shared_values_travel_once():
+    omega = d2ke.random_strings(5000, "ACGT", length=200, seed=0)
+    Z = lazy.d2ke_embed(WORDS, omega, **HOW, chunks=1)
+    [graph] = dask.optimize(Z)
+    size = len(pickle.dumps(dict(graph.__dask_graph__()), protocol=5))
+    assert size < omega.nbytes + 4000 * len(WORDS)
+
+
+def test_workers_know_the_size_of_objects():
+    assert dask.sizeof.sizeof(STRINGS) == STRINGS.nbytes
+    assert dask.sizeof.sizeof(MODEL) > sum(block.omega.nbytes for block in MODEL.blocks)
+
+
+def test_arguments_are_those_of_the_functions_in_memory():
+    for name in lazy.__all__:
+        ours = inspect.signature(getattr(lazy, name)).parameters
+        known = inspect.signature(getattr(d2ke, name)).parameters
+        common = [one for one in known if one in ours]
+        assert [one for one in ours if one != "chunks"] == common
+        for one in set(common) - {"n_threads"}:
+            assert ours[one].default == known[one].default
+
+
+# ---------------------------------------------------------------- errors
+
+
+def test_dask_is_named_where_it_is_missing():
+    code = "import sys; sys.modules['dask'] = None; import d2ke; import d2ke.dask"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "ImportError: d2ke.dask needs dask 2025.1 or later" in done.stderr
+    assert "pip install 'd2ke[dask]'" in done.stderr
+
+
+def test_errors_at_the_door():
+    parts = delayed_parts(WORDS, 20)
+    address = LowLevelCallable(ctypes.CFUNCTYPE(ctypes.c_double)(float))
+    with pytest.raises(ValueError, match="levenstein"):
+        lazy.distance_matrix(parts, None, "levenstein")
+    with pytest.raises((TypeError, ValueError), match="window"):
+        lazy.distance_matrix(parts, parts, "levenshtein", window=3)
+    with pytest.raises(TypeError, match=r"distance is a scipy\.LowLevelCallable"):
+        lazy.distance_matrix(parts, OMEGA, address)
+    with pytest.raises(TypeError, match="omega holds strings"):
+        lazy.d2ke_embed(parts, OMEGA, distance="dtw", gamma=1.0)
+    with pytest.raises((TypeError, ValueError), match="gamma"):
+        lazy.d2ke_embed(parts, OMEGA, distance="levenshtein")
+    with pytest.raises(TypeError, match="omega must be in memory"):
+        lazy.d2ke_embed(parts, parts, **HOW)
+    with pytest.raises(TypeError, match="omega is None"):
+        lazy.d2ke_embed(parts, None, **HOW)
+    with pytest.raises(ValueError, match="k is 90, but there are 89 candidates"):
+        lazy.nearest(WORDS, k=90, distance="levenshtein")
+    with pytest.raises(TypeError, match="include_self"):
+        lazy.nearest(WORDS, k=1, distance="levenshtein", include_self=1)
+    with pytest.raises(ValueError, match="radius"):
+        lazy.within(WORDS, radius=-1, distance="levenshtein")
+    with pytest.raises(TypeError, match="model must be a D2KEModel"):
+        lazy.d2ke_transform(WORDS, None)
+    with pytest.raises(ValueError, match="unseen_letters"):
+        lazy.d2ke_predict(None, ["xyz"], MODEL)
+    with pytest.raises(ValueError, match="y has 3 partitions, but X has 2"):
+        lazy.d2ke_predict(delayed_parts(LABELS, 2, 3), parts, MODEL)
+    with pytest.raises(ValueError, match="y has 2 labels, but X has 90 rows"):
+        lazy.d2ke_predict(["few", "many"], WORDS, MODEL)
+    with pytest.raises(TypeError, match=r"X\[1\] must be delayed"):
+        lazy.distance_matrix([parts[0], WORDS], OMEGA, "levenshtein")
+
+
+def test_a_whole_table_is_refused():
+    table = frame_column(WORDS, 2).to_frame()
+    with pytest.raises(TypeError, match=r"X is a DataFrame; a column of dask\.dataframe"):
+        lazy.distance_matrix(table, OMEGA, "levenshtein")
+
+
+def test_errors_in_tasks_say_where():
+    parts = [dask.delayed([[1.0], [2.0]]), dask.delayed([[1.0], [np.nan]])]
+    with pytest.raises(ValueError, match=r"X\[1\] has nan") as caught:
+        lazy.distance_matrix(parts, [[1.0]], "dtw").compute()
+    assert caught.value.__notes__ == ["in partition 1 of X"]
+    with pytest.raises(ValueError, match="k is 9, but there are 3 candidates"):
+        lazy.nearest(parts[:1] * 2, k=9, distance="dtw")[0].compute()
+    with pytest.raises(ValueError, match="y has 2 labels, but X has 90 rows"):
+        lazy.d2ke_predict(["few", "many"], delayed_parts(WORDS, 20), MODEL)[1].compute()
+
+
+def test_other_versions_are_an_error(monkeypatch):
+    Z = lazy.d2ke_embed(WORDS, OMEGA, **HOW)
+    monkeypatch.setattr(workers, "__version__", "0.1")
+    with pytest.raises(
+        RuntimeError, match=r"this worker has d2ke 0\.1, numpy .* the instruction set"
+    ):
+        Z.compute()
+
+
+# ---------------------------------------------------------------- a cluster
+
+
+@contextmanager
+def cluster(**options):
+    """Two processes of one thread, restarted when they are killed."""
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    with (
+        dask.config.set(scheduler=None),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            memory_limit=None,
+            silence_logs=logging.CRITICAL,
+            **options,
+        ) as processes,
+        distributed.Client(processes) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client():
+    with cluster() as found:
+        yield found
+
+
+def results(module, X, Y):
+    """Return what all functions of a module give but `within`."""
+    return [
+        module.distance_matrix(X, OMEGA, "levenshtein"),
+        module.distance_matrix(X, None, "levenshtein"),
+        module.d2ke_embed(X, OMEGA, **HOW),
+        module.d2ke_transform(X, MODEL),
+        *module.d2ke_predict(LABELS, X, MODEL),
+        *module.nearest(X, Y, k=3, distance="levenshtein"),
+        *module.nearest(X, k=3, distance="levenshtein"),
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["objects", "column", "parts"])
+def test_a_cluster_gives_the_same_bits(client, name):
+    X = COLLECTIONS[name]()
+    ours = dask.compute(*results(lazy, X, delayed_parts(WORDS, 40)))
+    for one, other in zip(ours, results(d2ke, STRINGS, STRINGS), strict=True):
+        if np.shape(one) == (90, 1):  # decisions
+            np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+        else:
+            same(np.asarray(one), np.asarray(other))
+    same_graphs(
+        lazy.within(X, radius=3, distance="levenshtein"),
+        d2ke.within(STRINGS, radius=3, distance="levenshtein"),
+    )
+
+
+@pytest.mark.slow
+def test_workers_of_other_versions_are_refused(client, monkeypatch):
+    monkeypatch.setattr(workers, "__version__", "0.1")  # of this process
+    with pytest.raises(RuntimeError, match=r"tcp://\S+ has d2ke .*the client has d2ke 0\.1"):
+        lazy.d2ke_embed(WORDS, OMEGA, **HOW)
+    monkeypatch.setattr(matrices, "check_workers", lambda: None)  # they joined later
+    Z = lazy.d2ke_embed(WORDS, OMEGA, **HOW)
+    with pytest.raises(RuntimeError, match="this worker has d2ke"):
+        Z.compute()
+
+
+def kill_in(cluster, phase):
+    """Kill the worker that gets the first task of a phase; return a list of those killed."""
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    killed = []
+
+    class Killer(distributed.SchedulerPlugin):
+        def transition(self, key, start, finish, *_, **__):
+            if killed or finish != "processing" or f"d2ke-{phase}-" not in str(key):
+                return
+            address = cluster.scheduler.tasks[key].processing_on.address
+            for nanny in cluster.workers.values():
+                if nanny.worker_address == address:
+                    killed.append(nanny.pid)
+                    os.kill(nanny.pid, signal.SIGKILL)
+
+    cluster.scheduler.add_plugin(Killer())
+    return killed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("phase", ["read", "nearest_of", "best", "finish_nearest"])
+def test_a_lost_worker_does_not_change_neighbours(phase):
+    parts = delayed_parts(WORDS, 15, 30, 45, 60)
+    with cluster() as client:
+        killed = kill_in(client.cluster, phase)
+        found = dask.compute(*lazy.nearest(parts, k=3, distance="levenshtein"))
+        assert killed
+    wanted = d2ke.nearest(STRINGS, k=3, distance="levenshtein")
+    for ours, other in zip(found, wanted, strict=True):
+        same(ours, other)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "phase", ["label_kinds", "take", "plan", "sums", "merge_sums", "solve", "scores", "model"]
+)
+def test_a_lost_worker_does_not_change_a_model(phase):
+    bounds = (15, 30, 45, 60)
+    with cluster() as client:
+        killed = kill_in(client.cluster, phase)
+        parts, labels = delayed_parts(WORDS, *bounds), delayed_parts(LABELS, *bounds)
+        model = lazy.d2ke_train(labels, parts, R=32)
+        assert killed
+    same_models(model, d2ke.d2ke_train(LABELS, STRINGS, R=32))
