@@ -305,7 +305,7 @@ def _write(
     part = path.with_name(f"{path.name}.part")
     fd = open_locked(part, path)
     try:
-        if _complete(path, record):  # another call has completed it in the meantime
+        if _complete(path, record):  # by another call, in the meantime
             if os.fstat(fd).st_size == 0:
                 part.unlink()
             return

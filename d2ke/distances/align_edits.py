@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from d2ke._ext import alignment, edits, strings
+from d2ke.distances.align_tables import TABLE_BYTES, plan, trace
 from d2ke.distances.alignment_record import operations_of
-from d2ke.distances.checkpoints import TABLE_BYTES, plan, trace
 from d2ke.distances.letter_costs import Costs, prepare_weighted, together
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.string_rows import common_letters
@@ -28,7 +28,7 @@ class Letters(NamedTuple):
 
 
 class LetterTable:
-    """A table of kernels of strings; see `checkpoints.Table`. A state is some rows of it.
+    """A table of kernels of strings; see `align_tables.Table`. A state is some rows of it.
 
     Only letters of y up to that of the path are computed again.
     """

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from d2ke._ext import alignment, strings
+from d2ke.distances.align_tables import TABLE_BYTES, plan, trace
 from d2ke.distances.alignment_record import operations_of
-from d2ke.distances.checkpoints import TABLE_BYTES, plan, trace
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.string_rows import common_letters
 
 
 class EditTable:
-    """The table of two strings that are not empty; see `checkpoints.Table`.
+    """The table of two strings that are not empty; see `align_tables.Table`.
 
     A row is a letter of x; a state is two bits for each letter of y: whether a cell is one more or
     one less than that before it. Only letters of y up to that of the path are computed again.

@@ -23,14 +23,6 @@ from d2ke.objects.container import Objects
 Extra = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def work_bytes(elements: int, n: int, dim: int, **_: Any) -> int:
-    """Return the bytes of series that have one vector and one channel more, and of their tables."""
-    return 24 * (elements + n) * (dim + 1) + 40 * elements + 32 * n
-
-
-# ---- parameters
-
-
 def gap(name: str, value: Any) -> tuple[float, ...]:
     """Return a finite number, or one for each channel, as a tuple."""
     values = value.tolist() if isinstance(value, np.ndarray) else value

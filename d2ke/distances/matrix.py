@@ -17,6 +17,8 @@ from d2ke._base.threads import team_size
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import DISTANCES, PairwiseProblem, Transform
 
+_SMALL = 1 << 16  # bytes that always fit
+
 
 def distance_matrix(
     X: Any,
@@ -187,11 +189,13 @@ def fill_array(
     if out is None:
         dtype = pairs.dtype if dtype is None else dtype
         n, m = pairs.shape
-        check_fits(
-            dtype.itemsize * n * m,
-            f"{pairs.names.function}: {n} x {m} values of {dtype}",
-            f"d2ke.write_{transform.name} writes them to a file by blocks of rows",
-        )
+        n_bytes = dtype.itemsize * n * m
+        if n_bytes > _SMALL:
+            check_fits(
+                n_bytes,
+                f"{pairs.names.function}: {n} x {m} values of {dtype}",
+                f"d2ke.write_{transform.name} writes them to a file by blocks of rows",
+            )
         out = np.empty(pairs.shape, dtype)
     elif dtype is not None and isinstance(out, np.ndarray) and out.dtype != dtype:
         raise TypeError(f"out holds {out.dtype}, but dtype is {dtype}")

@@ -16,11 +16,6 @@ def missing_values(name: str, value: Any) -> bool:
     return choice(name, value, ["error", "arow"]) == "arow"
 
 
-def missing_bytes(elements: int, n: int, dim: int) -> int:
-    """Return the bytes of a copy of the vectors, of a mask of missing ones, and of counts."""
-    return (9 * dim + 10) * elements + 16 * n
-
-
 def check_observed(name: str, objects: Objects) -> None:
     """Refuse a series of which every vector is missing."""
     observed = _counts(~np.isnan(objects.values).any(axis=1), objects.offsets)

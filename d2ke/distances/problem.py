@@ -36,7 +36,7 @@ class Transform:
     scale : float
         The factor.
     parameters : mapping
-        Attributes of a feature store, beside the distance and its parameters.
+        Parameters of a features file, beside the distance and its own.
     """
 
     name: str = "distances"

@@ -20,15 +20,10 @@ from d2ke._ext import elastic, emd, pair_distance, sets
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances import elastic_rows as rows
 from d2ke.distances import letter_costs, string_rows
-from d2ke.distances.missing import check_observed, missing_bytes, missing_values, observed_of
+from d2ke.distances.missing import check_observed, missing_values, observed_of
 from d2ke.measures.clouds import cloud, distinct
 from d2ke.measures.kernels import decay, scaled
 from d2ke.objects.container import Objects
-
-
-def plain_bytes(elements: int, n: int, dim: int, **_: Any) -> int:
-    """Return the bytes of a table of the objects, and of an index of their elements."""
-    return 12 * elements + 32 * n
 
 
 @dataclass(frozen=True)
@@ -80,9 +75,6 @@ class Distance:
     missing : callable, optional
         ``missing(**parameters)``: whether vectors may be missing (NaN) with these checked
         parameters; without it they are refused.
-    work_bytes : callable
-        ``work_bytes(elements, n, dim, **params)`` estimates the bytes of the kernels' copies of
-        n objects of so many vectors or letters in all. `params` are as the user wrote them.
     """
 
     name: str
@@ -105,7 +97,6 @@ class Distance:
     together: Callable[..., dict[str, Any]] | None = None
     ordered: bool = False
     missing: Callable[..., bool] | None = None
-    work_bytes: Callable[..., int] = plain_bytes
 
     def is_metric(self, parameters: Mapping[str, Any]) -> bool:
         """Return whether the distance is a metric with these checked parameters."""
@@ -131,19 +122,6 @@ class Distance:
                 f"{self.shortest} vector{'s' if self.shortest > 1 else ''}",
                 short[0],
             )
-
-
-def _measure_bytes(elements: int, n: int, dim: int, **_: Any) -> int:
-    return 24 * elements * dim + 40 * elements + 32 * n
-
-
-def _dtw_bytes(
-    elements: int, n: int, dim: int, ground: Any = None, missing: str = "error", **_: Any
-) -> int:
-    if missing == "arow":
-        return plain_bytes(elements, n, dim) + missing_bytes(elements, n, dim)
-    work = rows.work_bytes if ground in ELASTIC_GROUNDS else plain_bytes
-    return work(elements, n, dim)
 
 
 def _dtw_window(name: str, value: Any) -> int:
@@ -266,7 +244,6 @@ DISTANCES = (
     Distance(
         name="dtw",
         ordered=True,
-        work_bytes=_dtw_bytes,
         aliases=("dynamic_time_warping",),
         prepare=_prepare_dtw,
         parameters={
@@ -283,7 +260,6 @@ DISTANCES = (
     Distance(
         name="msm",
         ordered=True,
-        work_bytes=rows.work_bytes,
         metric=True,
         prepare=rows.msm,
         parameters={"c": not_negative, "independent": flag, "window": _dtw_window},
@@ -296,7 +272,6 @@ DISTANCES = (
     Distance(
         name="erp",
         ordered=True,
-        work_bytes=rows.work_bytes,
         metric=True,
         prepare=rows.erp,
         parameters={"g": rows.gap, "window": _dtw_window},
@@ -310,7 +285,6 @@ DISTANCES = (
     Distance(
         name="twe",
         ordered=True,
-        work_bytes=rows.work_bytes,
         metric=True,
         prepare=rows.twe,
         parameters={"nu": not_negative, "lmbda": not_negative, "window": _dtw_window},
@@ -322,7 +296,6 @@ DISTANCES = (
     Distance(
         name="edr",
         ordered=True,
-        work_bytes=rows.work_bytes,
         prepare=rows.edr,
         parameters={"epsilon": not_negative, "normalize": flag, "window": _dtw_window},
         summary="edit distance on real sequences: the number of edits, vectors within epsilon "
@@ -332,7 +305,6 @@ DISTANCES = (
     Distance(
         name="lcss",
         ordered=True,
-        work_bytes=rows.work_bytes,
         prepare=rows.lcss,
         parameters={"epsilon": not_negative, "window": _dtw_window},
         summary="the part of the shorter series that is not in the longest common subsequence, "
@@ -342,7 +314,6 @@ DISTANCES = (
     Distance(
         name="adtw",
         ordered=True,
-        work_bytes=rows.work_bytes,
         prepare=rows.adtw,
         parameters={"penalty": not_negative, "window": _dtw_window},
         summary="amerced dynamic time warping: squared ground distances, and a penalty for each "
@@ -352,7 +323,6 @@ DISTANCES = (
     Distance(
         name="wdtw",
         ordered=True,
-        work_bytes=rows.work_bytes,
         prepare=rows.wdtw,
         parameters={"g": not_negative, "window": _dtw_window},
         summary="weighted dynamic time warping: squared ground distances, weighted by how far "
@@ -362,7 +332,6 @@ DISTANCES = (
     Distance(
         name="ddtw",
         ordered=True,
-        work_bytes=rows.work_bytes,
         prepare=rows.ddtw,
         parameters={"window": _dtw_window},
         summary="derivative dynamic time warping: squared differences of slopes",
@@ -371,7 +340,6 @@ DISTANCES = (
     Distance(
         name="frechet",
         ordered=True,
-        work_bytes=rows.work_bytes,
         metric=True,
         prepare=rows.frechet,
         parameters={"window": _dtw_window},
@@ -443,7 +411,6 @@ DISTANCES = (
     ),
     Distance(
         name="jaccard",
-        work_bytes=string_rows.jaccard_bytes,
         kind="strings",
         metric=True,
         shortest=0,
@@ -510,7 +477,6 @@ DISTANCES = (
     ),
     Distance(
         name="emd",
-        work_bytes=_measure_bytes,
         aliases=("wasserstein", "wmd"),
         metric=True,
         prepare=_prepare_emd,
@@ -524,7 +490,6 @@ DISTANCES = (
     ),
     Distance(
         name="kernel",
-        work_bytes=_measure_bytes,
         aliases=("kernel_distance",),
         metric=True,
         prepare=_prepare_kernel,

@@ -114,11 +114,6 @@ def check_one_length(x_name: str, x: Objects, y_name: str, y: Objects) -> None:
             )
 
 
-def jaccard_bytes(elements: int, n: int, dim: int, **_: Any) -> int:
-    """Return the bytes of the sorted letters of the strings, while they are sorted."""
-    return 48 * elements + 48 * n
-
-
 def prepare_jaccard(x: Objects, y: Objects, same: bool) -> Any:
     """Compile Jaccard's distance of the sets of letters: as bits if these take no more memory."""
     alphabet, codes = common_alphabet([x, y])

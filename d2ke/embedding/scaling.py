@@ -44,7 +44,7 @@ class Scaling:
         ``"center"``: the mean of each column and one deviation for all of them, the root
         of their mean square; ``"none"``: those that leave Z as it is.
 
-        Z may be a feature store, by its name or open, which is read block by block.
+        Z may be a features file, by its name or open, which is read block by block.
         """
         Z = stored("Z", Z)
         if not isinstance(Z, RowSource):
@@ -72,7 +72,7 @@ class Scaling:
     def apply(self, Z: Any) -> Any:
         """Return scaled features of the shape and type of Z (integers become float64).
 
-        Those of a feature store, a path or open, are scaled whenever they are read; `train` and
+        Those of a features file, a path or open, are scaled whenever they are read; `train` and
         its kin take them as they take an array.
         """
         Z = stored("Z", Z)

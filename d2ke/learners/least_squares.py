@@ -40,7 +40,7 @@ def train_least_squares(
     y : sequence of length n
         Class labels of any one type, as for `train`.
     Z : array_like, path or FeatureFile, shape (n, n_features)
-        Feature vectors, float64 or float32. Those of a feature store are read block by block.
+        Feature vectors, float64 or float32. Those of a features file are read block by block.
         Products are computed in float64, or in float32 where there are very many and C is not too
         large for that; their sums are float64.
     C : float, default 1.0

@@ -85,7 +85,7 @@ def train(
         real targets for the solvers 11, 12, 13.
     Z : array_like, scipy sparse, path or FeatureFile, shape (n, n_features)
         Feature vectors; float64 or float32, of any memory order, or any sparse format. All
-        columns count, also those that are zero throughout. Or a feature store, by its name or
+        columns count, also those that are zero throughout. Or a features file, by its name or
         open, whose rows are read block by block: once for LIBLINEAR, and in each of its passes
         by ``solver="block"``, which never holds more than some blocks.
     options : str, default "-s 2 -e 0.0001 -c 1 -q"

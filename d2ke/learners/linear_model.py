@@ -129,7 +129,7 @@ def predict(
         The true labels (or targets), for the accuracy only; None if they are not known. Labels
         that the model has never seen count as wrongly predicted.
     Z : array_like, scipy sparse, path or FeatureFile, shape (n, n_features)
-        Feature vectors; those of a feature store are read block by block.
+        Feature vectors; those of a features file are read block by block.
     model : LinearModel
         What `train` or `load_model` returned.
     probability : bool, default False

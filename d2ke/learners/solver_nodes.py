@@ -38,7 +38,7 @@ class NodeRows(NamedTuple):
 def features(name: str, values: Any) -> np.ndarray | sparse.csr_array | StoredRows:
     """Return feature vectors as a dense array or, if sparse, in canonical CSR form.
 
-    Of a feature store, a path or open, they are rows that are read when they are needed.
+    Of a features file, a path or open, they are rows that are read when they are needed.
     Duplicate entries of a sparse matrix are summed, as everywhere in scipy; the argument is
     never changed.
     """

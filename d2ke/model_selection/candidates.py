@@ -82,7 +82,7 @@ def search_features(
     problem: SearchProblem,
     grid: FeatureGrid,
     *,
-    journal: MutableMapping[tuple[Any, ...], Any] | None = None,
+    kept: MutableMapping[tuple[Any, ...], Any] | None = None,
 ) -> Search:
     """Choose p(omega), R, scaling, gamma, C and the loss for features of distances.
 
@@ -101,7 +101,7 @@ def search_features(
         The labels and folds.
     grid : FeatureGrid
         The values to try.
-    journal : mutable mapping, optional
+    kept : mutable mapping, optional
         Results of an interrupted search, which are reused; new results are added.
 
     Returns
@@ -121,9 +121,9 @@ def search_features(
     >>> search_features([({}, D)], problem, FeatureGrid([1.0], [1.0, 10.0])).accuracy
     100.0
     """
-    journal = {} if journal is None else journal
-    scored = _FeatureSearch(problem, grid, journal).scored(candidates)
-    return _best_by_both_losses(scored, problem, grid, journal)
+    kept = {} if kept is None else kept
+    scored = _FeatureSearch(problem, grid, kept).scored(candidates)
+    return _best_by_both_losses(scored, problem, grid, kept)
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class _FeatureSearch:
 
     problem: SearchProblem
     grid: FeatureGrid
-    journal: MutableMapping[tuple[Any, ...], Any]
+    kept: MutableMapping[tuple[Any, ...], Any]
 
     def scored(self, candidates: Iterable[tuple[Mapping[str, Any], Any]]) -> Iterator[Scored]:
         positions = count()  # enumerate() would hold a candidate while the next one is made
@@ -154,7 +154,7 @@ class _FeatureSearch:
         for R in (most,) if self.grid.sizes is None else self.grid.sizes:
             R, unit = integer("R", R, 1, most), 1.0
             if self.grid.relative:
-                unit = cached(self.journal, (position, "unit", R), lambda R=R: D.unit(R))
+                unit = cached(self.kept, (position, "unit", R), lambda R=R: D.unit(R))
             settings += self.grid.settings(R, unit)
         return settings
 
@@ -170,14 +170,14 @@ class _FeatureSearch:
         for i, setting in enumerate(settings):
             if fewer_operations(n, setting["R"], n_folds, n_classes, len(self.grid.costs)):
                 by_gamma.setdefault(setting["gamma"], []).append(i)
-            elif (position, i) in self.journal:
-                results[i] = self.journal[position, i]
-            else:
+            elif (known := self.kept.get((position, i))) is None:
                 missing.append(i)
+            else:
+                results[i] = known
         for gamma, members in by_gamma.items():
             some = [settings[i] for i in members]
             key = position, "gamma", gamma
-            by_view = cached(self.journal, key, lambda some=some: self.by_products(D, some))
+            by_view = cached(self.kept, key, lambda some=some: self.by_products(D, some))
             for i, accuracies in zip(members, by_view, strict=True):
                 results[i] = accuracies
         if missing:
@@ -185,7 +185,7 @@ class _FeatureSearch:
             with worker_pool(problem.n_threads, limit_blas_of_thread) as pool:
                 by_hat = pool.map(lambda i: self.by_hat(D, settings[i]), missing)
                 for i, accuracies in zip(missing, by_hat, strict=True):
-                    results[i] = self.journal[position, i] = accuracies
+                    results[i] = self.kept[position, i] = accuracies
         return results
 
     def by_products(
@@ -213,12 +213,12 @@ class _FeatureSearch:
 
 
 def cached(
-    journal: MutableMapping[tuple[Any, ...], Any], key: tuple[Any, ...], compute: Callable[[], Any]
+    kept: MutableMapping[tuple[Any, ...], Any], key: tuple[Any, ...], compute: Callable[[], Any]
 ) -> Any:
-    """Return the journal's entry, or compute and add it."""
-    value = journal.get(key)
+    """Return what is kept for the key, or compute and keep it."""
+    value = kept.get(key)
     if value is None:
-        value = journal[key] = compute()
+        value = kept[key] = compute()
     return value
 
 
@@ -234,7 +234,7 @@ def _best_by_both_losses(
     scored: Iterable[Scored],
     problem: SearchProblem,
     grid: FeatureGrid,
-    journal: MutableMapping[tuple[Any, ...], Any],
+    kept: MutableMapping[tuple[Any, ...], Any],
 ) -> Search:
     """Choose by the squared loss, and try the best setting with the squared hinge loss."""
     tried: list[tuple[dict[str, Any], float]] = []
@@ -250,7 +250,7 @@ def _best_by_both_losses(
         best = order.index(grid.costs[int(np.argmax(by_cost))])
         nearby = order[max(0, best - _NEARBY) : best + _NEARBY + 1]
         accuracies = cached(
-            journal,
+            kept,
             ("squared hinge",),
             lambda: cross_validate_hinge(
                 features(), problem.codes, nearby, problem.folds, n_threads=problem.n_threads

@@ -157,7 +157,7 @@ def search_omegas(call: SearchCall, omegas: Sequence[Omega]) -> Search:
         return search_features(_candidates(call, omegas, None), call.problem, grid)
     with Checkpoint(call.checkpoint, _record(call, omegas)) as kept:
         candidates = _candidates(call, omegas, kept)
-        return search_features(candidates, call.problem, grid, journal=kept)
+        return search_features(candidates, call.problem, grid, kept=kept)
 
 
 def _candidates(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import d2ke
-from d2ke.distances import align_edits, checkpoints
+from d2ke.distances import align_edits, align_tables
 
 MODES = ("global", "prefix", "infix")
 UNIT = ("osa", "damerau_levenshtein", "indel")
@@ -186,7 +186,7 @@ def test_few_rows_in_memory(name, seed, mode, rows, states):
     params = {"mode": mode, "gap_open": 1.5, "gap_extend": 0.5} if name[0] == "w" else {}
     wanted = d2ke.align(x, y, name, **params)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checkpoints, "plan", lambda *_: checkpoints.Plan(rows, states, 9))
+        patch.setattr(align_tables, "plan", lambda *_: align_tables.Plan(rows, states, 9))
         found = d2ke.align(x, y, name, **params)
     reference.same(found.pairs, wanted.pairs)
     assert found.value == wanted.value == entry(x, y, name, **params)

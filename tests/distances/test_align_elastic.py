@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import d2ke
-from d2ke.distances import align_series, checkpoints
+from d2ke.distances import align_series, align_tables
 from d2ke.distances.registry import DISTANCES
 
 PARAMETERS = {
@@ -144,7 +144,7 @@ def test_few_rows_in_memory_have_the_same_bits(name, pair, window, rows, states,
     params = {"window": window, **data.draw(PARAMETERS[name])}
     wanted = d2ke.align(*pair, name, **params)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checkpoints, "plan", lambda *_: checkpoints.Plan(rows, states, 9))
+        patch.setattr(align_tables, "plan", lambda *_: align_tables.Plan(rows, states, 9))
         found = d2ke.align(*pair, name, **params)
     reference.same(found.pairs, wanted.pairs)
     reference.same(found.costs, wanted.costs)

@@ -16,7 +16,7 @@ from scipy.spatial.distance import cdist
 
 import d2ke
 from d2ke._ext import alignment, emd
-from d2ke.distances import align_series, checkpoints
+from d2ke.distances import align_series, align_tables
 from d2ke.distances import alignment as module
 from d2ke.distances.align_series import WarpingTable
 from d2ke.distances.registry import DISTANCES
@@ -130,7 +130,7 @@ def test_few_rows_in_memory_have_the_same_bits(pair, window, rows, states):
     wanted = d2ke.align(x, y, "dtw", window=window)
     cells = alignment.GroundRows(x, y, False)
     table = WarpingTable(cells, -1 if window is None else window, x.dtype)
-    checkpoints.trace(table, checkpoints.Plan(rows, states, 9), 0, len(x), table.start())
+    align_tables.trace(table, align_tables.Plan(rows, states, 9), 0, len(x), table.start())
     reference.same(table.path, wanted.pairs)
     assert table.value == wanted.value
 
@@ -150,7 +150,7 @@ def test_plans_fit():
         rows, row_bytes, state_bytes = 10**6, 250_000, 250_000
 
     for memory in (10**6, 10**7, 10**8, 10**12):
-        plan = checkpoints.plan(Table, memory)
+        plan = align_tables.plan(Table, memory)
         assert plan.bytes(Table) <= max(memory, 13 * 10**6)
         assert plan.rows * plan.states**plan.levels >= Table.rows
 
@@ -211,7 +211,7 @@ def test_strings_with_few_rows_in_memory(seed, mode, rows, states):
     x, y = ("".join(rng.choice(list("abcd"), n)) for n in rng.integers(0, 300, 2))
     wanted = d2ke.align(x, y, mode=mode)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checkpoints, "plan", lambda *_: checkpoints.Plan(rows, states, 9))
+        patch.setattr(align_tables, "plan", lambda *_: align_tables.Plan(rows, states, 9))
         found = d2ke.align(x, y, mode=mode)
     reference.same(found.pairs, wanted.pairs)
     assert found.value == wanted.value == reference.levenshtein(x, y, mode)

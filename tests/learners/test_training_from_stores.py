@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Learners trained on a feature store: the models of the array, within the limit of memory."""
+"""Learners trained on a features file: the models of the array."""
 
 import os
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Distances of every kind with all their parameters, features, Gram matrices, feature stores."""
+"""Distances of every kind with all their parameters, features, Gram matrices, files of features."""
 
 from __future__ import annotations
 

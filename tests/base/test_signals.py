@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ctrl-C waits for the end of what it must not break."""
+
+import signal
+import threading
+
+import pytest
+
+from d2ke._base.signals import deferred_interrupts
+
+
+def test_ctrl_c_comes_at_the_end():
+    done = []
+
+    def run():
+        with deferred_interrupts():
+            signal.raise_signal(signal.SIGINT)
+            done.append(1)
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert done == [1]
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_the_user_s_handler_is_called_once():
+    calls = []
+    before = signal.signal(signal.SIGINT, lambda *arguments: calls.append(arguments))
+    try:
+        with deferred_interrupts():
+            signal.raise_signal(signal.SIGINT)
+            assert calls == []
+        assert calls == [(signal.SIGINT, None)]
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_other_threads_and_ignored_signals():
+    def run():
+        with deferred_interrupts():
+            done.append(1)
+
+    done = []
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with deferred_interrupts():
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert done == [1]
