@@ -3,9 +3,10 @@
 
     python -m benchmarks.dask_cluster
 
-The strings are those of `benchmarks.scale`; the workers make them, so that this process, client and
-scheduler, never has any. From the seconds of two sizes follows what a row costs, and from that what
-a billion strings cost on many machines.
+The strings are those of `benchmarks.scale`; the workers make and keep them, so that this process,
+client and scheduler, never has any. Sizes are such that one process does not keep features either,
+and does not try the squared hinge loss. From the seconds of the larger size follows what a billion
+strings cost on many machines.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 from dask.base import compute
 from dask.delayed import delayed
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, wait
 
 import d2ke.dask
 from benchmarks.measure import processor
@@ -36,7 +37,7 @@ NETWORK = 1.25e9  # bytes a second of a machine, assumed
 def main() -> None:
     """Print seconds, memory and bytes, and the estimate."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--n", type=int, nargs=2, default=(100_000, 300_000))
+    parser.add_argument("--n", type=int, nargs=2, default=(300_000, 600_000))
     parser.add_argument("--R", type=int, default=1024)
     parser.add_argument("--one-process", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -46,7 +47,6 @@ def main() -> None:
     print(f"{processor()}; {isa.selected()}; strings of 20 to 40 letters, R = {options.R}")
     print("| who | strings | trained, s | predicted, s | right, % | peak, MB | moved, MB |")
     print("|---|---|---|---|---|---|---|", flush=True)
-    seconds = []
     for n in options.n:
         command = [sys.executable, "-m", "benchmarks.dask_cluster", "--R", str(options.R)]
         subprocess.run([*command, "--one-process", str(n)], check=True)
@@ -59,8 +59,7 @@ def main() -> None:
         ):  # fmt: skip
             row = by_workers(client, n, options.R)
         report("two workers", *row)
-        seconds.append(row[1:3])
-    estimate(np.array(options.n), np.array(seconds), options.R)
+    estimate(n, *row[1:3], options.R)
 
 
 def parts_of(n: int) -> tuple[list[Any], list[Any]]:
@@ -82,7 +81,8 @@ def one_process(n: int, R: int) -> tuple[Any, ...]:
 
 def by_workers(client: Client, n: int, R: int) -> tuple[Any, ...]:
     """Train and predict on the workers."""
-    y, X = parts_of(n)
+    y, X = map(client.persist, parts_of(n))
+    wait([y, X])
     started = time.perf_counter()
     model = d2ke.dask.d2ke_train(y, X, R=R)
     trained = time.perf_counter()
@@ -107,22 +107,19 @@ def report(who: str, n: int, trained: float, predicted: float, *rest: Any) -> No
     )
 
 
-def estimate(n: np.ndarray, seconds: np.ndarray, R: int) -> None:
-    """Print what a billion strings cost, from the seconds of two sizes by two threads."""
-    slope = 2 * (seconds[1] - seconds[0]) / (n[1] - n[0])  # seconds of a thread for a row
-    fixed = float(seconds[0][0] - slope[0] * n[0] / 2)
-    threads, partitions = MACHINES * THREADS, N // PARTITION
-    computing = slope * N / threads
+def estimate(n: int, trained: float, predicted: float, R: int) -> None:
+    """Print what a billion strings cost, from the seconds of two threads for n."""
+    row = 2 / n * np.array([trained, predicted])  # seconds of a thread
+    computing = row * N / (MACHINES * THREADS)
     # Each sum moves at most once, and of four that meet there is one that moves on; then every
     # machine gets the basis.
-    moved = 8 * R**2 * (partitions * 4 / 3 + MACHINES)
-    network = moved / MACHINES / NETWORK
-    hours = (computing.sum() + fixed + network) * MACHINES / 3600
-    print(f"\nA thread takes {1e6 * slope[0]:.0f} us to train on a row, {1e6 * slope[1]:.0f} us to "
-          f"predict it; sample and decomposition take {fixed:.0f} s.")  # fmt: skip
+    moved = 8 * R**2 * (N // PARTITION * 4 / 3 + MACHINES)
+    hours = (computing.sum() + moved / MACHINES / NETWORK) * MACHINES / 3600
+    print(f"\nA thread takes {1e6 * row[0]:.0f} us to train on a row, with its share of the sample "
+          f"and the decomposition, and {1e6 * row[1]:.0f} us to predict it.")  # fmt: skip
     print(f"{N:.0e} strings on {MACHINES} machines of {THREADS} threads: trained in "
-          f"{computing[0] + fixed + network:.0f} s, predicted in {computing[1]:.0f} s; "
-          f"{moved / 1e9:.0f} GB of sums move, {network:.1f} s for each machine's network; "
+          f"{computing[0]:.0f} s, predicted in {computing[1]:.0f} s; {moved / 1e9:.0f} GB of sums "
+          f"move, {moved / MACHINES / NETWORK:.1f} s of each machine's network; "
           f"{hours * DOLLARS:.0f} dollars at {DOLLARS:.2f} a machine and hour.")  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import d2ke
-from d2ke import files
+from d2ke.io import feature_writer
 
 N_OBJECTS, N_OMEGA = 20_000, 200
 HOW = {"distance": "levenshtein", "gamma": 0.1}
@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", help="where the files are made; by default a temporary folder")
     options = parser.parse_args(arguments)
     chance = random.Random(options.seed)
-    files._RUN_SECONDS = 0.0  # a block at a time: as many moments as can be
+    feature_writer._RUN_SECONDS = 0.0  # a block at a time: as many moments as can be
     X, omega = inputs()
     wanted = d2ke.d2ke_embed(X, omega, **HOW, n_threads=1)
     trials = kills = same = 0

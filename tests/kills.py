@@ -57,13 +57,14 @@ def kill_before_every_call(path, write, check, calls=CALLS):
     return kills
 
 
-def kill_at_random(folder, n_kills, run):
-    """Kill `run` so many times, unless it ends before; return how often it was killed.
+def kill_at_random(folder, n_kills, n_files, run):
+    """Kill `run`, which makes about so many files, so many times; return how often it was killed.
 
-    No file that was finished in the folder may be gone or changed after the next kill.
+    It is killed after some new files, unless it ends before. No file that was finished in the
+    folder may be gone or changed after the next kill.
     """
-    rng, finished, killed, folder = random.Random(n_kills), {}, 0, Path(folder)
-    for _ in range(n_kills):
+    rng, finished, folder = random.Random(n_kills), {}, Path(folder)
+    for killed in range(n_kills):
         child = os.fork()
         if child == 0:
             try:
@@ -72,15 +73,23 @@ def kill_at_random(folder, n_kills, run):
                 traceback.print_exc()
                 os._exit(1)
             os._exit(0)
-        time.sleep(rng.random() / n_kills)
-        os.kill(child, signal.SIGKILL)
-        status = os.waitpid(child, 0)[1]
-        files = folder.glob("*") if folder.exists() else ()
-        now = {path: path.read_bytes() for path in files if path.suffix != ".part"}
+        wanted = len(finished) + rng.randint(1, max(1, n_files // n_kills))
+        ended = status = 0
+        while not ended and len(_whole(folder)) < wanted:
+            time.sleep(0.0005)
+            ended, status = os.waitpid(child, os.WNOHANG)
+        if not ended:
+            time.sleep(rng.random() / 200)
+            os.kill(child, signal.SIGKILL)
+            status = os.waitpid(child, 0)[1]
+        now = {path: path.read_bytes() for path in _whole(folder)}
         assert finished.items() <= now.items()
         finished = now
         if not os.WIFSIGNALED(status):
             assert os.WEXITSTATUS(status) == 0
-            break
-        killed += 1
-    return killed
+            return killed
+    return n_kills
+
+
+def _whole(folder):
+    return [path for path in folder.glob("*") if path.suffix != ".part"]

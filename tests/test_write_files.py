@@ -21,9 +21,8 @@ from hypothesis import strategies as st
 from reference import same
 
 import d2ke
-from d2ke import files
 from d2ke._base.checkpoint import open_locked
-from d2ke.io import load_features, open_features, save_features
+from d2ke.io import feature_writer, load_features, open_features, save_features
 
 pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="locks and writes as POSIX has them"),
@@ -53,8 +52,8 @@ def features():
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of a few rows, one at a time."""
-    monkeypatch.setattr(files, "_BLOCK_BYTES", 1 << 13)
-    monkeypatch.setattr(files, "_RUN_SECONDS", 0.0)
+    monkeypatch.setattr(feature_writer, "_BLOCK_BYTES", 1 << 13)
+    monkeypatch.setattr(feature_writer, "_RUN_SECONDS", 0.0)
 
 
 def read(path):
@@ -75,8 +74,8 @@ def test_same_bits_for_every_block_size(tmp_path, data):
     wanted = d2ke.distance_matrix(STRINGS[:n], OMEGA[:m], "levenshtein", dtype=dtype)
     path = tmp_path / "x.h5"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "_BLOCK_BYTES", data.draw(st.integers(1, 1 << 16), "block"))
-        patch.setattr(files, "_RUN_BYTES", data.draw(st.integers(1, 1 << 18), "run"))
+        patch.setattr(feature_writer, "_BLOCK_BYTES", data.draw(st.integers(1, 1 << 16), "block"))
+        patch.setattr(feature_writer, "_RUN_BYTES", data.draw(st.integers(1, 1 << 18), "run"))
         d2ke.write_distances(
             path, STRINGS[:n], OMEGA[:m], distance="levenshtein", dtype=dtype, n_threads=n_threads
         )
@@ -158,6 +157,29 @@ def test_python_functions(file, small_blocks, Y):
         turned.version = 1
 
 
+def test_compiled_functions(file):
+    """A class derived from scipy.LowLevelCallable gives it a version."""
+    numba = pytest.importorskip("numba")
+    from numba import types as t
+    from scipy import LowLevelCallable
+
+    pointer = t.CPointer(t.double)
+
+    @numba.cfunc(t.double(pointer, t.intp, pointer, t.intp, t.intp, t.voidptr))
+    def first(x, n_x, y, n_y, dim, data):
+        return abs(x[0] - y[0])
+
+    class Versioned(LowLevelCallable):
+        version = 1
+
+    X = d2ke.pack(np.arange(40.0)[:, None])
+    with pytest.raises(ValueError, match=r"LowLevelCallable has no version\."):
+        d2ke.write_distances(file, X, distance=LowLevelCallable(first.ctypes))
+    function = Versioned(first.ctypes)
+    d2ke.write_distances(file, X, X[:7], distance=function)
+    same(read(file), d2ke.distance_matrix(X, X[:7], function))
+
+
 def test_the_file_is_that_of_save_features(file, tmp_path, features):
     """The same datasets, one reader for both, and libraries of HDF5 1.8 read it."""
     d2ke.write_features(file, STRINGS, OMEGA, **HOW)
@@ -179,7 +201,7 @@ CHILD = """
 import sys
 sys.path.insert(0, sys.argv[2])
 import test_write_files as t
-t.files._BLOCK_BYTES, t.files._RUN_SECONDS = 1 << 13, 0.0
+t.feature_writer._BLOCK_BYTES, t.feature_writer._RUN_SECONDS = 1 << 13, 0.0
 t.d2ke.write_features(sys.argv[1], t.STRINGS, t.OMEGA, n_threads=1, **t.HOW)
 """
 
@@ -187,8 +209,8 @@ t.d2ke.write_features(sys.argv[1], t.STRINGS, t.OMEGA, n_threads=1, **t.HOW)
 @pytest.mark.parametrize("n_kills", [5, pytest.param(20, marks=pytest.mark.slow)])
 def test_killed_at_random_places(file, features, n_kills, monkeypatch):
     """Each kill costs the block that it meets, and no other."""
-    monkeypatch.setattr(files, "_BLOCK_BYTES", 1 << 13)
-    monkeypatch.setattr(files, "_RUN_SECONDS", 0.0)
+    monkeypatch.setattr(feature_writer, "_BLOCK_BYTES", 1 << 13)
+    monkeypatch.setattr(feature_writer, "_RUN_SECONDS", 0.0)
     command = [sys.executable, "-c", CHILD, str(file), str(Path(__file__).parent)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     part, finished = file.with_name("features.h5.part"), 0
@@ -205,7 +227,7 @@ def test_killed_at_random_places(file, features, n_kills, monkeypatch):
         before, finished = finished, done_blocks(part)
         assert finished > before
     computed = []
-    run = files._fill
+    run = feature_writer._fill
 
     def counted(fd, stored, compute, *rest):
         def counting(rows, Z, report):
@@ -214,7 +236,7 @@ def test_killed_at_random_places(file, features, n_kills, monkeypatch):
 
         run(fd, stored, counting, *rest)
 
-    monkeypatch.setattr(files, "_fill", counted)
+    monkeypatch.setattr(feature_writer, "_fill", counted)
     d2ke.write_features(file, STRINGS, OMEGA, **HOW)
     same(read(file), features)
     n_blocks = -(-700 // (8192 // 1200))
@@ -238,8 +260,8 @@ def test_killed_before_every_call(tmp_path):
     X, omega = STRINGS[:20], OMEGA[:8]
     wanted = d2ke.d2ke_embed(X, omega, **HOW)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "_BLOCK_BYTES", 8 * 64)
-        patch.setattr(files, "_RUN_SECONDS", 0.0)
+        patch.setattr(feature_writer, "_BLOCK_BYTES", 8 * 64)
+        patch.setattr(feature_writer, "_RUN_SECONDS", 0.0)
         patch.setattr(os, "fsync", lambda fd: None)
         n = kills.kill_before_every_call(
             path,
@@ -330,7 +352,7 @@ def test_other_arguments_are_named(file, change, message, unfinished, monkeypatc
     call = {"X": STRINGS, "omega_or_model": OMEGA, **HOW}
     if unfinished:
         with monkeypatch.context() as patch:
-            patch.setattr(files, "_fill", lambda *arguments: 1 / 0)
+            patch.setattr(feature_writer, "_fill", lambda *arguments: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 d2ke.write_features(file, **call)
     else:
@@ -343,11 +365,11 @@ def test_other_arguments_are_named(file, change, message, unfinished, monkeypatc
 def test_another_version_may_have_made_a_complete_file(file, monkeypatch):
     d2ke.write_features(file, STRINGS, OMEGA, **HOW)
     made = {"d2ke": "0.0.1", "instructions": "abacus"}
-    monkeypatch.setattr(files, "made_with", lambda: made)
+    monkeypatch.setattr(feature_writer, "made_with", lambda: made)
     d2ke.write_features(file, STRINGS, OMEGA, **HOW)
     file.unlink()
     with monkeypatch.context() as patch:
-        patch.setattr(files, "_fill", lambda *arguments: 1 / 0)
+        patch.setattr(feature_writer, "_fill", lambda *arguments: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             d2ke.write_features(file, STRINGS, OMEGA, **HOW)
     monkeypatch.undo()
@@ -451,7 +473,7 @@ def test_a_full_disk(small_disk, monkeypatch, reserves):
         monkeypatch.delattr(os, "statvfs")
     omega = d2ke.random_strings(600, "ACGT", length=(2, 8), seed=0)
     path = small_disk / "z.h5"
-    monkeypatch.setattr(files, "_RUN_SECONDS", 0.0)
+    monkeypatch.setattr(feature_writer, "_RUN_SECONDS", 0.0)
     with pytest.raises(OSError, match=r"z\.h5 takes \d+ bytes|No space left") as got:
         d2ke.write_features(path, STRINGS, omega, **HOW)
     assert got.value.errno == errno.ENOSPC

@@ -11,6 +11,7 @@ import numpy as np
 from d2ke._base.checks import positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 
+_MISSING = ("NAType", "NaTType")  # of pandas
 _LABELS = (bool, int, float, str, bytes, np.generic)
 _NUMERIC = "biuf"
 _LAST_LETTER = 0x10FFFF
@@ -67,6 +68,15 @@ def label_array(name: str, y: Any) -> np.ndarray:
 
 def check_unchanged(name: str, values: Sequence[Any], labels: np.ndarray) -> None:
     """Refuse a list whose values numpy changed (["a", 1], [2**63, -1], "a" with NUL)."""
+    for index, value in enumerate(values):
+        # Of floats alone, nan is refused by the check of finiteness.
+        nan = isinstance(value, float) and value != value and labels.dtype.kind != "f"
+        if value is None or nan or type(value).__name__ in _MISSING:
+            raise ArgumentTypeError(
+                name,
+                f"is {value!r}: a label is missing; remove the object, or give it a label",
+                index,
+            )
     if labels.dtype.kind == "O":
         wrong = next((i for i, one in enumerate(values) if not isinstance(one, _LABELS)), None)
         where = "" if wrong is None else f"; {name}[{wrong}] is {values[wrong]!r}"

@@ -46,7 +46,7 @@ class Partitions(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """Whether the lengths are known."""
+        """True if the lengths are known."""
         return not any(map(math.isnan, self.lengths))
 
     def where(self, i: int) -> str:

@@ -24,7 +24,7 @@ def made_with() -> tuple[str, str, str]:
     return __version__, np.__version__, isa.selected()
 
 
-class Task:
+class CheckedTask:
     """A function with the versions and the instruction set of the process that made the task."""
 
     def __init__(self, function: Callable[..., Any], where: str, empty: Any):
@@ -67,7 +67,7 @@ def later(
     empty : object, optional
         The result where the first argument has no objects, instead of a call.
     """
-    return delayed(Task(function, where, empty), pure=False)(*arguments)
+    return delayed(CheckedTask(function, where, empty), pure=False)(*arguments)
 
 
 def shared(value: Any) -> Delayed:

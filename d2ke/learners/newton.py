@@ -24,7 +24,7 @@ _MAX_CG = 300
 _FORCING, _TIGHTER = 0.3, 0.9
 # Up to so many features all products of two of them precondition the Newton step; with a large C
 # that takes a seventh of the iterations. Beyond, their squares alone, which cost next to nothing.
-MOST_DENSE = 2500
+MAX_DENSE = 2500
 # Share of the rows' squares from which the mean row is left out of the gradient that the
 # tolerance is relative to. Centred features with a bias have at most a half.
 _HARDLY_VARY = 0.9
@@ -60,7 +60,7 @@ def block_newton(
     tolerance : float
         A problem is solved when the norm of its gradient is below tolerance
         times the share of the rarer side times the norm at w = 0 (LIBLINEAR's ``-e``). With more
-        than `MOST_DENSE` features that hardly vary, the part of the latter along the mean row does
+        than `MAX_DENSE` features that hardly vary, the part of the latter along the mean row does
         not count: it is nearly all of the gradient, and says nothing of the differences of rows.
     start : ndarray of float64, shape (R, k) or, with bias, (R + 1, k), optional
         Where to start; at 0 by default.
@@ -91,7 +91,7 @@ def block_newton(
     ([False, True, True], [True])
     """
     n, k = signs.shape
-    dense = Z.shape[1] <= MOST_DENSE
+    dense = Z.shape[1] <= MAX_DENSE
     with product_pool(n_threads) as pool:
         features = _FeatureProducts(Z, bias, pool)
         products = square(features.rows, n, n_threads) if dense else features.column_squares()

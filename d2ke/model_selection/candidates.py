@@ -150,9 +150,9 @@ class _FeatureSearch:
             del D, source  # before the next candidate's distances are computed
 
     def settings(self, D: _Distances, position: int) -> list[dict[str, Any]]:
-        most, settings = D.n_columns, []
-        for R in (most,) if self.grid.sizes is None else self.grid.sizes:
-            R, unit = integer("R", R, 1, most), 1.0
+        largest, settings = D.n_columns, []
+        for R in (largest,) if self.grid.sizes is None else self.grid.sizes:
+            R, unit = integer("R", R, 1, largest), 1.0
             if self.grid.relative:
                 unit = cached(self.kept, (position, "unit", R), lambda R=R: D.unit(R))
             settings += self.grid.settings(R, unit)

@@ -153,7 +153,7 @@ def _write_block(group: h5py.Group, block: FittedBlock) -> None:
 
 
 def load_model(file: str | os.PathLike[str] | BinaryIO) -> D2KEModel | LinearModel | SVMModel:
-    """Read a model that `save_model` wrote, of this version or an earlier one.
+    """Read a model that `save_model` wrote.
 
     Parameters
     ----------

@@ -32,7 +32,9 @@ def block_rows(R: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class TrainingPlan:
-    """What both passes over the training objects need; all of it comes from the sample.
+    """Random objects, scales and types for both passes over the training objects.
+
+    All of it comes from the sample.
 
     Attributes
     ----------

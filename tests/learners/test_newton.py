@@ -77,7 +77,7 @@ def test_default_tolerance_keeps_the_labels():
 
 def test_features_that_hardly_vary_are_learned_too(monkeypatch):
     # Features as they are, exp(-gamma d) / sqrt(R): the gradient at 0 is their mean's.
-    monkeypatch.setattr(newton, "MOST_DENSE", 0)
+    monkeypatch.setattr(newton, "MAX_DENSE", 0)
     y, Z = problem(900, 64, 7, 3)
     Z = np.exp(-0.01 * (20 + Z)) / np.sqrt(64)
     C, options = 1e6, "-s 2 -B 1 -c 1e6 -q"

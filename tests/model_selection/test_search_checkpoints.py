@@ -412,7 +412,7 @@ how = {
     "n_threads": 1,
 }
 folder, n_kills = sys.argv[1], int(sys.argv[2])
-killed = kill_at_random(folder, n_kills, lambda: d2ke.search(X, y, checkpoint=folder, **how))
+killed = kill_at_random(folder, n_kills, 33, lambda: d2ke.search(X, y, checkpoint=folder, **how))
 known = d2ke.search(X, y, **how)
 assert d2ke.search(X, y, checkpoint=folder, **how) == known
 print(killed)
@@ -425,4 +425,4 @@ def test_killed_at_random_places(n_kills, tmp_path):
     script = [sys.executable, "-c", KILLS, str(tmp_path / "run"), str(n_kills), str(kills.FOLDER)]
     done = subprocess.run(script, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) >= 1
+    assert int(done.stdout) >= n_kills / 2

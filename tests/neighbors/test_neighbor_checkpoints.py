@@ -179,7 +179,7 @@ def arrays(k=None, **options):
 
 for name, how in (("near", near), ("far", far)):
     place = folder + "/" + name
-    print(kill_at_random(place, n_kills, lambda: arrays(checkpoint=place, **how)))
+    print(kill_at_random(place, n_kills, 50, lambda: arrays(checkpoint=place, **how)))
     for got, wanted in zip(arrays(checkpoint=place, **how), arrays(**how)):
         assert got.dtype == wanted.dtype and got.tobytes() == wanted.tobytes()
 """
@@ -190,4 +190,4 @@ def test_killed_at_random_places(n_kills, tmp_path):
     script = [sys.executable, "-c", KILLS, str(tmp_path), str(n_kills), str(kills.FOLDER)]
     done = subprocess.run(script, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert min(map(int, done.stdout.split())) >= 1
+    assert min(map(int, done.stdout.split())) >= n_kills / 2

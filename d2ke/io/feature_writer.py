@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of features that are written by blocks of rows; a killed run is resumed.
+
+While rows are missing the file is called ``NAME.part``. It has its whole structure and size from
+the beginning. Rows are written to their places, and are on the disk before ``/done`` says so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from d2ke._base.checkpoint import (
+    MADE_WITH,
+    as_json,
+    made_with,
+    open_locked,
+    refuse_differences,
+    refuse_unknown,
+)
+from d2ke._base.files import check_place, reserve, sync_folder
+from d2ke._base.progress import progress_bar
+from d2ke._base.signals import deferred_interrupts
+from d2ke.io.feature_file import FeatureFile
+from d2ke.io.features import put_parts
+from d2ke.io.hdf5 import SIGNATURE, get_text, hdf5_on, put_text
+from d2ke.objects.container import Objects
+
+_BLOCK_BYTES = 1 << 20  # of rows that are done together
+_RUN_BYTES = 1 << 26  # of blocks computed together: what a kill may lose, unless they take longer
+_RUN_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class FeatureContent:
+    """A features file but its rows; `inputs` are digests of what it is made from."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype
+    parameters: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+    omega: Objects | None = None
+    labels: np.ndarray | None = None
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """All that must be the same for a file to be resumed, as JSON has it."""
+        sizes = {"n": self.shape[0], "R": self.shape[1], "dtype": self.dtype.name}
+        return as_json({**sizes, **self.inputs, **self.parameters, **made_with()})
+
+
+def write_rows(
+    path: Path,
+    content: FeatureContent,
+    compute: Callable[[slice, np.ndarray, Any], None],
+    title: str,
+    progress: bool,
+    run_rows: int,
+) -> None:
+    """Write a file, or complete it; ``compute(rows, Z, report)`` makes at most `run_rows` rows."""
+    record = content.record
+    refuse_unknown(path, record)
+    check_place(path)
+    if _complete(path, record):
+        return
+    part = path.with_name(f"{path.name}.part")
+    fd = open_locked(part, path)
+    try:
+        if _complete(path, record):  # by another call, in the meantime
+            if os.fstat(fd).st_size == 0:
+                part.unlink()
+            return
+        before = _begun(fd, part)
+        if before is None:
+            _begin(fd, path, part, content, record)
+        else:
+            refuse_differences(part, before, record)
+        with hdf5_on(fd, "r+") as file, progress_bar(progress, title) as report:
+            _fill(fd, file, compute, report, run_rows)
+        os.fsync(fd)
+        os.replace(part, path)
+        sync_folder(path)
+    finally:
+        os.close(fd)
+
+
+def _complete(path: Path, record: Mapping[str, Any]) -> bool:
+    """Return whether the file is there; refuse one that was made from something else."""
+    if not path.exists():
+        return False
+    try:
+        with FeatureFile(path) as file:
+            before = file.record
+    except ValueError as error:
+        raise FileExistsError(f"{path} exists already, and {error}; remove it first") from error
+    if not before:
+        raise FileExistsError(
+            f"{path} exists already, and does not say what it was made from; remove it first"
+        )
+    # Nothing is added to it, so that another version of d2ke may have made it.
+    after = {name: value for name, value in record.items() if name not in MADE_WITH}
+    refuse_differences(path, before, after)
+    return True
+
+
+def _begun(fd: int, part: Path) -> dict[str, Any] | None:
+    """Return what an unfinished file is made from; None if its structure is not complete."""
+    front = os.pread(fd, len(SIGNATURE), 0)
+    if front.strip(b"\0") and front != SIGNATURE:
+        raise FileExistsError(f"{part} exists, and is not an unfinished features file; remove it")
+    # A kill while the structure was written leaves what h5py cannot read.
+    with suppress(OSError, KeyError), hdf5_on(fd, "r") as file:
+        return json.loads(get_text(file["record"]).item())
+    return None
+
+
+def _begin(
+    fd: int, path: Path, part: Path, content: FeatureContent, record: Mapping[str, Any]
+) -> None:
+    """Write all of a file but its rows, and reserve its space."""
+    n, m = content.shape
+    step = max(1, min(n, _BLOCK_BYTES // (m * content.dtype.itemsize)))
+    try:
+        os.ftruncate(fd, 0)
+        with hdf5_on(fd, "w") as file:
+            put_parts(file, content.parameters, content.omega, content.labels)
+            _allocated(file, "done", (-(-n // step),), np.dtype(np.uint8))
+            file["done"][:] = 0
+            file["done"].attrs["rows"] = step
+            _allocated(file, "Z", content.shape, content.dtype)
+        reserve(fd, os.fstat(fd).st_size, path)
+        os.fsync(fd)
+        with hdf5_on(fd, "r+") as file:  # the last of the structure
+            put_text(file, "record", np.array(json.dumps(record)))
+        os.fsync(fd)
+        sync_folder(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _allocated(file: h5py.File, name: str, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    """Create a dataset that has its place in the file at once, and is not filled."""
+    options = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    options.set_layout(h5py.h5d.CONTIGUOUS)
+    options.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    options.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    space, kind = h5py.h5s.create_simple(shape), h5py.h5t.py_create(dtype)
+    h5py.h5d.create(file.id, name.encode(), kind, space, options)
+
+
+def _fill(
+    fd: int,
+    file: h5py.File,
+    compute: Callable[[slice, np.ndarray, Any], None],
+    report: Any,
+    run_rows: int,
+) -> None:
+    """Compute and write the blocks that are not done, in runs of about a second."""
+    Z, done = file["Z"], file["done"]
+    (n, m), step = Z.shape, int(done.attrs["rows"])
+    run_rows = min(run_rows, _RUN_BYTES // (m * Z.dtype.itemsize))
+    longest = max(1, run_rows // step)
+    buffer = np.empty((min(n, longest * step), m), Z.dtype)
+    missing, count = np.flatnonzero(done[()] == 0), 1
+    while missing.size:
+        together = int((missing[:count] == missing[0] + np.arange(len(missing[:count]))).sum())
+        first, last = int(missing[0]), int(missing[0]) + together
+        rows = slice(first * step, min(last * step, n))
+        part = buffer[: rows.stop - rows.start]
+
+        def visit(here: int, _: int, before: int = rows.start * m) -> None:
+            report(before + here, n * m)
+
+        started = time.perf_counter()
+        compute(rows, part, report and visit)
+        seconds = time.perf_counter() - started
+        with deferred_interrupts():
+            Z.write_direct(part, dest_sel=np.s_[rows])
+            file.flush()
+            os.fsync(fd)
+            done[first:last] = 1
+        if report is not None:
+            report(rows.stop * m, n * m)
+        missing = missing[together:]
+        count = max(1, min(longest, int(_RUN_SECONDS * together / max(seconds, 1e-9))))
