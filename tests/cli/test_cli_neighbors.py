@@ -21,7 +21,7 @@ from model_file_cases import (
 from scipy import sparse
 
 import d2ke
-from d2ke.cli import neighbors, result_files
+from d2ke.cli import result_files
 from d2ke.cli.main import main
 
 WORDS = ["kitten", "mitten", "kitten", "sitting", "fitting", "cat", "knitting"]
@@ -33,15 +33,6 @@ def done(capsys, *words):
     out, err = capsys.readouterr()
     assert err == ""
     return out.splitlines()
-
-
-def refused(capsys, *words):
-    """Return the one line that a refused command prints."""
-    assert main(["neighbors", *map(str, words)]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("d2ke: ")
-    assert error.count("\n") == 1
-    return error
 
 
 def rows_of(file):
@@ -111,7 +102,7 @@ def test_files_and_distances(tmp_path, capsys, data, write, suffix, distance, pa
 
 
 @pytest.mark.parametrize(("option", "value"), [("k", 3), ("radius", 2)])
-def test_a_run_that_is_resumed(tmp_path, capsys, option, value):
+def test_a_run_that_is_resumed(tmp_path, capsys, refused, option, value):
     file, out, plain = (tmp_path / name for name in ("words.csv", "graph.npz", "plain.npz"))
     put(file, ["string,n", *(f"{word},1" for word in WORDS)])
     words = [file, f"--{option}", value, "--labels", "n"]
@@ -127,7 +118,7 @@ def test_a_run_that_is_resumed(tmp_path, capsys, option, value):
     assert out.read_bytes() == plain.read_bytes()
     other = "radius" if option == "k" else "k"
     words[1] = f"--{other}"
-    assert f"{option} was {value}" in refused(capsys, *words)
+    assert f"{option} was {value}" in refused("neighbors", *words)
 
 
 @pytest.mark.parametrize(("option", "value"), [("k", 3), ("radius", 2), ("radius", 0)])
@@ -148,23 +139,25 @@ def test_tables_have_the_rows_of_the_graph(tmp_path, capsys, monkeypatch, option
         assert read == [(i, j, d) for i, row in rows for d, j in row]
 
 
-def test_refused(tmp_path, capsys):
+def test_refused(tmp_path, capsys, refused):
     file, out = tmp_path / "words.csv", tmp_path / "graph.npz"
     put(file, ["string", *WORDS[:5]])
     words = [file, "--out", out, "--k", 1]
     assert "out must end in .npz, .csv, got" in refused(
-        capsys, file, "--k", 1, "--out", tmp_path / "g.txt"
+        "neighbors", file, "--k", 1, "--out", tmp_path / "g.txt"
     )
     assert main(["neighbors", *map(str, words), "--checkpoint", str(tmp_path)]) == 1
     assert "has files, but is no checkpoint" in capsys.readouterr().err
-    assert "k is 5, but X has 5 objects" in refused(capsys, file, "--k", 5, "--out", out)
-    assert "'nix'" in refused(capsys, *words, "--distance", "nix")
-    assert "X holds strings" in refused(capsys, *words, "--distance", "dtw")
-    error = refused(capsys, *words, "--parameter", "k=2")
+    assert "k is 5, but X has 5 objects" in refused("neighbors", file, "--k", 5, "--out", out)
+    assert "'nix'" in refused("neighbors", *words, "--distance", "nix")
+    assert "X holds strings" in refused("neighbors", *words, "--distance", "dtw")
+    error = refused("neighbors", *words, "--parameter", "k=2")
     assert "'levenshtein' has no parameter 'k'" in error
-    error = refused(capsys, *words, "--distance", "dtw", "--parameter", "window=-1")
+    error = refused("neighbors", *words, "--distance", "dtw", "--parameter", "window=-1")
     assert "window" in error
-    assert "'kernel' needs the parameter 'sigma'" in refused(capsys, *words, "--distance", "kernel")
+    assert "'kernel' needs the parameter 'sigma'" in refused(
+        "neighbors", *words, "--distance", "kernel"
+    )
     assert main(["neighbors", str(tmp_path / "no.csv"), "--k", "1", "--out", str(out)]) == 1
     assert main(["neighbors", str(file), "--k", "1", "--out", str(tmp_path / "no" / "g.npz")]) == 1
     assert str(tmp_path / "no") in capsys.readouterr().err
@@ -187,21 +180,6 @@ def test_wrong_command_lines(capsys, words, text):
         main(["neighbors", "a.csv", "--out", "g.npz", *words])
     assert stop.value.code == 2
     assert text in capsys.readouterr().err
-
-
-def test_the_file_is_written_whole(tmp_path, capsys, monkeypatch):
-    file, out = tmp_path / "words.csv", tmp_path / "graph.npz"
-    put(file, ["string", *WORDS[:5]])
-    out.write_bytes(b"what was here before")
-
-    def stop(stream, graph):
-        stream.write(b"half")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(neighbors.sparse, "save_npz", stop)
-    assert main(["neighbors", str(file), "--k", "1", "--out", str(out)]) == 130
-    assert out.read_bytes() == b"what was here before"
-    assert sorted(os.listdir(tmp_path)) == ["graph.npz", "words.csv"]
 
 
 @needs_proc
