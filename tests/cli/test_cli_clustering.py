@@ -7,6 +7,7 @@ import os
 import h5py
 import numpy as np
 import pytest
+from command_cases import refused
 from interrupt_cases import check_interrupt
 from interrupts import needs_proc
 from test_cli import BAR, hide
@@ -121,7 +122,7 @@ def test_distances_become_exp(capsys, folder):
 
 
 @pytest.mark.parametrize("form", ["points", "distances"])
-def test_widths_are_chosen(capsys, refused, folder, form):
+def test_widths_are_chosen(capsys, folder, form):
     X = points()
     values = X if form == "points" else np.linalg.norm(X[:, None] - X, axis=2)
     file = ("K.h5", "--variable", "M", "--as", form)
@@ -139,7 +140,7 @@ def test_widths_are_chosen(capsys, refused, folder, form):
     found = d2ke.lpdsk(y=y, **{form: values})
     assert width.format(found.h) in lines
     assert [int(row["label"]) for row in rows("p.csv")] == found.labels.tolist()
-    error = refused("cluster", *file, "--n-clusters", 3, "--similarity", "general")
+    error = refused(capsys, "cluster", *file, "--n-clusters", 3, "--similarity", "general")
     assert 'similarity "general" is for a Gram matrix' in error
 
 
@@ -378,7 +379,7 @@ def test_clusters_have_the_colours_of_their_classes():
         (["zeros.csv", "--n-clusters", "3"], ["K[0] has zero similarity"]),
     ],
 )  # fmt: skip
-def test_wrong_input(refused, folder, gram, arguments, words):
+def test_wrong_input(capsys, folder, gram, arguments, words):
     write(gram)
     write(points(), "long.csv")
     write(1 - gram, "D.csv")
@@ -398,7 +399,7 @@ def test_wrong_input(refused, folder, gram, arguments, words):
     with h5py.File("two.h5", "w") as store:
         store["A"], store["g/B"] = gram, gram
     (folder / "short.txt").write_text("a\nb\na\n")
-    error = refused("cluster", *arguments)
+    error = refused(capsys, "cluster", *arguments)
     assert all(word in error for word in words), error
 
 
@@ -411,11 +412,11 @@ def test_wrong_input(refused, folder, gram, arguments, words):
         (["1"] * 29 + ["2"], ["--unknown", "x"], ["unknown must be an integer", "'x'"]),
     ],
 )
-def test_wrong_labels(refused, folder, gram, labels, more, words):
+def test_wrong_labels(capsys, folder, gram, labels, more, words):
     if labels is not None:
         (folder / "y.txt").write_text("\n".join(labels) + "\n")
         more = ["--labels", "y.txt", *more]
-    error = refused("propagate", write(gram), *more)
+    error = refused(capsys, "propagate", write(gram), *more)
     assert all(word in error for word in words), error
 
 
@@ -457,8 +458,8 @@ def test_interrupt(tmp_path, after):
         (1e300, "c.h5", "points are too far apart"),  # their squares overflow
     ],
 )
-def test_points_in_a_file(refused, folder, scale, out, message):
+def test_points_in_a_file(capsys, folder, scale, out, message):
     with h5py.File("points.h5", "w") as store:
         store["X"] = scale * np.arange(40.0).reshape(20, 2)
     words = ("points.h5", "--as", "points", "--n-clusters", 2, "--out", out)
-    assert message in refused("cluster", *words)
+    assert message in refused(capsys, "cluster", *words)

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from command_cases import refused
 from model_file_cases import (
     put,
     series_csv,
@@ -147,46 +148,48 @@ def test_unseen_letters(tmp_path, folder):
     assert load_features(features).Z.shape[0] == 2
 
 
-def test_refused_files(tmp_path, refused, folder):
+def test_refused_files(tmp_path, capsys, folder):
     old, model, out = folder / "old.csv", folder / "m.h5", tmp_path / "o.csv"
-    assert "out must end in .h5" in refused("train", old, "--out", out)
+    assert "out must end in .h5" in refused(capsys, "train", old, "--out", out)
     assert "must end in .html" in refused(
-        "train", old, "--out", tmp_path / "m.h5", "--report", tmp_path / "r.pdf"
+        capsys, "train", old, "--out", tmp_path / "m.h5", "--report", tmp_path / "r.pdf"
     )
-    assert "there is no file" in refused("predict", tmp_path / "x.h5", old, "--out", out)
+    assert "there is no file" in refused(capsys, "predict", tmp_path / "x.h5", old, "--out", out)
     put(tmp_path / "a.csv", ["sequence", "ACGT", "AC"])
-    error = refused("train", tmp_path / "a.csv", "--out", tmp_path / "m.h5")
+    error = refused(capsys, "train", tmp_path / "a.csv", "--out", tmp_path / "m.h5")
     assert "labels are needed: --labels says which column" in error
-    error = refused("predict", model, folder / "series.npz", "--out", out)
+    error = refused(capsys, "predict", model, folder / "series.npz", "--out", out)
     assert "X holds vectors, but the model was trained on strings" in error
-    error = refused("train", old, "--out", tmp_path / "m.h5", "--labels", "z")
+    error = refused(capsys, "train", old, "--out", tmp_path / "m.h5", "--labels", "z")
     assert f"labels (--labels) must name a column: {old} has no column 'z'" in error
-    error = refused("train", old, "--out", tmp_path / "m.h5", "--distance", "dtw")
+    error = refused(capsys, "train", old, "--out", tmp_path / "m.h5", "--distance", "dtw")
     assert "'dtw'" in error
     put(tmp_path / "b.csv", ["sequence,label", "ACXT,EI"])
-    error = refused("predict", model, tmp_path / "b.csv", "--out", out)
+    error = refused(capsys, "predict", model, tmp_path / "b.csv", "--out", out)
     assert "X[0] has the letter 'X'" in error
     assert "unseen_letters (--unseen-letters) is 'refuse'" in error
     put(tmp_path / "c.csv", ["a,b,c", "AC,GT,1"])
-    error = refused("train", tmp_path / "c.csv", "--out", tmp_path / "m.h5")
+    error = refused(capsys, "train", tmp_path / "c.csv", "--out", tmp_path / "m.h5")
     assert "objects (--objects) of " in error
     assert "labels must name" in error
-    error = refused("predict", old, model, "--out", out)
+    error = refused(capsys, "predict", old, model, "--out", out)
     assert "the model's file comes first" in error
     save_model(tmp_path / "linear.h5", train([0, 1] * 5, np.eye(10), "-q"))
-    error = refused("predict", tmp_path / "linear.h5", old, "--out", out)
+    error = refused(capsys, "predict", tmp_path / "linear.h5", old, "--out", out)
     assert "is a LinearModel of features" in error
     assert not out.exists()
 
 
-def test_labels_of_another_type(tmp_path, capsys, refused):
+def test_labels_of_another_type(tmp_path, capsys):
     X, y = splice("train")
     strings_csv(tmp_path / "a.csv", X, [int(label == "N") for label in y])
     strings_csv(tmp_path / "b.csv", X, y)
     words = ["--R", "64", "--threads", "2", "--out", str(tmp_path / "m.h5")]
     assert main(["train", str(tmp_path / "a.csv"), *words]) == 0
     capsys.readouterr()
-    error = refused("predict", tmp_path / "m.h5", tmp_path / "b.csv", "--out", tmp_path / "o.csv")
+    error = refused(
+        capsys, "predict", tmp_path / "m.h5", tmp_path / "b.csv", "--out", tmp_path / "o.csv"
+    )
     assert "the model has classes that are numbers" in error
 
 

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from command_cases import refused
 from interrupt_cases import check_interrupt
 from interrupts import needs_proc
 from model_file_cases import (
@@ -102,7 +103,7 @@ def test_files_and_distances(tmp_path, capsys, data, write, suffix, distance, pa
 
 
 @pytest.mark.parametrize(("option", "value"), [("k", 3), ("radius", 2)])
-def test_a_run_that_is_resumed(tmp_path, capsys, refused, option, value):
+def test_a_run_that_is_resumed(tmp_path, capsys, option, value):
     file, out, plain = (tmp_path / name for name in ("words.csv", "graph.npz", "plain.npz"))
     put(file, ["string,n", *(f"{word},1" for word in WORDS)])
     words = [file, f"--{option}", value, "--labels", "n"]
@@ -118,7 +119,7 @@ def test_a_run_that_is_resumed(tmp_path, capsys, refused, option, value):
     assert out.read_bytes() == plain.read_bytes()
     other = "radius" if option == "k" else "k"
     words[1] = f"--{other}"
-    assert f"{option} was {value}" in refused("neighbors", *words)
+    assert f"{option} was {value}" in refused(capsys, "neighbors", *words)
 
 
 @pytest.mark.parametrize(("option", "value"), [("k", 3), ("radius", 2), ("radius", 0)])
@@ -139,24 +140,26 @@ def test_tables_have_the_rows_of_the_graph(tmp_path, capsys, monkeypatch, option
         assert read == [(i, j, d) for i, row in rows for d, j in row]
 
 
-def test_refused(tmp_path, capsys, refused):
+def test_refused(tmp_path, capsys):
     file, out = tmp_path / "words.csv", tmp_path / "graph.npz"
     put(file, ["string", *WORDS[:5]])
     words = [file, "--out", out, "--k", 1]
     assert "out must end in .npz, .csv, got" in refused(
-        "neighbors", file, "--k", 1, "--out", tmp_path / "g.txt"
+        capsys, "neighbors", file, "--k", 1, "--out", tmp_path / "g.txt"
     )
     assert main(["neighbors", *map(str, words), "--checkpoint", str(tmp_path)]) == 1
     assert "has files, but is no checkpoint" in capsys.readouterr().err
-    assert "k is 5, but X has 5 objects" in refused("neighbors", file, "--k", 5, "--out", out)
-    assert "'nix'" in refused("neighbors", *words, "--distance", "nix")
-    assert "X holds strings" in refused("neighbors", *words, "--distance", "dtw")
-    error = refused("neighbors", *words, "--parameter", "k=2")
+    assert "k is 5, but X has 5 objects" in refused(
+        capsys, "neighbors", file, "--k", 5, "--out", out
+    )
+    assert "'nix'" in refused(capsys, "neighbors", *words, "--distance", "nix")
+    assert "X holds strings" in refused(capsys, "neighbors", *words, "--distance", "dtw")
+    error = refused(capsys, "neighbors", *words, "--parameter", "k=2")
     assert "'levenshtein' has no parameter 'k'" in error
-    error = refused("neighbors", *words, "--distance", "dtw", "--parameter", "window=-1")
+    error = refused(capsys, "neighbors", *words, "--distance", "dtw", "--parameter", "window=-1")
     assert "window" in error
     assert "'kernel' needs the parameter 'sigma'" in refused(
-        "neighbors", *words, "--distance", "kernel"
+        capsys, "neighbors", *words, "--distance", "kernel"
     )
     assert main(["neighbors", str(tmp_path / "no.csv"), "--k", "1", "--out", str(out)]) == 1
     assert main(["neighbors", str(file), "--k", "1", "--out", str(tmp_path / "no" / "g.npz")]) == 1
