@@ -165,5 +165,5 @@ def test_ties_go_to_the_first_class():
 
 def test_swapped_arguments_are_noticed():
     names, languages = [f"name {i}" for i in range(60)], ["en", "fr", "de"] * 20
-    with pytest.raises(ValueError, match="60 different values in 60 rows.* y and X swapped"):
+    with pytest.raises(ValueError, match=r"60 different values in 60 rows.* y and X swapped"):
         d2ke.d2ke_train(names, languages)
