@@ -32,6 +32,7 @@ from d2ke.models.model import D2KEModel
 from d2ke.models.views import VIEWS, View, view_name
 
 _FORMAT, _VERSION = "d2ke model of objects", 1
+_WIDEST = 1 << 20  # letters of a label
 _FIELDS = ("kind", "channels", "letters", "C", "accuracy", "accuracy_error", "largest_class",
            "n_train")  # fmt: skip
 
@@ -286,7 +287,10 @@ def _linear(group: h5py.Group) -> LinearModel:
     if "classes" in group:
         dataset = group["classes"]
         if "width" in dataset.attrs:
-            classes = get_text(dataset).astype(f"U{dataset.attrs['width'] // 4}")
+            width = int(dataset.attrs["width"]) // 4
+            if width > _WIDEST:
+                raise ValueError(f"{dataset.name} has labels of {width} letters")
+            classes = get_text(dataset).astype(f"U{width}")
         elif "bytes" in dataset.attrs:
             raw = np.ascontiguousarray(dataset[()])
             classes = raw.view(f"S{raw.shape[1]}").ravel()
