@@ -34,13 +34,16 @@ def read(
     with reported_warnings(session):
         if streamed and Path(options.file).suffix.lower() == ".parquet":
             opened = open_parquet(Path(options.file), columns, earlier)
-            held = FileObjects(opened, opened.labels, columns=opened.columns)
+            held = FileObjects(opened, opened.labels, columns=opened.columns, unused=opened.unused)
         else:
             held = read_file(options.file, columns, options.channels_first, earlier)
     known = "no labels"
     if held.labels is not None:
         known = f"labels of {len(np.unique(held.labels))} different values"
-    session.report(f"{Path(options.file).name}: {str(held.objects).strip('<>')}; {known}")
+    used = [f"{argument} from {name!r}" for argument, name in held.columns.explicit]
+    used += [f"not used: {', '.join(map(repr, held.unused))}"] if held.unused else []
+    what = str(held.objects).strip("<>")
+    session.report("; ".join([f"{Path(options.file).name}: {what}", known, *used]))
     return held
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError
-from d2ke.io.columns import NOTHING, Columns, FileObjects
+from d2ke.io.columns import LABELS, NOTHING, Columns, FileObjects, find_usual
 from d2ke.io.text import finite_numbers, labels_of_text, lines_of
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
@@ -51,7 +51,8 @@ def read_arff(
     path : path-like
         The file, UTF-8.
     labels : str, optional
-        The attribute that has the labels. Default: the only nominal one.
+        The attribute that has the labels. Default: the only one that is nominal or called label,
+        labels, class, y or target.
     channels_first : bool, optional
         For a relational attribute: True if a row of it is a channel, False if it is a vector.
 
@@ -60,7 +61,8 @@ def read_arff(
     objects : Objects
         The n objects, in the order of the file; numbers as float64.
     labels : ndarray of int64, float64 or str, shape (n,), or None
-        The labels; numbers where all are numbers. None if no attribute is nominal.
+        The labels: classes of a nominal attribute as text, as they are declared; a numeric
+        attribute as numbers. None if no attribute has labels.
 
     Raises
     ------
@@ -137,7 +139,14 @@ def parse_arff(
     packed = pack(items, channels_first=first, name=str(path))
     if label is None:
         return FileObjects(packed, None)
-    return FileObjects(packed, labels_of_text(classes), None, Columns(labels=columns[label].name))
+    found, written = np.array(classes, dtype=str), None
+    if columns[label].kind == "string":
+        found, written = labels_of_text(classes, f"{path}, object {{}}".format), classes
+    elif columns[label].kind == "numeric":
+        found = np.array(finite_numbers(str(path), classes))
+        if not (found % 1).any():
+            found = found.astype(np.int64)
+    return FileObjects(packed, found, None, Columns(labels=columns[label].name), written)
 
 
 def _header(path: Path, lines: Iterator[tuple[str, str]]) -> list[_Attribute]:
@@ -206,13 +215,16 @@ def _label(path: Path, columns: list[_Attribute], labels: str | None) -> int | N
             )
         return names.index(labels)
     nominal = [i for i, column in enumerate(columns) if column.kind == "nominal"]
-    if len(nominal) > 1:
+    usual = find_usual(names, [name for name in LABELS if name != "y" or not nominal])
+    known = nominal
+    if usual is not None and columns[usual].kind != "relational":
+        known = sorted({*nominal, usual})
+    if len(known) > 1:
         raise ArgumentError(
             "labels",
-            "must name one of the nominal attributes "
-            f"{_listed([names[i] for i in nominal])} of {path}",
+            f"must name one of the attributes {_listed([names[i] for i in known])} of {path}",
         )
-    return nominal[0] if nominal else None
+    return known[0] if known else None
 
 
 def _objects(path: Path, columns: list[_Attribute], label: int | None) -> tuple[list[int], str]:

@@ -55,6 +55,14 @@ class Columns:
 
 
 NOTHING = Columns()
+LABELS = ("label", "labels", "class", "y", "target")
+
+
+def find_usual(names: Sequence[str], usual: Sequence[str]) -> int | None:
+    """Return the number of the column with a usual name; the y of axes y and z has no labels."""
+    lower = [name.lower() for name in names]
+    known = (one for one in usual if one in lower and not (one == "y" and "z" in lower))
+    return next(map(lower.index, known), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +79,15 @@ class FileObjects:
         Their names in the file: ids of series, or the first words of headers.
     columns : Columns
         Where they were read, in files of named columns or variables.
+    written : list of str, or None
+        The labels as a text file has them, where they became numbers.
+    unused : list of str
+        The other columns or variables.
     """
 
     objects: Any
     labels: np.ndarray | None
     ids: list[str] | None = None
     columns: Columns = NOTHING
+    written: Sequence[str] | None = None
+    unused: Sequence[str] = ()

@@ -15,18 +15,20 @@ import numpy as np
 
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import open_file
-from d2ke.io.columns import Columns, FileObjects
-from d2ke.io.text import finite_numbers, labels_of_text
+from d2ke.io.columns import LABELS, Columns, FileObjects, find_usual
+from d2ke.io.text import finite_numbers, is_number, labels_of_text, looks_numeric
 from d2ke.objects.packing import pack
 
-LABELS = ("label", "labels", "class", "y", "target")
+_MARKS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 STRINGS = ("sequence", "string", "text", "objects", "x")
 _IDS = ("id", "series", "series_id")
-_TIMES = ("time", "t", "step")
+_TIMES = ("time", "t", "step", "timestamp")
 
 
 @dataclass(frozen=True)
-class _Table:
+class Table:
+    """Rows of text under names of columns, and where in the file they are."""
+
     path: Path
     names: list[str]
     rows: list[list[str]]
@@ -34,6 +36,7 @@ class _Table:
     columns: Columns  # those that arguments name
 
     def where(self, row: int, column: int) -> str:
+        """Name a place for an error."""
         return f"{self.path}, line {self.lines[row]}, column {self.names[column]!r}"
 
     def find(self, argument: str, name: str | None, usual: Sequence[str] = ()) -> int | None:
@@ -47,14 +50,19 @@ class _Table:
                 )
             return self.names.index(name)
         taken = {name for _, name in self.columns.explicit}
-        lower = [None if own in taken else own.lower() for own in self.names]
-        return next((lower.index(one) for one in usual if one in lower), None)
+        return find_usual(["" if own in taken else own for own in self.names], usual)
 
     def name(self, number: int | None) -> str | None:
+        """Return the name of a column, if there is one."""
         return None if number is None else self.names[number]
 
     def column(self, number: int) -> list[str]:
+        """Return the fields of a column."""
         return [row[number] for row in self.rows]
+
+    def unused(self, *used: int | None) -> list[str]:
+        """Return the names of the other columns."""
+        return [name for i, name in enumerate(self.names) if i not in used]
 
 
 def read_delimited(path: Path, columns: Columns, earlier: Columns) -> FileObjects:
@@ -64,8 +72,12 @@ def read_delimited(path: Path, columns: Columns, earlier: Columns) -> FileObject
     series or series_id repeat. Without any name in `columns`, `earlier` names are tried.
     """
     _refuse_shared(path, columns)
-    table = _read(path, columns, earlier)
-    columns = table.columns
+    return read_rows(_read(path, columns, earlier))
+
+
+def read_rows(table: Table) -> FileObjects:
+    """Find which columns are the objects, the labels, ids and the time, and read them."""
+    path, columns = table.path, table.columns
     label = table.find("labels", columns.labels, LABELS)
     ids = table.find("ids", columns.ids, _IDS)
     if ids is not None and (columns.ids or len(set(table.column(ids))) < len(table.rows)):
@@ -76,11 +88,14 @@ def read_delimited(path: Path, columns: Columns, earlier: Columns) -> FileObject
     for row, text in enumerate(table.column(number)):
         if not text:
             raise ValueError(f"{table.where(row, number)}: the string is empty")
+    labels, written = _labels(table, label, range(len(table.rows)))
     return FileObjects(
         pack(table.column(number), name=str(path)),
-        _labels(table, label, range(len(table.rows))),
+        labels,
         None if ids is None or ids == number else table.column(ids),
         Columns((table.names[number],), table.name(label)),
+        written,
+        table.unused(number, label, ids),
     )
 
 
@@ -94,7 +109,7 @@ def _refuse_shared(path: Path, columns: Columns) -> None:
                 )
 
 
-def _read(path: Path, columns: Columns, earlier: Columns) -> _Table:
+def _read(path: Path, columns: Columns, earlier: Columns) -> Table:
     with open_file(path) as stream:
         content = stream.read()
     try:
@@ -102,10 +117,48 @@ def _read(path: Path, columns: Columns, earlier: Columns) -> _Table:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise ValueError(f"{path}, line {line} is not UTF-8 text: {error}") from None
-    first = text.partition("\n")[0]
-    mark = ";" if ";" in first and "," not in first else ","
-    if path.suffix.lower() == ".tsv":
-        mark = "\t"
+    names, rows, lines = _split(path, text)
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if twice is not None:
+        raise ValueError(f"{path}: the header names the column {twice!r} twice")
+    if not rows:
+        raise ValueError(f"{path} has no rows after its header")
+    columns = columns.or_earlier(names, earlier)
+    if not any(name in names for _, name in columns.explicit):
+        usual = find_usual(names, (*LABELS, *STRINGS, *_IDS, *_TIMES))
+        for i, name in enumerate(names):
+            again = name and any(row[i] == name for row in rows)
+            if again or is_number(name) or (usual is None and len(names) == 1):
+                raise ValueError(
+                    f"{path}: the first line may be a header or the first object, as it has "
+                    f"{name!r}; put a line of names before it, such as 'sequence,label', or, if "
+                    "it has the names, name a column (objects=, labels=, ids=)"
+                )
+    return Table(path, names, rows, lines, columns)
+
+
+def _split(path: Path, text: str) -> tuple[list[str], list[list[str]], list[int]]:
+    """Return the header, the other rows and their lines, by the delimiter that fits."""
+    first = text.lstrip().partition("\n")[0]
+    marks = [mark for mark in _MARKS if mark in first] or [","]
+    fits, problems = {}, []
+    for mark in marks:
+        try:
+            fits[mark] = _rows(path, text, mark)
+        except ValueError as error:
+            problems.append(error)
+    if path.suffix.lower() == ".tsv" and "\t" in fits:
+        return fits["\t"]
+    if len(fits) == 1:
+        return next(iter(fits.values()))
+    if len(marks) == 1:
+        raise problems[0]
+    words = " or ".join(_MARKS[mark] for mark in fits or marks)
+    how = "each cuts its lines alike" if fits else f"neither does: {problems[0]}"
+    raise ValueError(f"{path}: the delimiter may be {words} ({how}); quote fields that have others")
+
+
+def _rows(path: Path, text: str, mark: str) -> tuple[list[str], list[list[str]], list[int]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
     names: list[str] = []
     rows, lines = [], []
@@ -115,29 +168,23 @@ def _read(path: Path, columns: Columns, earlier: Columns) -> _Table:
             fields = [field.strip() for field in fields]
             if not any(fields):
                 continue
-            if not names:
-                names = fields
-                continue
-            if len(fields) != len(names):
+            if names and len(fields) != len(names):
                 raise ValueError(
                     f"{path}, line {reader.line_num}: {len(fields)} fields, but the header has "
                     f"{len(names)}"
                 )
-            rows.append(fields)
-            lines.append(reader.line_num)
+            if names:
+                rows.append(fields)
+                lines.append(reader.line_num)
+            names = names or fields
     except csv.Error as error:
         raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
     finally:
         csv.field_size_limit(limit)
-    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
-    if twice is not None:
-        raise ValueError(f"{path}: the header names the column {twice!r} twice")
-    if not rows:
-        raise ValueError(f"{path} has no rows after its header")
-    return _Table(path, names, rows, lines, columns.or_earlier(names, earlier))
+    return names, rows, lines
 
 
-def _strings_column(table: _Table, columns: Columns, taken: set[int | None]) -> int:
+def _strings_column(table: Table, columns: Columns, taken: set[int | None]) -> int:
     """Return the number of the column of strings."""
     if columns.objects is not None:
         if len(columns.objects) != 1:
@@ -147,12 +194,18 @@ def _strings_column(table: _Table, columns: Columns, taken: set[int | None]) -> 
                 "need a column of ids",
             )
         return table.find("objects", columns.objects[0])
-    left = [i for i in range(len(table.names)) if i not in taken]
+    left = [i for i, name in enumerate(table.names) if i not in taken and not _is_index(name)]
     usual = table.find("objects", None, STRINGS)
-    if usual in left:
-        return usual
-    if len(left) == 1:
-        return left[0]
+    number = usual if usual in left else left[0] if len(left) == 1 else None
+    if number is not None and not looks_numeric(table.column(number)):
+        return number
+    if number is not None:
+        raise ValueError(
+            f"{table.path}: the column {table.names[number]!r} has numbers, not strings; series "
+            "need a column that says which series a row is of: add one called id, of one value "
+            f"if all is one series, or name it by ids; objects={table.names[number]!r} reads the "
+            "numbers as strings"
+        )
     names = ", ".join(repr(table.names[i]) for i in left) or "no column"
     raise ArgumentError(
         "objects",
@@ -162,11 +215,12 @@ def _strings_column(table: _Table, columns: Columns, taken: set[int | None]) -> 
     )
 
 
-def _series(table: _Table, columns: Columns, ids: int, label: int | None) -> FileObjects:
+def _series(table: Table, columns: Columns, ids: int, label: int | None) -> FileObjects:
     """Return the series of a long table, in the order in which they first appear."""
     time = table.find("time", columns.time, _TIMES)
     if columns.objects is None:
-        values = [i for i in range(len(table.names)) if i not in (ids, label, time)]
+        taken = (ids, label, time)
+        values = [i for i, name in enumerate(table.names) if i not in taken and not _is_index(name)]
     else:
         values = [table.find("objects", name) for name in columns.objects]
     if not values:
@@ -199,13 +253,19 @@ def _series(table: _Table, columns: Columns, ids: int, label: int | None) -> Fil
                         f"{table.rows[first][label]!r} before in the series {name!r}"
                     )
     objects = pack([numbers[rows] for rows in members.values()], channels_first=False)
-    labels = _labels(table, label, [min(rows) for rows in members.values()])
+    labels, written = _labels(table, label, [min(rows) for rows in members.values()])
     objects_from = tuple(table.names[i] for i in values)
     used = Columns(objects_from, table.name(label), table.names[ids], table.name(time))
-    return FileObjects(objects, labels, list(members), used)
+    unused = table.unused(*values, label, ids, time)
+    return FileObjects(objects, labels, list(members), used, written, unused)
 
 
-def _numbers(table: _Table, column: int) -> list[float]:
+def _is_index(name: str) -> bool:
+    """Return whether a column is the index that pandas writes."""
+    return name.lower() in ("", "unnamed: 0")
+
+
+def _numbers(table: Table, column: int) -> list[float]:
     """Return the numbers of a column; an error names the line and the column."""
     fields = table.column(column)
     try:
@@ -220,14 +280,14 @@ def _numbers(table: _Table, column: int) -> list[float]:
         raise
 
 
-def _labels(table: _Table, column: int | None, rows: Sequence[int]) -> np.ndarray | None:
-    """Return the labels of some rows; None without a column of labels, or if it is empty."""
-    if column is None:
-        return None
-    labels = [table.rows[row][column] for row in rows]
-    if not any(labels):
-        return None
+def _labels(
+    table: Table, column: int | None, rows: Sequence[int]
+) -> tuple[np.ndarray | None, list[str] | None]:
+    """Return the labels of some rows, and as they are written; None if there are none."""
+    labels = [] if column is None else [table.rows[row][column] for row in rows]
+    if column is None or not any(labels):
+        return None, None
     for row, label in zip(rows, labels, strict=True):
         if not label:
             raise ValueError(f"{table.where(row, column)}: the label is empty")
-    return labels_of_text(labels)
+    return labels_of_text(labels, lambda i: table.where(rows[i], column)), labels

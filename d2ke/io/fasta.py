@@ -35,7 +35,8 @@ def read_fasta(path: Any, *, labels: str | None = None) -> tuple[Objects, np.nda
     objects : Objects
         The sequences, as they are written, in the order of the file.
     labels : ndarray of int64, float64 or str, shape (n,), or None
-        The labels; numbers where all are numbers. None without `labels` if no header has a ``|``.
+        The labels; numbers where all are numbers, as in `read_objects`. None without `labels` if
+        no header has a ``|``.
 
     Raises
     ------
@@ -98,7 +99,8 @@ def parse_fasta(path: Any, labels: str | None) -> FileObjects:
         if not label:
             rule = "no field after |" if labels is None else f"no label by labels={labels!r}"
             raise ValueError(f"{where}: the header {header[:60]!r} has {rule}")
-    return FileObjects(objects, labels_of_text([str(label) for label in classes]), ids)
+    written = [str(label) for label in classes]
+    return FileObjects(objects, labels_of_text(written, wheres.__getitem__), ids, written=written)
 
 
 def _search(pattern: str | None) -> Callable[[str], str | None]:

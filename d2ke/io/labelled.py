@@ -17,7 +17,6 @@ from d2ke.io.columns import NOTHING, Columns, FileObjects
 from d2ke.io.delimited import read_delimited
 from d2ke.io.fasta import parse_fasta
 from d2ke.io.parquet import ParquetObjects
-from d2ke.io.text import labels_of_text
 from d2ke.io.ts import read_ts
 from d2ke.io.variables import read_hdf5, read_mat, read_npz
 from d2ke.objects.container import Objects
@@ -54,6 +53,17 @@ def read_objects(
                       offsets[i + 1]), an array of n series (n, length[, channels]), or n strings
     ================  ==========================================================================
 
+    The delimiter of a table is the one of comma, semicolon, tab and pipe that is in its first line
+    and cuts all lines into as many fields; in a .tsv file tab comes before the others. The first
+    line is the header. It is certain if an argument names one of its columns. Else a field that is
+    a number or comes again below it, or a single field without a usual name, may be data. A table
+    in doubt is refused. A column without a name (the index of pandas) is left out.
+
+    Labels of text files and nominal classes of .ts and .arff stay text; the former become numbers
+    if all are numbers in one canonical form: whole, or with equally many decimals, or as short as
+    they can be (so 1.1 and 1.10, or 1E2 and 100, stay four labels). A nan, NA or inf, or nothing,
+    among numbers is refused, and so is a decimal comma.
+
     Parameters
     ----------
     file : str or path
@@ -64,15 +74,14 @@ def read_objects(
         X, objects, sequence, ...; for series all columns that have no other meaning.
     labels : str, optional
         The variable, the column or the attribute. Default: one called label, labels, class, y or
-        target (in any case), or else, for variables, the only one with an entry for each object;
-        for .arff the only nominal one. For FASTA a regular expression with one group, which is
-        searched in each header.
+        target (in any case; of axes y and z, y has no labels); for .arff also the only nominal one.
+        For FASTA a regular expression with one group, which is searched in each header.
     ids : str, optional
         The column of a long table that says which series a row is of. Default: one called id,
         series or series_id, if its values repeat.
     time : str, optional
-        The column by which the rows of a series are put in order. Default: one called time, t or
-        step; without one, the order of the file.
+        The column by which the rows of a series are put in order. Default: one called time, t,
+        step or timestamp; without one, the order of the file.
     channels_first : bool, optional
         As for `d2ke.pack` and `load_objects`, for .mat and three-dimensional arrays; for
         relational attributes of .arff see `read_arff`.
@@ -82,8 +91,7 @@ def read_objects(
     objects : Objects
         The n objects. Series of a long table are in the order in which they first appear.
     labels : ndarray of int64, float64, bool or str, shape (n,), or None
-        The labels; int64 where all are whole numbers, also where they are written as text. None if
-        the file has none.
+        The labels; int64 where all are whole numbers. None if the file has none.
 
     Raises
     ------
@@ -138,8 +146,7 @@ def read_file(
     if suffix == ".ts":
         _refuse(suffix, options, ())
         series, classes, _ = read_ts(path)
-        labels = None if classes is None else labels_of_text(classes.tolist())
-        return FileObjects(series, labels)
+        return FileObjects(series, classes)
     if suffix == ".arff":
         _refuse(suffix, options, ("labels", "channels_first"))
         return parse_arff(path, columns, channels_first, earlier)

@@ -14,8 +14,8 @@ import numpy as np
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import open_file
-from d2ke.io.columns import Columns, FileObjects
-from d2ke.io.delimited import LABELS, STRINGS
+from d2ke.io.columns import LABELS, Columns, FileObjects, find_usual
+from d2ke.io.delimited import STRINGS
 from d2ke.io.text import labels_of_text
 from d2ke.objects.arrow_columns import pyarrow
 from d2ke.objects.arrow_import import holds_objects
@@ -90,6 +90,7 @@ class ParquetObjects:
         schema = self._file.schema_arrow
         column, label = _find(self.path, schema, objects, labels)
         self.columns = Columns((column,), label)
+        self.unused = [name for name in schema.names if name not in (column, label)]
         counts = [self._file.metadata.row_group(i).num_rows for i in range(self.n_groups)]
         self._starts = np.cumsum([0, *counts])
         self._read = lru_cache(1)(self._read_group)
@@ -141,7 +142,8 @@ class ParquetObjects:
 
     def whole(self) -> FileObjects:
         """Return all objects in memory, with their labels."""
-        return FileObjects(self.span(0, len(self)), self.labels, columns=self.columns)
+        whole = self.span(0, len(self))
+        return FileObjects(whole, self.labels, columns=self.columns, unused=self.unused)
 
     def _read_group(self, i: int) -> Any:
         (name,) = self.columns.objects or ()
@@ -161,7 +163,9 @@ class ParquetObjects:
             row = int(np.flatnonzero(column.is_null())[0])
             raise ArgumentError("labels", f"is missing in {self.path}, column {name!r}", row)
         values = column.to_numpy()
-        return labels_of_text(values.tolist()) if values.dtype.kind == "O" else values
+        if values.dtype.kind != "O":
+            return values
+        return labels_of_text(values.tolist(), f"{self.path}, column {name!r}, row {{}}".format)
 
 
 def _find(path: Path, schema: Any, objects: str | None, labels: str | None) -> tuple[str, Any]:
@@ -174,7 +178,8 @@ def _find(path: Path, schema: Any, objects: str | None, labels: str | None) -> t
                 f"{', '.join(map(repr, schema.names))}",
             )
     lower = {name.lower(): name for name in schema.names}
-    label = labels or next((lower[one] for one in LABELS if one in lower), None)
+    found = find_usual(schema.names, LABELS)
+    label = schema.names[found] if labels is None and found is not None else labels
     if objects is not None:
         return objects, label
     known = [

@@ -16,8 +16,7 @@ import numpy as np
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import open_file
 from d2ke._base.labels import label_array
-from d2ke.io.columns import Columns, FileObjects
-from d2ke.io.delimited import LABELS
+from d2ke.io.columns import LABELS, Columns, FileObjects
 from d2ke.io.feature_file import is_features_file
 from d2ke.io.hdf5 import get_objects, get_text
 from d2ke.io.mat.api import load_mat, load_objects
@@ -149,16 +148,9 @@ def _chosen(
     if objects is None:
         objects = _objects_name(path, {n: v for n, v in values.items() if n != labels})
     result = loaded(objects)
-    n = len(result)
-    if labels is None:
-        others = [k for k, v in values.items() if k != objects and _could_be_labels(v, n)]
-        if len(others) > 1:
-            raise ArgumentError("labels", f"must be one of {', '.join(others)} in {path}")
-        if not others:
-            return FileObjects(result, None, None, Columns((objects,)))
-        labels = others[0]
-    known = _label_values(path, labels, values[labels], n)
-    return FileObjects(result, known, None, Columns((objects,), labels))
+    known = None if labels is None else _label_values(path, labels, values[labels], len(result))
+    unused = [name for name in values if name not in (objects, labels)]
+    return FileObjects(result, known, None, Columns((objects,), labels), unused=unused)
 
 
 def _objects_name(path: Path, values: Mapping[str, Any]) -> str:
@@ -191,10 +183,6 @@ def _is_rectangular(value: Any) -> bool:
     )
 
 
-def _could_be_labels(value: Any, n: int) -> bool:
-    return isinstance(value, np.ndarray) and value.size == n and max(value.shape, default=0) == n
-
-
 def _label_values(path: Path, name: str, value: Any, n: int) -> np.ndarray:
     """Return a row, a column or a cell of labels; whole numbers as int64."""
     place = f"{path}: {name}"
@@ -210,7 +198,7 @@ def _label_values(path: Path, name: str, value: Any, n: int) -> np.ndarray:
         items = [one.item() if getattr(one, "size", 0) == 1 else one for one in items]
     array = label_array(place, items)
     if array.dtype.kind == "U":
-        return labels_of_text(array.tolist())
+        return labels_of_text(array.tolist(), f"{place}[{{}}]".format)
     if array.dtype.kind == "f" and (array % 1 == 0).all() and (np.abs(array) < 2**53).all():
         return array.astype(np.int64)
     return array
