@@ -123,12 +123,16 @@ def parse_arff(
         raise ArgumentError("channels_first", f"is for relational attributes, but {path} has none")
     items: list[Any] = []
     classes: list[str] = []
+    own = [columns[i].name for i in objects]
     for where, line in lines:
         fields = _fields(where, line, len(columns))
         if label is not None:
             classes.append(_checked(where, columns[label], fields[label]))
         if kind == "numeric":
-            items.append(_numbers(where, [columns[i] for i in objects], fields, objects))
+            values = [fields[i][0] for i in objects]
+            items.append(
+                finite_numbers(lambda i, line=where: f"{line}, attribute {own[i]!r}", values)
+            )
         elif kind == "string":
             items.append(_checked(where, columns[objects[0]], fields[objects[0]]))
         else:
@@ -283,17 +287,6 @@ def _checked(where: str, column: _Attribute, value: tuple[str, bool]) -> str:
     if column.kind == "numeric":
         finite_numbers(f"{where}, attribute {column.name!r}", [text])
     return text
-
-
-def _numbers(
-    where: str, columns: list[_Attribute], fields: list[tuple[str, bool]], picked: list[int]
-) -> list[float]:
-    try:
-        return finite_numbers("", [fields[i][0] for i in picked])
-    except ValueError:
-        for column, i in zip(columns, picked, strict=True):
-            finite_numbers(f"{where}, attribute {column.name!r}", [fields[i][0]])
-        raise
 
 
 def _rows(where: str, column: _Attribute, value: tuple[str, bool]) -> np.ndarray:

@@ -267,17 +267,7 @@ def _is_index(name: str) -> bool:
 
 def _numbers(table: Table, column: int) -> list[float]:
     """Return the numbers of a column; an error names the line and the column."""
-    fields = table.column(column)
-    try:
-        return finite_numbers("", fields)
-    except ValueError:
-        for row, field in enumerate(fields):
-            try:
-                finite_numbers("", [field])
-            except ValueError as error:
-                reason = str(error).partition(" is ")[2]
-                raise ValueError(f"{table.where(row, column)}: the value is {reason}") from None
-        raise
+    return finite_numbers(lambda row: table.where(row, column), table.column(column))
 
 
 def _labels(

@@ -34,8 +34,11 @@ def lines_of(path: Path) -> Iterator[tuple[str, str]]:
                 raise ValueError(f"{where} is not UTF-8 text: {error}") from None
 
 
-def finite_numbers(where: str, fields: Sequence[str]) -> list[float]:
-    """Return the numbers of one line; raise ValueError about the first field that is not one."""
+def finite_numbers(where: str | Callable[[int], str], fields: Sequence[str]) -> list[float]:
+    """Return the numbers of one line; raise ValueError about the first field that is not one.
+
+    `where` is the place of the line, or returns that of a field.
+    """
     try:
         values = list(map(float, fields))
     except ValueError:
@@ -49,7 +52,10 @@ def finite_numbers(where: str, fields: Sequence[str]) -> list[float]:
     for position, field in enumerate(fields):
         problem = _problem(field.strip())
         if problem:
-            raise ValueError(f"{where}: the value at position {position} is {problem}")
+            place = f"{where}: the value at position {position}"
+            if callable(where):
+                place = f"{where(position)}: the value"
+            raise ValueError(f"{place} is {problem}")
     return values
 
 
