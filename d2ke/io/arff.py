@@ -123,16 +123,17 @@ def parse_arff(
         raise ArgumentError("channels_first", f"is for relational attributes, but {path} has none")
     items: list[Any] = []
     classes: list[str] = []
-    own = [columns[i].name for i in objects]
+
+    def place(i: int) -> str:
+        return f"{where}, attribute {columns[objects[i]].name!r}"
+
     for where, line in lines:
         fields = _fields(where, line, len(columns))
         if label is not None:
             classes.append(_checked(where, columns[label], fields[label]))
         if kind == "numeric":
             values = [fields[i][0] for i in objects]
-            items.append(
-                finite_numbers(lambda i, line=where: f"{line}, attribute {own[i]!r}", values)
-            )
+            items.append(finite_numbers(place, values))
         elif kind == "string":
             items.append(_checked(where, columns[objects[0]], fields[objects[0]]))
         else:

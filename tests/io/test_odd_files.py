@@ -9,6 +9,7 @@ import pytest
 
 from d2ke.cli.main import main
 from d2ke.io import read_arff, read_objects, read_ts, save_mat
+from d2ke.objects.packing import pack
 
 STRINGS = ["AC", "GGT", "TA"]
 
@@ -214,3 +215,36 @@ def test_the_command_says_what_it_chose(tmp_path, capsys):
     assert main(["train", str(file), "--out", str(model), "--R", "8"]) == 0
     said = capsys.readouterr().out + capsys.readouterr().err
     assert "objects from 'sequence'; labels from 'label'; not used: 'number', 'other'" in said
+
+
+# ---------------------------------------------------------------- objects in memory
+
+LARGE = 2**60 + 1
+LIBRARIES = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_data_frames(library):
+    of = getattr(pytest.importorskip(library), LIBRARIES[library])
+    with pytest.raises(ValueError, match=f"items.1. has {LARGE}, which float64 cannot hold"):
+        pack([[[1.0, 2.0]], of({"x": [LARGE], "y": [0.5]})], channels_first=False)
+    frames = [of({"x": [1.0, 2.0], "y": [3.0, 4.0]}), of({"y": [3.0, 4.0], "x": [1.0, 2.0]})]
+    with pytest.raises(ValueError, match=r"\[1\] has the columns \['y', 'x'\], .*\['x', 'y'\]"):
+        pack(frames, channels_first=False)
+    packed = pack([frames[0]] * 2, channels_first=False)
+    assert packed[1].tolist() == [[1.0, 3.0], [2.0, 4.0]]
+
+
+@pytest.mark.parametrize(
+    ("item", "problem"),
+    [
+        (bytearray(b"ACGT"), "is a bytearray; bytes"),
+        ([LARGE, 1], "has integers beyond 2"),
+        ([LARGE, 0.5], f"has {LARGE}, which float64 cannot hold"),
+        ([[LARGE, 0.5]], f"has {LARGE}, which float64 cannot hold"),
+    ],
+)
+def test_items_that_would_change(item, problem):
+    with pytest.raises((ValueError, TypeError), match=f"items.1. {problem}"):
+        pack([[1.0, 2.0], item], channels_first=False)
+    assert pack([[2**60, 0.5]])[0].tolist() == [[2.0**60], [0.5]]
