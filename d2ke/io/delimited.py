@@ -8,7 +8,6 @@ import io
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from d2ke._base.errors import ArgumentError
 from d2ke._base.files import open_file
 from d2ke.io.columns import LABELS, Columns, FileObjects, find_usual
 from d2ke.io.text import finite_numbers, is_number, labels_of_text, looks_numeric
+from d2ke.objects.long_tables import rows_of_series
 from d2ke.objects.packing import pack
 
 _MARKS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
@@ -228,21 +228,11 @@ def _series(table: Table, columns: Columns, ids: int, label: int | None) -> File
     numbers = np.empty((len(table.rows), len(values)))
     for j, number in enumerate(values):
         numbers[:, j] = _numbers(table, number)
-    members: dict[str, list[int]] = {}
     for row, name in enumerate(table.column(ids)):
         if not name:
             raise ValueError(f"{table.where(row, ids)}: it is empty; it must name a series")
-        members.setdefault(name, []).append(row)
-    if time is not None:
-        times = _numbers(table, time)
-        for name, rows in members.items():
-            rows.sort(key=times.__getitem__)
-            for one, other in pairwise(rows):
-                if times[one] == times[other]:
-                    raise ValueError(
-                        f"{table.where(max(one, other), time)}: the series {name!r} has the time "
-                        f"{table.rows[other][time]} twice"
-                    )
+    times = None if time is None else _numbers(table, time)
+    members = rows_of_series(table.column(ids), times, lambda row: table.where(row, time or 0))
     if label is not None:
         for name, rows in members.items():
             first = min(rows)

@@ -248,3 +248,35 @@ def test_items_that_would_change(item, problem):
     with pytest.raises((ValueError, TypeError), match=f"items.1. {problem}"):
         pack([[1.0, 2.0], item], channels_first=False)
     assert pack([[2**60, 0.5]])[0].tolist() == [[2.0**60], [0.5]]
+
+
+LONG_FRAME = {"id": ["q", "p", "q"], "time": [1, 5, 0], "x": [1.0, 2.0, 3.0], "y": [1, 2, 3]}
+BY_TIME = {"ids": "id", "time": "time"}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize(
+    ("changes", "options", "problem"),
+    [
+        ({}, BY_TIME, [[[3, 3], [1, 1]], [[2, 2]]]),
+        ({}, {"ids": "id"}, [[[1, 1, 1], [0, 3, 3]], [[5, 2, 2]]]),
+        ({}, {}, "; of a frame of series, pack(df, ids=, time=)"),
+        ({}, {"time": "time"}, "time is for the series of a data frame, with ids"),
+        ({}, {"ids": "z"}, "ids must name one of the columns ['id', 'time', 'x', 'y'], got 'z'"),
+        ({"id": ["q", None, "p"]}, BY_TIME, "ids[1] is "),
+        ({"time": [1.0, None, 0.0]}, BY_TIME, "time[1] is nan"),
+        ({"time": ["1", "5", "10"]}, BY_TIME, "time must hold numbers or dates"),
+        ({"time": [1, 5, 1]}, BY_TIME, "row 2: the series 'q' has the time 1 twice"),
+        ({"y": ["a", "b", "c"]}, BY_TIME, "items has the column 'y' of "),
+        ({"y": [1, LARGE, 2]}, BY_TIME, "items has integers in 'y' that float64 cannot hold"),
+        ({"x": [1.0, None, 2.0]}, BY_TIME, "items[1] has nan at position (0, 0)"),
+    ],
+)
+def test_long_frames(library, changes, options, problem):
+    of = getattr(pytest.importorskip(library), LIBRARIES[library])
+    frame = of({**LONG_FRAME, **changes})
+    if isinstance(problem, list):
+        assert [item.tolist() for item in pack(frame, **options)] == problem
+        return
+    with pytest.raises((ValueError, TypeError), match=re.escape(problem)):
+        pack(frame, **options)
