@@ -14,7 +14,7 @@ import numpy as np
 from d2ke.cli.result_files import in_options
 from d2ke.cli.session import Session
 from d2ke.io.columns import NOTHING, Columns, FileObjects
-from d2ke.io.labelled import open_parquet, read_file
+from d2ke.io.labelled import read_file
 
 
 def read(
@@ -32,11 +32,7 @@ def read(
     objects = None if options.objects is None else tuple(options.objects)
     columns = Columns(objects, options.labels, options.ids, options.time)
     with reported_warnings(session):
-        if streamed and Path(options.file).suffix.lower() == ".parquet":
-            opened = open_parquet(Path(options.file), columns, earlier)
-            held = FileObjects(opened, opened.labels, columns=opened.columns, unused=opened.unused)
-        else:
-            held = read_file(options.file, columns, options.channels_first, earlier)
+        held = read_file(options.file, columns, options.channels_first, earlier, streamed=streamed)
     known = "no labels"
     if held.labels is not None:
         known = f"labels of {len(np.unique(held.labels))} different values"

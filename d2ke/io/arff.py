@@ -111,6 +111,7 @@ def parse_arff(
     lines = ((w, line) for w, line in lines_of(path) if line and not line.startswith("%"))
     columns = _header(path, lines)
     names = names.or_earlier([column.name for column in columns], earlier)
+    names.check(path, [column.name for column in columns], "attribute")
     label = _label(path, columns, names.labels)
     objects, kind = _objects(path, columns, label)
     if kind == "relational" and channels_first is None:
@@ -206,12 +207,6 @@ def _label(path: Path, columns: list[_Attribute], labels: str | None) -> int | N
     """Return which attribute has the labels."""
     names = [column.name for column in columns]
     if labels is not None:
-        if labels not in names:
-            raise ArgumentError(
-                "labels",
-                f"must name an attribute: {path} has no attribute {labels!r}; it has "
-                f"{_listed(names)}",
-            )
         if columns[names.index(labels)].kind == "relational":
             raise ArgumentError(
                 "labels",

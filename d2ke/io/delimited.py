@@ -39,15 +39,9 @@ class Table:
         """Name a place for an error."""
         return f"{self.path}, line {self.lines[row]}, column {self.names[column]!r}"
 
-    def find(self, argument: str, name: str | None, usual: Sequence[str] = ()) -> int | None:
+    def find(self, name: str | None, usual: Sequence[str] = ()) -> int | None:
         """Return the number of a column by its name, or of the first other with a usual name."""
         if name is not None:
-            if name not in self.names:
-                raise ArgumentError(
-                    argument,
-                    f"must name a column: {self.path} has no column {name!r}; it has "
-                    f"{', '.join(map(repr, self.names))}",
-                )
             return self.names.index(name)
         taken = {name for _, name in self.columns.explicit}
         return find_usual(["" if own in taken else own for own in self.names], usual)
@@ -71,15 +65,14 @@ def read_delimited(path: Path, columns: Columns, earlier: Columns) -> FileObject
     It is a long table of series if `columns.ids` is given, or if the values of a column called id,
     series or series_id repeat. Without any name in `columns`, `earlier` names are tried.
     """
-    _refuse_shared(path, columns)
     return read_rows(_read(path, columns, earlier))
 
 
 def read_rows(table: Table) -> FileObjects:
     """Find which columns are the objects, the labels, ids and the time, and read them."""
     path, columns = table.path, table.columns
-    label = table.find("labels", columns.labels, LABELS)
-    ids = table.find("ids", columns.ids, _IDS)
+    label = table.find(columns.labels, LABELS)
+    ids = table.find(columns.ids, _IDS)
     if ids is not None and (columns.ids or len(set(table.column(ids))) < len(table.rows)):
         return _series(table, columns, ids, label)
     if columns.time is not None:
@@ -99,16 +92,6 @@ def read_rows(table: Table) -> FileObjects:
     )
 
 
-def _refuse_shared(path: Path, columns: Columns) -> None:
-    """Refuse one column for two arguments."""
-    for i, (argument, name) in enumerate(columns.explicit):
-        for other, before in columns.explicit[:i]:
-            if before == name:
-                raise ArgumentError(
-                    other, f"and {argument} name the same column, {name!r}, of {path}"
-                )
-
-
 def _read(path: Path, columns: Columns, earlier: Columns) -> Table:
     with open_file(path) as stream:
         content = stream.read()
@@ -124,7 +107,8 @@ def _read(path: Path, columns: Columns, earlier: Columns) -> Table:
     if not rows:
         raise ValueError(f"{path} has no rows after its header")
     columns = columns.or_earlier(names, earlier)
-    if not any(name in names for _, name in columns.explicit):
+    columns.check(path, names, "column")
+    if not columns.explicit:
         usual = find_usual(names, (*LABELS, *STRINGS, *_IDS, *_TIMES))
         for i, name in enumerate(names):
             again = name and any(row[i] == name for row in rows)
@@ -193,9 +177,9 @@ def _strings_column(table: Table, columns: Columns, taken: set[int | None]) -> i
                 f"of {table.path} must name one column of strings; several are for series, which "
                 "need a column of ids",
             )
-        return table.find("objects", columns.objects[0])
+        return table.find(columns.objects[0])
     left = [i for i, name in enumerate(table.names) if i not in taken and not _is_index(name)]
-    usual = table.find("objects", None, STRINGS)
+    usual = table.find(None, STRINGS)
     number = usual if usual in left else left[0] if len(left) == 1 else None
     if number is not None and not looks_numeric(table.column(number)):
         return number
@@ -217,12 +201,12 @@ def _strings_column(table: Table, columns: Columns, taken: set[int | None]) -> i
 
 def _series(table: Table, columns: Columns, ids: int, label: int | None) -> FileObjects:
     """Return the series of a long table, in the order in which they first appear."""
-    time = table.find("time", columns.time, _TIMES)
+    time = table.find(columns.time, _TIMES)
     if columns.objects is None:
         taken = (ids, label, time)
         values = [i for i, name in enumerate(table.names) if i not in taken and not _is_index(name)]
     else:
-        values = [table.find("objects", name) for name in columns.objects]
+        values = [table.find(name) for name in columns.objects]
     if not values:
         raise ValueError(f"{table.path} has no column of values beside {', '.join(table.names)}")
     numbers = np.empty((len(table.rows), len(values)))

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -24,6 +22,13 @@ from d2ke.objects.container import Objects
 _VARIABLES = {".mat": read_mat, ".npz": read_npz, ".h5": read_hdf5, ".hdf5": read_hdf5}
 _TABLES = (".csv", ".tsv")
 _FASTA = (".fasta", ".fa")
+_ARGUMENTS = {
+    ".ts": (),
+    ".arff": ("labels", "channels_first"),
+    ".parquet": ("objects", "labels"),
+    **dict.fromkeys(_FASTA, ("labels",)),
+    **dict.fromkeys(_TABLES, ("objects", "labels", "ids", "time")),
+}
 ENDINGS = (".ts", *_TABLES, ".mat", *_FASTA, ".arff", ".npz", ".h5", ".hdf5", ".parquet")
 
 
@@ -125,10 +130,13 @@ def read_file(
     columns: Columns,
     channels_first: bool | None = None,
     earlier: Columns = NOTHING,
+    *,
+    streamed: bool = False,
 ) -> FileObjects:
     """Read what `read_objects` reads, with ids and with the names of what was read.
 
     Where `columns` names nothing, the `earlier` names are used as far as the file has them.
+    With `streamed`, objects of a Parquet file stay there.
     """
     path = file_path("file", file)
     suffix = path.suffix.lower()
@@ -136,59 +144,32 @@ def read_file(
         raise ValueError(f"{path} must end in {', '.join(ENDINGS)}")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
-    options = {**vars(columns), "channels_first": channels_first}
     for name in ("labels", "ids", "time"):
-        if options[name] is not None and not isinstance(options[name], str):
-            raise ArgumentTypeError(name, f"must be a string, got {options[name]!r}")
+        given = getattr(columns, name)
+        if given is not None and not isinstance(given, str):
+            raise ArgumentTypeError(name, f"must be a string, got {given!r}")
+    known = _ARGUMENTS.get(suffix, ("objects", "labels", "channels_first"))
     objects = columns.objects
-    if isinstance(objects, tuple) and len(objects) == 1:
-        options["objects"] = objects[0]
-    if suffix == ".ts":
-        _refuse(suffix, options, ())
-        series, classes, _ = read_ts(path)
-        return FileObjects(series, classes)
-    if suffix == ".arff":
-        _refuse(suffix, options, ("labels", "channels_first"))
-        return parse_arff(path, columns, channels_first, earlier)
-    if suffix in _TABLES:
-        _refuse(suffix, options, ("objects", "labels", "ids", "time"))
-        if objects is not None and (
-            not isinstance(objects, (list, tuple)) or any(not isinstance(n, str) for n in objects)
-        ):
-            raise ArgumentTypeError(
-                "objects", f"must be the name of a column, or a list, got {objects!r}"
-            )
-        return read_delimited(path, columns, earlier)
-    if suffix == ".parquet":
-        _refuse(suffix, options, ("objects", "labels"))
-        return open_parquet(path, columns, earlier).whole()
-    if suffix in _FASTA:
-        _refuse(suffix, options, ("labels",))
-        return parse_fasta(path, columns.labels)
-    _refuse(suffix, options, ("objects", "labels", "channels_first"))
-    if objects is not None and options["objects"] is objects:
-        raise ArgumentTypeError(
-            "objects", f"must name one variable of a {suffix} file, got {objects!r}"
-        )
-    return _VARIABLES[suffix](path, columns, channels_first, earlier)
-
-
-def open_parquet(path: Path, columns: Columns, earlier: Columns) -> ParquetObjects:
-    """Open a Parquet file; without any name in `columns`, `earlier` names are tried."""
-    if columns == NOTHING and earlier.objects is not None:
-        columns = earlier
-    objects = columns.objects
-    if objects is not None and not isinstance(objects, str):
-        if len(objects) != 1:
-            raise ArgumentTypeError(
-                "objects", f"must name one column of a .parquet file, got {objects!r}"
-            )
-        (objects,) = objects
-    return ParquetObjects(path, objects=objects, labels=columns.labels)
-
-
-def _refuse(suffix: str, options: dict[str, Any], known: Sequence[str]) -> None:
-    """Refuse arguments that have no meaning for a format."""
-    for name, value in options.items():
+    for name, value in {**vars(columns), "channels_first": channels_first}.items():
         if value is not None and name not in known:
             raise ArgumentTypeError(name, f"has no meaning for a {suffix} file; got {value!r}")
+    listed = isinstance(objects, (list, tuple)) and all(isinstance(name, str) for name in objects)
+    if objects is not None and not (listed and (suffix in _TABLES or len(objects) == 1)):
+        several = "a list of columns" if suffix in _TABLES else "one variable"
+        raise ArgumentTypeError(
+            "objects", f"must name {several} of a {suffix} file, got {objects!r}"
+        )
+    if suffix == ".ts":
+        return FileObjects(*read_ts(path)[:2])
+    if suffix == ".arff":
+        return parse_arff(path, columns, channels_first, earlier)
+    if suffix in _TABLES:
+        return read_delimited(path, columns, earlier)
+    if suffix in _FASTA:
+        return parse_fasta(path, columns.labels)
+    if suffix == ".parquet":
+        if columns == NOTHING and earlier.objects is not None:
+            columns = earlier
+        column = None if columns.objects is None else columns.objects[0]
+        return ParquetObjects(path, objects=column, labels=columns.labels).held(streamed)
+    return _VARIABLES[suffix](path, columns, channels_first, earlier)

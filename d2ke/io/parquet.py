@@ -140,10 +140,10 @@ class ParquetObjects:
             pieces += self._read(i).take(rows[groups == i] - self._starts[i]).chunks
         return self._pack(pyarrow("").chunked_array(pieces), 0)
 
-    def whole(self) -> FileObjects:
-        """Return all objects in memory, with their labels."""
-        whole = self.span(0, len(self))
-        return FileObjects(whole, self.labels, columns=self.columns, unused=self.unused)
+    def held(self, streamed: bool) -> FileObjects:
+        """Return all objects, in memory or as they are in the file, with their labels."""
+        objects = self if streamed else self.span(0, len(self))
+        return FileObjects(objects, self.labels, columns=self.columns, unused=self.unused)
 
     def _read_group(self, i: int) -> Any:
         (name,) = self.columns.objects or ()
@@ -170,13 +170,7 @@ class ParquetObjects:
 
 def _find(path: Path, schema: Any, objects: str | None, labels: str | None) -> tuple[str, Any]:
     """Return the names of the columns of objects and of labels."""
-    for argument, name in (("objects", objects), ("labels", labels)):
-        if name is not None and name not in schema.names:
-            raise ArgumentError(
-                argument,
-                f"must name a column: {path} has no column {name!r}; it has "
-                f"{', '.join(map(repr, schema.names))}",
-            )
+    Columns(None if objects is None else (objects,), labels).check(path, schema.names, "column")
     lower = {name.lower(): name for name in schema.names}
     found = find_usual(schema.names, LABELS)
     label = schema.names[found] if labels is None and found is not None else labels

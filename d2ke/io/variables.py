@@ -134,15 +134,7 @@ def _chosen(
 ) -> FileObjects:
     """Choose the variables by their names, else by their types where only one is of that type."""
     objects, labels = None if columns.objects is None else columns.objects[0], columns.labels
-    for argument, name in (("objects", objects), ("labels", labels)):
-        if name is not None and name not in values:
-            raise ArgumentError(
-                argument,
-                f"must name a variable: {path} has no variable {name!r}; it has "
-                f"{', '.join(values) or 'none'}",
-            )
-    if objects is not None and objects == labels:
-        raise ArgumentError("objects", f"and labels name the same variable, {objects!r}, of {path}")
+    columns.check(path, values, "variable")
     if labels is None:
         labels = next((name for name in values if name.lower() in LABELS and name != objects), None)
     if objects is None:

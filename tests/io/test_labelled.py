@@ -229,8 +229,8 @@ def test_bad_text(tmp_path, name, text, problem):
         ({"y": [1, 2]}, {}, "has no objects: neither"),
         ({"A": ["AC", "G"], "B": ["T", "T"]}, {}, "objects must be one of A, B"),
         ({"X": ["AC", "G"], "y": [1, 2, 3]}, {}, "y has 3 labels, but there are 2 objects"),
-        ({"X": ["AC", "G"]}, {"labels": "z"}, "has no variable 'z'; it has X"),
-        ({"X": ["AC", "G"]}, {"objects": "z"}, "has no variable 'z'; it has X"),
+        ({"X": ["AC", "G"]}, {"labels": "z"}, "has no variable 'z'; it has 'X'"),
+        ({"X": ["AC", "G"]}, {"objects": "z"}, "has no variable 'z'; it has 'X'"),
         (
             {"values": np.ones((3, 2)), "offsets": [0, 2]},
             {},
@@ -313,8 +313,12 @@ def test_objects_that_have_the_usual_name_of_labels(tmp_path):
 @pytest.mark.parametrize(
     ("name", "options", "problem"),
     [
-        ("a.csv", {"objects": 3}, "objects must be the name of a column, or a list, got 3"),
-        ("a.csv", {"objects": [3]}, r"objects must be the name of a column, or a list, got \[3\]"),
+        ("a.csv", {"objects": 3}, "objects must name a list of columns of a .csv file, got 3"),
+        (
+            "a.csv",
+            {"objects": [3]},
+            r"objects must name a list of columns of a .csv file, got \[3\]",
+        ),
         ("a.csv", {"labels": 3}, "labels must be a string, got 3"),
         ("a.fasta", {"labels": b"(a)"}, r"labels must be a string, got b'\(a\)'"),
     ],

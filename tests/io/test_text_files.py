@@ -144,7 +144,7 @@ def test_arguments_of_arff(put):
     path = put(A + "@data\n1\n")
     with pytest.raises(ValueError, match="channels_first is for relational attributes"):
         read_arff(path, channels_first=True)
-    with pytest.raises(ValueError, match="has no attribute 'z'; it has a"):
+    with pytest.raises(ValueError, match="has no attribute 'z'; it has 'a'"):
         read_arff(path, labels="z")
     with pytest.raises(ValueError, match="the attribute 'the series' is relational"):
         read_arff(put(RELATIONAL), labels="the series")
