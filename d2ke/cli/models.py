@@ -271,8 +271,9 @@ def _as_classes(held: FileObjects, model: D2KEModel) -> np.ndarray:
     labels = np.asarray(held.labels)
     if labels.dtype.kind == "U":  # classes that a header declares are text
         labels = labels_of_text(labels.tolist(), "labels[{}]".format)
-    numbers = labels.dtype.kind in "biuf"
-    if not numbers and (model.classes is None or model.classes.dtype.kind in "biuf"):
+    if labels.dtype.kind not in "biuf" and (
+        model.classes is None or model.classes.dtype.kind in "biuf"
+    ):
         kind = "a regression" if model.classes is None else "classes that are numbers"
         raise InputError(f"labels are text, such as {str(labels[0])!r}, but the model has {kind}")
     return labels

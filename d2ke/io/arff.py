@@ -209,9 +209,7 @@ def _label(path: Path, columns: list[_Attribute], labels: str | None) -> int | N
     if labels is not None:
         if columns[names.index(labels)].kind == "relational":
             raise ArgumentError(
-                "labels",
-                f"must name another attribute of {path}: the attribute {labels!r} is relational; "
-                "it has no labels",
+                "labels", f"must be others: the attribute {labels!r} is relational in {path}"
             )
         return names.index(labels)
     nominal = [i for i, column in enumerate(columns) if column.kind == "nominal"]

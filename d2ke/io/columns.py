@@ -29,7 +29,7 @@ class Columns:
         named = [("objects", name) for name in self.objects or ()]
         return named + [(argument, name) for argument, name in others if name is not None]
 
-    def check(self, path: Path, names: Collection[str], what: str) -> None:
+    def check(self, path: Path | str, names: Collection[str], what: str) -> None:
         """Refuse names that a file does not have, and one name for two arguments."""
         for i, (argument, name) in enumerate(self.explicit):
             if name not in names:

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import sys
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +17,14 @@ import numpy as np
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import open_file
 from d2ke.io.columns import LABELS, Columns, FileObjects, find_usual
-from d2ke.io.text import finite_numbers, is_number, labels_of_text, looks_numeric
+from d2ke.io.text import finite_numbers, labels_of_text, looks_numeric
 from d2ke.objects.long_tables import rows_of_series
 from d2ke.objects.packing import pack
 
+_INDEX = ("", "unnamed: 0")  # of pandas, written as a column
 _MARKS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 STRINGS = ("sequence", "string", "text", "objects", "x")
-_IDS = ("id", "series", "series_id")
+IDS = ("id", "series", "series_id")
 _TIMES = ("time", "t", "step", "timestamp")
 
 
@@ -29,15 +32,15 @@ _TIMES = ("time", "t", "step", "timestamp")
 class Table:
     """Rows of text under names of columns, and where in the file they are."""
 
-    path: Path
+    path: Path | str
     names: list[str]
     rows: list[list[str]]
-    lines: list[int]
+    places: list[str]
     columns: Columns  # those that arguments name
 
     def where(self, row: int, column: int) -> str:
         """Name a place for an error."""
-        return f"{self.path}, line {self.lines[row]}, column {self.names[column]!r}"
+        return f"{self.path}, {self.places[row]}, column {self.names[column]!r}"
 
     def find(self, name: str | None, usual: Sequence[str] = ()) -> int | None:
         """Return the number of a column by its name, or of the first other with a usual name."""
@@ -53,6 +56,11 @@ class Table:
     def column(self, number: int) -> list[str]:
         """Return the fields of a column."""
         return [row[number] for row in self.rows]
+
+    def left(self, taken: set[int | None]) -> list[int]:
+        """Return the numbers of the other columns that have names."""
+        names = enumerate(self.names)
+        return [i for i, name in names if i not in taken and name.lower() not in _INDEX]
 
     def unused(self, *used: int | None) -> list[str]:
         """Return the names of the other columns."""
@@ -72,18 +80,18 @@ def read_rows(table: Table) -> FileObjects:
     """Find which columns are the objects, the labels, ids and the time, and read them."""
     path, columns = table.path, table.columns
     label = table.find(columns.labels, LABELS)
-    ids = table.find(columns.ids, _IDS)
+    ids = table.find(columns.ids, IDS)
     if ids is not None and (columns.ids or len(set(table.column(ids))) < len(table.rows)):
         return _series(table, columns, ids, label)
     if columns.time is not None:
         raise ArgumentError("time", f"is for series, but no column of ids of {path} repeats")
     number = _strings_column(table, columns, {ids, label})
-    for row, text in enumerate(table.column(number)):
-        if not text:
-            raise ValueError(f"{table.where(row, number)}: the string is empty")
+    texts = table.column(number)
+    if "" in texts:
+        raise ValueError(f"{table.where(texts.index(''), number)}: the string is empty")
     labels, written = _labels(table, label, range(len(table.rows)))
     return FileObjects(
-        pack(table.column(number), name=str(path)),
+        pack(texts, name=str(path)),
         labels,
         None if ids is None or ids == number else table.column(ids),
         Columns((table.names[number],), table.name(label)),
@@ -95,12 +103,17 @@ def read_rows(table: Table) -> FileObjects:
 def _read(path: Path, columns: Columns, earlier: Columns) -> Table:
     with open_file(path) as stream:
         content = stream.read()
+    if path.suffix.lower() == ".gz":
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ValueError(f"{path} is not a gzip file: {error}") from None
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise ValueError(f"{path}, line {line} is not UTF-8 text: {error}") from None
-    names, rows, lines = _split(path, text)
+    names, rows, places = _split(path, text)
     twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
     if twice is not None:
         raise ValueError(f"{path}: the header names the column {twice!r} twice")
@@ -109,43 +122,41 @@ def _read(path: Path, columns: Columns, earlier: Columns) -> Table:
     columns = columns.or_earlier(names, earlier)
     columns.check(path, names, "column")
     if not columns.explicit:
-        usual = find_usual(names, (*LABELS, *STRINGS, *_IDS, *_TIMES))
+        usual = find_usual(names, (*LABELS, *STRINGS, *IDS, *_TIMES))
         for i, name in enumerate(names):
             again = name and any(row[i] == name for row in rows)
-            if again or is_number(name) or (usual is None and len(names) == 1):
+            if again or looks_numeric([name]) or (usual is None and len(names) == 1):
                 raise ValueError(
                     f"{path}: the first line may be a header or the first object, as it has "
                     f"{name!r}; put a line of names before it, such as 'sequence,label', or, if "
                     "it has the names, name a column (objects=, labels=, ids=)"
                 )
-    return Table(path, names, rows, lines, columns)
+    return Table(path, names, rows, places, columns)
 
 
-def _split(path: Path, text: str) -> tuple[list[str], list[list[str]], list[int]]:
+def _split(path: Path, text: str) -> tuple[list[str], list[list[str]], list[str]]:
     """Return the header, the other rows and their lines, by the delimiter that fits."""
     first = text.lstrip().partition("\n")[0]
     marks = [mark for mark in _MARKS if mark in first] or [","]
-    fits, problems = {}, []
+    fits = {}
     for mark in marks:
         try:
             fits[mark] = _rows(path, text, mark)
-        except ValueError as error:
-            problems.append(error)
-    if path.suffix.lower() == ".tsv" and "\t" in fits:
-        return fits["\t"]
-    if len(fits) == 1:
-        return next(iter(fits.values()))
-    if len(marks) == 1:
-        raise problems[0]
+        except ValueError:
+            if len(marks) == 1:
+                raise
+    tabs = ".tsv" in path.name.lower() and "\t" in fits
+    if tabs or len(fits) == 1:
+        return fits["\t" if tabs else next(iter(fits))]
     words = " or ".join(_MARKS[mark] for mark in fits or marks)
-    how = "each cuts its lines alike" if fits else f"neither does: {problems[0]}"
-    raise ValueError(f"{path}: the delimiter may be {words} ({how}); quote fields that have others")
+    how = "each cuts all lines alike" if fits else "neither cuts all lines alike"
+    raise ValueError(f"{path}: the delimiter may be {words}, {how}; quote fields that have others")
 
 
-def _rows(path: Path, text: str, mark: str) -> tuple[list[str], list[list[str]], list[int]]:
+def _rows(path: Path, text: str, mark: str) -> tuple[list[str], list[list[str]], list[str]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
     names: list[str] = []
-    rows, lines = [], []
+    rows, places = [], []
     limit = csv.field_size_limit(sys.maxsize)  # a string may be long
     try:
         for fields in reader:
@@ -159,13 +170,13 @@ def _rows(path: Path, text: str, mark: str) -> tuple[list[str], list[list[str]],
                 )
             if names:
                 rows.append(fields)
-                lines.append(reader.line_num)
+                places.append(f"line {reader.line_num}")
             names = names or fields
     except csv.Error as error:
         raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
     finally:
         csv.field_size_limit(limit)
-    return names, rows, lines
+    return names, rows, places
 
 
 def _strings_column(table: Table, columns: Columns, taken: set[int | None]) -> int:
@@ -178,24 +189,18 @@ def _strings_column(table: Table, columns: Columns, taken: set[int | None]) -> i
                 "need a column of ids",
             )
         return table.find(columns.objects[0])
-    left = [i for i, name in enumerate(table.names) if i not in taken and not _is_index(name)]
+    left = table.left(taken)
     usual = table.find(None, STRINGS)
     number = usual if usual in left else left[0] if len(left) == 1 else None
     if number is not None and not looks_numeric(table.column(number)):
         return number
-    if number is not None:
-        raise ValueError(
-            f"{table.path}: the column {table.names[number]!r} has numbers, not strings; series "
-            "need a column that says which series a row is of: add one called id, of one value "
-            f"if all is one series, or name it by ids; objects={table.names[number]!r} reads the "
-            "numbers as strings"
-        )
     names = ", ".join(repr(table.names[i]) for i in left) or "no column"
+    numbers = "" if number is None else f" ({table.names[number]!r} has numbers, not strings)"
     raise ArgumentError(
         "objects",
-        f"of {table.path} must name the column of strings, one of {names}, and labels must name "
-        "that of labels, if there is one; for a long table of series, ids must name a column that "
-        "says which series a row is of",
+        f"of {table.path} must name the column of strings, one of {names}{numbers}, and labels "
+        "must name that of labels, if there is one; for series, ids must name the column that says "
+        "which series a row is of: add one, of one value if all rows are one series",
     )
 
 
@@ -203,15 +208,12 @@ def _series(table: Table, columns: Columns, ids: int, label: int | None) -> File
     """Return the series of a long table, in the order in which they first appear."""
     time = table.find(columns.time, _TIMES)
     if columns.objects is None:
-        taken = (ids, label, time)
-        values = [i for i, name in enumerate(table.names) if i not in taken and not _is_index(name)]
+        values = table.left({ids, label, time})
     else:
         values = [table.find(name) for name in columns.objects]
     if not values:
         raise ValueError(f"{table.path} has no column of values beside {', '.join(table.names)}")
-    numbers = np.empty((len(table.rows), len(values)))
-    for j, number in enumerate(values):
-        numbers[:, j] = _numbers(table, number)
+    numbers = np.column_stack([_numbers(table, number) for number in values])
     for row, name in enumerate(table.column(ids)):
         if not name:
             raise ValueError(f"{table.where(row, ids)}: it is empty; it must name a series")
@@ -219,12 +221,12 @@ def _series(table: Table, columns: Columns, ids: int, label: int | None) -> File
     members = rows_of_series(table.column(ids), times, lambda row: table.where(row, time or 0))
     if label is not None:
         for name, rows in members.items():
-            first = min(rows)
+            first = table.rows[min(rows)][label]
             for row in rows:
-                if table.rows[row][label] != table.rows[first][label]:
+                if table.rows[row][label] != first:
                     raise ValueError(
                         f"{table.where(row, label)}: the label is {table.rows[row][label]!r}, but "
-                        f"{table.rows[first][label]!r} before in the series {name!r}"
+                        f"{first!r} before in the series {name!r}"
                     )
     objects = pack([numbers[rows] for rows in members.values()], channels_first=False)
     labels, written = _labels(table, label, [min(rows) for rows in members.values()])
@@ -232,11 +234,6 @@ def _series(table: Table, columns: Columns, ids: int, label: int | None) -> File
     used = Columns(objects_from, table.name(label), table.names[ids], table.name(time))
     unused = table.unused(*values, label, ids, time)
     return FileObjects(objects, labels, list(members), used, written, unused)
-
-
-def _is_index(name: str) -> bool:
-    """Return whether a column is the index that pandas writes."""
-    return name.lower() in ("", "unnamed: 0")
 
 
 def _numbers(table: Table, column: int) -> list[float]:
@@ -251,7 +248,4 @@ def _labels(
     labels = [] if column is None else [table.rows[row][column] for row in rows]
     if column is None or not any(labels):
         return None, None
-    for row, label in zip(rows, labels, strict=True):
-        if not label:
-            raise ValueError(f"{table.where(row, column)}: the label is empty")
     return labels_of_text(labels, lambda i: table.where(rows[i], column)), labels

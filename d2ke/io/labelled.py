@@ -3,37 +3,54 @@
 
 from __future__ import annotations
 
-import os
+import importlib
 from collections.abc import Sequence
+from types import NoneType
+from typing import Any
 
 import numpy as np
 
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.files import open_file
 from d2ke.io.arff import parse_arff
 from d2ke.io.columns import NOTHING, Columns, FileObjects
 from d2ke.io.delimited import read_delimited
 from d2ke.io.fasta import parse_fasta
+from d2ke.io.frames import read_frame
 from d2ke.io.parquet import ParquetObjects
 from d2ke.io.ts import read_ts
 from d2ke.io.variables import read_hdf5, read_mat, read_npz
+from d2ke.objects.arrow_columns import pyarrow
 from d2ke.objects.container import Objects
+from d2ke.objects.values import column_names
 
 _VARIABLES = {".mat": read_mat, ".npz": read_npz, ".h5": read_hdf5, ".hdf5": read_hdf5}
-_TABLES = (".csv", ".tsv")
+_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+_LONG = ("objects", "labels", "ids", "time")
 _FASTA = (".fasta", ".fa")
 _ARGUMENTS = {
     ".ts": (),
     ".arff": ("labels", "channels_first"),
-    ".parquet": ("objects", "labels"),
     **dict.fromkeys(_FASTA, ("labels",)),
-    **dict.fromkeys(_TABLES, ("objects", "labels", "ids", "time")),
+    **dict.fromkeys((*_TABLES, ".parquet", ".feather"), _LONG),
 }
-ENDINGS = (".ts", *_TABLES, ".mat", *_FASTA, ".arff", ".npz", ".h5", ".hdf5", ".parquet")
+ENDINGS = (
+    ".ts",
+    *_TABLES,
+    ".mat",
+    *_FASTA,
+    ".arff",
+    ".npz",
+    ".h5",
+    ".hdf5",
+    ".parquet",
+    ".feather",
+)
 
 
 def read_objects(
-    file: str | os.PathLike[str],
+    file: Any,
     *,
     objects: str | Sequence[str] | None = None,
     labels: str | None = None,
@@ -41,7 +58,7 @@ def read_objects(
     time: str | None = None,
     channels_first: bool | None = None,
 ) -> tuple[Objects, np.ndarray | None]:
-    r"""Read labelled objects from a file; its ending says of which format.
+    r"""Read labelled objects from a file, whose ending says of which format, or a data frame.
 
     ================  ==========================================================================
     ending            objects and labels
@@ -49,11 +66,12 @@ def read_objects(
     .ts               series and classes, see `read_ts`
     .arff             series, sets or strings and a nominal attribute, see `read_arff`
     .csv, .tsv        a table with a header: a string on each row; or, where a column says which
-                      series a row is of, a vector of a series on each row
+                      series a row is of, a vector of a series on each row; also .csv.gz, .tsv.gz
     .mat              a cell of strings or matrices, or an n x L matrix of n series; labels in a
                       row, a column or a cell
     .fasta, .fa       sequences; the label is the last field of the header between ``|``
-    .parquet          a column of strings or lists, see `ParquetObjects`
+    .parquet          a column of strings or lists, see `ParquetObjects`; with `ids` as .feather
+    .feather          a table of numbers and texts, which is read as a .csv is
     .npz, .h5, .hdf5  arrays `values` and `offsets` (object i has the rows offsets[i] to
                       offsets[i + 1]), an array of n series (n, length[, channels]), or n strings
     ================  ==========================================================================
@@ -71,8 +89,9 @@ def read_objects(
 
     Parameters
     ----------
-    file : str or path
-        The file.
+    file : str, path or data frame
+        The file; or a data frame of pandas or polars, or a table of pyarrow, which is read as a
+        .csv is (this needs pyarrow).
     objects : str or sequence of str, optional
         The variable of a .mat, .npz or .h5 file; the column of strings of a table, or the columns
         of values of series. Default: the only one that can be; where there are several, one called
@@ -126,7 +145,7 @@ def read_objects(
 
 
 def read_file(
-    file: str | os.PathLike[str],
+    file: Any,
     columns: Columns,
     channels_first: bool | None = None,
     earlier: Columns = NOTHING,
@@ -138,27 +157,27 @@ def read_file(
     Where `columns` names nothing, the `earlier` names are used as far as the file has them.
     With `streamed`, objects of a Parquet file stay there.
     """
+    if column_names(file) and channels_first is None:
+        return read_frame(file, columns, earlier, "the data frame")
     path = file_path("file", file)
-    suffix = path.suffix.lower()
-    if suffix not in ENDINGS:
+    suffix = next((end for end in ENDINGS if path.name.lower().endswith(end)), "")
+    if not suffix:
         raise ValueError(f"{path} must end in {', '.join(ENDINGS)}")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
-    for name in ("labels", "ids", "time"):
-        given = getattr(columns, name)
-        if given is not None and not isinstance(given, str):
-            raise ArgumentTypeError(name, f"must be a string, got {given!r}")
     known = _ARGUMENTS.get(suffix, ("objects", "labels", "channels_first"))
     objects = columns.objects
     for name, value in {**vars(columns), "channels_first": channels_first}.items():
         if value is not None and name not in known:
             raise ArgumentTypeError(name, f"has no meaning for a {suffix} file; got {value!r}")
+        if name in ("labels", "ids", "time") and not isinstance(value, (str, NoneType)):
+            raise ArgumentTypeError(name, f"must be a string, got {value!r}")
+    framed = suffix == ".feather" or (suffix == ".parquet" and bool(columns.ids or earlier.ids))
+    tabular = framed or suffix in _TABLES
     listed = isinstance(objects, (list, tuple)) and all(isinstance(name, str) for name in objects)
-    if objects is not None and not (listed and (suffix in _TABLES or len(objects) == 1)):
-        several = "a list of columns" if suffix in _TABLES else "one variable"
-        raise ArgumentTypeError(
-            "objects", f"must name {several} of a {suffix} file, got {objects!r}"
-        )
+    if objects is not None and not (listed and (tabular or len(objects) == 1)):
+        what = "a list of columns" if tabular else "one variable"
+        raise ArgumentTypeError("objects", f"must name {what} of a {suffix} file, got {objects!r}")
     if suffix == ".ts":
         return FileObjects(*read_ts(path)[:2])
     if suffix == ".arff":
@@ -167,6 +186,14 @@ def read_file(
         return read_delimited(path, columns, earlier)
     if suffix in _FASTA:
         return parse_fasta(path, columns.labels)
+    if framed:
+        pyarrow(f"reading {path.name}")
+        try:
+            with open_file(path) as stream:
+                table = importlib.import_module(f"pyarrow.{suffix[1:]}").read_table(stream)
+        except ValueError as error:
+            raise ValueError(f"{path} is not a {suffix} file: {error}") from None
+        return read_frame(table, columns, earlier, str(path))
     if suffix == ".parquet":
         if columns == NOTHING and earlier.objects is not None:
             columns = earlier

@@ -15,7 +15,7 @@ from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import open_file
 from d2ke.io.columns import LABELS, Columns, FileObjects, find_usual
-from d2ke.io.delimited import STRINGS
+from d2ke.io.delimited import IDS, STRINGS
 from d2ke.io.text import labels_of_text
 from d2ke.objects.arrow_columns import pyarrow
 from d2ke.objects.arrow_import import holds_objects
@@ -179,13 +179,16 @@ def _find(path: Path, schema: Any, objects: str | None, labels: str | None) -> t
     known = [
         field.name
         for field in schema
-        if field.name != label and holds_objects(pyarrow("").chunked_array([], field.type))
+        if field.name != label
+        and field.name.lower() not in IDS
+        and holds_objects(pyarrow("").chunked_array([], field.type))
     ]
     usual = next((lower[one] for one in STRINGS if lower.get(one) in known), None)
     if len(known) != 1 and usual is None:
         raise ArgumentError(
             "objects",
             f"must name the column of objects: {path} has "
-            + (f"several of strings or lists: {known}" if known else "none of strings or lists"),
+            + (f"several of strings or lists: {known}" if known else "none of strings or lists")
+            + "; of a long table of series, ids must name the column that says of which a row is",
         )
     return usual or known[0], label

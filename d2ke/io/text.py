@@ -75,15 +75,10 @@ def _problem(field: str) -> str | None:
     return None
 
 
-def is_number(field: str) -> bool:
-    """Return whether a text is a finite number that float64 holds."""
-    return _problem(field) is None
-
-
 def looks_numeric(fields: Sequence[str]) -> bool:
     """Return whether there are numbers, also with a decimal comma, and nothing else but gaps."""
     found = [field for field in fields if field.lower() not in _ABSENT]
-    return bool(found) and all(is_number(field) or _COMMA.fullmatch(field) for field in found)
+    return bool(found) and all(_COMMA.fullmatch(field) or not _problem(field) for field in found)
 
 
 def labels_of_text(labels: Sequence[str], where: Callable[[int], str]) -> np.ndarray:
@@ -94,6 +89,8 @@ def labels_of_text(labels: Sequence[str], where: Callable[[int], str]) -> np.nda
     missing or infinite among numbers, and a decimal comma, are refused; `where` names the place of
     a label.
     """
+    if "" in labels:
+        raise ValueError(f"{where(labels.index(''))}: the label is empty")
     if all(_WHOLE.fullmatch(label) for label in labels):
         return np.array([int(label) for label in labels], np.int64)
     others = [i for i, label in enumerate(labels) if _problem(label)]

@@ -147,8 +147,11 @@ def _chosen(
 
 def _objects_name(path: Path, values: Mapping[str, Any]) -> str:
     """Return the name of the variable that holds the objects."""
-    ragged = [name for name, value in values.items() if _is_ragged(value)]
-    rectangular = [name for name, value in values.items() if _is_rectangular(value)]
+    arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+    ragged = [name for name, value in values.items() if isinstance(value, Objects)]
+    ragged += [k for k, one in arrays.items() if one.dtype.kind in "OU" and one.size > 1]
+    series = {k: one for k, one in arrays.items() if one.dtype.kind in "iuf" and one.ndim in (2, 3)}
+    rectangular = [name for name, value in series.items() if min(value.shape) > 1]
     for names in (ragged, rectangular):
         usual = [name for name in names if name.lower() in _OBJECTS]
         if len(names) == 1 or len(usual) == 1:
@@ -161,28 +164,11 @@ def _objects_name(path: Path, values: Mapping[str, Any]) -> str:
     )
 
 
-def _is_ragged(value: Any) -> bool:
-    """Return whether it may be objects of unequal sizes: a cell, strings, packed objects."""
-    return isinstance(value, Objects) or (
-        isinstance(value, np.ndarray) and value.dtype.kind in "OU" and value.size > 1
-    )
-
-
-def _is_rectangular(value: Any) -> bool:
-    """Return whether it may be series of equal length."""
-    return isinstance(value, np.ndarray) and (
-        value.dtype.kind in "iuf" and value.ndim in (2, 3) and min(value.shape) > 1
-    )
-
-
 def _label_values(path: Path, name: str, value: Any, n: int) -> np.ndarray:
     """Return a row, a column or a cell of labels; whole numbers as int64."""
     place = f"{path}: {name}"
     if not isinstance(value, np.ndarray) or value.size != max(value.shape, default=0):
-        shape = f" of shape {value.shape}" if isinstance(value, np.ndarray) else ""
-        raise ValueError(
-            f"{place} must be a row or a column of labels; it is {type(value).__name__}{shape}"
-        )
+        raise ValueError(f"{place} must be a row or a column of labels, not {np.shape(value)}")
     if value.size != n:
         raise ValueError(f"{place} has {value.size} labels, but there are {n} objects")
     items: Any = value.ravel()

@@ -52,12 +52,11 @@ def series_of_frame(frame: Any, ids: str, time: str | None, name: str) -> list[n
     for own in names:
         column = np.asarray(frame[own])
         if own not in (ids, time):
-            if column.dtype.kind not in "biuf":
-                raise ArgumentTypeError(
-                    name, f"has the column {own!r} of {column.dtype}; leave out what is no channel"
-                )
-            if column.dtype.kind in "iu" and not is_exact(column):
-                raise ArgumentError(name, f"has integers in {own!r} that float64 cannot hold")
+            if column.dtype.kind not in "biuf" or (
+                column.dtype.kind in "iu" and not is_exact(column)
+            ):
+                problem = f"has in {own!r} what is no channel, or integers that float64 cannot hold"
+                raise ArgumentTypeError(name, f"{problem} ({column.dtype})")
             channels.append(column)
     if not channels:
         raise ArgumentError(name, f"has no column of values beside {ids!r} and {time!r}")

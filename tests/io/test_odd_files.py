@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Odd files: each gives what is written in it, or an error that says where and why."""
 
+import gzip
+import math
 import re
 
 import h5py
@@ -104,16 +106,16 @@ READ = {  # text, options, objects, labels
     "stamp.csv": ("id,timestamp,v\np,1,2\np,0,1\n", {}, [[[1], [2]]], None),
     "frame.csv": (",id,v\n0,p,1\n1,p,2\n", {}, [[[1], [2]]], None),
 }  # fmt: skip
-SERIES = "need a column that says which series a row is of: add one called id"
+SERIES = " has numbers, not strings), and labels must name that of labels, if there is one; for ser"
 HEADER = "the first line may be a header or the first object, as it has"
 REFUSED = {
-    "axes.csv": ("time,x,y,z\n" + ONE_SERIES, "'x' has numbers, not strings; series " + SERIES),
+    "axes.csv": ("time,x,y,z\n" + ONE_SERIES, "one of 'time', 'x', 'y', 'z' ('x'" + SERIES),
     "stamp.csv": ("timestamp,x,y,z\n" + ONE_SERIES, SERIES),
     "gap.csv": ("time,x,y,z\n0,,1,2\n1,3,4,5\n", SERIES),
     "nan.csv": ("t,x,y,z,label\n0,nan,1,2,a\n1,3,4,5,a\n", SERIES),
     "comma.csv": ("time;x;y;z\n0;1,5;2;3\n1;2,5;3;4\n", SERIES),
     "value.csv": ("value,label\n1,a\n2,b\n", SERIES),
-    "other.csv": ("when,ax,ay\n0,1,2\n", "for a long table of series, ids must name a column"),
+    "other.csv": ("when,ax,ay\n0,1,2\n", "for series, ids must name the column that says which"),
     "comma2.csv": (table(["1,5", "2,25", "3"], ";"), "line 2, column 'label': the label '1,5' h"),
     "comma3.csv": ("id;v\np;1\np;1,5\n", "line 3, column 'v': the value is '1,5', not a number; a"),
     "large.csv": ("id,v\np,1\np,1152921504606846977\n", "line 3, column 'v': the value is '1152"),
@@ -122,8 +124,8 @@ REFUSED = {
     "headless3.csv": ("AC\nGT\n", f"{HEADER} 'AC'"),
     "headless4.csv": ("x,AC\ny,GT\nx,TT\n", f"{HEADER} 'x'"),
     "numbered.csv": ("0,label\nAC,a\n", f"{HEADER} '0'"),
-    "either.csv": ("text;b,label\nu;v,x\n", "the delimiter may be comma or semicolon (each cuts"),
-    "neither.csv": ("text;label,b\nu\nv;y;z,1\n", "comma or semicolon (neither does: "),
+    "either.csv": ("text;b,label\nu;v,x\n", "the delimiter may be comma or semicolon, each cuts"),
+    "neither.csv": ("text;label,b\nu\nv;y;z,1\n", "comma or semicolon, neither cuts"),
     "ragged.csv": ("sequence,label\nAC,a\nGT\n", "line 3: 1 fields, but the header has 2"),
 }  # fmt: skip
 
@@ -267,8 +269,12 @@ BY_TIME = {"ids": "id", "time": "time"}
         ({"time": [1.0, None, 0.0]}, BY_TIME, "time[1] is nan"),
         ({"time": ["1", "5", "10"]}, BY_TIME, "time must hold numbers or dates"),
         ({"time": [1, 5, 1]}, BY_TIME, "row 2: the series 'q' has the time 1 twice"),
-        ({"y": ["a", "b", "c"]}, BY_TIME, "items has the column 'y' of "),
-        ({"y": [1, LARGE, 2]}, BY_TIME, "items has integers in 'y' that float64 cannot hold"),
+        ({"y": ["a", "b", "c"]}, BY_TIME, "items has in 'y' what is no channel"),
+        (
+            {"y": [1, LARGE, 2]},
+            BY_TIME,
+            "items has in 'y' what is no channel, or integers that float64 can",
+        ),
         ({"x": [1.0, None, 2.0]}, BY_TIME, "items[1] has nan at position (0, 0)"),
     ],
 )
@@ -280,3 +286,50 @@ def test_long_frames(library, changes, options, problem):
         return
     with pytest.raises((ValueError, TypeError), match=re.escape(problem)):
         pack(frame, **options)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize(
+    ("frame", "wanted", "classes"),
+    [
+        ({"sequence": ["AC", "GT"], "label": ["a", "b"]}, ["AC", "GT"], ["a", "b"]),
+        ({**LONG_FRAME, "label": [1.5, 2, 1.5]}, [[[3, 3], [1, 1]], [[2, 2]]], [1.5, 2.0]),
+        ({**LONG_FRAME, "label": ["a", "b", "c"]}, "the data frame, row 2, column 'label': ", None),
+        (
+            {"sequence": ["AC", "GT"], "label": ["a", None]},
+            "row 1, column 'label': the label",
+            None,
+        ),
+        ({"sequence": ["AC", "GT"], "label": [1.5, math.inf]}, "row 1, column 'label'", None),
+        ({"time": [1, 2], "x": [1.0, 2.0], "y": [1, 2], "z": [1, 2]}, SERIES, None),
+        ({**LONG_FRAME, "x": [1.0, None, 2.0]}, "row 1, column 'x': the value is ''", None),
+        ({"x": [[1.0, 2.0], [3.0]]}, "must name the column of strings, one of no column", None),
+    ],
+)
+def test_frames_are_read_as_tables(library, tmp_path, frame, wanted, classes):
+    feather = pytest.importorskip("pyarrow.feather")
+    made = getattr(pytest.importorskip(library), LIBRARIES[library])(frame)
+    if classes is None:
+        with pytest.raises(ValueError, match=re.escape(wanted)):
+            read_objects(made)
+        return
+    feather.write_feather(pytest.importorskip("pyarrow").table(frame), tmp_path / "a.feather")
+    for source in (made, tmp_path / "a.feather"):
+        objects, labels = read_objects(source)
+        assert [one if isinstance(one, str) else one.tolist() for one in objects] == wanted
+        assert labels.tolist() == classes
+
+
+def test_long_parquet_and_compressed_tables(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    frame = pytest.importorskip("pyarrow").table(LONG_FRAME).drop_columns(["y"])
+    pq.write_table(frame, tmp_path / "a.parquet")
+    assert read_objects(tmp_path / "a.parquet", ids="id")[0].lengths.tolist() == [2, 1]
+    with pytest.raises(ValueError, match="of a long table of series, ids must name the column"):
+        read_objects(tmp_path / "a.parquet")
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(table("aba").encode()))
+    assert read_objects(tmp_path / "a.csv.gz")[1].tolist() == list("aba")
+    for name in ("b.csv.gz", "b.feather"):
+        (tmp_path / name).write_bytes(b"something else")
+        with pytest.raises(ValueError, match=f"{name} is not a"):
+            read_objects(tmp_path / name)
