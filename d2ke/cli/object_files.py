@@ -33,12 +33,12 @@ def read(
     columns = Columns(objects, options.labels, options.ids, options.time)
     with reported_warnings(session):
         held = read_file(options.file, columns, options.channels_first, earlier, streamed=streamed)
-    known = "no labels"
-    if held.labels is not None:
-        known = f"labels of {len(np.unique(held.labels))} different values"
+    n = 0 if held.labels is None else len(np.unique(held.labels))
+    known = f"labels of {n} different values" if n else "no labels"
     used = [f"{argument} from {name!r}" for argument, name in held.columns.explicit]
     used += [f"not used: {', '.join(map(repr, held.unused))}"] if held.unused else []
-    what = str(held.objects).strip("<>")
+    rows = f", in {held.objects.lengths.sum()} rows" if held.columns.ids else ""
+    what = str(held.objects).strip("<>") + rows
     session.report("; ".join([f"{Path(options.file).name}: {what}", known, *used]))
     return held
 

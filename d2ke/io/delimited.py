@@ -26,6 +26,7 @@ _MARKS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 STRINGS = ("sequence", "string", "text", "objects", "x")
 IDS = ("id", "series", "series_id")
 _TIMES = ("time", "t", "step", "timestamp")
+_USUAL = (*LABELS, *STRINGS, *IDS, *_TIMES)
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,7 @@ class Table:
 
     def left(self, taken: set[int | None]) -> list[int]:
         """Return the numbers of the other columns that have names."""
-        names = enumerate(self.names)
-        return [i for i, name in names if i not in taken and name.lower() not in _INDEX]
+        return [i for i, n in enumerate(self.names) if i not in taken and n.lower() not in _INDEX]
 
     def unused(self, *used: int | None) -> list[str]:
         """Return the names of the other columns."""
@@ -122,10 +122,10 @@ def _read(path: Path, columns: Columns, earlier: Columns) -> Table:
     columns = columns.or_earlier(names, earlier)
     columns.check(path, names, "column")
     if not columns.explicit:
-        usual = find_usual(names, (*LABELS, *STRINGS, *IDS, *_TIMES))
+        alone = find_usual(names, _USUAL) is None and sum(map(bool, names)) == 1
         for i, name in enumerate(names):
             again = name and any(row[i] == name for row in rows)
-            if again or looks_numeric([name]) or (usual is None and len(names) == 1):
+            if again or alone or looks_numeric([name]):
                 raise ValueError(
                     f"{path}: the first line may be a header or the first object, as it has "
                     f"{name!r}; put a line of names before it, such as 'sequence,label', or, if "

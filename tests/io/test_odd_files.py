@@ -123,6 +123,9 @@ REFUSED = {
     "headless2.csv": ("AC,a\nGT,b\nTT,a\n", f"{HEADER} 'a'"),
     "headless3.csv": ("AC\nGT\n", f"{HEADER} 'AC'"),
     "headless4.csv": ("x,AC\ny,GT\nx,TT\n", f"{HEADER} 'x'"),
+    "excel.csv": ("sep=;\nsequence;label\nAC;a\n", f"{HEADER} 'sep='"),
+    "comment.csv": ("# of 2020, a\nsequence,label\nAC,a\n", f"{HEADER} 'a'"),
+    "utf16.csv": ("\ufeffsequence,label\nAC,a\n", "line 1 is not UTF-8 text"),
     "numbered.csv": ("0,label\nAC,a\n", f"{HEADER} '0'"),
     "either.csv": ("text;b,label\nu;v,x\n", "the delimiter may be comma or semicolon, each cuts"),
     "neither.csv": ("text;label,b\nu\nv;y;z,1\n", "comma or semicolon, neither cuts"),
@@ -143,7 +146,7 @@ def test_tables_that_are_read(tmp_path, name):
 @pytest.mark.parametrize("name", REFUSED)
 def test_tables_that_are_refused(tmp_path, name):
     text, problem = REFUSED[name]
-    (tmp_path / name).write_text(text)
+    (tmp_path / name).write_text(text, encoding="utf-16-le" if name == "utf16.csv" else "utf-8")
     with pytest.raises(ValueError, match=re.escape(problem)) as error:
         read_objects(tmp_path / name)
     assert str(tmp_path / name) in str(error.value)
