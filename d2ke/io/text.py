@@ -15,7 +15,7 @@ from d2ke._base.files import open_file
 from d2ke.objects.values import LARGEST_EXACT_INTEGER
 
 MISSING = "?"
-_ABSENT = ("", "na", "nan", "n/a", "<na>", "null", "none", "?", "inf", "+inf", "-inf", "infinity")
+_ABSENT = ("", ".", "na", "nan", "n/a", "#n/a", "<na>", "null", "none", "?", "inf", "infinity")
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _FLOAT = re.compile(r"(?!-0$)-?(?:0|[1-9][0-9]{0,15}|(?=\.))(?:\.([0-9]+))?(?:e[+-][0-9]{2,3})?")
 _ZEROS = re.compile(r".0$")
@@ -77,7 +77,7 @@ def _problem(field: str) -> str | None:
 
 def looks_numeric(fields: Sequence[str]) -> bool:
     """Return whether there are numbers, also with a decimal comma, and nothing else but gaps."""
-    found = [field for field in fields if field.lower() not in _ABSENT]
+    found = [field for field in fields if field.lower().lstrip("+-") not in _ABSENT]
     return bool(found) and all(_COMMA.fullmatch(field) or not _problem(field) for field in found)
 
 
@@ -95,7 +95,7 @@ def labels_of_text(labels: Sequence[str], where: Callable[[int], str]) -> np.nda
         return np.array([int(label) for label in labels], np.int64)
     others = [i for i, label in enumerate(labels) if _problem(label)]
     comma = bool(others) and all(_COMMA.fullmatch(labels[i]) for i in others)
-    absent = all(labels[i].lower() in _ABSENT for i in others)
+    absent = all(labels[i].lower().lstrip("+-") in _ABSENT for i in others)
     if comma or (absent and 0 < len(others) < len(labels)):
         what = "has a decimal comma; write a point" if comma else "stands among numbers"
         raise ValueError(f"{where(others[0])}: the label {labels[others[0]]!r} {what}")

@@ -535,7 +535,7 @@ def test_matrices_that_cannot_be_saved(file, matrix, error, message):
         ([[1], [2]], ValueError, r"labels must be one-dimensional, got shape \(2, 1\)"),
         ([0.5, np.nan], ValueError, r"labels\[1\] is nan"),
         (["a", 1], TypeError, r"labels\[1\] is 1, which an array of <U\d+ cannot hold"),
-        (["a", None], TypeError, "labels must hold"),
+        (["a", None], TypeError, r"labels\[1\] is None: a label is missing"),
         ([True, False], TypeError, "labels must hold .* got dtype bool"),
         ([b"a", b"b"], TypeError, "labels must hold .* got dtype |S1"),
         (np.ones(2, dtype=np.float16), TypeError, "labels must hold .* got dtype float16"),

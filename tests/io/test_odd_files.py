@@ -71,7 +71,9 @@ def test_labels(tmp_path, form, labels, wanted):
     assert found.dtype.kind == np.array(wanted).dtype.kind
 
 
-@pytest.mark.parametrize("word", ["nan", "NaN", "NA", "N/A", "<NA>", "null", "?", "inf", "-Inf"])
+@pytest.mark.parametrize(
+    "word", ["nan", "NaN", "NA", "#N/A", "<NA>", "null", "?", "-", "inf", "-Inf"]
+)
 @pytest.mark.parametrize("form", [table, fasta])
 def test_what_is_no_number_among_numbers(tmp_path, form, word):
     file = tmp_path / ("a.csv" if form is table else "a.fasta")
