@@ -6,6 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+_SHOWN = 18  # letters of a string
+
 
 def show(values: Mapping[str, Any]) -> str:
     """Return parameters on one line."""
@@ -17,3 +21,12 @@ def shown(value: Any) -> str:
     if isinstance(value, (tuple, list)):
         return " to ".join(map(shown, value))
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def object_text(item: Any) -> str:
+    """Return a string, cut; of vectors, how many they are."""
+    if isinstance(item, (str, bytes)):
+        text = item if isinstance(item, str) else repr(item)
+        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text)})"
+    array = np.asarray(item)
+    return f"{array.shape[0]} x {array.shape[1]}" if array.ndim == 2 else f"{array.size} letters"

@@ -81,7 +81,7 @@ def accuracy_by_R(
             continue
         own = np.ascontiguousarray(Z[:, some])
         unit = Scaling.fit(own).sd * np.sqrt(len(some))
-        ridge, P = decompose(own, signs, unit, n_threads, basis=False)
+        ridge, P = decompose(own, signs, unit, n_threads)
         left_out = ridge.left_out(P, signs, [model.C])[:, 0]
         if model.classes is None:
             value = 1 - np.mean((left_out - signs) ** 2) / np.var(signs)

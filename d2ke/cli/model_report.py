@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from d2ke._base.text import object_text
 from d2ke.cli.model_pictures import accuracy_by_R, curve_picture, map_picture
 from d2ke.cli.report import (
     Section,
     confusion_section,
     label_text,
     measured,
-    object_text,
     write_page,
 )
 from d2ke.cli.session import Session

@@ -102,11 +102,11 @@ def neighbors(options: argparse.Namespace) -> None:
         f"{row.name}: {graph.nnz} neighbours of {len(objects)} objects; {info.computed} of "
         f"{info.pairs} distances computed ({share:.1f} %)"
     )
-    _write(out, graph)
+    write_graph(out, graph)
     session.report(f"graph: {options.out}")
 
 
-def _write(out: Path, graph: sparse.csr_array) -> None:
+def write_graph(out: Path, graph: sparse.csr_array) -> None:
     """Write a graph as a matrix, or as a table of its entries by rows."""
     if out.suffix == ".csv":
         items = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))

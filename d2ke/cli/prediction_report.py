@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from d2ke._base.labels import confusion
+from d2ke._base.text import object_text
 from d2ke.cli.model_pictures import values_picture
 from d2ke.cli.report import (
     Section,
     confusion_section,
     label_text,
     measured,
-    object_text,
     write_page,
 )
 from d2ke.models.model import D2KEModel

@@ -16,8 +16,6 @@ from d2ke.cli.matrix_files import InputError
 from d2ke.cli.model_pictures import confusion_picture
 from d2ke.models.model import D2KEModel
 
-_SHOWN = 18  # letters of a string
-
 
 class Section(NamedTuple):
     """A part of the page: a heading, a paragraph, a PNG picture and a table, each if there is one.
@@ -72,12 +70,3 @@ def confusion_section(classes: np.ndarray, counts: np.ndarray, how: str) -> Sect
 def label_text(label: Any) -> str:
     """Return a class, or a number in four digits."""
     return f"{label:.4g}" if isinstance(label, (float, np.floating)) else str(label)
-
-
-def object_text(item: Any) -> str:
-    """Return a string, cut; of vectors, how many they are."""
-    if isinstance(item, (str, bytes)):
-        text = item if isinstance(item, str) else repr(item)
-        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text)})"
-    array = np.asarray(item)
-    return f"{array.shape[0]} x {array.shape[1]}" if array.ndim == 2 else f"{array.size} letters"

@@ -18,6 +18,7 @@ from d2ke.cli.matrix_files import SUFFIXES, InputError, read_labels, read_matrix
 from d2ke.cli.session import Session
 from d2ke.datasets import REGISTRY, load, standardize
 from d2ke.discriminative.gaussian import bandwidth, gaussian_gram
+from d2ke.discriminative.kernel_input import like_distances
 from d2ke.distances.matrix import distance_matrix
 from d2ke.embedding.features import d2ke_features
 from d2ke.io import load_features, save_features
@@ -277,7 +278,7 @@ def _of_file(
         gamma = positive_number("gamma", gamma)
         report(f"{name}: distances of {len(matrix)} objects, K = exp(-gamma d), gamma {gamma:.4g}")
         return Similarities(file.name, np.exp(-gamma * matrix), labels=labels)
-    if not matrix.diagonal().any() and (matrix >= 0).all() and matrix.any():
+    if like_distances(matrix):
         raise InputError(
             f"{name} has zeros on its diagonal, as distances have; form (--as) distances makes "
             "similarities of them"

@@ -150,6 +150,12 @@ class KernelInput:
     def _dense_kernel(self, name: str) -> DenseKernel:
         if name == "K":
             K = symmetric_matrix("K", self.K)
+            if like_distances(K):
+                raise ArgumentError(
+                    "K",
+                    "has zeros on its diagonal, as distances have; give them as distances=, or "
+                    "make similarities of them: np.exp(-gamma * D)",
+                )
             check_kernel_fits(len(K))
             return DenseKernel(K, split("K", K).absolute if self.similarity == "general" else None)
         if name == "points":
@@ -165,6 +171,11 @@ class KernelInput:
             np.exp(K, out=K)
         # exp(-d^2 / (4 h^2)), the kernel of width sqrt(2) h, up to a factor that lam absorbs.
         return DenseKernel(K, np.sqrt(K) if self.risk == "ise" else None)
+
+
+def like_distances(matrix: np.ndarray) -> bool:
+    """Return True for zeros on the diagonal and no value below: distances, not similarities."""
+    return not matrix.diagonal().any() and bool((matrix >= 0).all()) and bool(matrix.any())
 
 
 def check_kernel_fits(n: int) -> None:

@@ -176,7 +176,7 @@ def read_file(
     tabular = framed or suffix in _TABLES
     listed = isinstance(objects, (list, tuple)) and all(isinstance(name, str) for name in objects)
     if objects is not None and not (listed and (tabular or len(objects) == 1)):
-        what = "a list of columns" if tabular else "one variable"
+        what = "columns" if tabular else "one variable"
         raise ArgumentTypeError("objects", f"must name {what} of a {suffix} file, got {objects!r}")
     if suffix == ".ts":
         return FileObjects(*read_ts(path)[:2])

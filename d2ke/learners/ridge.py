@@ -190,8 +190,8 @@ class Ridge:
         Weights are for (z - mean) / unit.
     squares : ndarray of float64, shape (r,)
         Eigenvalues of the products.
-    basis : ndarray of float64, shape (R, r)
-        Eigenvectors.
+    basis : ndarray of float64, shape (R, r), or (n, r) with `rows`
+        Eigenvectors, or what the transposed rows are multiplied with to give them.
     projected : ndarray of float64, shape (r, k)
         Products of the rows' coordinates in the basis with the targets.
     target_mean : ndarray of float64, shape (k,)
@@ -200,6 +200,8 @@ class Ridge:
         Number of rows.
     dtype : dtype
         Of the coordinates of rows.
+    rows : ndarray of float64, shape (n, R), or None
+        The centred rows in their units, where they are fewer than the features.
 
     References
     ----------
@@ -215,6 +217,7 @@ class Ridge:
     target_mean: np.ndarray
     n: int
     dtype: np.dtype[Any]
+    rows: np.ndarray | None = None
 
     @classmethod
     def of(cls, sums: RidgeSums, unit: np.ndarray | None = None) -> Ridge:
@@ -235,11 +238,13 @@ class Ridge:
 
     @cached_property
     def _columns(self) -> np.ndarray:
-        return np.ascontiguousarray(self.basis.T, self.dtype)
+        basis = self.basis if self.rows is None else self.rows.T @ self.basis
+        return np.ascontiguousarray(basis.T, self.dtype)
 
     def weights(self, C: float) -> tuple[np.ndarray, np.ndarray]:
         """Return weights, shape (k, R), and offsets, shape (k,)."""
-        return (self.basis @ self._dual(C)).T, self.target_mean
+        weights = self.basis @ self._dual(C)
+        return (weights if self.rows is None else self.rows.T @ weights).T, self.target_mean
 
     def _dual(self, C: float) -> np.ndarray:
         return self.projected / (self.squares + 1 / (2 * C))[:, None]
@@ -298,17 +303,12 @@ def _above_rounding(squares: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
 
 
 def ridge_of_rows(
-    Z: np.ndarray,
-    T: Any,
-    unit: np.ndarray,
-    n_threads: int | None = None,
-    *,
-    basis: bool = True,
+    Z: np.ndarray, T: Any, unit: np.ndarray, n_threads: int | None = None
 ) -> tuple[Ridge, np.ndarray]:
     """Decompose rows that are fewer than the features; return their coordinates too.
 
     The products of rows with each other are smaller than those of features, and have the same
-    eigenvalues. Without the basis, which takes as long as they do, there are no weights.
+    eigenvalues.
     """
     mean = Z.mean(axis=0, dtype=np.float64)
     values = (Z - mean) / unit
@@ -318,30 +318,27 @@ def ridge_of_rows(
     kept = _above_rounding(squares, np.dtype(np.float64))
     squares, U = squares[kept], U[:, kept]
     roots = np.sqrt(squares)
-    columns = np.empty((len(mean), 0))
-    if basis:
-        columns = row_products(np.ascontiguousarray(values.T), (U / roots).T, n_threads)
     if sparse.issparse(T):
         crossed = T.T @ U - np.outer(target_mean, U.sum(axis=0))
     else:
         crossed = (T - target_mean).T @ U
     projected = roots[:, None] * crossed.T
     ridge = Ridge(
-        mean, unit, squares, columns, projected, target_mean, len(Z), np.dtype(np.float64)
+        mean, unit, squares, U / roots, projected, target_mean, len(Z), np.dtype(np.float64), values
     )  # fmt: skip
     return ridge, U * roots
 
 
 def decompose(
-    Z: np.ndarray, T: Any, unit: np.ndarray, n_threads: int | None = None, *, basis: bool = True
+    Z: np.ndarray, T: Any, unit: np.ndarray, n_threads: int | None = None
 ) -> tuple[Ridge, np.ndarray]:
     """Decompose rows in memory, by rows or by features, and return their coordinates too.
 
-    By whichever are fewer, in float64. `basis` is as for `ridge_of_rows`.
+    By whichever are fewer, in float64.
     """
     n, R = Z.shape
     if n <= R:
-        return ridge_of_rows(Z, T, unit, n_threads, basis=basis)
+        return ridge_of_rows(Z, T, unit, n_threads)
     centre = Z[:ROWS].mean(axis=0, dtype=np.float64)
     target_centre = np.zeros(T.shape[1]) if sparse.issparse(T) else T[:ROWS].mean(axis=0)
     sums = RidgeSums.empty(centre, unit, target_centre)

@@ -48,7 +48,7 @@ def cross_validate(
     """
     costs = [positive_number("C", C) for C in costs]
     T = class_indicators(codes, int(codes.max()) + 1)
-    ridge, P = decompose(F, T, np.ones(F.shape[1]), n_threads=1, basis=False)
+    ridge, P = decompose(F, T, np.ones(F.shape[1]), n_threads=1)
     n_correct = np.zeros(len(costs), np.int64)
     for fold in np.unique(folds):
         out = np.flatnonzero(folds == fold)

@@ -10,6 +10,7 @@ import numpy as np
 
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.text import object_text
 from d2ke.learners.linear_model import winners
 from d2ke.models.model import D2KEModel
 from d2ke.models.views import apply_views
@@ -53,9 +54,11 @@ class Explanation:
         for one in self.omegas:
             place = one["training_object"]
             origin = "" if place is None else f", training object {place}"
+            item = one["object"]
+            text = repr(object_text(item)) if isinstance(item, str) else object_text(item)
+            place = f"{one['block']}[{one['index']}]{origin}"
             lines.append(
-                f"  {one['share']:+.4f} {one['block']}[{one['index']}]{origin}, at distance "
-                f"{one['distance']:.4g}"
+                f"  {one['share']:+.4f} {text}, {place}, at distance {one['distance']:.4g}"
             )
         return "\n".join(lines)
 

@@ -17,6 +17,7 @@ from d2ke.learners.ridge import Ridge, class_indicators
 
 _LEAST_DEVIATION = 1e-140  # of the targets of a regression
 _ROWS, _COLUMNS = 1024, 4096  # of decision values that are held at a time
+_FEW, _SHARE = 10, 0.9  # rows, and the largest share of classes in them
 _MAX_CONFUSION = 1000  # classes: the matrix of more is as large as the model, and nobody reads it
 
 
@@ -60,6 +61,13 @@ class Target:
                 )
             return cls(values, None)
         classes, codes = labels.encode_classes("y", known)
+        if len(codes) >= _FEW and len(classes) > _SHARE * len(codes):
+            raise ArgumentError(
+                "y",
+                f"has {len(classes)} different values in {len(codes)} rows: nothing can be learned "
+                "of classes of one object each. Are y and X swapped, or is it a regression "
+                "(task='regression')?",
+            )
         return cls(codes, classes)
 
     def __len__(self) -> int:

@@ -319,8 +319,11 @@ def warn_if_nothing_learned(model: D2KEModel) -> None:
         if regression
         else f"accuracy is {model.accuracy:.1f} %, and the largest class has {floor:.1f} %"
     )
+    advice = "Try another distance=, blocks= of your own, or a larger R."
+    if model.classes is not None and model.classes.dtype.kind in "iuf" and len(model.classes) > 20:
+        advice += " If the labels are numbers to predict, say task='regression'."
     warnings.warn(
         f"little or nothing was learned: the cross-validated {reached}. Does the distance see "
-        "what the labels are about? Try another distance=, blocks= of your own, or a larger R.",
+        f"what the labels are about? {advice}",
         stacklevel=3,
     )

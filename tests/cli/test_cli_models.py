@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from command_cases import refused
 from model_file_cases import (
     put,
     series_csv,
@@ -145,15 +146,6 @@ def test_unseen_letters(tmp_path, folder):
     assert len(out.read_text().splitlines()) == 3
     assert main(["embed", *files, "--unseen-letters", "allow", "--out", str(features)]) == 0
     assert load_features(features).Z.shape[0] == 2
-
-
-def refused(capsys, *words):
-    """Return the one line that a refused command prints."""
-    assert main(list(map(str, words))) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("d2ke: ")
-    assert error.count("\n") == 1
-    return error
 
 
 def test_refused_files(tmp_path, capsys, folder):

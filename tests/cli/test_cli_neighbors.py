@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from command_cases import refused
 from interrupt_cases import check_interrupt
 from interrupts import needs_proc
 from model_file_cases import (
@@ -21,7 +22,7 @@ from model_file_cases import (
 from scipy import sparse
 
 import d2ke
-from d2ke.cli import neighbors, result_files
+from d2ke.cli import result_files
 from d2ke.cli.main import main
 
 WORDS = ["kitten", "mitten", "kitten", "sitting", "fitting", "cat", "knitting"]
@@ -33,15 +34,6 @@ def done(capsys, *words):
     out, err = capsys.readouterr()
     assert err == ""
     return out.splitlines()
-
-
-def refused(capsys, *words):
-    """Return the one line that a refused command prints."""
-    assert main(["neighbors", *map(str, words)]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("d2ke: ")
-    assert error.count("\n") == 1
-    return error
 
 
 def rows_of(file):
@@ -127,7 +119,7 @@ def test_a_run_that_is_resumed(tmp_path, capsys, option, value):
     assert out.read_bytes() == plain.read_bytes()
     other = "radius" if option == "k" else "k"
     words[1] = f"--{other}"
-    assert f"{option} was {value}" in refused(capsys, *words)
+    assert f"{option} was {value}" in refused(capsys, "neighbors", *words)
 
 
 @pytest.mark.parametrize(("option", "value"), [("k", 3), ("radius", 2), ("radius", 0)])
@@ -153,18 +145,22 @@ def test_refused(tmp_path, capsys):
     put(file, ["string", *WORDS[:5]])
     words = [file, "--out", out, "--k", 1]
     assert "out must end in .npz, .csv, got" in refused(
-        capsys, file, "--k", 1, "--out", tmp_path / "g.txt"
+        capsys, "neighbors", file, "--k", 1, "--out", tmp_path / "g.txt"
     )
     assert main(["neighbors", *map(str, words), "--checkpoint", str(tmp_path)]) == 1
     assert "has files, but is no checkpoint" in capsys.readouterr().err
-    assert "k is 5, but X has 5 objects" in refused(capsys, file, "--k", 5, "--out", out)
-    assert "'nix'" in refused(capsys, *words, "--distance", "nix")
-    assert "X holds strings" in refused(capsys, *words, "--distance", "dtw")
-    error = refused(capsys, *words, "--parameter", "k=2")
+    assert "k is 5, but X has 5 objects" in refused(
+        capsys, "neighbors", file, "--k", 5, "--out", out
+    )
+    assert "'nix'" in refused(capsys, "neighbors", *words, "--distance", "nix")
+    assert "X holds strings" in refused(capsys, "neighbors", *words, "--distance", "dtw")
+    error = refused(capsys, "neighbors", *words, "--parameter", "k=2")
     assert "'levenshtein' has no parameter 'k'" in error
-    error = refused(capsys, *words, "--distance", "dtw", "--parameter", "window=-1")
+    error = refused(capsys, "neighbors", *words, "--distance", "dtw", "--parameter", "window=-1")
     assert "window" in error
-    assert "'kernel' needs the parameter 'sigma'" in refused(capsys, *words, "--distance", "kernel")
+    assert "'kernel' needs the parameter 'sigma'" in refused(
+        capsys, "neighbors", *words, "--distance", "kernel"
+    )
     assert main(["neighbors", str(tmp_path / "no.csv"), "--k", "1", "--out", str(out)]) == 1
     assert main(["neighbors", str(file), "--k", "1", "--out", str(tmp_path / "no" / "g.npz")]) == 1
     assert str(tmp_path / "no") in capsys.readouterr().err
@@ -187,21 +183,6 @@ def test_wrong_command_lines(capsys, words, text):
         main(["neighbors", "a.csv", "--out", "g.npz", *words])
     assert stop.value.code == 2
     assert text in capsys.readouterr().err
-
-
-def test_the_file_is_written_whole(tmp_path, capsys, monkeypatch):
-    file, out = tmp_path / "words.csv", tmp_path / "graph.npz"
-    put(file, ["string", *WORDS[:5]])
-    out.write_bytes(b"what was here before")
-
-    def stop(stream, graph):
-        stream.write(b"half")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(neighbors.sparse, "save_npz", stop)
-    assert main(["neighbors", str(file), "--k", "1", "--out", str(out)]) == 130
-    assert out.read_bytes() == b"what was here before"
-    assert sorted(os.listdir(tmp_path)) == ["graph.npz", "words.csv"]
 
 
 @needs_proc

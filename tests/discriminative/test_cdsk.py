@@ -219,3 +219,13 @@ def test_many_blocks_of_a_large_kernel():
     np.testing.assert_array_equal(d2ke.cdsk(K, 4, max_iter=1).labels, blocks)
     labels = d2ke.cdsk(np.eye(1600), 2, max_iter=1).labels
     assert set(labels.tolist()) == {0, 1}
+
+
+@pytest.mark.parametrize("function", [lambda D: d2ke.cdsk(D, 2), lambda D: d2ke.lpdsk(D, LABELS)])
+def test_distances_in_the_place_of_a_kernel_are_noticed(function):
+    D = np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))
+    with pytest.raises(ValueError, match=r"K has zeros on its diagonal.*distances="):
+        function(D)
+
+
+LABELS = np.array([0, 1, -1, -1, -1, -1])

@@ -6,8 +6,10 @@ import os
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import d2ke
+from d2ke.cli.neighbors import write_graph
 from d2ke.cli.result_files import write_columns
 from d2ke.io import load_mat, save_features, save_mat
 from d2ke.learners.least_squares import train_least_squares
@@ -49,6 +51,7 @@ WRITERS = {
     "v73_plain.mat": mat("7.3", False),
     "rows.libsvm": lambda path: libsvmwrite(path, np.ones(600), X),
     "assignments.csv": lambda path: write_columns(path, COLUMNS),
+    "graph.npz": lambda path: write_graph(path, sparse.csr_array(X)),
     "assignments.h5": lambda path: write_columns(path, COLUMNS),
 }
 

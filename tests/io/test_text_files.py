@@ -152,14 +152,6 @@ def test_arguments_of_arff(put):
         read_objects(path, objects="a")
 
 
-def test_readers_take_paths(tmp_path):
-    for read in (read_arff, read_fasta, read_ts):
-        with pytest.raises(TypeError, match="path must be a path, got 5"):
-            read(5)
-        with pytest.raises(FileNotFoundError):
-            read(tmp_path / "none")
-
-
 def test_fasta(put):
     path = put(">one|2|a\nAC\nGT\n\n>two| b \nAAT", "a.fasta")
     objects, labels = read_fasta(path)

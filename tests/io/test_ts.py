@@ -163,15 +163,6 @@ def test_ts_malformed_header(tmp_path, old, new, problem):
         read_ts(path)
 
 
-def test_ts_wrong_argument_and_empty_file(tmp_path):
-    with pytest.raises(TypeError, match="path must be a path, got 0"):
-        read_ts(0)
-    with pytest.raises(FileNotFoundError):
-        read_ts(tmp_path / "none.ts")
-    with pytest.raises(ValueError, match=r"X_TRAIN.ts has no line @data"):
-        read_ts(ts_file(tmp_path, ""))
-
-
 def test_ts_published_headers(data_dir):
     objects, labels, header = read_ts(data_dir / "uea" / "BasicMotions" / "BasicMotions_TRAIN.ts")
     assert header["serieslength"] == 100

@@ -415,21 +415,15 @@ def test_halving_is_the_slow_one(monkeypatch):
     [
         ({}, TypeError, "give m or eps"),
         ({"m": 3, "eps": 0.1}, TypeError, "not both"),
-        ({"m": 2.0}, TypeError, "m must be an integer"),
         ({"eps": 1.0}, ValueError, "eps must be between 0 and 1"),
         ({"eps": 0.0}, ValueError, "eps must be a positive finite number"),
-        ({"m": 3, "delta": 2}, ValueError, "delta must be between 0 and 1"),
         ({"m": 3, "method": "sorted"}, ValueError, "points on a line; these have 2 dimensions"),
         ({"m": 3, "method": "best"}, ValueError, "method must be one of"),
         ({"m": 3, "kernel": "linear"}, ValueError, "kernel must be one of gaussian, laplace"),
         ({"m": 3, "sigma": None}, TypeError, "needs sigma"),
-        ({"m": 3, "seed": -1}, ValueError, "seed"),
-        ({"m": 3, "n_threads": 0}, ValueError, "n_threads"),
         ({"m": 3, "weights_p": np.zeros(10)}, ValueError, "total weight of P must be positive"),
         ({"m": 3, "weights_p": np.full(10, 1e200)}, ValueError, "total weight of P"),
-        ({"m": 3, "weights_p": np.ones(9)}, ValueError, "weights_p must have shape"),
         ({"m": 3, "P": np.zeros((0, 2))}, ValueError, "empty"),
-        ({"m": 1, "P": [[0.0, np.nan]]}, ValueError, "nan"),
     ],
 )
 def test_bad_arguments(arguments, error, message):

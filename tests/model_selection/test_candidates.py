@@ -3,6 +3,8 @@
 
 import threading
 import weakref
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -84,29 +86,31 @@ def test_planted_optimum_is_found():
     assert found.accuracy == max(accuracy for _, accuracy in found.tried)
 
 
-def test_every_setting_is_tried_in_order():
+@pytest.mark.parametrize("relative", [True, False])
+def test_every_setting_is_tried_in_order(relative):
     good, bad, codes = planted(60, seed=1)
-    gammas, costs = [0.5, 2.0, 1.0], [3.0, 1.0]
     found = search_features(
         [({"a": 1}, good), ({"a": 2}, bad)],
         codes,
-        gammas=gammas,
-        costs=costs,
+        gammas=[0.5, 2.0, 1.0],
+        costs=[3.0, 1.0],
+        relative=relative,
+        sizes=[40, 7],
+        scalings=SCALINGS,
         losses=["squared"],
         n_folds=4,
         seed=8,
     )
     folds = stratified_folds(codes, 4, seed=8)
     expected = []
-    for a, D in ((1, good), (2, bad)):
-        for relative in gammas:
-            gamma = relative / float(np.median(D))
-            Z = d2ke_features(D, gamma)
-            F = Scaling.fit(Z).apply(Z)
-            for C in costs:
-                accuracy = cross_validate(F, codes, [C], folds)[0]
-                setting = {"a": a, "R": 60, "scaling": "standard", "gamma": gamma, "C": C}
-                expected.append((setting | {"loss": "squared"}, accuracy))
+    for (a, D), R, scaling, g in product([(1, good), (2, bad)], (40, 7), SCALINGS, (0.5, 2.0, 1.0)):
+        gamma = g / float(np.median(D[:, :R])) if relative else g
+        Z = d2ke_features(D[:, :R], gamma)
+        F = Scaling.fit(Z, scaling).apply(Z)
+        for C in (3.0, 1.0):
+            setting = {"a": a, "R": R, "scaling": scaling, "gamma": gamma, "C": C}
+            accuracy = cross_validate(F, codes, [C], folds)[0]
+            expected.append((setting | {"loss": "squared"}, accuracy))
     assert list(found.tried) == expected
 
 
@@ -132,6 +136,7 @@ def test_candidates_are_taken_one_at_a_time():
 
 def test_same_result_on_any_number_of_threads():
     good, bad, codes = planted(80, seed=3)
+    before = threading.active_count()
     searches = [
         search_features(
             [({"a": 1}, good), ({"a": 2}, bad)],
@@ -144,12 +149,6 @@ def test_same_result_on_any_number_of_threads():
         for n_threads in (1, 2, 4, None)
     ]
     assert all(one == searches[0] for one in searches)
-
-
-def test_threads_end_with_the_search():
-    good, _, codes = planted(40, seed=4)
-    before = threading.active_count()
-    search_features([({}, good)], codes, gammas=[1.0, 2.0], costs=[1.0], n_threads=2)
     assert threading.active_count() == before
 
 
@@ -167,11 +166,6 @@ def test_errors_inside_the_threads_come_out():
     D[4, 1] = -1
     with pytest.raises(ValueError, match=r"D\[4, 1\] is -1"):
         search_features([({}, D)], np.arange(20) % 2, gammas=[1.0], costs=[1.0])
-
-
-def test_no_candidates():
-    with pytest.raises(ValueError, match="candidates"):
-        search_features([], np.arange(20) % 2, gammas=[1.0], costs=[1.0])
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -215,20 +209,6 @@ def test_neighbors_against_a_loop(distances, data):
     assert [accuracy for _, accuracy in found.tried] == pytest.approx(expected)
     assert found.parameters == {"k": ks[int(np.argmax(expected))]}
     assert found.accuracy == pytest.approx(max(expected))
-
-
-def test_neighbors_leave_the_distances_as_they_are():
-    D = np.random.default_rng(0).random((6, 6))
-    before = D.copy()
-    search_neighbors(D, np.arange(6) % 2, [1, 2])
-    np.testing.assert_array_equal(D, before)
-
-
-@pytest.mark.parametrize("k", [0, 3, 4])
-def test_neighbors_range_of_k(k):
-    D = np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
-    with pytest.raises(ValueError, match="k must be"):
-        search_neighbors(D, np.array(list("aab")), [k])
 
 
 def test_neighbors_of_permuted_labels_give_chance():
@@ -306,54 +286,43 @@ def test_neighbors_with_folds_against_a_loop():
         search_neighbors(D, y, [18], n_folds=4, seed=6)
 
 
-# ---------------------------------------------------------------- sizes and scalings
-
-
-def test_sizes_and_scalings_are_tried_in_order():
-    good, _, codes = planted(50, seed=5)
-    found = search_features(
-        [({}, good)],
-        codes,
-        gammas=[0.5, 1.0],
-        costs=[1.0],
-        relative=False,
-        sizes=[40, 7],
-        scalings=SCALINGS,
-        losses=["squared"],
-        n_folds=5,
-    )
-    folds = stratified_folds(codes, 5, seed=0)
-    expected = []
-    for R in (40, 7):
-        for scaling in SCALINGS:
-            for gamma in (0.5, 1.0):
-                Z = d2ke_features(good[:, :R], gamma)
-                F = Scaling.fit(Z, scaling).apply(Z)
-                setting = {"R": R, "scaling": scaling, "gamma": gamma, "C": 1.0}
-                setting["loss"] = "squared"
-                expected.append((setting, cross_validate(F, codes, [1.0], folds)[0]))
-    assert list(found.tried) == expected
-
-
 # ---------------------------------------------------------------- losses
 
 
-@pytest.mark.parametrize("costs", [(10.0, 0.1, 1.0, 0.01, 100.0, 1000.0), (5.0,)])
-def test_the_hinge_is_tried_on_the_leading_setting(costs):
+def features_search(costs):
+    """Return a search with two gammas, and the scaled features of a setting."""
     good, bad, codes = planted(70, seed=6)
     candidates = [({"a": 1}, bad), ({"a": 2}, good)]
-    options = {"gammas": [0.3, 1.0], "costs": costs, "n_folds": 3, "seed": 3, "n_threads": 1}
-    found = search_features(candidates, codes, **options)
-    plain = search_features(candidates, codes, losses=["squared"], **options)
+    how = {"gammas": [0.3, 1.0], "costs": costs, "n_folds": 3, "seed": 3, "n_threads": 1}
+
+    def scaled(setting):
+        assert setting["a"] == 2
+        Z = d2ke_features(good, setting["gamma"])
+        return Scaling.fit(Z).apply(Z)
+
+    return partial(search_features, candidates, codes, **how), codes, 3, scaled, 4
+
+
+def vectors_search(costs):
+    x, codes = two_moons(60, 3)
+    vectors = {1: x, 3: np.hstack([x, x**2, x**3])}
+    candidates = [({"power": power}, F) for power, F in vectors.items()]
+    search = partial(search_vectors, candidates, codes, costs=costs, n_folds=3)
+    return search, codes, 0, lambda setting: vectors[setting["power"]], 2
+
+
+@pytest.mark.parametrize("costs", [(10.0, 0.1, 1.0, 0.01, 100.0, 1000.0), (5.0,)])
+@pytest.mark.parametrize("make", [features_search, vectors_search])
+def test_the_hinge_is_tried_on_the_leading_setting(make, costs):
+    search, codes, seed, features, n_settings = make(costs)
+    found, plain = search(), search(losses=["squared"])
     assert of_loss(plain, "squared_hinge") == ()
-    assert len(plain.tried) == 2 * 2 * len(costs)
+    assert len(plain.tried) == n_settings * len(costs)
     leader = plain.parameters
-    assert leader["a"] == 2
     place = sorted(costs).index(leader["C"])
     nearby = sorted(costs)[max(0, place - 1) : place + 2]
-    Z = d2ke_features(good, leader["gamma"])
-    folds = stratified_folds(codes, 3, seed=3)
-    accuracies = cross_validate_hinge(Scaling.fit(Z).apply(Z), codes, nearby, folds, n_threads=1)
+    folds = stratified_folds(codes, 3, seed=seed)
+    accuracies = cross_validate_hinge(features(leader), codes, nearby, folds, n_threads=1)
     hinge = tuple(
         (leader | {"C": C, "loss": "squared_hinge"}, one)
         for C, one in zip(nearby, accuracies, strict=True)
@@ -362,40 +331,21 @@ def test_the_hinge_is_tried_on_the_leading_setting(costs):
     assert found.accuracy == max(plain.accuracy, *accuracies)
     assert (found.parameters, found.accuracy) in found.tried
     # The squared loss is not for choice then, though it leads to the setting.
-    alone = search_features(candidates, codes, losses=["squared_hinge"], **options)
+    alone = search(losses=["squared_hinge"])
     assert alone.tried == found.tried
     assert alone.accuracy == max(accuracies)
     assert (alone.parameters, alone.accuracy) in hinge
 
 
-def test_the_hinge_is_tried_on_the_leading_vectors():
+def test_vectors_are_tried_in_order():
     x, codes = two_moons(60, 3)
-    vectors = {1: x, 3: np.hstack([x, x**2, x**3])}
-    candidates = [({"power": power}, F) for power, F in vectors.items()]
-    options = {"costs": COSTS, "n_folds": 3}
-    found = search_vectors(candidates, codes, **options)
-    plain = search_vectors(candidates, codes, losses=["squared"], **options)
+    search = partial(search_vectors, [({"a": 1}, x), ({"a": 2}, x**3)], codes, costs=COSTS)
     folds = stratified_folds(codes, 3, seed=0)
-    expected = [
-        ({"power": power, "C": C, "loss": "squared"}, accuracy)
-        for power, F in vectors.items()
+    assert list(search(losses=["squared"], n_folds=3).tried) == [
+        ({"a": a, "C": C, "loss": "squared"}, accuracy)
+        for a, F in ((1, x), (2, x**3))
         for C, accuracy in zip(COSTS, cross_validate(F, codes, COSTS, folds), strict=True)
     ]
-    assert list(plain.tried) == expected
-    leader = plain.parameters
-    place = COSTS.index(leader["C"])
-    nearby = COSTS[max(0, place - 1) : place + 2]
-    accuracies = cross_validate_hinge(vectors[leader["power"]], codes, nearby, folds, n_threads=1)
-    hinge = tuple(
-        (leader | {"C": C, "loss": "squared_hinge"}, one)
-        for C, one in zip(nearby, accuracies, strict=True)
-    )
-    assert found.tried == plain.tried + hinge
-    assert found.accuracy == max(plain.accuracy, *accuracies)
-    alone = search_vectors(candidates, codes, losses=["squared_hinge"], **options)
-    assert alone.tried == found.tried
-    assert (alone.parameters, alone.accuracy) in hinge
-    assert alone.accuracy == max(accuracies)
 
 
 def search_by(function, losses):
@@ -440,10 +390,12 @@ def test_no_hinge_is_computed_without_need(function, monkeypatch):
     assert {setting["loss"] for setting, _ in found.tried} == {"squared"}
 
 
-def test_vectors_without_candidates():
+def test_no_candidates():
     for losses in (["squared"], ["squared_hinge"], LOSSES):
         with pytest.raises(ValueError, match="candidates"):
             search_vectors([], np.arange(20) % 2, costs=[1.0], losses=losses)
+        with pytest.raises(ValueError, match="candidates"):
+            search_features([], np.arange(20) % 2, gammas=[1.0], costs=[1.0], losses=losses)
 
 
 @pytest.mark.parametrize("losses", [(), ("hinge",), ("squared", "hinge")])

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import examples, ridge
-from threadpoolctl import threadpool_info
 
 import d2ke
 from d2ke.model_selection import cross_validation
@@ -110,12 +109,6 @@ def test_folds_depend_on_the_seed_only():
     assert (np.sort(first[codes == 0]) != first[codes == 0]).any()
 
 
-@pytest.mark.parametrize("n_folds", [0, 1, 7])
-def test_number_of_folds(n_folds):
-    with pytest.raises(ValueError, match=f"n_folds must be between 2 and 6, got {n_folds}"):
-        stratified_folds(np.arange(6) % 2, n_folds, seed=0)
-
-
 # ---------------------------------------------------------------- cross_validate_hinge
 
 
@@ -206,26 +199,9 @@ def test_hinge_with_a_class_that_a_fold_holds_alone():
 
 
 @pytest.mark.parametrize("loss", [cross_validate, cross_validate_hinge])
-def test_permuted_labels_give_chance(loss):
-    found = []
-    for seed in range(4):
-        F, codes = problem(150, 10, 3, seed)
-        codes = np.random.default_rng(seed).permutation(codes)
-        found += loss(F, codes, [0.1, 10.0], stratified_folds(codes, 5, seed=seed))
-    assert np.mean(found) == pytest.approx(100 / 3, abs=7)
-
-
-@pytest.mark.parametrize("loss", [cross_validate, cross_validate_hinge])
 @pytest.mark.parametrize("C", [0.0, -1.0, np.nan, np.inf])
 def test_costs_are_positive(loss, C):
     F, codes = problem(20, 3, 2, seed=0)
     folds = stratified_folds(codes, 4, seed=0)
     with pytest.raises(ValueError, match="C must be a positive finite number"):
         loss(F, codes, [1.0, C], folds)
-
-
-def test_hinge_leaves_the_threads_of_the_blas_as_they_were():
-    F, codes = problem(20, 3, 2, seed=0)
-    before = [(one["filepath"], one["num_threads"]) for one in threadpool_info()]
-    cross_validate_hinge(F, codes, [1.0], stratified_folds(codes, 4, seed=0), n_threads=2)
-    assert [(one["filepath"], one["num_threads"]) for one in threadpool_info()] == before

@@ -94,14 +94,6 @@ def test_numbers_of_numpy_can_be_saved(tmp_path, suffix):
     assert found.info == {"n": 3}
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_an_earlier_file_is_replaced(tmp_path, suffix):
-    path = tmp_path / f"search{suffix}"
-    path.write_text("something else")
-    example().save(path)
-    assert load_search(path) == example()
-
-
 @pytest.mark.parametrize("name", ["search", "search.txt", "search.JSON.gz", ".json"])
 def test_other_endings(tmp_path, name):
     for action in (example().save, load_search):
@@ -111,35 +103,11 @@ def test_other_endings(tmp_path, name):
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_missing_files_and_folders(tmp_path, suffix):
-    with pytest.raises(FileNotFoundError):
-        load_search(tmp_path / f"none{suffix}")
-    with pytest.raises(OSError, match="missing"):
-        example().save(tmp_path / "missing" / f"search{suffix}")
-
-
-@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_what_cannot_be_saved_leaves_the_old_file(tmp_path, suffix):
     path = tmp_path / f"search{suffix}"
     example().save(path)
     with pytest.raises(TypeError, match="object, which cannot be saved"):
         Search.best_of([({"a": object()}, 1.0)]).save(path)
-    assert load_search(path) == example()
-    assert os.listdir(tmp_path) == [path.name]
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch, suffix, error):
-    path = tmp_path / f"search{suffix}"
-    example().save(path)
-
-    def fail(*arguments):
-        raise error
-
-    monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(error):
-        Search.best_of([({"a": 1}, 1.0)]).save(path)
     assert load_search(path) == example()
     assert os.listdir(tmp_path) == [path.name]
 
@@ -208,50 +176,31 @@ def test_other_files(tmp_path, suffix, content):
         load_search(path)
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_truncated_files(tmp_path, suffix):
-    path = tmp_path / f"s{suffix}"
-    example().save(path)
-    content = path.read_bytes()
-    for size in range(0, len(content) - 2, max(1, len(content) // 20)):
-        path.write_bytes(content[:size])
-        with pytest.raises(ValueError, match="does not hold a search"):
-            load_search(path)
-
-
-def spoil(file, name, value):
-    """Put something else in the place of an attribute, a table or a column."""
-    if name in file.attrs:
-        del file.attrs[name]
-        if value is not None:
-            file.attrs[name] = value
-    else:
-        del file[name]
-        if value is not None:
-            file[name] = value
-
-
 @pytest.mark.parametrize(
     "name",
     ["format", "accuracy", "parameters", "info", "tried", "tried/parameters", "tried/accuracy"],
 )
-@pytest.mark.parametrize("value", [None, "x", "7", [1.0, 2.0], "[1]"])
+@pytest.mark.parametrize("value", [None, "x", "7", [1.0], [1.0, 2.0], "[1]"])
 def test_malformed_hdf5(tmp_path, name, value):
-    if (name, value) == ("accuracy", "7"):
+    if name == "accuracy" and value in ("7", [1.0]):
         return  # a number all the same
     path = tmp_path / "s.h5"
     example().save(path)
     with h5py.File(path, "r+") as file:
-        spoil(file, name, value)
+        parts = file.attrs if name in file.attrs else file
+        del parts[name]
+        if value is not None:
+            parts[name] = value
     with pytest.raises(ValueError, match=r"s\.h5 does not hold a search"):
         load_search(path)
 
 
-def test_columns_of_different_length(tmp_path):
-    path = tmp_path / "s.h5"
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_half_of_a_file(tmp_path, suffix):
+    path = tmp_path / f"s{suffix}"
     example().save(path)
-    with h5py.File(path, "r+") as file:
-        spoil(file, "tried/accuracy", [1.0])
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
     with pytest.raises(ValueError, match="does not hold a search"):
         load_search(path)
 
@@ -293,13 +242,6 @@ def test_anything_can_be_drawn(tried):
     assert len(figure.axes) >= 1
 
 
-def test_a_loaded_search_is_drawn_alike(tmp_path):
-    pytest.importorskip("matplotlib")
-    example().save(tmp_path / "s.json")
-    loaded = load_search(tmp_path / "s.json")
-    assert [axes.get_xlabel() for axes in loaded.plot().axes] == ["length", "gamma", "C"]
-
-
 def test_a_plot_starts_no_window(monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
@@ -312,14 +254,3 @@ def test_plots_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r'pip install "d2ke\[demo\]"'):
         example().plot()
-
-
-def test_damaged_hdf5_files_are_refused(tmp_path):
-    path = tmp_path / "s.h5"
-    example().save(path)
-    content = path.read_bytes()
-    path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(ValueError, match="does not hold a search of d2ke"):
-        load_search(path)
-    path.write_bytes(content)
-    assert load_search(path) == example()

@@ -161,3 +161,9 @@ def test_ties_go_to_the_first_class():
     found = LeftOutScores.of(ridge, np.zeros((4, 0)), target, [1.0])
     # Of the three others, two are of the other class.
     assert found.confusion.tolist() == [[[0, 2], [2, 0]]]
+
+
+def test_swapped_arguments_are_noticed():
+    names, languages = [f"name {i}" for i in range(60)], ["en", "fr", "de"] * 20
+    with pytest.raises(ValueError, match=r"60 different values in 60 rows.* y and X swapped"):
+        d2ke.d2ke_train(names, languages)

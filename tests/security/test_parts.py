@@ -11,8 +11,6 @@ import d2ke
 VALUES, OFFSETS = np.ones((4, 2)), np.array([0, 2, 4])
 CODES, ALPHABET = np.zeros(4, np.uint8), np.array([65])
 
-CODES, ALPHABET = np.zeros(4, np.uint8), np.array([65])
-
 
 @pytest.mark.parametrize(
     "parts",
@@ -73,8 +71,7 @@ def test_maps_of_parts_that_do_not_fit_are_refused():
         d2ke.KernelFeatureMap(**{**parts, "omega": made.omega[:2]})
 
 
-def test_a_pickled_collection_is_checked_too(tmp_path):
-
+def test_a_pickled_collection_is_checked_too():
     made = d2ke.pack(["ab", "b"])
     assert pickle.loads(pickle.dumps(made)) == made
     function, parts = made.__reduce__()

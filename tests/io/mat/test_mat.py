@@ -2,7 +2,6 @@
 """MAT-files: one rule for types and shapes, exact round trips, and errors that say where."""
 
 import datetime
-import os
 import zlib
 
 import h5py
@@ -433,18 +432,15 @@ def test_real_objects(data_dir):
 
 
 LINE = scipy.sparse.coo_array(np.ones(3))
+SINGLE = scipy.sparse.csr_array(np.ones((2, 2), np.float32))
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize(
     ("data", "error", "message"),
     [
-        (
-            {"a": {"b": [0, 1, datetime.datetime(2020, 1, 1)]}},
-            TypeError,
-            r"save_mat: data\['a'\]\['b'\]\[2\] is a datetime; MATLAB can hold numbers",
-        ),
-        ({"a": [None]}, TypeError, r"data\['a'\]\[0\] is None"),
+        ({"a": {"b": [0, 1, datetime.datetime(2020, 1, 1)]}}, TypeError,
+         r"save_mat: data\['a'\]\['b'\]\[2\] is a datetime; MATLAB can hold numbers"),
         ({"a": np.array([[1, None]], dtype=object)}, TypeError, r"data\['a'\]\[0, 1\] is None"),
         ({"a": b"x"}, TypeError, r"data\['a'\] is a bytes"),
         ({"a": np.float16(1)}, TypeError, r"data\['a'\] is an array of float16"),
@@ -454,18 +450,9 @@ LINE = scipy.sparse.coo_array(np.ones(3))
         ({"a": 2**64}, ValueError, "no integer class of MATLAB"),
         ({"a": np.array(["a", "bcd"])}, ValueError, "strings of 1 to 3 characters"),
         ({"a": np.array(["😀", "b"])}, ValueError, "beyond 16 bits"),
-        (
-            {"a": scipy.sparse.csr_array(np.ones((2, 2), np.float32))},
-            TypeError,
-            "sparse of float32",
-        ),
-        pytest.param(
-            {"a": LINE},
-            *(ValueError, "of 1 dimensions"),
-            marks=pytest.mark.skipif(LINE.ndim > 1, reason="SciPy has no such arrays before 1.13"),
-        ),
+        ({"a": SINGLE}, TypeError, "sparse of float32"),
+        *([({"a": LINE}, ValueError, "of 1 dimensions")] if LINE.ndim == 1 else []),  # SciPy 1.13
         ({"_a": 1}, ValueError, "data has a variable '_a', which MATLAB does not accept"),
-        ({"1a": 1}, ValueError, "'1a'"),
         ({"a-b": 1}, ValueError, "'a-b'"),
         ({"é": 1}, ValueError, "'é'"),
         ({"a" * 64: 1}, ValueError, "at most 63"),
@@ -473,20 +460,12 @@ LINE = scipy.sparse.coo_array(np.ones(3))
         ({"a": {"b c": 1}}, ValueError, r"data\['a'\] has a field 'b c'"),
         ({"a": np.zeros(2, dtype=[("x y", "f8")])}, ValueError, "a field 'x y'"),
         ({3: 1}, TypeError, "the key 3; the name of a variable must be a str"),
-        ([1], TypeError, "data must be a dict of variables by name, got list"),
     ],
-)
+)  # fmt: skip
 def test_bad_values_are_named(file, version, data, error, message):
     with pytest.raises(error, match=message):
         save_mat(file, data, version=version)
     assert list(file.parent.iterdir()) == []
-
-
-def test_bad_options(file):
-    with pytest.raises(ValueError, match=r"version must be one of 5, 7\.3; got '7'"):
-        save_mat(file, {}, version="7")
-    with pytest.raises(TypeError, match="compress must be True or False, got 1"):
-        save_mat(file, {}, compress=1)
 
 
 def test_endless_nesting_is_an_error(file):
@@ -516,22 +495,6 @@ def test_many_fields(file):
     data = {"s": {f"f{i}": 1.0 for i in range(4000)}}
     save_mat(file, data)
     assert list(load_mat(file)["s"]) == list(data["s"])
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-def test_a_failure_leaves_the_old_file(file, version, monkeypatch):
-    save_mat(file, {"a": 1.0})
-    before = file.read_bytes()
-    for codec in ("v5", "v73"):
-
-        def fail(out, nodes, compress):
-            raise OSError("disk full")
-
-        monkeypatch.setattr(f"d2ke.io.mat.{codec}.write", fail)
-    with pytest.raises(OSError, match="disk full"):
-        save_mat(file, {"a": 2.0}, version=version)
-    assert file.read_bytes() == before
-    assert os.listdir(file.parent) == ["a.mat"]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -604,15 +567,6 @@ def test_char_arrays_of_huge_shapes_are_refused(file, shape):
             v5.write(out, {"t": node}, False)
     with pytest.raises(MatFileError, match=r"shape \("):
         load_mat(file)
-
-
-def test_hdf5_that_claims_to_be_large(file):
-    save_mat(file, {"a": 1.0}, version="7.3")
-    with h5py.File(file, "r+") as h:
-        h.create_dataset("x", shape=(10**6, 10**6), chunks=(100, 100), dtype="f8")
-    assert load_mat(file, "a")["a"] == 1
-    with pytest.raises(MatFileError, match="/x has the shape"):
-        load_mat(file, "x")
 
 
 def test_hdf5_cells_that_share_their_items_many_times(file):
