@@ -161,7 +161,7 @@ NAMES = {
     neighbor_similarities(points=None, *, distances=None, n_neighbors=15, h=None)
     normalized_mutual_information(y, labels)
     pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, missing=False,
-        layout=None, name='items')
+        layout=None, ids=None, time=None, name='items')
     predict(y, Z, model, *, probability=False)
     psd_split(S)
     random_segments(R, X, *, length, scale=1.0, seed)

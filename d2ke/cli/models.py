@@ -20,7 +20,8 @@ from d2ke.cli.result_files import check_apart, check_result_file, input_errors, 
 from d2ke.cli.session import Session
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.files import write_model_features
-from d2ke.io.columns import Columns
+from d2ke.io.columns import Columns, FileObjects
+from d2ke.io.text import labels_of_text
 from d2ke.models.model import D2KEModel
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict
@@ -177,7 +178,7 @@ def predict(options: argparse.Namespace) -> None:
     objects, labels = held.objects, held.labels
     if report is not None and (labels is None or not len(objects)):
         raise InputError(f"a report needs labelled objects (--labels): {options.file} has none")
-    true = None if labels is None else _as_classes(labels, model)
+    true = None if labels is None else _as_classes(held, model)
     predicted, accuracy, decisions = d2ke_predict(
         true, objects, model, unseen_letters=options.unseen_letters, **session.computing
     )
@@ -263,12 +264,16 @@ def _load(file: str | os.PathLike[str]) -> D2KEModel:
     return model
 
 
-def _as_classes(labels: np.ndarray, model: D2KEModel) -> np.ndarray:
-    """Return labels of the type of the model's: numbers as text where the classes are text."""
-    numbers = labels.dtype.kind in "biuf"
-    if model.classes is not None and model.classes.dtype.kind == "U" and numbers:
-        return labels.astype(str)
-    if not numbers and (model.classes is None or model.classes.dtype.kind in "biuf"):
+def _as_classes(held: FileObjects, model: D2KEModel) -> np.ndarray:
+    """Return labels of the type of the model's: as they are written where its classes are text."""
+    if model.classes is not None and model.classes.dtype.kind == "U":
+        return np.asarray(held.labels if held.written is None else held.written).astype(str)
+    labels = np.asarray(held.labels)
+    if labels.dtype.kind == "U":  # classes that a header declares are text
+        labels = labels_of_text(labels.tolist(), "labels[{}]".format)
+    if labels.dtype.kind not in "biuf" and (
+        model.classes is None or model.classes.dtype.kind in "biuf"
+    ):
         kind = "a regression" if model.classes is None else "classes that are numbers"
         raise InputError(f"labels are text, such as {str(labels[0])!r}, but the model has {kind}")
     return labels

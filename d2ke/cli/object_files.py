@@ -14,7 +14,7 @@ import numpy as np
 from d2ke.cli.result_files import in_options
 from d2ke.cli.session import Session
 from d2ke.io.columns import NOTHING, Columns, FileObjects
-from d2ke.io.labelled import open_parquet, read_file
+from d2ke.io.labelled import read_file
 
 
 def read(
@@ -32,15 +32,14 @@ def read(
     objects = None if options.objects is None else tuple(options.objects)
     columns = Columns(objects, options.labels, options.ids, options.time)
     with reported_warnings(session):
-        if streamed and Path(options.file).suffix.lower() == ".parquet":
-            opened = open_parquet(Path(options.file), columns, earlier)
-            held = FileObjects(opened, opened.labels, columns=opened.columns)
-        else:
-            held = read_file(options.file, columns, options.channels_first, earlier)
-    known = "no labels"
-    if held.labels is not None:
-        known = f"labels of {len(np.unique(held.labels))} different values"
-    session.report(f"{Path(options.file).name}: {str(held.objects).strip('<>')}; {known}")
+        held = read_file(options.file, columns, options.channels_first, earlier, streamed=streamed)
+    n = 0 if held.labels is None else len(np.unique(held.labels))
+    known = f"labels of {n} different values" if n else "no labels"
+    used = [f"{argument} from {name!r}" for argument, name in held.columns.explicit]
+    used += [f"not used: {', '.join(map(repr, held.unused))}"] if held.unused else []
+    rows = f", in {held.objects.lengths.sum()} rows" if held.columns.ids else ""
+    what = str(held.objects).strip("<>") + rows
+    session.report("; ".join([f"{Path(options.file).name}: {what}", known, *used]))
     return held
 
 

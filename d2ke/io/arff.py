@@ -13,7 +13,7 @@ import numpy as np
 
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError
-from d2ke.io.columns import NOTHING, Columns, FileObjects
+from d2ke.io.columns import LABELS, NOTHING, Columns, FileObjects, find_usual
 from d2ke.io.text import finite_numbers, labels_of_text, lines_of
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
@@ -51,7 +51,8 @@ def read_arff(
     path : path-like
         The file, UTF-8.
     labels : str, optional
-        The attribute that has the labels. Default: the only nominal one.
+        The attribute that has the labels. Default: the only one that is nominal or called label,
+        labels, class, y or target.
     channels_first : bool, optional
         For a relational attribute: True if a row of it is a channel, False if it is a vector.
 
@@ -60,7 +61,8 @@ def read_arff(
     objects : Objects
         The n objects, in the order of the file; numbers as float64.
     labels : ndarray of int64, float64 or str, shape (n,), or None
-        The labels; numbers where all are numbers. None if no attribute is nominal.
+        The labels: classes of a nominal attribute as text, as they are declared; a numeric
+        attribute as numbers. None if no attribute has labels.
 
     Raises
     ------
@@ -109,6 +111,7 @@ def parse_arff(
     lines = ((w, line) for w, line in lines_of(path) if line and not line.startswith("%"))
     columns = _header(path, lines)
     names = names.or_earlier([column.name for column in columns], earlier)
+    names.check(path, [column.name for column in columns], "attribute")
     label = _label(path, columns, names.labels)
     objects, kind = _objects(path, columns, label)
     if kind == "relational" and channels_first is None:
@@ -121,12 +124,17 @@ def parse_arff(
         raise ArgumentError("channels_first", f"is for relational attributes, but {path} has none")
     items: list[Any] = []
     classes: list[str] = []
+
+    def place(i: int) -> str:
+        return f"{where}, attribute {columns[objects[i]].name!r}"
+
     for where, line in lines:
         fields = _fields(where, line, len(columns))
         if label is not None:
             classes.append(_checked(where, columns[label], fields[label]))
         if kind == "numeric":
-            items.append(_numbers(where, [columns[i] for i in objects], fields, objects))
+            values = [fields[i][0] for i in objects]
+            items.append(finite_numbers(place, values))
         elif kind == "string":
             items.append(_checked(where, columns[objects[0]], fields[objects[0]]))
         else:
@@ -137,7 +145,14 @@ def parse_arff(
     packed = pack(items, channels_first=first, name=str(path))
     if label is None:
         return FileObjects(packed, None)
-    return FileObjects(packed, labels_of_text(classes), None, Columns(labels=columns[label].name))
+    found, written = np.array(classes, dtype=str), None
+    if columns[label].kind == "string":
+        found, written = labels_of_text(classes, f"{path}, object {{}}".format), classes
+    elif columns[label].kind == "numeric":
+        found = np.array(finite_numbers(str(path), classes))
+        if not (found % 1).any():
+            found = found.astype(np.int64)
+    return FileObjects(packed, found, None, Columns(labels=columns[label].name), written)
 
 
 def _header(path: Path, lines: Iterator[tuple[str, str]]) -> list[_Attribute]:
@@ -192,27 +207,22 @@ def _label(path: Path, columns: list[_Attribute], labels: str | None) -> int | N
     """Return which attribute has the labels."""
     names = [column.name for column in columns]
     if labels is not None:
-        if labels not in names:
-            raise ArgumentError(
-                "labels",
-                f"must name an attribute: {path} has no attribute {labels!r}; it has "
-                f"{_listed(names)}",
-            )
         if columns[names.index(labels)].kind == "relational":
             raise ArgumentError(
-                "labels",
-                f"must name another attribute of {path}: the attribute {labels!r} is relational; "
-                "it has no labels",
+                "labels", f"must be others: the attribute {labels!r} is relational in {path}"
             )
         return names.index(labels)
     nominal = [i for i, column in enumerate(columns) if column.kind == "nominal"]
-    if len(nominal) > 1:
+    usual = find_usual(names, [name for name in LABELS if name != "y" or not nominal])
+    known = nominal
+    if usual is not None and columns[usual].kind != "relational":
+        known = sorted({*nominal, usual})
+    if len(known) > 1:
         raise ArgumentError(
             "labels",
-            "must name one of the nominal attributes "
-            f"{_listed([names[i] for i in nominal])} of {path}",
+            f"must name one of the attributes {_listed([names[i] for i in known])} of {path}",
         )
-    return nominal[0] if nominal else None
+    return known[0] if known else None
 
 
 def _objects(path: Path, columns: list[_Attribute], label: int | None) -> tuple[list[int], str]:
@@ -271,17 +281,6 @@ def _checked(where: str, column: _Attribute, value: tuple[str, bool]) -> str:
     if column.kind == "numeric":
         finite_numbers(f"{where}, attribute {column.name!r}", [text])
     return text
-
-
-def _numbers(
-    where: str, columns: list[_Attribute], fields: list[tuple[str, bool]], picked: list[int]
-) -> list[float]:
-    try:
-        return finite_numbers("", [fields[i][0] for i in picked])
-    except ValueError:
-        for column, i in zip(columns, picked, strict=True):
-            finite_numbers(f"{where}, attribute {column.name!r}", [fields[i][0]])
-        raise
 
 
 def _rows(where: str, column: _Attribute, value: tuple[str, bool]) -> np.ndarray:

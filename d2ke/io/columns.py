@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from d2ke._base.errors import ArgumentError
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,21 @@ class Columns:
         others = (("labels", self.labels), ("ids", self.ids), ("time", self.time))
         named = [("objects", name) for name in self.objects or ()]
         return named + [(argument, name) for argument, name in others if name is not None]
+
+    def check(self, path: Path | str, names: Collection[str], what: str) -> None:
+        """Refuse names that a file does not have, and one name for two arguments."""
+        for i, (argument, name) in enumerate(self.explicit):
+            if name not in names:
+                raise ArgumentError(
+                    argument,
+                    f"must name one of the {what}s: {path} has no {what} {name!r}; it has "
+                    f"{', '.join(map(repr, names)) or 'none'}",
+                )
+            for other, before in self.explicit[:i]:
+                if before == name:
+                    raise ArgumentError(
+                        other, f"and {argument} name the same {what}, {name!r}, of {path}"
+                    )
 
     def or_earlier(self, names: Container[str], earlier: Columns) -> Columns:
         """Return itself, or the earlier names if it names nothing and a file has them.
@@ -55,6 +73,14 @@ class Columns:
 
 
 NOTHING = Columns()
+LABELS = ("label", "labels", "class", "y", "target")
+
+
+def find_usual(names: Sequence[str], usual: Sequence[str]) -> int | None:
+    """Return the number of the column with a usual name; the y of axes y and z has no labels."""
+    lower = [name.lower() for name in names]
+    known = (one for one in usual if one in lower and not (one == "y" and "z" in lower))
+    return next(map(lower.index, known), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +97,15 @@ class FileObjects:
         Their names in the file: ids of series, or the first words of headers.
     columns : Columns
         Where they were read, in files of named columns or variables.
+    written : list of str, or None
+        The labels as a text file has them, where they became numbers.
+    unused : list of str
+        The other columns or variables.
     """
 
     objects: Any
     labels: np.ndarray | None
     ids: list[str] | None = None
     columns: Columns = NOTHING
+    written: Sequence[str] | None = None
+    unused: Sequence[str] = ()

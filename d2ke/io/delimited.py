@@ -4,57 +4,67 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import sys
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import open_file
-from d2ke.io.columns import Columns, FileObjects
-from d2ke.io.text import finite_numbers, labels_of_text
+from d2ke.io.columns import LABELS, Columns, FileObjects, find_usual
+from d2ke.io.text import finite_numbers, labels_of_text, looks_numeric
+from d2ke.objects.long_tables import rows_of_series
 from d2ke.objects.packing import pack
 
-LABELS = ("label", "labels", "class", "y", "target")
+_INDEX = ("", "unnamed: 0")  # of pandas, written as a column
+_MARKS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 STRINGS = ("sequence", "string", "text", "objects", "x")
-_IDS = ("id", "series", "series_id")
-_TIMES = ("time", "t", "step")
+IDS = ("id", "series", "series_id")
+_TIMES = ("time", "t", "step", "timestamp")
+_USUAL = (*LABELS, *STRINGS, *IDS, *_TIMES)
 
 
 @dataclass(frozen=True)
-class _Table:
-    path: Path
+class Table:
+    """Rows of text under names of columns, and where in the file they are."""
+
+    path: Path | str
     names: list[str]
     rows: list[list[str]]
-    lines: list[int]
+    places: list[str]
     columns: Columns  # those that arguments name
 
     def where(self, row: int, column: int) -> str:
-        return f"{self.path}, line {self.lines[row]}, column {self.names[column]!r}"
+        """Name a place for an error."""
+        return f"{self.path}, {self.places[row]}, column {self.names[column]!r}"
 
-    def find(self, argument: str, name: str | None, usual: Sequence[str] = ()) -> int | None:
+    def find(self, name: str | None, usual: Sequence[str] = ()) -> int | None:
         """Return the number of a column by its name, or of the first other with a usual name."""
         if name is not None:
-            if name not in self.names:
-                raise ArgumentError(
-                    argument,
-                    f"must name a column: {self.path} has no column {name!r}; it has "
-                    f"{', '.join(map(repr, self.names))}",
-                )
             return self.names.index(name)
         taken = {name for _, name in self.columns.explicit}
-        lower = [None if own in taken else own.lower() for own in self.names]
-        return next((lower.index(one) for one in usual if one in lower), None)
+        return find_usual(["" if own in taken else own for own in self.names], usual)
 
     def name(self, number: int | None) -> str | None:
+        """Return the name of a column, if there is one."""
         return None if number is None else self.names[number]
 
     def column(self, number: int) -> list[str]:
+        """Return the fields of a column."""
         return [row[number] for row in self.rows]
+
+    def left(self, taken: set[int | None]) -> list[int]:
+        """Return the numbers of the other columns that have names."""
+        return [i for i, n in enumerate(self.names) if i not in taken and n.lower() not in _INDEX]
+
+    def unused(self, *used: int | None) -> list[str]:
+        """Return the names of the other columns."""
+        return [name for i, name in enumerate(self.names) if i not in used]
 
 
 def read_delimited(path: Path, columns: Columns, earlier: Columns) -> FileObjects:
@@ -63,81 +73,113 @@ def read_delimited(path: Path, columns: Columns, earlier: Columns) -> FileObject
     It is a long table of series if `columns.ids` is given, or if the values of a column called id,
     series or series_id repeat. Without any name in `columns`, `earlier` names are tried.
     """
-    _refuse_shared(path, columns)
-    table = _read(path, columns, earlier)
-    columns = table.columns
-    label = table.find("labels", columns.labels, LABELS)
-    ids = table.find("ids", columns.ids, _IDS)
+    return read_rows(_read(path, columns, earlier))
+
+
+def read_rows(table: Table) -> FileObjects:
+    """Find which columns are the objects, the labels, ids and the time, and read them."""
+    path, columns = table.path, table.columns
+    label = table.find(columns.labels, LABELS)
+    ids = table.find(columns.ids, IDS)
     if ids is not None and (columns.ids or len(set(table.column(ids))) < len(table.rows)):
         return _series(table, columns, ids, label)
     if columns.time is not None:
         raise ArgumentError("time", f"is for series, but no column of ids of {path} repeats")
     number = _strings_column(table, columns, {ids, label})
-    for row, text in enumerate(table.column(number)):
-        if not text:
-            raise ValueError(f"{table.where(row, number)}: the string is empty")
+    texts = table.column(number)
+    if "" in texts:
+        raise ValueError(f"{table.where(texts.index(''), number)}: the string is empty")
+    labels, written = _labels(table, label, range(len(table.rows)))
     return FileObjects(
-        pack(table.column(number), name=str(path)),
-        _labels(table, label, range(len(table.rows))),
+        pack(texts, name=str(path)),
+        labels,
         None if ids is None or ids == number else table.column(ids),
         Columns((table.names[number],), table.name(label)),
+        written,
+        table.unused(number, label, ids),
     )
 
 
-def _refuse_shared(path: Path, columns: Columns) -> None:
-    """Refuse one column for two arguments."""
-    for i, (argument, name) in enumerate(columns.explicit):
-        for other, before in columns.explicit[:i]:
-            if before == name:
-                raise ArgumentError(
-                    other, f"and {argument} name the same column, {name!r}, of {path}"
-                )
-
-
-def _read(path: Path, columns: Columns, earlier: Columns) -> _Table:
+def _read(path: Path, columns: Columns, earlier: Columns) -> Table:
     with open_file(path) as stream:
         content = stream.read()
+    if path.suffix.lower() == ".gz":
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ValueError(f"{path} is not a gzip file: {error}") from None
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise ValueError(f"{path}, line {line} is not UTF-8 text: {error}") from None
-    first = text.partition("\n")[0]
-    mark = ";" if ";" in first and "," not in first else ","
-    if path.suffix.lower() == ".tsv":
-        mark = "\t"
+    names, rows, places = _split(path, text)
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if twice is not None:
+        raise ValueError(f"{path}: the header names the column {twice!r} twice")
+    if not rows:
+        raise ValueError(f"{path} has no rows after its header")
+    columns = columns.or_earlier(names, earlier)
+    columns.check(path, names, "column")
+    if not columns.explicit:
+        alone = find_usual(names, _USUAL) is None and sum(map(bool, names)) == 1
+        for i, name in enumerate(names):
+            again = name and any(row[i] == name for row in rows)
+            if again or alone or looks_numeric([name]):
+                raise ValueError(
+                    f"{path}: the first line may be a header or the first object, as it has "
+                    f"{name!r}; put a line of names before it, such as 'sequence,label', or, if "
+                    "it has the names, name a column (objects=, labels=, ids=)"
+                )
+    return Table(path, names, rows, places, columns)
+
+
+def _split(path: Path, text: str) -> tuple[list[str], list[list[str]], list[str]]:
+    """Return the header, the other rows and their lines, by the delimiter that fits."""
+    first = text.lstrip().partition("\n")[0]
+    marks = [mark for mark in _MARKS if mark in first] or [","]
+    fits = {}
+    for mark in marks:
+        try:
+            fits[mark] = _rows(path, text, mark)
+        except ValueError:
+            if len(marks) == 1:
+                raise
+    tabs = ".tsv" in path.name.lower() and "\t" in fits
+    if tabs or len(fits) == 1:
+        return fits["\t" if tabs else next(iter(fits))]
+    words = " or ".join(_MARKS[mark] for mark in fits or marks)
+    how = "each cuts all lines alike" if fits else "neither cuts all lines alike"
+    raise ValueError(f"{path}: the delimiter may be {words}, {how}; quote fields that have others")
+
+
+def _rows(path: Path, text: str, mark: str) -> tuple[list[str], list[list[str]], list[str]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
     names: list[str] = []
-    rows, lines = [], []
+    rows, places = [], []
     limit = csv.field_size_limit(sys.maxsize)  # a string may be long
     try:
         for fields in reader:
             fields = [field.strip() for field in fields]
             if not any(fields):
                 continue
-            if not names:
-                names = fields
-                continue
-            if len(fields) != len(names):
+            if names and len(fields) != len(names):
                 raise ValueError(
                     f"{path}, line {reader.line_num}: {len(fields)} fields, but the header has "
                     f"{len(names)}"
                 )
-            rows.append(fields)
-            lines.append(reader.line_num)
+            if names:
+                rows.append(fields)
+                places.append(f"line {reader.line_num}")
+            names = names or fields
     except csv.Error as error:
         raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
     finally:
         csv.field_size_limit(limit)
-    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
-    if twice is not None:
-        raise ValueError(f"{path}: the header names the column {twice!r} twice")
-    if not rows:
-        raise ValueError(f"{path} has no rows after its header")
-    return _Table(path, names, rows, lines, columns.or_earlier(names, earlier))
+    return names, rows, places
 
 
-def _strings_column(table: _Table, columns: Columns, taken: set[int | None]) -> int:
+def _strings_column(table: Table, columns: Columns, taken: set[int | None]) -> int:
     """Return the number of the column of strings."""
     if columns.objects is not None:
         if len(columns.objects) != 1:
@@ -146,88 +188,64 @@ def _strings_column(table: _Table, columns: Columns, taken: set[int | None]) -> 
                 f"of {table.path} must name one column of strings; several are for series, which "
                 "need a column of ids",
             )
-        return table.find("objects", columns.objects[0])
-    left = [i for i in range(len(table.names)) if i not in taken]
-    usual = table.find("objects", None, STRINGS)
-    if usual in left:
-        return usual
-    if len(left) == 1:
-        return left[0]
+        return table.find(columns.objects[0])
+    left = table.left(taken)
+    usual = table.find(None, STRINGS)
+    number = usual if usual in left else left[0] if len(left) == 1 else None
+    if number is not None and not looks_numeric(table.column(number)):
+        return number
     names = ", ".join(repr(table.names[i]) for i in left) or "no column"
+    numbers = "" if number is None else f" ({table.names[number]!r} has numbers, not strings)"
     raise ArgumentError(
         "objects",
-        f"of {table.path} must name the column of strings, one of {names}, and labels must name "
-        "that of labels, if there is one; for a long table of series, ids must name a column that "
-        "says which series a row is of",
+        f"of {table.path} must name the column of strings, one of {names}{numbers}, and labels "
+        "must name that of labels, if there is one; for series, ids must name the column that says "
+        "which series a row is of: add one, of one value if all rows are one series",
     )
 
 
-def _series(table: _Table, columns: Columns, ids: int, label: int | None) -> FileObjects:
+def _series(table: Table, columns: Columns, ids: int, label: int | None) -> FileObjects:
     """Return the series of a long table, in the order in which they first appear."""
-    time = table.find("time", columns.time, _TIMES)
+    time = table.find(columns.time, _TIMES)
     if columns.objects is None:
-        values = [i for i in range(len(table.names)) if i not in (ids, label, time)]
+        values = table.left({ids, label, time})
     else:
-        values = [table.find("objects", name) for name in columns.objects]
+        values = [table.find(name) for name in columns.objects]
     if not values:
         raise ValueError(f"{table.path} has no column of values beside {', '.join(table.names)}")
-    numbers = np.empty((len(table.rows), len(values)))
-    for j, number in enumerate(values):
-        numbers[:, j] = _numbers(table, number)
-    members: dict[str, list[int]] = {}
+    numbers = np.column_stack([_numbers(table, number) for number in values])
     for row, name in enumerate(table.column(ids)):
         if not name:
             raise ValueError(f"{table.where(row, ids)}: it is empty; it must name a series")
-        members.setdefault(name, []).append(row)
-    if time is not None:
-        times = _numbers(table, time)
-        for name, rows in members.items():
-            rows.sort(key=times.__getitem__)
-            for one, other in pairwise(rows):
-                if times[one] == times[other]:
-                    raise ValueError(
-                        f"{table.where(max(one, other), time)}: the series {name!r} has the time "
-                        f"{table.rows[other][time]} twice"
-                    )
+    times = None if time is None else _numbers(table, time)
+    members = rows_of_series(table.column(ids), times, lambda row: table.where(row, time or 0))
     if label is not None:
         for name, rows in members.items():
-            first = min(rows)
+            first = table.rows[min(rows)][label]
             for row in rows:
-                if table.rows[row][label] != table.rows[first][label]:
+                if table.rows[row][label] != first:
                     raise ValueError(
                         f"{table.where(row, label)}: the label is {table.rows[row][label]!r}, but "
-                        f"{table.rows[first][label]!r} before in the series {name!r}"
+                        f"{first!r} before in the series {name!r}"
                     )
     objects = pack([numbers[rows] for rows in members.values()], channels_first=False)
-    labels = _labels(table, label, [min(rows) for rows in members.values()])
+    labels, written = _labels(table, label, [min(rows) for rows in members.values()])
     objects_from = tuple(table.names[i] for i in values)
     used = Columns(objects_from, table.name(label), table.names[ids], table.name(time))
-    return FileObjects(objects, labels, list(members), used)
+    unused = table.unused(*values, label, ids, time)
+    return FileObjects(objects, labels, list(members), used, written, unused)
 
 
-def _numbers(table: _Table, column: int) -> list[float]:
+def _numbers(table: Table, column: int) -> list[float]:
     """Return the numbers of a column; an error names the line and the column."""
-    fields = table.column(column)
-    try:
-        return finite_numbers("", fields)
-    except ValueError:
-        for row, field in enumerate(fields):
-            try:
-                finite_numbers("", [field])
-            except ValueError as error:
-                reason = str(error).partition(" is ")[2]
-                raise ValueError(f"{table.where(row, column)}: the value is {reason}") from None
-        raise
+    return finite_numbers(lambda row: table.where(row, column), table.column(column))
 
 
-def _labels(table: _Table, column: int | None, rows: Sequence[int]) -> np.ndarray | None:
-    """Return the labels of some rows; None without a column of labels, or if it is empty."""
-    if column is None:
-        return None
-    labels = [table.rows[row][column] for row in rows]
-    if not any(labels):
-        return None
-    for row, label in zip(rows, labels, strict=True):
-        if not label:
-            raise ValueError(f"{table.where(row, column)}: the label is empty")
-    return labels_of_text(labels)
+def _labels(
+    table: Table, column: int | None, rows: Sequence[int]
+) -> tuple[np.ndarray | None, list[str] | None]:
+    """Return the labels of some rows, and as they are written; None if there are none."""
+    labels = [] if column is None else [table.rows[row][column] for row in rows]
+    if column is None or not any(labels):
+        return None, None
+    return labels_of_text(labels, lambda i: table.where(rows[i], column)), labels

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from d2ke.io.text import labels_of_text, lines_of
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
+_LAST_FIELD = r".*\|\s*(.*)"  # the header has no blanks at its end
 _NO_LETTER = re.compile(r"[^A-Za-z*.-]")
 
 
@@ -35,7 +35,8 @@ def read_fasta(path: Any, *, labels: str | None = None) -> tuple[Objects, np.nda
     objects : Objects
         The sequences, as they are written, in the order of the file.
     labels : ndarray of int64, float64 or str, shape (n,), or None
-        The labels; numbers where all are numbers. None without `labels` if no header has a ``|``.
+        The labels; numbers where all are numbers, as in `read_objects`. None without `labels` if
+        no header has a ``|``.
 
     Raises
     ------
@@ -66,7 +67,7 @@ def read_fasta(path: Any, *, labels: str | None = None) -> tuple[Objects, np.nda
 def parse_fasta(path: Any, labels: str | None) -> FileObjects:
     """Read what `read_fasta` reads, with the first word of each header."""
     path = file_path("path", path)
-    search = _search(labels)
+    pattern = _label_pattern(labels)
     wheres: list[str] = []
     headers: list[str] = []
     parts: list[list[str]] = []
@@ -93,37 +94,28 @@ def parse_fasta(path: Any, labels: str | None) -> FileObjects:
     ids = [header.partition(" ")[0].partition("\t")[0] for header in headers]
     if labels is None and not any("|" in header for header in headers):
         return FileObjects(objects, None, ids)
-    classes = [search(header) for header in headers]
-    for where, header, label in zip(wheres, headers, classes, strict=True):
-        if not label:
+    written = []
+    for where, header in zip(wheres, headers, strict=True):
+        match = pattern.search(header)
+        written.append(match[1] if match else "")
+        if not written[-1]:
             rule = "no field after |" if labels is None else f"no label by labels={labels!r}"
             raise ValueError(f"{where}: the header {header[:60]!r} has {rule}")
-    return FileObjects(objects, labels_of_text([str(label) for label in classes]), ids)
+    return FileObjects(objects, labels_of_text(written, wheres.__getitem__), ids, written=written)
 
 
-def _search(pattern: str | None) -> Callable[[str], str | None]:
-    """Return a function from a header to its label, or to None."""
-    if pattern is None:
-        return lambda header: header.rpartition("|")[2].strip() if "|" in header else None
-    if not isinstance(pattern, str):
-        raise ArgumentTypeError(
-            "labels", f"must be a regular expression, a string, got {pattern!r}"
-        )
+def _label_pattern(labels: str | None) -> re.Pattern[str]:
+    """Return what finds the label in a header."""
+    if labels is not None and not isinstance(labels, str):
+        raise ArgumentTypeError("labels", f"must be a regular expression, a string, got {labels!r}")
     try:
-        compiled = re.compile(pattern)
+        pattern = re.compile(_LAST_FIELD if labels is None else labels)
     except re.error as error:
-        raise ArgumentError(
-            "labels", f"is not a regular expression, {pattern!r}: {error}"
-        ) from None
-    if compiled.groups != 1:
+        raise ArgumentError("labels", f"is not a regular expression, {labels!r}: {error}") from None
+    if pattern.groups != 1:
         raise ArgumentError(
             "labels",
-            f"must have one group, the label, as in 'family=(\\w+)'; {pattern!r} has "
-            f"{compiled.groups}",
+            f"must have one group, the label, as in 'family=(\\w+)'; {labels!r} has "
+            f"{pattern.groups}",
         )
-
-    def search(header: str) -> str | None:
-        match = compiled.search(header)
-        return match[1] if match else None
-
-    return search
+    return pattern

@@ -3,33 +3,54 @@
 
 from __future__ import annotations
 
-import os
+import importlib
 from collections.abc import Sequence
-from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import numpy as np
 
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.files import open_file
 from d2ke.io.arff import parse_arff
 from d2ke.io.columns import NOTHING, Columns, FileObjects
 from d2ke.io.delimited import read_delimited
 from d2ke.io.fasta import parse_fasta
+from d2ke.io.frames import read_frame
 from d2ke.io.parquet import ParquetObjects
-from d2ke.io.text import labels_of_text
 from d2ke.io.ts import read_ts
 from d2ke.io.variables import read_hdf5, read_mat, read_npz
+from d2ke.objects.arrow_columns import pyarrow
 from d2ke.objects.container import Objects
+from d2ke.objects.values import column_names
 
 _VARIABLES = {".mat": read_mat, ".npz": read_npz, ".h5": read_hdf5, ".hdf5": read_hdf5}
-_TABLES = (".csv", ".tsv")
+_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+_LONG = ("objects", "labels", "ids", "time")
 _FASTA = (".fasta", ".fa")
-ENDINGS = (".ts", *_TABLES, ".mat", *_FASTA, ".arff", ".npz", ".h5", ".hdf5", ".parquet")
+_ARGUMENTS = {
+    ".ts": (),
+    ".arff": ("labels", "channels_first"),
+    **dict.fromkeys(_FASTA, ("labels",)),
+    **dict.fromkeys((*_TABLES, ".parquet", ".feather"), _LONG),
+}
+ENDINGS = (
+    ".ts",
+    *_TABLES,
+    ".mat",
+    *_FASTA,
+    ".arff",
+    ".npz",
+    ".h5",
+    ".hdf5",
+    ".parquet",
+    ".feather",
+)
 
 
 def read_objects(
-    file: str | os.PathLike[str],
+    file: Any,
     *,
     objects: str | Sequence[str] | None = None,
     labels: str | None = None,
@@ -37,7 +58,7 @@ def read_objects(
     time: str | None = None,
     channels_first: bool | None = None,
 ) -> tuple[Objects, np.ndarray | None]:
-    r"""Read labelled objects from a file; its ending says of which format.
+    r"""Read labelled objects from a file, whose ending says of which format, or a data frame.
 
     ================  ==========================================================================
     ending            objects and labels
@@ -45,34 +66,46 @@ def read_objects(
     .ts               series and classes, see `read_ts`
     .arff             series, sets or strings and a nominal attribute, see `read_arff`
     .csv, .tsv        a table with a header: a string on each row; or, where a column says which
-                      series a row is of, a vector of a series on each row
+                      series a row is of, a vector of a series on each row; also .csv.gz, .tsv.gz
     .mat              a cell of strings or matrices, or an n x L matrix of n series; labels in a
                       row, a column or a cell
     .fasta, .fa       sequences; the label is the last field of the header between ``|``
-    .parquet          a column of strings or lists, see `ParquetObjects`
+    .parquet          a column of strings or lists, see `ParquetObjects`; with `ids` as .feather
+    .feather          a table of numbers and texts, which is read as a .csv is
     .npz, .h5, .hdf5  arrays `values` and `offsets` (object i has the rows offsets[i] to
                       offsets[i + 1]), an array of n series (n, length[, channels]), or n strings
     ================  ==========================================================================
 
+    The delimiter of a table is the one of comma, semicolon, tab and pipe that is in its first line
+    and cuts all lines into as many fields; in a .tsv file tab comes before the others. The first
+    line is the header. It is certain if an argument names one of its columns. Else a field that is
+    a number or comes again below it, or a single field without a usual name, may be data. A table
+    in doubt is refused. A column without a name (the index of pandas) is left out.
+
+    Labels of text files and nominal classes of .ts and .arff stay text; the former become numbers
+    if all are numbers in one canonical form: whole, or with equally many decimals, or as short as
+    they can be (so 1.1 and 1.10, or 1E2 and 100, stay four labels). A nan, NA or inf, or nothing,
+    among numbers is refused, and so is a decimal comma.
+
     Parameters
     ----------
-    file : str or path
-        The file.
+    file : str, path or data frame
+        The file; or a data frame of pandas or polars, or a table of pyarrow, which is read as a
+        .csv is (this needs pyarrow).
     objects : str or sequence of str, optional
         The variable of a .mat, .npz or .h5 file; the column of strings of a table, or the columns
         of values of series. Default: the only one that can be; where there are several, one called
         X, objects, sequence, ...; for series all columns that have no other meaning.
     labels : str, optional
         The variable, the column or the attribute. Default: one called label, labels, class, y or
-        target (in any case), or else, for variables, the only one with an entry for each object;
-        for .arff the only nominal one. For FASTA a regular expression with one group, which is
-        searched in each header.
+        target (in any case; of axes y and z, y has no labels); for .arff also the only nominal one.
+        For FASTA a regular expression with one group, which is searched in each header.
     ids : str, optional
         The column of a long table that says which series a row is of. Default: one called id,
         series or series_id, if its values repeat.
     time : str, optional
-        The column by which the rows of a series are put in order. Default: one called time, t or
-        step; without one, the order of the file.
+        The column by which the rows of a series are put in order. Default: one called time, t,
+        step or timestamp; without one, the order of the file.
     channels_first : bool, optional
         As for `d2ke.pack` and `load_objects`, for .mat and three-dimensional arrays; for
         relational attributes of .arff see `read_arff`.
@@ -82,8 +115,7 @@ def read_objects(
     objects : Objects
         The n objects. Series of a long table are in the order in which they first appear.
     labels : ndarray of int64, float64, bool or str, shape (n,), or None
-        The labels; int64 where all are whole numbers, also where they are written as text. None if
-        the file has none.
+        The labels; int64 where all are whole numbers. None if the file has none.
 
     Raises
     ------
@@ -113,75 +145,58 @@ def read_objects(
 
 
 def read_file(
-    file: str | os.PathLike[str],
+    file: Any,
     columns: Columns,
     channels_first: bool | None = None,
     earlier: Columns = NOTHING,
+    *,
+    streamed: bool = False,
 ) -> FileObjects:
     """Read what `read_objects` reads, with ids and with the names of what was read.
 
     Where `columns` names nothing, the `earlier` names are used as far as the file has them.
+    With `streamed`, objects of a Parquet file stay there.
     """
+    if column_names(file) and channels_first is None:
+        return read_frame(file, columns, earlier, "the data frame")
     path = file_path("file", file)
-    suffix = path.suffix.lower()
-    if suffix not in ENDINGS:
+    suffix = next((end for end in ENDINGS if path.name.lower().endswith(end)), "")
+    if not suffix:
         raise ValueError(f"{path} must end in {', '.join(ENDINGS)}")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
-    options = {**vars(columns), "channels_first": channels_first}
-    for name in ("labels", "ids", "time"):
-        if options[name] is not None and not isinstance(options[name], str):
-            raise ArgumentTypeError(name, f"must be a string, got {options[name]!r}")
+    known = _ARGUMENTS.get(suffix, ("objects", "labels", "channels_first"))
     objects = columns.objects
-    if isinstance(objects, tuple) and len(objects) == 1:
-        options["objects"] = objects[0]
-    if suffix == ".ts":
-        _refuse(suffix, options, ())
-        series, classes, _ = read_ts(path)
-        labels = None if classes is None else labels_of_text(classes.tolist())
-        return FileObjects(series, labels)
-    if suffix == ".arff":
-        _refuse(suffix, options, ("labels", "channels_first"))
-        return parse_arff(path, columns, channels_first, earlier)
-    if suffix in _TABLES:
-        _refuse(suffix, options, ("objects", "labels", "ids", "time"))
-        if objects is not None and (
-            not isinstance(objects, (list, tuple)) or any(not isinstance(n, str) for n in objects)
-        ):
-            raise ArgumentTypeError(
-                "objects", f"must be the name of a column, or a list, got {objects!r}"
-            )
-        return read_delimited(path, columns, earlier)
-    if suffix == ".parquet":
-        _refuse(suffix, options, ("objects", "labels"))
-        return open_parquet(path, columns, earlier).whole()
-    if suffix in _FASTA:
-        _refuse(suffix, options, ("labels",))
-        return parse_fasta(path, columns.labels)
-    _refuse(suffix, options, ("objects", "labels", "channels_first"))
-    if objects is not None and options["objects"] is objects:
-        raise ArgumentTypeError(
-            "objects", f"must name one variable of a {suffix} file, got {objects!r}"
-        )
-    return _VARIABLES[suffix](path, columns, channels_first, earlier)
-
-
-def open_parquet(path: Path, columns: Columns, earlier: Columns) -> ParquetObjects:
-    """Open a Parquet file; without any name in `columns`, `earlier` names are tried."""
-    if columns == NOTHING and earlier.objects is not None:
-        columns = earlier
-    objects = columns.objects
-    if objects is not None and not isinstance(objects, str):
-        if len(objects) != 1:
-            raise ArgumentTypeError(
-                "objects", f"must name one column of a .parquet file, got {objects!r}"
-            )
-        (objects,) = objects
-    return ParquetObjects(path, objects=objects, labels=columns.labels)
-
-
-def _refuse(suffix: str, options: dict[str, Any], known: Sequence[str]) -> None:
-    """Refuse arguments that have no meaning for a format."""
-    for name, value in options.items():
+    for name, value in {**vars(columns), "channels_first": channels_first}.items():
         if value is not None and name not in known:
             raise ArgumentTypeError(name, f"has no meaning for a {suffix} file; got {value!r}")
+        if name in ("labels", "ids", "time") and not isinstance(value, (str, NoneType)):
+            raise ArgumentTypeError(name, f"must be a string, got {value!r}")
+    framed = suffix == ".feather" or (suffix == ".parquet" and bool(columns.ids or earlier.ids))
+    tabular = framed or suffix in _TABLES
+    listed = isinstance(objects, (list, tuple)) and all(isinstance(name, str) for name in objects)
+    if objects is not None and not (listed and (tabular or len(objects) == 1)):
+        what = "columns" if tabular else "one variable"
+        raise ArgumentTypeError("objects", f"must name {what} of a {suffix} file, got {objects!r}")
+    if suffix == ".ts":
+        return FileObjects(*read_ts(path)[:2])
+    if suffix == ".arff":
+        return parse_arff(path, columns, channels_first, earlier)
+    if suffix in _TABLES:
+        return read_delimited(path, columns, earlier)
+    if suffix in _FASTA:
+        return parse_fasta(path, columns.labels)
+    if framed:
+        pyarrow(f"reading {path.name}")
+        try:
+            with open_file(path) as stream:
+                table = importlib.import_module(f"pyarrow.{suffix[1:]}").read_table(stream)
+        except ValueError as error:
+            raise ValueError(f"{path} is not a {suffix} file: {error}") from None
+        return read_frame(table, columns, earlier, str(path))
+    if suffix == ".parquet":
+        if columns == NOTHING and earlier.objects is not None:
+            columns = earlier
+        column = None if columns.objects is None else columns.objects[0]
+        return ParquetObjects(path, objects=column, labels=columns.labels).held(streamed)
+    return _VARIABLES[suffix](path, columns, channels_first, earlier)

@@ -14,8 +14,8 @@ import numpy as np
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import open_file
-from d2ke.io.columns import Columns, FileObjects
-from d2ke.io.delimited import LABELS, STRINGS
+from d2ke.io.columns import LABELS, Columns, FileObjects, find_usual
+from d2ke.io.delimited import IDS, STRINGS
 from d2ke.io.text import labels_of_text
 from d2ke.objects.arrow_columns import pyarrow
 from d2ke.objects.arrow_import import holds_objects
@@ -90,6 +90,7 @@ class ParquetObjects:
         schema = self._file.schema_arrow
         column, label = _find(self.path, schema, objects, labels)
         self.columns = Columns((column,), label)
+        self.unused = [name for name in schema.names if name not in (column, label)]
         counts = [self._file.metadata.row_group(i).num_rows for i in range(self.n_groups)]
         self._starts = np.cumsum([0, *counts])
         self._read = lru_cache(1)(self._read_group)
@@ -139,9 +140,10 @@ class ParquetObjects:
             pieces += self._read(i).take(rows[groups == i] - self._starts[i]).chunks
         return self._pack(pyarrow("").chunked_array(pieces), 0)
 
-    def whole(self) -> FileObjects:
-        """Return all objects in memory, with their labels."""
-        return FileObjects(self.span(0, len(self)), self.labels, columns=self.columns)
+    def held(self, streamed: bool) -> FileObjects:
+        """Return all objects, in memory or as they are in the file, with their labels."""
+        objects = self if streamed else self.span(0, len(self))
+        return FileObjects(objects, self.labels, columns=self.columns, unused=self.unused)
 
     def _read_group(self, i: int) -> Any:
         (name,) = self.columns.objects or ()
@@ -161,32 +163,32 @@ class ParquetObjects:
             row = int(np.flatnonzero(column.is_null())[0])
             raise ArgumentError("labels", f"is missing in {self.path}, column {name!r}", row)
         values = column.to_numpy()
-        return labels_of_text(values.tolist()) if values.dtype.kind == "O" else values
+        if values.dtype.kind != "O":
+            return values
+        return labels_of_text(values.tolist(), f"{self.path}, column {name!r}, row {{}}".format)
 
 
 def _find(path: Path, schema: Any, objects: str | None, labels: str | None) -> tuple[str, Any]:
     """Return the names of the columns of objects and of labels."""
-    for argument, name in (("objects", objects), ("labels", labels)):
-        if name is not None and name not in schema.names:
-            raise ArgumentError(
-                argument,
-                f"must name a column: {path} has no column {name!r}; it has "
-                f"{', '.join(map(repr, schema.names))}",
-            )
+    Columns(None if objects is None else (objects,), labels).check(path, schema.names, "column")
     lower = {name.lower(): name for name in schema.names}
-    label = labels or next((lower[one] for one in LABELS if one in lower), None)
+    found = find_usual(schema.names, LABELS)
+    label = schema.names[found] if labels is None and found is not None else labels
     if objects is not None:
         return objects, label
     known = [
         field.name
         for field in schema
-        if field.name != label and holds_objects(pyarrow("").chunked_array([], field.type))
+        if field.name != label
+        and field.name.lower() not in IDS
+        and holds_objects(pyarrow("").chunked_array([], field.type))
     ]
     usual = next((lower[one] for one in STRINGS if lower.get(one) in known), None)
     if len(known) != 1 and usual is None:
         raise ArgumentError(
             "objects",
             f"must name the column of objects: {path} has "
-            + (f"several of strings or lists: {known}" if known else "none of strings or lists"),
+            + (f"several of strings or lists: {known}" if known else "none of strings or lists")
+            + "; of a long table of series, ids must name the column that says of which a row is",
         )
     return usual or known[0], label

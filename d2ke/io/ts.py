@@ -14,6 +14,7 @@ from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
 _FLAGS = ("timestamps", "missing", "univariate", "equallength")
+_NOT_READ = {"timestamps": "series with time stamps", "targetlabel": "targets of a regression"}
 _COUNTS = ("dimensions", "serieslength")
 
 
@@ -167,10 +168,8 @@ def _entry(where: str, tag: str, name: str, words: list[str]) -> Any:
     value = words[0].lower() if words else ""
     if value not in ("true", "false") or (len(words) > 1 and name in _FLAGS):
         raise ValueError(f"{where}: @{tag} must be true or false, got {' '.join(words)!r}")
-    if value == "true" and name == "timestamps":
-        raise ValueError(f"{where}: series with time stamps (@{tag} true) are not read")
-    if value == "true" and name == "targetlabel":
-        raise ValueError(f"{where}: target values of a regression (@{tag} true) are not read")
+    if value == "true" and name in _NOT_READ:
+        raise ValueError(f"{where}: {_NOT_READ[name]} (@{tag} true) are not read")
     if name != "classlabel":
         return value == "true"
     if (value == "true") != (len(words) > 1):

@@ -16,8 +16,7 @@ import numpy as np
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import open_file
 from d2ke._base.labels import label_array
-from d2ke.io.columns import Columns, FileObjects
-from d2ke.io.delimited import LABELS
+from d2ke.io.columns import LABELS, Columns, FileObjects
 from d2ke.io.feature_file import is_features_file
 from d2ke.io.hdf5 import get_objects, get_text
 from d2ke.io.mat.api import load_mat, load_objects
@@ -135,36 +134,24 @@ def _chosen(
 ) -> FileObjects:
     """Choose the variables by their names, else by their types where only one is of that type."""
     objects, labels = None if columns.objects is None else columns.objects[0], columns.labels
-    for argument, name in (("objects", objects), ("labels", labels)):
-        if name is not None and name not in values:
-            raise ArgumentError(
-                argument,
-                f"must name a variable: {path} has no variable {name!r}; it has "
-                f"{', '.join(values) or 'none'}",
-            )
-    if objects is not None and objects == labels:
-        raise ArgumentError("objects", f"and labels name the same variable, {objects!r}, of {path}")
+    columns.check(path, values, "variable")
     if labels is None:
         labels = next((name for name in values if name.lower() in LABELS and name != objects), None)
     if objects is None:
         objects = _objects_name(path, {n: v for n, v in values.items() if n != labels})
     result = loaded(objects)
-    n = len(result)
-    if labels is None:
-        others = [k for k, v in values.items() if k != objects and _could_be_labels(v, n)]
-        if len(others) > 1:
-            raise ArgumentError("labels", f"must be one of {', '.join(others)} in {path}")
-        if not others:
-            return FileObjects(result, None, None, Columns((objects,)))
-        labels = others[0]
-    known = _label_values(path, labels, values[labels], n)
-    return FileObjects(result, known, None, Columns((objects,), labels))
+    known = None if labels is None else _label_values(path, labels, values[labels], len(result))
+    unused = [name for name in values if name not in (objects, labels)]
+    return FileObjects(result, known, None, Columns((objects,), labels), unused=unused)
 
 
 def _objects_name(path: Path, values: Mapping[str, Any]) -> str:
     """Return the name of the variable that holds the objects."""
-    ragged = [name for name, value in values.items() if _is_ragged(value)]
-    rectangular = [name for name, value in values.items() if _is_rectangular(value)]
+    arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+    ragged = [name for name, value in values.items() if isinstance(value, Objects)]
+    ragged += [k for k, one in arrays.items() if one.dtype.kind in "OU" and one.size > 1]
+    series = {k: one for k, one in arrays.items() if one.dtype.kind in "iuf" and one.ndim in (2, 3)}
+    rectangular = [name for name, value in series.items() if min(value.shape) > 1]
     for names in (ragged, rectangular):
         usual = [name for name in names if name.lower() in _OBJECTS]
         if len(names) == 1 or len(usual) == 1:
@@ -177,32 +164,11 @@ def _objects_name(path: Path, values: Mapping[str, Any]) -> str:
     )
 
 
-def _is_ragged(value: Any) -> bool:
-    """Return whether it may be objects of unequal sizes: a cell, strings, packed objects."""
-    return isinstance(value, Objects) or (
-        isinstance(value, np.ndarray) and value.dtype.kind in "OU" and value.size > 1
-    )
-
-
-def _is_rectangular(value: Any) -> bool:
-    """Return whether it may be series of equal length."""
-    return isinstance(value, np.ndarray) and (
-        value.dtype.kind in "iuf" and value.ndim in (2, 3) and min(value.shape) > 1
-    )
-
-
-def _could_be_labels(value: Any, n: int) -> bool:
-    return isinstance(value, np.ndarray) and value.size == n and max(value.shape, default=0) == n
-
-
 def _label_values(path: Path, name: str, value: Any, n: int) -> np.ndarray:
     """Return a row, a column or a cell of labels; whole numbers as int64."""
     place = f"{path}: {name}"
     if not isinstance(value, np.ndarray) or value.size != max(value.shape, default=0):
-        shape = f" of shape {value.shape}" if isinstance(value, np.ndarray) else ""
-        raise ValueError(
-            f"{place} must be a row or a column of labels; it is {type(value).__name__}{shape}"
-        )
+        raise ValueError(f"{place} must be a row or a column of labels, not {np.shape(value)}")
     if value.size != n:
         raise ValueError(f"{place} has {value.size} labels, but there are {n} objects")
     items: Any = value.ravel()
@@ -210,7 +176,7 @@ def _label_values(path: Path, name: str, value: Any, n: int) -> np.ndarray:
         items = [one.item() if getattr(one, "size", 0) == 1 else one for one in items]
     array = label_array(place, items)
     if array.dtype.kind == "U":
-        return labels_of_text(array.tolist())
+        return labels_of_text(array.tolist(), f"{place}[{{}}]".format)
     if array.dtype.kind == "f" and (array % 1 == 0).all() and (np.abs(array) < 2**53).all():
         return array.astype(np.int64)
     return array

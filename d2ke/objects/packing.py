@@ -15,6 +15,7 @@ from d2ke.objects.arrow_columns import read_column
 from d2ke.objects.arrow_import import is_tensor, pack_column, tensors
 from d2ke.objects.container import OBJECT_KINDS, Objects, refuse_missing
 from d2ke.objects.layouts import LAYOUTS, from_layout, from_xarray
+from d2ke.objects.long_tables import series_of_frame
 from d2ke.objects.readings import Layout
 from d2ke.objects.string_packing import pack_strings, pack_texts
 from d2ke.objects.tokens import is_token_list
@@ -33,6 +34,8 @@ def pack(
     weights: Any = None,
     missing: bool = False,
     layout: str | None = None,
+    ids: str | None = None,
+    time: str | None = None,
     name: str = "items",
 ) -> Objects:
     """Pack objects of unequal sizes into one contiguous, immutable collection.
@@ -56,7 +59,8 @@ def pack(
         - a column of polars, pandas, pyarrow, awkward or anything that has Arrow's
           interface: strings, lists of numbers, lists of lists of numbers (series or
           sets of several channels), lists of strings (tokens), as `Objects.to_arrow`
-          writes them. Needs pyarrow, see docs/containers.md.
+          writes them. Needs pyarrow, see docs/containers.md;
+        - a data frame of pandas or polars or a table of pyarrow, with `ids`.
     kind : {"vectors", "strings"}, optional
         Needed only for integer sequences, which are series of one channel
         unless ``kind="strings"``, and for tokens that are not text.
@@ -81,6 +85,10 @@ def pack(
         Series as another library has them. ``"aeon"``: an array (n, channels, length) or
         (n, length), or a list of arrays (channels, length). ``"tslearn"``: an array
         (n, length, channels), in which NaN fills the end of shorter series.
+    ids, time : str, optional
+        For a data frame with a vector of a series on each row: the columns that say of which
+        series, and in which order (default: that of the rows). All other columns are channels.
+        Series are in the order in which they first appear.
     name : str
         What errors call the argument.
 
@@ -136,6 +144,10 @@ def pack(
             raise TypeError(f"{other} does not go with layout={layout!r}, which says how {name} is")
         items, lengths, channels_first = from_layout(items, layout, name)
         explicit, kind = True, "vectors"
+    if ids is not None:
+        items, explicit, channels_first = series_of_frame(items, ids, time, name), True, False
+    elif time is not None:
+        raise ArgumentError("time", "is for the series of a data frame, with ids")
     first = explicit and flag("channels_first", channels_first)
     reading = Layout(first, explicit, missing=flag("missing", missing))
     return pack_items(items, reading, name, kind, lengths, weights)
@@ -231,8 +243,8 @@ def refuse_table(name: str, items: Any) -> None:
     if isinstance(items, Mapping) or hasattr(items, "columns"):
         raise ArgumentTypeError(
             name,
-            f"is one {type(items).__name__}; a sequence of objects is needed, such as one "
-            "of its columns or a list of its values",
+            f"is one {type(items).__name__}; a sequence of objects is needed, such as one of its "
+            "columns or a list of its values; of a frame of series, pack(df, ids=, time=)",
         )
     if isinstance(items, (set, frozenset)):
         raise ArgumentTypeError(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.container import refuse_value
 
 LARGEST_EXACT_INTEGER = 2**53
@@ -16,13 +16,27 @@ _RUN = 1 << 22  # numbers that are looked at in one go
 
 def array_of(item: Any, name: str) -> np.ndarray:
     """Return an item of unknown type as an array; `name` is what errors call it."""
+    if isinstance(item, bytearray):
+        raise ArgumentTypeError(name, "is a bytearray; bytes(...) of it is a string")
     try:
         array = np.asarray(item)
     except (TypeError, ValueError) as error:
         raise ArgumentTypeError(name, f"is not an array of numbers: {error}") from None
     if isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item):
         raise ArgumentTypeError(name, "has masked elements; every value must be there")
+    large = not isinstance(item, np.ndarray) and array.dtype == np.float64
+    if large and (np.abs(array) > LARGEST_EXACT_INTEGER).any():
+        # Integers beside floats, in a list or in a data frame.
+        parts = [np.asarray(item[own]) for own in column_names(item)]
+        for value in np.concatenate(parts or [np.ravel(np.asarray(item, object))], dtype=object):
+            if isinstance(value, (int, np.integer)) and int(float(value)) != value:
+                raise ArgumentError(name, f"has {value}, which float64 cannot hold")
     return array
+
+
+def column_names(item: Any) -> list[Any]:
+    """Return the names of the columns of a data frame; none for anything else."""
+    return list(getattr(item, "column_names", getattr(item, "columns", ())))
 
 
 def is_exact(array: np.ndarray) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.container import Objects, from_owned, offsets_of
 from d2ke.objects.readings import Layout
-from d2ke.objects.values import array_of, as_floats, check_values, is_exact
+from d2ke.objects.values import array_of, as_floats, check_values, column_names, is_exact
 
 
 def pack_vectors(
@@ -19,8 +19,14 @@ def pack_vectors(
 ) -> Objects:
     """Pack arrays of vectors; `padded` is the shape of the items of one array of all."""
     arrays: list[np.ndarray] = []
+    first = column_names(items[0])
     for i, item in enumerate(items):
         arrays.append(_vectors(item, i, layout.channels_first, name))
+        columns = first and column_names(item)
+        if columns and columns != first:
+            raise ArgumentError(
+                name, f"has the columns {columns}, {name}[0] has {first}; use one order", i
+            )
     dim = arrays[0].shape[1]
     for i, array in enumerate(arrays):
         if array.shape[1] != dim:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from d2ke.io.ts import read_ts
-from d2ke.io.ucr import read_ucr
 from d2ke.objects.container import Objects, concatenate
+from matlab_compat.ucr_text import read_ucr
 from papers.datasets.source import SERIES, Source, published
 
 

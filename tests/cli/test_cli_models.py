@@ -161,7 +161,7 @@ def test_refused_files(tmp_path, capsys, folder):
     error = refused(capsys, "predict", model, folder / "series.npz", "--out", out)
     assert "X holds vectors, but the model was trained on strings" in error
     error = refused(capsys, "train", old, "--out", tmp_path / "m.h5", "--labels", "z")
-    assert f"labels (--labels) must name a column: {old} has no column 'z'" in error
+    assert f"labels (--labels) must name one of the columns: {old} has no column 'z'" in error
     error = refused(capsys, "train", old, "--out", tmp_path / "m.h5", "--distance", "dtw")
     assert "'dtw'" in error
     put(tmp_path / "b.csv", ["sequence,label", "ACXT,EI"])

@@ -92,8 +92,8 @@ def test_the_command(words, file, tmp_path, capsys):
     [
         ({"label": [1, 2]}, {}, "has none of strings or lists"),
         ({"a": ["x", "y"], "b": ["x", "y"]}, {}, "has several of strings or lists"),
-        ({"a": ["x", "y"]}, {"objects": "b"}, "objects must name a column: .* has no column 'b'"),
-        ({"a": ["x", "y"]}, {"labels": "b"}, "labels must name a column"),
+        ({"a": ["x", "y"]}, {"objects": "b"}, "one of the columns: .* has no column 'b'"),
+        ({"a": ["x", "y"]}, {"labels": "b"}, "labels must name one of the columns"),
         ({"a": ["x", None, "z"]}, {}, r"X\[1\]"),
         ({"a": ["x", "y", "z"], "y": [1, None, 2]}, {}, r"labels\[1\] is missing"),
     ],

@@ -143,7 +143,7 @@ def test_ts_malformed_line(tmp_path, line, problem):
         ("true a b-1", "false a", ", line 9: @classLabel must be true and name the classes, or"),
         ("true a b-1", "a b-1", ", line 9: @classLabel must be true or false, got 'a b-1'"),
         ("@classLabel true a b-1", "# no", ", line 11: the header has no @classLabel"),
-        ("@source someone else", "@targetLabel true", ", line 10: target values of a regression"),
+        ("@source someone else", "@targetLabel true", ", line 10: targets of a regression"),
         ("@equalLength false", "@equalLength true", ", line 13: the series has 1 time steps, but"),
         (
             "@equalLength false",
