@@ -108,7 +108,7 @@ READ = {  # text, options, objects, labels
     "stamp.csv": ("id,timestamp,v\np,1,2\np,0,1\n", {}, [[[1], [2]]], None),
     "frame.csv": (",id,v\n0,p,1\n1,p,2\n", {}, [[[1], [2]]], None),
 }  # fmt: skip
-SERIES = " has numbers, not strings), and labels must name that of labels, if there is one; for ser"
+SERIES = " has numbers, not strings), and labels must name that of labels, if there is one; for"
 HEADER = "the first line may be a header or the first object, as it has"
 REFUSED = {
     "axes.csv": ("time,x,y,z\n" + ONE_SERIES, "one of 'time', 'x', 'y', 'z' ('x'" + SERIES),
