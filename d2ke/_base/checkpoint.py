@@ -15,13 +15,13 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import BadZipFile
 from zlib import crc32
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
 
-from d2ke._base.files import atomic_write, write_file
+from d2ke._base.files import atomic_write, write_arrays, write_file
 from d2ke._ext import isa
 from d2ke._version import __version__
 
@@ -225,11 +225,8 @@ class Checkpoint(MutableMapping[Key, Any]):
 
     def put_arrays(self, key: Key, **arrays: Any) -> None:
         """Write a part of arrays."""
-        # Not by np.savez: older ones leave an archive open where the disk is full.
-        with atomic_write(self._path(key, ".npz")) as stream, ZipFile(stream, "w") as archive:
-            for name, values in arrays.items():
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as part:
-                    np.lib.format.write_array(part, np.asarray(values), allow_pickle=False)
+        with atomic_write(self._path(key, ".npz")) as stream:
+            write_arrays(stream, arrays)
 
     def numbers(self, name: str) -> list[int]:
         """Return the sorted numbers of the arrays with keys (name, number)."""

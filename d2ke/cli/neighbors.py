@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import argparse
+import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from d2ke._base.files import atomic_write, check_writable
+from d2ke._base.files import check_writable, write_file
 from d2ke.cli.matrix_files import InputError
 from d2ke.cli.object_files import read, reported_warnings
 from d2ke.cli.options import (
@@ -113,5 +114,6 @@ def write_graph(out: Path, graph: sparse.csr_array) -> None:
         columns = {"item": items, "neighbor": graph.indices, "distance": graph.data}
         write_columns(out, columns)
         return
-    with atomic_write(out) as stream:
-        sparse.save_npz(stream, graph)
+    content = io.BytesIO()  # some versions of numpy leave an archive open on a full disk
+    sparse.save_npz(content, graph)
+    write_file(out, content.getbuffer())

@@ -102,7 +102,9 @@ def d2ke_train(
     # Every pass ends before the next one begins, so that no part is kept from one to the next.
     kinds = tree([later(_label_kinds, task, part) for part in known], partial(_merge_kinds, task))
     starts, kinds = compute(x.starts(), kinds)
-    first = shared(Target.of(kinds, task))
+    target = Target.of(kinds, task)
+    target.check_rows(int(starts[-1]))
+    first = shared(target)
     parts = [
         (x.where(i), int(starts[i]), part, later(_target, first, own, part, where=x.where(i)))
         for i, (own, part) in enumerate(zip(known, x.parts, strict=True))

@@ -131,9 +131,9 @@ def train(
         If `y`, `Z` or an argument is of a wrong type.
     ValueError
         If a value is not finite, lengths differ, there is only one class, an option is
-        unknown or out of range, or a store is damaged.
+        unknown or out of range, or a features file is damaged.
     OSError
-        If a store cannot be opened.
+        If a features file cannot be opened.
 
     Warns
     -----

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.files import atomic_write, open_file
+from d2ke._base.files import atomic_write, open_file, write_arrays
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.svm_model import SVMKernel, SVMModel
 
@@ -73,18 +73,10 @@ def save_model(file: str | os.PathLike[str] | BinaryIO, model: LinearModel | SVM
             header[name] = list(value) if isinstance(value, tuple) else value
     entries = {"header": np.array(json.dumps(header)), **arrays}
     if hasattr(file, "write"):
-        _write(file, entries)
+        write_arrays(file, entries)
     else:
         with atomic_write(file_path("file", file)) as handle:
-            _write(handle, entries)
-
-
-def _write(stream: BinaryIO, entries: dict[str, np.ndarray]) -> None:
-    """Write arrays as `numpy.savez` does, whose archive some versions leave open on a full disk."""
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, values in entries.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as part:
-                np.lib.format.write_array(part, np.asanyarray(values), allow_pickle=False)
+            write_arrays(handle, entries)
 
 
 def load_model(file: str | os.PathLike[str] | BinaryIO) -> LinearModel | SVMModel:

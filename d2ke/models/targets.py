@@ -61,14 +61,17 @@ class Target:
                 )
             return cls(values, None)
         classes, codes = labels.encode_classes("y", known)
-        if len(codes) >= _FEW and len(classes) > _SHARE * len(codes):
+        return cls(codes, classes)
+
+    def check_rows(self, n: int) -> None:
+        """Refuse nearly as many classes as the n rows there are in all."""
+        if self.classes is not None and n >= _FEW and len(self.classes) > _SHARE * n:
             raise ArgumentError(
                 "y",
-                f"has {len(classes)} different values in {len(codes)} rows: nothing can be learned "
-                "of classes of one object each. Are y and X swapped, or is it a regression "
+                f"has {len(self.classes)} different values in {n} rows: nothing can be learned of "
+                "classes of one object each. Are y and X swapped, or is it a regression "
                 "(task='regression')?",
             )
-        return cls(codes, classes)
 
     def __len__(self) -> int:
         return len(self.values)

@@ -126,6 +126,7 @@ def d2ke_train(
     objects = packed_objects(X, distances)
     target = Target.of(y, task)
     labels.same_length("y", target.values, "X", len(objects))
+    target.check_rows(len(objects))
     n, entropy = len(objects), entropy_of(seed)
     rows = sample_rows(n, entropy, R if blocks is None else blocks)
     whole = len(rows) == n and not isinstance(objects, ParquetObjects)
