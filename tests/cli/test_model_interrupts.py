@@ -39,7 +39,6 @@ def folder(tmp_path_factory):
         pytest.param("train", "m.h5", 3.0, marks=pytest.mark.slow),
         ("predict", "labels.csv", 0.7),
         pytest.param("predict", "labels.csv", 1.2, marks=pytest.mark.slow),
-        pytest.param("embed", "features.h5", 0.8, marks=pytest.mark.slow),
     ],
 )
 def test_interrupt(folder, tmp_path, command, out, after):
@@ -53,6 +52,14 @@ def test_interrupt(folder, tmp_path, command, out, after):
     check_interrupt("d2ke.cli.models", words, after)
     assert out.read_bytes() == content
     assert os.listdir(tmp_path) == [out.name]
+
+
+@pytest.mark.slow
+@needs_proc
+def test_interrupted_features_are_kept_in_a_part(folder, tmp_path):
+    out, files = tmp_path / "features.h5", [str(folder / "m.h5"), str(folder / "large.csv")]
+    check_interrupt("d2ke.cli.models", ["embed", *files, "--out", out, "--threads", "2"], 0.8)
+    assert not out.exists()  # a part may be there, or nothing yet
 
 
 def test_an_interrupt_while_the_model_is_written(folder, tmp_path, monkeypatch):
