@@ -615,14 +615,14 @@ def sample_objects(name, rng, n, dtype=np.float64):
 def window_profile(x, w, dilation, normalize):
     """D of a window w (channels, l) at every place of x (channels, T)."""
     x, w = np.asarray(x, np.float64), np.asarray(w, np.float64)
-    (_, T), length = x.shape, w.shape[1]
+    (_, steps), length = x.shape, w.shape[1]
     span = (length - 1) * dilation + 1
-    if T < span:
-        at = np.arange(length) * (T - 1) / (length - 1)
-        taken = np.array([[np.interp(at, np.arange(T), channel) for channel in x]])
+    if steps < span:
+        at = np.arange(length) * (steps - 1) / (length - 1)
+        taken = np.array([[np.interp(at, np.arange(steps), channel) for channel in x]])
     else:
-        steps = np.arange(length) * dilation
-        taken = np.array([x[:, p + steps] for p in range(T - span + 1)])
+        inside = np.arange(length) * dilation
+        taken = np.array([x[:, p + inside] for p in range(steps - span + 1)])
     if normalize:
         taken = taken - taken.mean(axis=2, keepdims=True)
         deviation = taken.std(axis=2, keepdims=True)
@@ -633,8 +633,7 @@ def window_profile(x, w, dilation, normalize):
 
 def window_distances(x, w, dilation, normalize, place, radius, threshold):
     """The least distance of a window, the least one near its place, and the share above."""
-    D = window_profile(x, w, dilation, normalize)
-    T = x.shape[1]
-    away = np.abs(np.arange(len(D)) - float(place) * (len(D) - 1))
-    near = away <= max(radius * T, away.min())
-    return math.sqrt(D.min()), math.sqrt(D[near].min()), np.mean(D > threshold)
+    profile = window_profile(x, w, dilation, normalize)
+    away = np.abs(np.arange(len(profile)) - float(place) * (len(profile) - 1))
+    near = profile[away <= max(radius * x.shape[1], away.min())]
+    return math.sqrt(profile.min()), math.sqrt(near.min()), np.mean(profile > threshold)

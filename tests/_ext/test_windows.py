@@ -71,10 +71,10 @@ class Problem:
                 least, near, _ = reference.window_distances(*taken, place, self.radius, threshold)
                 np.testing.assert_allclose(found[i, w], least, rtol, atol)
                 np.testing.assert_allclose(found[i, W + w], near, rtol, atol)
-                D = reference.window_profile(*taken)
+                profile = reference.window_profile(*taken)
                 slack = 2 * rtol * threshold + atol
-                certain = np.mean(D > threshold + slack), np.mean(D > threshold - slack)
-                assert certain[0] - 1e-6 <= found[i, 2 * W + w] <= certain[1] + 1e-6
+                fewest, most = (np.mean(profile > threshold + sign * slack) for sign in (1, -1))
+                assert fewest - 1e-6 <= found[i, 2 * W + w] <= most + 1e-6
 
 
 LENGTHS = [1, 2, 7, 9, 11, 33, 300]
