@@ -145,7 +145,7 @@ class D2KEModel:
                 )
             for block in self.blocks:
                 if isinstance(block.distance, str):
-                    BY_NAME[block.distance].check_lengths("X", objects)
+                    BY_NAME.get(block.distance, BY_NAME["dtw"]).check_lengths("X", objects)
             return objects
         if objects.letters != self.letters and len(objects.values):
             raise ArgumentTypeError(

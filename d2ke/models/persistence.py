@@ -311,19 +311,18 @@ def _linear(group: h5py.Group) -> LinearModel:
 
 
 def _block(group: h5py.Group, n_channels: int) -> FittedBlock:
-    row = find_distance(group.attrs["distance"])
+    distance = group.attrs["distance"]
     parameters = json.loads(group.attrs["parameters"], object_hook=_from_json)
-    check_parameters(row, parameters)
     omega: Objects | Windows
     if "windows" in group:
         omega = _windows(group["windows"])
         omega.check(n_channels)
     else:
         omega = get_objects(group["omega"])
-    if isinstance(omega, Windows):
-        pass
-    elif omega.kind != row.kind or not len(omega) or (omega.lengths < row.shortest).any():
-        raise ValueError(f"{group.name} has random objects that {row.name!r} cannot compare")
+        row = find_distance(distance)
+        check_parameters(row, parameters)
+        if omega.kind != row.kind or not len(omega) or (omega.lengths < row.shortest).any():
+            raise ValueError(f"{group.name} has random objects that {row.name!r} cannot compare")
     gamma = group["gamma"][()]
     arrays.check_array("gamma", gamma, np.float64, (len(omega),))
     sources = hidden = None
@@ -336,7 +335,7 @@ def _block(group: h5py.Group, n_channels: int) -> FittedBlock:
         for position, view in enumerate(json.loads(group.attrs["views"]))
     )
     return FittedBlock(
-        group.attrs["name"], row.name, omega, gamma, views, parameters,
+        group.attrs["name"], distance, omega, gamma, views, parameters,
         bool(group.attrs["from_omega"]), sources, hidden,
         group.attrs["family"], float(group.attrs["share"]),
     )  # fmt: skip

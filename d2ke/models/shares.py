@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.blas import square
-from d2ke.learners.ridge import Ridge, ridge_of_gram
+from d2ke.learners.ridge import ridge_of_gram
 from d2ke.models.targets import Target
 
 SHARES = (0.0, 0.2, 0.5, 0.8)

@@ -25,8 +25,8 @@ from d2ke.models.blocks import Block, block_features, entropy_of, sample_rows, t
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.model import D2KEModel
 from d2ke.models.plan import TrainingPlan, block_rows, costs_to_try, scores
-from d2ke.models.shares import COSTS
 from d2ke.models.recipes import default_blocks
+from d2ke.models.shares import COSTS
 from d2ke.models.targets import LeftOutScores, Target
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of

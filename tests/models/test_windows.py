@@ -103,7 +103,7 @@ def model():
 
 
 def test_the_default_model_of_series_has_windows(model):
-    model, y, X = model
+    model = model[0]
     assert {block.family for block in model.blocks} & {"windows"}
     assert model.accuracy > 80
     text = str(model)
@@ -112,7 +112,7 @@ def test_the_default_model_of_series_has_windows(model):
 
 
 def test_a_saved_model_predicts_the_same(model):
-    model, y, X = model
+    model, _, X = model
     file = io.BytesIO()
     d2ke.save_model(file, model)
     again = d2ke.load_model(io.BytesIO(file.getvalue()))
@@ -135,7 +135,10 @@ def test_windows_of_a_damaged_file_are_refused(model, name, value):
     d2ke.save_model(file, model[0])
     with h5py.File(file, "r+") as store:
         group = next(
-            store[key]["windows"] for key in store if key.startswith("block") if "windows" in store[key]
+            store[key]["windows"]
+            for key in store
+            if key.startswith("block")
+            if "windows" in store[key]
         )
         group[name][0] = value
     with pytest.raises(d2ke.ArgumentError, match="damaged"):
@@ -143,7 +146,7 @@ def test_windows_of_a_damaged_file_are_refused(model, name, value):
 
 
 def test_an_explanation_names_windows(model):
-    model, y, X = model
+    model, _, X = model
     why = d2ke.d2ke_explain(X[0], model)
     found = [one for one in why.omegas if hasattr(one["object"], "dilation")]
     assert found
