@@ -19,8 +19,8 @@ from d2ke.objects.container import Objects
 
 # Features of all blocks together, unless the user says otherwise.
 _DEFAULT_R = {"series": (4000, 4000), "strings": (1536, 4096), "sets": (4096, 4096)}
-_FEW, _MANY_WINDOWS = 4000, 11000  # up to so many series: features, which then cost little
-_CELLS = 4e8  # of the distances of the whole course, for one series
+_FEW, _MANY_WINDOWS = 4000, 13000  # up to so many series: features, which then cost little
+_CELLS = 2e8  # of the distances of the whole course, for one series
 _LEAST_COURSE = 60  # features
 _SETS = ("mhd", "hausdorff", "chamfer", "emd", "kernel")
 _DIRECTED = {"mhd": "directed_mhd", "hausdorff": "directed_hausdorff"}
@@ -99,7 +99,7 @@ def _series_and_windows(X: Objects, R: int) -> tuple[Block, ...]:
     """Return the recipe of series: windows anywhere, windows nearby, and the whole course."""
     level = (views.standardize,)
     slope = (views.standardize, views.difference, views.standardize)
-    of_all, nearby, course = (R * part // 11 for part in (8, 1, 2))
+    of_all, nearby, course = (R * part // 13 for part in (8, 1, 4))
     blocks = []
     for kinds, size in ((("nearest", "rare"), of_all), (("nearby",), nearby)):
         laws = [(view, shape) for view in (level, slope) for shape in (True, False)]

@@ -27,7 +27,8 @@ _RADIUS = 0.1  # of "nearby", as a part of the length of a series
 _LENGTHS = (7, 9, 11)
 _GROUP = 8  # windows of one length, dilation and set of channels, which share sums
 _CHANNELS = 9  # windows have at most so many
-_QUANTILES = 0.05, 0.10  # of a window's distances to the places of another series: the threshold
+_QUANTILES = 0.05, 0.10  # of a window's distances to places of another series: its threshold
+_PLACES = 256
 _CONSTANT = 1e-4  # deviation of a window that counts as constant
 
 
@@ -216,23 +217,22 @@ def windows(
     sources = rng.integers(len(X), size=n_windows)
     others = rng.integers(max(1, len(X) - 1), size=n_windows)
     others = (others + (others >= sources)) % len(X)
-    quantiles = rng.uniform(*_QUANTILES, n_windows)
-    starts = rng.random(n_windows)
-    values, thresholds = [], np.empty(n_windows, np.float32)
-    places = np.zeros(n_windows, np.float32)
+    values: list[np.ndarray] = []
+    places, thresholds = np.empty((2, n_windows), np.float32)
     for group in range(n_groups):
+        of_group = slice(first[group], first[group + 1])
         shape = int(lengths[group]), int(dilations[group])
-        for number in range(first[group], first[group + 1]):
-            at = X.offsets[sources[number]], X.offsets[sources[number] + 1]
-            candidates = _places(series[channels[group], at[0] : at[1]], *shape, normalize)
-            place = int(starts[number] * candidates.shape[1])
-            places[number] = place / max(1, candidates.shape[1] - 1)
-            window = candidates[:, place]
-            at = X.offsets[others[number]], X.offsets[others[number] + 1]
-            other = _places(series[channels[group], at[0] : at[1]], *shape, normalize)
-            profile = ((other - window[:, None]) ** 2).mean(axis=2).sum(axis=0)
-            thresholds[number] = np.quantile(profile, quantiles[number])
-            values.append(window.ravel())
+        drawn = [
+            _pieces(series[channels[group]], X.offsets, chosen[of_group], shape, n, rng)
+            for chosen, n in ((sources, 1), (others, _PLACES))
+        ]
+        (window, places[of_group]), (found, _) = drawn
+        if normalize:
+            window, found = _normalized(window), _normalized(found)
+        profile = ((found - window) ** 2).mean(axis=3).sum(axis=0)
+        ranks = (rng.uniform(*_QUANTILES, len(profile)) * _PLACES).astype(int)
+        thresholds[of_group] = np.sort(profile, axis=1)[np.arange(len(profile)), ranks]
+        values.append(window[:, :, 0].swapaxes(0, 1).ravel())
     omega = Windows(
         np.concatenate(values), first, lengths, dilations,
         np.append(0, np.cumsum(n_channels)), np.concatenate(channels), places, thresholds,
@@ -242,21 +242,35 @@ def windows(
     return omega, np.concatenate([none if kind == "rare" else sources for kind in kinds])
 
 
-def _places(series: np.ndarray, length: int, dilation: int, normalize: bool) -> np.ndarray:
-    """Return the windows at all places of one series, shape (channels, places, length).
+def _pieces(
+    series: np.ndarray,
+    offsets: np.ndarray,
+    chosen: np.ndarray,
+    shape: tuple[int, int],
+    n: int,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Cut n windows at random places of each of the chosen series.
 
-    A series that is too short is one window, resampled.
+    Series that are too short are resampled to one window. Returns the windows, of shape (channels,
+    len(chosen), n, length), and the first one's place as a part of the possible places.
     """
-    span = (length - 1) * dilation + 1
-    n_steps = series.shape[1]
-    if n_steps >= span:
-        found = np.lib.stride_tricks.sliding_window_view(series, span, axis=1)[:, :, ::dilation]
-    else:
-        at = np.linspace(0, n_steps - 1, length)
-        found = np.stack([np.interp(at, np.arange(n_steps), channel) for channel in series])
-        found = found[:, None].astype(np.float32)
-    if not normalize:
-        return found
-    found = found - found.mean(axis=2, keepdims=True)
-    deviation = found.std(axis=2, keepdims=True)
-    return np.where(deviation < _CONSTANT, 0, found / np.maximum(deviation, _CONSTANT))
+    length, dilation = shape
+    n_steps = offsets[chosen + 1] - offsets[chosen]
+    last = n_steps - 1 - (length - 1) * dilation  # place; negative for series that are too short
+    starts = (rng.random((len(chosen), n)) * (np.maximum(last, 0) + 1)[:, None]).astype(np.int64)
+    steps = np.where(last < 0, (n_steps - 1) / max(1, length - 1), dilation)
+    at = starts[:, :, None] + np.arange(length) * steps[:, None, None]
+    before = np.minimum(at.astype(np.int64), (n_steps - 1)[:, None, None])
+    after = np.minimum(before + 1, (n_steps - 1)[:, None, None])
+    first = offsets[chosen][:, None, None]
+    left, right = series[:, first + before], series[:, first + after]
+    pieces = left + (at - before).astype(np.float32) * (right - left)
+    return pieces, starts[:, 0] / np.maximum(1, last)
+
+
+def _normalized(windows: np.ndarray) -> np.ndarray:
+    """Shift windows to mean 0 and scale them to deviation 1; constant ones are 0."""
+    windows = windows - windows.mean(axis=-1, keepdims=True)
+    deviation = windows.std(axis=-1, keepdims=True)
+    return np.where(deviation < _CONSTANT, 0, windows / np.maximum(deviation, _CONSTANT))

@@ -49,7 +49,7 @@ def test_distances_are_those_of_the_definition(normalize, dim):
     rng = np.random.default_rng(dim)
     X = d2ke.pack(series(20, rng, dim))
     omega, sources = windows(99, X, normalize=normalize, kinds=KINDS, seed=1)
-    assert len(omega) == 99 and len(sources) == 99
+    assert len(omega) == len(sources) == 99
     new = series(9, rng, dim, 3)
     D = omega.distances(d2ke.pack(new), 2)
     expected = [[distance(x, omega[j], normalize) for j in range(99)] for x in new]
