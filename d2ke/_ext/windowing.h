@@ -54,6 +54,7 @@ static inline int64_t window_stride(int64_t length) { return window_strip(length
 typedef struct {
     float *sums;   /* (WINDOW_CHUNK, stride) */
     float *rows;   /* (length, stride): the windows of a strip, value by value */
+    float *units;  /* (2, stride): what normalises them */
     float *copy;   /* of a part of a series */
     float *packed; /* a copy of a chunk's windows in another unit */
 } window_scratch;
@@ -65,7 +66,8 @@ static inline size_t window_lay(const struct d2ke_windows *p, void *memory, wind
     int64_t rows = p->longest_window * (WINDOW_UNIT + 16) + 2 * WINDOW_VALUES;
     s->sums = memory;
     s->rows = s->sums + WINDOW_CHUNK * stride;
-    s->copy = s->rows + d2ke_round_up(rows, 16);
+    s->units = s->rows + d2ke_round_up(rows, 16);
+    s->copy = s->units + 2 * stride;
     s->packed = s->copy + d2ke_round_up(longest + 2 * WINDOW_STRIP, 16);
     return (size_t)((char *)(s->packed + d2ke_round_up(p->longest_packed, 16)) - (char *)memory);
 }
