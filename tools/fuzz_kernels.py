@@ -149,7 +149,7 @@ def fuzz_distances(seed):
                               style))
             for _ in range(2)
         )  # fmt: skip
-        if BY_NAME[name].ordered:
+        if "window" in BY_NAME[name].parameters:
             params["window"] = [None, 0, 1, 2, 7, 2**40, "rws"][rng.integers(7)]
         params |= elastic_parameters(rng, name, dim)
         if name in ("dtw", "emd") and rng.random() < 0.3 and style not in EXTREME:

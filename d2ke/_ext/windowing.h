@@ -72,4 +72,32 @@ static inline size_t window_lay(const struct d2ke_windows *p, void *memory, wind
     return (size_t)((char *)(s->packed + d2ke_round_up(p->longest_packed, 16)) - (char *)memory);
 }
 
+/* Of the distance "window": y's items are windows of all channels of x's.  Values of both are
+ * channel by channel. */
+typedef struct {
+    const uint8_t *x_large;
+    const uint8_t *y_large;
+    const int64_t *channels; /* 0 .. dim - 1 */
+    int64_t dilation;
+    int64_t normalize;
+} window_options;
+
+static inline d2ke_windows window_problem(const d2ke_problem *problem)
+{
+    const window_options *o = problem->options;
+    const d2ke_items *x = &problem->x, *y = &problem->y;
+    d2ke_windows p = {
+        .values = x->values,
+        .offsets = x->offsets,
+        .large = o->x_large,
+        .total = x->offsets[x->n],
+        .dim = x->dim,
+        .longest = x->longest > y->longest ? x->longest : y->longest,
+        .longest_window = y->longest,
+        .longest_packed = 2 * WINDOW_CHUNK * y->longest * y->dim, /* as it is, and in a unit */
+        .normalize = o->normalize,
+    };
+    return p;
+}
+
 #endif

@@ -308,6 +308,38 @@ static const float *window_unit(const d2ke_windows *p, int64_t series, const win
     return s->packed;
 }
 
+/* Sum up the profiles of a chunk's windows in a series; `found` begins empty, with thresholds and
+ * near places.  Stopped: 0. */
+static int window_scan(const d2ke_windows *p, int64_t series, const window_chunk *chunk,
+                       const float *packed, float scale, const window_scratch *s,
+                       window_sum_up *found, const d2ke_poll *poll)
+{
+    int64_t n = window_places(p->offsets[series + 1] - p->offsets[series], chunk), work = 0;
+    int64_t strip = window_strip(chunk->length), stride = window_stride(chunk->length);
+    for (int64_t begin = 0; begin < n; begin += strip) {
+        int64_t m = n - begin < strip ? n - begin : strip;
+        window_strip_sums(p, series, chunk, packed, begin, m, scale, s);
+        for (int64_t k = 0; k < chunk->count; k++)
+            window_add(s->sums + k * stride, begin, m, found + k);
+        work += m * chunk->length * chunk->n_channels * chunk->count;
+        if (work > 10000000) {
+            if (d2ke_stopped(poll)) return 0;
+            work = 0;
+        }
+    }
+    return 1;
+}
+
+/* A profile of which nothing is known yet. */
+static void window_begin(window_sum_up *u)
+{
+    u->least = u->near = set_f32(INFINITY);
+    u->above = (v_i32){0};
+    u->threshold = INFINITY;
+    u->first = 0;
+    u->last = -1;
+}
+
 /* The three numbers of a chunk's windows in a series: row[w], row[n_windows + w] and
  * row[2 * n_windows + w] of window w. */
 static void window_row(const d2ke_windows *p, int64_t series, const window_chunk *chunk,
@@ -319,27 +351,14 @@ static void window_row(const d2ke_windows *p, int64_t series, const window_chunk
     float scale;
     const float *packed = window_unit(p, series, chunk, &s, &scale);
     double unit = p->normalize ? 1.0 : scale, length = (double)chunk->length;
-    int64_t size = p->offsets[series + 1] - p->offsets[series];
-    int64_t n = window_places(size, chunk), strip = window_strip(chunk->length);
-    int64_t stride = window_stride(chunk->length), work = 0;
+    int64_t size = p->offsets[series + 1] - p->offsets[series], n = window_places(size, chunk);
     for (int64_t k = 0; k < chunk->count; k++) {
         window_sum_up *u = found + k;
-        u->least = u->near = set_f32(INFINITY);
-        u->above = (v_i32){0};
+        window_begin(u);
         u->threshold = (float)((double)p->thresholds[chunk->first + k] * unit * unit * length);
         window_near(p->places[chunk->first + k], p->radius * (double)size, n, u);
     }
-    for (int64_t begin = 0; begin < n; begin += strip) {
-        int64_t m = n - begin < strip ? n - begin : strip;
-        window_strip_sums(p, series, chunk, packed, begin, m, scale, &s);
-        for (int64_t k = 0; k < chunk->count; k++)
-            window_add(s.sums + k * stride, begin, m, found + k);
-        work += m * chunk->length * chunk->n_channels * chunk->count;
-        if (work > 10000000) {
-            if (d2ke_stopped(poll)) return;
-            work = 0;
-        }
-    }
+    if (!window_scan(p, series, chunk, packed, scale, &s, found, poll)) return;
     for (int64_t k = 0; k < chunk->count; k++) {
         int32_t lanes[LANES_f32];
         int64_t above = 0;
@@ -369,4 +388,67 @@ static void window_profile(const d2ke_windows *p, int64_t series, const window_c
             for (int64_t i = 0; i < m; i++)
                 profile[k * (end - begin) + at - begin + i] = s.sums[k * stride + i] / share;
     }
+}
+
+/* Pack a series as window k of a chunk: as it is, or normalised as the kernel does it, so that a
+ * piece of a series is at distance 0. */
+static void window_pack(const d2ke_items *y, int64_t item, const window_options *o, int64_t k,
+                        const window_scratch *s, float *packed)
+{
+    int64_t start = y->offsets[item], length = y->offsets[item + 1] - start;
+    int64_t total = y->offsets[y->n], stride = window_stride(length);
+    float scale = o->y_large[item] && o->normalize ? WINDOW_SMALLER : 1;
+    for (int64_t c = 0; c < y->dim; c++) {
+        const float *values = (const float *)y->values + c * total + start;
+        float *to = packed + c * length * WINDOW_CHUNK + k;
+        if (!o->normalize) {
+            for (int64_t j = 0; j < length; j++) to[j * WINDOW_CHUNK] = values[j];
+            continue;
+        }
+        memset(s->copy + length, 0, WINDOW_PLACES * sizeof(float));
+        for (int64_t j = 0; j < length; j++) s->copy[j] = values[j] * scale;
+        window_normalize(WINDOW_PLACES, length, s->copy, 1, WINDOW_CONSTANT * scale, s->rows,
+                         s->units, stride);
+        v_f32 factor = window_load(s->units), shift = window_load(s->units + stride);
+        for (int64_t j = 0; j < length; j++) {
+            v_f32 value = window_load(s->rows + j * stride) * factor - shift;
+            to[j * WINDOW_CHUNK] = value[0];
+        }
+    }
+}
+
+/* The distance "window" of a series to a block of others of one length, which are windows. */
+static void window_pairs(const d2ke_problem *problem, int64_t row, int64_t block, void *scratch,
+                         double *result, const d2ke_poll *poll)
+{
+    const window_options *o = problem->options;
+    const d2ke_items *y = &problem->y;
+    d2ke_windows p = window_problem(problem);
+    window_scratch s;
+    window_lay(&p, (char *)scratch + 64, &s);
+    float *packed = s.packed + p.longest_packed / 2;
+    int64_t first = problem->blocks[block], count = problem->blocks[block + 1] - first;
+    int64_t length = d2ke_length(y, problem->order[first]);
+    d2ke_cache *cache = scratch;
+    window_chunk chunk = {packed, o->channels, y->dim, length, o->dilation, 0, count, 0};
+    for (int64_t k = 0; k < count; k++) {
+        chunk.large |= o->y_large[problem->order[first + k]];
+        if (cache->block != block) window_pack(y, problem->order[first + k], o, k, &s, packed);
+    }
+    cache->block = block;
+    window_sum_up found[WINDOW_CHUNK];
+    for (int64_t k = 0; k < count; k++) window_begin(found + k);
+    float scale;
+    const float *windows = window_unit(&p, row, &chunk, &s, &scale);
+    if (!window_scan(&p, row, &chunk, windows, scale, &s, found, poll)) return;
+    double unit = o->normalize ? 1.0 : scale;
+    for (int64_t k = 0; k < count; k++)
+        result[k] = sqrt(window_lane_min(found[k].least) / (double)length) / unit;
+}
+
+static size_t window_pairs_scratch(const d2ke_problem *problem)
+{
+    d2ke_windows p = window_problem(problem);
+    window_scratch s;
+    return 64 + window_lay(&p, NULL, &s);
 }
