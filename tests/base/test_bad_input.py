@@ -292,6 +292,12 @@ CASES = [
     (ValueError, ("radius", "nan"), d2ke.within, WORDS,
      given(radius=NAN, distance="levenshtein")),
     (ValueError, ("Y[0]", "nan"), d2ke.within, SERIES, [[NAN]], given(radius=1, distance="dtw")),
+    (TypeError, ("k", "1.5"), d2ke.nearest_windows, SERIES, [1.0], 1.5),
+    (ValueError, ("exclusion", "-1"), d2ke.nearest_windows, SERIES, [1.0], given(exclusion=-1)),
+    (ValueError, ("query", "empty"), d2ke.nearest_windows, SERIES, []),
+    (ValueError, ("query", "nan"), d2ke.nearest_windows, SERIES, [NAN]),
+    (ValueError, ("distance", "'msm'", "dtw"), d2ke.nearest_windows, SERIES, [1.0],
+     given(distance="msm")),
     (TypeError, ("checkpoint", "5"), d2ke.nearest, WORDS,
      given(k=1, distance="levenshtein", checkpoint=5)),
     # Embeddings and Gram matrices.
