@@ -21,7 +21,7 @@ _EPS = 2.0**-52
 _BLOCK = 1 << 13  # values of a block, at least
 _TRANSFORM = 20.0  # error of a product by three transforms, in log2(n) eps of both norms
 _UNSURE = 1e-2  # relative error of a variance; above, a window has the bound 0
-_FIRST = 16  # places of the query in the first bound of dynamic time warping
+_FIRST = 64  # places of the query in the first bound of dynamic time warping, at least
 _GATHERED = 1 << 21  # values of windows in memory at a time
 
 
@@ -121,7 +121,7 @@ class Query:
             slack = np.sqrt(m) * of.ratio + of.error * inverse + 1e-12
             parts.append((y, of.mean, inverse, np.where(sure, slack, np.inf), shift, scale))
         total = np.zeros(count)
-        for j in self._order[:_FIRST]:
+        for j in self._order[: max(_FIRST, m // 2)]:
             square = np.zeros(count)
             for c, (y, mean, inverse, slack, _, _) in enumerate(parts):
                 if self.normalize:

@@ -25,7 +25,7 @@ from d2ke.objects.readings import Layout
 
 _MOST = 1e300  # of values, so that differences are finite
 _RUN = 1 << 12  # bounds with one minimum
-_BATCH = 1 << 6  # distances that are computed together, at first
+_BATCH, _MOST_BATCH = 1 << 6, 1 << 13  # distances that are computed together, at first
 
 
 def nearest_windows(
@@ -232,9 +232,11 @@ class _Search:
             runs = runs[np.argsort(self.minima[runs], kind="stable")[:batch]]
             bounds = self.bounds.reshape(-1, _RUN)[runs]
             which, at = np.nonzero(bounds <= self._limit())
-            order = np.argsort(bounds[which, at], kind="stable")[:batch]
-            self._compute(np.sort(runs[which[order]] * _RUN + at[order]))
-            batch *= 2
+            positions = runs[which] * _RUN + at
+            if len(positions) > batch:
+                positions = positions[np.argpartition(bounds[which, at], batch)[:batch]]
+            self._compute(np.sort(positions))
+            batch = min(2 * batch, _MOST_BATCH)
 
     def _compute(self, positions: np.ndarray) -> None:
         """Compute the distances at some positions, in order."""
