@@ -24,8 +24,9 @@ from d2ke.learners.ridge import Ridge, ridge_of_rows
 from d2ke.models.blocks import Block, block_features, entropy_of, sample_rows, take
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.model import D2KEModel
-from d2ke.models.plan import COSTS, TrainingPlan, block_rows, costs_to_try, scores
+from d2ke.models.plan import TrainingPlan, block_rows, costs_to_try, scores
 from d2ke.models.recipes import default_blocks
+from d2ke.models.shares import COSTS
 from d2ke.models.targets import LeftOutScores, Target
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
@@ -139,7 +140,7 @@ def d2ke_train(
     seconds = {"sample": time.perf_counter() - started}
     kept: np.ndarray | None = Z
     if n <= Z.shape[1]:
-        scaling = Scaling(plan.centre, plan.unit)
+        scaling = plan.scaling(plan.centre, plan.unit)
         unit = scaling.sd * np.sqrt(Z.shape[1])
         ridge, P = ridge_of_rows(Z, target.columns(np.float64), unit, n_threads)
         costs: Sequence[float] = COSTS
@@ -201,7 +202,7 @@ def trained_model(
         accuracy_error=accuracy[1],
         largest_class=float("nan") if linear.classes is None else 100.0 * n_largest / n,
         confusion=confusion,
-        left_out=(),
+        left_out=plan.left_out,
         n_train=n,
         seconds=seconds,
     )
@@ -312,8 +313,7 @@ def warn_if_nothing_learned(model: D2KEModel) -> None:
     """Warn if a model is not better than the largest class, or the mean of the targets."""
     regression = model.linear.classes is None
     floor = 0.0 if regression else model.largest_class
-    # Two standard errors: the best of many C looks better than it is.
-    if model.accuracy > floor + 2 * model.accuracy_error:
+    if model.accuracy > floor + model.accuracy_error:
         return
     reached = (
         f"R^2 is {model.accuracy / 100:.2f}"
