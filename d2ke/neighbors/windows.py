@@ -229,7 +229,7 @@ class _Search:
         batch = _BATCH
         while not self._settled():
             runs = np.flatnonzero(self.minima <= self._limit())
-            runs = runs[np.argsort(self.minima[runs], kind="stable")[:batch]]
+            runs = runs[np.argsort(self.minima[runs], kind="stable")[: max(64, batch // 8)]]
             bounds = self.bounds.reshape(-1, _RUN)[runs]
             which, at = np.nonzero(bounds <= self._limit())
             positions = runs[which] * _RUN + at
