@@ -21,13 +21,13 @@ typedef struct window_chunk {
     int64_t dilation;
     int64_t first;           /* number of the first window */
     int64_t count;
-    int64_t large;           /* a value exceeds WINDOW_LARGE */
+    int64_t large;           /* a value exceeds LARGE of windows.pyx */
 } window_chunk;
 
 struct d2ke_windows {
     const float *values;     /* channel c of series i from values[c * total + offsets[i]] */
     const int64_t *offsets;
-    const uint8_t *large;    /* of each series: a value exceeds WINDOW_LARGE */
+    const uint8_t *large;    /* of each series: a value exceeds LARGE of windows.pyx */
     int64_t total;
     int64_t dim;
     int64_t longest;

@@ -16,8 +16,8 @@
 #define WINDOW_VECTORS 2
 #define WINDOW_PLACES (WINDOW_VECTORS * LANES_f32)
 #define WINDOW_CONSTANT 1e-4f /* deviations below it count as 0: views are standardised */
-#define WINDOW_FEW 16
-#define WINDOW_SMALLER 0x1p-40f /* the unit of series with a value above WINDOW_LARGE */
+#define WINDOW_FEW 16 /* values whose variance may come from their squares */
+#define WINDOW_SMALLER 0x1p-40f /* the unit of series with a value above LARGE of windows.pyx */
 
 D2KE_INLINE v_f32 window_load(const float *from)
 {

@@ -9,7 +9,7 @@ import numpy as np
 
 from d2ke._ext.windows import Windows
 from d2ke.distances.problem import PairwiseProblem
-from d2ke.distances.window_rows import normalized, planar
+from d2ke.distances.window_rows import normalized_windows, planar
 
 _BLOCK_WORK = 10**8  # differences between two looks for Ctrl-C
 
@@ -31,7 +31,7 @@ def align_window(
         at = np.round(between).astype(np.int64)
     w = w.astype(np.float64)
     if normalize:
-        taken, w = normalized(taken), normalized(w)
+        taken, w = normalized_windows(taken), normalized_windows(w)
     return {
         "value": float(problem.rounded(result[0, 0])),
         "pairs": np.stack([at, np.arange(length)], axis=1),
@@ -44,7 +44,7 @@ def _nearest_place(x: np.ndarray, w: np.ndarray, normalize: bool, dilation: int)
     (dim, length), n = w.shape, x.shape[1] - (w.shape[1] - 1) * dilation
     if n < 2:
         return 0
-    window = (normalized(w.astype(np.float64)) if normalize else w).astype(np.float32)
+    window = (normalized_windows(w.astype(np.float64)) if normalize else w).astype(np.float32)
     ends = [np.array([0, end]) for end in (x.shape[1], 1, dim)]
     numbers = np.array([length]), np.array([dilation])
     search = Windows(

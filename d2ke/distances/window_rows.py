@@ -57,7 +57,7 @@ def planar(objects: Objects, center: bool) -> np.ndarray:
     return np.ascontiguousarray(values.T, dtype=np.float32)
 
 
-def normalized(values: np.ndarray) -> np.ndarray:
+def normalized_windows(values: np.ndarray) -> np.ndarray:
     """Return the values along the last axis with mean 0 and deviation 1, or zeros."""
     away = values - values.mean(axis=-1, keepdims=True)
     deviation = away.std(axis=-1, keepdims=True)

@@ -49,7 +49,7 @@ class Query:
         self.normalize, self.distance, self.window = normalize, distance, window
         self.values = values.T.astype(np.float64)
         if normalize:
-            self.values = normalized(self.values)
+            self.values = standardized(self.values)
         self._means = self.values.mean(axis=1)
         self._away = self.values - self._means[:, None]
         self._rest = 8 * _EPS * np.abs(self.values).max(axis=1)  # of the means of `_away`
@@ -153,7 +153,7 @@ class Query:
         for begin in range(0, len(places), step):
             taken = windows[places[begin : begin + step]].astype(np.float64)
             if self.normalize:
-                taken = normalized(taken)
+                taken = standardized(taken)
             part = slice(begin, begin + step)
             if self.distance == "dtw":
                 found[part], bounds[part] = self._warped(taken, limit, n_threads)
@@ -185,7 +185,7 @@ class Query:
         return found, bounds
 
 
-def normalized(windows: np.ndarray) -> np.ndarray:
+def standardized(windows: np.ndarray) -> np.ndarray:
     """Return windows, the values last, with mean 0 and deviation 1; constant ones as zeros."""
     # The first value is taken off, and the unit is the largest: neither costs digits.
     away = windows - windows[..., :1]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import d2ke
 from d2ke._ext import elastic
-from d2ke.neighbors.window_bounds import Query, normalized
+from d2ke.neighbors.window_bounds import Query, standardized
 
 STYLES = ["normal", "integers", "walk", "runs", "spikes", "tiny"]
 
@@ -30,11 +30,11 @@ def draw_series(rng, dim, style, lengths):
 def all_windows(X, q, normalize, distance, window):
     """Distances, series and places of all windows."""
     found = []
-    q = normalized(q.T).T if normalize else q
+    q = standardized(q.T).T if normalize else q
     for i, x in enumerate(X):
         for p in range(len(x) - len(q) + 1):
             w = x[p : p + len(q)]
-            w = normalized(w.T).T if normalize else w
+            w = standardized(w.T).T if normalize else w
             if distance == "dtw":
                 found.append((reference.dtw(q, w, window), i, p))
             else:
