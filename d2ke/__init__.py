@@ -89,6 +89,7 @@ from d2ke.models.predict import d2ke_predict, d2ke_transform
 from d2ke.models.train import d2ke_train
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.search import nearest, within
+from d2ke.neighbors.windows import nearest_windows
 from d2ke.objects.container import Objects, concatenate
 from d2ke.objects.fitted_objects import (
     markov_strings,
@@ -182,6 +183,7 @@ __all__ = [
     "markov_strings",
     "mesh",
     "nearest",
+    "nearest_windows",
     "neighbor_similarities",
     "normalized_mutual_information",
     "pack",

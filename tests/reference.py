@@ -515,10 +515,13 @@ DISTANCES = {
     "wdtw": wdtw,
     "ddtw": ddtw,
     "frechet": frechet,
+    "window": lambda x, y, **given: window(x, y, **given),
     "kernel": lambda x, y, **given: math.sqrt(max(kernel_distance_squared(x, y, **given), 0)),
 }
 STRINGS = ("levenshtein", "osa", "damerau_levenshtein", "hamming", "indel", "jaccard",
            "weighted_levenshtein")  # fmt: skip
+# Of distances that are not computed in float64: their error, relative to 1 and to themselves.
+ROUNDING = {"window": 1e-6}
 # What distances without defaults are tested with.
 PARAMETERS = {"kernel": {"sigma": 2.0}}
 
@@ -612,6 +615,21 @@ def sample_objects(name, rng, n, dtype=np.float64):
     return draw_vectors(rng, rng.integers(1, 30, n).tolist(), 3, dtype)
 
 
+def window(x, y, dilation=1, normalize=True):
+    """The distance of y to the nearest place of x; both are (length, channels)."""
+    w = np.asarray(y, np.float64).T
+    if normalize:
+        w = normalized(w)
+    return math.sqrt(window_profile(np.asarray(x).T, w, dilation, normalize).min())
+
+
+def normalized(w):
+    """The values along the last axis with mean 0 and deviation 1, or zeros."""
+    w = w - w.mean(axis=-1, keepdims=True)
+    deviation = w.std(axis=-1, keepdims=True)
+    return np.where(deviation < 1e-4, 0, w / np.maximum(deviation, 1e-4))
+
+
 def window_profile(x, w, dilation, normalize):
     """D of a window w (channels, l) at every place of x (channels, T)."""
     x, w = np.asarray(x, np.float64), np.asarray(w, np.float64)
@@ -624,10 +642,7 @@ def window_profile(x, w, dilation, normalize):
         inside = np.arange(length) * dilation
         taken = np.array([x[:, p + inside] for p in range(steps - span + 1)])
     if normalize:
-        taken = taken - taken.mean(axis=2, keepdims=True)
-        deviation = taken.std(axis=2, keepdims=True)
-        constant = deviation < 1e-4
-        taken = np.where(constant, 0, taken / np.where(constant, 1, deviation))
+        taken = normalized(taken)
     return ((taken - w) ** 2).mean(axis=2).sum(axis=1)
 
 

@@ -144,6 +144,7 @@ MATRICES = {
     "directed": (STRINGS, None, "levenshtein", {"mode": "infix"}),
     "series": (SERIES, SERIES[:9], "dtw", {"window": 2}),
     "series, float32": (SINGLE, SINGLE[:9], "dtw", {}),
+    "windows": (SERIES, SERIES[:9], "window", {"dilation": 2}),
     "one type of each": (SINGLE, None, "dtw", {"dtype": np.float64}),
     "directed sets": (SERIES, None, "directed_mhd", {}),
     "weighted sets": (WEIGHTED, None, "emd", {}),

@@ -158,6 +158,8 @@ NAMES = {
     mesh(vertices, faces, *, oriented=True, gap=None, n_samples=None, seed=0)
     nearest(X, Y=None, *, k, distance=None, include_self=False, metric=False, n_threads=None,
         progress=False, checkpoint=None, info=False, **params)
+    nearest_windows(X, query, k=1, *, normalize=True, exclusion=0.5, distance='euclidean',
+        window=None, n_threads=None, progress=False)
     neighbor_similarities(points=None, *, distances=None, n_neighbors=15, h=None)
     normalized_mutual_information(y, labels)
     pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, missing=False,

@@ -104,5 +104,7 @@ const d2ke_table ISA_(table) = {
     ISA_(warp_narrow),
     window_row,
     window_profile,
+    window_pairs,
+    window_pairs_scratch,
 };
 #endif

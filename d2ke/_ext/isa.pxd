@@ -127,6 +127,8 @@ cdef extern from "kernel.h":
         d2ke_warp_narrow warp_narrow
         d2ke_window_row window_row
         d2ke_window_profile window_profile
+        d2ke_kernel window_pairs
+        d2ke_scratch window_pairs_scratch
 
     int d2ke_stopped(const d2ke_poll *) noexcept nogil
     int64_t d2ke_length(const d2ke_items *, int64_t) noexcept nogil

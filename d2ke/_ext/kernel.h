@@ -172,6 +172,8 @@ typedef struct {
     d2ke_warp_narrow warp_narrow;
     d2ke_window_row window_row;
     d2ke_window_profile window_profile;
+    d2ke_kernel window_pairs;
+    d2ke_scratch window_pairs_scratch;
 } d2ke_table;
 
 extern const d2ke_table d2ke_table_baseline;

@@ -21,13 +21,13 @@ typedef struct window_chunk {
     int64_t dilation;
     int64_t first;           /* number of the first window */
     int64_t count;
-    int64_t large;           /* a value exceeds WINDOW_LARGE */
+    int64_t large;           /* a value exceeds LARGE of windows.pyx */
 } window_chunk;
 
 struct d2ke_windows {
     const float *values;     /* channel c of series i from values[c * total + offsets[i]] */
     const int64_t *offsets;
-    const uint8_t *large;    /* of each series: a value exceeds WINDOW_LARGE */
+    const uint8_t *large;    /* of each series: a value exceeds LARGE of windows.pyx */
     int64_t total;
     int64_t dim;
     int64_t longest;
@@ -54,6 +54,7 @@ static inline int64_t window_stride(int64_t length) { return window_strip(length
 typedef struct {
     float *sums;   /* (WINDOW_CHUNK, stride) */
     float *rows;   /* (length, stride): the windows of a strip, value by value */
+    float *units;  /* (2, stride): what normalises them */
     float *copy;   /* of a part of a series */
     float *packed; /* a copy of a chunk's windows in another unit */
 } window_scratch;
@@ -65,9 +66,38 @@ static inline size_t window_lay(const struct d2ke_windows *p, void *memory, wind
     int64_t rows = p->longest_window * (WINDOW_UNIT + 16) + 2 * WINDOW_VALUES;
     s->sums = memory;
     s->rows = s->sums + WINDOW_CHUNK * stride;
-    s->copy = s->rows + d2ke_round_up(rows, 16);
+    s->units = s->rows + d2ke_round_up(rows, 16);
+    s->copy = s->units + 2 * stride;
     s->packed = s->copy + d2ke_round_up(longest + 2 * WINDOW_STRIP, 16);
     return (size_t)((char *)(s->packed + d2ke_round_up(p->longest_packed, 16)) - (char *)memory);
+}
+
+/* Of the distance "window": y's items are windows of all channels of x's.  Values of both are
+ * channel by channel. */
+typedef struct {
+    const uint8_t *x_large;
+    const uint8_t *y_large;
+    const int64_t *channels; /* 0 .. dim - 1 */
+    int64_t dilation;
+    int64_t normalize;
+} window_options;
+
+static inline d2ke_windows window_problem(const d2ke_problem *problem)
+{
+    const window_options *o = problem->options;
+    const d2ke_items *x = &problem->x, *y = &problem->y;
+    d2ke_windows p = {
+        .values = x->values,
+        .offsets = x->offsets,
+        .large = o->x_large,
+        .total = x->offsets[x->n],
+        .dim = x->dim,
+        .longest = x->longest > y->longest ? x->longest : y->longest,
+        .longest_window = y->longest,
+        .longest_packed = 2 * WINDOW_CHUNK * y->longest * y->dim, /* as it is, and in a unit */
+        .normalize = o->normalize,
+    };
+    return p;
 }
 
 #endif

@@ -16,7 +16,8 @@
 #define WINDOW_VECTORS 2
 #define WINDOW_PLACES (WINDOW_VECTORS * LANES_f32)
 #define WINDOW_CONSTANT 1e-4f /* deviations below it count as 0: views are standardised */
-#define WINDOW_SMALLER 0x1p-40f /* the unit of series with a value above WINDOW_LARGE */
+#define WINDOW_FEW 16 /* values whose variance may come from their squares */
+#define WINDOW_SMALLER 0x1p-40f /* the unit of series with a value above LARGE of windows.pyx */
 
 D2KE_INLINE v_f32 window_load(const float *from)
 {
@@ -26,18 +27,26 @@ D2KE_INLINE v_f32 window_load(const float *from)
 }
 D2KE_INLINE void window_store(float *to, v_f32 a) { memcpy(to, &a, sizeof a); }
 
-/* Sums of `together` windows at WINDOW_PLACES places, which gain one channel. */
-D2KE_INLINE void window_block(const int together, int64_t length, const float *x, int64_t step,
+/* Sums of `together` windows at WINDOW_PLACES places, which gain one channel.  Where windows of
+ * the series are normalised, x has their rows, of which value * factor - shift are compared. */
+D2KE_INLINE void window_block(const int together, const int normalized, int64_t length,
+                              const float *x, int64_t step, const float *units,
                               const float *packed, int add, float *sums, int64_t stride)
 {
-    v_f32 sum[WINDOW_CHUNK][WINDOW_VECTORS];
-    D2KE_UNROLL for (int k = 0; k < together; k++)
-        D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++)
-            sum[k][v] = (v_f32){0};
+    v_f32 sum[WINDOW_CHUNK][WINDOW_VECTORS], factor[WINDOW_VECTORS], shift[WINDOW_VECTORS];
+    D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++) {
+        if (normalized) {
+            factor[v] = window_load(units + v * LANES_f32);
+            shift[v] = window_load(units + stride + v * LANES_f32);
+        }
+        D2KE_UNROLL for (int k = 0; k < together; k++) sum[k][v] = (v_f32){0};
+    }
     for (int64_t j = 0; j < length; j++, x += step, packed += WINDOW_CHUNK) {
         v_f32 value[WINDOW_VECTORS];
-        D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++)
+        D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++) {
             value[v] = window_load(x + v * LANES_f32);
+            if (normalized) value[v] = value[v] * factor[v] - shift[v];
+        }
         D2KE_UNROLL for (int k = 0; k < together; k++) {
             v_f32 w = set_f32(packed[k]);
             D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++) {
@@ -55,8 +64,9 @@ D2KE_INLINE void window_block(const int together, int64_t length, const float *x
 }
 
 /* All windows of a chunk at n places, a multiple of WINDOW_PLACES. */
-static void window_sums(int64_t n, const window_chunk *chunk, int64_t channel, const float *x,
-                        int64_t step, const float *packed, float *sums, int64_t stride)
+D2KE_INLINE void window_sums(const int normalized, int64_t n, const window_chunk *chunk,
+                             int64_t channel, const float *x, int64_t step, const float *units,
+                             const float *packed, float *sums, int64_t stride)
 {
     int64_t length = chunk->length;
     packed += channel * length * WINDOW_CHUNK;
@@ -64,40 +74,59 @@ static void window_sums(int64_t n, const window_chunk *chunk, int64_t channel, c
         int64_t left = chunk->count - k;
         taken = left == 1 ? 1 : left > 4 ? WINDOW_TOGETHER : 4;
         float *to = sums + k * stride;
+#define WINDOW_BLOCKS(together)                                                                   \
+    for (int64_t p = 0; p < n; p += WINDOW_PLACES)                                                \
+        window_block(together, normalized, length, x + p, step, units + p, packed + k,            \
+                     channel > 0, to + p, stride)
         if (taken == 1)
-            for (int64_t p = 0; p < n; p += WINDOW_PLACES)
-                window_block(1, length, x + p, step, packed + k, channel > 0, to + p, stride);
+            WINDOW_BLOCKS(1);
         else if (taken == 4)
-            for (int64_t p = 0; p < n; p += WINDOW_PLACES)
-                window_block(4, length, x + p, step, packed + k, channel > 0, to + p, stride);
+            WINDOW_BLOCKS(4);
         else
-            for (int64_t p = 0; p < n; p += WINDOW_PLACES)
-                window_block(WINDOW_TOGETHER, length, x + p, step, packed + k, channel > 0, to + p,
-                             stride);
+            WINDOW_BLOCKS(WINDOW_TOGETHER);
+#undef WINDOW_BLOCKS
     }
 }
 
-/* Normalise the windows at n places.  Deviations are from the first value before they are from
- * the mean: a level far from 0 costs no digits. */
+/* The windows at n places: their differences from their first value, rows[j][p], and the factor and
+ * shift that make the mean 0 and the deviation 1, units[0][p] and units[1][p].  After the first
+ * value is taken off, a level far from 0 costs no digits; the variance exceeds mean^2 / length, so
+ * that of few values mean^2 may be taken from their squares. */
 static void window_normalize(int64_t n, int64_t length, const float *x, int64_t step,
-                             float constant, float *rows, int64_t stride)
+                             float constant, float *rows, float *units, int64_t stride)
 {
     const float share = 1.0f / (float)length;
     const v_f32 least = set_f32(constant * constant), zero = {0};
-    for (int64_t p = 0; p < n; p += LANES_f32, x += LANES_f32, rows += LANES_f32) {
-        v_f32 first = window_load(x), sum = {0}, squares = {0};
-        for (int64_t j = 1; j < length; j++) sum += window_load(x + j * step) - first;
-        sum *= share;
-        for (int64_t j = 0; j < length; j++) {
-            v_f32 deviation = (window_load(x + j * step) - first) - sum;
-            window_store(rows + j * stride, deviation);
-            squares += deviation * deviation;
+    for (int64_t p = 0; p < n; p += WINDOW_PLACES, x += WINDOW_PLACES, rows += WINDOW_PLACES) {
+        v_f32 first[WINDOW_VECTORS], mean[WINDOW_VECTORS], squares[WINDOW_VECTORS];
+        D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++) {
+            first[v] = window_load(x + v * LANES_f32);
+            mean[v] = squares[v] = zero;
         }
-        squares *= share;
-        v_f32 inverse = select_f32(squares < least, zero, 1.0f / sqrt_f32(squares));
-        for (int64_t j = 0; j < length; j++) {
-            float *to = rows + j * stride;
-            window_store(to, window_load(to) * inverse);
+        for (int64_t j = 0; j < length; j++)
+            D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++) {
+                v_f32 value = window_load(x + j * step + v * LANES_f32) - first[v];
+                window_store(rows + j * stride + v * LANES_f32, value);
+                mean[v] += value;
+                squares[v] += value * value;
+            }
+        D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++) {
+            mean[v] *= share;
+            squares[v] = squares[v] * share - mean[v] * mean[v];
+        }
+        if (length > WINDOW_FEW) {
+            D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++) squares[v] = zero;
+            for (int64_t j = 0; j < length; j++)
+                D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++) {
+                    v_f32 away = window_load(rows + j * stride + v * LANES_f32) - mean[v];
+                    squares[v] += away * away;
+                }
+            D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++) squares[v] *= share;
+        }
+        D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++) {
+            v_f32 factor = select_f32(squares[v] < least, zero, 1.0f / newton_sqrt_f32(squares[v]));
+            window_store(units + p + v * LANES_f32, factor);
+            window_store(units + stride + p + v * LANES_f32, mean[v] * factor);
         }
     }
 }
@@ -174,10 +203,12 @@ static void window_strip_sums(const d2ke_windows *p, int64_t series, const windo
             x = s->copy;
         }
         if (p->normalize) {
-            window_normalize(computed, length, x, step, WINDOW_CONSTANT * scale, s->rows, stride);
-            window_sums(computed, chunk, c, s->rows, stride, packed, s->sums, stride);
+            window_normalize(computed, length, x, step, WINDOW_CONSTANT * scale, s->rows,
+                             s->units, stride);
+            window_sums(1, computed, chunk, c, s->rows, stride, s->units, packed, s->sums,
+                        stride);
         } else
-            window_sums(computed, chunk, c, x, step, packed, s->sums, stride);
+            window_sums(0, computed, chunk, c, x, step, x, packed, s->sums, stride);
     }
 }
 
@@ -219,7 +250,18 @@ static void window_add(const float *sums, int64_t begin, int64_t n, window_sum_u
     const v_f32 threshold = set_f32(u->threshold), infinity = set_f32(INFINITY);
     v_f32 least = u->least, near = u->near;
     v_i32 above = u->above;
+    v_f32 other = infinity;
+    v_i32 others = {0};
     int64_t p = 0;
+    for (; p + 2 * LANES_f32 <= n; p += 2 * LANES_f32) { /* two chains of minima */
+        v_f32 value = window_load(sums + p), next = window_load(sums + p + LANES_f32);
+        least = min_f32(value, least);
+        other = min_f32(next, other);
+        above -= value > threshold;
+        others -= next > threshold;
+    }
+    least = min_f32(other, least);
+    above += others;
     for (; p + LANES_f32 <= n; p += LANES_f32) {
         v_f32 value = window_load(sums + p);
         least = min_f32(value, least);
@@ -242,11 +284,15 @@ static void window_add(const float *sums, int64_t begin, int64_t n, window_sum_u
     u->above = above;
 }
 
-static float window_lane_min(v_f32 a)
+/* The least lane; numbers >= 0 are in the order of their bits. */
+D2KE_INLINE float window_lane_min(v_f32 a)
 {
-    float least = a[0];
-    for (int i = 1; i < LANES_f32; i++) least = a[i] < least ? a[i] : least;
-    return least;
+    int32_t bits[LANES_f32], least = INT32_MAX;
+    memcpy(bits, &a, sizeof a);
+    for (int i = 0; i < LANES_f32; i++) least = bits[i] < least ? bits[i] : least;
+    float result;
+    memcpy(&result, &least, sizeof result);
+    return result;
 }
 
 /* The unit in which a chunk's windows and a series are compared, and the windows in it. */
@@ -262,6 +308,38 @@ static const float *window_unit(const d2ke_windows *p, int64_t series, const win
     return s->packed;
 }
 
+/* Sum up the profiles of a chunk's windows in a series; `found` begins empty, with thresholds and
+ * near places.  Stopped: 0. */
+static int window_scan(const d2ke_windows *p, int64_t series, const window_chunk *chunk,
+                       const float *packed, float scale, const window_scratch *s,
+                       window_sum_up *found, const d2ke_poll *poll)
+{
+    int64_t n = window_places(p->offsets[series + 1] - p->offsets[series], chunk), work = 0;
+    int64_t strip = window_strip(chunk->length), stride = window_stride(chunk->length);
+    for (int64_t begin = 0; begin < n; begin += strip) {
+        int64_t m = n - begin < strip ? n - begin : strip;
+        window_strip_sums(p, series, chunk, packed, begin, m, scale, s);
+        for (int64_t k = 0; k < chunk->count; k++)
+            window_add(s->sums + k * stride, begin, m, found + k);
+        work += m * chunk->length * chunk->n_channels * chunk->count;
+        if (work > 10000000) {
+            if (d2ke_stopped(poll)) return 0;
+            work = 0;
+        }
+    }
+    return 1;
+}
+
+/* A profile of which nothing is known yet. */
+static void window_begin(window_sum_up *u)
+{
+    u->least = u->near = set_f32(INFINITY);
+    u->above = (v_i32){0};
+    u->threshold = INFINITY;
+    u->first = 0;
+    u->last = -1;
+}
+
 /* The three numbers of a chunk's windows in a series: row[w], row[n_windows + w] and
  * row[2 * n_windows + w] of window w. */
 static void window_row(const d2ke_windows *p, int64_t series, const window_chunk *chunk,
@@ -273,30 +351,19 @@ static void window_row(const d2ke_windows *p, int64_t series, const window_chunk
     float scale;
     const float *packed = window_unit(p, series, chunk, &s, &scale);
     double unit = p->normalize ? 1.0 : scale, length = (double)chunk->length;
-    int64_t size = p->offsets[series + 1] - p->offsets[series];
-    int64_t n = window_places(size, chunk), strip = window_strip(chunk->length);
-    int64_t stride = window_stride(chunk->length), work = 0;
+    int64_t size = p->offsets[series + 1] - p->offsets[series], n = window_places(size, chunk);
     for (int64_t k = 0; k < chunk->count; k++) {
         window_sum_up *u = found + k;
-        u->least = u->near = set_f32(INFINITY);
-        u->above = (v_i32){0};
+        window_begin(u);
         u->threshold = (float)((double)p->thresholds[chunk->first + k] * unit * unit * length);
         window_near(p->places[chunk->first + k], p->radius * (double)size, n, u);
     }
-    for (int64_t begin = 0; begin < n; begin += strip) {
-        int64_t m = n - begin < strip ? n - begin : strip;
-        window_strip_sums(p, series, chunk, packed, begin, m, scale, &s);
-        for (int64_t k = 0; k < chunk->count; k++)
-            window_add(s.sums + k * stride, begin, m, found + k);
-        work += m * chunk->length * chunk->n_channels * chunk->count;
-        if (work > 10000000) {
-            if (d2ke_stopped(poll)) return;
-            work = 0;
-        }
-    }
+    if (!window_scan(p, series, chunk, packed, scale, &s, found, poll)) return;
     for (int64_t k = 0; k < chunk->count; k++) {
+        int32_t lanes[LANES_f32];
         int64_t above = 0;
-        for (int i = 0; i < LANES_f32; i++) above += found[k].above[i];
+        memcpy(lanes, &found[k].above, sizeof lanes);
+        for (int i = 0; i < LANES_f32; i++) above += lanes[i];
         float *to = row + chunk->first + k;
         to[0] = (float)(sqrt(window_lane_min(found[k].least) / length) / unit);
         to[p->n_windows] = (float)(sqrt(window_lane_min(found[k].near) / length) / unit);
@@ -321,4 +388,67 @@ static void window_profile(const d2ke_windows *p, int64_t series, const window_c
             for (int64_t i = 0; i < m; i++)
                 profile[k * (end - begin) + at - begin + i] = s.sums[k * stride + i] / share;
     }
+}
+
+/* Pack a series as window k of a chunk: as it is, or normalised as the kernel does it, so that a
+ * piece of a series is at distance 0. */
+static void window_pack(const d2ke_items *y, int64_t item, const window_options *o, int64_t k,
+                        const window_scratch *s, float *packed)
+{
+    int64_t start = y->offsets[item], length = y->offsets[item + 1] - start;
+    int64_t total = y->offsets[y->n], stride = window_stride(length);
+    float scale = o->y_large[item] && o->normalize ? WINDOW_SMALLER : 1;
+    for (int64_t c = 0; c < y->dim; c++) {
+        const float *values = (const float *)y->values + c * total + start;
+        float *to = packed + c * length * WINDOW_CHUNK + k;
+        if (!o->normalize) {
+            for (int64_t j = 0; j < length; j++) to[j * WINDOW_CHUNK] = values[j];
+            continue;
+        }
+        memset(s->copy + length, 0, WINDOW_PLACES * sizeof(float));
+        for (int64_t j = 0; j < length; j++) s->copy[j] = values[j] * scale;
+        window_normalize(WINDOW_PLACES, length, s->copy, 1, WINDOW_CONSTANT * scale, s->rows,
+                         s->units, stride);
+        v_f32 factor = window_load(s->units), shift = window_load(s->units + stride);
+        for (int64_t j = 0; j < length; j++) {
+            v_f32 value = window_load(s->rows + j * stride) * factor - shift;
+            to[j * WINDOW_CHUNK] = value[0];
+        }
+    }
+}
+
+/* The distance "window" of a series to a block of others of one length, which are windows. */
+static void window_pairs(const d2ke_problem *problem, int64_t row, int64_t block, void *scratch,
+                         double *result, const d2ke_poll *poll)
+{
+    const window_options *o = problem->options;
+    const d2ke_items *y = &problem->y;
+    d2ke_windows p = window_problem(problem);
+    window_scratch s;
+    window_lay(&p, (char *)scratch + 64, &s);
+    float *packed = s.packed + p.longest_packed / 2;
+    int64_t first = problem->blocks[block], count = problem->blocks[block + 1] - first;
+    int64_t length = d2ke_length(y, problem->order[first]);
+    d2ke_cache *cache = scratch;
+    window_chunk chunk = {packed, o->channels, y->dim, length, o->dilation, 0, count, 0};
+    for (int64_t k = 0; k < count; k++) {
+        chunk.large |= o->y_large[problem->order[first + k]];
+        if (cache->block != block) window_pack(y, problem->order[first + k], o, k, &s, packed);
+    }
+    cache->block = block;
+    window_sum_up found[WINDOW_CHUNK];
+    for (int64_t k = 0; k < count; k++) window_begin(found + k);
+    float scale;
+    const float *windows = window_unit(&p, row, &chunk, &s, &scale);
+    if (!window_scan(&p, row, &chunk, windows, scale, &s, found, poll)) return;
+    double unit = o->normalize ? 1.0 : scale;
+    for (int64_t k = 0; k < count; k++)
+        result[k] = sqrt(window_lane_min(found[k].least) / (double)length) / unit;
+}
+
+static size_t window_pairs_scratch(const d2ke_problem *problem)
+{
+    d2ke_windows p = window_problem(problem);
+    window_scratch s;
+    return 64 + window_lay(&p, NULL, &s);
 }

@@ -4,6 +4,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from d2ke._ext.pairwise import PairwiseKernel
+
 class Windows:
     def __init__(
         self,
@@ -41,3 +43,11 @@ def window_distances(
     normalize: bool,
     n_threads: int,
 ) -> NDArray[np.float32]: ...
+def pairs(
+    x: NDArray[np.float32],
+    x_offsets: NDArray[np.int64],
+    y: NDArray[np.float32],
+    y_offsets: NDArray[np.int64],
+    dilation: int,
+    normalize: bool,
+) -> PairwiseKernel: ...

@@ -7,6 +7,8 @@ from libc.math cimport fabsf
 from libc.stdint cimport int64_t, uint8_t, uintptr_t
 
 from d2ke._ext.isa cimport current, d2ke_poll, d2ke_windows, window_chunk
+from d2ke._ext.pairwise cimport PairwiseKernel
+from d2ke._ext.pairwise import by_length
 from d2ke._ext.tasks cimport run, worth
 
 cdef extern from "windowing.h":
@@ -37,6 +39,13 @@ cdef extern from "windowing.h":
 
     ctypedef struct window_scratch:
         pass
+
+    ctypedef struct window_options:
+        const uint8_t *x_large
+        const uint8_t *y_large
+        const int64_t *channels
+        int64_t dilation
+        int64_t normalize
 
     enum:
         WINDOW_CHUNK
@@ -204,3 +213,35 @@ def window_distances(const float[:, ::1] values, const int64_t[::1] offsets,
     prepared = Windows(values, offsets, windows, first, lengths, dilations, channel_offsets,
                        channels, normalize)
     return prepared.rows(places, thresholds, radius, n_threads)
+
+
+def pairs(const float[:, ::1] x, const int64_t[::1] x_offsets, const float[:, ::1] y,
+          const int64_t[::1] y_offsets, int64_t dilation, bint normalize):
+    """Prepare the least distance of each of y's items, as a window, to a place of one of x's.
+
+    x and y are (dim, total), channel by channel.
+    """
+    cdef PairwiseKernel kernel = PairwiseKernel()
+    cdef window_options options
+    cdef int64_t n = y_offsets.shape[0] - 1
+    cdef uint8_t[::1] x_large = np.zeros(x_offsets.shape[0], np.uint8)
+    cdef uint8_t[::1] y_large = np.zeros(n + 1, np.uint8)
+    cdef int64_t[::1] channels = np.arange(x.shape[0])
+    mark_large(x, x_offsets, x_large)
+    mark_large(y, y_offsets, y_large)
+    kernel.set_items(&x[0, 0], x_offsets, &y[0, 0], y_offsets, x.shape[0],
+                     (x, y, x_large, y_large, channels))
+    columns = by_length(y_offsets)
+    lengths = np.diff(y_offsets)[columns]
+    # Blocks of windows of one length, as many as a chunk has.
+    starts = np.flatnonzero(np.diff(lengths, prepend=-1))
+    sizes = np.diff(starts, append=n)
+    edges = [np.arange(a, a + size, WINDOW_CHUNK) for a, size in zip(starts, sizes)]
+    kernel.set_order(by_length(x_offsets, True), columns, np.append(np.concatenate(edges), n))
+    options.x_large, options.y_large = &x_large[0], &y_large[0]
+    options.channels, options.dilation, options.normalize = &channels[0], dilation, normalize
+    kernel.set_options(&options, sizeof(options))
+    kernel.kernel = current().window_pairs
+    kernel.block_outer = True
+    kernel.scratch_bytes = current().window_pairs_scratch(&kernel.problem)
+    return kernel

@@ -18,6 +18,7 @@ from d2ke.distances.align_edits import (
 from d2ke.distances.align_series import align_dtw, align_elastic, align_slopes
 from d2ke.distances.align_sets import align_emd, align_sets
 from d2ke.distances.align_strings import align_levenshtein
+from d2ke.distances.align_windows import align_window
 from d2ke.distances.alignment_record import Alignment
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
@@ -34,6 +35,7 @@ ALIGNERS: dict[str, Callable[..., dict[str, Any]]] = {
     "dtw": align_dtw,
     **dict.fromkeys(ELASTIC, align_elastic),
     "ddtw": align_slopes,
+    "window": align_window,
     "levenshtein": align_levenshtein,
     "osa": partial(align_transpositions, osa=True),
     "damerau_levenshtein": partial(align_transpositions, osa=False),
@@ -65,6 +67,7 @@ def align(
     distance : str, optional
         - ``"dtw"``, the default for vectors, and the other elastic distances of series: the
           optimal path, and for ``"erp"``, ``"edr"``, ``"lcss"`` which vectors are left out;
+        - ``"window"``: the vectors of x at the place that is nearest to y;
         - ``"levenshtein"``, the default for strings, ``"osa"``, ``"damerau_levenshtein"``,
           ``"indel"``, ``"hamming"``, ``"weighted_levenshtein"``: the edit operations;
         - ``"jaccard"``: where letters of both strings are first, and those of one only;
@@ -97,6 +100,10 @@ def align(
     in their own precision, are its value to the last bit; sums of other costs may differ by
     rounding. With ``mode="prefix"`` or ``"infix"`` the operations turn a part of x into y; of the
     nearest parts the one that ends first. ``"ddtw"`` pairs the vectors in the middle of the slopes.
+
+    Along ``"window"`` the costs are each pair's part of the mean squared difference: they add up to
+    the square of the value, but for its rounding to float32. Where y with its dilation is longer
+    than x, it is stretched over x, and the pairs have the nearest places.
 
     ``"emd"`` merges equal vectors; their flow is divided among them by their weights. Shares
     of less than 2**-63 of the total are left out.

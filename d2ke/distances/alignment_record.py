@@ -87,7 +87,8 @@ class Alignment:
     value : float
         The distance, with the bits that `distance_matrix` has.
     pairs : ndarray of int64, shape (k, 2)
-        Places in x and in y that belong together. Series: the cells of the path, in order.
+        Places in x and in y that belong together. Series: the cells of the path, in order;
+        of ``"window"`` the vectors of x at the nearest place.
         Operations: the letters (or vectors) of each, -1 where there is none; crossed letters with
         those that they become. ``"jaccard"``: the first places of each letter. ``"emd"``: from
         where to where something goes. Sets: each vector of x and the nearest one of y, then, if the

@@ -43,7 +43,7 @@ def distance_matrix(
         ``"levenshtein"`` with another mode than "global" or costs that differ by direction).
     distance : str, callable or scipy.LowLevelCallable
         - ``"dtw"``, ``"levenshtein"``, ``"mhd"``, ``"hausdorff"``, ``"chamfer"``,
-          ``"directed_mhd"``, ``"directed_hausdorff"``, ``"emd"``, ``"kernel"``;
+          ``"directed_mhd"``, ``"directed_hausdorff"``, ``"emd"``, ``"kernel"``, ``"window"``;
           see Notes; of strings also ``"osa"``, ``"damerau_levenshtein"``, ``"hamming"``,
           ``"indel"``, ``"jaccard"``, ``"weighted_levenshtein"``, see
           docs/string_distances.md;
@@ -73,7 +73,8 @@ def distance_matrix(
         ``"haversine"``, of latitudes and longitudes in degrees, on a sphere of
         ``sphere_radius`` metres) and ``missing`` (``"error"``; ``"arow"``: NaN stands for what is
         missing, see Notes). The other elastic distances of series take
-        ``window`` too; docs/distances.md lists their parameters. For ``"levenshtein"``:
+        ``window`` too; docs/distances.md lists their parameters. For ``"window"``: ``normalize``
+        (True) and ``dilation`` (1). For ``"levenshtein"``:
         ``mode`` (``"global"``; ``"prefix"`` or ``"infix"``), and as for ``"osa"``,
         ``"damerau_levenshtein"``, ``"hamming"`` and ``"indel"`` ``normalize`` (False; True: divided
         by the longer length, for ``"indel"`` by the sum of both). For
@@ -112,7 +113,14 @@ def distance_matrix(
     that are not missing. It is infinite where there is no such path, and the same bits as without
     where nothing is missing. ``"msm"``, ``"erp"``, ``"twe"``, ``"edr"``, ``"lcss"``,
     ``"adtw"``, ``"wdtw"``, ``"ddtw"`` and ``"frechet"`` are as their authors define
-    them, computed in float64; docs/distances.md has a table. ``"levenshtein"``: unit costs; with
+    them, computed in float64; docs/distances.md has a table. ``"window"``: the distance of the
+    short series y to the nearest place of x, the root of the least mean over its values, added up
+    over channels, of (y_j - x_(p + j dilation))^2. With ``normalize`` y and each window of x
+    first get mean 0 and deviation 1 in each channel (a deviation below 1e-4 makes them 0). Where
+    y with its dilation is longer than x, there is one place: y is stretched over x. It is
+    computed in float32: values without their mean (with ``normalize``; else as they are) are
+    rounded, and distances are within 1e-5 of their value, relative to itself and to that of the
+    largest values; it is not symmetric. ``"levenshtein"``: unit costs; with
     ``mode="infix"`` the least distance of y to any substring of x, with
     ``mode="prefix"`` to any prefix of x, the empty one included, so that it is at
     most the length of y; these are not symmetric. ``"mhd"``:
@@ -123,9 +131,9 @@ def distance_matrix(
     both first divided by their sums (objects without weights: equal ones). It
     is a metric of such measures, 0 for x = y whatever the order of the vectors;
     with squared ground distances it is not a metric. Levenshtein distances are
-    exact; the others are within 1e-12 (float64) or 1e-5 (float32) of the exact
-    value, relatively; ``"emd"`` also within max(1e-14, 2e-18 n) of the largest
-    distance of two vectors, n being the vectors of the smaller set. ``"kernel"``:
+    exact; the others, but for ``"window"``, are within 1e-12 (float64) or 1e-5
+    (float32) of the exact value, relatively; ``"emd"`` also within max(1e-14, 2e-18 n)
+    of the largest distance of two vectors, n being the vectors of the smaller set. ``"kernel"``:
     `kernel_distance` of the vectors with their weights, 1 each where objects have
     none [2]_; the error of its square is at most (8 + dim) 2.3e-16 times the square
     of the sum of all weights of x and y.

@@ -19,7 +19,7 @@ from d2ke._base.errors import ArgumentError
 from d2ke._ext import elastic, emd, pair_distance, sets
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances import elastic_rows as rows
-from d2ke.distances import letter_costs, string_rows
+from d2ke.distances import letter_costs, string_rows, window_rows
 from d2ke.distances.missing import check_observed, missing_values, observed_of
 from d2ke.measures.clouds import cloud, distinct
 from d2ke.measures.kernels import decay, scaled
@@ -347,6 +347,17 @@ DISTANCES = (
         nonmetric=rows.windowed,
         summary="discrete Frechet: the least of the largest ground distances along a warping path",
         source="Eiter & Mannila 1994",
+    ),
+    Distance(
+        name="window",
+        ordered=True,
+        symmetric=False,
+        prepare=window_rows.prepare_window,
+        parameters={"normalize": flag, "dilation": window_rows.dilation},
+        check=window_rows.check_range,
+        summary="the distance of the short series y to the nearest place of x: the root of the "
+        "mean squared difference, each of mean 0 and deviation 1 by default",
+        source="Ye & Keogh 2009 (shapelets); Guillaume, Vrain & Elloumi 2022 (dilated)",
     ),
     Distance(
         name="levenshtein",

@@ -76,6 +76,18 @@ CASES = {
         'd2ke.within(X, radius=12, distance="levenshtein", n_threads=2)',
     ),
     "one long pair": (LONG, 'd2ke.distance_matrix(long, long, "dtw", n_threads=4)'),
+    "windows in long series": (
+        "long = np.random.default_rng(0).random(600_000)",
+        'd2ke.distance_matrix([long], [long[:300_000]], "window")',
+    ),
+    "a window and its place": (
+        "rng = np.random.default_rng(0)\nx, y = rng.random(10**7), rng.random(10**5)",
+        'd2ke.align(x, y, "window")',
+    ),
+    "nearest windows": (
+        "rng = np.random.default_rng(0)\nx, y = rng.random(4 * 10**6), rng.random(1000)",
+        'd2ke.nearest_windows([x], y, distance="dtw", window=50)',
+    ),
     "a long path": (LONG, "d2ke.align(long, long)"),
     "nearest vectors": (
         "x = np.random.default_rng(0).random((60_000, 9))",

@@ -23,6 +23,7 @@ DISTANCES = [
     ("wdtw", {}),
     ("ddtw", {}),
     ("frechet", {}),
+    ("window", {"normalize": False}),
     ("mhd", {}),
     ("hausdorff", {}),
     ("chamfer", {}),

@@ -36,9 +36,7 @@ class Problem:
                 if values is not None:
                     w = values(rng, w)
                 if normalize:
-                    w = w - w.mean(axis=1, keepdims=True)
-                    deviation = w.std(axis=1, keepdims=True)
-                    w = np.where(deviation < 1e-4, 0, w / np.maximum(deviation, 1e-4))
+                    w = reference.normalized(w)
                 self.windows.append(w.astype(np.float32))
                 self.group.append(g)
         W = len(self.windows)

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distances of a query to windows of long series: lower bounds of many, and those of a few.
+
+Products of the query with all windows of a block come from its Fourier transform, means and
+deviations from running sums. Their errors are bounded by the size of the block's values, and taken
+off: what is too uncertain has the bound 0. Blocks are shifted to their mean and scaled by a power
+of two, so that levels and units do not matter.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from scipy import fft
+
+from d2ke._ext import alignment, elastic
+
+_EPS = 2.0**-52
+_BLOCK = 1 << 13  # values of a block, at least
+_TRANSFORM = 20.0  # error of a product by three transforms, in log2(n) eps of both norms
+_UNSURE = 1e-2  # relative error of a variance; above, a window has the bound 0
+_FIRST = 64  # places of the query in the first bound of dynamic time warping, at least
+_GATHERED = 1 << 21  # values of windows in memory at a time
+
+
+class Moments(NamedTuple):
+    """Of the windows of one channel of a block: what normalises them.
+
+    `error` bounds the error of the mean, `ratio` the relative error of the variance;
+    windows that are constant have the deviation 0, exactly.
+    """
+
+    mean: np.ndarray
+    deviation: np.ndarray
+    error: np.ndarray
+    ratio: np.ndarray
+
+
+class Query:
+    """A short series, (length, dim), prepared for the search of its nearest windows.
+
+    Bounds and distances are those of ``distance``: "euclidean", or "dtw" with a window.
+    """
+
+    def __init__(self, values: np.ndarray, normalize: bool, distance: str, window: int):
+        self.length, self.dim = values.shape
+        self.normalize, self.distance, self.window = normalize, distance, window
+        self.values = values.T.astype(np.float64)
+        if normalize:
+            self.values = standardized(self.values)
+        self._means = self.values.mean(axis=1)
+        self._away = self.values - self._means[:, None]
+        self._rest = 8 * _EPS * np.abs(self.values).max(axis=1)  # of the means of `_away`
+        self.block = max(_BLOCK, 1 << (8 * self.length - 1).bit_length())
+        self._spectra = np.conj(fft.rfft(self._away, self.block))
+        if distance == "dtw":
+            radius = alignment.series_radius(window, self.length, self.length)
+            padded = np.pad(self.values, ((0, 0), (radius, radius)), mode="edge")
+            around = sliding_window_view(padded, 2 * radius + 1, axis=1)
+            self._low, self._high = around.min(axis=2), around.max(axis=2)
+            # Far from the mean an envelope leaves out the most.
+            self._order = np.argsort(-np.abs(self._away).sum(axis=0), kind="stable")
+
+    # ---- lower bounds of all windows of a block
+
+    def bounds(self, x: np.ndarray) -> np.ndarray:
+        """Bound the keys (see `keys`) of all windows of a block, (count, dim), from below."""
+        with np.errstate(all="ignore"):
+            found = self._warping_bounds(x) if self.distance == "dtw" else self._squares(x)
+        found[np.isnan(found)] = 0  # of differences that overflowed
+        # The bounds are kept in float32: they are rounded down.
+        found = np.minimum(np.maximum(found, 0), np.finfo(np.float32).max)
+        return (found * (1 - 2.0**-22)).astype(np.float32)
+
+    def _squares(self, x: np.ndarray) -> np.ndarray:
+        """Squared distances less their errors, added up over channels."""
+        m, n = self.length, len(x)
+        total = np.zeros(n - m + 1)
+        for c in range(self.dim):
+            y, shift, scale = _scaled(x[:, c])
+            spectrum = fft.rfft(y, self.block)
+            spectrum *= self._spectra[c]
+            dot = fft.irfft(spectrum, self.block)[: n - m + 1]
+            norm = np.sqrt((self._away[c] ** 2).sum() * (y**2).sum())
+            error = _TRANSFORM * np.log2(self.block) * _EPS * norm
+            of = _moments(x[:, c], y, m)
+            constant = of.deviation == 0
+            if self.normalize:
+                if not self._away[c].any():
+                    total += np.where(constant, 0, m)
+                    continue
+                dot /= m * of.deviation
+                lost = (error / m + self._rest[c] * np.abs(of.mean)) / of.deviation
+                lost += np.abs(dot) * of.ratio
+                found = 2 * m * (1 - dot - lost)
+                found[of.ratio > _UNSURE] = 0
+                total += np.where(constant, m, np.maximum(found, 0))
+                continue
+            away = (self._away[c] ** 2).mean() * scale**2
+            variance, level = of.deviation**2, (self._means[c] - shift) * scale - of.mean
+            found = away + variance - 2 * dot * (scale / m) + level**2
+            lost = 2 * error * scale / m + variance * of.ratio + 8 * _EPS * (away + level**2)
+            off = of.error + scale * (self._rest[c] + 8 * _EPS * abs(shift))
+            lost += 2 * (np.abs(level) + np.abs(of.mean)) * off + off**2
+            found = np.maximum(found - lost, 0) * (m / scale**2)
+            found[of.ratio > _UNSURE] = 0
+            total += found
+        return total
+
+    def _warping_bounds(self, x: np.ndarray) -> np.ndarray:
+        """Sum up the distances of some places to the envelopes of the query."""
+        m, count = self.length, len(x) - self.length + 1
+        parts = []
+        for c in range(self.dim):
+            y, shift, scale = _scaled(x[:, c])
+            of = _moments(x[:, c], y, m)
+            sure = (of.ratio <= _UNSURE) | (of.deviation == 0)
+            inverse = np.where(of.deviation > 0, 1 / of.deviation, 0)
+            slack = np.sqrt(m) * of.ratio + of.error * inverse + 1e-12
+            parts.append((y, of.mean, inverse, np.where(sure, slack, np.inf), shift, scale))
+        total = np.zeros(count)
+        for j in self._order[: max(_FIRST, m // 2)]:
+            square = np.zeros(count)
+            for c, (y, mean, inverse, slack, _, _) in enumerate(parts):
+                if self.normalize:
+                    z = (y[j : j + count] - mean) * inverse
+                    outside = np.maximum(z - self._high[c, j], self._low[c, j] - z) - slack
+                else:
+                    z = x[j : j + count, c]
+                    outside = np.maximum(z - self._high[c, j], self._low[c, j] - z)
+                square += np.maximum(outside, 0) ** 2
+            total += np.sqrt(square)
+        return total * (1 - 1e-12)
+
+    # ---- of a few windows
+
+    def keys(self, distances: Any) -> Any:
+        """Return what bounds are compared with: squares of Euclidean distances."""
+        return distances if self.distance == "dtw" else distances * distances
+
+    def distances(
+        self, x: np.ndarray, places: np.ndarray, limit: float, n_threads: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the distances at some places of a series; bounds of those above the limit.
+
+        Two arrays: distances, infinity where there is but a bound, and bounds.
+        """
+        found, bounds = np.empty((2, len(places)))
+        windows = sliding_window_view(x, self.length, axis=0)
+        step = max(1, _GATHERED // (self.length * self.dim))
+        for begin in range(0, len(places), step):
+            taken = windows[places[begin : begin + step]].astype(np.float64)
+            if self.normalize:
+                taken = standardized(taken)
+            part = slice(begin, begin + step)
+            if self.distance == "dtw":
+                found[part], bounds[part] = self._warped(taken, limit, n_threads)
+            else:
+                found[part] = bounds[part] = self._euclidean(taken)
+        return found, bounds
+
+    def _euclidean(self, windows: np.ndarray) -> np.ndarray:
+        away = np.abs(windows - self.values).reshape(len(windows), -1)
+        largest = np.maximum(away.max(axis=1), np.finfo(np.float64).tiny)
+        return largest * np.sqrt(((away / largest[:, None]) ** 2).sum(axis=1))
+
+    def _warped(
+        self, windows: np.ndarray, limit: float, n_threads: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        outside = np.maximum(windows - self._high, self._low - windows)
+        bounds = np.sqrt((np.maximum(outside, 0) ** 2).sum(axis=1)).sum(axis=1)
+        bounds *= 1 - 1e-9
+        near = np.flatnonzero(bounds <= limit)
+        found = np.full(len(windows), np.inf)
+        if len(near):
+            x, y = np.ascontiguousarray(self.values.T), windows[near].transpose(0, 2, 1)
+            out = np.empty((1, len(near)))
+            ends = np.arange(len(near) + 1) * self.length
+            y = np.ascontiguousarray(y).reshape(-1, self.dim)
+            pairs = elastic.dtw(x, ends[:2], y, ends, self.window, False, False)
+            pairs.run(out, n_threads, False)
+            found[near] = out[0]
+        return found, bounds
+
+
+def standardized(windows: np.ndarray) -> np.ndarray:
+    """Return windows, the values last, with mean 0 and deviation 1; constant ones as zeros."""
+    # The first value is taken off, and the unit is the largest: neither costs digits.
+    away = windows - windows[..., :1]
+    largest = np.abs(away).max(axis=-1, keepdims=True)
+    constant = largest == 0
+    away = away / np.where(constant, 1, largest)
+    away -= away.mean(axis=-1, keepdims=True)
+    deviation = np.sqrt((away**2).mean(axis=-1, keepdims=True))
+    return np.where(constant, 0, away / np.where(constant, 1, deviation))
+
+
+def _scaled(x: np.ndarray) -> tuple[np.ndarray, float, np.float64]:
+    """Return (x - shift) * scale of absolute values up to 1; the scale is a power of two."""
+    x = x.astype(np.float64)
+    shift = float(x.mean())
+    y = x - shift
+    largest = max(float(y.max()), -float(y.min()))
+    exponent = int(np.clip(np.frexp(largest)[1], -1000, 1000)) if largest > 0 else 0
+    return np.ldexp(y, -exponent), shift, np.ldexp(np.float64(1), -exponent)
+
+
+def _moments(x: np.ndarray, y: np.ndarray, m: int) -> Moments:
+    """Return the moments of all windows of m values of y; x tells which are constant."""
+    mean, square = _running_mean(y, m), _running_mean(y**2, m)
+    rounding = len(y) * _EPS / m
+    error = np.full(len(mean), rounding * np.abs(y).sum())
+    lost = rounding * (y**2).sum() + 2 * np.abs(mean) * error + 4 * _EPS * square
+    variance = square - mean**2
+    changes = np.concatenate([[0], np.cumsum(x[1:] != x[:-1])])
+    constant = changes[m - 1 :] == changes[: len(changes) - m + 1]
+    variance[constant] = 0
+    ratio = np.where(variance > 0, lost / variance, np.inf)
+    deviation = np.sqrt(np.maximum(variance, 0))
+    deviation[~constant & (deviation == 0)] = np.finfo(np.float64).tiny
+    ratio[constant] = 0
+    return Moments(mean, deviation, error, ratio)
+
+
+def _running_mean(y: np.ndarray, m: int) -> np.ndarray:
+    sums = np.cumsum(y)
+    means = sums[m - 1 :].copy()
+    means[1:] -= sums[:-m]
+    means /= m
+    return means
