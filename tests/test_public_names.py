@@ -226,6 +226,7 @@ NAMES = {
     "d2ke.io": """
     FeatureFile(file)
     FeatureStore(Z, labels, omega, parameters, versions)
+    LabelledObjects(objects, labels, ids=None, columns=None, written=None)
     MatFileError
     ParquetObjects(file, *, objects=None, labels=None)
     Unreadable(name, matlab_class, reason)

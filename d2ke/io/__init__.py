@@ -2,6 +2,7 @@
 """Files: MAT-files of every version, features in HDF5, and labelled objects of many formats."""
 
 from d2ke.io.arff import read_arff
+from d2ke.io.columns import LabelledObjects
 from d2ke.io.fasta import read_fasta
 from d2ke.io.feature_file import FeatureFile, open_features
 from d2ke.io.features import FeatureStore, load_features, save_features
@@ -14,6 +15,7 @@ from d2ke.io.ts import read_ts
 __all__ = [
     "FeatureFile",
     "FeatureStore",
+    "LabelledObjects",
     "MatFileError",
     "ParquetObjects",
     "Unreadable",

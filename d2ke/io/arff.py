@@ -13,7 +13,7 @@ import numpy as np
 
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError
-from d2ke.io.columns import LABELS, NOTHING, Columns, FileObjects, find_usual
+from d2ke.io.columns import LABELS, NOTHING, Columns, LabelledObjects, find_usual
 from d2ke.io.text import finite_numbers, labels_of_text, lines_of
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
@@ -105,7 +105,7 @@ def read_arff(
 
 def parse_arff(
     path: Any, names: Columns, channels_first: bool | None, earlier: Columns = NOTHING
-) -> FileObjects:
+) -> LabelledObjects:
     """Read what `read_arff` reads; without a name of labels an `earlier` one is tried."""
     path = file_path("path", path)
     lines = ((w, line) for w, line in lines_of(path) if line and not line.startswith("%"))
@@ -144,7 +144,7 @@ def parse_arff(
     first = channels_first if kind == "relational" else None
     packed = pack(items, channels_first=first, name=str(path))
     if label is None:
-        return FileObjects(packed, None)
+        return LabelledObjects(packed, None)
     found, written = np.array(classes, dtype=str), None
     if columns[label].kind == "string":
         found, written = labels_of_text(classes, f"{path}, object {{}}".format), classes
@@ -152,7 +152,7 @@ def parse_arff(
         found = np.array(finite_numbers(str(path), classes))
         if not (found % 1).any():
             found = found.astype(np.int64)
-    return FileObjects(packed, found, None, Columns(labels=columns[label].name), written)
+    return LabelledObjects(packed, found, None, Columns(labels=columns[label].name), written)
 
 
 def _header(path: Path, lines: Iterator[tuple[str, str]]) -> list[_Attribute]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import open_file
-from d2ke.io.columns import LABELS, Columns, FileObjects, find_usual
+from d2ke.io.columns import LABELS, Columns, LabelledObjects, find_usual
 from d2ke.io.text import finite_numbers, labels_of_text, looks_numeric
 from d2ke.objects.long_tables import rows_of_series
 from d2ke.objects.packing import pack
@@ -62,12 +62,12 @@ class Table:
         """Return the numbers of the other columns that have names."""
         return [i for i, n in enumerate(self.names) if i not in taken and n.lower() not in _INDEX]
 
-    def unused(self, *used: int | None) -> list[str]:
+    def unused(self, *used: int | None) -> tuple[str, ...]:
         """Return the names of the other columns."""
-        return [name for i, name in enumerate(self.names) if i not in used]
+        return tuple(name for i, name in enumerate(self.names) if name and i not in used)
 
 
-def read_delimited(path: Path, columns: Columns, earlier: Columns) -> FileObjects:
+def read_delimited(path: Path, columns: Columns, earlier: Columns) -> LabelledObjects:
     """Read a table with a header: a string on each row, or a vector of a series on each row.
 
     It is a long table of series if `columns.ids` is given, or if the values of a column called id,
@@ -76,10 +76,10 @@ def read_delimited(path: Path, columns: Columns, earlier: Columns) -> FileObject
     return read_rows(_read(path, columns, earlier))
 
 
-def read_rows(table: Table) -> FileObjects:
+def read_rows(table: Table) -> LabelledObjects:
     """Find which columns are the objects, the labels, ids and the time, and read them."""
     path, columns = table.path, table.columns
-    label = table.find(columns.labels, LABELS)
+    label = table.find(columns.labels, _usual_labels(table))
     ids = table.find(columns.ids, IDS)
     if ids is not None and (columns.ids or len(set(table.column(ids))) < len(table.rows)):
         return _series(table, columns, ids, label)
@@ -90,14 +90,20 @@ def read_rows(table: Table) -> FileObjects:
     if "" in texts:
         raise ValueError(f"{table.where(texts.index(''), number)}: the string is empty")
     labels, written = _labels(table, label, range(len(table.rows)))
-    return FileObjects(
+    return LabelledObjects(
         pack(texts, name=str(path)),
         labels,
         None if ids is None or ids == number else table.column(ids),
-        Columns((table.names[number],), table.name(label)),
+        Columns((table.names[number],), table.name(label), unused=table.unused(number, label, ids)),
         written,
-        table.unused(number, label, ids),
     )
+
+
+def _usual_labels(table: Table) -> Sequence[str]:
+    """Return the usual names of labels; beside numbers called x, y is an axis."""
+    x = table.find(None, ["x"])
+    axes = x is not None and looks_numeric(table.column(x))
+    return [name for name in LABELS if not (axes and name == "y")]
 
 
 def _read(path: Path, columns: Columns, earlier: Columns) -> Table:
@@ -204,7 +210,7 @@ def _strings_column(table: Table, columns: Columns, taken: set[int | None]) -> i
     )
 
 
-def _series(table: Table, columns: Columns, ids: int, label: int | None) -> FileObjects:
+def _series(table: Table, columns: Columns, ids: int, label: int | None) -> LabelledObjects:
     """Return the series of a long table, in the order in which they first appear."""
     time = table.find(columns.time, _TIMES)
     if columns.objects is None:
@@ -231,9 +237,9 @@ def _series(table: Table, columns: Columns, ids: int, label: int | None) -> File
     objects = pack([numbers[rows] for rows in members.values()], channels_first=False)
     labels, written = _labels(table, label, [min(rows) for rows in members.values()])
     objects_from = tuple(table.names[i] for i in values)
-    used = Columns(objects_from, table.name(label), table.names[ids], table.name(time))
     unused = table.unused(*values, label, ids, time)
-    return FileObjects(objects, labels, list(members), used, written, unused)
+    used = Columns(objects_from, table.name(label), table.names[ids], table.name(time), unused)
+    return LabelledObjects(objects, labels, list(members), used, written)
 
 
 def _numbers(table: Table, column: int) -> list[float]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.io.columns import FileObjects
+from d2ke.io.columns import LabelledObjects
 from d2ke.io.text import labels_of_text, lines_of
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
@@ -64,7 +64,7 @@ def read_fasta(path: Any, *, labels: str | None = None) -> tuple[Objects, np.nda
     return held.objects, held.labels
 
 
-def parse_fasta(path: Any, labels: str | None) -> FileObjects:
+def parse_fasta(path: Any, labels: str | None) -> LabelledObjects:
     """Read what `read_fasta` reads, with the first word of each header."""
     path = file_path("path", path)
     pattern = _label_pattern(labels)
@@ -93,7 +93,7 @@ def parse_fasta(path: Any, labels: str | None) -> FileObjects:
     objects = pack(["".join(part) for part in parts], name=str(path))
     ids = [header.partition(" ")[0].partition("\t")[0] for header in headers]
     if labels is None and not any("|" in header for header in headers):
-        return FileObjects(objects, None, ids)
+        return LabelledObjects(objects, None, ids)
     written = []
     for where, header in zip(wheres, headers, strict=True):
         match = pattern.search(header)
@@ -101,7 +101,8 @@ def parse_fasta(path: Any, labels: str | None) -> FileObjects:
         if not written[-1]:
             rule = "no field after |" if labels is None else f"no label by labels={labels!r}"
             raise ValueError(f"{where}: the header {header[:60]!r} has {rule}")
-    return FileObjects(objects, labels_of_text(written, wheres.__getitem__), ids, written=written)
+    found = labels_of_text(written, wheres.__getitem__)
+    return LabelledObjects(objects, found, ids, written=written)
 
 
 def _label_pattern(labels: str | None) -> re.Pattern[str]:

@@ -8,13 +8,11 @@ from collections.abc import Sequence
 from types import NoneType
 from typing import Any
 
-import numpy as np
-
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.files import open_file
 from d2ke.io.arff import parse_arff
-from d2ke.io.columns import NOTHING, Columns, FileObjects
+from d2ke.io.columns import NOTHING, Columns, LabelledObjects
 from d2ke.io.delimited import read_delimited
 from d2ke.io.fasta import parse_fasta
 from d2ke.io.frames import read_frame
@@ -22,7 +20,6 @@ from d2ke.io.parquet import ParquetObjects
 from d2ke.io.ts import read_ts
 from d2ke.io.variables import read_hdf5, read_mat, read_npz
 from d2ke.objects.arrow_columns import pyarrow
-from d2ke.objects.container import Objects
 from d2ke.objects.values import column_names
 
 _VARIABLES = {".mat": read_mat, ".npz": read_npz, ".h5": read_hdf5, ".hdf5": read_hdf5}
@@ -57,7 +54,7 @@ def read_objects(
     ids: str | None = None,
     time: str | None = None,
     channels_first: bool | None = None,
-) -> tuple[Objects, np.ndarray | None]:
+) -> LabelledObjects:
     r"""Read labelled objects from a file, whose ending says of which format, or a data frame.
 
     ================  ==========================================================================
@@ -98,7 +95,8 @@ def read_objects(
         X, objects, sequence, ...; for series all columns that have no other meaning.
     labels : str, optional
         The variable, the column or the attribute. Default: one called label, labels, class, y or
-        target (in any case; of axes y and z, y has no labels); for .arff also the only nominal one.
+        target (in any case; of a table with axes, y beside z or beside numbers called x, y is an
+        axis); for .arff also the only nominal one.
         For FASTA a regular expression with one group, which is searched in each header.
     ids : str, optional
         The column of a long table that says which series a row is of. Default: one called id,
@@ -112,10 +110,11 @@ def read_objects(
 
     Returns
     -------
-    objects : Objects
-        The n objects. Series of a long table are in the order in which they first appear.
-    labels : ndarray of int64, float64, bool or str, shape (n,), or None
-        The labels; int64 where all are whole numbers. None if the file has none.
+    LabelledObjects
+        The pair of the n objects and their labels. Objects are packed; series of a long table are
+        in the order in which they first appear. Labels are an ndarray of int64 (where all are whole
+        numbers), float64, bool or str, or None if the file has none. Printed, or by its attribute
+        `columns`, it says which columns or variables were read.
 
     Raises
     ------
@@ -140,8 +139,7 @@ def read_objects(
     (<2 strings over 4 letters, lengths 4 to 5>, ['coding', 'other'])
     """
     names = (objects,) if isinstance(objects, str) else objects
-    held = read_file(file, Columns(names, labels, ids, time), channels_first)
-    return held.objects, held.labels
+    return read_file(file, Columns(names, labels, ids, time), channels_first)
 
 
 def read_file(
@@ -151,7 +149,7 @@ def read_file(
     earlier: Columns = NOTHING,
     *,
     streamed: bool = False,
-) -> FileObjects:
+) -> LabelledObjects:
     """Read what `read_objects` reads, with ids and with the names of what was read.
 
     Where `columns` names nothing, the `earlier` names are used as far as the file has them.
@@ -168,7 +166,7 @@ def read_file(
     known = _ARGUMENTS.get(suffix, ("objects", "labels", "channels_first"))
     objects = columns.objects
     for name, value in {**vars(columns), "channels_first": channels_first}.items():
-        if value is not None and name not in known:
+        if name != "unused" and value is not None and name not in known:
             raise ArgumentTypeError(name, f"has no meaning for a {suffix} file; got {value!r}")
         if name in ("labels", "ids", "time") and not isinstance(value, (str, NoneType)):
             raise ArgumentTypeError(name, f"must be a string, got {value!r}")
@@ -179,7 +177,7 @@ def read_file(
         what = "columns" if tabular else "one variable"
         raise ArgumentTypeError("objects", f"must name {what} of a {suffix} file, got {objects!r}")
     if suffix == ".ts":
-        return FileObjects(*read_ts(path)[:2])
+        return LabelledObjects(*read_ts(path)[:2])
     if suffix == ".arff":
         return parse_arff(path, columns, channels_first, earlier)
     if suffix in _TABLES:

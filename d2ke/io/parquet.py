@@ -14,7 +14,7 @@ import numpy as np
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import open_file
-from d2ke.io.columns import LABELS, Columns, FileObjects, find_usual
+from d2ke.io.columns import LABELS, Columns, LabelledObjects, find_usual
 from d2ke.io.delimited import IDS, STRINGS
 from d2ke.io.text import labels_of_text
 from d2ke.objects.arrow_columns import pyarrow
@@ -89,8 +89,8 @@ class ParquetObjects:
             raise ValueError(f"{self.path} is not a Parquet file: {error}") from None
         schema = self._file.schema_arrow
         column, label = _find(self.path, schema, objects, labels)
-        self.columns = Columns((column,), label)
-        self.unused = [name for name in schema.names if name not in (column, label)]
+        unused = tuple(name for name in schema.names if name not in (column, label))
+        self.columns = Columns((column,), label, unused=unused)
         counts = [self._file.metadata.row_group(i).num_rows for i in range(self.n_groups)]
         self._starts = np.cumsum([0, *counts])
         self._read = lru_cache(1)(self._read_group)
@@ -140,10 +140,10 @@ class ParquetObjects:
             pieces += self._read(i).take(rows[groups == i] - self._starts[i]).chunks
         return self._pack(pyarrow("").chunked_array(pieces), 0)
 
-    def held(self, streamed: bool) -> FileObjects:
+    def held(self, streamed: bool) -> LabelledObjects:
         """Return all objects, in memory or as they are in the file, with their labels."""
         objects = self if streamed else self.span(0, len(self))
-        return FileObjects(objects, self.labels, columns=self.columns, unused=self.unused)
+        return LabelledObjects(objects, self.labels, columns=self.columns)
 
     def _read_group(self, i: int) -> Any:
         (name,) = self.columns.objects or ()

@@ -16,7 +16,7 @@ import numpy as np
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import open_file
 from d2ke._base.labels import label_array
-from d2ke.io.columns import LABELS, Columns, FileObjects
+from d2ke.io.columns import LABELS, Columns, LabelledObjects
 from d2ke.io.feature_file import is_features_file
 from d2ke.io.hdf5 import get_objects, get_text
 from d2ke.io.mat.api import load_mat, load_objects
@@ -30,7 +30,7 @@ _OBJECTS = ("x", "objects", "series", "strings", "sequences")
 
 def read_mat(
     path: Path, columns: Columns, channels_first: bool | None, earlier: Columns
-) -> FileObjects:
+) -> LabelledObjects:
     """Read a cell of strings, matrices or series, or a matrix of series of one length."""
     values = load_mat(path)
     if len(earlier.objects or ()) == 1:
@@ -44,7 +44,7 @@ def read_mat(
 
 def read_npz(
     path: Path, columns: Columns, channels_first: bool | None, earlier: Columns
-) -> FileObjects:
+) -> LabelledObjects:
     """Read values and offsets, an array of series of one length, or an array of strings."""
     try:
         with open_file(path) as stream, np.load(stream, allow_pickle=False) as archive:
@@ -56,7 +56,7 @@ def read_npz(
 
 def read_hdf5(
     path: Path, columns: Columns, channels_first: bool | None, earlier: Columns
-) -> FileObjects:
+) -> LabelledObjects:
     """Read what `read_npz` reads, from datasets; or a group of objects that d2ke wrote."""
     try:
         if is_features_file(path):
@@ -88,7 +88,7 @@ def _arrays(
     columns: Columns,
     channels_first: bool | None,
     earlier: Columns,
-) -> FileObjects:
+) -> LabelledObjects:
     if len(earlier.objects or ()) == 1 or earlier.objects == _RAGGED:
         columns = columns.or_earlier(values, earlier)
     ragged = columns.objects in (None, _RAGGED) and set(_RAGGED) <= set(values)
@@ -107,7 +107,9 @@ def _arrays(
         return pack(value, name=own, channels_first=channels_first if value.ndim == 3 else None)
 
     held = _chosen(path, values, columns, loaded)
-    return replace(held, columns=replace(held.columns, objects=_RAGGED)) if ragged else held
+    if ragged:
+        held.columns = replace(held.columns, objects=_RAGGED)
+    return held
 
 
 def _ragged(path: Path, values: np.ndarray, offsets: np.ndarray) -> Objects:
@@ -131,7 +133,7 @@ def _chosen(
     values: Mapping[str, Any],
     columns: Columns,
     loaded: Callable[[str], Objects],
-) -> FileObjects:
+) -> LabelledObjects:
     """Choose the variables by their names, else by their types where only one is of that type."""
     objects, labels = None if columns.objects is None else columns.objects[0], columns.labels
     columns.check(path, values, "variable")
@@ -141,8 +143,8 @@ def _chosen(
         objects = _objects_name(path, {n: v for n, v in values.items() if n != labels})
     result = loaded(objects)
     known = None if labels is None else _label_values(path, labels, values[labels], len(result))
-    unused = [name for name in values if name not in (objects, labels)]
-    return FileObjects(result, known, None, Columns((objects,), labels), unused=unused)
+    unused = tuple(name for name in values if name not in (objects, labels))
+    return LabelledObjects(result, known, None, Columns((objects,), labels, unused=unused))
 
 
 def _objects_name(path: Path, values: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.progress import stages
 from d2ke.distances.registry import BY_NAME
 from d2ke.embedding.scaling import Scaling
+from d2ke.io.columns import Columns
 from d2ke.learners.linear_model import LinearModel
 from d2ke.models.blocks import FittedBlock, block_features, feature_names
 from d2ke.objects.container import Objects, span_of
@@ -63,7 +64,8 @@ class D2KEModel:
         Time by stage.
     columns : mapping
         Names of the columns or variables of the file that `d2ke train` read: objects (a list),
-        labels, ids, time, as far as there are any. Empty for a model of `d2ke_train`.
+        labels, ids, time, as far as there are any, and those that were not used (a list, unused).
+        Empty for a model of `d2ke_train`.
     """
 
     blocks: tuple[FittedBlock, ...]
@@ -117,6 +119,8 @@ class D2KEModel:
                 f" accuracy {self.accuracy:.1f} +- {self.accuracy_error:.1f} %, largest class "
                 f"{self.largest_class:.1f} %"
             )
+        if self.columns:
+            lines.append(f"read: {Columns.of_dict(self.columns)}")
         times = ", ".join(f"{stage} {value:.2f}" for stage, value in self.seconds.items())
         lines.append(f"seconds: {times}")
         return "\n".join(lines)
