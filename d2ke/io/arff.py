@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError
-from d2ke.io.columns import LABELS, NOTHING, Columns, LabelledObjects, find_usual
+from d2ke.io.columns import LABELS, Columns, LabelledObjects, find_usual
 from d2ke.io.text import finite_numbers, labels_of_text, lines_of
-from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
 _NUMERIC = ("numeric", "real", "integer")
@@ -38,76 +36,14 @@ class _Attribute:
 
 
 def read_arff(
-    path: object, *, labels: str | None = None, channels_first: bool | None = None
-) -> tuple[Objects, np.ndarray | None]:
-    r"""Read an ``.arff`` file: series, sets of vectors or strings, and their labels.
-
-    An object is one relational attribute with numbers, of which each row is a channel (the UEA
-    archive of series) or a vector (multi-instance data); or one string attribute; or all numeric
-    attributes, as a series of one channel.
-
-    Parameters
-    ----------
-    path : path-like
-        The file, UTF-8.
-    labels : str, optional
-        The attribute that has the labels. Default: the only one that is nominal or called label,
-        labels, class, y or target.
-    channels_first : bool, optional
-        For a relational attribute: True if a row of it is a channel, False if it is a vector.
-
-    Returns
-    -------
-    objects : Objects
-        The n objects, in the order of the file; numbers as float64.
-    labels : ndarray of int64, float64 or str, shape (n,), or None
-        The labels: classes of a nominal attribute as text, as they are declared; a numeric
-        attribute as numbers. None if no attribute has labels.
-
-    Raises
-    ------
-    FileNotFoundError
-        There is no such file.
-    TypeError
-        If `path` is not a path.
-    ValueError
-        If the file is not of this form, has a value that is missing (``?``), not finite or not of
-        its attribute, sparse rows, weights or dates; if it has no objects; if it is not clear which
-        attributes are the objects and the labels, or `channels_first` is needed. The message names
-        the file and the line.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from d2ke.io import read_arff
-    >>> text = r'''@relation gestures
-    ... @attribute series relational
-    ...   @attribute t0 numeric
-    ...   @attribute t1 numeric
-    ...   @attribute t2 numeric
-    ... @end series
-    ... @attribute class {up,down}
-    ... @data
-    ... '1,2,3\n0.1,0.2,0.3',up
-    ... '4,5,6\n0.4,0.5,0.6',down
-    ... '''
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "gestures.arff"
-    ...     _ = path.write_text(text)
-    ...     objects, labels = read_arff(path, channels_first=True)
-    >>> objects, labels.tolist()
-    (<2 sequences of 2-dimensional vectors, float64, lengths 3 to 3>, ['up', 'down'])
-    """
-    held = parse_arff(path, Columns(labels=labels), channels_first)
-    return held.objects, held.labels
-
-
-def parse_arff(
-    path: Any, names: Columns, channels_first: bool | None, earlier: Columns = NOTHING
+    path: Path, names: Columns, channels_first: bool | None, earlier: Columns
 ) -> LabelledObjects:
-    """Read what `read_arff` reads; without a name of labels an `earlier` one is tried."""
-    path = file_path("path", path)
+    """Read a relational attribute with numbers, a string attribute, or all numeric ones.
+
+    The rows of a relational attribute are channels (the UEA archive of series) or vectors
+    (multi-instance data), as `channels_first` says. All numeric attributes are a series of one
+    channel. Without a name of labels an `earlier` one is tried.
+    """
     lines = ((w, line) for w, line in lines_of(path) if line and not line.startswith("%"))
     columns = _header(path, lines)
     names = names.or_earlier([column.name for column in columns], earlier)

@@ -11,10 +11,10 @@ from typing import Any
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.files import open_file
-from d2ke.io.arff import parse_arff
+from d2ke.io.arff import read_arff
 from d2ke.io.columns import NOTHING, Columns, LabelledObjects
 from d2ke.io.delimited import read_delimited
-from d2ke.io.fasta import parse_fasta
+from d2ke.io.fasta import read_fasta
 from d2ke.io.frames import read_frame
 from d2ke.io.parquet import ParquetObjects
 from d2ke.io.ts import read_ts
@@ -61,7 +61,8 @@ def read_objects(
     ending            objects and labels
     ================  ==========================================================================
     .ts               series and classes, see `read_ts`
-    .arff             series, sets or strings and a nominal attribute, see `read_arff`
+    .arff             one relational attribute with numbers, one string attribute, or all numeric
+                      attributes as a series; and a nominal attribute
     .csv, .tsv        a table with a header: a string on each row; or, where a column says which
                       series a row is of, a vector of a series on each row; also .csv.gz, .tsv.gz
     .mat              a cell of strings or matrices, or an n x L matrix of n series; labels in a
@@ -105,8 +106,9 @@ def read_objects(
         The column by which the rows of a series are put in order. Default: one called time, t,
         step or timestamp; without one, the order of the file.
     channels_first : bool, optional
-        As for `d2ke.pack` and `load_objects`, for .mat and three-dimensional arrays; for
-        relational attributes of .arff see `read_arff`.
+        As for `d2ke.pack` and `load_objects`, for .mat and three-dimensional arrays. Of relational
+        attributes of .arff: True if a row of them is a channel (the UEA archive of series), False
+        if it is a vector (multi-instance data).
 
     Returns
     -------
@@ -179,11 +181,11 @@ def read_file(
     if suffix == ".ts":
         return LabelledObjects(*read_ts(path)[:2])
     if suffix == ".arff":
-        return parse_arff(path, columns, channels_first, earlier)
+        return read_arff(path, columns, channels_first, earlier)
     if suffix in _TABLES:
         return read_delimited(path, columns, earlier)
     if suffix in _FASTA:
-        return parse_fasta(path, columns.labels)
+        return read_fasta(path, columns.labels)
     if framed:
         pyarrow(f"reading {path.name}")
         try:

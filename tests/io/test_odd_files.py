@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from d2ke.cli.main import main
-from d2ke.io import read_arff, read_objects, read_ts, save_mat
+from d2ke.io import read_objects, read_ts, save_mat
 from d2ke.models.persistence import load_model
 from d2ke.models.predict import d2ke_predict
 from d2ke.models.train import d2ke_train
@@ -181,9 +181,9 @@ def test_classes_of_arff(tmp_path, text, wanted, classes):
     file.write_text(text)
     if wanted is None:
         with pytest.raises(ValueError, match=f"labels must name one of the attributes {classes}"):
-            read_arff(file)
+            read_objects(file)
         return
-    objects, labels = read_arff(file)
+    objects, labels = read_objects(file)
     assert [item.tolist() for item in objects] == [wanted]
     assert (labels if labels is None else labels.tolist()) == classes
 
@@ -217,6 +217,9 @@ def test_lines_of_blanks_take_linear_time(tmp_path):
     file.write_text(f">a{blanks}b|x\nAC{blanks}\n{blanks}\n>b |y{blanks}\nGT\n")
     objects, labels = read_objects(file)
     assert (list(objects), labels.tolist()) == (["AC", "GT"], ["x", "y"])
+    file.write_text(f">a|x\nAC\n>b{blanks}c\nGT\n")
+    with pytest.raises(ValueError, match=r"line 3: the header .* has no field after"):
+        read_objects(file)
 
 
 # ---------------------------------------------------------------- what the command says
