@@ -156,6 +156,7 @@ def train(options: argparse.Namespace) -> None:
     if report is not None:
         from d2ke.cli.model_report import write_report
 
+        labels = as_numbers(labels) if model.classes is None else labels
         write_report(Path(report), Path(options.file).name, model, (objects, labels), session)
         session.report(f"report: {report}")
 
