@@ -38,9 +38,10 @@ class Columns:
 
     def __str__(self) -> str:
         used = [f"{argument} from {name!r}" for argument, name in self.explicit]
-        others = [repr(name) for name in self.unused[:_LISTED]]
-        others += ["..."] * (len(self.unused) > _LISTED)
-        return "; ".join([*used, f"not used: {', '.join(others)}"] if others else used)
+        others = ", ".join(map(repr, self.unused[:_LISTED])) + ", ..." * (
+            len(self.unused) > _LISTED
+        )
+        return "; ".join([*used, *[f"not used: {others}"] * bool(others)])
 
     def check(self, path: Path | str, names: Collection[str], what: str) -> None:
         """Refuse names that a file does not have, and one name for two arguments."""
@@ -81,9 +82,8 @@ class Columns:
             raise TypeError(f"names of columns must be a mapping, got {type(values).__name__}")
         columns = cls(**values)
         lists = columns.objects or [], columns.unused or []
-        listed = all(isinstance(names, list) for names in lists)
-        names = [name for _, name in columns.explicit]
-        if not listed or not all(type(name) is str for name in [*names, *lists[1]]):
+        names = [*lists[1], *(name for _, name in columns.explicit)]
+        if not all(isinstance(part, list) for part in lists) or not {*map(type, names)} <= {str}:
             raise TypeError("names of columns must be strings, those of objects in a list")
         return replace(columns, objects=tuple(lists[0]) or None, unused=tuple(lists[1]))
 

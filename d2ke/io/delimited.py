@@ -9,7 +9,7 @@ import io
 import sys
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -50,21 +50,23 @@ class Table:
         taken = {name for _, name in self.columns.explicit}
         return find_usual(["" if own in taken else own for own in self.names], usual)
 
-    def name(self, number: int | None) -> str | None:
-        """Return the name of a column, if there is one."""
-        return None if number is None else self.names[number]
-
     def column(self, number: int) -> list[str]:
         """Return the fields of a column."""
         return [row[number] for row in self.rows]
+
+    def numbers(self, number: int) -> list[float]:
+        """Return the numbers of a column; an error names the line and the column."""
+        return finite_numbers(lambda row: self.where(row, number), self.column(number))
 
     def left(self, taken: set[int | None]) -> list[int]:
         """Return the numbers of the other columns that have names."""
         return [i for i, n in enumerate(self.names) if i not in taken and n.lower() not in _INDEX]
 
-    def unused(self, *used: int | None) -> tuple[str, ...]:
-        """Return the names of the other columns."""
-        return tuple(name for i, name in enumerate(self.names) if name and i not in used)
+    def used(self, objects: Sequence[int], *others: int | None) -> Columns:
+        """Return the names of what is read, and of the other columns."""
+        named = [None if number is None else self.names[number] for number in others]
+        unused = (n for i, n in enumerate(self.names) if n and i not in (*objects, *others))
+        return Columns(tuple(self.names[i] for i in objects), *named, unused=tuple(unused))
 
 
 def read_delimited(path: Path, columns: Columns, earlier: Columns) -> LabelledObjects:
@@ -94,7 +96,7 @@ def read_rows(table: Table) -> LabelledObjects:
         pack(texts, name=str(path)),
         labels,
         None if ids is None or ids == number else table.column(ids),
-        Columns((table.names[number],), table.name(label), unused=table.unused(number, label, ids)),
+        replace(table.used([number], label, ids), ids=None),
         written,
     )
 
@@ -109,16 +111,15 @@ def _usual_labels(table: Table) -> Sequence[str]:
 def _read(path: Path, columns: Columns, earlier: Columns) -> Table:
     with open_file(path) as stream:
         content = stream.read()
-    if path.suffix.lower() == ".gz":
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise ValueError(f"{path} is not a gzip file: {error}") from None
     try:
-        text = content.decode("utf-8-sig")
+        text = (gzip.decompress(content) if path.suffix.lower() == ".gz" else content).decode(
+            "utf-8-sig"
+        )
     except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
+        line = content.count(b"\n", 0, error.start) + 1
         raise ValueError(f"{path}, line {line} is not UTF-8 text: {error}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{path} is not a gzip file: {error}") from None
     names, rows, places = _split(path, text)
     twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
     if twice is not None:
@@ -127,16 +128,14 @@ def _read(path: Path, columns: Columns, earlier: Columns) -> Table:
         raise ValueError(f"{path} has no rows after its header")
     columns = columns.or_earlier(names, earlier)
     columns.check(path, names, "column")
-    if not columns.explicit:
-        alone = find_usual(names, _USUAL) is None and sum(map(bool, names)) == 1
-        for i, name in enumerate(names):
-            again = name and any(row[i] == name for row in rows)
-            if again or alone or looks_numeric([name]):
-                raise ValueError(
-                    f"{path}: the first line may be a header or the first object, as it has "
-                    f"{name!r}; put a line of names before it, such as 'sequence,label', or, if "
-                    "it has the names, name a column (objects=, labels=, ids=)"
-                )
+    alone = find_usual(names, _USUAL) is None and sum(map(bool, names)) == 1
+    for i, name in enumerate([] if columns.explicit else names):
+        if alone or looks_numeric([name]) or (name and any(row[i] == name for row in rows)):
+            raise ValueError(
+                f"{path}: the first line may be a header or the first object, as it has "
+                f"{name!r}; put a line of names before it, such as 'sequence,label', or, if it has "
+                "the names, name a column (objects=, labels=, ids=)"
+            )
     return Table(path, names, rows, places, columns)
 
 
@@ -219,32 +218,25 @@ def _series(table: Table, columns: Columns, ids: int, label: int | None) -> Labe
         values = [table.find(name) for name in columns.objects]
     if not values:
         raise ValueError(f"{table.path} has no column of values beside {', '.join(table.names)}")
-    numbers = np.column_stack([_numbers(table, number) for number in values])
+    numbers = np.column_stack([table.numbers(number) for number in values])
     for row, name in enumerate(table.column(ids)):
         if not name:
             raise ValueError(f"{table.where(row, ids)}: it is empty; it must name a series")
-    times = None if time is None else _numbers(table, time)
+    times = None if time is None else table.numbers(time)
     members = rows_of_series(table.column(ids), times, lambda row: table.where(row, time or 0))
-    if label is not None:
-        for name, rows in members.items():
-            first = table.rows[min(rows)][label]
-            for row in rows:
-                if table.rows[row][label] != first:
-                    raise ValueError(
-                        f"{table.where(row, label)}: the label is {table.rows[row][label]!r}, but "
-                        f"{first!r} before in the series {name!r}"
-                    )
+    classes = [] if label is None else table.column(label)
+    for name, rows in members.items() if classes else ():
+        first = classes[min(rows)]
+        for row in rows:
+            if classes[row] != first:
+                raise ValueError(
+                    f"{table.where(row, label)}: the label is {classes[row]!r}, but {first!r} "
+                    f"before in the series {name!r}"
+                )
     objects = pack([numbers[rows] for rows in members.values()], channels_first=False)
     labels, written = _labels(table, label, [min(rows) for rows in members.values()])
-    objects_from = tuple(table.names[i] for i in values)
-    unused = table.unused(*values, label, ids, time)
-    used = Columns(objects_from, table.name(label), table.names[ids], table.name(time), unused)
+    used = table.used(values, label, ids, time)
     return LabelledObjects(objects, labels, list(members), used, written)
-
-
-def _numbers(table: Table, column: int) -> list[float]:
-    """Return the numbers of a column; an error names the line and the column."""
-    return finite_numbers(lambda row: table.where(row, column), table.column(column))
 
 
 def _labels(

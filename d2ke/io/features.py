@@ -61,9 +61,7 @@ class FeatureStore:
         if self.parameters:
             values = [f"{name}={reprlib.repr(value)}" for name, value in self.parameters.items()]
             lines.append(f"parameters: {', '.join(values)}")
-        lines.append(f"saved by d2ke {self.versions['d2ke']}")
-        text = "\n".join(lines)
-        return f"<{text}>"
+        return "<" + "\n".join([*lines, f"saved by d2ke {self.versions['d2ke']}"]) + ">"
 
 
 def save_features(

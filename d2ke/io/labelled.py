@@ -18,32 +18,21 @@ from d2ke.io.fasta import read_fasta
 from d2ke.io.frames import read_frame
 from d2ke.io.parquet import ParquetObjects
 from d2ke.io.ts import read_ts
-from d2ke.io.variables import read_hdf5, read_mat, read_npz
+from d2ke.io.variables import read_arrays, read_mat
 from d2ke.objects.arrow_columns import pyarrow
 from d2ke.objects.values import column_names
 
-_VARIABLES = {".mat": read_mat, ".npz": read_npz, ".h5": read_hdf5, ".hdf5": read_hdf5}
-_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+_VARIABLES = {".mat": read_mat, **dict.fromkeys((".npz", ".h5", ".hdf5"), read_arrays)}
 _LONG = ("objects", "labels", "ids", "time")
-_FASTA = (".fasta", ".fa")
-_ARGUMENTS = {
+# The endings, and the arguments that have a meaning for each.
+_ARGUMENTS: dict[str, tuple[str, ...]] = {
     ".ts": (),
+    **dict.fromkeys((".csv", ".tsv", ".csv.gz", ".tsv.gz"), _LONG),
+    **dict.fromkeys((".fasta", ".fa"), ("labels",)),
     ".arff": ("labels", "channels_first"),
-    **dict.fromkeys(_FASTA, ("labels",)),
-    **dict.fromkeys((*_TABLES, ".parquet", ".feather"), _LONG),
+    **dict.fromkeys(_VARIABLES, ("objects", "labels", "channels_first")),
+    **dict.fromkeys((".parquet", ".feather"), _LONG),
 }
-ENDINGS = (
-    ".ts",
-    *_TABLES,
-    ".mat",
-    *_FASTA,
-    ".arff",
-    ".npz",
-    ".h5",
-    ".hdf5",
-    ".parquet",
-    ".feather",
-)
 
 
 def read_objects(
@@ -140,7 +129,7 @@ def read_objects(
     >>> objects, labels.tolist()
     (<2 strings over 4 letters, lengths 4 to 5>, ['coding', 'other'])
     """
-    names = (objects,) if isinstance(objects, str) else objects
+    names = objects if isinstance(objects, (list, tuple, NoneType)) else (objects,)
     return read_file(file, Columns(names, labels, ids, time), channels_first)
 
 
@@ -160,43 +149,45 @@ def read_file(
     if column_names(file) and channels_first is None:
         return read_frame(file, columns, earlier, "the data frame")
     path = file_path("file", file)
-    suffix = next((end for end in ENDINGS if path.name.lower().endswith(end)), "")
+    suffix = next((end for end in _ARGUMENTS if path.name.lower().endswith(end)), "")
     if not suffix:
-        raise ValueError(f"{path} must end in {', '.join(ENDINGS)}")
+        raise ValueError(f"{path} must end in {', '.join(_ARGUMENTS)}")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
-    known = _ARGUMENTS.get(suffix, ("objects", "labels", "channels_first"))
-    objects = columns.objects
-    for name, value in {**vars(columns), "channels_first": channels_first}.items():
-        if name != "unused" and value is not None and name not in known:
-            raise ArgumentTypeError(name, f"has no meaning for a {suffix} file; got {value!r}")
-        if name in ("labels", "ids", "time") and not isinstance(value, (str, NoneType)):
-            raise ArgumentTypeError(name, f"must be a string, got {value!r}")
-    framed = suffix == ".feather" or (suffix == ".parquet" and bool(columns.ids or earlier.ids))
-    tabular = framed or suffix in _TABLES
-    listed = isinstance(objects, (list, tuple)) and all(isinstance(name, str) for name in objects)
-    if objects is not None and not (listed and (tabular or len(objects) == 1)):
-        what = "columns" if tabular else "one variable"
-        raise ArgumentTypeError("objects", f"must name {what} of a {suffix} file, got {objects!r}")
+    _check(columns, channels_first, suffix)
     if suffix == ".ts":
         return LabelledObjects(*read_ts(path)[:2])
     if suffix == ".arff":
         return read_arff(path, columns, channels_first, earlier)
-    if suffix in _TABLES:
-        return read_delimited(path, columns, earlier)
-    if suffix in _FASTA:
+    if suffix in (".fasta", ".fa"):
         return read_fasta(path, columns.labels)
-    if framed:
-        pyarrow(f"reading {path.name}")
-        try:
-            with open_file(path) as stream:
-                table = importlib.import_module(f"pyarrow.{suffix[1:]}").read_table(stream)
-        except ValueError as error:
-            raise ValueError(f"{path} is not a {suffix} file: {error}") from None
-        return read_frame(table, columns, earlier, str(path))
-    if suffix == ".parquet":
+    if suffix in _VARIABLES:
+        return _VARIABLES[suffix](path, columns, channels_first, earlier)
+    if suffix == ".parquet" and not (columns.ids or earlier.ids):
         if columns == NOTHING and earlier.objects is not None:
             columns = earlier
         column = None if columns.objects is None else columns.objects[0]
         return ParquetObjects(path, objects=column, labels=columns.labels).held(streamed)
-    return _VARIABLES[suffix](path, columns, channels_first, earlier)
+    if suffix not in (".parquet", ".feather"):
+        return read_delimited(path, columns, earlier)
+    pyarrow(f"reading {path.name}")
+    try:
+        with open_file(path) as stream:
+            table = importlib.import_module(f"pyarrow.{suffix[1:]}").read_table(stream)
+    except ValueError as error:
+        raise ValueError(f"{path} is not a {suffix} file: {error}") from None
+    return read_frame(table, columns, earlier, str(path))
+
+
+def _check(columns: Columns, channels_first: bool | None, suffix: str) -> None:
+    """Refuse arguments that have no meaning for a format, and names that are no strings."""
+    tables = "time" in _ARGUMENTS[suffix] and (suffix != ".parquet" or columns.ids is not None)
+    for name, value in (*columns.explicit, ("channels_first", channels_first)):
+        if value is not None and name not in _ARGUMENTS[suffix]:
+            raise ArgumentTypeError(name, f"has no meaning for a {suffix} file; got {value!r}")
+        if name != "channels_first" and not isinstance(value, str):
+            raise ArgumentTypeError(name, f"must be a string, got {value!r}")
+    if not tables and len(columns.objects or ()) > 1:
+        raise ArgumentTypeError(
+            "objects", f"must name one variable of a {suffix} file, got {columns.objects!r}"
+        )

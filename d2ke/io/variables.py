@@ -42,74 +42,65 @@ def read_mat(
     return _chosen(path, values, columns, loaded)
 
 
-def read_npz(
+def read_arrays(
     path: Path, columns: Columns, channels_first: bool | None, earlier: Columns
 ) -> LabelledObjects:
-    """Read values and offsets, an array of series of one length, or an array of strings."""
-    try:
-        with open_file(path) as stream, np.load(stream, allow_pickle=False) as archive:
-            values = {name: archive[name] for name in archive.files}
-    except (ValueError, EOFError, zipfile.BadZipFile, AttributeError, TypeError) as error:
-        raise ValueError(f"{path} is not a .npz file of arrays without pickles: {error}") from None
-    return _arrays(path, values, columns, channels_first, earlier)
+    """Read values and offsets, an array of series of one length, or an array of strings.
 
-
-def read_hdf5(
-    path: Path, columns: Columns, channels_first: bool | None, earlier: Columns
-) -> LabelledObjects:
-    """Read what `read_npz` reads, from datasets; or a group of objects that d2ke wrote."""
-    try:
-        if is_features_file(path):
-            raise ValueError("it holds features, not objects; d2ke.io.load_features reads it")
-        with h5py.File(path, "r") as store:
-            values = {name: _hdf5_value(store, name) for name in store}
-    except OSError as error:
-        raise ValueError(f"{path} is not an HDF5 file, or is damaged: {error}") from None
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-    return _arrays(path, values, columns, channels_first, earlier)
-
-
-def _hdf5_value(store: h5py.File, name: str) -> Any:
-    try:
-        dataset = store[name]
-    except KeyError:
-        raise ValueError(f"{name} is a link to nothing that can be read") from None
-    if isinstance(dataset, h5py.Group):
-        return get_objects(dataset) if {"values", "offsets"} <= set(dataset) else None
-    if h5py.check_string_dtype(dataset.dtype) and dataset.dtype.kind == "O":
-        return np.asarray(dataset.asstr()[()]).astype(str)
-    return get_text(dataset) if dataset.dtype.kind == "S" else dataset[()]
-
-
-def _arrays(
-    path: Path,
-    values: dict[str, Any],
-    columns: Columns,
-    channels_first: bool | None,
-    earlier: Columns,
-) -> LabelledObjects:
+    They are arrays of a .npz file, or datasets of HDF5, where a group may be objects that d2ke
+    wrote.
+    """
+    values = _npz(path) if path.suffix.lower() == ".npz" else _hdf5(path)
     if len(earlier.objects or ()) == 1 or earlier.objects == _RAGGED:
         columns = columns.or_earlier(values, earlier)
     ragged = columns.objects in (None, _RAGGED) and set(_RAGGED) <= set(values)
     if ragged:
-        parts = values.pop("values"), values.pop("offsets")
-        values["values"] = _ragged(path, *parts)
+        values["values"] = _ragged(path, values["values"], values.pop("offsets"))
         columns = replace(columns, objects=("values",))
 
     def loaded(name: str) -> Objects:
-        value = values[name]
+        value, place = values[name], f"{path}: {name}"
         if isinstance(value, Objects):
             return value
-        own = f"{path}: {name}"
         if value.dtype.kind == "U":
-            return pack(value.ravel().tolist(), name=own)
-        return pack(value, name=own, channels_first=channels_first if value.ndim == 3 else None)
+            return pack(value.ravel().tolist(), name=place)
+        return pack(value, name=place, channels_first=channels_first if value.ndim == 3 else None)
 
     held = _chosen(path, values, columns, loaded)
     if ragged:
         held.columns = replace(held.columns, objects=_RAGGED)
     return held
+
+
+def _npz(path: Path) -> dict[str, Any]:
+    try:
+        with open_file(path) as stream, np.load(stream, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except (ValueError, EOFError, zipfile.BadZipFile, AttributeError, TypeError) as error:
+        raise ValueError(f"{path} is not a .npz file of arrays without pickles: {error}") from None
+
+
+def _hdf5(path: Path) -> dict[str, Any]:
+    try:
+        if is_features_file(path):
+            raise ValueError("it holds features, not objects; d2ke.io.load_features reads it")
+        with h5py.File(path, "r") as store:
+            return {name: _hdf5_value(store, name) for name in store}
+    except OSError as error:
+        raise ValueError(f"{path} is not an HDF5 file, or is damaged: {error}") from None
+    except (KeyError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _hdf5_value(store: h5py.File, name: str) -> Any:
+    dataset = store.get(name)
+    if dataset is None:
+        raise ValueError(f"{name} is a link to nothing that can be read")
+    if isinstance(dataset, h5py.Group):
+        return get_objects(dataset) if {"values", "offsets"} <= set(dataset) else None
+    if h5py.check_string_dtype(dataset.dtype) and dataset.dtype.kind == "O":
+        return np.asarray(dataset.asstr()[()]).astype(str)
+    return get_text(dataset) if dataset.dtype.kind == "S" else dataset[()]
 
 
 def _ragged(path: Path, values: np.ndarray, offsets: np.ndarray) -> Objects:
