@@ -116,7 +116,7 @@ def _read(path: Path, columns: Columns, earlier: Columns) -> Table:
             "utf-8-sig"
         )
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        line = error.object.count(b"\n", 0, error.start) + 1
         raise ValueError(f"{path}, line {line} is not UTF-8 text: {error}") from None
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{path} is not a gzip file: {error}") from None
@@ -160,28 +160,21 @@ def _split(path: Path, text: str) -> tuple[list[str], list[list[str]], list[str]
 
 def _rows(path: Path, text: str, mark: str) -> tuple[list[str], list[list[str]], list[str]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
-    names: list[str] = []
-    rows, places = [], []
     limit = csv.field_size_limit(sys.maxsize)  # a string may be long
     try:
-        for fields in reader:
-            fields = [field.strip() for field in fields]
-            if not any(fields):
-                continue
-            if names and len(fields) != len(names):
-                raise ValueError(
-                    f"{path}, line {reader.line_num}: {len(fields)} fields, but the header has "
-                    f"{len(names)}"
-                )
-            if names:
-                rows.append(fields)
-                places.append(f"line {reader.line_num}")
-            names = names or fields
+        read = [(reader.line_num, [field.strip() for field in fields]) for fields in reader]
     except csv.Error as error:
         raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
     finally:
         csv.field_size_limit(limit)
-    return names, rows, places
+    lines = [(number, fields) for number, fields in read if any(fields)]
+    names = lines.pop(0)[1] if lines else []
+    for number, fields in lines:
+        if len(fields) != len(names):
+            raise ValueError(
+                f"{path}, line {number}: {len(fields)} fields, but the header has {len(names)}"
+            )
+    return names, [fields for _, fields in lines], [f"line {number}" for number, _ in lines]
 
 
 def _strings_column(table: Table, columns: Columns, taken: set[int | None]) -> int:

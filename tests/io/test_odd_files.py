@@ -104,6 +104,8 @@ READ = {  # text, options, objects, labels
     "index.csv": (",sequence,label\n0,AC,a\n1,GT,b\n", {}, ["AC", "GT"], ["a", "b"]),
     "index2.csv": (",label,word\n0,a,AC\n1,b,GT\n", {}, ["AC", "GT"], ["a", "b"]),
     "one.csv": ("sequence\nAC\nGT\n", {}, ["AC", "GT"], None),
+    "lines.csv": ('sequence,label\n"A\nC","x\r\ny"\nG,z\n', {}, ["A\nC", "G"], ["x\r\ny", "z"]),
+    "marks.csv": ('sequence,label\n"A,""C""",x\n', {}, ['A,"C"'], ["x"]),
     "named.csv": ("AC\nGT\nAC\n", {"objects": "AC"}, ["GT", "AC"], None),
     "digits.csv": ("x,y\n01,a\n10,b\n", {"objects": "x"}, ["01", "10"], ["a", "b"]),
     "twice.csv": ("text,n\nlabel,a\ntext,b\n", {"objects": "text"}, ["label", "text"], None),
@@ -138,6 +140,8 @@ REFUSED = {
     "numbered.csv": ("0,label\nAC,a\n", f"{HEADER} '0'"),
     "either.csv": ("text;b,label\nu;v,x\n", "the delimiter may be comma or semicolon, each cuts"),
     "neither.csv": ("text;label,b\nu\nv;y;z,1\n", "comma or semicolon, neither cuts"),
+    "again.csv": ("sequence,label,label\nAC,a,b\n", "names the column 'label' twice"),
+    "lines.csv": ('sequence,label\n"A\nC",x\nG\n', "line 4: 1 fields, but the header has 2"),
     "ragged.csv": ("sequence,label\nAC,a\nGT\n", "line 3: 1 fields, but the header has 2"),
 }  # fmt: skip
 
