@@ -14,7 +14,6 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.errors import ArgumentError
 from d2ke._base.labels import label_array, same_length
-from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import one_vs_rest_signs, winners
 from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import sample_rows, take
@@ -249,7 +248,7 @@ def accuracy_by_R(
         if len(some) < 4:
             continue
         own = np.ascontiguousarray(Z[:, some])
-        unit = Scaling.fit(own).sd * np.sqrt(len(some))
+        unit = np.full(len(some), np.sqrt(len(some) / model.R))  # weights of the features stay
         ridge, P = decompose(own, signs, unit, n_threads)
         left_out = ridge.left_out(P, signs, [model.C])[:, 0]
         if model.classes is None:
