@@ -29,7 +29,8 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 import d2ke
-from d2ke.cli.map_picture import Panel, coordinates, draw, matched
+from d2ke.cli.map_picture import draw, matched
+from d2ke.models.pictures import Panel, coordinates
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # for papers, which is not installed
 from papers.datasets import load

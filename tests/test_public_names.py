@@ -228,6 +228,7 @@ NAMES = {
     "d2ke.io": """
     FeatureFile(file)
     FeatureStore(Z, labels, omega, parameters, versions)
+    LabelledObjects(objects, labels, ids=None, columns=None, written=None)
     MatFileError
     ParquetObjects(file, *, objects=None, labels=None)
     Unreadable(name, matlab_class, reason)
@@ -235,8 +236,6 @@ NAMES = {
     load_mat(file, names=None, *, squeeze=False)
     load_objects(file, name, *, channels_first=None, kind=None)
     open_features(file)
-    read_arff(path, *, labels=None, channels_first=None)
-    read_fasta(path, *, labels=None)
     read_objects(file, *, objects=None, labels=None, ids=None, time=None, channels_first=None)
     read_ts(path)
     save_features(file, Z, *, labels=None, omega=None, parameters=None, compression=None)

@@ -12,7 +12,7 @@ import numpy as np
 
 from d2ke._base.checks import generator, integer
 from d2ke._base.files import check_writable
-from d2ke.cli.map_picture import Panel, check_picture_file, coordinates, draw, matched
+from d2ke.cli.map_picture import check_picture_file, draw, matched
 from d2ke.cli.matrix_files import InputError
 from d2ke.cli.options import add_seed, number, positive, session_of
 from d2ke.cli.result_files import check_apart, check_result_file, input_errors, write_columns
@@ -21,6 +21,7 @@ from d2ke.cli.similarities import FORMS, KERNELS, R, Similarities, read_similari
 from d2ke.discriminative.cdsk import TRACE_WEIGHT, VARIANTS, cdsk
 from d2ke.discriminative.lpdsk import lpdsk
 from d2ke.discriminative.metrics import clustering_accuracy, normalized_mutual_information
+from d2ke.models.pictures import Panel, coordinates
 
 _LABELED = 3
 _SHOWN = 12  # sizes in one line

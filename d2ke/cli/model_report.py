@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from d2ke._base.text import object_text
-from d2ke.cli.model_pictures import accuracy_by_R, curve_picture, map_picture
+from d2ke.cli.map_picture import picture
 from d2ke.cli.report import (
     Section,
     confusion_section,
@@ -20,6 +20,7 @@ from d2ke.cli.session import Session
 from d2ke.models.blocks import sample_rows, take
 from d2ke.models.explain import d2ke_explain
 from d2ke.models.model import D2KEModel
+from d2ke.models.pictures import accuracy_by_R, draw_curve, draw_map
 from d2ke.objects.container import Objects
 
 _MAX_EXPLAINED = 6
@@ -59,13 +60,13 @@ def write_report(
             "Map of the objects",
             "The first two principal components of the features, coloured by label.",
             "map of the training objects",
-            map_picture(Z, labels),
+            picture((5.2, 4.2), draw_map, Z, labels),
         ),
         Section(
             "Accuracy against R" if of_classes else "R^2 against R",
             "With the first random objects of each block only, and the same C.",
             f"{measure} against R",
-            curve_picture(points, model.largest_class),
+            picture((5.5, 3.6), draw_curve, points, model.largest_class),
         ),
         _explanations(model, objects, rows, data[1]),
     ]

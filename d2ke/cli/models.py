@@ -20,11 +20,12 @@ from d2ke.cli.result_files import check_apart, check_result_file, input_errors, 
 from d2ke.cli.session import Session
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.files import write_model_features
-from d2ke.io.columns import Columns, FileObjects
+from d2ke.io.columns import Columns, LabelledObjects
 from d2ke.io.text import labels_of_text
 from d2ke.models.model import D2KEModel
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict
+from d2ke.models.targets import as_numbers
 from d2ke.models.train import d2ke_train
 
 _MAX_PRINTED = 20  # classes of a confusion matrix
@@ -57,6 +58,11 @@ def add_model_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_distance(parser)
     add("--R", type=positive, metavar="R", help="random objects (default: by kind of objects)")
+    add(
+        "--task",
+        choices=["classification", "regression"],
+        help="what the labels are (default: numbers that are not whole are a regression's)",
+    )
     add("--report", metavar="FILE", help="write a page with pictures here, .html")
     add_seed(parser)
     parser.set_defaults(run=train)
@@ -140,8 +146,8 @@ def train(options: argparse.Namespace) -> None:
         check_parameters(row, parameters)
     with reported_warnings(session):
         model = d2ke_train(
-            labels, objects, distance=distance, R=options.R, seed=options.seed,
-            **parameters, **session.computing,
+            labels, objects, distance=distance, R=options.R, task=options.task,
+            seed=options.seed, **parameters, **session.computing,
         )  # fmt: skip
     model = replace(model, columns=held.columns.to_dict())
     save_model(out, model)
@@ -150,6 +156,7 @@ def train(options: argparse.Namespace) -> None:
     if report is not None:
         from d2ke.cli.model_report import write_report
 
+        labels = as_numbers(labels) if model.classes is None else labels
         write_report(Path(report), Path(options.file).name, model, (objects, labels), session)
         session.report(f"report: {report}")
 
@@ -173,7 +180,7 @@ def predict(options: argparse.Namespace) -> None:
     inputs = {"the file of objects": options.file, "the model": options.model}
     check_apart({"out": out, "report": report}, inputs)
     _check_places(out, report)
-    model = _load(options.model)
+    model = _load(options.model, session)
     held = read(options, session, Columns.of_dict(model.columns))
     objects, labels = held.objects, held.labels
     if report is not None and (labels is None or not len(objects)):
@@ -224,7 +231,7 @@ def embed(options: argparse.Namespace) -> None:
     inputs = {"the file of objects": options.file, "the model": options.model}
     check_apart({"out": out}, inputs)
     check_writable(out)
-    model = _load(options.model)
+    model = _load(options.model, session)
     held = read(options, session, Columns.of_dict(model.columns))
     objects = model.check_objects(held.objects, options.unseen_letters)
     write_model_features(out, objects, model, held.labels, **session.computing)
@@ -248,8 +255,8 @@ def _check_hdf5(out: str | os.PathLike[str]) -> None:
         raise InputError(f"out must end in {', '.join(HDF5)}, got {os.fspath(out)!r}")
 
 
-def _load(file: str | os.PathLike[str]) -> D2KEModel:
-    """Return a model of objects."""
+def _load(file: str | os.PathLike[str], session: Session) -> D2KEModel:
+    """Return a model of objects; report which columns it was trained on."""
     if not Path(file).is_file():
         raise InputError(f"model: there is no file {os.fspath(file)}")
     try:
@@ -261,21 +268,25 @@ def _load(file: str | os.PathLike[str]) -> D2KEModel:
             f"{os.fspath(file)} is a {type(model).__name__} of features; a model that d2ke train "
             "wrote is needed"
         )
+    if model.columns:
+        session.report(f"{Path(file).name}: {Columns.of_dict(model.columns)}")
     return model
 
 
-def _as_classes(held: FileObjects, model: D2KEModel) -> np.ndarray:
+def _as_classes(held: LabelledObjects, model: D2KEModel) -> np.ndarray:
     """Return labels of the type of the model's: as they are written where its classes are text."""
     if model.classes is not None and model.classes.dtype.kind == "U":
         return np.asarray(held.labels if held.written is None else held.written).astype(str)
     labels = np.asarray(held.labels)
+    if model.classes is None:
+        return as_numbers(labels)
     if labels.dtype.kind == "U":  # classes that a header declares are text
         labels = labels_of_text(labels.tolist(), "labels[{}]".format)
-    if labels.dtype.kind not in "biuf" and (
-        model.classes is None or model.classes.dtype.kind in "biuf"
-    ):
-        kind = "a regression" if model.classes is None else "classes that are numbers"
-        raise InputError(f"labels are text, such as {str(labels[0])!r}, but the model has {kind}")
+    if labels.dtype.kind not in "biuf" and model.classes.dtype.kind in "biuf":
+        raise InputError(
+            f"labels are text, such as {str(labels[0])!r}, but the model has classes that are "
+            "numbers"
+        )
     return labels
 
 

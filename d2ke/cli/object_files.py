@@ -9,11 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
-
 from d2ke.cli.result_files import in_options
 from d2ke.cli.session import Session
-from d2ke.io.columns import NOTHING, Columns, FileObjects
+from d2ke.io.columns import NOTHING, Columns, LabelledObjects
 from d2ke.io.labelled import read_file
 
 
@@ -23,7 +21,7 @@ def read(
     earlier: Columns = NOTHING,
     *,
     streamed: bool = False,
-) -> FileObjects:
+) -> LabelledObjects:
     """Read the objects that the options name, and report what they are.
 
     Without names of columns in the options, the `earlier` ones are used as far as the file has
@@ -33,13 +31,7 @@ def read(
     columns = Columns(objects, options.labels, options.ids, options.time)
     with reported_warnings(session):
         held = read_file(options.file, columns, options.channels_first, earlier, streamed=streamed)
-    n = 0 if held.labels is None else len(np.unique(held.labels))
-    known = f"labels of {n} different values" if n else "no labels"
-    used = [f"{argument} from {name!r}" for argument, name in held.columns.explicit]
-    used += [f"not used: {', '.join(map(repr, held.unused))}"] if held.unused else []
-    rows = f", in {held.objects.lengths.sum()} rows" if held.columns.ids else ""
-    what = str(held.objects).strip("<>") + rows
-    session.report("; ".join([f"{Path(options.file).name}: {what}", known, *used]))
+    session.report(f"{Path(options.file).name}: {str(held)[1:-1]}")
     return held
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from d2ke._base.labels import confusion
 from d2ke._base.text import object_text
-from d2ke.cli.model_pictures import values_picture
+from d2ke.cli.map_picture import picture
 from d2ke.cli.report import (
     Section,
     confusion_section,
@@ -18,6 +18,7 @@ from d2ke.cli.report import (
     write_page,
 )
 from d2ke.models.model import D2KEModel
+from d2ke.models.pictures import draw_values
 from d2ke.objects.container import Objects
 
 _MAX_SHOWN = 20
@@ -51,7 +52,7 @@ def write_prediction_report(
 
 def _values(objects: Objects, true: np.ndarray, predicted: np.ndarray) -> list[Section]:
     """Return the sections of a regression."""
-    pictures = "predicted against true", values_picture(true, predicted)
+    pictures = "predicted against true", picture((4.5, 4.2), draw_values, true, predicted)
     errors = np.abs(predicted - true)
     return [
         Section("True and predicted values", "", *pictures),

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from d2ke._base.files import write_file
-from d2ke.cli.map_picture import check_picture_file
+from d2ke.cli.map_picture import check_picture_file, picture
 from d2ke.cli.matrix_files import InputError
-from d2ke.cli.model_pictures import confusion_picture
 from d2ke.models.model import D2KEModel
+from d2ke.models.pictures import confusion_size, draw_confusion
 
 
 class Section(NamedTuple):
@@ -63,8 +63,9 @@ def measured(model: D2KEModel) -> str:
 def confusion_section(classes: np.ndarray, counts: np.ndarray, how: str) -> Section:
     """Return the section with the confusion matrix."""
     text = f"True classes in rows, predicted ones in columns{how}."
-    picture = confusion_picture([str(name) for name in classes], counts)
-    return Section("Confusion", text, "confusion", picture)
+    names = [str(name) for name in classes]
+    drawn = picture(confusion_size(len(names)), draw_confusion, names, counts)
+    return Section("Confusion", text, "confusion", drawn)
 
 
 def label_text(label: Any) -> str:

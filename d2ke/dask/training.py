@@ -27,7 +27,7 @@ from d2ke.models.model import D2KEModel
 from d2ke.models.plan import TrainingPlan, costs_to_try, scores
 from d2ke.models.recipes import default_blocks
 from d2ke.models.shares import COSTS
-from d2ke.models.targets import LeftOutScores, Target
+from d2ke.models.targets import LeftOutScores, Target, as_numbers
 from d2ke.objects.container import concatenate
 
 
@@ -197,7 +197,7 @@ def _target(first: Target, y: Any, x: Any) -> Target:
     known = labels.label_array("y", y)
     labels.same_length("y", known, "X", len(x))
     if first.classes is None:
-        return Target(labels.targets("y", known), None)
+        return Target(labels.targets("y", as_numbers(known)), None)
     return Target(np.searchsorted(first.classes, known), first.classes)
 
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files: MAT-files of every version, features in HDF5, and labelled objects of many formats."""
 
-from d2ke.io.arff import read_arff
-from d2ke.io.fasta import read_fasta
+from d2ke.io.columns import LabelledObjects
 from d2ke.io.feature_file import FeatureFile, open_features
 from d2ke.io.features import FeatureStore, load_features, save_features
 from d2ke.io.labelled import read_objects
@@ -14,6 +13,7 @@ from d2ke.io.ts import read_ts
 __all__ = [
     "FeatureFile",
     "FeatureStore",
+    "LabelledObjects",
     "MatFileError",
     "ParquetObjects",
     "Unreadable",
@@ -21,8 +21,6 @@ __all__ = [
     "load_mat",
     "load_objects",
     "open_features",
-    "read_arff",
-    "read_fasta",
     "read_objects",
     "read_ts",
     "save_features",

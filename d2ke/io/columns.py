@@ -11,16 +11,23 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError
+from d2ke.objects.container import Objects
+
+_LISTED = 20  # names of columns that are not used
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of columns or variables: of the objects or their values, the labels, ids, the time."""
+    """Names of columns or variables: of the objects or their values, the labels, ids, the time.
+
+    Those of what was read have the names of all other columns, too.
+    """
 
     objects: Sequence[str] | None = None
     labels: str | None = None
     ids: str | None = None
     time: str | None = None
+    unused: Sequence[str] = ()
 
     @property
     def explicit(self) -> list[tuple[str, str]]:
@@ -28,6 +35,13 @@ class Columns:
         others = (("labels", self.labels), ("ids", self.ids), ("time", self.time))
         named = [("objects", name) for name in self.objects or ()]
         return named + [(argument, name) for argument, name in others if name is not None]
+
+    def __str__(self) -> str:
+        used = [f"{argument} from {name!r}" for argument, name in self.explicit]
+        others = ", ".join(map(repr, self.unused[:_LISTED])) + ", ..." * (
+            len(self.unused) > _LISTED
+        )
+        return "; ".join([*used, *[f"not used: {others}"] * bool(others)])
 
     def check(self, path: Path | str, names: Collection[str], what: str) -> None:
         """Refuse names that a file does not have, and one name for two arguments."""
@@ -52,12 +66,14 @@ class Columns:
         needed = (*(earlier.objects or ()), earlier.ids, earlier.time)
         if self != NOTHING or any(name not in names for name in needed if name is not None):
             return self
-        return earlier if earlier.labels in names else replace(earlier, labels=None)
+        return replace(
+            earlier, labels=earlier.labels if earlier.labels in names else None, unused=()
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the names that are not None, objects as a list."""
-        values = {**vars(self), "objects": None if self.objects is None else list(self.objects)}
-        return {name: value for name, value in values.items() if value is not None}
+        """Return the names that there are, those of objects and what is not used as lists."""
+        values = {**vars(self), "objects": list(self.objects or ()), "unused": list(self.unused)}
+        return {name: value for name, value in values.items() if value}
 
     @classmethod
     def of_dict(cls, values: Any) -> Columns:
@@ -65,11 +81,11 @@ class Columns:
         if not isinstance(values, Mapping):
             raise TypeError(f"names of columns must be a mapping, got {type(values).__name__}")
         columns = cls(**values)
-        objects = [] if columns.objects is None else columns.objects
-        others = [name for name in (columns.labels, columns.ids, columns.time) if name is not None]
-        if not isinstance(objects, list) or not all(type(n) is str for n in [*objects, *others]):
+        lists = columns.objects or [], columns.unused or []
+        names = [*lists[1], *(name for _, name in columns.explicit)]
+        if not all(isinstance(part, list) for part in lists) or not {*map(type, names)} <= {str}:
             raise TypeError("names of columns must be strings, those of objects in a list")
-        return replace(columns, objects=tuple(objects) or None)
+        return replace(columns, objects=tuple(lists[0]) or None, unused=tuple(lists[1]))
 
 
 NOTHING = Columns()
@@ -83,11 +99,12 @@ def find_usual(names: Sequence[str], usual: Sequence[str]) -> int | None:
     return next(map(lower.index, known), None)
 
 
-@dataclass(frozen=True, eq=False)
-class FileObjects:
-    """The objects and labels of a file.
+class LabelledObjects(tuple[Objects, np.ndarray | None]):
+    r"""The objects and labels of a file: a pair, which knows where they were read.
 
-    Attributes
+    ``print`` shows which columns or variables were read, and which were not.
+
+    Parameters
     ----------
     objects : Objects or ParquetObjects
         The n objects.
@@ -96,16 +113,61 @@ class FileObjects:
     ids : list of str, or None
         Their names in the file: ids of series, or the first words of headers.
     columns : Columns
-        Where they were read, in files of named columns or variables.
+        Names of the columns or variables: ``objects``, ``labels``, ``ids`` and ``time``, as far as
+        the format has names, and those that are ``unused``.
     written : list of str, or None
         The labels as a text file has them, where they became numbers.
-    unused : list of str
-        The other columns or variables.
+
+    Attributes
+    ----------
+    objects, labels, ids, columns, written
+        As the parameters.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from d2ke.io import read_objects
+    >>> file = os.path.join(tempfile.mkdtemp(), "genes.csv")
+    >>> with open(file, "w") as stream:
+    ...     _ = stream.write("sequence,label,note\nACGT,coding,x\nTTTTA,other,y\n")
+    >>> genes = read_objects(file)
+    >>> genes
+    <2 strings over 4 letters, lengths 4 to 5; labels of 2 different values; objects from
+    'sequence'; labels from 'label'; not used: 'note'>
+    >>> objects, labels = genes
     """
 
-    objects: Any
-    labels: np.ndarray | None
-    ids: list[str] | None = None
-    columns: Columns = NOTHING
-    written: Sequence[str] | None = None
-    unused: Sequence[str] = ()
+    def __new__(
+        cls,
+        objects: Any,
+        labels: np.ndarray | None,
+        ids: Sequence[str] | None = None,
+        columns: Columns | None = None,
+        written: Sequence[str] | None = None,
+    ) -> LabelledObjects:
+        """Make the pair."""
+        self = super().__new__(cls, (objects, labels))
+        self.ids, self.columns, self.written = ids, columns or NOTHING, written
+        return self
+
+    ids: Sequence[str] | None
+    columns: Columns
+    written: Sequence[str] | None
+
+    @property
+    def objects(self) -> Any:
+        """The objects."""
+        return self[0]
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        """The labels, or None."""
+        return self[1]
+
+    def __repr__(self) -> str:
+        rows = f", in {self.objects.lengths.sum()} rows" if self.columns.ids else ""
+        known = "no labels"
+        if self.labels is not None:
+            known = f"labels of {len(np.unique(self.labels))} different values"
+        parts = str(self.objects).strip("<>") + rows, known, str(self.columns)
+        return f"<{'; '.join(filter(None, parts))}>"

@@ -9,14 +9,14 @@ import io
 import sys
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import open_file
-from d2ke.io.columns import LABELS, Columns, FileObjects, find_usual
+from d2ke.io.columns import LABELS, Columns, LabelledObjects, find_usual
 from d2ke.io.text import finite_numbers, labels_of_text, looks_numeric
 from d2ke.objects.long_tables import rows_of_series
 from d2ke.objects.packing import pack
@@ -50,24 +50,26 @@ class Table:
         taken = {name for _, name in self.columns.explicit}
         return find_usual(["" if own in taken else own for own in self.names], usual)
 
-    def name(self, number: int | None) -> str | None:
-        """Return the name of a column, if there is one."""
-        return None if number is None else self.names[number]
-
     def column(self, number: int) -> list[str]:
         """Return the fields of a column."""
         return [row[number] for row in self.rows]
+
+    def numbers(self, number: int) -> list[float]:
+        """Return the numbers of a column; an error names the line and the column."""
+        return finite_numbers(lambda row: self.where(row, number), self.column(number))
 
     def left(self, taken: set[int | None]) -> list[int]:
         """Return the numbers of the other columns that have names."""
         return [i for i, n in enumerate(self.names) if i not in taken and n.lower() not in _INDEX]
 
-    def unused(self, *used: int | None) -> list[str]:
-        """Return the names of the other columns."""
-        return [name for i, name in enumerate(self.names) if i not in used]
+    def used(self, objects: Sequence[int], *others: int | None) -> Columns:
+        """Return the names of what is read, and of the other columns."""
+        named = [None if number is None else self.names[number] for number in others]
+        unused = (n for i, n in enumerate(self.names) if n and i not in (*objects, *others))
+        return Columns(tuple(self.names[i] for i in objects), *named, unused=tuple(unused))
 
 
-def read_delimited(path: Path, columns: Columns, earlier: Columns) -> FileObjects:
+def read_delimited(path: Path, columns: Columns, earlier: Columns) -> LabelledObjects:
     """Read a table with a header: a string on each row, or a vector of a series on each row.
 
     It is a long table of series if `columns.ids` is given, or if the values of a column called id,
@@ -76,10 +78,10 @@ def read_delimited(path: Path, columns: Columns, earlier: Columns) -> FileObject
     return read_rows(_read(path, columns, earlier))
 
 
-def read_rows(table: Table) -> FileObjects:
+def read_rows(table: Table) -> LabelledObjects:
     """Find which columns are the objects, the labels, ids and the time, and read them."""
     path, columns = table.path, table.columns
-    label = table.find(columns.labels, LABELS)
+    label = table.find(columns.labels, _usual_labels(table))
     ids = table.find(columns.ids, IDS)
     if ids is not None and (columns.ids or len(set(table.column(ids))) < len(table.rows)):
         return _series(table, columns, ids, label)
@@ -90,29 +92,34 @@ def read_rows(table: Table) -> FileObjects:
     if "" in texts:
         raise ValueError(f"{table.where(texts.index(''), number)}: the string is empty")
     labels, written = _labels(table, label, range(len(table.rows)))
-    return FileObjects(
+    return LabelledObjects(
         pack(texts, name=str(path)),
         labels,
         None if ids is None or ids == number else table.column(ids),
-        Columns((table.names[number],), table.name(label)),
+        replace(table.used([number], label, ids), ids=None),
         written,
-        table.unused(number, label, ids),
     )
+
+
+def _usual_labels(table: Table) -> Sequence[str]:
+    """Return the usual names of labels; beside numbers called x, y is an axis."""
+    x = table.find(None, ["x"])
+    axes = x is not None and looks_numeric(table.column(x))
+    return [name for name in LABELS if not (axes and name == "y")]
 
 
 def _read(path: Path, columns: Columns, earlier: Columns) -> Table:
     with open_file(path) as stream:
         content = stream.read()
-    if path.suffix.lower() == ".gz":
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise ValueError(f"{path} is not a gzip file: {error}") from None
     try:
-        text = content.decode("utf-8-sig")
+        text = (gzip.decompress(content) if path.suffix.lower() == ".gz" else content).decode(
+            "utf-8-sig"
+        )
     except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
+        line = error.object.count(b"\n", 0, error.start) + 1
         raise ValueError(f"{path}, line {line} is not UTF-8 text: {error}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{path} is not a gzip file: {error}") from None
     names, rows, places = _split(path, text)
     twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
     if twice is not None:
@@ -121,16 +128,14 @@ def _read(path: Path, columns: Columns, earlier: Columns) -> Table:
         raise ValueError(f"{path} has no rows after its header")
     columns = columns.or_earlier(names, earlier)
     columns.check(path, names, "column")
-    if not columns.explicit:
-        alone = find_usual(names, _USUAL) is None and sum(map(bool, names)) == 1
-        for i, name in enumerate(names):
-            again = name and any(row[i] == name for row in rows)
-            if again or alone or looks_numeric([name]):
-                raise ValueError(
-                    f"{path}: the first line may be a header or the first object, as it has "
-                    f"{name!r}; put a line of names before it, such as 'sequence,label', or, if "
-                    "it has the names, name a column (objects=, labels=, ids=)"
-                )
+    alone = find_usual(names, _USUAL) is None and sum(map(bool, names)) == 1
+    for i, name in enumerate([] if columns.explicit else names):
+        if alone or looks_numeric([name]) or (name and any(row[i] == name for row in rows)):
+            raise ValueError(
+                f"{path}: the first line may be a header or the first object, as it has "
+                f"{name!r}; put a line of names before it, such as 'sequence,label', or, if it has "
+                "the names, name a column (objects=, labels=, ids=)"
+            )
     return Table(path, names, rows, places, columns)
 
 
@@ -155,28 +160,21 @@ def _split(path: Path, text: str) -> tuple[list[str], list[list[str]], list[str]
 
 def _rows(path: Path, text: str, mark: str) -> tuple[list[str], list[list[str]], list[str]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
-    names: list[str] = []
-    rows, places = [], []
     limit = csv.field_size_limit(sys.maxsize)  # a string may be long
     try:
-        for fields in reader:
-            fields = [field.strip() for field in fields]
-            if not any(fields):
-                continue
-            if names and len(fields) != len(names):
-                raise ValueError(
-                    f"{path}, line {reader.line_num}: {len(fields)} fields, but the header has "
-                    f"{len(names)}"
-                )
-            if names:
-                rows.append(fields)
-                places.append(f"line {reader.line_num}")
-            names = names or fields
+        read = [(reader.line_num, [field.strip() for field in fields]) for fields in reader]
     except csv.Error as error:
         raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
     finally:
         csv.field_size_limit(limit)
-    return names, rows, places
+    lines = [(number, fields) for number, fields in read if any(fields)]
+    names = lines.pop(0)[1] if lines else []
+    for number, fields in lines:
+        if len(fields) != len(names):
+            raise ValueError(
+                f"{path}, line {number}: {len(fields)} fields, but the header has {len(names)}"
+            )
+    return names, [fields for _, fields in lines], [f"line {number}" for number, _ in lines]
 
 
 def _strings_column(table: Table, columns: Columns, taken: set[int | None]) -> int:
@@ -204,7 +202,7 @@ def _strings_column(table: Table, columns: Columns, taken: set[int | None]) -> i
     )
 
 
-def _series(table: Table, columns: Columns, ids: int, label: int | None) -> FileObjects:
+def _series(table: Table, columns: Columns, ids: int, label: int | None) -> LabelledObjects:
     """Return the series of a long table, in the order in which they first appear."""
     time = table.find(columns.time, _TIMES)
     if columns.objects is None:
@@ -213,32 +211,25 @@ def _series(table: Table, columns: Columns, ids: int, label: int | None) -> File
         values = [table.find(name) for name in columns.objects]
     if not values:
         raise ValueError(f"{table.path} has no column of values beside {', '.join(table.names)}")
-    numbers = np.column_stack([_numbers(table, number) for number in values])
+    numbers = np.column_stack([table.numbers(number) for number in values])
     for row, name in enumerate(table.column(ids)):
         if not name:
             raise ValueError(f"{table.where(row, ids)}: it is empty; it must name a series")
-    times = None if time is None else _numbers(table, time)
+    times = None if time is None else table.numbers(time)
     members = rows_of_series(table.column(ids), times, lambda row: table.where(row, time or 0))
-    if label is not None:
-        for name, rows in members.items():
-            first = table.rows[min(rows)][label]
-            for row in rows:
-                if table.rows[row][label] != first:
-                    raise ValueError(
-                        f"{table.where(row, label)}: the label is {table.rows[row][label]!r}, but "
-                        f"{first!r} before in the series {name!r}"
-                    )
+    classes = [] if label is None else table.column(label)
+    for name, rows in members.items() if classes else ():
+        first = classes[min(rows)]
+        for row in rows:
+            if classes[row] != first:
+                raise ValueError(
+                    f"{table.where(row, label)}: the label is {classes[row]!r}, but {first!r} "
+                    f"before in the series {name!r}"
+                )
     objects = pack([numbers[rows] for rows in members.values()], channels_first=False)
     labels, written = _labels(table, label, [min(rows) for rows in members.values()])
-    objects_from = tuple(table.names[i] for i in values)
-    used = Columns(objects_from, table.name(label), table.names[ids], table.name(time))
-    unused = table.unused(*values, label, ids, time)
-    return FileObjects(objects, labels, list(members), used, written, unused)
-
-
-def _numbers(table: Table, column: int) -> list[float]:
-    """Return the numbers of a column; an error names the line and the column."""
-    return finite_numbers(lambda row: table.where(row, column), table.column(column))
+    used = table.used(values, label, ids, time)
+    return LabelledObjects(objects, labels, list(members), used, written)
 
 
 def _labels(

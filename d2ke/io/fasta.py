@@ -4,70 +4,23 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from pathlib import Path
 
-import numpy as np
-
-from d2ke._base.checks import file_path
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.io.columns import FileObjects
+from d2ke._base.errors import ArgumentError
+from d2ke.io.columns import LabelledObjects
 from d2ke.io.text import labels_of_text, lines_of
-from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
-_LAST_FIELD = r".*\|\s*(.*)"  # the header has no blanks at its end
 _NO_LETTER = re.compile(r"[^A-Za-z*.-]")
 
 
-def read_fasta(path: Any, *, labels: str | None = None) -> tuple[Objects, np.ndarray | None]:
-    r"""Read a FASTA file: a header after ``>``, then lines of a sequence, as often as there are.
+def read_fasta(path: Path, labels: str | None) -> LabelledObjects:
+    """Read the sequences, and the first word of each header as its id.
 
-    Parameters
-    ----------
-    path : path-like
-        The file, UTF-8.
-    labels : str, optional
-        A regular expression with one group, which is the label where it first matches the header.
-        Default: the last field of the header between ``|``.
-
-    Returns
-    -------
-    objects : Objects
-        The sequences, as they are written, in the order of the file.
-    labels : ndarray of int64, float64 or str, shape (n,), or None
-        The labels; numbers where all are numbers, as in `read_objects`. None without `labels` if
-        no header has a ``|``.
-
-    Raises
-    ------
-    FileNotFoundError
-        There is no such file.
-    TypeError
-        If `path` is not a path.
-    ValueError
-        If the file is not of this form, or holds no sequences; a sequence without letters; a header
-        without a label, where others have one. The message names the file and the line.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from d2ke.io import read_fasta
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "genes.fasta"
-    ...     _ = path.write_text(">first family=kin\nACG\nT\n>second family=pho\nGATTA\n")
-    ...     objects, labels = read_fasta(path, labels=r"family=(\w+)")
-    >>> list(objects), labels.tolist()
-    (['ACGT', 'GATTA'], ['kin', 'pho'])
+    `labels` is a regular expression whose group is the label where it first matches a header. By
+    default the last field between ``|`` is, if a header has one.
     """
-    held = parse_fasta(path, labels)
-    return held.objects, held.labels
-
-
-def parse_fasta(path: Any, labels: str | None) -> FileObjects:
-    """Read what `read_fasta` reads, with the first word of each header."""
-    path = file_path("path", path)
-    pattern = _label_pattern(labels)
+    pattern = None if labels is None else _label_pattern(labels)
     wheres: list[str] = []
     headers: list[str] = []
     parts: list[list[str]] = []
@@ -87,29 +40,32 @@ def parse_fasta(path: Any, labels: str | None) -> FileObjects:
             parts[-1].append(line)
     if not headers:
         raise ValueError(f"{path} holds no sequences")
-    for where, header, part in zip(wheres, headers, parts, strict=True):
-        if not part:
-            raise ValueError(f"{where}: the sequence {header[:40]!r} has no letters")
-    objects = pack(["".join(part) for part in parts], name=str(path))
-    ids = [header.partition(" ")[0].partition("\t")[0] for header in headers]
-    if labels is None and not any("|" in header for header in headers):
-        return FileObjects(objects, None, ids)
+    sequences = list(map("".join, parts))
+    if "" in sequences:
+        i = sequences.index("")
+        raise ValueError(f"{wheres[i]}: the sequence {headers[i][:40]!r} has no letters")
+    objects = pack(sequences, name=str(path))
+    ids = [(header.split(None, 1) or [""])[0] for header in headers]
+    if pattern is None and not any("|" in header for header in headers):
+        return LabelledObjects(objects, None, ids)
+    rule = "no field after |" if pattern is None else f"no label by labels={labels!r}"
     written = []
     for where, header in zip(wheres, headers, strict=True):
-        match = pattern.search(header)
-        written.append(match[1] if match else "")
+        if pattern is None:  # an expression would take quadratic time where there is no |
+            written.append(header.rpartition("|")[2].strip() if "|" in header else "")
+        else:
+            match = pattern.search(header)
+            written.append(match[1] or "" if match else "")
         if not written[-1]:
-            rule = "no field after |" if labels is None else f"no label by labels={labels!r}"
             raise ValueError(f"{where}: the header {header[:60]!r} has {rule}")
-    return FileObjects(objects, labels_of_text(written, wheres.__getitem__), ids, written=written)
+    return LabelledObjects(
+        objects, labels_of_text(written, wheres.__getitem__), ids, written=written
+    )
 
 
-def _label_pattern(labels: str | None) -> re.Pattern[str]:
-    """Return what finds the label in a header."""
-    if labels is not None and not isinstance(labels, str):
-        raise ArgumentTypeError("labels", f"must be a regular expression, a string, got {labels!r}")
+def _label_pattern(labels: str) -> re.Pattern[str]:
     try:
-        pattern = re.compile(_LAST_FIELD if labels is None else labels)
+        pattern = re.compile(labels)
     except re.error as error:
         raise ArgumentError("labels", f"is not a regular expression, {labels!r}: {error}") from None
     if pattern.groups != 1:

@@ -3,22 +3,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import h5py
 import numpy as np
 
 from d2ke._base.checks import file_path, integer
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.files import open_file
+from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.files import lists_to_tuples, open_file
 from d2ke._version import __version__
-from d2ke.io.hdf5 import get_objects, get_text, get_values
+from d2ke.io.hdf5 import get_json, get_objects, get_text
 from d2ke.objects.container import Objects
 
 FORMAT, VERSION = "d2ke features", 1
@@ -67,42 +64,30 @@ class FeatureFile:
 
     def __init__(self, file: str | os.PathLike[str]):
         self.path = file_path("file", file)
-        _check_place(self.path)
+        if not is_features_file(self.path):
+            raise ValueError(f"{self.path} is not a features file: another program wrote it")
         self._file = h5py.File(self.path, "r")
         try:
-            if self._file.attrs.get("format") != FORMAT:
-                raise ValueError(f"{self.path} is not a features file: another program wrote it")
-            with self._parts():
-                self._Z = self._file["Z"]
-                self.shape: tuple[int, int] = self._Z.shape
-                self.dtype: np.dtype = self._Z.dtype
-                self.parameters: dict[str, Any] = get_values(self._file, "parameters")
-                self.versions: dict[str, Any] = get_values(self._file, "versions")
-                self.record: dict[str, Any] = {}
-                if "record" in self._file:
-                    self.record = json.loads(get_text(self._file["record"]).item())
-                newer = self.versions["format"] > VERSION
-                complete = "done" not in self._file or self._file["done"][()].all()
-            if newer:
+            self._Z = self._file["Z"]
+            self.shape: tuple[int, int] = self._Z.shape
+            self.dtype: np.dtype = self._Z.dtype
+            self.parameters: dict[str, Any] = lists_to_tuples(get_json(self._file, "parameters"))
+            self.versions: dict[str, Any] = get_json(self._file, "versions")
+            self.record: dict[str, Any] = {}
+            if "record" in self._file:
+                self.record = get_json(self._file, "record")
+            if self.versions["format"] > VERSION:
                 raise ValueError(
-                    f"{self.path} has version {self.versions['format']} of the format, and this "
-                    f"d2ke ({__version__}) reads {VERSION}: a newer d2ke is needed"
+                    f"version {self.versions['format']} of the format; this d2ke ({__version__}) "
+                    f"reads {VERSION}, a newer d2ke is needed"
                 )
-            if not complete:
-                raise ValueError(f"{self.path} is not complete: {_TO_COMPLETE}")
-        except BaseException:
+            if "done" in self._file and self._file["done"][()] < len(self):
+                raise ValueError(f"it is not complete, {_TO_COMPLETE}")
+        except BaseException as error:
             self.close()
+            if isinstance(error, (AttributeError, KeyError, TypeError, ValueError)):
+                raise ValueError(f"{self.path} cannot be read: {error}") from error
             raise
-
-    @contextmanager
-    def _parts(self) -> Iterator[None]:
-        """Say of which file it is that a part is missing or not what it should be."""
-        if not self._file:
-            raise ValueError(f"{self.path} is closed")
-        try:
-            yield
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{self.path} is damaged: {error}") from error
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -114,36 +99,20 @@ class FeatureFile:
     def __enter__(self) -> FeatureFile:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
         """Close the file; it may be closed already."""
         self._file.close()
 
-    def ranges(self, rows: slice | None, columns: slice | None) -> tuple[slice, slice]:
-        """Return rows and columns as slices from 0 on; what reaches beyond Z is refused."""
-        return index_range("rows", rows, self.shape[0]), index_range(
-            "columns", columns, self.shape[1]
-        )
-
     def read(self, rows: slice | None = None, columns: slice | None = None) -> np.ndarray:
         """Read some rows and columns of Z; None for all."""
-        chosen = self.ranges(rows, columns)
-        with self._parts():
-            return self._Z[chosen]
+        return self._Z[as_slice("rows", rows), as_slice("columns", columns)]
 
     def __getitem__(self, rows: slice) -> np.ndarray:
         """Read the rows of a slice, as those of an array."""
-        if not isinstance(rows, slice):
-            raise TypeError(f"a features file takes a slice of rows, got {rows!r}")
-        with self._parts():
-            return self._Z[rows]
+        return self.read(rows)
 
     def blocks(self, n_rows: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
         """Iterate over (rows, those rows of Z), of `n_rows` each; None for about 4 MiB."""
@@ -156,39 +125,36 @@ class FeatureFile:
 
     def labels(self, rows: slice | None = None) -> np.ndarray | None:
         """Read the labels of some rows; None where none were saved."""
-        rows = index_range("rows", rows, self.shape[0])
-        with self._parts():
-            if "labels" not in self._file:
-                return None
-            labels = self._file["labels"][rows]
-            if "classes" not in self._file:
-                return labels
-            classes = self._file["classes"]
-            return get_text(classes).astype(classes.attrs["dtype"])[labels]
+        rows = as_slice("rows", rows)
+        if "labels" not in self._file:
+            return None
+        labels = self._file["labels"][rows]
+        if "classes" not in self._file:
+            return labels
+        classes = self._file["classes"]
+        return get_text(classes).astype(classes.attrs["dtype"])[labels]
 
     def omega(self, columns: slice | None = None) -> Objects | None:
         """Read the random objects of some columns; None where none were saved."""
-        columns = index_range("columns", columns, self.shape[1])
-        with self._parts():
-            return get_objects(self._file["omega"], columns) if "omega" in self._file else None
+        columns = as_slice("columns", columns)
+        return get_objects(self._file["omega"])[columns] if "omega" in self._file else None
 
 
-def _check_place(path: Path) -> None:
-    """Refuse a path that is not an HDF5 file."""
-    try:
-        open_file(path).close()
-    except FileNotFoundError:
-        if path.with_name(f"{path.name}.part").exists():
-            raise FileNotFoundError(
-                f"{path} is not complete: rows are missing in {path.name}.part; {_TO_COMPLETE}"
-            ) from None
-        raise
-    if not h5py.is_hdf5(path):
-        raise ValueError(f"{path} is not a features file: it is not an HDF5 file")
+def as_slice(name: str, part: slice | None) -> slice:
+    """Return the slice, as other indices would change the shape."""
+    if part is None:
+        return slice(None)
+    if not isinstance(part, slice):
+        raise ArgumentTypeError(name, f"must be a slice, such as slice(100), got {part!r}")
+    return part
 
 
 def is_features_file(path: Path) -> bool:
     """Tell whether a regular file holds features that d2ke wrote."""
+    if not path.exists() and path.with_name(f"{path.name}.part").exists():
+        raise FileNotFoundError(
+            f"{path} is not complete: rows are missing in {path.name}.part; {_TO_COMPLETE}"
+        )
     open_file(path).close()  # neither a pipe nor a device
     if not h5py.is_hdf5(path):
         return False
@@ -234,21 +200,3 @@ def open_features(file: str | os.PathLike[str]) -> FeatureFile:
     (3, 3) [[1. 0. 0.]] [1 2 1]
     """
     return FeatureFile(file)
-
-
-def index_range(name: str, given: slice | None, size: int) -> slice:
-    """Return a slice with bounds from 0 to `size`; refuse one that would be cut short."""
-    if given is None:
-        return slice(0, size)
-    if not isinstance(given, slice):
-        raise ArgumentTypeError(name, f"must be a slice, such as slice(100), got {given!r}")
-    if given.step not in (None, 1):
-        raise ArgumentError(name, f"must have no step, got {given!r}")
-    bounds = [
-        default if bound is None else integer(f"the {end} of {name}", bound, -size, size)
-        for end, bound, default in (("start", given.start, 0), ("stop", given.stop, size))
-    ]
-    start, stop = (bound + size if bound < 0 else bound for bound in bounds)
-    if start >= stop:
-        raise ArgumentError(name, f"selects nothing of {size}: {given!r}")
-    return slice(start, stop)

@@ -7,7 +7,6 @@ the beginning. Rows are written to their places, and are on the disk before ``/d
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -32,7 +31,7 @@ from d2ke._base.progress import progress_bar
 from d2ke._base.signals import deferred_interrupts
 from d2ke.io.feature_file import FeatureFile
 from d2ke.io.features import put_parts
-from d2ke.io.hdf5 import SIGNATURE, get_text, hdf5_on, put_text
+from d2ke.io.hdf5 import SIGNATURE, get_json, hdf5_on, put_json
 from d2ke.objects.container import Objects
 
 _BLOCK_BYTES = 1 << 20  # of rows that are done together
@@ -119,7 +118,7 @@ def _begun(fd: int, part: Path) -> dict[str, Any] | None:
         raise FileExistsError(f"{part} exists, and is not an unfinished features file; remove it")
     # A kill while the structure was written leaves what h5py cannot read.
     with suppress(OSError, KeyError), hdf5_on(fd, "r") as file:
-        return json.loads(get_text(file["record"]).item())
+        return get_json(file, "record")
     return None
 
 
@@ -127,20 +126,16 @@ def _begin(
     fd: int, path: Path, part: Path, content: FeatureContent, record: Mapping[str, Any]
 ) -> None:
     """Write all of a file but its rows, and reserve its space."""
-    n, m = content.shape
-    step = max(1, min(n, _BLOCK_BYTES // (m * content.dtype.itemsize)))
     try:
         os.ftruncate(fd, 0)
         with hdf5_on(fd, "w") as file:
             put_parts(file, content.parameters, content.omega, content.labels)
-            _allocated(file, "done", (-(-n // step),), np.dtype(np.uint8))
-            file["done"][:] = 0
-            file["done"].attrs["rows"] = step
-            _allocated(file, "Z", content.shape, content.dtype)
+            file["done"] = 0  # rows
+            _allocate(file, "Z", content.shape, content.dtype)
         reserve(fd, os.fstat(fd).st_size, path)
         os.fsync(fd)
         with hdf5_on(fd, "r+") as file:  # the last of the structure
-            put_text(file, "record", np.array(json.dumps(record)))
+            put_json(file, "record", record)
         os.fsync(fd)
         sync_folder(path)
     except BaseException:
@@ -148,7 +143,7 @@ def _begin(
         raise
 
 
-def _allocated(file: h5py.File, name: str, shape: tuple[int, ...], dtype: np.dtype) -> None:
+def _allocate(file: h5py.File, name: str, shape: tuple[int, ...], dtype: np.dtype) -> None:
     """Create a dataset that has its place in the file at once, and is not filled."""
     options = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     options.set_layout(h5py.h5d.CONTIGUOUS)
@@ -165,31 +160,30 @@ def _fill(
     report: Any,
     run_rows: int,
 ) -> None:
-    """Compute and write the blocks that are not done, in runs of about a second."""
+    """Compute and write the rows that are not done, in runs of about a second."""
     Z, done = file["Z"], file["done"]
-    (n, m), step = Z.shape, int(done.attrs["rows"])
-    run_rows = min(run_rows, _RUN_BYTES // (m * Z.dtype.itemsize))
-    longest = max(1, run_rows // step)
-    buffer = np.empty((min(n, longest * step), m), Z.dtype)
-    missing, count = np.flatnonzero(done[()] == 0), 1
-    while missing.size:
-        together = int((missing[:count] == missing[0] + np.arange(len(missing[:count]))).sum())
-        first, last = int(missing[0]), int(missing[0]) + together
-        rows = slice(first * step, min(last * step, n))
-        part = buffer[: rows.stop - rows.start]
+    (n, m), start = Z.shape, int(done[()])
+    row_bytes = m * Z.dtype.itemsize
+    step = max(1, _BLOCK_BYTES // row_bytes)
+    longest = max(step, min(run_rows, _RUN_BYTES // row_bytes))
+    buffer = np.empty((min(n, longest), m), Z.dtype)
+    count = step
+    while start < n:
+        part = buffer[: min(count, n - start)]
+        stop = start + len(part)
 
-        def visit(here: int, _: int, before: int = rows.start * m) -> None:
+        def visit(here: int, _: int, before: int = start * m) -> None:
             report(before + here, n * m)
 
         started = time.perf_counter()
-        compute(rows, part, report and visit)
+        compute(slice(start, stop), part, report and visit)
         seconds = time.perf_counter() - started
         with deferred_interrupts():
-            Z.write_direct(part, dest_sel=np.s_[rows])
+            Z.write_direct(part, dest_sel=np.s_[start:stop])
             file.flush()
             os.fsync(fd)
-            done[first:last] = 1
+            done[()] = stop
         if report is not None:
-            report(rows.stop * m, n * m)
-        missing = missing[together:]
-        count = max(1, min(longest, int(_RUN_SECONDS * together / max(seconds, 1e-9))))
+            report(stop * m, n * m)
+        start = stop
+        count = min(longest, max(step, int(_RUN_SECONDS * len(part) / max(seconds, 1e-9))))

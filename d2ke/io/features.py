@@ -20,8 +20,8 @@ from d2ke._base.files import atomic_write, reserve
 from d2ke._base.labels import label_array, same_length
 from d2ke._base.memory import check_fits
 from d2ke._version import __version__
-from d2ke.io.feature_file import FORMAT, VERSION, open_features
-from d2ke.io.hdf5 import check_text, hdf5_on, plain, put_objects, put_text, put_values
+from d2ke.io.feature_file import FORMAT, VERSION, as_slice, open_features
+from d2ke.io.hdf5 import hdf5_on, plain, put_json, put_objects, put_text
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
 
@@ -61,9 +61,7 @@ class FeatureStore:
         if self.parameters:
             values = [f"{name}={reprlib.repr(value)}" for name, value in self.parameters.items()]
             lines.append(f"parameters: {', '.join(values)}")
-        lines.append(f"saved by d2ke {self.versions['d2ke']}")
-        text = "\n".join(lines)
-        return f"<{text}>"
+        return "<" + "\n".join([*lines, f"saved by d2ke {self.versions['d2ke']}"]) + ">"
 
 
 def save_features(
@@ -104,7 +102,7 @@ def save_features(
         Arguments of other types; a parameter that is not one of the above.
     ValueError
         An empty Z; NaN in Z (naming the position); labels or omega of another number than Z's
-        rows or columns; what UTF-8 cannot write; a parameter's name with a slash.
+        rows or columns; labels that UTF-8 cannot write.
 
     See Also
     --------
@@ -123,9 +121,8 @@ def save_features(
     ``/omega/offsets``    R + 1 numbers: object j is ``values[offsets[j]:offsets[j + 1]]``
     ``/omega/alphabet``   only for strings: code points, bytes or integers. The attributes
                           ``kind`` and ``letters`` of ``/omega`` are those of `Objects`
-    ``/parameters/NAME``  a number (bool: uint8); numbers, for a tuple of int or of float; a str;
-                          anything else as JSON, marked by the attribute ``json``
-    ``/versions/NAME``    of ``format``, ``d2ke``, ``numpy`` and ``h5py``
+    ``/parameters``       all parameters by name, as JSON
+    ``/versions``         those of ``format``, ``d2ke``, ``numpy`` and ``h5py``, as JSON
     ====================  ========================================================================
 
     MATLAB counts dimensions the other way round, so that it sees the transpose, R x n::
@@ -139,8 +136,7 @@ def save_features(
         omega_i = values(:, offsets(i)+1:offsets(i+1));       % dim x length, i from 1 to R
         alphabet = h5read(file, '/omega/alphabet');                         % omega of str
         omega_i = char(alphabet(double(values(offsets(i)+1:offsets(i+1))) + 1))';
-        gamma = h5read(file, '/parameters/gamma');
-        grid = jsondecode(h5read(file, '/parameters/grid'));                % a marked one
+        parameters = jsondecode(h5read(file, '/parameters'));
 
     Octave reads the same by ``s = load('-hdf5', file)`` as ``s.Z``, ``s.omega.values`` and so on,
     in double instead of single precision, vectors as rows, and without attributes. It stops at
@@ -172,7 +168,7 @@ def save_features(
         omega = as_objects("omega", omega, missing=isinstance(omega, Objects) and omega.missing)
         if len(omega) != Z.shape[1]:
             raise ValueError(f"omega has {len(omega)} objects, but Z has {Z.shape[1]} columns")
-    parameters = _parameters({} if parameters is None else parameters)
+    parameters = plain("parameters", dict(parameters or {}))
     if compression is not None:
         choice("compression", compression, ["gzip"])
     with atomic_write(path) as stream, hdf5_on(stream.fileno(), "w") as features:
@@ -210,9 +206,9 @@ def put_parts(
         file["labels"] = labels
     if omega is not None:
         put_objects(file.create_group("omega"), omega)
-    put_values(file, "parameters", parameters)
+    put_json(file, "parameters", parameters)
     versions = {"d2ke": __version__, "numpy": np.__version__, "h5py": h5py.__version__}
-    put_values(file, "versions", {"format": VERSION, **versions})
+    put_json(file, "versions", {"format": VERSION, **versions})
 
 
 def load_features(
@@ -243,7 +239,7 @@ def load_features(
         If `rows` or `columns` is not a slice.
     ValueError
         If the file is not a features file, is not complete, or was written by a newer version of
-        d2ke; if `rows` or `columns` reaches beyond Z, is empty, or has a step.
+        d2ke.
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 
@@ -280,8 +276,9 @@ def load_features(
     True
     """
     with open_features(file) as store:
-        rows, columns = store.ranges(rows, columns)
-        n, R = rows.stop - rows.start, columns.stop - columns.start
+        rows, columns = as_slice("rows", rows), as_slice("columns", columns)
+        n = len(range(*rows.indices(store.shape[0])))
+        R = len(range(*columns.indices(store.shape[1])))
         check_fits(
             store.dtype.itemsize * n * R,
             f"{n} x {R} features",
@@ -314,19 +311,4 @@ def check_labels(y: Any, n: int, of: str) -> np.ndarray:
             f"labels must hold integers, float32, float64 or strings, got dtype {labels.dtype}"
         )
     same_length("labels", labels, of, n)
-    if labels.dtype.kind == "U":
-        for i, label in enumerate(labels.tolist()):
-            check_text(f"labels[{i}]", label)
     return labels
-
-
-def _parameters(parameters: Any) -> dict[str, Any]:
-    if not isinstance(parameters, Mapping):
-        raise TypeError(f"parameters must be a dict, got {type(parameters).__name__}")
-    for name in parameters:
-        if isinstance(name, str) and (name in ("", ".") or "/" in name or "\0" in name):
-            raise ValueError(
-                f"parameters has the name {name!r}; a name must not be empty, '.', or have a "
-                "slash or a NUL"
-            )
-    return plain("parameters", dict(parameters))

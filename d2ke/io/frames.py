@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from d2ke.io.columns import Columns, FileObjects
+from d2ke.io.columns import Columns, LabelledObjects
 from d2ke.io.delimited import Table, read_rows
 from d2ke.objects.arrow_columns import pyarrow
 from d2ke.objects.values import column_names
 
 
-def read_frame(frame: Any, columns: Columns, earlier: Columns, name: str) -> FileObjects:
+def read_frame(frame: Any, columns: Columns, earlier: Columns, name: str) -> LabelledObjects:
     """Read a frame of pandas or polars, or a table of pyarrow.
 
     Columns of anything but text, numbers and booleans are left out.

@@ -8,45 +8,31 @@ from collections.abc import Sequence
 from types import NoneType
 from typing import Any
 
-import numpy as np
-
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.files import open_file
-from d2ke.io.arff import parse_arff
-from d2ke.io.columns import NOTHING, Columns, FileObjects
+from d2ke.io.arff import read_arff
+from d2ke.io.columns import NOTHING, Columns, LabelledObjects
 from d2ke.io.delimited import read_delimited
-from d2ke.io.fasta import parse_fasta
+from d2ke.io.fasta import read_fasta
 from d2ke.io.frames import read_frame
 from d2ke.io.parquet import ParquetObjects
 from d2ke.io.ts import read_ts
-from d2ke.io.variables import read_hdf5, read_mat, read_npz
+from d2ke.io.variables import read_arrays, read_mat
 from d2ke.objects.arrow_columns import pyarrow
-from d2ke.objects.container import Objects
 from d2ke.objects.values import column_names
 
-_VARIABLES = {".mat": read_mat, ".npz": read_npz, ".h5": read_hdf5, ".hdf5": read_hdf5}
-_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+_VARIABLES = {".mat": read_mat, **dict.fromkeys((".npz", ".h5", ".hdf5"), read_arrays)}
 _LONG = ("objects", "labels", "ids", "time")
-_FASTA = (".fasta", ".fa")
-_ARGUMENTS = {
+# The endings, and the arguments that have a meaning for each.
+_ARGUMENTS: dict[str, tuple[str, ...]] = {
     ".ts": (),
+    **dict.fromkeys((".csv", ".tsv", ".csv.gz", ".tsv.gz"), _LONG),
+    **dict.fromkeys((".fasta", ".fa"), ("labels",)),
     ".arff": ("labels", "channels_first"),
-    **dict.fromkeys(_FASTA, ("labels",)),
-    **dict.fromkeys((*_TABLES, ".parquet", ".feather"), _LONG),
+    **dict.fromkeys(_VARIABLES, ("objects", "labels", "channels_first")),
+    **dict.fromkeys((".parquet", ".feather"), _LONG),
 }
-ENDINGS = (
-    ".ts",
-    *_TABLES,
-    ".mat",
-    *_FASTA,
-    ".arff",
-    ".npz",
-    ".h5",
-    ".hdf5",
-    ".parquet",
-    ".feather",
-)
 
 
 def read_objects(
@@ -57,14 +43,15 @@ def read_objects(
     ids: str | None = None,
     time: str | None = None,
     channels_first: bool | None = None,
-) -> tuple[Objects, np.ndarray | None]:
+) -> LabelledObjects:
     r"""Read labelled objects from a file, whose ending says of which format, or a data frame.
 
     ================  ==========================================================================
     ending            objects and labels
     ================  ==========================================================================
     .ts               series and classes, see `read_ts`
-    .arff             series, sets or strings and a nominal attribute, see `read_arff`
+    .arff             one relational attribute with numbers, one string attribute, or all numeric
+                      attributes as a series; and a nominal attribute
     .csv, .tsv        a table with a header: a string on each row; or, where a column says which
                       series a row is of, a vector of a series on each row; also .csv.gz, .tsv.gz
     .mat              a cell of strings or matrices, or an n x L matrix of n series; labels in a
@@ -98,7 +85,8 @@ def read_objects(
         X, objects, sequence, ...; for series all columns that have no other meaning.
     labels : str, optional
         The variable, the column or the attribute. Default: one called label, labels, class, y or
-        target (in any case; of axes y and z, y has no labels); for .arff also the only nominal one.
+        target (in any case; of a table with axes, y beside z or beside numbers called x, y is an
+        axis); for .arff also the only nominal one.
         For FASTA a regular expression with one group, which is searched in each header.
     ids : str, optional
         The column of a long table that says which series a row is of. Default: one called id,
@@ -107,15 +95,17 @@ def read_objects(
         The column by which the rows of a series are put in order. Default: one called time, t,
         step or timestamp; without one, the order of the file.
     channels_first : bool, optional
-        As for `d2ke.pack` and `load_objects`, for .mat and three-dimensional arrays; for
-        relational attributes of .arff see `read_arff`.
+        As for `d2ke.pack` and `load_objects`, for .mat and three-dimensional arrays. Of relational
+        attributes of .arff: True if a row of them is a channel (the UEA archive of series), False
+        if it is a vector (multi-instance data).
 
     Returns
     -------
-    objects : Objects
-        The n objects. Series of a long table are in the order in which they first appear.
-    labels : ndarray of int64, float64, bool or str, shape (n,), or None
-        The labels; int64 where all are whole numbers. None if the file has none.
+    LabelledObjects
+        The pair of the n objects and their labels. Objects are packed; series of a long table are
+        in the order in which they first appear. Labels are an ndarray of int64 (where all are whole
+        numbers), float64, bool or str, or None if the file has none. Printed, or by its attribute
+        `columns`, it says which columns or variables were read.
 
     Raises
     ------
@@ -139,9 +129,8 @@ def read_objects(
     >>> objects, labels.tolist()
     (<2 strings over 4 letters, lengths 4 to 5>, ['coding', 'other'])
     """
-    names = (objects,) if isinstance(objects, str) else objects
-    held = read_file(file, Columns(names, labels, ids, time), channels_first)
-    return held.objects, held.labels
+    names = objects if isinstance(objects, (list, tuple, NoneType)) else (objects,)
+    return read_file(file, Columns(names, labels, ids, time), channels_first)
 
 
 def read_file(
@@ -151,7 +140,7 @@ def read_file(
     earlier: Columns = NOTHING,
     *,
     streamed: bool = False,
-) -> FileObjects:
+) -> LabelledObjects:
     """Read what `read_objects` reads, with ids and with the names of what was read.
 
     Where `columns` names nothing, the `earlier` names are used as far as the file has them.
@@ -160,43 +149,45 @@ def read_file(
     if column_names(file) and channels_first is None:
         return read_frame(file, columns, earlier, "the data frame")
     path = file_path("file", file)
-    suffix = next((end for end in ENDINGS if path.name.lower().endswith(end)), "")
+    suffix = next((end for end in _ARGUMENTS if path.name.lower().endswith(end)), "")
     if not suffix:
-        raise ValueError(f"{path} must end in {', '.join(ENDINGS)}")
+        raise ValueError(f"{path} must end in {', '.join(_ARGUMENTS)}")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
-    known = _ARGUMENTS.get(suffix, ("objects", "labels", "channels_first"))
-    objects = columns.objects
-    for name, value in {**vars(columns), "channels_first": channels_first}.items():
-        if value is not None and name not in known:
-            raise ArgumentTypeError(name, f"has no meaning for a {suffix} file; got {value!r}")
-        if name in ("labels", "ids", "time") and not isinstance(value, (str, NoneType)):
-            raise ArgumentTypeError(name, f"must be a string, got {value!r}")
-    framed = suffix == ".feather" or (suffix == ".parquet" and bool(columns.ids or earlier.ids))
-    tabular = framed or suffix in _TABLES
-    listed = isinstance(objects, (list, tuple)) and all(isinstance(name, str) for name in objects)
-    if objects is not None and not (listed and (tabular or len(objects) == 1)):
-        what = "columns" if tabular else "one variable"
-        raise ArgumentTypeError("objects", f"must name {what} of a {suffix} file, got {objects!r}")
+    _check(columns, channels_first, suffix)
     if suffix == ".ts":
-        return FileObjects(*read_ts(path)[:2])
+        return LabelledObjects(*read_ts(path)[:2])
     if suffix == ".arff":
-        return parse_arff(path, columns, channels_first, earlier)
-    if suffix in _TABLES:
-        return read_delimited(path, columns, earlier)
-    if suffix in _FASTA:
-        return parse_fasta(path, columns.labels)
-    if framed:
-        pyarrow(f"reading {path.name}")
-        try:
-            with open_file(path) as stream:
-                table = importlib.import_module(f"pyarrow.{suffix[1:]}").read_table(stream)
-        except ValueError as error:
-            raise ValueError(f"{path} is not a {suffix} file: {error}") from None
-        return read_frame(table, columns, earlier, str(path))
-    if suffix == ".parquet":
+        return read_arff(path, columns, channels_first, earlier)
+    if suffix in (".fasta", ".fa"):
+        return read_fasta(path, columns.labels)
+    if suffix in _VARIABLES:
+        return _VARIABLES[suffix](path, columns, channels_first, earlier)
+    if suffix == ".parquet" and not (columns.ids or earlier.ids):
         if columns == NOTHING and earlier.objects is not None:
             columns = earlier
         column = None if columns.objects is None else columns.objects[0]
         return ParquetObjects(path, objects=column, labels=columns.labels).held(streamed)
-    return _VARIABLES[suffix](path, columns, channels_first, earlier)
+    if suffix not in (".parquet", ".feather"):
+        return read_delimited(path, columns, earlier)
+    pyarrow(f"reading {path.name}")
+    try:
+        with open_file(path) as stream:
+            table = importlib.import_module(f"pyarrow.{suffix[1:]}").read_table(stream)
+    except ValueError as error:
+        raise ValueError(f"{path} is not a {suffix} file: {error}") from None
+    return read_frame(table, columns, earlier, str(path))
+
+
+def _check(columns: Columns, channels_first: bool | None, suffix: str) -> None:
+    """Refuse arguments that have no meaning for a format, and names that are no strings."""
+    tables = "time" in _ARGUMENTS[suffix] and (suffix != ".parquet" or columns.ids is not None)
+    for name, value in (*columns.explicit, ("channels_first", channels_first)):
+        if value is not None and name not in _ARGUMENTS[suffix]:
+            raise ArgumentTypeError(name, f"has no meaning for a {suffix} file; got {value!r}")
+        if name != "channels_first" and not isinstance(value, str):
+            raise ArgumentTypeError(name, f"must be a string, got {value!r}")
+    if not tables and len(columns.objects or ()) > 1:
+        raise ArgumentTypeError(
+            "objects", f"must name one variable of a {suffix} file, got {columns.objects!r}"
+        )

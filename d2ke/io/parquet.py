@@ -14,7 +14,7 @@ import numpy as np
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import open_file
-from d2ke.io.columns import LABELS, Columns, FileObjects, find_usual
+from d2ke.io.columns import LABELS, Columns, LabelledObjects, find_usual
 from d2ke.io.delimited import IDS, STRINGS
 from d2ke.io.text import labels_of_text
 from d2ke.objects.arrow_columns import pyarrow
@@ -89,8 +89,8 @@ class ParquetObjects:
             raise ValueError(f"{self.path} is not a Parquet file: {error}") from None
         schema = self._file.schema_arrow
         column, label = _find(self.path, schema, objects, labels)
-        self.columns = Columns((column,), label)
-        self.unused = [name for name in schema.names if name not in (column, label)]
+        unused = tuple(name for name in schema.names if name not in (column, label))
+        self.columns = Columns((column,), label, unused=unused)
         counts = [self._file.metadata.row_group(i).num_rows for i in range(self.n_groups)]
         self._starts = np.cumsum([0, *counts])
         self._read = lru_cache(1)(self._read_group)
@@ -98,11 +98,10 @@ class ParquetObjects:
             raise ValueError(f"{self.path} has no rows")
         groups = [i for i, count in enumerate(counts) if count]
         parts = [self._pack(self._read(i), self._starts[i]) for i in groups]
-        described = [(one.kind, one.dim, one.letters) for one in parts]
-        for other in described:
-            if other != described[0]:
-                raise ValueError(f"{self.path} has objects of several kinds in column {column!r}")
-        self.kind, self.dim, self.letters = described[0]
+        described = {(one.kind, one.dim, one.letters) for one in parts}
+        if len(described) > 1:
+            raise ValueError(f"{self.path} has objects of several kinds in column {column!r}")
+        self.kind, self.dim, self.letters = described.pop()
         self.alphabet = None
         if self.kind == "strings":
             self.alphabet = reduce(np.union1d, [one.alphabet for one in parts])
@@ -140,10 +139,10 @@ class ParquetObjects:
             pieces += self._read(i).take(rows[groups == i] - self._starts[i]).chunks
         return self._pack(pyarrow("").chunked_array(pieces), 0)
 
-    def held(self, streamed: bool) -> FileObjects:
+    def held(self, streamed: bool) -> LabelledObjects:
         """Return all objects, in memory or as they are in the file, with their labels."""
         objects = self if streamed else self.span(0, len(self))
-        return FileObjects(objects, self.labels, columns=self.columns, unused=self.unused)
+        return LabelledObjects(objects, self.labels, columns=self.columns)
 
     def _read_group(self, i: int) -> Any:
         (name,) = self.columns.objects or ()
@@ -171,7 +170,6 @@ class ParquetObjects:
 def _find(path: Path, schema: Any, objects: str | None, labels: str | None) -> tuple[str, Any]:
     """Return the names of the columns of objects and of labels."""
     Columns(None if objects is None else (objects,), labels).check(path, schema.names, "column")
-    lower = {name.lower(): name for name in schema.names}
     found = find_usual(schema.names, LABELS)
     label = schema.names[found] if labels is None and found is not None else labels
     if objects is not None:
@@ -183,7 +181,7 @@ def _find(path: Path, schema: Any, objects: str | None, labels: str | None) -> t
         and field.name.lower() not in IDS
         and holds_objects(pyarrow("").chunked_array([], field.type))
     ]
-    usual = next((lower[one] for one in STRINGS if lower.get(one) in known), None)
+    usual = find_usual(known, STRINGS)
     if len(known) != 1 and usual is None:
         raise ArgumentError(
             "objects",
@@ -191,4 +189,4 @@ def _find(path: Path, schema: Any, objects: str | None, labels: str | None) -> t
             + (f"several of strings or lists: {known}" if known else "none of strings or lists")
             + "; of a long table of series, ids must name the column that says of which a row is",
         )
-    return usual or known[0], label
+    return known[usual or 0], label

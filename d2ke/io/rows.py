@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,7 @@ class RowSource:
         return self.shape[0]
 
     def __getitem__(self, rows: slice) -> np.ndarray:
-        start, stop, step = rows.indices(self.shape[0])
-        if step != 1:
-            raise ValueError(f"rows of a file are read without a step, got {rows!r}")
-        return self._read(slice(start, max(start, stop)))
+        return self._read(rows)
 
     def mapped(
         self, function: Callable[[np.ndarray], np.ndarray], n_columns: int | None = None
@@ -47,9 +45,7 @@ class RowSource:
 
         It makes `n_columns` of theirs; by default as many as there are.
         """
-        read = self._read
-        result = object.__new__(type(self))
-        result.__dict__.update(self.__dict__)
+        read, result = self._read, copy(self)
         result._read = lambda rows: function(read(rows))
         if n_columns is not None:
             result.shape = self.shape[0], n_columns

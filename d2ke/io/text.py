@@ -81,6 +81,11 @@ def looks_numeric(fields: Sequence[str]) -> bool:
     return bool(found) and all(_COMMA.fullmatch(field) or not _problem(field) for field in found)
 
 
+def in_mixed_forms(labels: Sequence[str]) -> bool:
+    """Return whether all labels are numbers, and stay text since they are in several forms."""
+    return not any(map(_problem, labels)) and labels_of_text(labels, str).dtype.kind == "U"
+
+
 def labels_of_text(labels: Sequence[str], where: Callable[[int], str]) -> np.ndarray:
     """Return labels as int64 or float64 if all are numbers in one canonical form, else as text.
 

@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from d2ke._base.checks import file_path
 from d2ke.io.text import finite_numbers, lines_of
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
-_FLAGS = ("timestamps", "missing", "univariate", "equallength")
+_FLAGS = ("missing", "univariate", "equallength")
 _NOT_READ = {"timestamps": "series with time stamps", "targetlabel": "targets of a regression"}
 _COUNTS = ("dimensions", "serieslength")
 
@@ -86,9 +86,7 @@ def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
     >>> header["problemname"], header["classlabel"]
     ('Gestures', ('up', 'down'))
     """
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"path must be a path, got {path!r}")
-    path = Path(path)
+    path = file_path("path", path)
     lines = ((where, line) for where, line in lines_of(path) if line and not line.startswith("#"))
     header = _header(path, lines)
     classes = header["classlabel"]
@@ -104,25 +102,21 @@ def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
                     f"{where}: the class is {labels[-1][:40]!r}, not one of those that "
                     f"@classLabel names: {', '.join(classes)}"
                 )
-        if n_dimensions is None:
-            n_dimensions = len(parts)
+        n_dimensions = n_dimensions or len(parts)
         if len(parts) != n_dimensions:
             raise ValueError(f"{where}: {len(parts)} dimensions instead of {n_dimensions}")
         series.append(_series(where, parts))
-        if header.get("equallength") and length is None:
-            length = len(series[0])
-        if length is not None and len(series[-1]) != length:
-            raise ValueError(
-                f"{where}: the series has {len(series[-1])} time steps, but the file's series "
-                f"are said to have equal length, {length}"
-            )
+        if header.get("equallength"):
+            length = length or len(series[0])
+            if len(series[-1]) != length:
+                raise ValueError(
+                    f"{where}: the series has {len(series[-1])} time steps, but the file's series "
+                    f"are said to have equal length, {length}"
+                )
     if not series:
         raise ValueError(f"{path} holds no series")
-    return (
-        pack(series, channels_first=False),
-        np.array(labels, dtype=str) if classes else None,
-        header,
-    )
+    known = np.array(labels, dtype=str) if classes else None
+    return pack(series, channels_first=False), known, header
 
 
 def _header(path: Path, lines: Any) -> dict[str, Any]:
@@ -137,46 +131,35 @@ def _header(path: Path, lines: Any) -> dict[str, Any]:
         tag, *words = line[1:].split()
         # Both forms occur in the archives.
         name = {"dimension": "dimensions"}.get(tag.lower(), tag.lower())
+        if name == "data" and words:
+            raise ValueError(f"{where}: {line[:40]!r} has more than @data, which ends a header")
+        if name == "data" and "classlabel" not in header:
+            raise ValueError(
+                f"{where}: the header has no @classLabel; it must say true and name the classes, "
+                "or false"
+            )
         if name == "data":
-            if words:
-                raise ValueError(f"{where}: {line[:40]!r} has more than @data, which ends a header")
-            break
-        if name in header:
-            raise ValueError(f"{where}: @{tag} appears twice")
+            return header
         header[name] = _entry(where, tag, name, words)
-    else:
-        raise ValueError(f"{path} has no line @data")
-    if "classlabel" not in header:
-        raise ValueError(
-            f"{where}: the header has no @classLabel; it must say true and name the classes, "
-            "or false"
-        )
-    if header.get("univariate") and header.get("dimensions", 1) != 1:
-        raise ValueError(f"{where}: @univariate is true, but @dimensions {header['dimensions']}")
-    return header
+    raise ValueError(f"{path} has no line @data")
 
 
 def _entry(where: str, tag: str, name: str, words: list[str]) -> Any:
+    text = " ".join(words)
     if name in _COUNTS:
-        if len(words) != 1 or not words[0].isdecimal() or int(words[0]) == 0:
-            raise ValueError(
-                f"{where}: @{tag} must have a positive integer, got {' '.join(words)!r}"
-            )
-        return int(words[0])
-    if name not in (*_FLAGS, "classlabel", "targetlabel"):
-        return " ".join(words)
-    value = words[0].lower() if words else ""
-    if value not in ("true", "false") or (len(words) > 1 and name in _FLAGS):
-        raise ValueError(f"{where}: @{tag} must be true or false, got {' '.join(words)!r}")
-    if value == "true" and name in _NOT_READ:
+        if not text.isdecimal() or not int(text):
+            raise ValueError(f"{where}: @{tag} must have a positive integer, got {text!r}")
+        return int(text)
+    if name not in (*_FLAGS, *_NOT_READ, "classlabel"):
+        return text
+    first, rest = (words or [""])[0].lower(), tuple(words[1:])
+    if first == "true" and name in _NOT_READ:
         raise ValueError(f"{where}: {_NOT_READ[name]} (@{tag} true) are not read")
-    if name != "classlabel":
-        return value == "true"
-    if (value == "true") != (len(words) > 1):
-        raise ValueError(
-            f"{where}: @{tag} must be true and name the classes, or false, got {' '.join(words)!r}"
-        )
-    return tuple(words[1:])
+    classes = name == "classlabel"
+    if first not in ("true", "false") or bool(rest) != (classes and first == "true"):
+        wanted = "true and name the classes," if classes else "true"
+        raise ValueError(f"{where}: @{tag} must be {wanted} or false, got {text!r}")
+    return rest if classes else first == "true"
 
 
 def _series(where: str, parts: list[str]) -> np.ndarray:
@@ -184,10 +167,6 @@ def _series(where: str, parts: list[str]) -> np.ndarray:
     columns: list[list[float]] = []
     for dimension, part in enumerate(parts):
         place = f"{where}, dimension {dimension}"
-        if "(" in part:
-            raise ValueError(f"{place}: values with time stamps, (time,value), are not read")
-        if not part.strip():
-            raise ValueError(f"{place}: no values")
         columns.append(finite_numbers(place, part.split(",")))
         if len(columns[-1]) != len(columns[0]):
             raise ValueError(

@@ -16,7 +16,7 @@ import numpy as np
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import open_file
 from d2ke._base.labels import label_array
-from d2ke.io.columns import LABELS, Columns, FileObjects
+from d2ke.io.columns import LABELS, Columns, LabelledObjects
 from d2ke.io.feature_file import is_features_file
 from d2ke.io.hdf5 import get_objects, get_text
 from d2ke.io.mat.api import load_mat, load_objects
@@ -30,7 +30,7 @@ _OBJECTS = ("x", "objects", "series", "strings", "sequences")
 
 def read_mat(
     path: Path, columns: Columns, channels_first: bool | None, earlier: Columns
-) -> FileObjects:
+) -> LabelledObjects:
     """Read a cell of strings, matrices or series, or a matrix of series of one length."""
     values = load_mat(path)
     if len(earlier.objects or ()) == 1:
@@ -42,72 +42,65 @@ def read_mat(
     return _chosen(path, values, columns, loaded)
 
 
-def read_npz(
+def read_arrays(
     path: Path, columns: Columns, channels_first: bool | None, earlier: Columns
-) -> FileObjects:
-    """Read values and offsets, an array of series of one length, or an array of strings."""
+) -> LabelledObjects:
+    """Read values and offsets, an array of series of one length, or an array of strings.
+
+    They are arrays of a .npz file, or datasets of HDF5, where a group may be objects that d2ke
+    wrote.
+    """
+    values = _npz(path) if path.suffix.lower() == ".npz" else _hdf5(path)
+    if len(earlier.objects or ()) == 1 or earlier.objects == _RAGGED:
+        columns = columns.or_earlier(values, earlier)
+    ragged = columns.objects in (None, _RAGGED) and set(_RAGGED) <= set(values)
+    if ragged:
+        values["values"] = _ragged(path, values["values"], values.pop("offsets"))
+        columns = replace(columns, objects=("values",))
+
+    def loaded(name: str) -> Objects:
+        value, place = values[name], f"{path}: {name}"
+        if isinstance(value, Objects):
+            return value
+        if value.dtype.kind == "U":
+            return pack(value.ravel().tolist(), name=place)
+        return pack(value, name=place, channels_first=channels_first if value.ndim == 3 else None)
+
+    held = _chosen(path, values, columns, loaded)
+    if ragged:
+        held.columns = replace(held.columns, objects=_RAGGED)
+    return held
+
+
+def _npz(path: Path) -> dict[str, Any]:
     try:
         with open_file(path) as stream, np.load(stream, allow_pickle=False) as archive:
-            values = {name: archive[name] for name in archive.files}
+            return {name: archive[name] for name in archive.files}
     except (ValueError, EOFError, zipfile.BadZipFile, AttributeError, TypeError) as error:
         raise ValueError(f"{path} is not a .npz file of arrays without pickles: {error}") from None
-    return _arrays(path, values, columns, channels_first, earlier)
 
 
-def read_hdf5(
-    path: Path, columns: Columns, channels_first: bool | None, earlier: Columns
-) -> FileObjects:
-    """Read what `read_npz` reads, from datasets; or a group of objects that d2ke wrote."""
+def _hdf5(path: Path) -> dict[str, Any]:
     try:
         if is_features_file(path):
             raise ValueError("it holds features, not objects; d2ke.io.load_features reads it")
         with h5py.File(path, "r") as store:
-            values = {name: _hdf5_value(store, name) for name in store}
+            return {name: _hdf5_value(store, name) for name in store}
     except OSError as error:
         raise ValueError(f"{path} is not an HDF5 file, or is damaged: {error}") from None
-    except ValueError as error:
+    except (KeyError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from None
-    return _arrays(path, values, columns, channels_first, earlier)
 
 
 def _hdf5_value(store: h5py.File, name: str) -> Any:
-    try:
-        dataset = store[name]
-    except KeyError:
-        raise ValueError(f"{name} is a link to nothing that can be read") from None
+    dataset = store.get(name)
+    if dataset is None:
+        raise ValueError(f"{name} is a link to nothing that can be read")
     if isinstance(dataset, h5py.Group):
         return get_objects(dataset) if {"values", "offsets"} <= set(dataset) else None
     if h5py.check_string_dtype(dataset.dtype) and dataset.dtype.kind == "O":
         return np.asarray(dataset.asstr()[()]).astype(str)
     return get_text(dataset) if dataset.dtype.kind == "S" else dataset[()]
-
-
-def _arrays(
-    path: Path,
-    values: dict[str, Any],
-    columns: Columns,
-    channels_first: bool | None,
-    earlier: Columns,
-) -> FileObjects:
-    if len(earlier.objects or ()) == 1 or earlier.objects == _RAGGED:
-        columns = columns.or_earlier(values, earlier)
-    ragged = columns.objects in (None, _RAGGED) and set(_RAGGED) <= set(values)
-    if ragged:
-        parts = values.pop("values"), values.pop("offsets")
-        values["values"] = _ragged(path, *parts)
-        columns = replace(columns, objects=("values",))
-
-    def loaded(name: str) -> Objects:
-        value = values[name]
-        if isinstance(value, Objects):
-            return value
-        own = f"{path}: {name}"
-        if value.dtype.kind == "U":
-            return pack(value.ravel().tolist(), name=own)
-        return pack(value, name=own, channels_first=channels_first if value.ndim == 3 else None)
-
-    held = _chosen(path, values, columns, loaded)
-    return replace(held, columns=replace(held.columns, objects=_RAGGED)) if ragged else held
 
 
 def _ragged(path: Path, values: np.ndarray, offsets: np.ndarray) -> Objects:
@@ -131,7 +124,7 @@ def _chosen(
     values: Mapping[str, Any],
     columns: Columns,
     loaded: Callable[[str], Objects],
-) -> FileObjects:
+) -> LabelledObjects:
     """Choose the variables by their names, else by their types where only one is of that type."""
     objects, labels = None if columns.objects is None else columns.objects[0], columns.labels
     columns.check(path, values, "variable")
@@ -141,8 +134,8 @@ def _chosen(
         objects = _objects_name(path, {n: v for n, v in values.items() if n != labels})
     result = loaded(objects)
     known = None if labels is None else _label_values(path, labels, values[labels], len(result))
-    unused = [name for name in values if name not in (objects, labels)]
-    return FileObjects(result, known, None, Columns((objects,), labels), unused=unused)
+    unused = tuple(name for name in values if name not in (objects, labels))
+    return LabelledObjects(result, known, None, Columns((objects,), labels, unused=unused))
 
 
 def _objects_name(path: Path, values: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,11 +13,15 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.progress import stages
 from d2ke.distances.registry import BY_NAME
 from d2ke.embedding.scaling import Scaling
+from d2ke.io.columns import Columns
 from d2ke.learners.linear_model import LinearModel
 from d2ke.models.blocks import FittedBlock, block_features, feature_names
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
 from d2ke.objects.tokens import letters_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _BLOCK = 1 << 26  # bytes that the features of some rows take
 _PER_FEATURE = 24  # bytes of distances, features and scaled features together
@@ -63,7 +67,8 @@ class D2KEModel:
         Time by stage.
     columns : mapping
         Names of the columns or variables of the file that `d2ke train` read: objects (a list),
-        labels, ids, time, as far as there are any. Empty for a model of `d2ke_train`.
+        labels, ids, time, as far as there are any, and those that were not used (a list, unused).
+        Empty for a model of `d2ke_train`.
     """
 
     blocks: tuple[FittedBlock, ...]
@@ -121,9 +126,54 @@ class D2KEModel:
                 f" accuracy {self.accuracy:.1f} +- {self.accuracy_error:.1f} %, largest class "
                 f"{self.largest_class:.1f} %"
             )
+        if self.columns:
+            lines.append(f"read: {Columns.of_dict(self.columns)}")
         times = ", ".join(f"{stage} {value:.2f}" for stage, value in self.seconds.items())
         lines.append(f"seconds: {times}")
         return "\n".join(lines)
+
+    def plot(
+        self, X: Any = None, y: Any = None, *, n_threads: int | None = None
+    ) -> tuple[Axes, ...]:
+        """Draw the model with matplotlib, as the report of `d2ke train` does.
+
+        Parameters
+        ----------
+        X : Objects or what `pack` takes, optional
+            The training objects. Of very many a sample is drawn.
+        y : sequence of length n, optional
+            Their labels.
+        n_threads : int, optional
+            Threads to use; None for all that this process may use.
+
+        Returns
+        -------
+        tuple of matplotlib.axes.Axes
+            Side by side in a new figure: the confusion matrix of a classifier, rows true and
+            columns predicted, of left-out training objects. With `X` and `y` also, before it, a map
+            of the training objects by the first two principal components of their features, and,
+            after it, the cross-validated accuracy (of a regression 100 R^2) against R.
+
+        Raises
+        ------
+        ImportError
+            Without matplotlib, saying how to install it.
+        TypeError, ValueError
+            X and y that the model was not trained on; none for a regression, or for more than 1,000
+            classes.
+
+        Examples
+        --------
+        >>> import d2ke
+        >>> y, X = [0, 1] * 9, ["aab", "bba"] * 9
+        >>> model = d2ke.d2ke_train(y, X, R=32)
+        >>> (axes,) = model.plot()  # doctest: +SKIP
+        >>> axes.figure.savefig("confusion.png")  # doctest: +SKIP
+        >>> objects, confusion, curve = model.plot(X, y)  # doctest: +SKIP
+        """
+        from d2ke.models.pictures import plot_model
+
+        return plot_model(self, X, y, n_threads)
 
     def check_objects(self, X: Any, unseen_letters: str = "refuse") -> Any:
         """Pack objects; refuse those that the model was not trained for."""

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from d2ke._base.checks import choice, flag, integer
 from d2ke._base.errors import ArgumentTypeError
-from d2ke._base.labels import truth
+from d2ke._base.labels import label_array, truth
 from d2ke._base.memory import check_fits
 from d2ke.distances.matrix import output_array
 from d2ke.learners.linear_model import winners
 from d2ke.models.model import D2KEModel
+from d2ke.models.targets import as_numbers
 
 
 def d2ke_predict(
@@ -70,6 +71,8 @@ def d2ke_predict(
     """
     objects = _checked(X, model, unseen_letters, n_threads, progress)
     classes = model.linear.classes
+    if y is not None and classes is None:
+        y = as_numbers(label_array("y", y))
     true = truth(y, classes, "X", len(objects))
     decisions = np.empty((len(objects), len(model.linear.weights)))
     for rows, Z in model.feature_blocks(objects, n_threads, progress):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 from d2ke._base import labels
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke.io.text import finite_numbers, in_mixed_forms
 from d2ke.learners.linear_model import winners
 from d2ke.learners.ridge import Ridge, class_indicators
 
@@ -44,11 +46,12 @@ class Target:
         if task is not None:
             choice("task", task, ("classification", "regression"))
         known = labels.label_array("y", y)
-        if task is None:
+        unsaid = task is None
+        if unsaid:
             real = known.dtype.kind == "f" and (known != np.round(known)).any()
             task = "regression" if real else "classification"
         if task == "regression":
-            values = labels.targets("y", known)
+            values = labels.targets("y", as_numbers(known))
             if len(values) < 2 or (values == values[0]).all():
                 raise ArgumentError("y", "holds one value only; a regression needs at least two")
             with np.errstate(over="ignore", invalid="ignore"):
@@ -61,6 +64,14 @@ class Target:
                 )
             return cls(values, None)
         classes, codes = labels.encode_classes("y", known)
+        if unsaid and classes.dtype.kind == "U" and in_mixed_forms(classes.tolist()):
+            some = ", ".join(map(repr, classes[:4].tolist()))
+            warnings.warn(
+                f"y holds numbers that are written in several forms ({some}): each text is a class "
+                "of its own. If they are numbers to predict, say task='regression'; if not, "
+                "task='classification'",
+                stacklevel=3,
+            )
         return cls(codes, classes)
 
     def check_rows(self, n: int) -> None:
@@ -89,6 +100,16 @@ class Target:
         if self.classes is None:
             return self.values[:, None]
         return class_indicators(self.values, len(self.classes), dtype)
+
+
+def as_numbers(y: np.ndarray) -> np.ndarray:
+    """Return targets of a regression that are text as numbers; others as they are."""
+    if y.dtype.kind != "U":
+        return y
+    try:
+        return np.array(finite_numbers("y[{}]".format, y.tolist()))
+    except ValueError as error:
+        raise ArgumentTypeError("y", f"must hold numbers for a regression; {error}") from None
 
 
 @dataclass(eq=False)

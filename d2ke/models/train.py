@@ -75,7 +75,7 @@ def d2ke_train(
         Number of random objects of all blocks together; by default 4000 for series, 1536 to
         4096 (n / 10) for strings, 4096 for sets, and 512 for a Python function.
     task : {"classification", "regression"}, optional
-        What y is, where it can be either.
+        What y is, where it can be either. A regression takes text that is all numbers, too.
     seed : int, SeedSequence or Generator, default 0
         Where the randomness comes from. Equal seeds give equal models, up to rounding.
     n_threads : int, optional
@@ -94,7 +94,8 @@ def d2ke_train(
     -----
     UserWarning
         If the cross-validated accuracy is not above the share of the largest class: nothing was
-        learned.
+        learned. If `y` is text that is all numbers, written in several forms (1 and 1.0), and no
+        `task` says what it is.
 
     Raises
     ------

@@ -15,9 +15,10 @@ from test_cli import BAR, hide
 
 import d2ke
 from d2ke.cli.main import main
-from d2ke.cli.map_picture import coordinates, matched
+from d2ke.cli.map_picture import matched
 from d2ke.cli.similarities import Similarities, of_features
 from d2ke.io import save_mat
+from d2ke.models.pictures import coordinates
 
 GROUPS = np.repeat([0, 1, 2], 10)
 

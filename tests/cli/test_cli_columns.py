@@ -67,8 +67,11 @@ def word_model(tmp_path_factory):
     return folder / "m.h5"
 
 
+NAMES = {"objects": ["word"], "labels": "tongue", "unused": ["note"]}
+
+
 def test_names_are_in_the_model(word_model):
-    assert load_model(word_model).columns == {"objects": ["word"], "labels": "tongue"}
+    assert load_model(word_model).columns == NAMES
 
 
 @pytest.mark.parametrize(
@@ -127,7 +130,9 @@ def test_variables(tmp_path, capsys, suffix):
     variables(old, ["more", "words", "tongue", "back"])
     names = ["--objects", "words", "--labels", "tongue"]
     run(capsys, "train", old, *names, "--out", model, "--R", "16")
-    assert load_model(model).columns == {"objects": ["words"], "labels": "tongue"}
+    wanted = {"objects": ["words"], "labels": "tongue", "unused": ["more", "back"]}
+    found = load_model(model).columns
+    assert {**found, "unused": sorted(found["unused"])[::-1]} == wanted
     for present, labelled in ((["back", "more", "tongue", "words"], True), (["words"], False)):
         variables(new, present)
         text = run(capsys, "predict", model, new, "--out", tmp_path / "o.csv")
@@ -150,7 +155,8 @@ def test_values_and_offsets(tmp_path, capsys):
     arrays = {"values": np.concatenate(SERIES), "offsets": np.arange(0, 97, 6)}
     np.savez(file, **arrays, kind=np.arange(16) % 2, other=np.arange(16))
     run(capsys, "train", file, "--labels", "kind", "--out", model, "--R", "16")
-    assert load_model(model).columns == {"objects": ["values", "offsets"], "labels": "kind"}
+    names = {"objects": ["values", "offsets"], "labels": "kind", "unused": ["other"]}
+    assert load_model(model).columns == names
     assert "accuracy" in run(capsys, "predict", model, file, "--out", tmp_path / "o.csv")
     np.savez(file, X=np.array(SERIES))
     run(capsys, "predict", model, file, "--out", tmp_path / "o.csv")

@@ -267,8 +267,8 @@ def test_labels_that_floats_would_change(tmp_path, written):
     [
         ({"objects": "q", "labels": "q"}, ArgumentError, "objects and labels name the same column"),
         ({"ids": "q", "time": "q"}, ArgumentError, "ids and time name the same column, 'q'"),
-        ({"objects": 3}, TypeError, "objects must name columns of a .csv file, got 3"),
-        ({"objects": [3]}, TypeError, r"objects must name columns of a .*, got \[3\]"),
+        ({"objects": 3}, TypeError, "objects must be a string, got 3"),
+        ({"objects": [3]}, TypeError, "objects must be a string, got 3"),
         ({"labels": 3}, TypeError, "labels must be a string, got 3"),
     ],
 )

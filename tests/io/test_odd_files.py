@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from d2ke.cli.main import main
-from d2ke.io import read_arff, read_objects, read_ts, save_mat
+from d2ke.io import read_objects, read_ts, save_mat
+from d2ke.models.persistence import load_model
+from d2ke.models.predict import d2ke_predict
+from d2ke.models.train import d2ke_train
 from d2ke.objects.packing import pack
 
 STRINGS = ["AC", "GGT", "TA"]
@@ -101,17 +104,23 @@ READ = {  # text, options, objects, labels
     "index.csv": (",sequence,label\n0,AC,a\n1,GT,b\n", {}, ["AC", "GT"], ["a", "b"]),
     "index2.csv": (",label,word\n0,a,AC\n1,b,GT\n", {}, ["AC", "GT"], ["a", "b"]),
     "one.csv": ("sequence\nAC\nGT\n", {}, ["AC", "GT"], None),
+    "lines.csv": ('sequence,label\n"A\nC","x\r\ny"\nG,z\n', {}, ["A\nC", "G"], ["x\r\ny", "z"]),
+    "marks.csv": ('sequence,label\n"A,""C""",x\n', {}, ['A,"C"'], ["x"]),
     "named.csv": ("AC\nGT\nAC\n", {"objects": "AC"}, ["GT", "AC"], None),
     "digits.csv": ("x,y\n01,a\n10,b\n", {"objects": "x"}, ["01", "10"], ["a", "b"]),
     "twice.csv": ("text,n\nlabel,a\ntext,b\n", {"objects": "text"}, ["label", "text"], None),
     "axes.csv": (LONG, {}, [[[1, 2, 3], [4, 5, 6]], [[7, 8, 9]]], None),
     "stamp.csv": ("id,timestamp,v\np,1,2\np,0,1\n", {}, [[[1], [2]]], None),
+    "plane.csv": ("id,time,x,y\np,0,1,2\np,1,3,4\n", {}, [[[1, 2], [3, 4]]], None),
+    "plane2.csv": ("id,x,y\np,1,2\np,3,2\n", {"labels": "y"}, [[[1], [3]]], [2]),
     "frame.csv": (",id,v\n0,p,1\n1,p,2\n", {}, [[[1], [2]]], None),
 }  # fmt: skip
 SERIES = " has numbers, not strings), and labels must name that of labels, if there is one; for"
 HEADER = "the first line may be a header or the first object, as it has"
 REFUSED = {
     "axes.csv": ("time,x,y,z\n" + ONE_SERIES, "one of 'time', 'x', 'y', 'z' ('x'" + SERIES),
+    "plane.csv": ("time,x,y\n0,1,2\n1,3,4\n", "one of 'time', 'x', 'y' ('x'" + SERIES),
+    "plane2.csv": ("timestamp,x,y,label\n0,1,2,a\n1,3,4,b\n", "'x', 'y' ('x'" + SERIES),
     "stamp.csv": ("timestamp,x,y,z\n" + ONE_SERIES, SERIES),
     "gap.csv": ("time,x,y,z\n0,,1,2\n1,3,4,5\n", SERIES),
     "nan.csv": ("t,x,y,z,label\n0,nan,1,2,a\n1,3,4,5,a\n", SERIES),
@@ -131,6 +140,8 @@ REFUSED = {
     "numbered.csv": ("0,label\nAC,a\n", f"{HEADER} '0'"),
     "either.csv": ("text;b,label\nu;v,x\n", "the delimiter may be comma or semicolon, each cuts"),
     "neither.csv": ("text;label,b\nu\nv;y;z,1\n", "comma or semicolon, neither cuts"),
+    "again.csv": ("sequence,label,label\nAC,a,b\n", "names the column 'label' twice"),
+    "lines.csv": ('sequence,label\n"A\nC",x\nG\n', "line 4: 1 fields, but the header has 2"),
     "ragged.csv": ("sequence,label\nAC,a\nGT\n", "line 3: 1 fields, but the header has 2"),
 }  # fmt: skip
 
@@ -174,9 +185,9 @@ def test_classes_of_arff(tmp_path, text, wanted, classes):
     file.write_text(text)
     if wanted is None:
         with pytest.raises(ValueError, match=f"labels must name one of the attributes {classes}"):
-            read_arff(file)
+            read_objects(file)
         return
-    objects, labels = read_arff(file)
+    objects, labels = read_objects(file)
     assert [item.tolist() for item in objects] == [wanted]
     assert (labels if labels is None else labels.tolist()) == classes
 
@@ -210,6 +221,9 @@ def test_lines_of_blanks_take_linear_time(tmp_path):
     file.write_text(f">a{blanks}b|x\nAC{blanks}\n{blanks}\n>b |y{blanks}\nGT\n")
     objects, labels = read_objects(file)
     assert (list(objects), labels.tolist()) == (["AC", "GT"], ["x", "y"])
+    file.write_text(f">a|x\nAC\n>b{blanks}c\nGT\n")
+    with pytest.raises(ValueError, match=r"line 3: the header .* has no field after"):
+        read_objects(file)
 
 
 # ---------------------------------------------------------------- what the command says
@@ -220,8 +234,50 @@ def test_the_command_says_what_it_chose(tmp_path, capsys):
     file, model = tmp_path / "a.csv", tmp_path / "m.h5"
     file.write_text("number,sequence,label,other\n" + lines.replace("1.10", "1.1"))
     assert main(["train", str(file), "--out", str(model), "--R", "8"]) == 0
-    said = capsys.readouterr().out + capsys.readouterr().err
-    assert "objects from 'sequence'; labels from 'label'; not used: 'number', 'other'" in said
+    columns = "objects from 'sequence'; labels from 'label'; not used: 'number', 'other'"
+    assert f"lengths 2 to 4; labels of 2 different values; {columns}\n" in capsys.readouterr().out
+    assert columns in repr(read_objects(file))
+    assert columns in str(load_model(model))
+    assert main(["predict", str(model), str(file), "--out", str(tmp_path / "o.csv")]) == 0
+    assert f"m.h5: {columns}\n" in capsys.readouterr().out
+
+
+def test_the_variable_that_is_taken_of_several(tmp_path, capsys):
+    cell = np.array([["ab"], ["ba"]] * 10, dtype=object)
+    save_mat(tmp_path / "a.mat", {"words": cell, "n": 3.0, "y": np.tile([1.0, 2.0], 10)})
+    assert (
+        main(["train", str(tmp_path / "a.mat"), "--out", str(tmp_path / "m.h5"), "--R", "8"]) == 0
+    )
+    columns = "objects from 'words'; labels from 'y'; not used: 'n'"
+    assert columns in capsys.readouterr().out
+    assert columns in str(read_objects(tmp_path / "a.mat"))
+
+
+def test_numbers_in_several_forms(tmp_path, capsys):
+    kinds = ("ab,1\n", "abab,2.0\n", "ababab,03\n")
+    text = "".join(kinds[i % 3] for i in range(36))
+    (tmp_path / "a.csv").write_text("sequence,label\n" + text)
+    objects, labels = read_objects(tmp_path / "a.csv")
+    with pytest.warns(UserWarning, match=r"several forms \('03', '1', .*task='regression'"):
+        assert len(d2ke_train(labels, objects, R=16).classes) == 3
+    assert len(d2ke_train(labels, objects, R=16, task="classification").classes) == 3
+    model = d2ke_train(labels, objects, R=16, task="regression")
+    assert model.classes is None
+    assert d2ke_predict(labels, objects, model)[1] > 90
+    with pytest.raises(TypeError, match=r"y must hold numbers .*; y\[1\]: the value is 'b', not"):
+        d2ke_train(["1", "b"], ["ab", "ba"], task="regression")
+    words = [str(tmp_path / "a.csv"), "--out", str(tmp_path / "m.h5"), "--R", "16"]
+    assert main(["train", *words]) == 0
+    assert (
+        capsys.readouterr().out.count("warning: y holds numbers that are written in several") == 1
+    )
+    assert main(["train", *words, "--task", "regression"]) == 0
+    out = capsys.readouterr().out
+    assert "warning" not in out
+    assert "cross-validated R^2" in out
+    words = [str(tmp_path / "m.h5"), str(tmp_path / "a.csv"), "--out", str(tmp_path / "o.csv")]
+    assert main(["predict", *words]) == 0
+    assert "R^2 " in capsys.readouterr().out
 
 
 # ---------------------------------------------------------------- objects in memory

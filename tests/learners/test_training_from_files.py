@@ -91,10 +91,8 @@ def test_scaling_of_a_file(trained, kind):
 def test_rows_for_solvers(trained):
     _, Z, path = trained
     rows = StoredRows("Z", path)
-    for part in (slice(0, 1), slice(700, 900), slice(1400, 1600), slice(None)):
+    for part in (slice(0, 1), slice(700, 900), slice(1400, 1600), slice(None, None, 2)):
         same(rows[part], Z[part])
-    with pytest.raises(ValueError, match="without a step"):
-        rows[::2]
 
 
 def test_files_that_cannot_be_trained_on(file):

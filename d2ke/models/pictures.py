@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of a trained model and of objects in two dimensions, drawn with matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from d2ke._base.blas import one_blas_thread
+from d2ke._base.errors import ArgumentError
+from d2ke._base.labels import label_array, same_length
+from d2ke.learners.linear_model import one_vs_rest_signs, winners
+from d2ke.learners.ridge import decompose
+from d2ke.models.blocks import sample_rows, take
+from d2ke.models.targets import as_numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_GROUPS = 5  # of the targets of a regression
+_MAX_NUMBERS = 15  # classes with numbers in the picture
+_MAX_POINTS = 5000
+_PARTS = (32, 16, 8, 4, 2)
+# Okabe and Ito's colours and more, distinct with any kind of colour blindness.
+_COLOURS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933",
+    "#332288", "#000000", "#44AA99", "#DDCC77",
+)  # fmt: skip
+_GREY = "#BBBBBB"
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One colouring of the map.
+
+    Attributes
+    ----------
+    title : str
+        Above the panel.
+    codes : ndarray of int, shape (n,)
+        Each object's group, -1 for none.
+    names : sequence of str
+        Of the groups.
+    colours : ndarray of int, optional
+        The number of each group's colour; by default its own number.
+    marked : ndarray of bool, shape (n,), optional
+        Objects to draw as stars.
+    ordered : bool
+        Whether the groups have an order, which the colours show.
+    """
+
+    title: str
+    codes: np.ndarray
+    names: Sequence[str]
+    colours: np.ndarray | None = None
+    marked: np.ndarray | None = None
+    ordered: bool = False
+
+
+def plot_model(model: Any, X: Any, y: Any, n_threads: int | None) -> tuple[Axes, ...]:
+    """Draw the pictures of `D2KEModel.plot` side by side."""
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise ImportError(
+            'the picture is drawn with matplotlib: pip install "d2ke[demo]"'
+        ) from None
+    if X is None and (y is not None or model.confusion is None):
+        raise ArgumentError(
+            "X", "is needed with y, the training objects and their labels: there is nothing to draw"
+        )
+    if X is not None:
+        objects = model.check_objects(X)
+        labels = label_array("y", y)
+        labels = as_numbers(labels) if model.classes is None else labels
+        same_length("y", labels, "X", len(objects))
+        if len(objects) != model.n_train:
+            raise ArgumentError("X", f"must be the {model.n_train} training objects")
+        if model.classes is not None and not np.isin(labels, model.classes).all():
+            raise ArgumentError("y", "has labels that are no classes of the model")
+        rows = sample_rows(len(labels), 0, None)
+        Z, labels = model.training_features(take(objects, rows), n_threads, rows), labels[rows]
+    count = (model.confusion is not None) + 2 * (X is not None)
+    _, drawn = pyplot.subplots(1, count, figsize=(5.2 * count, 4.2), layout="constrained")
+    axes = list(np.atleast_1d(drawn))
+    left = list(axes)
+    if X is not None:
+        draw_map(left.pop(0), Z, labels)
+    if model.confusion is not None:
+        draw_confusion(left.pop(0), [str(name) for name in model.classes], model.confusion)
+    if X is not None:
+        points = accuracy_by_R(Z, labels, model, n_threads)
+        draw_curve(left.pop(0), points, model.largest_class)
+    return tuple(axes)
+
+
+def coordinates(K: np.ndarray | None, features: np.ndarray | None) -> np.ndarray:
+    """Return the first two kernel principal components, shape (n, 2).
+
+    Similarities are scaled to 1 on the diagonal, where it is positive, and then centred, which
+    removes a part that all objects share.
+    """
+    n = len(features if K is None else K)
+    diagonal = np.einsum("ij,ij->i", features, features) if K is None else K.diagonal()
+    scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+
+    def product(V: np.ndarray) -> np.ndarray:
+        V = V.reshape(n, -1)
+        V = scale[:, None] * (V - V.mean(axis=0))
+        V = K @ V if features is None else features @ (features.T @ V)
+        V = scale[:, None] * V
+        return V - V.mean(axis=0)
+
+    if n <= 3:  # too few for an iteration
+        values, vectors = np.linalg.eigh(product(np.eye(n)))
+    else:
+        operator = LinearOperator((n, n), product, dtype=np.float64)
+        start = np.random.default_rng(0).normal(size=n)
+        with one_blas_thread():
+            values, vectors = eigsh(operator, 2, which="LA", v0=start)
+    largest = np.argsort(values)[::-1][:2]
+    places = vectors[:, largest] * np.sqrt(np.maximum(values[largest], 0.0))
+    # The signs are arbitrary; these are the same on every machine.
+    return places * np.where(places[np.abs(places).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
+
+
+def draw_panels(row: Sequence[Axes], places: np.ndarray, panels: Sequence[Panel]) -> None:
+    """Draw the panels into axes side by side."""
+    legend = with_legend(panels)
+    size = float(np.clip(15000 / len(places), 6, 40))
+    n_colours = max(1 + _places(panel).max(initial=0) for panel in panels)
+    for axes, panel in zip(row, panels, strict=True):
+        colours = [_colour(place, n_colours, panel.ordered) for place in _places(panel)]
+        _scatter(axes, places, panel, colours, size)
+        axes.set_title(panel.title, fontsize=10)
+        axes.set_aspect("equal", adjustable="datalim")
+        axes.set(xticks=[], yticks=[], xlabel="first component", ylabel="second component")
+        if legend:
+            axes.legend(
+                fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5), frameon=False,
+                markerscale=float(np.sqrt(36 / size)),
+            )  # fmt: skip
+
+
+def with_legend(panels: Sequence[Panel]) -> bool:
+    """Return whether there are few enough groups to name them."""
+    return max(len(panel.names) for panel in panels) <= len(_COLOURS)
+
+
+def _places(panel: Panel) -> np.ndarray:
+    return np.arange(len(panel.names)) if panel.colours is None else panel.colours
+
+
+def _colour(place: int, n_colours: int, ordered: bool) -> Any:
+    if n_colours <= len(_COLOURS) and not ordered:
+        return _COLOURS[place]
+    from matplotlib import colormaps
+
+    return colormaps["viridis" if ordered else "turbo"](place / max(1, n_colours - 1))
+
+
+def _scatter(
+    axes: Axes, places: np.ndarray, panel: Panel, colours: Sequence[Any], size: float
+) -> None:
+    """Draw the objects in random order, so that no group hides another."""
+    order = np.random.default_rng(0).permutation(len(places))
+    shown = np.array([*colours, _GREY], dtype=object)[panel.codes[order]]
+    axes.scatter(*places[order].T, s=size, c=list(shown), linewidths=0, alpha=0.8, zorder=2)
+    for code, (name, colour) in enumerate(zip(panel.names, colours, strict=True)):
+        count = int((panel.codes == code).sum())
+        axes.scatter([], [], s=size, c=[colour], linewidths=0, label=f"{name} ({count})")
+    if (panel.codes < 0).any():
+        count = int((panel.codes < 0).sum())
+        axes.scatter([], [], s=size, c=_GREY, linewidths=0, label=f"none ({count})")
+    if panel.marked is not None:
+        stars = np.flatnonzero(panel.marked)
+        axes.scatter(
+            *places[stars].T,
+            s=float(np.clip(4000 / max(1, len(stars)), 40, 110)),
+            marker="*",
+            c=[colours[code] for code in panel.codes[stars]],
+            edgecolors="black",
+            linewidths=0.8,
+            zorder=3,
+        )
+
+
+def draw_map(axes: Axes, Z: np.ndarray, labels: np.ndarray) -> None:
+    """Draw the first two principal components of features, coloured by label."""
+    if len(Z) > _MAX_POINTS:
+        some = np.random.default_rng(0).choice(len(Z), _MAX_POINTS, replace=False)
+        Z, labels = Z[some], labels[some]
+    ordered = labels.dtype.kind == "f"
+    if ordered:
+        edges = np.unique(np.quantile(labels, np.linspace(0, 1, _GROUPS + 1)))
+        codes = np.clip(np.searchsorted(edges, labels, side="right") - 1, 0, len(edges) - 2)
+        names = [f"{a:.3g} to {b:.3g}" for a, b in pairwise(edges)]
+    else:
+        classes, codes = np.unique(labels, return_inverse=True)
+        names = [str(name) for name in classes]
+    places = coordinates(None, Z.astype(np.float64))
+    draw_panels([axes], places, [Panel("training objects", codes, names, ordered=ordered)])
+
+
+def confusion_size(k: int) -> tuple[float, float]:
+    """Return the inches of the picture of k classes."""
+    size = float(np.clip(0.45 * k + 1.8, 3.5, 10))
+    return size, size
+
+
+def draw_confusion(axes: Axes, names: Sequence[str], counts: np.ndarray) -> None:
+    """Draw a confusion matrix, each row in shares of its class."""
+    k = len(names)
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+    if k <= 60:
+        long = max(map(len, names)) > 4
+        axes.set_xticks(range(k), names, rotation=90 if long else 0, fontsize=8)
+        axes.set_yticks(range(k), names, fontsize=8)
+    if k <= _MAX_NUMBERS:
+        for i, j in zip(*np.nonzero(counts), strict=True):
+            colour = "white" if shares[i, j] > 0.5 else "black"
+            axes.text(j, i, counts[i, j], ha="center", va="center", color=colour, fontsize=8)
+    axes.set(xlabel="predicted", ylabel="true")
+
+
+def accuracy_by_R(
+    Z: np.ndarray, labels: np.ndarray, model: Any, n_threads: int | None
+) -> list[tuple[int, float]]:
+    """Return R and the cross-validated percent (of a regression 100 R^2) of parts of each block."""
+    if model.classes is None:
+        signs = labels.astype(np.float64)[:, None]
+    else:
+        codes = np.searchsorted(model.classes, labels)
+        signs = one_vs_rest_signs(codes, len(model.classes))
+    starts = np.cumsum([0, *(block.R for block in model.blocks)])
+    result = []
+    for part in _PARTS:
+        some = np.concatenate(
+            [np.arange(start, start + block.R // part)
+             for start, block in zip(starts[:-1], model.blocks, strict=True)]
+        )  # fmt: skip
+        if len(some) < 4:
+            continue
+        own = np.ascontiguousarray(Z[:, some])
+        unit = np.full(len(some), np.sqrt(len(some) / model.R))  # weights of the features stay
+        ridge, P = decompose(own, signs, unit, n_threads)
+        left_out = ridge.left_out(P, signs, [model.C])[:, 0]
+        if model.classes is None:
+            value = 1 - np.mean((left_out - signs) ** 2) / np.var(signs)
+        else:
+            value = np.mean(winners(np.round(left_out, 9)) == codes)
+        result.append((len(some), 100 * float(value)))
+    return [*result, (model.R, model.accuracy)]
+
+
+def draw_curve(axes: Axes, points: Sequence[tuple[int, float]], floor: float) -> None:
+    """Draw accuracy against R, and the share of the largest class."""
+    axes.plot(*zip(*points, strict=True), marker="o", color="#0072B2")
+    if np.isfinite(floor):
+        axes.axhline(floor, color="#999999", linestyle=":", label="largest class")
+        axes.legend(frameon=False, fontsize=8)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks([R for R, _ in points], [str(R) for R, _ in points])
+    axes.minorticks_off()
+    axes.set(
+        xlabel="R, random objects of all blocks",
+        ylabel="cross-validated accuracy (%)" if np.isfinite(floor) else "100 R^2",
+    )
+
+
+def draw_values(axes: Axes, true: np.ndarray, predicted: np.ndarray) -> None:
+    """Draw predicted values of a regression against the true ones."""
+    ends = [min(true.min(), predicted.min()), max(true.max(), predicted.max())]
+    axes.plot(ends, ends, color="#999999", linestyle=":", label="equal")
+    size = float(np.clip(15000 / len(true), 4, 30))
+    axes.scatter(true, predicted, s=size, c="#0072B2", linewidths=0, alpha=0.6)
+    axes.legend(frameon=False, fontsize=8)
+    axes.set(xlabel="true value", ylabel="predicted value")

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of models: `D2KEModel.plot`."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import d2ke
+
+Y, X = ["up", "down"] * 9, ["aab", "bba"] * 9
+
+
+@pytest.fixture(autouse=True)
+def pyplot():
+    pytest.importorskip("matplotlib").use("agg")
+    from matplotlib import pyplot
+
+    yield pyplot
+    pyplot.close("all")
+
+
+def test_confusion():
+    model = d2ke.d2ke_train(Y, X, R=32)
+    (axes,) = model.plot()
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["down", "up"]
+    assert [text.get_text() for text in axes.texts] == ["9", "9"]
+    axes.figure.canvas.draw()
+
+
+def test_training_objects():
+    model = d2ke.d2ke_train(Y, X, R=32)
+    objects, confusion, curve = model.plot(X, Y)
+    assert objects.figure is confusion.figure is curve.figure
+    assert len(objects.collections[0].get_offsets()) == 18
+    assert curve.lines[0].get_xydata()[-1].tolist() == [model.R, model.accuracy]
+    objects.figure.canvas.draw()
+
+
+def test_regression():
+    values = np.arange(18) + 0.5
+    model = d2ke.d2ke_train(values, [[float(value)] * 4 for value in values], R=32)
+    objects, curve = model.plot([[float(value)] * 4 for value in values], values)
+    assert objects.get_legend() is not None
+    assert curve.get_ylabel() == "100 R^2"
+    with pytest.raises(ValueError, match="X is needed with y, the training objects"):
+        model.plot()
+
+
+@pytest.mark.parametrize(
+    ("objects", "labels", "problem"),
+    [
+        (None, Y, "X is needed with y"),
+        (X[:2], Y[:2], "X must be the 18 training objects"),
+        (X, Y[:2], "y has 2 labels, but X has 18 rows"),
+        (X, ["x"] * 18, "y has labels that are no classes"),
+        (X, None, "y must be a sequence of labels"),
+        ([[1.0]], Y, "X holds vectors"),
+    ],
+)
+def test_other_objects(objects, labels, problem):
+    with pytest.raises((ValueError, TypeError), match=problem):
+        d2ke.d2ke_train(Y, X, R=32).plot(objects, labels)
+
+
+def test_without_matplotlib(monkeypatch):
+    model = d2ke.d2ke_train(Y, X, R=32)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install .d2ke\[demo\]"):
+        model.plot()
