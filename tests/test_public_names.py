@@ -147,7 +147,7 @@ NAMES = {
     kernel_standard_error(Z, Y=None)
     kernel_two_sample_test(P, Q, *, sigma='median', kernel='gaussian', n_permutations=999,
         n_groups=None, seed=0, n_threads=None)
-    knn_predict(D, y, k=1)
+    knn_predict(y, D, k=1)
     lipschitz_constant(w, gamma)
     load_model(file)
     load_search(path)
@@ -174,7 +174,7 @@ NAMES = {
         dtype=None, progress=False, **params)
     samplers
     save_model(file, model)
-    search(X, y, method='d2ke', *, distance=None, sampler=None, grid=None, within=None,
+    search(y, X=None, method='d2ke', *, distance=None, sampler=None, grid=None, within=None,
         checkpoint=None, n_folds=10, seed=0, n_threads=None, progress=False, **params)
     select_features(Z, y, R, *, rho=1.0, keep='best', centre=True, seed=None)
     show_config()

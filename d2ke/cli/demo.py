@@ -95,7 +95,7 @@ class Split:
         """Choose the parameters of a method on the first n training objects."""
         X, y = self.X[:n], self.y[:n]
         rest = {"distance": self.distance, "seed": self.seed, **self.options}
-        return search(X, y, method, **rest, **options).parameters
+        return search(y, X, method, **rest, **options).parameters
 
     def distances(self, X: Objects, Y: Objects | None = None) -> np.ndarray:
         """Compute distances by the data set's distance."""
@@ -154,7 +154,7 @@ def _on_features(
 
 def _knn(split: Split, task: Task) -> tuple[float, dict[str, Any]]:
     chosen = split.search("knn", _SEARCHED)
-    labels = knn_predict(split.distances(split.X_test, split.X), split.y, **chosen)
+    labels = knn_predict(split.y, split.distances(split.X_test, split.X), **chosen)
     return 100 * float(np.mean(labels == split.y_test)), chosen
 
 
