@@ -417,7 +417,6 @@ def _views(division: Division, sizes: Sequence[int]) -> Outcome:
             division.y_test,
             division.test,
             model,
-            unseen_letters="allow",
             n_threads=division.n_threads,
             progress=division.progress,
         )

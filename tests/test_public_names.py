@@ -97,10 +97,10 @@ NAMES = {
     d2ke_explain(x, model, *, limit=10)
     d2ke_features(D, gamma=None, link='exp', *, out=None, n_threads=None)
     d2ke_gram(X, Y=None, *, omega, distance, gamma, n_threads=None, progress=False, **params)
-    d2ke_predict(y, X, model, *, unseen_letters='refuse', n_threads=None, progress=False)
+    d2ke_predict(y, X, model, *, unseen_letters='allow', n_threads=None, progress=False)
     d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, n_threads=None,
         progress=False, **params)
-    d2ke_transform(X, model, *, unseen_letters='refuse', n_threads=None, out=None,
+    d2ke_transform(X, model, *, unseen_letters='allow', n_threads=None, out=None,
         progress=False)
     datasets
     density_error_bound(X, y, alpha, *, h, delta=0.05)
@@ -201,10 +201,10 @@ NAMES = {
     "d2ke.dask": """
     d2ke_embed(X, omega, *, distance, gamma=None, link='exp', chunks=None, n_threads=1, dtype=None,
         **params)
-    d2ke_predict(y, X, model, *, unseen_letters='refuse', chunks=None, n_threads=1)
+    d2ke_predict(y, X, model, *, unseen_letters='allow', chunks=None, n_threads=1)
     d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, chunks=None,
         n_threads=1, **params)
-    d2ke_transform(X, model, *, unseen_letters='refuse', chunks=None, n_threads=1)
+    d2ke_transform(X, model, *, unseen_letters='allow', chunks=None, n_threads=1)
     distance_matrix(X, Y=None, distance=None, *, chunks=None, n_threads=1, dtype=None, **params)
     nearest(X, Y=None, *, k, distance=None, include_self=False, metric=False, chunks=None,
         n_threads=1, **params)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.progress import stages
 from d2ke.distances.registry import BY_NAME
 from d2ke.embedding.scaling import Scaling
@@ -121,8 +121,12 @@ class D2KEModel:
         lines.append(f"seconds: {times}")
         return "\n".join(lines)
 
-    def check_objects(self, X: Any, unseen_letters: str = "refuse") -> Any:
-        """Pack objects; refuse those that the model was not trained for."""
+    def check_objects(self, X: Any, unseen_letters: str | None = "allow") -> Any:
+        """Pack objects; refuse those that the model was not trained for.
+
+        Letters that no training string has are an error for "refuse", a warning for "allow"; for
+        None they are not looked for.
+        """
         if self.kind == "any":
             return list_of("X", X)
         objects = as_objects("X", X)
@@ -149,8 +153,8 @@ class D2KEModel:
                 f"holds strings of {objects.letters}, but the model was trained on strings of "
                 f"{self.letters}",
             )
-        if unseen_letters == "refuse":
-            _check_letters(objects, self.alphabet)
+        if unseen_letters is not None:
+            _check_letters(objects, self.alphabet, unseen_letters == "refuse")
         return objects
 
     def block_rows(self, objects: Any) -> int:
@@ -186,18 +190,21 @@ class D2KEModel:
         return self.scaling.scale(Z, Z)
 
 
-def _check_letters(objects: Objects, alphabet: np.ndarray) -> None:
+def _check_letters(objects: Objects, alphabet: np.ndarray, refuse: bool) -> None:
     unseen = ~np.isin(objects.alphabet, alphabet)
-    if not unseen.any():
+    places = np.flatnonzero(unseen[objects.values]) if unseen.any() else np.empty(0, np.int64)
+    if not places.size:
         return
-    places = np.flatnonzero(unseen[objects.values])
-    if places.size:
-        place = int(places[0])
-        item = int(np.searchsorted(objects.offsets, place, side="right")) - 1
-        code = objects.values[place]
-        (letter,) = letters_of(objects.alphabet[code : code + 1], objects.letters)
+    items = np.unique(np.searchsorted(objects.offsets, places, side="right")) - 1
+    code = objects.values[places[0]]
+    (letter,) = letters_of(objects.alphabet[code : code + 1], objects.letters)
+    if refuse:
         raise ArgumentError(
             "unseen_letters",
-            f"is 'refuse', and X[{item}] has the letter {letter!r}, which no training object has; "
-            "with 'allow' it differs from every letter of the model",
+            f"is 'refuse', and X[{items[0]}] has the letter {letter!r}, which no training object "
+            "has; with 'allow' it differs from every letter of the model",
         )
+    warn(
+        f"{len(items)} of {len(objects)} strings have letters that no training string has, such "
+        f"as {letter!r} in X[{items[0]}]; they differ from every letter of the model"
+    )

@@ -270,7 +270,8 @@ def test_nothing_learned_is_said():
 def test_an_empty_string_and_objects_that_are_all_equal():
     with pytest.warns(UserWarning, match="nothing was learned"):
         model = d2ke.d2ke_train([0, 1] * 4, ["", ""] * 4, R=20)
-    assert np.isfinite(d2ke.d2ke_predict(None, ["", "a"], model, unseen_letters="allow")[2]).all()
+    with pytest.warns(UserWarning, match="1 of 2 strings have letters"):
+        assert np.isfinite(d2ke.d2ke_predict(None, ["", "a"], model)[2]).all()
     with pytest.warns(UserWarning, match="nothing was learned"):
         d2ke.d2ke_train([0, 1] * 4, [[1.0, 1.0]] * 8, R=20)
 
@@ -290,8 +291,9 @@ WRONG = {
     "X empty": (lambda y, X, m: d2ke.d2ke_train([], []), (ValueError, TypeError), "empty"),
     "an empty series": (lambda y, X, m: d2ke.d2ke_train([0, 1], [[1.0], []]), ValueError,
                         r"X\[1\] is empty"),
-    "unseen letter": (lambda y, X, m: d2ke.d2ke_predict(None, ["ACGT", "ACNT"], m), ValueError,
-                      r"X\[1\] has the letter 'N'"),
+    "unseen letter": (lambda y, X, m: d2ke.d2ke_predict(
+                        None, ["ACGT", "ACNT"], m, unseen_letters="refuse"),
+                      ValueError, r"X\[1\] has the letter 'N'"),
     "other kind": (lambda y, X, m: d2ke.d2ke_predict(None, [[1.0]], m), TypeError,
                    "X holds vectors, but the model was trained on strings"),
     "bytes": (lambda y, X, m: d2ke.d2ke_predict(None, [b"ACGT"], m), TypeError, "strings of bytes"),
@@ -325,9 +327,17 @@ def test_values_that_are_too_large_are_named():
         d2ke.d2ke_train([0, 1] * 5, [[1e200], [-1e200]] * 5, distance="mhd")
 
 
-def test_unseen_letters_can_be_allowed(of_strings):
-    labels = d2ke.d2ke_predict(None, ["ACNT"], of_strings[2], unseen_letters="allow")[0]
-    assert labels[0] in of_strings[2].classes
+def test_unseen_letters_are_counted(of_strings):
+    model = of_strings[2]
+    X = ["ACGT", "ACNTN", "A", "N"]
+    with pytest.warns(UserWarning, match=r"^2 of 4 strings .* such as 'N' in X\[1\]") as caught:
+        labels = d2ke.d2ke_predict(None, X, model)[0]
+    assert [one.filename for one in caught] == [__file__]
+    assert set(labels) <= set(model.classes)
+    with pytest.warns(UserWarning, match=r"^1 of 1 strings"):
+        d2ke.d2ke_transform(["N"], model)
+    with pytest.warns(UserWarning, match=r"^1 of 1 strings"):
+        d2ke.d2ke_explain("N", model)
 
 
 STRINGS = ["abab", "aabb", "ababab", "aaabbb"] * 5
