@@ -22,6 +22,7 @@ from d2ke.objects.tokens import letters_of
 _BLOCK = 1 << 26  # bytes that the features of some rows take
 _PER_FEATURE = 24  # bytes of distances, features and scaled features together
 _LEAST_ROWS = 16
+_FAR = 10  # times the median distance to a random object
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,11 +169,24 @@ class D2KEModel:
     def feature_blocks(
         self, objects: Any, n_threads: int | None, progress: bool = False
     ) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield slices of checked objects and their scaled features; see `block_rows`."""
-        step = self.block_rows(objects)
+        """Yield slices of checked objects and their scaled features; see `block_rows`.
+
+        In the end, warn of objects that are far from all random objects.
+        """
+        step, n_far = self.block_rows(objects), 0
+        # exp(-gamma d) / sqrt(R) of a block, with gamma = 1 / median
+        least = np.exp(-_FAR) / np.sqrt(max(block.R for block in self.blocks))
         for first in stages(range(0, len(objects), step), "objects", progress):
             rows = slice(first, min(first + step, len(objects)))
-            yield rows, self.features(span_of(objects, rows.start, rows.stop), n_threads)
+            Z = block_features(self.blocks, span_of(objects, rows.start, rows.stop), n_threads)
+            n_far += np.count_nonzero(Z.max(axis=1) < least)
+            yield rows, self.scaling.scale(Z, Z)
+        if n_far:
+            warn(
+                f"{n_far} of {len(objects)} objects are more than {_FAR} times as far from every "
+                "random object as training objects usually are, so that all of them get nearly "
+                "the same prediction. Are their values in the units of the training objects?"
+            )
 
     def features(self, X: Any, n_threads: int | None) -> np.ndarray:
         """Return scaled features of checked objects, float32."""

@@ -64,7 +64,8 @@ def d2ke_predict(
     Warns
     -----
     UserWarning
-        If strings have letters that no training string has.
+        If strings have letters that no training string has, or objects are far from all random
+        objects: of such, all get nearly the same prediction.
 
     Examples
     --------

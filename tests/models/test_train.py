@@ -327,6 +327,22 @@ def test_values_that_are_too_large_are_named():
         d2ke.d2ke_train([0, 1] * 5, [[1e200], [-1e200]] * 5, distance="mhd")
 
 
+@pytest.mark.parametrize("distance", ["dtw", "mhd", lambda x, y: np.abs(x - y).sum()])
+def test_objects_far_from_all_random_objects_are_counted(distance):
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = list(rng.random((40, 12, 2)) + y[:, None, None])
+    model = d2ke.d2ke_train(y, X, R=60, distance=distance)
+    d2ke.d2ke_predict(y, X, model)
+    mixed = [X[0], 1e9 * X[1], 1e4 * X[2]]
+    with pytest.warns(UserWarning, match=r"^2 of 3 objects .* same prediction") as caught:
+        decisions = d2ke.d2ke_predict(None, mixed, model)[2]
+    assert [one.filename for one in caught] == [__file__]
+    np.testing.assert_allclose(decisions[1], decisions[2], rtol=1e-3)
+    with pytest.warns(UserWarning, match=r"^1 of 1 objects"):
+        d2ke.d2ke_transform(mixed[1:2], model)
+
+
 def test_unseen_letters_are_counted(of_strings):
     model = of_strings[2]
     X = ["ACGT", "ACNTN", "A", "N"]
