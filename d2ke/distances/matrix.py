@@ -14,6 +14,7 @@ from d2ke._base.checks import element_type
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke._base.threads import team_size
+from d2ke.distances.equal_distances import warn_of_equal_distances
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import DISTANCES, PairwiseProblem, Transform
 
@@ -102,6 +103,11 @@ def distance_matrix(
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 
+    Warns
+    -----
+    UserWarning
+        If all distances between different objects are equal, and the distance has a name.
+
     Notes
     -----
     ``"dtw"``: least sum of |x_i - y_j| (Euclidean, not squared, no
@@ -158,7 +164,9 @@ def distance_matrix(
     n_threads = team_size(n_threads)
     dtype = None if dtype is None else element_type("dtype", dtype)
     pairs = check_pairs(X, Y, distance, params)
-    return fill_array(pairs, out, dtype, n_threads, progress)
+    D = fill_array(pairs, out, dtype, n_threads, progress)
+    warn_of_equal_distances(pairs, D)
+    return D
 
 
 def fill_array(

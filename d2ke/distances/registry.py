@@ -47,6 +47,8 @@ class Distance:
     directed : callable, optional
         Of a symmetric distance: ``directed(**parameters)`` tells whether it is not symmetric
         with these checked parameters.
+    scale : str
+        The parameter in the units of the vectors on which it depends what is different, if any.
     shortest : int
         The shortest object for which it is defined.
     parameters : mapping of str to callable
@@ -85,6 +87,7 @@ class Distance:
     kind: str = "vectors"
     symmetric: bool = True
     metric: bool = False
+    scale: str = ""
     shortest: int = 1
     parameters: Mapping[str, Callable[[str, Any], Any]] = field(default_factory=dict)
     required: tuple[str, ...] = ()
@@ -298,6 +301,7 @@ DISTANCES = (
         ordered=True,
         prepare=rows.edr,
         parameters={"epsilon": not_negative, "normalize": flag, "window": _dtw_window},
+        scale="epsilon",
         summary="edit distance on real sequences: the number of edits, vectors within epsilon "
         "being equal",
         source="Chen, Ozsu & Oria 2005",
@@ -307,6 +311,7 @@ DISTANCES = (
         ordered=True,
         prepare=rows.lcss,
         parameters={"epsilon": not_negative, "window": _dtw_window},
+        scale="epsilon",
         summary="the part of the shorter series that is not in the longest common subsequence, "
         "vectors within epsilon being equal",
         source="Vlachos, Kollios & Gunopulos 2002",
@@ -502,6 +507,7 @@ DISTANCES = (
         source="Joshi, Kommaraju, Phillips & Venkatasubramanian 2011; Gretton et al. 2012 (MMD)",
         weighted=True,
         required=("sigma",),
+        scale="sigma",
         check=_check_weights,
     ),
 )

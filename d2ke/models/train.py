@@ -15,7 +15,7 @@ from d2ke._base import labels, memory
 from d2ke._base.checks import flag, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.progress import stages
-from d2ke.distances.registry import find_distance, usual_distance
+from d2ke.distances.registry import BY_NAME, find_distance, usual_distance
 from d2ke.embedding.scaling import Scaling
 from d2ke.io.parquet import ParquetObjects
 from d2ke.learners.linear_model import LinearModel
@@ -321,6 +321,9 @@ def warn_if_nothing_learned(model: D2KEModel) -> None:
         else f"accuracy is {model.accuracy:.1f} %, and the largest class has {floor:.1f} %"
     )
     advice = "Try another distance=, blocks= of your own, or a larger R."
+    rows = [BY_NAME[one.distance] for one in model.blocks if isinstance(one.distance, str)]
+    if scales := sorted({f"{row.scale} of {row.name!r}" for row in rows if row.scale}):
+        advice += f" Is {', '.join(scales)} in the units of the values?"
     if model.classes is not None and model.classes.dtype.kind in "iuf" and len(model.classes) > 20:
         advice += " If the labels are numbers to predict, say task='regression'."
     warnings.warn(
