@@ -28,7 +28,7 @@ def warn_of_equal_distances(pairs: PairwiseProblem, D: np.ndarray) -> None:
     # Nearly always the first row says that they differ.
     if (D[0, 1:] != value).any():
         return
-    differs = D != value
+    differs = np.not_equal(D, value)
     if same:
         np.fill_diagonal(differs, False)
     if differs.any():
