@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import LowLevelCallable
 
 from d2ke._base.checks import element_type
+from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke._base.threads import team_size
@@ -208,20 +210,23 @@ def fill_array(
     elif dtype is not None and isinstance(out, np.ndarray) and out.dtype != dtype:
         raise TypeError(f"out holds {out.dtype}, but dtype is {dtype}")
     else:
-        output_array(out, pairs.shape, pairs.dtype)
+        output_array(out, pairs.shape, pairs.dtype, f"d2ke.write_{transform.name}")
     if not progress:
         return pairs.fill(out, n_threads, None, transform)
     with progress_bar(progress, transform.name) as report:
         return pairs.fill(out, n_threads, report, transform)
 
 
-def output_array(out: Any, shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:
+def output_array(
+    out: Any, shape: tuple[int, int], dtype: np.dtype, to_file: str = "d2ke.write_features"
+) -> np.ndarray:
     """Return `out` if results of this shape can be written into it, or a new array for None."""
     if out is None:
         return np.empty(shape, dtype=dtype)
     if not isinstance(out, np.ndarray) or out.dtype not in (np.float32, np.float64):
         got = out.dtype if isinstance(out, np.ndarray) else type(out).__name__
-        raise TypeError(f"out must be an ndarray of float32 or float64, got {got}")
+        path = f"; {to_file} writes to a file" * isinstance(out, (str, os.PathLike))
+        raise ArgumentTypeError("out", f"must be an ndarray of float32 or float64, got {got}{path}")
     if out.shape != shape:
         raise ValueError(f"out must have shape {shape}, got {out.shape}")
     if not (out.flags.c_contiguous and out.flags.writeable):

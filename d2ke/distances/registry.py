@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice, flag, integer, not_negative, positive_number
-from d2ke._base.errors import ArgumentError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._ext import elastic, emd, pair_distance, sets
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances import elastic_rows as rows
@@ -114,6 +114,17 @@ class Distance:
     def takes_missing(self, parameters: Mapping[str, Any]) -> bool:
         """Return whether vectors may be missing with these checked parameters."""
         return self.missing is not None and self.missing(**parameters)
+
+    def check_kind(self, name: str, kind: str) -> None:
+        """Refuse objects of another kind, and name distances for them."""
+        if kind == self.kind:
+            return
+        others = [row.name for row in DISTANCES if row.kind == kind]
+        raise ArgumentTypeError(
+            "distance",
+            f"{self.name!r} is for {self.kind}, but {name} holds {kind}; distances for {kind} are "
+            f"{', '.join(map(repr, others[:4]))} and others",
+        )
 
     def check_lengths(self, name: str, objects: Objects) -> None:
         """Refuse objects that are shorter than `shortest`."""
@@ -534,15 +545,16 @@ def distance_names() -> list[str]:
 def find_distance(distance: Any) -> Distance:
     """Return the registry's row of a name; the error lists the names."""
     if not isinstance(distance, str):
-        raise TypeError(
-            f"distance must be one of {', '.join(distance_names())}, a callable or a "
-            f"scipy.LowLevelCallable; got {distance!r}"
+        raise ArgumentTypeError(
+            "distance",
+            f"must be one of {', '.join(distance_names())}, a callable or a "
+            f"scipy.LowLevelCallable; got {distance!r}",
         )
     if distance not in BY_NAME:
         near = difflib.get_close_matches(distance.lower(), BY_NAME, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise ValueError(
-            f"distance must be one of {', '.join(distance_names())}; got {distance!r}{hint}"
+        raise ArgumentError(
+            "distance", f"must be one of {', '.join(distance_names())}; got {distance!r}{hint}"
         )
     return BY_NAME[distance]
 

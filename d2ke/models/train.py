@@ -247,10 +247,7 @@ def packed_objects(X: Any, distances: Sequence[Any]) -> Any:
         if distance is not None and not isinstance(distance, str):
             continue
         row = find_distance(usual_distance(objects.kind) if distance is None else distance)
-        if row.kind != objects.kind:
-            raise ArgumentTypeError(
-                "distance", f"{row.name!r} is for {row.kind}, but X holds {objects.kind}"
-            )
+        row.check_kind("X", objects.kind)
         row.check_lengths("X", objects)
     return objects
 

@@ -175,8 +175,8 @@ CASES = [
     # Distances.
     (TypeError, ("distance", "None"), d2ke.distance_matrix, SERIES),
     (ValueError, ("distance", "'dtv'", "dtw"), d2ke.distance_matrix, SERIES, None, "dtv"),
-    (TypeError, ("X[0]", "str"), d2ke.distance_matrix, WORDS, None, "dtw"),
-    (TypeError, ("X", "strings"), d2ke.distance_matrix, d2ke.pack(WORDS), None, "dtw"),
+    (TypeError, ("distance", "X", "strings"), d2ke.distance_matrix, WORDS, None, "dtw"),
+    (TypeError, ("distance", "X", "strings"), d2ke.distance_matrix, d2ke.pack(WORDS), None, "dtw"),
     (TypeError, ("Y[0]", "str", "list"), d2ke.distance_matrix, WORDS, SERIES, "levenshtein"),
     (ValueError, ("X[1]", "nan", "(0, 0)"), d2ke.distance_matrix, [[1.0], [NAN]], None, "mhd"),
     (ValueError, ("X[1]", "dtw"), d2ke.distance_matrix, [[1.0], []], None, "dtw"),

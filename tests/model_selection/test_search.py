@@ -445,7 +445,7 @@ BAD = [
     # distance
     ("knn", {"distance": "euclid"}, ValueError, "distance must be one of .*; got 'euclid'"),
     ("d2ke", {"distance": None}, TypeError, "distance must be one of"),
-    ("knn", {"distance": "levenshtein"}, TypeError, "X holds vectors.*strings"),
+    ("knn", {"distance": "levenshtein"}, TypeError, "is for strings, but X holds vectors"),
     ("rsm", {"n_fold": 3}, TypeError, "'hausdorff' has no parameter 'n_fold'"),
     ("knn", {"n_fold": 3, "within": broken(0.5)}, TypeError, "has no parameter 'n_fold'"),
     # sampler

@@ -327,6 +327,23 @@ def test_values_that_are_too_large_are_named():
         d2ke.d2ke_train([0, 1] * 5, [[1e200], [-1e200]] * 5, distance="mhd")
 
 
+def test_several_objects_are_not_explained(of_strings):
+    _, X, model = of_strings
+    series = [np.arange(9.0) + i % 2 for i in range(20)]
+    sets = [np.arange(18.0).reshape(9, 2) + i % 2 for i in range(20)]
+    tokens = [["up", "up", "down"], ["down", "down", "up"]] * 9
+    cases = [(model, X, X[0])]
+    for objects, options in (series, {}), (sets, {"distance": "mhd"}), (tokens, {}):
+        labels = np.arange(len(objects)) % 2
+        trained = d2ke.d2ke_train(labels, objects, R=20, **options)
+        cases.append((trained, objects, objects[0]))
+    for trained, objects, one in cases:
+        for several in (objects, objects[:1], d2ke.pack(objects)):
+            with pytest.raises(ValueError, match=r"x must be one object, got .*; take X\[i\]"):
+                d2ke.d2ke_explain(several, trained)
+        d2ke.d2ke_explain(one, trained)
+
+
 @pytest.mark.parametrize("distance", ["dtw", "mhd", lambda x, y: np.abs(x - y).sum()])
 def test_objects_far_from_all_random_objects_are_counted(distance):
     rng = np.random.default_rng(0)
