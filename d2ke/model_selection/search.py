@@ -170,6 +170,7 @@ def search(
             ),
         )  # fmt: skip
     row = METHODS[choice("method", method, METHODS)]
+    labels.refuse_swapped(y, X)
     codes = labels.encode_classes("y", y)[1]
     if checkpoint is not None:
         checkpoint = file_path("checkpoint", checkpoint)

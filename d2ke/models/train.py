@@ -13,7 +13,7 @@ import numpy as np
 
 from d2ke._base import labels, memory
 from d2ke._base.checks import flag, integer
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.progress import stages
 from d2ke.distances.registry import BY_NAME, find_distance, usual_distance
 from d2ke.embedding.scaling import Scaling
@@ -31,6 +31,7 @@ from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
 
 _KEPT = 1 << 30  # bytes of features that are kept for the second pass
+_MANY = 20  # classes, and errors in which an order can be seen
 
 
 def d2ke_train(
@@ -93,7 +94,7 @@ def d2ke_train(
     -----
     UserWarning
         If the cross-validated accuracy is not above the share of the largest class: nothing was
-        learned.
+        learned. If classes are many whole numbers, and wrong predictions are near the true ones.
 
     Raises
     ------
@@ -123,6 +124,7 @@ def d2ke_train(
     n_threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     flag("progress", progress)
     distances = check_choices(blocks, distance, R, params)
+    labels.refuse_swapped(y, X)
     objects = packed_objects(X, distances)
     target = Target.of(y, task)
     labels.same_length("y", target.values, "X", len(objects))
@@ -166,7 +168,7 @@ def d2ke_train(
         plan, scaling, linear, objects, n, C=C, accuracy=(accuracy, error), confusion=confusion,
         n_largest=n_largest, seconds=seconds,
     )  # fmt: skip
-    warn_if_nothing_learned(model)
+    warn_of_result(model)
     return model
 
 
@@ -305,12 +307,18 @@ class _Passes:
         self.kept = self.kept if filling is None else filling
 
 
-def warn_if_nothing_learned(model: D2KEModel) -> None:
-    """Warn if a model is not better than the largest class, or the mean of the targets."""
+def warn_of_result(model: D2KEModel) -> None:
+    """Warn of a model that learned nothing, and of classes that seem to be numbers to predict."""
     regression = model.linear.classes is None
     floor = 0.0 if regression else model.largest_class
     # Two standard errors: the best of many C looks better than it is.
     if model.accuracy > floor + 2 * model.accuracy_error:
+        if _numbers_as_classes(model) and _errors_are_near(model.confusion):
+            warn(
+                f"y has {len(model.classes)} different whole numbers, taken as classes, and wrong "
+                "predictions are near the true numbers. If they are numbers to predict, say "
+                "task='regression'"
+            )
         return
     reached = (
         f"R^2 is {model.accuracy / 100:.2f}"
@@ -321,10 +329,30 @@ def warn_if_nothing_learned(model: D2KEModel) -> None:
     rows = [BY_NAME[one.distance] for one in model.blocks if isinstance(one.distance, str)]
     if scales := sorted({f"{row.scale} of {row.name!r}" for row in rows if row.scale}):
         advice += f" Is {', '.join(scales)} in the units of the values?"
-    if model.classes is not None and model.classes.dtype.kind in "iuf" and len(model.classes) > 20:
+    if _numbers_as_classes(model):
         advice += " If the labels are numbers to predict, say task='regression'."
     warnings.warn(
         f"little or nothing was learned: the cross-validated {reached}. Does the distance see "
         f"what the labels are about? {advice}",
         stacklevel=3,
     )
+
+
+def _numbers_as_classes(model: D2KEModel) -> bool:
+    """Return whether the classes are many numbers."""
+    classes = model.classes
+    return classes is not None and classes.dtype.kind in "iuf" and len(classes) > _MANY
+
+
+def _errors_are_near(confusion: np.ndarray | None) -> bool:
+    """Return whether classes are taken for others of nearby rank, as numbers are, not names."""
+    if confusion is None:
+        return False
+    wrong = confusion - np.diag(np.diag(confusion))
+    n = wrong.sum()
+    if n < _MANY:
+        return False
+    rank = np.arange(len(wrong))
+    gaps = np.abs(rank[:, None] - rank)
+    by_chance = wrong.sum(axis=1) @ gaps @ wrong.sum(axis=0) / n**2
+    return bool((wrong * gaps).sum() / n < by_chance / 2)
