@@ -165,7 +165,7 @@ NAMES = {
     predict(y, Z, model, *, probability=False)
     psd_split(S)
     random_segments(R, X, *, length, scale=1.0, seed)
-    random_series(R, n_channels, *, length, sigma, seed, dtype=float64)
+    random_series(R, n_channels=None, *, length, sigma=None, seed, X=None, dtype=float64)
     random_sets(R, dim, *, size, seed, region='sphere', low=0.0, high=1.0, dtype=float64)
     random_strings(R, alphabet, *, length, seed)
     representatives(X, R, *, seed)
