@@ -171,6 +171,7 @@ MODULES = [
     extension("expansions"),
     extension("box_tree"),
     extension("coresets"),
+    extension("windows"),
     extension("simplex_qp"),
     # The order of its operations decides where it stops: none may be fused.
     extension("trust_region", flags=["-ffp-contract=off"]),

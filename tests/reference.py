@@ -610,3 +610,30 @@ def sample_objects(name, rng, n, dtype=np.float64):
     if name in STRINGS:
         return random_text(rng, n)
     return draw_vectors(rng, rng.integers(1, 30, n).tolist(), 3, dtype)
+
+
+def window_profile(x, w, dilation, normalize):
+    """D of a window w (channels, l) at every place of x (channels, T)."""
+    x, w = np.asarray(x, np.float64), np.asarray(w, np.float64)
+    (_, steps), length = x.shape, w.shape[1]
+    span = (length - 1) * dilation + 1
+    if steps < span:
+        at = np.arange(length) * (steps - 1) / (length - 1)
+        taken = np.array([[np.interp(at, np.arange(steps), channel) for channel in x]])
+    else:
+        inside = np.arange(length) * dilation
+        taken = np.array([x[:, p + inside] for p in range(steps - span + 1)])
+    if normalize:
+        taken = taken - taken.mean(axis=2, keepdims=True)
+        deviation = taken.std(axis=2, keepdims=True)
+        constant = deviation < 1e-4
+        taken = np.where(constant, 0, taken / np.where(constant, 1, deviation))
+    return ((taken - w) ** 2).mean(axis=2).sum(axis=1)
+
+
+def window_distances(x, w, dilation, normalize, place, radius, threshold):
+    """The least distance of a window, the least one near its place, and the share above."""
+    profile = window_profile(x, w, dilation, normalize)
+    away = np.abs(np.arange(len(profile)) - float(place) * (len(profile) - 1))
+    near = profile[away <= max(radius * x.shape[1], away.min())]
+    return math.sqrt(profile.min()), math.sqrt(near.min()), np.mean(profile > threshold)

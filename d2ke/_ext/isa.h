@@ -47,6 +47,7 @@
 #include "expansions.h"
 #include "series.h"
 #include "warping.h"
+#include "windows.h"
 
 #define D2KE_STRING_(x) #x
 #define D2KE_STRING(x) D2KE_STRING_(x)
@@ -101,5 +102,7 @@ const d2ke_table ISA_(table) = {
     ISA_(warp_fill),
     ISA_(warp_tighten),
     ISA_(warp_narrow),
+    window_row,
+    window_profile,
 };
 #endif

@@ -80,6 +80,16 @@ cdef extern from "kernel.h":
     ctypedef void (*d2ke_warp_narrow)(const warp_bounds *, int64_t, void *, const int64_t *,
                                       int64_t, float, float *, const d2ke_poll *) noexcept nogil
 
+    ctypedef struct d2ke_windows:
+        pass
+    ctypedef struct window_chunk "struct window_chunk":
+        pass
+
+    ctypedef void (*d2ke_window_row)(const d2ke_windows *, int64_t, const window_chunk *, void *,
+                                     float *, const d2ke_poll *) noexcept nogil
+    ctypedef void (*d2ke_window_profile)(const d2ke_windows *, int64_t, const window_chunk *,
+                                         int64_t, int64_t, void *, double *) noexcept nogil
+
     ctypedef struct d2ke_table:
         const char *name
         int64_t vector_bytes
@@ -115,6 +125,8 @@ cdef extern from "kernel.h":
         d2ke_warp_fill warp_fill
         d2ke_warp_tighten warp_tighten
         d2ke_warp_narrow warp_narrow
+        d2ke_window_row window_row
+        d2ke_window_profile window_profile
 
     int d2ke_stopped(const d2ke_poll *) noexcept nogil
     int64_t d2ke_length(const d2ke_items *, int64_t) noexcept nogil

@@ -121,6 +121,16 @@ typedef void (*d2ke_warp_narrow)(const warp_bounds *bounds, int64_t row, void *o
                                  const int64_t *columns, int64_t n, float limit, float *result,
                                  const d2ke_poll *poll);
 
+/* See windows.h; `memory` is a thread's, laid out by window_lay. */
+typedef struct d2ke_windows d2ke_windows;
+struct window_chunk;
+typedef void (*d2ke_window_row)(const d2ke_windows *windows, int64_t series,
+                                const struct window_chunk *chunk, void *memory, float *row,
+                                const d2ke_poll *poll);
+typedef void (*d2ke_window_profile)(const d2ke_windows *windows, int64_t series,
+                                    const struct window_chunk *chunk, int64_t begin, int64_t end,
+                                    void *memory, double *profile);
+
 #define D2KE_BOUND_ROWS 16    /* of a search, whose first bounds are made together */
 #define D2KE_BOUND_COLUMNS 64 /* whose closest bounds are made together, at most   */
 
@@ -160,6 +170,8 @@ typedef struct {
     d2ke_warp_fill warp_fill;
     d2ke_warp_tighten warp_tighten;
     d2ke_warp_narrow warp_narrow;
+    d2ke_window_row window_row;
+    d2ke_window_profile window_profile;
 } d2ke_table;
 
 extern const d2ke_table d2ke_table_baseline;

@@ -24,8 +24,9 @@ from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_rows
 from d2ke.models import train
 from d2ke.models.blocks import Block, entropy_of, sample_rows, take
 from d2ke.models.model import D2KEModel
-from d2ke.models.plan import COSTS, TrainingPlan, costs_to_try, scores
+from d2ke.models.plan import TrainingPlan, costs_to_try, scores
 from d2ke.models.recipes import default_blocks
+from d2ke.models.shares import COSTS
 from d2ke.models.targets import LeftOutScores, Target
 from d2ke.objects.container import concatenate
 
@@ -257,7 +258,7 @@ def _solve(
         counts = sums.targets if target.k > 1 else np.append(sums.targets, sums.n - sums.targets)
         n_largest = int(counts.max())
     if sums.n <= plan.R:
-        scaling = Scaling(plan.centre, plan.unit)
+        scaling = plan.scaling(plan.centre, plan.unit)
         ridge, _ = ridge_of_rows(Z, target.columns(np.float64), scaling.sd * np.sqrt(plan.R))
         return _Solved(ridge, scaling, COSTS, n_largest)
     scaling, ridge = plan.solve(sums)

@@ -312,8 +312,16 @@ def ridge_of_rows(
     """
     mean = Z.mean(axis=0, dtype=np.float64)
     values = (Z - mean) / unit
+    ridge, P = ridge_of_gram(square(values.T.__getitem__, len(mean), n_threads), T)
+    return replace(ridge, mean=mean, unit=unit, rows=values), P
+
+
+def ridge_of_gram(products: np.ndarray, T: Any) -> tuple[Ridge, np.ndarray]:
+    """Decompose the products of centred rows with each other; return their coordinates too.
+
+    Only the upper triangle of the products is read. The models have no weights of features.
+    """
     target_mean = np.asarray(T.mean(axis=0), np.float64)
-    products = square(values.T.__getitem__, len(mean), n_threads)
     squares, U = np.linalg.eigh(products, UPLO="U")
     kept = _above_rounding(squares, np.dtype(np.float64))
     squares, U = squares[kept], U[:, kept]
@@ -322,9 +330,10 @@ def ridge_of_rows(
         crossed = T.T @ U - np.outer(target_mean, U.sum(axis=0))
     else:
         crossed = (T - target_mean).T @ U
-    projected = roots[:, None] * crossed.T
+    none = np.empty(0)
     ridge = Ridge(
-        mean, unit, squares, U / roots, projected, target_mean, len(Z), np.dtype(np.float64), values
+        none, none, squares, U / roots, roots[:, None] * crossed.T, target_mean, len(U),
+        np.dtype(np.float64),
     )  # fmt: skip
     return ridge, U * roots
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.checks import flag, integer
+from d2ke._base.checks import flag, integer, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.progress import progress_bar, stages
 from d2ke._base.threads import team_size
@@ -19,6 +19,7 @@ from d2ke._ext import pairwise
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.registry import BY_NAME
 from d2ke.models.views import FITTED, View, apply_views
+from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects
 
 # Whatever training needs of single objects comes from a sample of so many rows, which the seed and
@@ -53,6 +54,10 @@ class Block:
         Of the distance.
     from_omega : bool
         Whether the distance goes from omega to x, for distances that are not symmetric.
+    gamma_scale : float
+        gamma_j is this over the median distance.
+    family : str
+        Blocks of one family have one share of the kernel, which training chooses.
 
     Examples
     --------
@@ -74,15 +79,22 @@ class Block:
     views: tuple[View, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
     from_omega: bool = False
+    gamma_scale: float = 1.0
+    family: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ArgumentTypeError("name", f"of a block must be a string, got {self.name!r}")
+        if not isinstance(self.family, str):
+            raise ArgumentTypeError(
+                "family", f"of block {self.name!r} must be a string, got {self.family!r}"
+            )
         if not callable(self.sampler):
             raise ArgumentTypeError(
                 "sampler", f"of block {self.name!r} must be callable: {self.sampler!r}"
             )
         integer(f"R of block {self.name!r}", self.R, 1)
+        positive_number(f"gamma_scale of block {self.name!r}", self.gamma_scale)
         flag("from_omega", self.from_omega)
         if not isinstance(self.views, (list, tuple)):
             raise ArgumentTypeError(
@@ -106,7 +118,7 @@ class Block:
         omega, sources = self.sampler(self.R, X, seed=seed), None
         if isinstance(omega, tuple):
             omega, sources = omega
-        if not isinstance(omega, (Objects, list)):
+        if not isinstance(omega, (Objects, Windows, list)):
             raise ArgumentTypeError(
                 "sampler",
                 f"of block {self.name!r} must return Objects or a list of random objects, "
@@ -124,7 +136,7 @@ class Block:
                 sources = None if sources is None else sources[kept]
         block = FittedBlock(
             self.name, self.distance, omega, np.ones(len(omega)), tuple(views),
-            dict(self.parameters), self.from_omega, sources,
+            dict(self.parameters), self.from_omega, sources, family=self.family,
         )  # fmt: skip
         return block, X
 
@@ -135,17 +147,20 @@ class FittedBlock:
 
     Attributes
     ----------
-    name, distance, views, parameters, from_omega
+    name, distance, views, parameters, from_omega, family
         Of the `Block`; the views have their arguments.
-    omega : Objects or list
+    omega : Objects, Windows or list
         R random objects.
     gamma : ndarray of float64, shape (R,)
         One for each of them.
     sources : ndarray of int64, shape (R,), or None
-        The training object that each random object is, where they are training objects.
+        The training object that each random object is or was cut from, where it must not be
+        compared with it; -1 for none.
     hidden : ndarray of float32, shape (R,), or None
         The features of these training objects: as if the random object that each of them is were
         as far as the nearest other object.
+    share : float
+        Of the family in the kernel; see `d2ke.models.shares`.
     """
 
     name: str
@@ -157,6 +172,8 @@ class FittedBlock:
     from_omega: bool = False
     sources: np.ndarray | None = None
     hidden: np.ndarray | None = None
+    family: str = ""
+    share: float = 1.0
 
     @property
     def R(self) -> int:
@@ -168,6 +185,8 @@ class FittedBlock:
 
         They are float32, and the random objects are the columns.
         """
+        if isinstance(self.omega, Windows):
+            return self.omega.distances(seen, n_threads)
         x, y = (self.omega, seen) if self.from_omega else (seen, self.omega)
         D = np.empty((len(x), len(y)), np.float32)
         with np.errstate(over="ignore"), progress_bar(progress, "distances") as report:
@@ -178,15 +197,15 @@ class FittedBlock:
             )
         return np.ascontiguousarray(D.T) if self.from_omega else D
 
-    def with_gamma(self, D: np.ndarray) -> FittedBlock:
-        """Return the block with gammas from the distances of the training objects."""
+    def with_gamma(self, D: np.ndarray, scale: float) -> FittedBlock:
+        """Return the block with gammas, scale over the median distances of the training objects."""
         middle = np.median(D, axis=0).astype(np.float64)
         low = middle <= 0
         if low.any():
             # Most training objects are at distance 0: the mean over the others sets the scale.
             count = np.maximum((D[:, low] > 0).sum(axis=0), 1)
             middle[low] = D[:, low].sum(axis=0, dtype=np.float64) / count
-        return replace(self, gamma=1 / np.where(middle > 0, middle, 1.0))
+        return replace(self, gamma=scale / np.where(middle > 0, middle, 1.0))
 
     def features(self, D: np.ndarray, n_threads: int | None) -> np.ndarray:
         """Turn distances into features, in place."""
@@ -246,15 +265,18 @@ def fit_blocks(
         if not ready.R:
             continue
         D = ready.distances(seen, n_threads, progress)
-        ready = ready.with_gamma(D)
+        ready = ready.with_gamma(D, block.gamma_scale)
         features = Z[:, first : first + ready.R]
         features[:] = ready.features(D, n_threads)
         if ready.sources is not None:
-            own = ready.sources, np.arange(ready.R)
+            columns = np.flatnonzero(ready.sources >= 0)
+            own = ready.sources[columns], columns
             if len(Z) > 1:
                 features[own] = -np.inf
-                features[own] = features.max(axis=0)
-            ready = replace(ready, sources=rows[ready.sources], hidden=features[own])
+                features[own] = features[:, columns].max(axis=0)
+            hidden, sources = np.zeros(ready.R, np.float32), np.full(ready.R, -1)
+            hidden[columns], sources[columns] = features[own], rows[own[0]]
+            ready = replace(ready, sources=sources, hidden=hidden)
         first += ready.R
         fitted.append(ready)
     if not fitted:

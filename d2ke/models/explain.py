@@ -14,6 +14,7 @@ from d2ke._base.text import object_text
 from d2ke.learners.linear_model import winners
 from d2ke.models.model import D2KEModel
 from d2ke.models.views import apply_views
+from d2ke.models.windows import Window
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
@@ -55,7 +56,8 @@ class Explanation:
             place = one["training_object"]
             origin = "" if place is None else f", training object {place}"
             item = one["object"]
-            text = repr(object_text(item)) if isinstance(item, str) else object_text(item)
+            text = str(item) if isinstance(item, Window) else object_text(item)
+            text = repr(text) if isinstance(item, str) else text
             place = f"{one['block']}[{one['index']}]{origin}"
             lines.append(
                 f"  {one['share']:+.4f} {text}, {place}, at distance {one['distance']:.4g}"
@@ -136,16 +138,17 @@ def d2ke_explain(x: Any, model: D2KEModel, *, limit: int = 10) -> Explanation:
     for j in np.argsort(-terms, kind="stable")[:limit].tolist():
         number = int(np.searchsorted(edges, j, side="right")) - 1
         block, index = model.blocks[number], j - int(edges[number])
-        source = None if block.sources is None else int(block.sources[index])
+        source = -1 if block.sources is None else int(block.sources[index])
         omegas.append({
             "block": block.name, "index": index, "object": block.omega[index],
             "distance": float(distances[number][index]), "share": float(terms[j]),
-            "training_object": source,
+            "training_object": source if source >= 0 else None,
         })  # fmt: skip
     sums = np.zeros(model.n_train)
     for block, a, b in zip(model.blocks, edges[:-1], edges[1:], strict=True):
         if block.sources is not None:
-            np.add.at(sums, block.sources, terms[a:b])
+            cut = block.sources >= 0
+            np.add.at(sums, block.sources[cut], terms[a:b][cut])
     first = [i for i in np.argsort(-sums, kind="stable")[:limit].tolist() if sums[i] > 0]
     value = float(decision[0 if single else place])
     offset = float(linear.bias[0 if single else place])

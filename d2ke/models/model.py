@@ -100,6 +100,10 @@ class D2KEModel:
 
     def __str__(self) -> str:
         lines = [f"D2KE of {len(self.blocks)} blocks, {self.R} features, C = {self.C:g}"]
+        shares = {block.family: block.share for block in self.blocks}
+        if len(shares) > 1 or self.left_out:
+            named = (f"{100 * share:.0f} % {family}" for family, share in shares.items())
+            lines.append(f"  shares of the kernel: {', '.join(named)}")
         for block in self.blocks:
             name = block.distance if isinstance(block.distance, str) else "a function"
             options = ", ".join(f"{key}={value}" for key, value in block.parameters.items())
@@ -107,7 +111,7 @@ class D2KEModel:
                 f"  {block.name:28} {block.R:5} x {name}" + (f" ({options})" if options else "")
             )
         if self.left_out:
-            lines.append(f"  left out, as they hurt: {', '.join(self.left_out)}")
+            lines.append(f"  without a share: {', '.join(self.left_out)}")
         if self.classes is None:
             lines.append(
                 f"trained on {self.n_train} objects; cross-validated R^2 {self.accuracy / 100:.3f}"
@@ -146,7 +150,7 @@ class D2KEModel:
                 )
             for block in self.blocks:
                 if isinstance(block.distance, str):
-                    BY_NAME[block.distance].check_lengths("X", objects)
+                    BY_NAME.get(block.distance, BY_NAME["dtw"]).check_lengths("X", objects)
             return objects
         if objects.letters != self.letters and len(objects.values):
             raise ArgumentTypeError(

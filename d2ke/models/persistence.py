@@ -10,6 +10,7 @@ import io
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import partial
 from typing import Any, BinaryIO
 
@@ -30,6 +31,8 @@ from d2ke.learners.svm_model import SVMModel
 from d2ke.models.blocks import FittedBlock
 from d2ke.models.model import D2KEModel
 from d2ke.models.views import VIEWS, View, view_name
+from d2ke.models.windows import Windows
+from d2ke.objects.container import Objects
 
 _FORMAT, _VERSION = "d2ke model of objects", 1
 _WIDEST = 1 << 20  # letters of a label
@@ -150,7 +153,13 @@ def _write_block(group: h5py.Group, block: FittedBlock) -> None:
     group["gamma"] = block.gamma
     if block.sources is not None:
         group["sources"], group["hidden"] = block.sources, block.hidden
-    put_objects(group.create_group("omega"), block.omega)
+    group.attrs["family"], group.attrs["share"] = block.family, block.share
+    if isinstance(block.omega, Windows):
+        omega = group.create_group("windows")
+        for name, value in vars(block.omega).items():
+            omega[name] = json.dumps(value) if name == "kinds" else value
+    else:
+        put_objects(group.create_group("omega"), block.omega)
 
 
 def load_model(file: str | os.PathLike[str] | BinaryIO) -> D2KEModel | LinearModel | SVMModel:
@@ -224,7 +233,7 @@ def _model(store: h5py.File) -> D2KEModel:
         values[name] = value.item() if isinstance(value, np.generic) else value
     values["letters"] = values["letters"] or None
     count = int(store.attrs["blocks"])
-    blocks = tuple(_block(store[f"block{number}"]) for number in range(count))
+    blocks = tuple(_block(store[f"block{number}"], values["channels"]) for number in range(count))
     R = sum(block.R for block in blocks)
     mean, sd = store["mean"][()], store["sd"][()]
     arrays.check_array("mean", mean, np.float64, (R,))
@@ -301,13 +310,19 @@ def _linear(group: h5py.Group) -> LinearModel:
     return LinearModel(group["weights"][()], bias, classes, solver, options)
 
 
-def _block(group: h5py.Group) -> FittedBlock:
-    row = find_distance(group.attrs["distance"])
+def _block(group: h5py.Group, n_channels: int) -> FittedBlock:
+    distance = group.attrs["distance"]
     parameters = json.loads(group.attrs["parameters"], object_hook=_from_json)
-    check_parameters(row, parameters)
-    omega = get_objects(group["omega"])
-    if omega.kind != row.kind or not len(omega) or (omega.lengths < row.shortest).any():
-        raise ValueError(f"{group.name} has random objects that {row.name!r} cannot compare")
+    omega: Objects | Windows
+    if "windows" in group:
+        omega = _windows(group["windows"])
+        omega.check(n_channels)
+    else:
+        omega = get_objects(group["omega"])
+        row = find_distance(distance)
+        check_parameters(row, parameters)
+        if omega.kind != row.kind or not len(omega) or (omega.lengths < row.shortest).any():
+            raise ValueError(f"{group.name} has random objects that {row.name!r} cannot compare")
     gamma = group["gamma"][()]
     arrays.check_array("gamma", gamma, np.float64, (len(omega),))
     sources = hidden = None
@@ -320,9 +335,20 @@ def _block(group: h5py.Group) -> FittedBlock:
         for position, view in enumerate(json.loads(group.attrs["views"]))
     )
     return FittedBlock(
-        group.attrs["name"], row.name, omega, gamma, views, parameters,
+        group.attrs["name"], distance, omega, gamma, views, parameters,
         bool(group.attrs["from_omega"]), sources, hidden,
+        group.attrs["family"], float(group.attrs["share"]),
     )  # fmt: skip
+
+
+def _windows(group: h5py.Group) -> Windows:
+    values: dict[str, Any] = {field.name: group[field.name][()] for field in fields(Windows)}
+    for name, value in values.items():
+        if name not in ("normalize", "kinds"):
+            real = name in ("values", "places", "thresholds")
+            arrays.check_array(name, value, np.float32 if real else np.int64, (None,))
+    kinds = tuple(json.loads(values.pop("kinds")))
+    return Windows(**values, kinds=kinds)
 
 
 def _view(group: h5py.Group, position: int, name: str, arguments: dict[str, Any]) -> View:

@@ -7,7 +7,7 @@ Each pass may be done in parts, on one machine or on several; results of parts a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -16,10 +16,10 @@ import numpy as np
 from d2ke.embedding.scaling import Scaling, moments
 from d2ke.learners.ridge import Ridge, RidgeSums, product_type
 from d2ke.models.blocks import Block, FittedBlock, block_features, fit_blocks
+from d2ke.models.shares import COSTS, choose_shares
 from d2ke.models.targets import LeftOutScores, Target
 from d2ke.objects.container import span_of
 
-COSTS = tuple(10.0 ** (np.arange(-2, 13) / 2))
 _BLOCK_VALUES, _BLOCK_ROWS = 1 << 24, (256, 8192)  # features that are held at a time
 _CHOOSING = 2048  # rows that choose C where there are many classes
 
@@ -42,6 +42,10 @@ class TrainingPlan:
         With random objects and gammas.
     centre, unit : ndarray of float64, shape (R,)
         Mean and deviation of the sample's features.
+    stretch : ndarray of float64, shape (R,)
+        Factors of the deviations that give each family its share of the kernel.
+    left_out : tuple of str
+        Names of the blocks of families without a share.
     target_centre : ndarray of float64, shape (k,)
         What targets are shifted by.
     dtype : dtype
@@ -51,6 +55,8 @@ class TrainingPlan:
     blocks: tuple[FittedBlock, ...]
     centre: np.ndarray
     unit: np.ndarray
+    stretch: np.ndarray
+    left_out: tuple[str, ...]
     target_centre: np.ndarray
     dtype: np.dtype[Any]
 
@@ -68,10 +74,32 @@ class TrainingPlan:
     ) -> tuple[TrainingPlan, np.ndarray]:
         """Draw random objects from the sample, rows `rows` of n; return its features too."""
         fitted, Z = fit_blocks(blocks, sample, rows, entropy, n_threads, progress)
-        scaling = Scaling.of_moments(*moments(Z), "standard")
+        names = np.repeat([block.family for block in fitted], [block.R for block in fitted])
+        columns = {name: np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())}
+        shares = choose_shares(Z, columns, target, entropy, n_threads)
+        left_out = tuple(block.name for block in fitted if not shares[block.family])
+        if left_out:
+            fitted = tuple(block for block in fitted if shares[block.family])
+            kept = np.array([shares[name] > 0 for name in names])
+            Z, names = np.ascontiguousarray(Z[:, kept]), names[kept]
+        fitted = tuple(replace(block, share=shares[block.family]) for block in fitted)
+        mean, deviation = moments(Z)
+        scaling = Scaling.of_moments(mean, deviation, "standard")
+        stretch = np.empty(len(names))
+        for name in dict.fromkeys(names.tolist()):
+            of_family = names == name
+            varied = max(1, (of_family & (deviation == scaling.sd)).sum())
+            stretch[of_family] = np.sqrt(varied / (len(names) * shares[name]))
+        if len(columns) == 1:
+            stretch[:] = 1.0
         centre = target.values.mean(keepdims=True) if target.classes is None else np.zeros(target.k)
         dtype = product_type(n, Z.shape[1])
-        return cls(fitted, scaling.mean, scaling.sd, centre, dtype), Z
+        return cls(fitted, scaling.mean, scaling.sd, stretch, left_out, centre, dtype), Z
+
+    def scaling(self, mean: np.ndarray, deviation: np.ndarray) -> Scaling:
+        """Return the scaling of features of these means and deviations, with the shares."""
+        plain = Scaling.of_moments(mean, deviation, "standard")
+        return Scaling(plain.mean, plain.sd * self.stretch)
 
     @property
     def R(self) -> int:
@@ -98,7 +126,7 @@ class TrainingPlan:
 
     def solve(self, sums: RidgeSums) -> tuple[Scaling, Ridge]:
         """Return the scaling of the features, and the models of every penalty."""
-        scaling = Scaling.of_moments(*sums.moments(), "standard")
+        scaling = self.scaling(*sums.moments())
         return scaling, Ridge.of(sums, scaling.sd * np.sqrt(self.R))
 
 

@@ -14,10 +14,14 @@ from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.models import views
 from d2ke.models.blocks import Block
 from d2ke.models.samplers import MIXED, noise, resampled, segments, shares, training_objects
+from d2ke.models.windows import windows
 from d2ke.objects.container import Objects
 
 # Features of all blocks together, unless the user says otherwise.
 _DEFAULT_R = {"series": (4000, 4000), "strings": (1536, 4096), "sets": (4096, 4096)}
+_FEW, _MANY_WINDOWS = 4000, 11000  # up to so many series: features, which then cost little
+_CELLS = 4e8  # of the distances of the whole course, for one series
+_LEAST_COURSE = 60  # features
 _SETS = ("mhd", "hausdorff", "chamfer", "emd", "kernel")
 _DIRECTED = {"mhd": "directed_mhd", "hausdorff": "directed_hausdorff"}
 _LONG = 300  # letters: of longer strings, what is anywhere in them says nearly all
@@ -51,9 +55,9 @@ def default_blocks(
         )
     if distance is not None and not isinstance(distance, str):
         return (Block("training objects", distance, training_objects, R or 512, (), parameters),)
-    if distance is None:
-        distance = usual_distance(X.kind)
-    row = find_distance(distance)
+    if distance is None and X.kind == "vectors":
+        return _series_and_windows(X, R or (_MANY_WINDOWS if n <= _FEW else _FEW))
+    row = find_distance(usual_distance(X.kind) if distance is None else distance)
     if row.kind == "strings":
         if parameters or row.name != "levenshtein":
             return (
@@ -88,6 +92,35 @@ def _series(distance: str, parameters: dict[str, Any], R: int) -> tuple[Block, .
     for (name, sampler, seen), size in zip(laws, shares(R, len(laws)), strict=True):
         if size:
             blocks.append(Block(name, distance, sampler, size, seen, parameters))
+    return tuple(blocks)
+
+
+def _series_and_windows(X: Objects, R: int) -> tuple[Block, ...]:
+    """Return the recipe of series: windows anywhere, windows nearby, and the whole course."""
+    level = (views.standardize,)
+    slope = (views.standardize, views.difference, views.standardize)
+    of_all, nearby, course = (R * part // 11 for part in (8, 1, 2))
+    blocks = []
+    for kinds, size in ((("nearest", "rare"), of_all), (("nearby",), nearby)):
+        laws = [(view, shape) for view in (level, slope) for shape in (True, False)]
+        for (seen, shape), share in zip(laws, shares(size, len(laws)), strict=True):
+            if share >= len(kinds):
+                name = f"{'shapes' if shape else 'windows'}{' of differences' * (seen is slope)}"
+                blocks.append(
+                    Block(
+                        name if len(kinds) > 1 else f"{name} nearby",
+                        "window",
+                        partial(windows, normalize=shape, kinds=kinds),
+                        share,
+                        seen,
+                        gamma_scale=2.0,
+                        family="windows" if len(kinds) > 1 else "windows nearby",
+                    )
+                )
+    cells = float(np.median(X.lengths)) ** 2 / 4
+    course = int(min(course, _CELLS / max(cells, 1.0)))
+    if course >= _LEAST_COURSE:
+        blocks += [replace(block, family="whole course") for block in _series("dtw", {}, course)]
     return tuple(blocks)
 
 

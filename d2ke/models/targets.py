@@ -169,8 +169,11 @@ class LeftOutScores:
         )
 
     def best(self) -> int:
-        """Return the position of the C with the most correct rows, then with the least error."""
-        return int(np.lexsort((self.squared, -self.n_correct))[0])
+        """Return the position of the C with the least squared error.
+
+        That with the most correct rows is the best of many by chance: its accuracy is too good.
+        """
+        return int(self.squared.argmin())
 
     def accuracy(self, i: int) -> tuple[float, float]:
         """Return the percent of correct rows, or 100 R^2, and its standard error."""

@@ -24,8 +24,9 @@ from d2ke.learners.ridge import Ridge, ridge_of_rows
 from d2ke.models.blocks import Block, block_features, entropy_of, sample_rows, take
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.model import D2KEModel
-from d2ke.models.plan import COSTS, TrainingPlan, block_rows, costs_to_try, scores
+from d2ke.models.plan import TrainingPlan, block_rows, costs_to_try, scores
 from d2ke.models.recipes import default_blocks
+from d2ke.models.shares import COSTS
 from d2ke.models.targets import LeftOutScores, Target
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
@@ -141,7 +142,7 @@ def d2ke_train(
     seconds = {"sample": time.perf_counter() - started}
     kept: np.ndarray | None = Z
     if n <= Z.shape[1]:
-        scaling = Scaling(plan.centre, plan.unit)
+        scaling = plan.scaling(plan.centre, plan.unit)
         unit = scaling.sd * np.sqrt(Z.shape[1])
         ridge, P = ridge_of_rows(Z, target.columns(np.float64), unit, n_threads)
         costs: Sequence[float] = COSTS
@@ -203,7 +204,7 @@ def trained_model(
         accuracy_error=accuracy[1],
         largest_class=float("nan") if linear.classes is None else 100.0 * n_largest / n,
         confusion=confusion,
-        left_out=(),
+        left_out=plan.left_out,
         n_train=n,
         seconds=seconds,
     )
@@ -311,8 +312,7 @@ def warn_of_result(model: D2KEModel) -> None:
     """Warn of a model that learned nothing, and of classes that seem to be numbers to predict."""
     regression = model.linear.classes is None
     floor = 0.0 if regression else model.largest_class
-    # Two standard errors: the best of many C looks better than it is.
-    if model.accuracy > floor + 2 * model.accuracy_error:
+    if model.accuracy > floor + model.accuracy_error:
         if _numbers_as_classes(model) and _errors_are_near(model.confusion):
             warn(
                 f"y has {len(model.classes)} different whole numbers, taken as classes, and wrong "
@@ -326,8 +326,9 @@ def warn_of_result(model: D2KEModel) -> None:
         else f"accuracy is {model.accuracy:.1f} %, and the largest class has {floor:.1f} %"
     )
     advice = "Try another distance=, blocks= of your own, or a larger R."
-    rows = [BY_NAME[one.distance] for one in model.blocks if isinstance(one.distance, str)]
-    if scales := sorted({f"{row.scale} of {row.name!r}" for row in rows if row.scale}):
+    names = {one.distance for one in model.blocks if isinstance(one.distance, str)}
+    rows = [BY_NAME[name] for name in sorted(names & BY_NAME.keys())]
+    if scales := [f"{row.scale} of {row.name!r}" for row in rows if row.scale]:
         advice += f" Is {', '.join(scales)} in the units of the values?"
     if _numbers_as_classes(model):
         advice += " If the labels are numbers to predict, say task='regression'."

@@ -37,6 +37,7 @@ ELSEWHERE = {
         "simplex_qp",
         "trust_region",
         "user",
+        "windows",
     ),
     *("edits.transpositions", "emd.flow", "envelopes.planar"),
 }

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Type stubs of windows.pyx, which has the documentation."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+class Windows:
+    def __init__(
+        self,
+        values: NDArray[np.float32],
+        offsets: NDArray[np.int64],
+        windows: NDArray[np.float32],
+        first: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        dilations: NDArray[np.int64],
+        channel_offsets: NDArray[np.int64],
+        channels: NDArray[np.int64],
+        normalize: bool,
+    ) -> None: ...
+    def rows(
+        self,
+        places: NDArray[np.float32],
+        thresholds: NDArray[np.float32],
+        radius: float,
+        n_threads: int,
+    ) -> NDArray[np.float32]: ...
+    def profile(self, series: int, begin: int, end: int) -> NDArray[np.float64]: ...
+
+def window_distances(
+    values: NDArray[np.float32],
+    offsets: NDArray[np.int64],
+    windows: NDArray[np.float32],
+    first: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    dilations: NDArray[np.int64],
+    channel_offsets: NDArray[np.int64],
+    channels: NDArray[np.int64],
+    places: NDArray[np.float32],
+    radius: float,
+    thresholds: NDArray[np.float32],
+    normalize: bool,
+    n_threads: int,
+) -> NDArray[np.float32]: ...

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distances of short windows to every place of long series; see windows.h."""
+
+import numpy as np
+
+from libc.math cimport fabsf
+from libc.stdint cimport int64_t, uint8_t, uintptr_t
+
+from d2ke._ext.isa cimport current, d2ke_poll, d2ke_windows, window_chunk
+from d2ke._ext.tasks cimport run, worth
+
+cdef extern from "windowing.h":
+    ctypedef struct chunk_parts "window_chunk":
+        const float *packed
+        const int64_t *channels
+        int64_t n_channels
+        int64_t length
+        int64_t dilation
+        int64_t first
+        int64_t count
+        int64_t large
+
+    ctypedef struct window_parts "d2ke_windows":
+        const float *values
+        const int64_t *offsets
+        const uint8_t *large
+        int64_t total
+        int64_t dim
+        int64_t longest
+        int64_t longest_window
+        int64_t longest_packed
+        int64_t n_windows
+        const float *places
+        const float *thresholds
+        double radius
+        int64_t normalize
+
+    ctypedef struct window_scratch:
+        pass
+
+    enum:
+        WINDOW_CHUNK
+
+    size_t window_lay(const d2ke_windows *, void *, window_scratch *) noexcept nogil
+
+cdef enum:
+    TASK_CHUNKS = 32        # of a task, with one series
+
+cdef float LARGE = 2.0 ** 40  # squares of larger values are summed up in a smaller unit
+
+
+cdef struct Rows:
+    const window_parts *windows
+    const chunk_parts *chunks
+    int64_t n_chunks
+    int64_t runs            # of chunks
+    char *memory            # each thread's
+    size_t stride
+    float *out
+
+
+cdef class Windows:
+    """Series and windows in the form of the kernel.
+
+    values: (dim, total), the series one after another; offsets: theirs. Group g has the windows
+    first[g] .. first[g + 1] - 1, each lengths[g] values, dilations[g] apart, of the channels
+    channels[channel_offsets[g]:channel_offsets[g + 1]]. `windows` has their values, window after
+    window, in a window channel after channel. No series is empty.
+    """
+    cdef window_parts parts
+    cdef chunk_parts *chunks
+    cdef int64_t n_series
+    cdef int64_t n_chunks
+    cdef size_t bytes
+    cdef object keep
+
+    def __init__(self, const float[:, ::1] values, const int64_t[::1] offsets,
+                 const float[::1] windows, const int64_t[::1] first,
+                 const int64_t[::1] lengths, const int64_t[::1] dilations,
+                 const int64_t[::1] channel_offsets, const int64_t[::1] channels,
+                 bint normalize):
+        cdef int64_t n = offsets.shape[0] - 1, n_groups = lengths.shape[0], g, w, size, at = 0
+        cdef int64_t packed_at = 0
+        cdef window_scratch scratch
+        cdef chunk_parts *chunk
+        counts = -(-np.diff(first) // WINDOW_CHUNK)
+        sizes = np.diff(channel_offsets) * np.asarray(lengths) * WINDOW_CHUNK
+        records = np.zeros((counts.sum() + 1, sizeof(chunk_parts) // 8), np.int64)
+        cdef float[::1] packed = np.zeros((counts * sizes).sum() + 1, np.float32)
+        cdef uint8_t[::1] large = np.zeros(n + 1, np.uint8)
+        cdef int64_t[:, ::1] memory = records
+        self.keep = [values, offsets, windows, channels, packed, large, records]
+        self.chunks = chunk = <chunk_parts *> &memory[0, 0]
+        self.n_series, self.n_chunks = n, counts.sum()
+        for g in range(n_groups):
+            size = (channel_offsets[g + 1] - channel_offsets[g]) * lengths[g]
+            w = first[g]
+            while w < first[g + 1]:
+                chunk.packed = &packed[packed_at]
+                chunk.channels = &channels[channel_offsets[g]]
+                chunk.n_channels = channel_offsets[g + 1] - channel_offsets[g]
+                chunk.length, chunk.dilation = lengths[g], dilations[g]
+                chunk.first = w
+                chunk.count = min(<int64_t> WINDOW_CHUNK, first[g + 1] - w)
+                interleave(&windows[at], size, chunk.count, &packed[packed_at], &chunk.large)
+                at += size * chunk.count
+                packed_at += size * WINDOW_CHUNK
+                w += chunk.count
+                chunk += 1
+        mark_large(values, offsets, large)
+        self.parts.values, self.parts.offsets = &values[0, 0], &offsets[0]
+        self.parts.large = &large[0]
+        self.parts.total, self.parts.dim = values.shape[1], values.shape[0]
+        self.parts.longest = np.diff(offsets).max()
+        self.parts.longest_window = np.max(lengths)
+        self.parts.longest_packed = sizes.max()
+        self.parts.n_windows = first[n_groups]
+        self.parts.normalize = normalize
+        self.bytes = window_lay(<const d2ke_windows *> &self.parts, NULL, &scratch)
+
+    def rows(self, const float[::1] places, const float[::1] thresholds, double radius,
+             int n_threads):
+        """Sum up every window's profile in every series; see `window_distances`."""
+        cdef Rows rows
+        cdef int64_t n_windows = self.parts.n_windows
+        cdef int64_t n_tasks
+        result = np.empty((self.n_series, 3 * n_windows), np.float32)
+        cdef float[:, ::1] out = result
+        self.parts.places, self.parts.thresholds = &places[0], &thresholds[0]
+        self.parts.radius = radius
+        rows.windows, rows.chunks, rows.n_chunks = &self.parts, self.chunks, self.n_chunks
+        rows.runs = (self.n_chunks + TASK_CHUNKS - 1) // TASK_CHUNKS
+        n_tasks = self.n_series * rows.runs
+        n_threads = worth(n_threads, 0.1 * self.parts.total * self.parts.longest_packed
+                          * self.n_chunks, n_tasks)
+        rows.stride = (self.bytes + 63) // 64 * 64
+        cdef char[::1] memory = np.empty(n_threads * rows.stride + 64, np.int8)
+        rows.memory = <char *> ((<uintptr_t> &memory[0] + 63) & ~<uintptr_t> 63)
+        rows.out = &out[0, 0]
+        run(rows_task, &rows, n_tasks, n_threads)
+        return result
+
+    def profile(self, int64_t series, int64_t begin, int64_t end):
+        """D of every window at places begin .. end - 1 of a series, (n_windows, end - begin)."""
+        cdef int64_t c
+        cdef const d2ke_windows *parts = <const d2ke_windows *> &self.parts
+        result = np.empty((self.parts.n_windows, end - begin))
+        cdef double[:, ::1] out = result
+        cdef char[::1] memory = np.empty(self.bytes + 64, np.int8)
+        cdef char *scratch = <char *> ((<uintptr_t> &memory[0] + 63) & ~<uintptr_t> 63)
+        with nogil:
+            for c in range(self.n_chunks):
+                current().window_profile(parts, series, <const window_chunk *> &self.chunks[c],
+                                         begin, end, scratch, &out[self.chunks[c].first, 0])
+        return result
+
+
+cdef void interleave(const float *windows, int64_t size, int64_t count, float *packed,
+                     int64_t *large) noexcept nogil:
+    cdef int64_t k, i
+    for k in range(count):
+        for i in range(size):
+            packed[i * WINDOW_CHUNK + k] = windows[k * size + i]
+            large[0] |= fabsf(windows[k * size + i]) > LARGE
+
+
+cdef void mark_large(const float[:, ::1] values, const int64_t[::1] offsets,
+                     uint8_t[::1] large) noexcept nogil:
+    cdef int64_t c, i, t
+    cdef float most
+    for c in range(values.shape[0]):
+        for i in range(offsets.shape[0] - 1):
+            most = 0
+            for t in range(offsets[i], offsets[i + 1]):
+                most = max(most, fabsf(values[c, t]))
+            large[i] |= most > LARGE
+
+
+cdef void rows_task(void *context, int64_t task, const d2ke_poll *poll) noexcept nogil:
+    cdef const Rows *rows = <const Rows *> context
+    cdef int64_t series = task // rows.runs, first = task % rows.runs * TASK_CHUNKS, c
+    for c in range(first, min(first + TASK_CHUNKS, rows.n_chunks)):
+        current().window_row(<const d2ke_windows *> rows.windows, series,
+                             <const window_chunk *> &rows.chunks[c],
+                             rows.memory + poll.thread * rows.stride,
+                             rows.out + series * 3 * rows.windows.n_windows, poll)
+
+
+def window_distances(const float[:, ::1] values, const int64_t[::1] offsets,
+                     const float[::1] windows, const int64_t[::1] first,
+                     const int64_t[::1] lengths, const int64_t[::1] dilations,
+                     const int64_t[::1] channel_offsets, const int64_t[::1] channels,
+                     const float[::1] places, double radius, const float[::1] thresholds,
+                     bint normalize, int n_threads):
+    """Three numbers of every window w in every series, (n, 3 * n_windows).
+
+    Of the profile D of a window, see `Windows` for the arguments: sqrt(min D); sqrt of the least
+    D over places p with |p - places[w] * (T - span)| <= radius * T and the one nearest to
+    places[w] * (T - span); the share of places where D exceeds thresholds[w]. T is the length of
+    the series, span that of the window with its dilation. Where T < span there is one place: the
+    window is stretched over the series. With `normalize` the windows of the series are taken with
+    mean 0 and deviation 1, or as zeros where their deviation is below 1e-4.
+    """
+    prepared = Windows(values, offsets, windows, first, lengths, dilations, channel_offsets,
+                       channels, normalize)
+    return prepared.rows(places, thresholds, radius, n_threads)

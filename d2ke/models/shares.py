@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shares of families of blocks in the kernel, chosen by left-out squared error.
+
+The kernel of a model is K = sum_f s_f K_f over families f of blocks. Each K_f comes from the
+standardised features of its blocks and has the mean 1 on its diagonal; the shares s_f are not
+negative and sum to 1. So K is positive definite, whatever the shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.blas import square
+from d2ke.learners.ridge import ridge_of_gram
+from d2ke.models.targets import Target
+
+SHARES = (0.0, 0.2, 0.5, 0.8)
+_PRIOR = 10  # objects that speak for the first family
+COSTS = tuple(10.0 ** (np.arange(-2, 13) / 2))
+_ROWS = 1024  # training objects that choose shares
+_COLUMNS = 256  # classes whose errors are summed
+
+
+def choose_shares(
+    Z: np.ndarray,
+    families: Mapping[str, np.ndarray],
+    target: Target,
+    entropy: Any,
+    n_threads: int | None = None,
+) -> dict[str, float]:
+    """Choose the shares of families, and with them C, by the least left-out squared error.
+
+    The first family begins with all of the kernel. Each other one in turn is given each of
+    `SHARES`, while those before it keep their proportions. Few objects choose badly, so that the
+    logarithm of the error has 10 / n times the shares of the other families added to it.
+
+    Parameters
+    ----------
+    Z : ndarray of float32, shape (n, R)
+        Features of training objects.
+    families : mapping of str to ndarray of int64
+        The columns of each family.
+    target : Target
+        Labels of the n objects.
+    entropy : int
+        Seed of the sample of at most 1,024 objects that choose.
+    n_threads : int, optional
+        Threads for products.
+
+    Returns
+    -------
+    dict of str to float
+        The share of each family.
+    """
+    names = list(families)
+    if len(names) == 1:
+        return {names[0]: 1.0}
+    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(_ROWS,)))
+    if len(Z) > _ROWS:
+        rows = np.sort(rng.choice(len(Z), _ROWS, replace=False, shuffle=False))
+        Z, target = Z[rows], target[rows]
+    T = target.columns(np.float64)
+    T = T if target.classes is None else T.toarray()
+    if T.shape[1] > _COLUMNS:
+        T = T[:, rng.choice(T.shape[1], _COLUMNS, replace=False)]
+    grams = np.stack([_gram(Z[:, columns], n_threads) for columns in families.values()])
+    shares = np.zeros(len(names))
+    shares[0] = 1.0
+    for family in range(1, len(names)):
+        tried = []
+        for share in SHARES:
+            some = shares * (1 - share)
+            some[family] = share
+            error = _error(np.tensordot(some, grams, 1), T)
+            tried.append((np.log(error) + _PRIOR / len(Z) * (1 - some[0]), some))
+        shares = min(tried, key=itemgetter(0))[1]
+    return dict(zip(names, shares.tolist(), strict=True))
+
+
+def _gram(Z: np.ndarray, n_threads: int | None) -> np.ndarray:
+    """Return the kernel of standardised features, with the mean 1 on its diagonal."""
+    values = Z - Z.mean(axis=0, dtype=np.float64)
+    deviation = values.std(axis=0)
+    varied = deviation > 1e-12
+    values = values[:, varied] / deviation[varied]
+    return square(values.T.__getitem__, len(Z), n_threads) / max(1, varied.sum())
+
+
+def _error(K: np.ndarray, T: np.ndarray) -> float:
+    """Return the least mean squared error of left-out predictions over all C."""
+    ridge, P = ridge_of_gram(K, T)
+    errors = ridge.left_out(P, T, COSTS) - T[:, None]
+    return max(float((errors**2).sum(axis=2).mean(axis=0).min()), np.finfo(float).tiny)

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Windows: short dilated pieces of training series as random objects.
+
+The distance of a series to a window w of l values is that to the nearest place in the series,
+min_p sqrt(mean_j (w[j] - x[p + j dilation])^2), summed over channels under the root. With
+`normalize`, the values of x at each place are shifted to mean 0 and scaled to deviation 1 first.
+
+A window is up to three random objects, for three directed distances of a series to it: to the
+nearest place anywhere, to the nearest place near the window's own, and the share of places that
+are farther than a threshold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.checks import generator
+from d2ke._base.threads import team_size
+from d2ke._ext import windows as kernel
+from d2ke.objects.container import Objects
+
+KINDS = ("nearest", "nearby", "rare")
+_RADIUS = 0.1  # of "nearby", as a part of the length of a series
+_LENGTHS = (7, 9, 11)
+_GROUP = 8  # windows of one length, dilation and set of channels, which share sums
+_CHANNELS = 9  # windows have at most so many
+_QUANTILES = 0.05, 0.10  # of a window's distances to the places of another series: the threshold
+_CONSTANT = 1e-4  # deviation of a window that counts as constant
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """One random object of `Windows`.
+
+    Attributes
+    ----------
+    values : ndarray of float32, shape (length, n_channels)
+        The values.
+    dilation : int
+        Steps from one value to the next.
+    channels : tuple of int
+        The channels of the series that it is compared with.
+    kind : {"nearest", "nearby", "rare"}
+        Of the distance: to the nearest place, to the nearest place near `place`, or the share of
+        places that are farther than `threshold`.
+    place : float
+        Where it was cut, as a part of the possible places.
+    threshold : float
+        Mean squared distance.
+    """
+
+    values: np.ndarray
+    dilation: int
+    channels: tuple[int, ...]
+    kind: str
+    place: float
+    threshold: float
+
+    def __str__(self) -> str:
+        step = f", every {self.dilation} steps" * (self.dilation > 1)
+        return f"window of {len(self.values)} values{step}, {self.kind}"
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Groups of windows; windows of a group have one length, dilation and set of channels.
+
+    Attributes
+    ----------
+    values : ndarray of float32
+        Values of all windows, one after another, in each window channel by channel.
+    first : ndarray of int64, shape (n_groups + 1,)
+        The first window of each group.
+    lengths, dilations : ndarray of int64, shape (n_groups,)
+        Of the windows of each group.
+    channel_offsets, channels : ndarray of int64
+        The channels of group g are ``channels[channel_offsets[g]:channel_offsets[g + 1]]``.
+    places, thresholds : ndarray of float32, shape (n_windows,)
+        As in `Window`.
+    normalize : bool
+        Whether windows have mean 0 and deviation 1.
+    kinds : tuple of str
+        Of `KINDS`: the distances, each to all windows.
+    """
+
+    values: np.ndarray
+    first: np.ndarray
+    lengths: np.ndarray
+    dilations: np.ndarray
+    channel_offsets: np.ndarray
+    channels: np.ndarray
+    places: np.ndarray
+    thresholds: np.ndarray
+    normalize: bool
+    kinds: tuple[str, ...] = KINDS
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Windows):
+            return NotImplemented
+        names = [field.name for field in fields(self)]
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+
+    def __len__(self) -> int:
+        return len(self.kinds) * len(self.places)
+
+    def __getitem__(self, index: int) -> Window:
+        kind, number = divmod(range(len(self))[index], len(self.places))
+        group = int(np.searchsorted(self.first, number, side="right")) - 1
+        sizes = self.lengths * np.diff(self.channel_offsets)
+        start = (sizes * np.diff(self.first))[:group].sum()
+        start += (number - self.first[group]) * sizes[group]
+        channels = self.channels[self.channel_offsets[group] : self.channel_offsets[group + 1]]
+        values = self.values[start : start + sizes[group]].reshape(len(channels), -1)
+        return Window(
+            values.T, int(self.dilations[group]), tuple(channels.tolist()), self.kinds[kind],
+            float(self.places[number]), float(self.thresholds[number]),
+        )  # fmt: skip
+
+    def distances(self, X: Objects, n_threads: int | None) -> np.ndarray:
+        """Return the distances of series to all windows, float32, shape (len(X), len(self))."""
+        D = kernel.window_distances(
+            np.ascontiguousarray(X.values.T, np.float32), X.offsets, self.values, self.first,
+            self.lengths, self.dilations, self.channel_offsets, self.channels, self.places,
+            _RADIUS, self.thresholds, self.normalize, team_size(n_threads),
+        )  # fmt: skip
+        if self.kinds == KINDS:
+            return D
+        parts = [D[:, KINDS.index(kind) * len(self.places) :] for kind in self.kinds]
+        return np.concatenate([part[:, : len(self.places)] for part in parts], axis=1)
+
+    def check(self, n_channels: int) -> None:
+        """Refuse windows, read from a file, that do not fit together."""
+        n_groups, n_windows = len(self.lengths), len(self.places)
+        sizes = self.lengths * np.diff(self.channel_offsets)
+        sound = (
+            0 < n_groups == len(self.dilations) == len(self.first) - 1
+            and n_groups == len(self.channel_offsets) - 1
+            and n_windows == len(self.thresholds) == self.first[-1]
+            and not (self.first[0] or self.channel_offsets[0])
+            and (np.diff(self.first) > 0).all()
+            and (np.diff(self.channel_offsets) > 0).all()
+            and self.channel_offsets[-1] == len(self.channels)
+            and (self.lengths > 0).all() and (self.lengths < 1 << 20).all()
+            and (self.dilations > 0).all() and (self.dilations < 1 << 40).all()
+            and ((self.channels >= 0) & (self.channels < n_channels)).all()
+            and len(self.values) == (sizes * np.diff(self.first)).sum()
+            and np.isfinite(self.values).all() and np.isfinite(self.thresholds).all()
+            and ((self.places >= 0) & (self.places <= 1)).all()
+            and self.kinds and set(self.kinds) <= set(KINDS)
+        )  # fmt: skip
+        if not sound:
+            raise ValueError("the windows of a block do not fit together")
+
+
+def windows(
+    R: int,
+    X: Objects,
+    *,
+    normalize: bool = True,
+    kinds: tuple[str, ...] = ("nearest", "rare"),
+    seed: Any,
+) -> tuple[Windows, np.ndarray]:
+    """Draw windows of training series; each is a random object of every kind.
+
+    Lengths are 7, 9 or 11 values, or those of shorter series. The steps between values are
+    2^u, with u uniform from 0 to what the median length leaves room for. Of several channels, each
+    window has a random subset.
+
+    Parameters
+    ----------
+    R : int
+        Number of random objects: of windows times that of kinds.
+    X : Objects
+        The training series.
+    normalize : bool
+        Whether windows are compared by their shapes alone: shifted to mean 0 and scaled to
+        deviation 1 in each channel.
+    kinds : tuple of str
+        The distances: ``"nearest"``, ``"nearby"``, ``"rare"``; see `Window`.
+    seed : int, SeedSequence or Generator
+        Where the randomness comes from.
+
+    Returns
+    -------
+    tuple of Windows and ndarray of int64
+        The random objects, and the training series that each was cut from; -1 for those whose
+        distance is the share of places.
+
+    References
+    ----------
+    Ye, Keogh, "Time series shapelets", KDD 2009; Guillaume, Vrain, Elloumi, "Random dilated
+    shapelet transform", ICPRAI 2022.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> from d2ke.models.windows import windows
+    >>> omega, sources = windows(24, d2ke.pack([[0.0, 1.0] * 20, [1.0, 2.0] * 20]), seed=0)
+    >>> len(omega), omega[0].kind, omega[12].kind
+    (24, 'nearest', 'rare')
+    """
+    rng = generator(seed)
+    series = np.ascontiguousarray(X.values.T, np.float32)
+    middle, n_windows = float(np.median(X.lengths)), max(1, R // len(kinds))
+    first = np.append(np.arange(0, n_windows, _GROUP), n_windows)
+    n_groups = len(first) - 1
+    lengths = np.minimum(rng.choice(_LENGTHS, n_groups), max(1, int(middle)))
+    room = np.maximum(1.0, (middle - 1) / np.maximum(1, lengths - 1))
+    dilations = (2 ** (rng.random(n_groups) * np.log2(room))).astype(np.int64)
+    n_channels = 2 ** (rng.random(n_groups) * np.log2(min(X.dim, _CHANNELS) + 1))
+    n_channels = np.minimum(n_channels.astype(np.int64), X.dim)
+    channels = [np.sort(rng.choice(X.dim, int(m), replace=False)) for m in n_channels]
+    sources = rng.integers(len(X), size=n_windows)
+    others = rng.integers(max(1, len(X) - 1), size=n_windows)
+    others = (others + (others >= sources)) % len(X)
+    quantiles = rng.uniform(*_QUANTILES, n_windows)
+    starts = rng.random(n_windows)
+    values, thresholds = [], np.empty(n_windows, np.float32)
+    places = np.zeros(n_windows, np.float32)
+    for group in range(n_groups):
+        shape = int(lengths[group]), int(dilations[group])
+        for number in range(first[group], first[group + 1]):
+            at = X.offsets[sources[number]], X.offsets[sources[number] + 1]
+            candidates = _places(series[channels[group], at[0] : at[1]], *shape, normalize)
+            place = int(starts[number] * candidates.shape[1])
+            places[number] = place / max(1, candidates.shape[1] - 1)
+            window = candidates[:, place]
+            at = X.offsets[others[number]], X.offsets[others[number] + 1]
+            other = _places(series[channels[group], at[0] : at[1]], *shape, normalize)
+            profile = ((other - window[:, None]) ** 2).mean(axis=2).sum(axis=0)
+            thresholds[number] = np.quantile(profile, quantiles[number])
+            values.append(window.ravel())
+    omega = Windows(
+        np.concatenate(values), first, lengths, dilations,
+        np.append(0, np.cumsum(n_channels)), np.concatenate(channels), places, thresholds,
+        normalize, tuple(kinds),
+    )  # fmt: skip
+    none = np.full(n_windows, -1)
+    return omega, np.concatenate([none if kind == "rare" else sources for kind in kinds])
+
+
+def _places(series: np.ndarray, length: int, dilation: int, normalize: bool) -> np.ndarray:
+    """Return the windows at all places of one series, shape (channels, places, length).
+
+    A series that is too short is one window, resampled.
+    """
+    span = (length - 1) * dilation + 1
+    n_steps = series.shape[1]
+    if n_steps >= span:
+        found = np.lib.stride_tricks.sliding_window_view(series, span, axis=1)[:, :, ::dilation]
+    else:
+        at = np.linspace(0, n_steps - 1, length)
+        found = np.stack([np.interp(at, np.arange(n_steps), channel) for channel in series])
+        found = found[:, None].astype(np.float32)
+    if not normalize:
+        return found
+    found = found - found.mean(axis=2, keepdims=True)
+    deviation = found.std(axis=2, keepdims=True)
+    return np.where(deviation < _CONSTANT, 0, found / np.maximum(deviation, _CONSTANT))

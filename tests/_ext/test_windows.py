@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kernel of windows beside the definition."""
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from d2ke._ext import isa
+from d2ke._ext.windows import Windows, window_distances
+
+
+@pytest.fixture(params=isa.supported(), scope="module", autouse=True)
+def instruction_set(request):
+    before = isa.selected()
+    isa.select(request.param)
+    yield
+    isa.select(before)
+
+
+class Problem:
+    """Random series and windows in groups, and the arguments of the kernel."""
+
+    def __init__(self, rng, lengths_x, lengths, sizes, dim=1, normalize=True, values=None):
+        self.normalize = normalize
+        self.X = [rng.normal(size=(dim, T)).astype(np.float32) for T in lengths_x]
+        if values is not None:
+            self.X = [values(rng, x).astype(np.float32) for x in self.X]
+        self.dilations = rng.choice([1, 2, 5, 19], len(lengths))
+        self.channels = [rng.permutation(dim)[: rng.integers(1, dim + 1)] for _ in lengths]
+        self.windows, self.group = [], []
+        for g, (length, size) in enumerate(zip(lengths, sizes, strict=True)):
+            for _ in range(size):
+                w = rng.normal(size=(len(self.channels[g]), length))
+                if values is not None:
+                    w = values(rng, w)
+                if normalize:
+                    w = w - w.mean(axis=1, keepdims=True)
+                    deviation = w.std(axis=1, keepdims=True)
+                    w = np.where(deviation < 1e-4, 0, w / np.maximum(deviation, 1e-4))
+                self.windows.append(w.astype(np.float32))
+                self.group.append(g)
+        W = len(self.windows)
+        self.places = rng.random(W).astype(np.float32)
+        self.thresholds = (2 * rng.random(W)).astype(np.float32)
+        self.radius = float(rng.choice([0, 0.05, 0.3]))
+        self.arguments = (
+            np.ascontiguousarray(np.concatenate(self.X, axis=1)),
+            np.cumsum([0, *lengths_x], dtype=np.int64),
+            np.concatenate([w.ravel() for w in self.windows]),
+            np.cumsum([0, *sizes], dtype=np.int64),
+            np.array(lengths, np.int64),
+            self.dilations,
+            np.cumsum([0, *(len(c) for c in self.channels)], dtype=np.int64),
+            np.concatenate(self.channels),
+        )
+
+    def distances(self, n_threads=1):
+        return window_distances(
+            *self.arguments, self.places, self.radius, self.thresholds, self.normalize, n_threads
+        )
+
+    def check(self, rtol=1e-5, atol=3e-6):
+        found, W = self.distances(), len(self.windows)
+        assert found.shape == (len(self.X), 3 * W)
+        for i, x in enumerate(self.X):
+            for w, g in enumerate(self.group):
+                taken = x[self.channels[g]], self.windows[w], self.dilations[g], self.normalize
+                place, threshold = self.places[w], self.thresholds[w]
+                least, near, _ = reference.window_distances(*taken, place, self.radius, threshold)
+                np.testing.assert_allclose(found[i, w], least, rtol, atol)
+                np.testing.assert_allclose(found[i, W + w], near, rtol, atol)
+                profile = reference.window_profile(*taken)
+                slack = 2 * rtol * threshold + atol
+                fewest, most = (np.mean(profile > threshold + sign * slack) for sign in (1, -1))
+                assert fewest - 1e-6 <= found[i, 2 * W + w] <= most + 1e-6
+
+
+LENGTHS = [1, 2, 7, 9, 11, 33, 300]
+
+
+@settings(max_examples=reference.examples(60), deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    lengths_x=st.lists(st.sampled_from([1, 2, 8, 31, 64, 65, 200, 1100]), min_size=1, max_size=3),
+    lengths=st.lists(st.sampled_from(LENGTHS), min_size=1, max_size=3),
+    size=st.sampled_from([1, 2, 4, 5, 8, 9, 17]),
+    dim=st.sampled_from([1, 2, 3]),
+    normalize=st.booleans(),
+)
+def test_definition(seed, lengths_x, lengths, size, dim, normalize):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, size + 1, len(lengths))
+    Problem(rng, lengths_x, lengths, sizes, dim, normalize).check()
+
+
+def level(rng, x):
+    """A level of 1e6, then noise of 0.01."""
+    half = x.shape[1] // 2
+    return np.concatenate([1e6 + 0 * x[:, :half], 0.01 * x[:, half:]], axis=1)
+
+
+def steps(rng, x):
+    """Steps of one unit in the last place around 2^20."""
+    return 2.0**20 + 2.0**-3 * np.round(x)
+
+
+def runs(rng, x):
+    """Constant for a while, then not."""
+    return np.where(np.arange(x.shape[1]) // 40 % 2, 3.7, x)
+
+
+def spikes(rng, x):
+    """Numbers of up to 1e18 among small ones."""
+    return np.where(rng.random(x.shape) < 0.02, 1e18 * np.sign(x), x)
+
+
+@pytest.mark.parametrize("values", [level, steps, runs, spikes])
+@pytest.mark.parametrize("normalize", [True, False])
+def test_values_that_cancel_or_overflow(values, normalize):
+    rng = np.random.default_rng(3)
+    Problem(rng, [40, 500, 1300], [9, 30], [9, 3], 2, normalize, values).check()
+
+
+def test_subnormals_count_as_zeros():
+    rng = np.random.default_rng(0)
+    small = Problem(rng, [50], [9], [8], values=lambda rng, x: 1e-40 * x)
+    assert set(small.distances()[0, :16]) <= {0.0}
+    raw = Problem(rng, [50], [9], [8], normalize=False, values=lambda rng, x: 1e-40 * x)
+    assert set(raw.distances()[0, :16]) == {0.0}
+
+
+def test_a_window_of_the_series_is_found_at_its_place():
+    rng = np.random.default_rng(1)
+    problem = Problem(rng, [400], [9], [8], normalize=False)
+    x, step = problem.X[0][0], int(problem.dilations[0])
+    problem.arguments[2][:] = np.concatenate([x[p : p + 9 * step : step] for p in range(100, 108)])
+    profile = Windows(*problem.arguments, False).profile(0, 50, 200)
+    assert profile.argmin(axis=1).tolist() == list(range(50, 58))
+    np.testing.assert_array_equal(problem.distances()[0, :8], 0)
+    np.testing.assert_array_equal(profile.min(axis=1), 0)
+
+
+def test_bits_depend_neither_on_threads_nor_on_other_windows_and_series():
+    rng = np.random.default_rng(5)
+    problem = Problem(rng, [3, 90, 700, 701, 64], [9, 11, 200], [8, 13, 3], 3)
+    found = problem.distances()
+    reference.same(problem.distances(4), found)
+    values, offsets, windows, _, lengths, dilations, channel_offsets, channels = problem.arguments
+    at, W = 0, len(problem.windows)
+    for w, g in enumerate(problem.group):
+        size = problem.windows[w].size
+        for i in range(len(problem.X)):
+            one = window_distances(
+                np.ascontiguousarray(values[:, offsets[i] : offsets[i + 1]]),
+                np.array([0, offsets[i + 1] - offsets[i]]),
+                windows[at : at + size],
+                np.array([0, 1]),
+                lengths[g : g + 1],
+                dilations[g : g + 1],
+                np.array([0, len(problem.channels[g])]),
+                problem.channels[g],
+                problem.places[w : w + 1],
+                problem.radius,
+                problem.thresholds[w : w + 1],
+                True,
+                1,
+            )
+            reference.same(one[0], found[i, [w, W + w, 2 * W + w]])
+        at += size
+    assert at == windows.size
+    assert channel_offsets[-1] == channels.size
+
+
+def test_only_the_nearest_place_is_near_without_a_radius():
+    rng = np.random.default_rng(2)
+    problem = Problem(rng, [300], [9], [8], normalize=False)
+    problem.radius = 0.0
+    n = 300 - 8 * int(problem.dilations[0])
+    profile = Windows(*problem.arguments, False).profile(0, 0, n)
+    nearest = np.round(problem.places.astype(np.float64) * (n - 1)).astype(int)
+    np.testing.assert_allclose(
+        problem.distances()[0, 8:16], np.sqrt(profile[np.arange(8), nearest]), rtol=1e-6
+    )

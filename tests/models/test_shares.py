@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shares of families of blocks in the kernel."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import d2ke
+from d2ke.models.blocks import block_features
+from d2ke.models.samplers import segments, training_objects
+from d2ke.models.shares import SHARES, choose_shares
+from d2ke.models.targets import Target
+
+
+def features(y, noise, rng, R=20):
+    """Return features that tell classes, up to noise."""
+    signal = rng.normal(size=(y.max() + 1, R))[y]
+    return (signal + noise * rng.normal(size=signal.shape)).astype(np.float32)
+
+
+def left_out_error(K, T, C):
+    """Return the squared error of the models that were trained without each object."""
+    total = 0.0
+    for i in range(len(K)):
+        rest = np.delete(np.arange(len(K)), i)
+        mean = K[rest][:, rest].mean(axis=0)
+        centred = K[np.ix_(rest, rest)] - mean - mean[:, None] + mean.mean()
+        new = K[i, rest] - K[i, rest].mean() - mean + mean.mean()
+        target = T[rest] - T[rest].mean(axis=0)
+        dual = np.linalg.solve(centred + np.eye(len(rest)) / (2 * C), target)
+        total += ((new @ dual + T[rest].mean(axis=0) - T[i]) ** 2).sum()
+    return total / len(K)
+
+
+def gram(Z):
+    Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
+    return Z @ Z.T / Z.shape[1]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_choice_is_that_of_the_definition(n_classes):
+    rng = np.random.default_rng(n_classes)
+    y = np.arange(24) % n_classes
+    Z = np.hstack([features(y, 2.0, rng), features(y, 1.0, rng)])
+    families = {"first": np.arange(20), "second": np.arange(20, 40)}
+    target = Target(y, np.arange(n_classes))
+    found = choose_shares(Z, families, target, 0)
+    T = np.eye(n_classes)[y] if n_classes > 2 else (y == 1)[:, None].astype(float)
+    grams = [gram(Z[:, columns].astype(float)) for columns in families.values()]
+    errors = {}
+    for share in SHARES:
+        K = (1 - share) * grams[0] + share * grams[1]
+        error = min(left_out_error(K, T, 10.0 ** (e / 2)) for e in range(-2, 13))
+        errors[share] = np.log(error) + 10 / 24 * share
+    best = min(errors, key=errors.get)
+    assert found == {"first": pytest.approx(1 - best), "second": best}
+
+
+def test_a_family_that_says_nothing_has_no_share():
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 3
+    told, noise = features(y, 0.5, rng), features(y, 1e3, rng)
+    families = {"first": np.arange(20), "second": np.arange(20, 40)}
+    target = Target(y, np.arange(3))
+    assert choose_shares(np.hstack([told, noise]), families, target, 0)["second"] == 0.0
+    assert choose_shares(np.hstack([noise, told]), families, target, 0)["second"] == SHARES[-1]
+
+
+def test_few_objects_keep_the_first_family():
+    rng = np.random.default_rng(1)
+    y = np.arange(6) % 2
+    Z = np.hstack([features(y, 1.0, rng), features(y, 0.9, rng)])
+    families = {"first": np.arange(20), "second": np.arange(20, 40)}
+    assert choose_shares(Z, families, Target(y, np.arange(2)), 0)["first"] == 1.0
+
+
+def blocks():
+    half = partial(d2ke.views.part, stop=0.5)
+    return [
+        d2ke.Block("whole", "levenshtein", training_objects, 30, family="whole"),
+        d2ke.Block("pieces", "levenshtein", segments, 20, family="pieces"),
+        d2ke.Block("first halves", "levenshtein", training_objects, 30, (half,), family="pieces"),
+    ]
+
+
+def labelled(n, rng):
+    y = rng.integers(0, 2, n)
+    X = ["".join(rng.choice(list("abcd"), 12)) for _ in range(n)]
+    return y, [x[:4] + "dd" * int(label) + x[4:] for x, label in zip(X, y, strict=True)]
+
+
+def test_the_kernel_of_a_model_has_the_shares():
+    rng = np.random.default_rng(2)
+    y, X = labelled(60, rng)
+    model = d2ke.d2ke_train(y, X, blocks=blocks(), seed=3)
+    rows = np.arange(60)
+    Z = model.training_features(d2ke.pack(X), 1, rows).astype(float)
+    raw = block_features(model.blocks, d2ke.pack(X), 1, rows).astype(float)
+    edges = np.cumsum([0, *(block.R for block in model.blocks)])
+    names = np.array([block.family for block in model.blocks])
+    expected = 0
+    for name in dict.fromkeys(names):
+        parts = [raw[:, edges[i] : edges[i + 1]] for i in np.flatnonzero(names == name)]
+        share = next(block.share for block in model.blocks if block.family == name)
+        expected = expected + share * gram(np.hstack(parts))
+    np.testing.assert_allclose(Z @ Z.T, expected, atol=1e-4)
+    assert sum({block.family: block.share for block in model.blocks}.values()) == pytest.approx(1)
+
+
+def test_a_family_without_a_share_is_left_out():
+    rng = np.random.default_rng(4)
+    y, X = labelled(200, rng)
+    noise = d2ke.Block(
+        "last letters", "levenshtein", training_objects, 40,
+        (partial(d2ke.views.part, start=0.9),), family="last letters",
+    )  # fmt: skip
+    model = d2ke.d2ke_train(y, X, blocks=[*blocks()[:1], noise], seed=0)
+    assert model.left_out == ("last letters",)
+    assert model.R == model.blocks[0].R == 30
+    assert "without a share: last letters" in str(model)
+
+
+def test_one_family_is_the_whole_kernel():
+    rng = np.random.default_rng(5)
+    y, X = labelled(40, rng)
+    model = d2ke.d2ke_train(y, X, R=50)
+    assert {block.share for block in model.blocks} == {1.0}
+    assert "shares" not in str(model)

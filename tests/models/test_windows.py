@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Windows as random objects of a model of series."""
+
+import io
+from dataclasses import replace
+
+import h5py
+import numpy as np
+import pytest
+
+import d2ke
+from d2ke.models.windows import KINDS, windows
+
+
+def series(n, rng, dim=2, low=5, high=60):
+    return [rng.normal(size=(rng.integers(low, high), dim)) for _ in range(n)]
+
+
+def distance(x, window, normalize):
+    """Return the distance of a series to a window by its definition."""
+    length = len(window.values)
+    span = (length - 1) * window.dilation + 1
+    x = x[:, window.channels].astype(np.float32).astype(float)
+    if len(x) < span:
+        at = np.linspace(0, len(x) - 1, length)
+        x = np.stack([np.interp(at, np.arange(len(x)), channel) for channel in x.T], axis=1)
+        places = [x]
+    else:
+        places = [x[p : p + span : window.dilation] for p in range(len(x) - span + 1)]
+    profile = []
+    for piece in places:
+        if normalize:
+            piece = piece - piece.mean(axis=0)
+            deviation = piece.std(axis=0)
+            piece = np.where(deviation < 1e-4, 0, piece / np.maximum(deviation, 1e-4))
+        profile.append(((piece - window.values) ** 2).mean(axis=0).sum())
+    profile, last = np.array(profile), len(places) - 1
+    if window.kind == "rare":
+        return (profile > window.threshold).mean()
+    if window.kind == "nearby":
+        away = np.abs(np.arange(last + 1) - window.place * last)
+        profile = profile[(away <= 0.1 * len(x)) | (away == away.min())]
+    return np.sqrt(profile.min())
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("dim", [1, 3])
+def test_distances_are_those_of_the_definition(normalize, dim):
+    rng = np.random.default_rng(dim)
+    X = d2ke.pack(series(20, rng, dim))
+    omega, sources = windows(99, X, normalize=normalize, kinds=KINDS, seed=1)
+    assert len(omega) == 99
+    assert len(sources) == 99
+    new = series(9, rng, dim, 3)
+    D = omega.distances(d2ke.pack(new), 2)
+    expected = [[distance(x, omega[j], normalize) for j in range(99)] for x in new]
+    np.testing.assert_allclose(D, expected, rtol=2e-5, atol=2e-5)
+    fewer = replace(omega, kinds=("rare", "nearest"))
+    np.testing.assert_array_equal(
+        fewer.distances(d2ke.pack(new), 1), np.hstack([D[:, 66:], D[:, :33]])
+    )
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+def test_windows_are_pieces_of_training_series(normalize):
+    X = d2ke.pack(series(12, np.random.default_rng(3), 1, 30))
+    omega, sources = windows(60, X, normalize=normalize, kinds=KINDS, seed=4)
+    D = omega.distances(X, 1)
+    own = D[sources[:20], np.arange(20)]
+    np.testing.assert_allclose(own, 0, atol=1e-5)
+    np.testing.assert_allclose(D[sources[20:40], np.arange(20, 40)], 0, atol=1e-5)
+    assert (sources[40:] == -1).all()
+    # Of places, all but 5 to 10 % are far in the series that gave the threshold.
+    assert 0.3 < D[:, 40:].mean() < 1
+
+
+def test_equal_seeds_give_equal_windows():
+    X = d2ke.pack(series(12, np.random.default_rng(5)))
+    first, _ = windows(40, X, seed=6)
+    again, _ = windows(40, X, seed=6)
+    other, _ = windows(40, X, seed=7)
+    np.testing.assert_array_equal(first.values, again.values)
+    assert len(first.values) != len(other.values) or (first.values != other.values).any()
+
+
+@pytest.mark.parametrize("lengths", [(1, 2), (2, 4), (1, 40)])
+def test_short_series(lengths):
+    rng = np.random.default_rng(8)
+    y = np.arange(30) % 2
+    X = [x + 3 * label for x, label in zip(series(30, rng, 1, *lengths), y, strict=True)]
+    model = d2ke.d2ke_train(y, X, R=200)
+    assert d2ke.d2ke_predict(y, X, model)[1] > 80
+
+
+@pytest.fixture(scope="module")
+def model():
+    rng = np.random.default_rng(9)
+    y = np.arange(60) % 2
+    X = series(60, rng, 2, 30)
+    for label, x in zip(y, X, strict=True):
+        at = rng.integers(0, len(x) - 12)
+        x[at : at + 12, 0] += 5 * np.sin(np.arange(12)) * (1 if label else -1)
+    return d2ke.d2ke_train(y, X, R=600), y, X
+
+
+def test_the_default_model_of_series_has_windows(model):
+    model = model[0]
+    assert {block.family for block in model.blocks} & {"windows"}
+    assert model.accuracy > 80
+    text = str(model)
+    assert "shares of the kernel" in text
+    assert "windows" in text
+
+
+def test_a_saved_model_predicts_the_same(model):
+    model, _, X = model
+    file = io.BytesIO()
+    d2ke.save_model(file, model)
+    again = d2ke.load_model(io.BytesIO(file.getvalue()))
+    np.testing.assert_array_equal(
+        d2ke.d2ke_predict(None, X, model)[2], d2ke.d2ke_predict(None, X, again)[2]
+    )
+    assert [block.family for block in again.blocks] == [block.family for block in model.blocks]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("channels", 7), ("channels", -1), ("lengths", 0), ("lengths", 1 << 40),
+        ("dilations", 0), ("first", 3), ("places", 2.0), ("thresholds", np.nan),
+        ("channel_offsets", 1 << 40), ("first", -1),
+    ],
+)  # fmt: skip
+def test_windows_of_a_damaged_file_are_refused(model, name, value):
+    file = io.BytesIO()
+    d2ke.save_model(file, model[0])
+    with h5py.File(file, "r+") as store:
+        group = next(
+            store[key]["windows"]
+            for key in store
+            if key.startswith("block")
+            if "windows" in store[key]
+        )
+        group[name][0] = value
+    with pytest.raises(d2ke.ArgumentError, match="damaged"):
+        d2ke.load_model(io.BytesIO(file.getvalue()))
+
+
+def test_an_explanation_names_windows(model):
+    model, _, X = model
+    why = d2ke.d2ke_explain(X[0], model)
+    found = [one for one in why.omegas if hasattr(one["object"], "dilation")]
+    assert found
+    assert "values" in str(why)
