@@ -114,9 +114,9 @@ def nearest_neighbors(
     for fold in range(N_FOLDS):
         kept, out = folds != fold, folds == fold
         for i, k in enumerate(NEIGHBORS):
-            found = d2ke.knn_predict(D[np.ix_(out, kept)], y[kept], k)
+            found = d2ke.knn_predict(y[kept], D[np.ix_(out, kept)], k)
             right[i] += (found == y[out]).sum()
-    found = d2ke.knn_predict(D_test, y, NEIGHBORS[int(right.argmax())])
+    found = d2ke.knn_predict(y, D_test, NEIGHBORS[int(right.argmax())])
     return 100 * float((found == y_test).mean())
 
 

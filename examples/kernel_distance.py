@@ -96,7 +96,7 @@ def outline(image: np.ndarray) -> d2ke.Measure:
 def by_neighbors(matrices, labels, train, test):
     """KNN"""  # noqa: D400
     result, D = best(partial(by_distances, labels, train, method="knn", grid=NEIGHBORS), matrices)
-    predicted = d2ke.knn_predict(D[np.ix_(test, train)], labels[train], result.parameters["k"])
+    predicted = d2ke.knn_predict(labels[train], D[np.ix_(test, train)], result.parameters["k"])
     return 100 * np.mean(predicted == labels[test])
 
 
@@ -115,7 +115,7 @@ def by_features(matrices, labels, train, test):
     def search(D):
         values = D.tolist()
         given = {"distance": lambda i, j: values[i][j], "sampler": lambda R, seed: range(R)}
-        return d2ke.search(train, labels[train], grid={"R": [R]}, n_folds=N_FOLDS, **given)
+        return d2ke.search(labels[train], train, grid={"R": [R]}, n_folds=N_FOLDS, **given)
 
     result, D = best(search, matrices)
     chosen = result.parameters
@@ -128,7 +128,7 @@ def by_features(matrices, labels, train, test):
 def by_distances(labels, train, D, **how):
     """Search with the distances of the training part."""
     within = D[np.ix_(train, train)]
-    return d2ke.search(train, labels[train], distance="mhd", within=within, n_folds=N_FOLDS, **how)
+    return d2ke.search(labels[train], train, distance="mhd", within=within, n_folds=N_FOLDS, **how)
 
 
 def best(search, matrices):

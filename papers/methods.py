@@ -230,8 +230,8 @@ def _search(
         outcome.remark(f"searched with {n} of {total} training objects")
     with outcome.timed("search"):
         result = search(
-            division.train[:n],
             division.y_train[:n],
+            division.train[:n],
             method,
             distance=division.dataset.distance,
             grid=grid,
@@ -299,7 +299,7 @@ def _knn(division: Division, sizes: Sequence[int]) -> Outcome:
     right = 0
     for block, D in _test_distances(division, outcome):
         with outcome.timed("prediction"):
-            labels = knn_predict(D, division.y_train, k)
+            labels = knn_predict(division.y_train, D, k)
             right += int(np.sum(labels == division.y_test[block]))
     outcome.accuracy = 100.0 * right / len(division.test)
     return outcome
@@ -417,7 +417,6 @@ def _views(division: Division, sizes: Sequence[int]) -> Outcome:
             division.y_test,
             division.test,
             model,
-            unseen_letters="allow",
             n_threads=division.n_threads,
             progress=division.progress,
         )

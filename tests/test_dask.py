@@ -437,7 +437,7 @@ def test_errors_at_the_door():
     with pytest.raises(TypeError, match="model must be a D2KEModel"):
         lazy.d2ke_transform(WORDS, None)
     with pytest.raises(ValueError, match="unseen_letters"):
-        lazy.d2ke_predict(None, ["xyz"], MODEL)
+        lazy.d2ke_predict(None, ["xyz"], MODEL, unseen_letters="refuse")
     with pytest.raises(ValueError, match="y has 3 partitions, but X has 2"):
         lazy.d2ke_predict(delayed_parts(LABELS, 2, 3), parts, MODEL)
     with pytest.raises(ValueError, match="y has 2 labels, but X has 90 rows"):

@@ -97,10 +97,10 @@ NAMES = {
     d2ke_explain(x, model, *, limit=10)
     d2ke_features(D, gamma=None, link='exp', *, out=None, n_threads=None)
     d2ke_gram(X, Y=None, *, omega, distance, gamma, n_threads=None, progress=False, **params)
-    d2ke_predict(y, X, model, *, unseen_letters='refuse', n_threads=None, progress=False)
+    d2ke_predict(y, X, model, *, unseen_letters='allow', n_threads=None, progress=False)
     d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, n_threads=None,
         progress=False, **params)
-    d2ke_transform(X, model, *, unseen_letters='refuse', n_threads=None, out=None,
+    d2ke_transform(X, model, *, unseen_letters='allow', n_threads=None, out=None,
         progress=False)
     datasets
     density_error_bound(X, y, alpha, *, h, delta=0.05)
@@ -147,7 +147,7 @@ NAMES = {
     kernel_standard_error(Z, Y=None)
     kernel_two_sample_test(P, Q, *, sigma='median', kernel='gaussian', n_permutations=999,
         n_groups=None, seed=0, n_threads=None)
-    knn_predict(D, y, k=1)
+    knn_predict(y, D, k=1)
     lipschitz_constant(w, gamma)
     load_model(file)
     load_search(path)
@@ -167,7 +167,7 @@ NAMES = {
     predict(y, Z, model, *, probability=False)
     psd_split(S)
     random_segments(R, X, *, length, scale=1.0, seed)
-    random_series(R, n_channels, *, length, sigma, seed, dtype=float64)
+    random_series(R, n_channels=None, *, length, sigma=None, seed, X=None, dtype=float64)
     random_sets(R, dim, *, size, seed, region='sphere', low=0.0, high=1.0, dtype=float64)
     random_strings(R, alphabet, *, length, seed)
     representatives(X, R, *, seed)
@@ -176,7 +176,7 @@ NAMES = {
         dtype=None, progress=False, **params)
     samplers
     save_model(file, model)
-    search(X, y, method='d2ke', *, distance=None, sampler=None, grid=None, within=None,
+    search(y, X=None, method='d2ke', *, distance=None, sampler=None, grid=None, within=None,
         checkpoint=None, n_folds=10, seed=0, n_threads=None, progress=False, **params)
     select_features(Z, y, R, *, rho=1.0, keep='best', centre=True, seed=None)
     show_config()
@@ -203,10 +203,10 @@ NAMES = {
     "d2ke.dask": """
     d2ke_embed(X, omega, *, distance, gamma=None, link='exp', chunks=None, n_threads=1, dtype=None,
         **params)
-    d2ke_predict(y, X, model, *, unseen_letters='refuse', chunks=None, n_threads=1)
+    d2ke_predict(y, X, model, *, unseen_letters='allow', chunks=None, n_threads=1)
     d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, chunks=None,
         n_threads=1, **params)
-    d2ke_transform(X, model, *, unseen_letters='refuse', chunks=None, n_threads=1)
+    d2ke_transform(X, model, *, unseen_letters='allow', chunks=None, n_threads=1)
     distance_matrix(X, Y=None, distance=None, *, chunks=None, n_threads=1, dtype=None, **params)
     nearest(X, Y=None, *, k, distance=None, include_self=False, metric=False, chunks=None,
         n_threads=1, **params)

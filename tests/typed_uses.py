@@ -84,7 +84,7 @@ def models(X: d2ke.Objects, Z: Reals) -> None:
     d2ke.save_model("model.d2ke", model)
     linear = d2ke.train(np.array([0, 1, 1]), Z, "-s 2 -c 1 -q", class_weight={0: 2.0})
     assert_type(linear, d2ke.LinearModel)
-    found = d2ke.search(X, [0, 1, 1], distance="levenshtein", grid={"gamma": [0.1, 1.0]})
+    found = d2ke.search([0, 1, 1], X, distance="levenshtein", grid={"gamma": [0.1, 1.0]})
     assert_type(found, d2ke.Search)
 
 

@@ -15,6 +15,7 @@ _MISSING = ("NAType", "NaTType")  # of pandas
 _LABELS = (bool, int, float, str, bytes, np.generic)
 _NUMERIC = "biuf"
 _LAST_LETTER = 0x10FFFF
+_FEW = 8  # labels, in which no class repeats often enough to tell labels from objects
 LABEL_KINDS = {"b": "booleans", "i": "integers", "u": "integers", "f": "floats", "U": "strings",
           "S": "bytes"}  # fmt: skip
 
@@ -111,6 +112,32 @@ def encode_classes(name: str, y: Any) -> tuple[np.ndarray, np.ndarray]:
             name, f"holds one class only, {classes[0].item()!r}; a classifier needs at least two"
         )
     return classes, codes
+
+
+def refuse_swapped(y: Any, X: Any) -> None:
+    """Refuse objects as y where X looks like labels: few values, each of one number or word."""
+    if not (hasattr(y, "__len__") and hasattr(X, "__len__") and len(y) == len(X) >= _FEW):
+        return
+    n, first = len(y), next(iter(y))
+    words = list(y) if isinstance(first, (str, bytes)) else None
+    if words is not None:
+        if 2 * len(set(words)) <= n:
+            return
+    elif not hasattr(first, "__len__") or len(first) < 2:
+        return
+    try:
+        values = set(X.tolist() if hasattr(X, "tolist") else X)
+    except TypeError:  # arrays have no hash
+        return
+    if 4 * len(values) > n or not all(isinstance(one, _LABELS) for one in values):
+        return
+    if words is not None and sum(map(len, words)) < 2 * n * max(len(str(one)) for one in values):
+        return
+    raise ArgumentError(
+        "y",
+        f"holds objects, and X has {len(values)} different values in {n} rows. Are y and X "
+        "swapped? Labels come first",
+    )
 
 
 def targets(name: str, y: Any) -> np.ndarray:

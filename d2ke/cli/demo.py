@@ -95,7 +95,7 @@ class Split:
         """Choose the parameters of a method on the first n training objects."""
         X, y = self.X[:n], self.y[:n]
         rest = {"distance": self.distance, "seed": self.seed, **self.options}
-        return search(X, y, method, **rest, **options).parameters
+        return search(y, X, method, **rest, **options).parameters
 
     def distances(self, X: Objects, Y: Objects | None = None) -> np.ndarray:
         """Compute distances by the data set's distance."""
@@ -115,9 +115,7 @@ def _views(split: Split, task: Task) -> tuple[float, dict[str, Any]]:
     model = d2ke_train(
         split.y, split.X, distance=split.distance, R=R, seed=split.seed, **split.options
     )
-    _, accuracy, _ = d2ke_predict(
-        split.y_test, split.X_test, model, unseen_letters="allow", **split.options
-    )
+    _, accuracy, _ = d2ke_predict(split.y_test, split.X_test, model, **split.options)
     return accuracy, {"R": model.R, "C": model.C}
 
 
@@ -154,7 +152,7 @@ def _on_features(
 
 def _knn(split: Split, task: Task) -> tuple[float, dict[str, Any]]:
     chosen = split.search("knn", _SEARCHED)
-    labels = knn_predict(split.distances(split.X_test, split.X), split.y, **chosen)
+    labels = knn_predict(split.y, split.distances(split.X_test, split.X), **chosen)
     return 100 * float(np.mean(labels == split.y_test)), chosen
 
 
@@ -263,10 +261,7 @@ def _saved_and_loaded(split: Split) -> str:
         save_model(file, model)
         n_bytes = file.stat().st_size
         loaded: Any = load_model(file)
-    before, after = (
-        d2ke_predict(None, split.X_test, one, unseen_letters="allow", **options)[0]
-        for one in (model, loaded)
-    )
+    before, after = (d2ke_predict(None, split.X_test, one, **options)[0] for one in (model, loaded))
     return (
         f"a model of {n} objects, saved ({n_bytes / 1e6:.1f} MB) and loaded: "
         f"{int((before == after).sum())} of {len(after)} predicted labels are the same"

@@ -86,10 +86,10 @@ def add_model_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 def _add_letters(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unseen-letters",
-        choices=["refuse", "allow"],
-        default="refuse",
-        help="what to do with letters that no training string has: stop, or let them differ from "
-        "all of the model (default: refuse)",
+        choices=["allow", "refuse"],
+        default="allow",
+        help="what to do with letters that no training string has: let them differ from all of "
+        "the model, or stop (default: allow)",
     )
 
 
@@ -186,9 +186,10 @@ def predict(options: argparse.Namespace) -> None:
     if report is not None and (labels is None or not len(objects)):
         raise InputError(f"a report needs labelled objects (--labels): {options.file} has none")
     true = None if labels is None else _as_classes(held, model)
-    predicted, accuracy, decisions = d2ke_predict(
-        true, objects, model, unseen_letters=options.unseen_letters, **session.computing
-    )
+    with reported_warnings(session):
+        predicted, accuracy, decisions = d2ke_predict(
+            true, objects, model, unseen_letters=options.unseen_letters, **session.computing
+        )
     columns = {"item": np.arange(len(predicted))}
     if held.ids is not None:
         columns["id"] = np.array(held.ids)
@@ -233,7 +234,8 @@ def embed(options: argparse.Namespace) -> None:
     check_writable(out)
     model = _load(options.model, session)
     held = read(options, session, Columns.of_dict(model.columns))
-    objects = model.check_objects(held.objects, options.unseen_letters)
+    with reported_warnings(session):
+        objects = model.check_objects(held.objects, options.unseen_letters)
     write_model_features(out, objects, model, held.labels, **session.computing)
     session.report(f"features: {len(objects)} x {model.R}, {options.out}")
 

@@ -29,6 +29,7 @@ OPTIONS = {
     "time": "--time",
     "channels_first": "--channels-first",
     "unseen_letters": "--unseen-letters",
+    "distance": "--distance",
 }
 
 

@@ -13,9 +13,10 @@ from scipy import LowLevelCallable
 
 from d2ke._base.checks import element_type, integer
 from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.threads import team_size
 from d2ke.dask.partitions import Partitions, partitions_of, row_array
 from d2ke.dask.workers import check_workers, later, shared
-from d2ke.distances import matrix
+from d2ke.distances.matrix import fill_array
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.registry import check_parameters, find_distance
@@ -228,4 +229,5 @@ def _distances(
     columns = x if y is None else y
     if not (len(x) and len(columns)):
         return np.empty((len(x), len(columns)), dtype)
-    return matrix.distance_matrix(x, y, distance, n_threads=n_threads, dtype=dtype, **params)
+    pairs = check_pairs(x, y, distance, params)
+    return fill_array(pairs, None, dtype, team_size(n_threads), False)

@@ -23,7 +23,7 @@ def d2ke_predict(
     X: Any,
     model: D2KEModel,
     *,
-    unseen_letters: str = "refuse",
+    unseen_letters: str = "allow",
     chunks: Any = None,
     n_threads: int = 1,
 ) -> tuple[da.Array, da.Array, da.Array]:
@@ -37,8 +37,8 @@ def d2ke_predict(
         As for `d2ke.dask.distance_matrix`.
     model : D2KEModel
         It is sent to each worker once.
-    unseen_letters : {"refuse", "allow"}
-        As for `d2ke.d2ke_predict`.
+    unseen_letters : {"allow", "refuse"}
+        As for `d2ke.d2ke_predict`; a warning is about one partition.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def d2ke_transform(
     X: Any,
     model: D2KEModel,
     *,
-    unseen_letters: str = "refuse",
+    unseen_letters: str = "allow",
     chunks: Any = None,
     n_threads: int = 1,
 ) -> da.Array:
@@ -153,10 +153,11 @@ def _open(X: Any, model: Any, unseen_letters: str, chunks: Any, row_bytes: int) 
         raise ArgumentTypeError(
             "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
         )
-    choice("unseen_letters", unseen_letters, ("refuse", "allow"))
+    choice("unseen_letters", unseen_letters, ("allow", "refuse"))
     x = partitions_of("X", X, chunks, anything=model.kind == "any", row_bytes=row_bytes)
     if x.whole is not None:
-        model.check_objects(x.whole, unseen_letters)
+        # The workers warn, each of its part.
+        model.check_objects(x.whole, "refuse" if unseen_letters == "refuse" else None)
     check_workers()
     return x
 

@@ -140,7 +140,7 @@ def d2ke_train(
     )
     model = later(_model, plan, solved, sample, found).compute()
     model = replace(model, seconds={"training": time.perf_counter() - started})
-    train.warn_if_nothing_learned(model)
+    train.warn_of_result(model)
     return model
 
 

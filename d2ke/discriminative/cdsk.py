@@ -10,10 +10,10 @@ import numpy as np
 
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, generator, integer, positive_number
-from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.errors import ArgumentTypeError, warn
 from d2ke.discriminative.automatic import FEW, SMOOTHINGS, balanced, choose_widths, clusters
 from d2ke.discriminative.kernel_classifier import CURVATURES
-from d2ke.discriminative.kernel_input import KernelInput, read_lam
+from d2ke.discriminative.kernel_input import KernelInput, read_lam, warn_of_equal_similarities
 from d2ke.discriminative.trained import Trained
 
 VARIANTS = ("hard", "relaxed")
@@ -141,6 +141,12 @@ def cdsk(
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 
+    Warns
+    -----
+    UserWarning
+        If labels are arbitrary: more groups of objects without similarity to each other than
+        clusters, or equal similarities of all different objects.
+
     Notes
     -----
     Y-step: the eigenvectors V of D^(-1/2) S D^(-1/2) to its largest eigenvalues, Y = D^(-1/2) V,
@@ -204,16 +210,19 @@ def cdsk(
         raise ArgumentTypeError("n_clusters", "is needed")
     k = max(integer("n_clusters", n_clusters), 0)
     source = KernelInput(K, points, features, h, similarity, risk, distances)
-    source.check()
+    name = source.check()
     with one_blas_thread():
         if source.automatic:
             chosen = choose_widths(source, k, draws, smoothing)
             kernel, smoothing, h = chosen.kernel, chosen.smoothing, chosen.h
         else:
             kernel = source.read()
+            warn_of_equal_similarities(name, kernel)
         c = integer("n_clusters", n_clusters, 2, kernel.n)
         lam = read_lam(lam, kernel.n)
         alpha = np.full(kernel.n, 1 / kernel.n)
+        if not source.automatic:
+            _warn_of_groups(int(kernel.graph(alpha, lam).components().max()) + 1, c)
         rounds: list[tuple[float, np.ndarray, np.ndarray]] = []
         few = source.automatic and c <= FEW
         for _ in range(max_iter):
@@ -237,3 +246,12 @@ def cdsk(
     best = int(objectives.argmin())
     trained = Trained(source, chosen if source.automatic else None)
     return Clustering(*rounds[best][1:], objectives, best, lam, h, smoothing, trained)
+
+
+def _warn_of_groups(n_groups: int, n_clusters: int) -> None:
+    if n_groups > n_clusters:
+        warn(
+            f"the objects fall into {n_groups} groups without similarity to each other, more than "
+            f"n_clusters = {n_clusters}: which groups share a cluster is arbitrary. Is the kernel "
+            "too narrow?"
+        )

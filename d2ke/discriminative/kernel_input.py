@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, issparse
 from d2ke._base import arrays
 from d2ke._base.arrays import ASYMMETRY, symmetric_matrix
 from d2ke._base.checks import choice, positive_number
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.memory import check_fits
 from d2ke.discriminative.canonical import equivalence_ranks, sparse_equivalence_ranks
 from d2ke.discriminative.gaussian import gaussian, point_matrix
@@ -176,6 +176,20 @@ class KernelInput:
 def like_distances(matrix: np.ndarray) -> bool:
     """Return True for zeros on the diagonal and no value below: distances, not similarities."""
     return not matrix.diagonal().any() and bool((matrix >= 0).all()) and bool(matrix.any())
+
+
+def warn_of_equal_similarities(name: str, kernel: Any) -> None:
+    """Warn of a matrix in which all different objects are equally similar, but not at all."""
+    if not isinstance(kernel, DenseKernel) or kernel.n < 3:
+        return
+    K, value = kernel.linear, kernel.linear[0, 1]
+    if value == 0 or (K[0, 1:] != value).any():
+        return
+    if np.count_nonzero(value != K) == np.count_nonzero(K.diagonal() != value):
+        warn(
+            f"all similarities of different objects are {value:g}, by {name}: nothing tells them "
+            "apart, and their labels are arbitrary"
+        )
 
 
 def check_kernel_fits(n: int) -> None:

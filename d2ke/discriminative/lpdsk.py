@@ -12,12 +12,12 @@ import numpy as np
 from d2ke._base import labels as class_labels
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, flag, integer, positive_number
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke.discriminative.automatic import choose_widths_by_labels, reorder_widths
 from d2ke.discriminative.canonical import average_by_rank, first_argmax
 from d2ke.discriminative.cdsk import TRACE_WEIGHT, VARIANTS
 from d2ke.discriminative.kernel_classifier import CURVATURES
-from d2ke.discriminative.kernel_input import KernelInput, read_lam
+from d2ke.discriminative.kernel_input import KernelInput, read_lam, warn_of_equal_similarities
 from d2ke.discriminative.similarity_graph import indicators
 from d2ke.discriminative.trained import Trained
 
@@ -141,6 +141,12 @@ def lpdsk(
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 
+    Warns
+    -----
+    UserWarning
+        If no label reaches an object without one, or labels are arbitrary, as all different
+        objects have one similarity.
+
     Notes
     -----
     Widths are chosen by leaving out labelled objects. The candidates are `neighbor_similarities`
@@ -180,6 +186,7 @@ def lpdsk(
     source = KernelInput(K, points, features, h, similarity, risk, distances)
     name = source.check()
     kernel = None if source.automatic else source.read()
+    warn_of_equal_similarities(name, kernel)
     n = source.size() if kernel is None else kernel.n
     class_labels.same_length("y", y, name, n)
     known = y != _check_marker(unknown, y)
@@ -218,6 +225,11 @@ def lpdsk(
         component = graph.components()
         reached = np.isin(component, component[known])
         fixed = known | ~reached  # their scores do not change
+        if fixed.all() and not known.all():
+            warn(
+                "no object without a label is similar to one with a label, nor by others between "
+                "them: all keep the marker of unknown labels. Is the kernel too narrow?"
+            )
         for turn in range(max_iter):
             if turn:
                 graph = kernel.graph(alpha, lam)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +12,11 @@ from numpy.typing import NDArray
 from scipy import LowLevelCallable
 
 from d2ke._base.checks import element_type
+from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke._base.threads import team_size
+from d2ke.distances.equal_distances import warn_of_equal_distances
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import DISTANCES, PairwiseProblem, Transform
 
@@ -103,6 +106,11 @@ def distance_matrix(
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 
+    Warns
+    -----
+    UserWarning
+        If all distances between different objects are equal, and the distance has a name.
+
     Notes
     -----
     ``"dtw"``: least sum of |x_i - y_j| (Euclidean, not squared, no
@@ -166,7 +174,9 @@ def distance_matrix(
     n_threads = team_size(n_threads)
     dtype = None if dtype is None else element_type("dtype", dtype)
     pairs = check_pairs(X, Y, distance, params)
-    return fill_array(pairs, out, dtype, n_threads, progress)
+    D = fill_array(pairs, out, dtype, n_threads, progress)
+    warn_of_equal_distances(pairs, D)
+    return D
 
 
 def fill_array(
@@ -208,20 +218,23 @@ def fill_array(
     elif dtype is not None and isinstance(out, np.ndarray) and out.dtype != dtype:
         raise TypeError(f"out holds {out.dtype}, but dtype is {dtype}")
     else:
-        output_array(out, pairs.shape, pairs.dtype)
+        output_array(out, pairs.shape, pairs.dtype, f"d2ke.write_{transform.name}")
     if not progress:
         return pairs.fill(out, n_threads, None, transform)
     with progress_bar(progress, transform.name) as report:
         return pairs.fill(out, n_threads, report, transform)
 
 
-def output_array(out: Any, shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:
+def output_array(
+    out: Any, shape: tuple[int, int], dtype: np.dtype, to_file: str = "d2ke.write_features"
+) -> np.ndarray:
     """Return `out` if results of this shape can be written into it, or a new array for None."""
     if out is None:
         return np.empty(shape, dtype=dtype)
     if not isinstance(out, np.ndarray) or out.dtype not in (np.float32, np.float64):
         got = out.dtype if isinstance(out, np.ndarray) else type(out).__name__
-        raise TypeError(f"out must be an ndarray of float32 or float64, got {got}")
+        path = f"; {to_file} writes to a file" * isinstance(out, (str, os.PathLike))
+        raise ArgumentTypeError("out", f"must be an ndarray of float32 or float64, got {got}{path}")
     if out.shape != shape:
         raise ValueError(f"out must have shape {shape}, got {out.shape}")
     if not (out.flags.c_contiguous and out.flags.writeable):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import LowLevelCallable
 
-from d2ke._base.errors import ArgumentError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._ext import pairwise, user
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances.problem import (
@@ -25,7 +25,7 @@ from d2ke.distances.problem import (
     PairwiseProblem,
     Transform,
 )
-from d2ke.distances.registry import BY_NAME, check_parameters, find_distance
+from d2ke.distances.registry import BY_NAME, Distance, check_parameters, find_distance
 from d2ke.distances.string_rows import not_empty
 from d2ke.objects.container import Objects, check_compatible, refuse_weights
 from d2ke.objects.packing import as_objects, list_of
@@ -62,7 +62,12 @@ def check_pairs(
         return _python_problem(X, Y, distance, params, names)
     row = find_distance(distance)
     checked = check_parameters(row, params)
-    x, y = _packed(X, Y, names, row.kind, row.takes_missing(checked))
+    try:
+        x, y = _packed(X, Y, names, row.kind, row.takes_missing(checked))
+    except ArgumentTypeError as error:
+        if error.argument == names.x:
+            _check_kind(row, names.x, X)
+        raise
     for name, objects in ((names.x, x),) if y is x else ((names.x, x), (names.y, y)):
         row.check_lengths(name, objects)
         if objects.weights is not None and not row.weighted:
@@ -77,6 +82,15 @@ def check_pairs(
     compile_ = partial(_named_pairs, row.name, checked)
     same = Y is None and row.is_symmetric(checked)
     return PairwiseProblem(x, y, dtype, same, compile_, row.name, dict(params), names)
+
+
+def _check_kind(row: Distance, name: str, X: Any) -> None:
+    """Refuse objects of another kind, if it is that for which they cannot be packed."""
+    try:
+        objects = as_objects(name, X)
+    except (TypeError, ValueError):
+        return
+    row.check_kind(name, objects.kind)
 
 
 def _named_pairs(name: str, parameters: Mapping[str, Any], block: PairBlock) -> CompiledPairs:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice, flag, integer, not_negative, positive_number
-from d2ke._base.errors import ArgumentError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._ext import elastic, emd, pair_distance, sets
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances import elastic_rows as rows
@@ -47,6 +47,8 @@ class Distance:
     directed : callable, optional
         Of a symmetric distance: ``directed(**parameters)`` tells whether it is not symmetric
         with these checked parameters.
+    scale : str
+        The parameter in the units of the vectors on which it depends what is different, if any.
     shortest : int
         The shortest object for which it is defined.
     parameters : mapping of str to callable
@@ -85,6 +87,7 @@ class Distance:
     kind: str = "vectors"
     symmetric: bool = True
     metric: bool = False
+    scale: str = ""
     shortest: int = 1
     parameters: Mapping[str, Callable[[str, Any], Any]] = field(default_factory=dict)
     required: tuple[str, ...] = ()
@@ -111,6 +114,17 @@ class Distance:
     def takes_missing(self, parameters: Mapping[str, Any]) -> bool:
         """Return whether vectors may be missing with these checked parameters."""
         return self.missing is not None and self.missing(**parameters)
+
+    def check_kind(self, name: str, kind: str) -> None:
+        """Refuse objects of another kind, and name distances for them."""
+        if kind == self.kind:
+            return
+        others = [row.name for row in DISTANCES if row.kind == kind]
+        raise ArgumentTypeError(
+            "distance",
+            f"{self.name!r} is for {self.kind}, but {name} holds {kind}; distances for {kind} are "
+            f"{', '.join(map(repr, others[:4]))} and others",
+        )
 
     def check_lengths(self, name: str, objects: Objects) -> None:
         """Refuse objects that are shorter than `shortest`."""
@@ -298,6 +312,7 @@ DISTANCES = (
         ordered=True,
         prepare=rows.edr,
         parameters={"epsilon": not_negative, "normalize": flag, "window": _dtw_window},
+        scale="epsilon",
         summary="edit distance on real sequences: the number of edits, vectors within epsilon "
         "being equal",
         source="Chen, Ozsu & Oria 2005",
@@ -307,6 +322,7 @@ DISTANCES = (
         ordered=True,
         prepare=rows.lcss,
         parameters={"epsilon": not_negative, "window": _dtw_window},
+        scale="epsilon",
         summary="the part of the shorter series that is not in the longest common subsequence, "
         "vectors within epsilon being equal",
         source="Vlachos, Kollios & Gunopulos 2002",
@@ -513,6 +529,7 @@ DISTANCES = (
         source="Joshi, Kommaraju, Phillips & Venkatasubramanian 2011; Gretton et al. 2012 (MMD)",
         weighted=True,
         required=("sigma",),
+        scale="sigma",
         check=_check_weights,
     ),
 )
@@ -539,15 +556,16 @@ def distance_names() -> list[str]:
 def find_distance(distance: Any) -> Distance:
     """Return the registry's row of a name; the error lists the names."""
     if not isinstance(distance, str):
-        raise TypeError(
-            f"distance must be one of {', '.join(distance_names())}, a callable or a "
-            f"scipy.LowLevelCallable; got {distance!r}"
+        raise ArgumentTypeError(
+            "distance",
+            f"must be one of {', '.join(distance_names())}, a callable or a "
+            f"scipy.LowLevelCallable; got {distance!r}",
         )
     if distance not in BY_NAME:
         near = difflib.get_close_matches(distance.lower(), BY_NAME, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise ValueError(
-            f"distance must be one of {', '.join(distance_names())}; got {distance!r}{hint}"
+        raise ArgumentError(
+            "distance", f"must be one of {', '.join(distance_names())}; got {distance!r}{hint}"
         )
     return BY_NAME[distance]
 

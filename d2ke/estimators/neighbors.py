@@ -84,7 +84,7 @@ class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
         """Return the labels of objects."""
         check_is_fitted(self)
         if self.objects_ is None:
-            codes = knn_predict(self._new_distances(X), self._codes, self.n_neighbors)
+            codes = knn_predict(self._codes, self._new_distances(X), self.n_neighbors)
         else:
             codes = vote(self._near_classes(X), len(self.classes_))
         return self.classes_[codes]

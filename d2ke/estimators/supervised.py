@@ -88,7 +88,7 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
     blocks : sequence of Block, optional
         The blocks in the place of the recipe's.
     unseen_letters : {"allow", "refuse"}
-        What to do with a letter that no training string has; in cross-validation there may be some.
+        As for `d2ke_predict`.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
     progress : bool

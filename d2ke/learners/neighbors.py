@@ -14,16 +14,16 @@ from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError
 
 
-def knn_predict(D: np.ndarray, y: Sequence[Any] | np.ndarray, k: int = 1) -> NDArray[Any]:
+def knn_predict(y: Sequence[Any] | np.ndarray, D: np.ndarray, k: int = 1) -> NDArray[Any]:
     """Predict by majority vote among the k nearest training objects.
 
     Parameters
     ----------
+    y : sequence of length n
+        Labels of the training objects, of any one type.
     D : array_like of shape (m, n)
         Distances of m objects (rows) to the n training objects (columns). Infinity is a
         distance; nan is not.
-    y : sequence of length n
-        Labels of the training objects, of any one type.
     k : int, default 1
         Number of neighbours, 1 to n.
 
@@ -50,11 +50,13 @@ def knn_predict(D: np.ndarray, y: Sequence[Any] | np.ndarray, k: int = 1) -> NDA
     >>> import numpy as np
     >>> from d2ke.learners.neighbors import knn_predict
     >>> D = np.array([[0.3, 0.1, 0.2, 9.0], [7.0, 7.0, 7.0, 7.0]])
-    >>> knn_predict(D, ["a", "b", "a", "b"], k=3).tolist()
+    >>> knn_predict(["a", "b", "a", "b"], D, k=3).tolist()
     ['a', 'a']
-    >>> knn_predict(D, ["a", "b", "a", "b"]).tolist()
+    >>> knn_predict(["a", "b", "a", "b"], D).tolist()
     ['b', 'a']
     """
+    if isinstance(y, np.ndarray) and y.ndim == 2 and np.ndim(D) == 1:
+        raise ArgumentError("y", "is a matrix. Are y and D swapped? Labels come first")
     distances = arrays.matrix("D", D, infinite=True)
     classes, codes = labels.encode_labels("y", y)
     n_rows, n_columns = distances.shape

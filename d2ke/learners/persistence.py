@@ -110,7 +110,7 @@ def load_model(file: str | os.PathLike[str] | BinaryIO) -> LinearModel | SVMMode
     >>> load_model(io.BytesIO(b"something else"))
     Traceback (most recent call last):
         ...
-    d2ke.ArgumentError: file is not a model saved by d2ke: it is not a zip archive
+    d2ke.ArgumentError: file is not a model saved by d2ke: save_model writes HDF5 and .npz
     """
     if hasattr(file, "read"):
         return _read("file", file)
@@ -121,7 +121,7 @@ def load_model(file: str | os.PathLike[str] | BinaryIO) -> LinearModel | SVMMode
 
 def _read(name: str, handle: BinaryIO) -> LinearModel | SVMModel:
     if not zipfile.is_zipfile(handle):
-        raise ArgumentError(name, "is not a model saved by d2ke: it is not a zip archive")
+        raise ArgumentError(name, "is not a model saved by d2ke: save_model writes HDF5 and .npz")
     handle.seek(0)
     try:
         _check_sizes(handle)

@@ -26,6 +26,7 @@ from d2ke.distances.fingerprint import description, digest, sequence_digest
 from d2ke.distances.matrix import fill_array
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
+from d2ke.distances.registry import BY_NAME
 from d2ke.io.feature_file import FeatureFile
 from d2ke.io.rows import RowSource, StoredRows
 from d2ke.model_selection.candidates import search_features
@@ -78,8 +79,7 @@ def sampled(call: SearchCall) -> list[Omega]:
     if sampler is None:
         raise ArgumentTypeError(
             "method",
-            "'d2ke' needs a sampler of random objects, such as "
-            'functools.partial(d2ke.random_strings, alphabet="ACGT")',
+            f"'d2ke' needs a sampler of random objects, such as {_sampler_for(call)}",
         )
     if not callable(sampler):
         raise ArgumentTypeError(
@@ -90,6 +90,17 @@ def sampled(call: SearchCall) -> list[Omega]:
     combinations = product(*(call.grid[name] for name in names))
     drawn = (dict(zip(names, values, strict=True)) for values in combinations)
     return [Omega(one, lambda one=one: sampler(R, seed=seed, **one)) for one in drawn]
+
+
+def _sampler_for(call: SearchCall) -> str:
+    """Return the code of a sampler of random objects like X."""
+    if not isinstance(call.X, Objects):
+        return "lambda R, seed: ..., which returns R objects"
+    sampler = "markov_strings, X=X"
+    if call.X.kind == "vectors":
+        row = BY_NAME.get(call.distance) if isinstance(call.distance, str) else None
+        sampler = "resampled_sets, X=X" if row and not row.ordered else "random_series, X=X"
+    return f"functools.partial(d2ke.{sampler})"
 
 
 def training_objects(call: SearchCall) -> list[Omega]:
@@ -187,6 +198,12 @@ def _drawn(call: SearchCall, omega: Omega) -> Any:
     objects, R = omega.draw(), max(call.grid["R"])
     if not callable(call.distance):
         objects = as_objects("sampler", objects)
+        if objects.kind != call.X.kind:
+            raise ArgumentTypeError(
+                "sampler",
+                f"draws {objects.kind}, but X holds {call.X.kind}; for these there is "
+                f"{_sampler_for(call)}",
+            )
         check_compatible(call.X, objects, "X", "sampler")
         if objects.kind == "strings":
             warn_of_letters(call.X, objects, "X", "sampler")

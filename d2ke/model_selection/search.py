@@ -28,8 +28,8 @@ from d2ke.objects.packing import as_objects
 
 
 def search(
-    X: Any,
     y: Any,
+    X: Any = None,
     method: str = "d2ke",
     *,
     distance: Any = None,
@@ -50,10 +50,11 @@ def search(
 
     Parameters
     ----------
-    X : Objects or what `pack` takes
-        n training objects; with a Python callable as distance, a sequence of anything.
     y : sequence of length n
-        Their labels.
+        Labels of the training objects.
+    X : Objects or what `pack` takes, optional
+        n training objects; with a Python callable as distance, a sequence of anything. Not needed
+        with `within`.
     method : {"d2ke", "rsm", "knn", "dsk_rbf", "dsk_nd", "gdk_led"}
         ``"d2ke"``, ``"rsm"``: linear classifiers on features of distances to random objects, or
         to training objects. ``"knn"``: nearest neighbours. ``"dsk_rbf"``, ``"dsk_nd"``: support
@@ -95,7 +96,7 @@ def search(
     within : ndarray, path or FeatureFile, optional
         Known distances: among the training objects, shape (n, n); for ``"d2ke"`` and ``"rsm"`` to
         random objects, shape (n, R), of which ``grid["R"]`` takes the first columns. X, the
-        distance and the sampler are not needed then, and may be None. ``"d2ke"``, ``"rsm"`` and
+        distance and the sampler are not needed then. ``"d2ke"``, ``"rsm"`` and
         ``"knn"`` read a file by blocks; the other methods read all of it into memory.
     checkpoint : path, optional
         For ``"d2ke"`` and ``"rsm"``: a folder in which distances and results are kept as they are
@@ -152,7 +153,7 @@ def search(
     >>> from functools import partial
     >>> import d2ke
     >>> words = ["aabab", "abaab", "aaba", "babaa", "bcbcc", "ccbcb", "cbbcc", "bccb"]
-    >>> result = d2ke.search(words, ["ab"] * 4 + ["bc"] * 4, distance="levenshtein",
+    >>> result = d2ke.search(["ab"] * 4 + ["bc"] * 4, words, distance="levenshtein",
     ...                      sampler=partial(d2ke.random_strings, alphabet="abc"),
     ...                      grid={"length": [(1, 3), (4, 6)], "R": [32], "C": [1.0]}, n_folds=4)
     >>> list(result.parameters)
@@ -165,10 +166,11 @@ def search(
             named_distances(distance, params, within),
             None if checkpoint is None else file_path("checkpoint", checkpoint),
             lambda one, own, place: search(
-                X, y, method, distance=one, checkpoint=place, **rest, **own
+                y, X, method, distance=one, checkpoint=place, **rest, **own
             ),
         )  # fmt: skip
     row = METHODS[choice("method", method, METHODS)]
+    labels.refuse_swapped(y, X)
     codes = labels.encode_classes("y", y)[1]
     if checkpoint is not None:
         checkpoint = file_path("checkpoint", checkpoint)

@@ -105,9 +105,11 @@ def d2ke_explain(x: Any, model: D2KEModel, *, limit: int = 10) -> Explanation:
             "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
         )
     integer("limit", limit, 1)
+    if _is_list_of_objects(x, model):
+        raise ArgumentError(
+            "x", f"must be one object, got {type(x).__name__} of {len(x)}; take X[i]"
+        )
     if isinstance(x, Objects):
-        if len(x) != 1:
-            raise ArgumentError("x", f"must be one object, got {len(x)}; take X[i]")
         objects = x
     elif model.kind == "any":
         objects = [x]
@@ -155,3 +157,20 @@ def d2ke_explain(x: Any, model: D2KEModel, *, limit: int = 10) -> Explanation:
         sign * value, sign * offset, by_block, tuple(omegas),
         tuple((i, float(sums[i])) for i in first),
     )  # fmt: skip
+
+
+def _is_list_of_objects(x: Any, model: D2KEModel) -> bool:
+    """Return whether x can only be several objects, or a list of one."""
+    if isinstance(x, Objects):
+        return len(x) != 1
+    if model.kind == "any" or not isinstance(x, (list, tuple, np.ndarray)) or not len(x):
+        return False
+    if model.kind == "strings":
+        is_letters = model.letters in ("str", "bytes")
+        return isinstance(x[0], (str, bytes) if is_letters else (list, np.ndarray))
+    try:
+        n_axes = np.ndim(x[0])
+    except ValueError:  # series of different lengths
+        return True
+    # Vectors of the model's channels are one object, and those of a series of one channel numbers.
+    return n_axes == 2 or (n_axes == 1 and model.channels == 1 and len(x[0]) > 1)

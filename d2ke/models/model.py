@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.progress import stages
 from d2ke.distances.registry import BY_NAME
 from d2ke.embedding.scaling import Scaling
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 26  # bytes that the features of some rows take
 _PER_FEATURE = 24  # bytes of distances, features and scaled features together
 _LEAST_ROWS = 16
+_FAR = 10  # times the median distance to a random object
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,8 +176,12 @@ class D2KEModel:
 
         return plot_model(self, X, y, n_threads)
 
-    def check_objects(self, X: Any, unseen_letters: str = "refuse") -> Any:
-        """Pack objects; refuse those that the model was not trained for."""
+    def check_objects(self, X: Any, unseen_letters: str | None = "allow") -> Any:
+        """Pack objects; refuse those that the model was not trained for.
+
+        Letters that no training string has are an error for "refuse", a warning for "allow"; for
+        None they are not looked for.
+        """
         if self.kind == "any":
             return list_of("X", X)
         objects = as_objects("X", X)
@@ -203,8 +208,8 @@ class D2KEModel:
                 f"holds strings of {objects.letters}, but the model was trained on strings of "
                 f"{self.letters}",
             )
-        if unseen_letters == "refuse":
-            _check_letters(objects, self.alphabet)
+        if unseen_letters is not None:
+            _check_letters(objects, self.alphabet, unseen_letters == "refuse")
         return objects
 
     def block_rows(self, objects: Any) -> int:
@@ -218,11 +223,24 @@ class D2KEModel:
     def feature_blocks(
         self, objects: Any, n_threads: int | None, progress: bool = False
     ) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield slices of checked objects and their scaled features; see `block_rows`."""
-        step = self.block_rows(objects)
+        """Yield slices of checked objects and their scaled features; see `block_rows`.
+
+        In the end, warn of objects that are far from all random objects.
+        """
+        step, n_far = self.block_rows(objects), 0
+        # exp(-gamma d) / sqrt(R) of a block, with gamma = 1 / median
+        least = np.exp(-_FAR) / np.sqrt(max(block.R for block in self.blocks))
         for first in stages(range(0, len(objects), step), "objects", progress):
             rows = slice(first, min(first + step, len(objects)))
-            yield rows, self.features(span_of(objects, rows.start, rows.stop), n_threads)
+            Z = block_features(self.blocks, span_of(objects, rows.start, rows.stop), n_threads)
+            n_far += np.count_nonzero(Z.max(axis=1) < least)
+            yield rows, self.scaling.scale(Z, Z)
+        if n_far:
+            warn(
+                f"{n_far} of {len(objects)} objects are more than {_FAR} times as far from every "
+                "random object as training objects usually are, so that all of them get nearly "
+                "the same prediction. Are their values in the units of the training objects?"
+            )
 
     def features(self, X: Any, n_threads: int | None) -> np.ndarray:
         """Return scaled features of checked objects, float32."""
@@ -240,18 +258,21 @@ class D2KEModel:
         return self.scaling.scale(Z, Z)
 
 
-def _check_letters(objects: Objects, alphabet: np.ndarray) -> None:
+def _check_letters(objects: Objects, alphabet: np.ndarray, refuse: bool) -> None:
     unseen = ~np.isin(objects.alphabet, alphabet)
-    if not unseen.any():
+    places = np.flatnonzero(unseen[objects.values]) if unseen.any() else np.empty(0, np.int64)
+    if not places.size:
         return
-    places = np.flatnonzero(unseen[objects.values])
-    if places.size:
-        place = int(places[0])
-        item = int(np.searchsorted(objects.offsets, place, side="right")) - 1
-        code = objects.values[place]
-        (letter,) = letters_of(objects.alphabet[code : code + 1], objects.letters)
+    items = np.unique(np.searchsorted(objects.offsets, places, side="right")) - 1
+    code = objects.values[places[0]]
+    (letter,) = letters_of(objects.alphabet[code : code + 1], objects.letters)
+    if refuse:
         raise ArgumentError(
             "unseen_letters",
-            f"is 'refuse', and X[{item}] has the letter {letter!r}, which no training object has; "
-            "with 'allow' it differs from every letter of the model",
+            f"is 'refuse', and X[{items[0]}] has the letter {letter!r}, which no training object "
+            "has; with 'allow' it differs from every letter of the model",
         )
+    warn(
+        f"{len(items)} of {len(objects)} strings have letters that no training string has, such "
+        f"as {letter!r} in X[{items[0]}]; they differ from every letter of the model"
+    )

@@ -193,7 +193,7 @@ def load_model(file: str | os.PathLike[str] | BinaryIO) -> D2KEModel | LinearMod
     >>> d2ke.load_model(io.BytesIO(b"something else"))
     Traceback (most recent call last):
         ...
-    d2ke.ArgumentError: file is not a model saved by d2ke: it is not a zip archive
+    d2ke.ArgumentError: file is not a model saved by d2ke: save_model writes HDF5 and .npz
     """
     if hasattr(file, "read"):
         return _read("file", file)

@@ -24,7 +24,7 @@ def d2ke_predict(
     X: Any,
     model: D2KEModel,
     *,
-    unseen_letters: str = "refuse",
+    unseen_letters: str = "allow",
     n_threads: int | None = None,
     progress: bool = False,
 ) -> tuple[NDArray[Any], float, NDArray[np.float64]]:
@@ -38,9 +38,9 @@ def d2ke_predict(
         n objects of the kind that the model was trained on.
     model : D2KEModel
         What `d2ke_train` or `load_model` returned.
-    unseen_letters : {"refuse", "allow"}
-        What to do with a letter that no training string has: raise an error that names it, or let
-        it differ from every letter of the model.
+    unseen_letters : {"allow", "refuse"}
+        What to do with a letter that no training string has: let it differ from every letter of
+        the model, with a warning that says how many strings have some, or raise an error.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
     progress : bool
@@ -59,7 +59,14 @@ def d2ke_predict(
     Raises
     ------
     TypeError, ValueError
-        X of another kind, with other channels or an unseen letter; y of another kind or length.
+        X of another kind, with other channels or a letter that is refused; y of another kind or
+        length.
+
+    Warns
+    -----
+    UserWarning
+        If strings have letters that no training string has, or objects are far from all random
+        objects: of such, all get nearly the same prediction.
 
     Examples
     --------
@@ -92,7 +99,7 @@ def d2ke_transform(
     X: Any,
     model: D2KEModel,
     *,
-    unseen_letters: str = "refuse",
+    unseen_letters: str = "allow",
     n_threads: int | None = None,
     out: np.ndarray | None = None,
     progress: bool = False,
@@ -152,7 +159,7 @@ def _checked(X: Any, model: Any, unseen_letters: Any, n_threads: Any, progress: 
         raise ArgumentTypeError(
             "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
         )
-    choice("unseen_letters", unseen_letters, ("refuse", "allow"))
+    choice("unseen_letters", unseen_letters, ("allow", "refuse"))
     flag("progress", progress)
     if n_threads is not None:
         integer("n_threads", n_threads, 1)

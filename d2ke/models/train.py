@@ -13,9 +13,9 @@ import numpy as np
 
 from d2ke._base import labels, memory
 from d2ke._base.checks import flag, integer
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.progress import stages
-from d2ke.distances.registry import find_distance, usual_distance
+from d2ke.distances.registry import BY_NAME, find_distance, usual_distance
 from d2ke.embedding.scaling import Scaling
 from d2ke.io.parquet import ParquetObjects
 from d2ke.learners.linear_model import LinearModel
@@ -32,6 +32,7 @@ from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
 
 _KEPT = 1 << 30  # bytes of features that are kept for the second pass
+_MANY = 20  # classes, and errors in which an order can be seen
 
 
 def d2ke_train(
@@ -95,7 +96,7 @@ def d2ke_train(
     UserWarning
         If the cross-validated accuracy is not above the share of the largest class: nothing was
         learned. If `y` is text that is all numbers, written in several forms (1 and 1.0), and no
-        `task` says what it is.
+        `task` says what it is. If classes are many whole numbers, and wrong predictions are near the true ones.
 
     Raises
     ------
@@ -125,6 +126,7 @@ def d2ke_train(
     n_threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     flag("progress", progress)
     distances = check_choices(blocks, distance, R, params)
+    labels.refuse_swapped(y, X)
     objects = packed_objects(X, distances)
     target = Target.of(y, task)
     labels.same_length("y", target.values, "X", len(objects))
@@ -168,7 +170,7 @@ def d2ke_train(
         plan, scaling, linear, objects, n, C=C, accuracy=(accuracy, error), confusion=confusion,
         n_largest=n_largest, seconds=seconds,
     )  # fmt: skip
-    warn_if_nothing_learned(model)
+    warn_of_result(model)
     return model
 
 
@@ -249,10 +251,7 @@ def packed_objects(X: Any, distances: Sequence[Any]) -> Any:
         if distance is not None and not isinstance(distance, str):
             continue
         row = find_distance(usual_distance(objects.kind) if distance is None else distance)
-        if row.kind != objects.kind:
-            raise ArgumentTypeError(
-                "distance", f"{row.name!r} is for {row.kind}, but X holds {objects.kind}"
-            )
+        row.check_kind("X", objects.kind)
         row.check_lengths("X", objects)
     return objects
 
@@ -310,11 +309,17 @@ class _Passes:
         self.kept = self.kept if filling is None else filling
 
 
-def warn_if_nothing_learned(model: D2KEModel) -> None:
-    """Warn if a model is not better than the largest class, or the mean of the targets."""
+def warn_of_result(model: D2KEModel) -> None:
+    """Warn of a model that learned nothing, and of classes that seem to be numbers to predict."""
     regression = model.linear.classes is None
     floor = 0.0 if regression else model.largest_class
     if model.accuracy > floor + model.accuracy_error:
+        if _numbers_as_classes(model) and _errors_are_near(model.confusion):
+            warn(
+                f"y has {len(model.classes)} different whole numbers, taken as classes, and wrong "
+                "predictions are near the true numbers. If they are numbers to predict, say "
+                "task='regression'"
+            )
         return
     reached = (
         f"R^2 is {model.accuracy / 100:.2f}"
@@ -322,10 +327,34 @@ def warn_if_nothing_learned(model: D2KEModel) -> None:
         else f"accuracy is {model.accuracy:.1f} %, and the largest class has {floor:.1f} %"
     )
     advice = "Try another distance=, blocks= of your own, or a larger R."
-    if model.classes is not None and model.classes.dtype.kind in "iuf" and len(model.classes) > 20:
+    names = {one.distance for one in model.blocks if isinstance(one.distance, str)}
+    rows = [BY_NAME[name] for name in sorted(names & BY_NAME.keys())]
+    if scales := [f"{row.scale} of {row.name!r}" for row in rows if row.scale]:
+        advice += f" Is {', '.join(scales)} in the units of the values?"
+    if _numbers_as_classes(model):
         advice += " If the labels are numbers to predict, say task='regression'."
     warnings.warn(
         f"little or nothing was learned: the cross-validated {reached}. Does the distance see "
         f"what the labels are about? {advice}",
         stacklevel=3,
     )
+
+
+def _numbers_as_classes(model: D2KEModel) -> bool:
+    """Return whether the classes are many numbers."""
+    classes = model.classes
+    return classes is not None and classes.dtype.kind in "iuf" and len(classes) > _MANY
+
+
+def _errors_are_near(confusion: np.ndarray | None) -> bool:
+    """Return whether classes are taken for others of nearby rank, as numbers are, not names."""
+    if confusion is None:
+        return False
+    wrong = confusion - np.diag(np.diag(confusion))
+    n = wrong.sum()
+    if n < _MANY:
+        return False
+    rank = np.arange(len(wrong))
+    gaps = np.abs(rank[:, None] - rank)
+    by_chance = wrong.sum(axis=1) @ gaps @ wrong.sum(axis=0) / n**2
+    return bool((wrong * gaps).sum() / n < by_chance / 2)

@@ -18,6 +18,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke._base.threads import team_size
+from d2ke.distances.equal_distances import warn_of_first_neighbors
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
 from d2ke.neighbors.info import NeighborsInfo
@@ -129,6 +130,12 @@ def nearest(
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 
+    Warns
+    -----
+    UserWarning
+        If all neighbours are equally far, and are the first objects: a named distance that tells
+        no objects apart.
+
     Examples
     --------
     >>> import d2ke
@@ -157,6 +164,7 @@ def nearest(
         graph, counts = _resume(search, checkpoint, progress)
         indices = graph.indices.astype(np.int64, copy=False)
         result = indices.reshape(n, search.k), graph.data.reshape(n, search.k)
+    warn_of_first_neighbors(pairs, *result)
     return (*result, counts) if info else result
 
 

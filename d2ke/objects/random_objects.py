@@ -24,7 +24,7 @@ from d2ke._base.checks import (
 )
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.container import Objects, from_owned, offsets_of
-from d2ke.objects.packing import pack
+from d2ke.objects.packing import as_objects, pack
 
 
 @singledispatch
@@ -41,11 +41,12 @@ def one_sequence(seed: Any) -> Any:
 
 def random_series(
     R: int,
-    n_channels: int,
+    n_channels: int | None = None,
     *,
     length: int | tuple[int, int],
-    sigma: float,
+    sigma: float | None = None,
     seed: Any,
+    X: Any = None,
     dtype: Any = np.float64,
 ) -> Objects:
     """Draw random time series: lengths uniform, elements independent N(0, sigma^2).
@@ -54,16 +55,18 @@ def random_series(
     ----------
     R : int
         Number of series, at least 1.
-    n_channels : int
-        Channels of each series, at least 1.
+    n_channels : int, optional
+        Channels of each series, at least 1; by default those of X.
     length : int or (int, int)
         Range of the lengths, both ends included; an integer fixes the length.
-    sigma : float
-        Standard deviation of the elements. (The authors' MATLAB scripts divide
-        by what they call sigma: theirs is 1 / this.)
+    sigma : float, optional
+        Standard deviation of the elements; by default that of all values of X. (The authors'
+        MATLAB scripts divide by what they call sigma: theirs is 1 / this.)
     seed : int, SeedSequence, Generator or RandStream
         Where the randomness comes from; a `RandStream` of `matlab_compat` is drawn from object
         by object, each one's length before its values, as in a MATLAB loop.
+    X : Objects or what `pack` takes, optional
+        The training series, in the place of `n_channels`, `sigma` or both.
     dtype : {float64, float32}
         Element type; float32 is the rounded float64 draw.
 
@@ -75,7 +78,8 @@ def random_series(
     Raises
     ------
     TypeError, ValueError
-        R < 1, n_channels < 1, an empty range of lengths, sigma <= 0.
+        R < 1, n_channels < 1, an empty range of lengths, sigma <= 0; neither X nor both of
+        n_channels and sigma.
 
     References
     ----------
@@ -87,11 +91,19 @@ def random_series(
     >>> import d2ke
     >>> d2ke.random_series(3, 2, length=(1, 10), sigma=1.0, seed=0)
     <3 sequences of 2-dimensional vectors, float64, lengths 1 to 10>
+    >>> d2ke.random_series(3, length=5, seed=0, X=[[1.0, 2.0, 3.0], [2.0, 4.0]])
+    <3 sequences of 1-dimensional vectors, float64, lengths 5 to 5>
     """
     integer("R", R, 1)
+    if X is not None:
+        series = as_objects("X", X, "vectors")
+        n_channels = series.dim if n_channels is None else n_channels
+        if sigma is None and len(series.values):
+            sigma = float(series.values.std(dtype=np.float64))
+    n_channels = _needed("n_channels", n_channels)
     integer("n_channels", n_channels, 1)
     lengths = length_range("length", length)
-    sigma = positive_number("sigma", sigma)
+    sigma = positive_number("sigma", _needed("sigma", sigma))
     dtype = element_type("dtype", dtype)
 
     def vectors(rng: Any, n: int) -> np.ndarray:
@@ -103,6 +115,12 @@ def random_series(
         values = values.astype(dtype, copy=False)
     check_overflow(values, f"sigma is too large for {dtype}: {sigma}")
     return from_owned("vectors", values, offsets)
+
+
+def _needed(name: str, value: Any) -> Any:
+    if value is None:
+        raise ArgumentTypeError(name, "is needed, or X, the training series that it is taken from")
+    return value
 
 
 def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed: Any) -> Objects:

@@ -26,7 +26,7 @@ train, test = data.split(seed=0)
 
 sampler = partial(d2ke.random_series, n_channels=12, sigma=1.0)
 grid = {"length": [(1, 5), (5, 20)], "R": [16, 64, 256], "gamma": np.logspace(-3, 0.5, 8)}
-result = d2ke.search(X[train], y[train], distance="dtw", sampler=sampler, grid=grid)
+result = d2ke.search(y[train], X[train], distance="dtw", sampler=sampler, grid=grid)
 print(f"{len(result.tried)} settings; the best has {result.accuracy:.1f} % in cross-validation:")
 print(result.parameters)
 

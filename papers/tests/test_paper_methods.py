@@ -388,7 +388,7 @@ def test_knn_by_hand(digits):
     division = division_of(digits["digits-str8"])
     outcome = evaluate("knn", division)
     D = d2ke.distance_matrix(division.test, division.train, "levenshtein")
-    labels = d2ke.learners.neighbors.knn_predict(D, division.y_train, outcome.parameters["k"])
+    labels = d2ke.learners.neighbors.knn_predict(division.y_train, D, outcome.parameters["k"])
     assert outcome.accuracy == pytest.approx(100 * np.mean(labels == division.y_test))
 
 

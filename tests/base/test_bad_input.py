@@ -67,7 +67,7 @@ DOCUMENT_FACTS = matlab.wme_GenFea_preproc(DOCUMENTS)
 embed = partial(d2ke.d2ke_embed, WORDS, OMEGA, distance="levenshtein")
 dtw = partial(d2ke.distance_matrix, SERIES, distance="dtw")
 distance = partial(d2ke.kernel_distance, POINTS, POINTS + 1)
-search = partial(d2ke.search, WORDS, Y, "knn", distance="levenshtein", n_folds=2)
+search = partial(d2ke.search, Y, WORDS, "knn", distance="levenshtein", n_folds=2)
 
 CASES = [
     # Objects.
@@ -175,8 +175,8 @@ CASES = [
     # Distances.
     (TypeError, ("distance", "None"), d2ke.distance_matrix, SERIES),
     (ValueError, ("distance", "'dtv'", "dtw"), d2ke.distance_matrix, SERIES, None, "dtv"),
-    (TypeError, ("X[0]", "str"), d2ke.distance_matrix, WORDS, None, "dtw"),
-    (TypeError, ("X", "strings"), d2ke.distance_matrix, d2ke.pack(WORDS), None, "dtw"),
+    (TypeError, ("distance", "X", "strings"), d2ke.distance_matrix, WORDS, None, "dtw"),
+    (TypeError, ("distance", "X", "strings"), d2ke.distance_matrix, d2ke.pack(WORDS), None, "dtw"),
     (TypeError, ("Y[0]", "str", "list"), d2ke.distance_matrix, WORDS, SERIES, "levenshtein"),
     (ValueError, ("X[1]", "nan", "(0, 0)"), d2ke.distance_matrix, [[1.0], [NAN]], None, "mhd"),
     (ValueError, ("X[1]", "dtw"), d2ke.distance_matrix, [[1.0], []], None, "dtw"),
@@ -466,10 +466,10 @@ CASES = [
     (TypeError, ("file", "5"), files.read_objects, 5),
     (TypeError, ("path", "5"), files.read_ts, 5),
     (FileNotFoundError, ("nothing.ts",), files.read_ts, "nothing.ts"),
-    (ValueError, ("k", "5"), d2ke.knn_predict, D, Y, 5),
-    (TypeError, ("k", "1.0"), d2ke.knn_predict, D, Y, 1.0),
-    (ValueError, ("y", "3", "4"), d2ke.knn_predict, D, Y[:3]),
-    (ValueError, ("D", "nan", "(1, 2)"), d2ke.knn_predict, BAD_K, Y),
+    (ValueError, ("k", "5"), d2ke.knn_predict, Y, D, 5),
+    (TypeError, ("k", "1.0"), d2ke.knn_predict, Y, D, 1.0),
+    (ValueError, ("y", "3", "4"), d2ke.knn_predict, Y[:3], D),
+    (ValueError, ("D", "nan", "(1, 2)"), d2ke.knn_predict, Y, BAD_K),
     (ValueError, ("R", "3"), d2ke.select_features, Z, Y, 3),
     (ValueError, ("y", "3", "4"), d2ke.select_features, Z, Y[:3], 1),
     (ValueError, ("y", "one class"), d2ke.select_features, Z, [0] * 4, 1),
@@ -485,11 +485,11 @@ CASES = [
     (ValueError, ("Z", "inf"), d2ke.Scaling.fit, BAD_Z),
     (ValueError, ("Z", "3", "2"), d2ke.Scaling.fit(Z).apply, np.ones((1, 3))),
     # Search, and what is kept in files.
-    (ValueError, ("method", "'svm'"), d2ke.search, WORDS, Y, "svm", given(distance="levenshtein")),
-    (ValueError, ("y", "3", "4"), d2ke.search, WORDS, [0, 1, 1], "knn",
+    (ValueError, ("method", "'svm'"), d2ke.search, Y, WORDS, "svm", given(distance="levenshtein")),
+    (ValueError, ("y", "3", "4"), d2ke.search, [0, 1, 1], WORDS, "knn",
      given(distance="levenshtein")),
-    (TypeError, "sampler", d2ke.search, WORDS, Y, given(distance="levenshtein", n_folds=2)),
-    (ValueError, ("n_folds", "1"), d2ke.search, WORDS, Y, "knn",
+    (TypeError, "sampler", d2ke.search, Y, WORDS, given(distance="levenshtein", n_folds=2)),
+    (ValueError, ("n_folds", "1"), d2ke.search, Y, WORDS, "knn",
      given(distance="levenshtein", n_folds=1)),
     (ValueError, ("grid", "'K'"), search, given(grid={"K": [1]})),
     (TypeError, ("grid['k']", "3"), search, given(grid={"k": 3})),
@@ -499,9 +499,9 @@ CASES = [
     (ValueError, ("within", "(3, 4)"), search, given(within=D[:3])),
     (ValueError, ("within[2, 1]", "-1"), search, given(within=BAD_D)),
     (FileNotFoundError, ("within.h5",), search, given(within="within.h5")),
-    (ValueError, ("within", "(3, 4)"), d2ke.search, None, Y, "rsm", given(n_folds=2, within=D[:3])),
+    (ValueError, ("within", "(3, 4)"), d2ke.search, Y, None, "rsm", given(n_folds=2, within=D[:3])),
     (ValueError, ("checkpoint", "'knn'"), search, given(checkpoint="kept")),
-    (TypeError, ("checkpoint", "5"), d2ke.search, WORDS, Y, "rsm",
+    (TypeError, ("checkpoint", "5"), d2ke.search, Y, WORDS, "rsm",
      given(distance="levenshtein", n_folds=2, checkpoint=5)),
     (ValueError, ("seed", "-1"), search, given(seed=-1)),
     (ValueError, ("path", "'x.txt'"), d2ke.load_search, "x.txt"),

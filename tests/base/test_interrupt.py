@@ -135,11 +135,11 @@ CASES = {
     ),
     "search with a checkpoint, products": (
         SEARCH,
-        "d2ke.search(X, y, 'rsm', checkpoint=f'{folder}/products', **how, grid=grid)",
+        "d2ke.search(y, X, 'rsm', checkpoint=f'{folder}/products', **how, grid=grid)",
     ),
     "search with a checkpoint, squared hinge": (
         SEARCH + "one = {'R': [200], 'gamma': [1e-3], 'C': [1e6], 'loss': ['squared_hinge']}\n",
-        "d2ke.search(X, y, 'rsm', checkpoint=f'{folder}/hinge', **how, grid=one)",
+        "d2ke.search(y, X, 'rsm', checkpoint=f'{folder}/hinge', **how, grid=one)",
     ),
     "Python callable": ("", "d2ke.distance_matrix(range(10**4), range(10**4), lambda x, y: 1.0)"),
     "slow Python callable": (

@@ -27,8 +27,8 @@ DOORS = {
     "train": lambda y: d2ke.train(y, Z),
     "train_least_squares": lambda y: d2ke.train_least_squares(y, Z),
     "svmtrain": lambda y: d2ke.svmtrain(y, D),
-    "knn_predict": lambda y: d2ke.knn_predict(D, y),
-    "search": lambda y: d2ke.search(X, y, "knn", distance="levenshtein", n_folds=2),
+    "knn_predict": lambda y: d2ke.knn_predict(y, D),
+    "search": lambda y: d2ke.search(y, X, "knn", distance="levenshtein", n_folds=2),
 }
 
 

@@ -61,10 +61,10 @@ CASES = {
     "d2ke_features": (lambda _: d2ke.d2ke_features(flat(4000, 4000), 1.0), "out=D"),
     "nearest": (lambda _: d2ke.nearest(objects(MANY), k=9999, distance="dtw"), "part of X"),
     "search": (
-        lambda _: d2ke.search(words(9000), [0, 1] * 4500, "rsm", distance="levenshtein"), "within=",
+        lambda _: d2ke.search([0, 1] * 4500, words(9000), "rsm", distance="levenshtein"), "within=",
     ),
     "search_knn": (
-        lambda _: d2ke.search(words(9000), [0, 1] * 4500, "knn", distance="levenshtein"), "rsm",
+        lambda _: d2ke.search([0, 1] * 4500, words(9000), "knn", distance="levenshtein"), "rsm",
     ),
     "dsk_gram": (lambda _: d2ke.dsk_gram(flat(4000, 4000), gamma=1.0), "some rows of D"),
     "gdk_led": (lambda _: d2ke.gdk_led(flat(4000, 4000), 2000), "n / 10"),

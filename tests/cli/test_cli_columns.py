@@ -91,7 +91,7 @@ def test_tables_of_strings(tmp_path, capsys, word_model, head, labelled):
 def test_options_win(tmp_path, capsys, word_model):
     table_of_words(tmp_path / "new.csv", "word,note,tongue,y")
     command = ["predict", word_model, tmp_path / "new.csv", "--out", tmp_path / "o.csv"]
-    words = [*command, "--objects", "note", "--labels", "y", "--unseen-letters", "allow"]
+    words = [*command, "--objects", "note", "--labels", "y"]
     run(capsys, *words)
     with open(tmp_path / "o.csv") as stream:
         assert [row["true"] for row in csv.DictReader(stream)] == TONGUES[::-1]

@@ -138,13 +138,16 @@ def test_unlabelled_objects(tmp_path, capsys, folder):
     assert out.read_text().startswith("item,id,predicted,decision EI,")
 
 
-def test_unseen_letters(tmp_path, folder):
+def test_unseen_letters(tmp_path, capsys, folder):
     put(tmp_path / "new.csv", ["sequence", "ACXT", "ACGT"])
     files = [str(folder / "m.h5"), str(tmp_path / "new.csv")]
     out, features = tmp_path / "labels.csv", tmp_path / "features.h5"
-    assert main(["predict", *files, "--unseen-letters", "allow", "--out", str(out)]) == 0
+    warning = "warning: 1 of 2 strings have letters that no training string has, such as 'X'"
+    assert main(["predict", *files, "--out", str(out)]) == 0
+    assert warning in capsys.readouterr().out
     assert len(out.read_text().splitlines()) == 3
-    assert main(["embed", *files, "--unseen-letters", "allow", "--out", str(features)]) == 0
+    assert main(["embed", *files, "--out", str(features)]) == 0
+    assert warning in capsys.readouterr().out
     assert load_features(features).Z.shape[0] == 2
 
 
@@ -165,7 +168,9 @@ def test_refused_files(tmp_path, capsys, folder):
     error = refused(capsys, "train", old, "--out", tmp_path / "m.h5", "--distance", "dtw")
     assert "'dtw'" in error
     put(tmp_path / "b.csv", ["sequence,label", "ACXT,EI"])
-    error = refused(capsys, "predict", model, tmp_path / "b.csv", "--out", out)
+    error = refused(
+        capsys, "predict", model, tmp_path / "b.csv", "--unseen-letters", "refuse", "--out", out
+    )
     assert "X[0] has the letter 'X'" in error
     assert "unseen_letters (--unseen-letters) is 'refuse'" in error
     put(tmp_path / "c.csv", ["a,b,c", "AC,GT,1"])

@@ -152,7 +152,9 @@ def test_refused(tmp_path, capsys):
     assert "k is 5, but X has 5 objects" in refused(
         capsys, "neighbors", file, "--k", 5, "--out", out
     )
-    assert "'nix'" in refused(capsys, "neighbors", *words, "--distance", "nix")
+    error = refused(capsys, "neighbors", *words, "--distance", "nix")
+    assert "distance (--distance) must be one of" in error
+    assert "'nix'" in error
     assert "X holds strings" in refused(capsys, "neighbors", *words, "--distance", "dtw")
     error = refused(capsys, "neighbors", *words, "--parameter", "k=2")
     assert "'levenshtein' has no parameter 'k'" in error

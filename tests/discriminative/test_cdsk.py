@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Clustering by discriminative similarity, the paper's errata, and bad input."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from discriminative_cases import GOOD, MARKED, blobs, objective_9
+from scipy.sparse import csr_array
 
 import d2ke
 from d2ke.discriminative import kmeans, similarity_graph
@@ -144,7 +147,8 @@ def test_half_n_without_a_cut_is_spectral_clustering():
 def test_narrow_kernels_stay_finite():
     X, _ = blobs(60)
     for variant in ("hard", "relaxed"):
-        found = d2ke.cdsk(points=X, h=1e-3, n_clusters=3, variant=variant)
+        with pytest.warns(UserWarning, match="60 groups .* kernel too narrow"):
+            found = d2ke.cdsk(points=X, h=1e-3, n_clusters=3, variant=variant)
         assert np.isfinite(found.objectives).all()
         assert np.isfinite(found.alpha).all()
 
@@ -206,7 +210,9 @@ def test_kernels_that_fall_apart(sizes, variant):
     Z = np.eye(len(sizes))[blocks]
     for c in {2, min(len(sizes), 3), len(sizes)}:
         for kernel in ({"K": Z @ Z.T}, {"features": Z}):
-            result = d2ke.cdsk(**kernel, n_clusters=c, variant=variant)
+            few = c < len(sizes)
+            with pytest.warns(UserWarning, match="is arbitrary") if few else nullcontext():
+                result = d2ke.cdsk(**kernel, n_clusters=c, variant=variant)
             assert len(set(result.labels.tolist())) == c
             assert np.isfinite(result.alpha).all()
             if c == len(sizes):
@@ -217,8 +223,18 @@ def test_many_blocks_of_a_large_kernel():
     blocks = np.arange(1600) // 400
     K = (blocks[:, None] == blocks).astype(float)
     np.testing.assert_array_equal(d2ke.cdsk(K, 4, max_iter=1).labels, blocks)
-    labels = d2ke.cdsk(np.eye(1600), 2, max_iter=1).labels
+    with pytest.warns(UserWarning, match="1600 groups"):
+        labels = d2ke.cdsk(np.eye(1600), 2, max_iter=1).labels
     assert set(labels.tolist()) == {0, 1}
+
+
+def test_arbitrary_clusters_are_said():
+    for kernel in (np.eye(6), csr_array(np.eye(6))):
+        with pytest.warns(UserWarning, match="6 groups .* more than n_clusters = 2") as caught:
+            d2ke.cdsk(kernel, 2)
+        assert [one.filename for one in caught] == [__file__]
+    with pytest.warns(UserWarning, match=r"are 0.5, by K: .* labels are arbitrary"):
+        d2ke.cdsk((np.eye(6) + 1) / 2, 2)
 
 
 @pytest.mark.parametrize("function", [lambda D: d2ke.cdsk(D, 2), lambda D: d2ke.lpdsk(D, LABELS)])

@@ -54,6 +54,16 @@ def test_lpdsk_never_changes_what_is_given():
     assert (d2ke.lpdsk(points=X, y=y).labels == y).all()
 
 
+def test_labels_that_reach_nothing_are_said():
+    y = [0, 1, -1, -1, -1]
+    with pytest.warns(UserWarning, match=r"similar to one with a label.*keep the marker") as caught:
+        assert d2ke.lpdsk(np.eye(5), y).labels.tolist() == y
+    assert [one.filename for one in caught] == [__file__]
+    with pytest.warns(UserWarning, match=r"are 0.5, by K: .* labels are arbitrary") as caught:
+        d2ke.lpdsk((np.eye(5) + 1) / 2, y)
+    assert len(caught) == 1
+
+
 @pytest.mark.parametrize("form", ["K", "features"])
 def test_component_without_labels_is_not_reached(form):
     Z = np.kron(np.eye(3), np.ones((4, 2))) * np.linspace(0.5, 1, 12)[:, None]

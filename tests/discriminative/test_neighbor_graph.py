@@ -325,6 +325,7 @@ def test_components_of_a_graph_with_weak_links_leave_its_weights():
 
 def test_a_sparse_kernel_with_entries_in_parts_is_not_changed():
     K = csr_array((np.full(6, 0.5), [0, 0, 1, 1, 2, 2], [0, 2, 4, 6]), (3, 3))
-    d2ke.cdsk(K, 2)
+    with pytest.warns(UserWarning, match="3 groups"):
+        d2ke.cdsk(K, 2)
     assert K.nnz == 6
     K.check_format(full_check=True)

@@ -187,8 +187,9 @@ def test_out(kind, dtype):
 
 @pytest.mark.parametrize("bad", ["dtv", "DTW", ""])
 def test_unknown_distance_lists_the_names(bad):
-    with pytest.raises(ValueError, match="distance must be one of") as caught:
+    with pytest.raises(d2ke.ArgumentError, match="distance must be one of") as caught:
         d2ke.distance_matrix([[1.0]], distance=bad)
+    assert caught.value.argument == "distance"
     assert all(name in str(caught.value) for name in NAMES)
     assert repr(bad) in str(caught.value)
     assert ("(did you mean 'dtw'?)" in str(caught.value)) == bool(bad)
@@ -199,6 +200,23 @@ def test_distance_of_a_wrong_type_lists_the_names(bad):
     with pytest.raises(TypeError, match="distance must be one of") as caught:
         d2ke.distance_matrix([[1.0]], distance=bad)
     assert all(name in str(caught.value) for name in NAMES)
+
+
+@pytest.mark.parametrize("items", [["ab", "b"], d2ke.pack(["ab", "b"])])
+def test_a_distance_for_another_kind_names_some_for_this_one(items):
+    for call in (d2ke.distance_matrix, lambda X, distance: d2ke.nearest(X, k=1, distance=distance)):
+        with pytest.raises(TypeError, match="strings are 'levenshtein', 'osa'") as caught:
+            call(items, distance="dtw")
+        assert caught.value.argument == "distance"
+    with pytest.raises(TypeError, match="vectors are 'dtw', 'msm', 'erp', 'twe' and others"):
+        d2ke.distance_matrix([[0.5], [1.5]], distance="levenshtein")
+
+
+def test_a_path_for_the_result_names_the_function_that_takes_one():
+    with pytest.raises(d2ke.ArgumentTypeError, match=r"out .*; d2ke\.write_distances writes"):
+        d2ke.distance_matrix(["a", "b"], distance="levenshtein", out="D.h5")
+    with pytest.raises(d2ke.ArgumentTypeError, match=r"out .*; d2ke\.write_features writes"):
+        d2ke.d2ke_embed(["a"], ["a"], distance="levenshtein", gamma=1.0, out="Z.h5")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -100,5 +100,5 @@ def test_classes_of_the_nearest_are_those_of_all_distances(k):
     labels = np.array([len(word) // 3 for word in WORDS])
     model = DistanceKNeighborsClassifier(k).fit(WORDS, labels)
     whole = DistanceKNeighborsClassifier(k, distance="precomputed").fit(D, labels)
-    assert (model.predict(NEW) == d2ke.knn_predict(D_NEW, labels, k)).all()
+    assert (model.predict(NEW) == d2ke.knn_predict(labels, D_NEW, k)).all()
     assert (model.predict_proba(NEW) == whole.predict_proba(D_NEW)).all()

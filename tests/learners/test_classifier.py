@@ -36,7 +36,7 @@ def test_a_search_and_its_model():
         return omega
 
     grid = {"R": [32], "gamma": [0.5], "scaling": ["standard", "none"]}
-    found = d2ke.search(words, y, distance="levenshtein", sampler=sampler, grid=grid, n_folds=4)
+    found = d2ke.search(y, words, distance="levenshtein", sampler=sampler, grid=grid, n_folds=4)
     chosen = found.parameters
     Z = d2ke.d2ke_embed(words, omega, distance="levenshtein", gamma=chosen["gamma"])
     F = d2ke.Scaling.fit(Z, chosen["scaling"]).apply(Z)

@@ -32,7 +32,7 @@ def test_against_the_naive_loop(data):
     y = data.draw(st.lists(st.sampled_from(["x", "a", "m", "b"]), min_size=n, max_size=n))
     k = data.draw(st.integers(1, n))
     dtype = data.draw(st.sampled_from([np.float64, np.float32]))
-    assert knn_predict(D.astype(dtype), y, k).tolist() == naive(D, y, k)
+    assert knn_predict(y, D.astype(dtype), k).tolist() == naive(D, y, k)
     classes, codes = np.unique(y, return_inverse=True)
     shares = knn_shares(D.astype(dtype), codes, k)
     assert shares.shape == (m, len(classes))
@@ -50,12 +50,12 @@ def test_several_blocks_of_rows(dtype, order, monkeypatch):
     D = np.asarray(rng.integers(0, 12, (70, 90)), dtype, order=order)
     y = rng.integers(-3, 3, 90)
     for k in (1, 2, 7, 90):
-        assert knn_predict(D, y, k).tolist() == naive(D, y.tolist(), k)
+        assert knn_predict(y, D, k).tolist() == naive(D, y.tolist(), k)
 
 
 def test_nearest_is_the_first_of_equals():
     D = np.zeros((2, 4))
-    assert knn_predict(D, [7, 1, 1, 1]).tolist() == [7, 7]
+    assert knn_predict([7, 1, 1, 1], D).tolist() == [7, 7]
 
 
 def test_agrees_with_scikit_learn_where_there_are_no_ties():
@@ -66,18 +66,18 @@ def test_agrees_with_scikit_learn_where_there_are_no_ties():
     D = np.linalg.norm(B[:, None] - A, axis=2)
     for k in (1, 5, 11):  # odd numbers and two classes
         theirs = KNeighborsClassifier(k).fit(A, y).predict(B)
-        np.testing.assert_array_equal(knn_predict(D, y, k), theirs)
+        np.testing.assert_array_equal(knn_predict(y, D, k), theirs)
 
 
 def test_labels_keep_their_type():
     D = np.array([[1.0, 0.0]])
-    assert knn_predict(D, np.array([1.5, 2.5], np.float32)).dtype == np.float32
-    assert knn_predict(D, [2**40, 2**41]).tolist() == [2**41]
-    assert knn_predict(D, ["same", "same"], 2).tolist() == ["same"]
+    assert knn_predict(np.array([1.5, 2.5], np.float32), D).dtype == np.float32
+    assert knn_predict([2**40, 2**41], D).tolist() == [2**41]
+    assert knn_predict(["same", "same"], D, 2).tolist() == ["same"]
 
 
 def test_no_rows():
-    assert knn_predict(np.zeros((0, 2)), ["a", "b"]).shape == (0,)
+    assert knn_predict(["a", "b"], np.zeros((0, 2))).shape == (0,)
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_no_rows():
 )
 def test_refused(D, y, k, error, message):
     with pytest.raises(error, match=message):
-        knn_predict(D, y, k)
+        knn_predict(y, D, k)

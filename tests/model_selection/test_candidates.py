@@ -279,7 +279,7 @@ def test_neighbors_with_folds_against_a_loop():
         right = 0
         for fold in range(4):
             out, kept = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-            labels = d2ke.knn_predict(D[np.ix_(out, kept)], y[kept], setting["k"])
+            labels = d2ke.knn_predict(y[kept], D[np.ix_(out, kept)], setting["k"])
             right += (labels == y[out]).sum()
         assert accuracy == pytest.approx(100 * right / 23)
     with pytest.raises(ValueError, match="k must be between 1 and 17, got 18"):

@@ -42,7 +42,7 @@ def test_d2ke_with_a_planted_optimum():
     X, y = ring(150, 0)
     grid = {"where": ["far", "near", "far"], "R": [2, 60], "gamma_scale": [1000.0, 1.0]}
     grid["C"] = [1e-8, 10.0]
-    found = search(X, y, sampler=points, grid=grid | SQUARED, **euclidean)
+    found = search(y, X, sampler=points, grid=grid | SQUARED, **euclidean)
     D = d2ke.distance_matrix(X, points(60, seed=0), "hausdorff")
     assert found.parameters == {
         "where": "near",
@@ -55,8 +55,8 @@ def test_d2ke_with_a_planted_optimum():
     assert found.accuracy > 90
     assert len(found.tried) == 3 * 2 * 2 * 2
     # By default the hinge is tried where it can pay: 150 objects are too few for 60 features.
-    assert search(X, y, sampler=points, grid=grid, **euclidean) == found
-    both = search(X, y, sampler=points, grid=grid | {"loss": LOSSES}, **euclidean)
+    assert search(y, X, sampler=points, grid=grid, **euclidean) == found
+    both = search(y, X, sampler=points, grid=grid | {"loss": LOSSES}, **euclidean)
     assert both.tried[:24] == found.tried
     hinge = found.parameters | {"loss": "squared_hinge"}
     assert [setting for setting, _ in both.tried[24:]] == [hinge | {"C": 1e-8}, hinge]
@@ -76,8 +76,8 @@ def test_d2ke_chooses_the_scaling(told, noise, best, order):
     X[:, 0] = told * (y + 0.4 * rng.random(60))
     scalings = ["center", "standard"][::order]
     found = search(
-        X,
         y,
+        X,
         distance=lambda x, position: x[position],
         sampler=lambda R, seed: range(R),
         grid={"R": [80], "scaling": scalings, "gamma": [0.1], "C": [1.0]} | SQUARED,
@@ -90,7 +90,7 @@ def test_d2ke_chooses_the_scaling(told, noise, best, order):
 def test_rsm_with_a_planted_optimum():
     X, y = ring(120, 1)
     grid = {"R": [2, 60], "gamma_scale": [1000.0, 3.0], "C": [1e-8, 10.0]}
-    found = search(X, y, "rsm", grid=grid, **euclidean)
+    found = search(y, X, "rsm", grid=grid, **euclidean)
     assert (found.parameters["R"], found.parameters["C"]) == (60, 10.0)
     omega = d2ke.representatives(X, 60, seed=0)
     median = np.median(d2ke.distance_matrix(X, omega, "hausdorff"))
@@ -101,7 +101,7 @@ def test_rsm_with_a_planted_optimum():
 
 def test_knn_with_a_planted_optimum():
     X, y = ring(150, 2, flipped=0.2)
-    found = search(X, y, "knn", grid={"k": [100, 1, 9]}, **euclidean)
+    found = search(y, X, "knn", grid={"k": [100, 1, 9]}, **euclidean)
     assert found.parameters == {"k": 9}
     assert found.accuracy > 70
 
@@ -110,7 +110,7 @@ def test_dsk_rbf_with_a_planted_optimum():
     X, y = ring(150, 3)
     keep = (y == "odd") | (np.arange(150) % 3 == 0)  # the rarer class is missed if C is tiny
     X, y = X[np.flatnonzero(keep)], y[keep]
-    found = search(X, y, "dsk_rbf", grid={"gamma": [1e-3, 9.0, 1e5], "C": [1e-5, 10]}, **euclidean)
+    found = search(y, X, "dsk_rbf", grid={"gamma": [1e-3, 9.0, 1e5], "C": [1e-5, 10]}, **euclidean)
     assert found.parameters == {"gamma": 9.0, "C": 10.0}
     assert found.accuracy > 90
 
@@ -118,7 +118,7 @@ def test_dsk_rbf_with_a_planted_optimum():
 def test_dsk_nd_with_a_planted_optimum():
     """The power 2 gives a linear classifier of the points, the power 1 does not."""
     X, y = ring(150, 4)
-    found = search(X, y, "dsk_nd", grid={"beta": [2, 1], "C": [1e-5, 10.0]}, **euclidean)
+    found = search(y, X, "dsk_nd", grid={"beta": [2, 1], "C": [1e-5, 10.0]}, **euclidean)
     assert found.parameters == {"beta": 1.0, "C": 10.0}
     assert found.accuracy > 85
 
@@ -131,7 +131,7 @@ def test_gdk_led_with_a_planted_optimum():
     X = d2ke.pack([point[None] for point in x], channels_first=False)
     grid = {"R": [1, 2, 3], "C": [1e-9, 100.0]}
     for losses in (["squared"], ["squared_hinge"]):
-        found = search(X, y, "gdk_led", grid=grid | {"loss": losses}, **euclidean)
+        found = search(y, X, "gdk_led", grid=grid | {"loss": losses}, **euclidean)
         assert found.parameters == {"R": 3, "C": 100.0, "loss": losses[0]}
         assert found.accuracy > 95
         leading = [] if losses == ["squared"] else [3, 3]
@@ -159,8 +159,8 @@ def small_search(method, *, n=48, seed=0, **options):
     if method == "d2ke":
         options.setdefault("sampler", points)
     return search(
-        options.pop("X", X),
         options.pop("y", y),
+        options.pop("X", X),
         method,
         **{"grid": SMALL_GRIDS[method], "n_folds": 4, "seed": seed, "n_threads": 1}
         | euclidean
@@ -305,7 +305,7 @@ def test_permuted_labels_are_searched_to_no_avail(method):
         y = np.random.default_rng(seed).permutation(y)
         grid = {name: SMALL_GRIDS[method][name][-1:] for name in SMALL_GRIDS[method]}
         options = {"sampler": points} if method == "d2ke" else {}
-        found.append(search(X, y, method, grid=grid, seed=seed, **options, **euclidean).accuracy)
+        found.append(search(y, X, method, grid=grid, seed=seed, **options, **euclidean).accuracy)
     # 450 tosses: the standard deviation of their mean is 2.4 %.
     assert np.mean(found) == pytest.approx(50, abs=8)
 
@@ -318,7 +318,7 @@ def test_defaults_suit_small_training_parts(method, n):
         np.flatnonzero(y == "odd")[: n // 2], np.flatnonzero(y == "even")[: n - n // 2]
     )
     options = {"sampler": points} if method == "d2ke" else {}
-    found = search(X[chosen], y[chosen], method, n_folds=2, **options, **euclidean)
+    found = search(y[chosen], X[chosen], method, n_folds=2, **options, **euclidean)
     for name, most in (("k", n - -(-n // 2)), ("R", 512 if method == "d2ke" else n)):
         assert all(1 <= setting.get(name, 1) <= most for setting, _ in found.tried)
 
@@ -332,14 +332,14 @@ def test_strings_with_the_samplers_of_the_package():
         "grid": {"length": [(2, 5), (8, 14)], "R": [64], "C": [1.0, 100.0]},
         "n_folds": 5,
     }
-    found = search(words, [i % 2 for i in range(40)], **options)
+    found = search([i % 2 for i in range(40)], words, **options)
     assert found.accuracy > 90
     assert list(found.parameters) == ["length", "R", "scaling", "gamma", "C", "loss"]
-    assert search(d2ke.pack(words), np.arange(40) % 2, **options) == found
+    assert search(np.arange(40) % 2, d2ke.pack(words), **options) == found
     ranges = [[2, 5], [8, 14]]
     for lengths in (ranges, np.array(ranges)):
         options["grid"] |= {"length": lengths, "R": np.array([64])}
-        assert search(words, np.arange(40) % 2, **options) == found
+        assert search(np.arange(40) % 2, words, **options) == found
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -351,8 +351,8 @@ def test_python_distances_of_anything(method):
     if method == "d2ke":
         options["sampler"] = lambda R, seed: [{"age": a} for a in np.linspace(0, 100, R)]
     found = search(
-        people,
         y,
+        people,
         method,
         distance=lambda a, b, unit: abs(a["age"] - b["age"]) / unit,
         grid={"R": [10], "C": [10.0]} if method in ("d2ke", "rsm") else None,
@@ -370,8 +370,8 @@ def test_parameters_of_the_distance():
     X = [rng.standard_normal(rng.integers(10, 20)).cumsum() for _ in range(30)]
     y = np.arange(30) % 2
     within = d2ke.distance_matrix(X, None, "dtw", window=2)
-    assert search(X, y, "knn", distance="dtw", window=2) == search(
-        X, y, "knn", distance="dtw", within=within
+    assert search(y, X, "knn", distance="dtw", window=2) == search(
+        y, X, "knn", distance="dtw", within=within
     )
 
 
@@ -445,14 +445,19 @@ BAD = [
     # distance
     ("knn", {"distance": "euclid"}, ValueError, "distance must be one of .*; got 'euclid'"),
     ("d2ke", {"distance": None}, TypeError, "distance must be one of"),
-    ("knn", {"distance": "levenshtein"}, TypeError, "X holds vectors.*strings"),
+    ("knn", {"distance": "levenshtein"}, TypeError, "is for strings, but X holds vectors"),
     ("rsm", {"n_fold": 3}, TypeError, "'hausdorff' has no parameter 'n_fold'"),
     ("knn", {"n_fold": 3, "within": broken(0.5)}, TypeError, "has no parameter 'n_fold'"),
     # sampler
     ("d2ke", {"sampler": [[1.0]]}, TypeError, "sampler must be a function"),
     ("d2ke", {"sampler": lambda R: 0}, ValueError, "sampler.*unexpected keyword.*'seed'"),
     ("d2ke", {"sampler": lambda R, seed, **_: points(3, seed=0)}, ValueError, "sampler drew 3"),
-    ("d2ke", {"sampler": lambda R, seed, **_: ["x"] * R}, TypeError, "but sampler holds strings"),
+    ("d2ke", {"sampler": lambda R, seed, **_: ["x"] * R}, TypeError,
+     r"sampler draws strings, but X holds vectors; .*partial\(d2ke\.resampled_sets, X=X\)"),
+    ("d2ke", {"sampler": None}, TypeError, r"needs a sampler .*partial\(d2ke\.resampled_sets"),
+    ("d2ke", {"sampler": None, "distance": "dtw"}, TypeError, r"d2ke\.random_series, X=X"),
+    ("d2ke", {"sampler": None, "X": ["a", "b"] * 24, "distance": "osa"}, TypeError,
+     r"d2ke\.markov_strings, X=X"),
     ("d2ke", {"sampler": drawn}, ValueError,
      r"X has vectors of 2 dimensions \(channels\) but sampler has 3"),
     ("d2ke", {"grid": {"gama": [1.0]}}, ValueError, "'gama'.*gamma.*goes to the sampler"),
@@ -511,7 +516,7 @@ def test_bad_arguments(method, options, error, message):
     grid = {"grid": SMALL_GRIDS.get(method)}
     with pytest.raises(error, match=message):
         small_search(method, **grid | options) if method in METHODS else search(
-            *ring(48, 7), method, distance="hausdorff"
+            *ring(48, 7)[::-1], method, distance="hausdorff"
         )
 
 
@@ -520,8 +525,8 @@ def test_any_parameter_of_a_distance_can_be_kept(tmp_path):
         return by.real + abs(len(x) - len(y)) / unit
 
     found = search(
-        ["ab", "abc", "a", "abcd"],
         [0, 1, 0, 1],
+        ["ab", "abc", "a", "abcd"],
         "knn",
         distance=shifted,
         grid={"k": [1]},

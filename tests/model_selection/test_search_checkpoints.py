@@ -161,13 +161,13 @@ def test_the_same_as_without(way, tmp_path, monkeypatch):
     X, y = words(120)
     before = open_files()
     for name, method, how in (("a", "d2ke", HOW), ("b", "rsm", RSM)):
-        known = search(X, y, method, **how)
+        known = search(y, X, method, **how)
         folder = tmp_path / name
-        found = search(X, y, method, checkpoint=folder, **how)
+        found = search(y, X, method, checkpoint=folder, **how)
         assert found == known
         assert found.info["checkpoint"] == str(folder)
         assert {setting["loss"] for setting, _ in found.tried} == set(LOSSES)
-        assert search(X, y, method, checkpoint=folder, **how) == known
+        assert search(y, X, method, checkpoint=folder, **how) == known
     assert open_files() == before
     assert sorted(path.name for path in (tmp_path / "a").glob("*.npz")) == [
         "distances_0.npz", "distances_1.npz"
@@ -197,7 +197,7 @@ def test_the_same_as_without_with_any_numbers(n, R, gamma, n_folds, seed, tmp_pa
     }
     X = d2ke.pack(list(x.astype(rng.choice(["f4", "f8"]))), channels_first=False)
     folder = tmp_path_factory.mktemp("search")
-    assert search(X, y, checkpoint=folder, **how) == search(X, y, **how)
+    assert search(y, X, checkpoint=folder, **how) == search(y, X, **how)
 
 
 def test_python_distances_and_more_features_than_rows(tmp_path):
@@ -215,11 +215,11 @@ def test_python_distances_and_more_features_than_rows(tmp_path):
         "n_folds": 3,
     }
     with pytest.raises(ValueError, match=r'has no version.* \(f\.version = "1"\)'):
-        search(X, y, checkpoint=tmp_path, **how)
+        search(y, X, checkpoint=tmp_path, **how)
     distance.version = "1"
-    assert search(X, y, checkpoint=tmp_path, **how) == search(X, y, **how)
+    assert search(y, X, checkpoint=tmp_path, **how) == search(y, X, **how)
     with pytest.raises(ValueError, match="unit"):
-        search(X, y, checkpoint=tmp_path, **how | {"unit": 3.0})
+        search(y, X, checkpoint=tmp_path, **how | {"unit": 3.0})
 
 
 def test_folds_are_solved_in_groups(monkeypatch):
@@ -261,20 +261,20 @@ def test_distances_in_a_file(method, square):
     how = {"distance": "levenshtein", "n_folds": 5, "n_threads": 1}
     if method.startswith("dsk"):
         how["grid"] = {"C_scale" if method == "dsk_nd" else "C": [1.0, 10.0]}
-    known = search(None, y, method, within=D, **how)
+    known = search(y, None, method, within=D, **how)
     before = open_files()
-    assert search(None, y, method, within=path, **how) == known
-    assert search(None, y, method, within=str(path), **how) == known
+    assert search(y, None, method, within=path, **how) == known
+    assert search(y, None, method, within=str(path), **how) == known
     with d2ke.io.open_features(path) as store:
-        assert search(None, y, method, within=store, **how) == known
+        assert search(y, None, method, within=store, **how) == known
         assert store.read().shape == D.shape  # it is still open
     assert open_files() == before
     with pytest.raises(ValueError, match=r"within must hold .* 69 .*shape is \(70, 70\)"):
-        search(None, y[:69], method, within=path, **how)
+        search(y[:69], None, method, within=path, **how)
     D[3, 5] = -1
     d2ke.io.save_features(path, D)
     with pytest.raises(ValueError, match=r"within has -1.0 at position \(3, 5\).* >= 0"):
-        search(None, y, method, within=path, **how)
+        search(y, None, method, within=path, **how)
 
 
 @pytest.mark.parametrize("method", ["d2ke", "rsm"])
@@ -286,25 +286,25 @@ def test_known_distances_to_random_objects(method, way, tmp_path, monkeypatch):
     D, path = d2ke.distance_matrix(X, omega, "levenshtein"), tmp_path / "D.h5"
     d2ke.io.save_features(path, D)
     grid = {"R": [6, 20], "gamma_scale": [0.5, 2.0], "C": COSTS}
-    known = search(None, y, method, within=D, grid=grid, n_folds=4)
+    known = search(y, None, method, within=D, grid=grid, n_folds=4)
     how = HOW | {"grid": HOW["grid"] | {"length": [(2, 4)]}}
-    sampled = search(X, y, **how)
+    sampled = search(y, X, **how)
     assert known.tried == tuple(
         ({name: value for name, value in setting.items() if name != "length"}, accuracy)
         for setting, accuracy in sampled.tried
     )
     before = open_files()
     monkeypatch.setattr(memory, "memory_limit", lambda: 20_000)
-    assert search(None, y, method, within=path, grid=grid, n_folds=4) == known
+    assert search(y, None, method, within=path, grid=grid, n_folds=4) == known
     with d2ke.io.open_features(path) as store:
-        assert search(None, y, method, within=store, grid=grid, n_folds=4) == known
+        assert search(y, None, method, within=store, grid=grid, n_folds=4) == known
     assert open_files() == before
     for within in (path, D):
         kept = {"within": within, "grid": grid, "n_folds": 4, "checkpoint": tmp_path / "kept"}
-        assert search(None, y, method, **kept) == known
+        assert search(y, None, method, **kept) == known
     with pytest.raises(ValueError, match="within was"):
-        search(None, y, method, **kept | {"within": D + 1})
-    assert search(None, y, method, within=D, n_folds=4).parameters["R"] == 20
+        search(y, None, method, **kept | {"within": D + 1})
+    assert search(y, None, method, within=D, n_folds=4).parameters["R"] == 20
 
 
 def test_wrong_distances_to_random_objects():
@@ -317,16 +317,16 @@ def test_wrong_distances_to_random_objects():
         (D, {"window": 3}, TypeError, "distance"),
     ):
         with pytest.raises(error, match=message):
-            search(None, y, within=bad, n_folds=2, **how)
+            search(y, None, within=bad, n_folds=2, **how)
 
 
 def test_distances_that_the_machine_has_no_room_for(square, monkeypatch):
     path, D, y = square
-    known = search(None, y, "knn", within=D, distance="levenshtein")
+    known = search(y, None, "knn", within=D, distance="levenshtein")
     monkeypatch.setattr(memory, "memory_limit", lambda: 10_000)
-    assert search(None, y, "knn", within=path, distance="levenshtein") == known
+    assert search(y, None, "knn", within=path, distance="levenshtein") == known
     with pytest.raises(MemoryError, match=r"'gdk_led' with 70 objects .* are 10 kB in all"):
-        search(None, y, "gdk_led", within=path, distance="levenshtein")
+        search(y, None, "gdk_led", within=path, distance="levenshtein")
 
 
 # ---------------------------------------------------------------- resuming and refusing
@@ -353,7 +353,7 @@ CHANGES = [
 @pytest.mark.parametrize(("change", "message"), CHANGES)
 def test_other_arguments_are_refused(change, message, tmp_path):
     X, y = words(40)
-    search(X, y, checkpoint=tmp_path, **HOW)
+    search(y, X, checkpoint=tmp_path, **HOW)
     kept = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     if "y" in change:
         y, change = y[::-1], {}
@@ -362,21 +362,21 @@ def test_other_arguments_are_refused(change, message, tmp_path):
     if callable(change.get("distance")):
         X = ["x"] * 40
     with pytest.raises(ValueError, match=f"was made from something else: .*{message}"):
-        search(X, y, checkpoint=tmp_path, **HOW | change)
+        search(y, X, checkpoint=tmp_path, **HOW | change)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == kept
 
 
 def test_results_that_are_kept_are_not_computed_again(tmp_path, monkeypatch):
     X, y = words(120)
-    known = search(X, y, checkpoint=tmp_path, **HOW)
+    known = search(y, X, checkpoint=tmp_path, **HOW)
     for name in ("cross_validate", "cross_validate_by_products", "cross_validate_hinge", "median"):
         monkeypatch.setattr(candidates, name, None)
     monkeypatch.setattr(omegas, "fill_array", None)
-    assert search(X, y, checkpoint=tmp_path, **HOW | {"n_threads": 1}) == known
+    assert search(y, X, checkpoint=tmp_path, **HOW | {"n_threads": 1}) == known
     monkeypatch.undo()
     (tmp_path / "squared-hinge.json").write_text("{")
     with pytest.warns(RuntimeWarning, match=r"squared-hinge\.json is damaged"):
-        assert search(X, y, checkpoint=tmp_path, **HOW) == known
+        assert search(y, X, checkpoint=tmp_path, **HOW) == known
 
 
 def test_one_search_at_a_time(tmp_path, monkeypatch):
@@ -384,14 +384,14 @@ def test_one_search_at_a_time(tmp_path, monkeypatch):
 
     def again(*arguments, **options):
         with pytest.raises(BlockingIOError, match="only one at a time"):
-            search(X, y, checkpoint=tmp_path, **HOW)
+            search(y, X, checkpoint=tmp_path, **HOW)
         raise RuntimeError("enough")
 
     monkeypatch.setattr(omegas, "fill_array", again)
     with pytest.raises(RuntimeError, match="enough"):
-        search(X, y, checkpoint=tmp_path, **HOW)
+        search(y, X, checkpoint=tmp_path, **HOW)
     monkeypatch.undo()
-    search(X, y, checkpoint=tmp_path, **HOW)
+    search(y, X, checkpoint=tmp_path, **HOW)
 
 
 KILLS = """
@@ -412,9 +412,9 @@ how = {
     "n_threads": 1,
 }
 folder, n_kills = sys.argv[1], int(sys.argv[2])
-killed = kill_at_random(folder, n_kills, 33, lambda: d2ke.search(X, y, checkpoint=folder, **how))
-known = d2ke.search(X, y, **how)
-assert d2ke.search(X, y, checkpoint=folder, **how) == known
+killed = kill_at_random(folder, n_kills, 33, lambda: d2ke.search(y, X, checkpoint=folder, **how))
+known = d2ke.search(y, X, **how)
+assert d2ke.search(y, X, checkpoint=folder, **how) == known
 print(killed)
 """
 

@@ -26,9 +26,9 @@ def shifted(n, seed):
 def test_each_is_searched_as_if_alone():
     X, y = shifted(60, 0)
     distances = ["msm", ("dtw", {"window": 0}), "dtw", lambda x, y: 0.0]
-    result = d2ke.search(X, y, "knn", distance=distances, grid=GRID, n_folds=5)
+    result = d2ke.search(y, X, "knn", distance=distances, grid=GRID, n_folds=5)
     alone = [
-        d2ke.search(X, y, "knn", distance=one, grid=GRID, n_folds=5, **own)
+        d2ke.search(y, X, "knn", distance=one, grid=GRID, n_folds=5, **own)
         for one, own in [("msm", {}), ("dtw", {"window": 0}), ("dtw", {}), (distances[3], {})]
     ]
     assert [accuracy for _, accuracy in result.tried] == [
@@ -52,9 +52,9 @@ def test_saved_and_resumed(tmp_path):
         "n_folds": 4,
     }
     y = ["ab"] * 4 + ["bc"] * 4
-    result = d2ke.search(words, y, **how, checkpoint=tmp_path / "all")
-    assert result == d2ke.search(words, y, **how)
-    assert result == d2ke.search(words, y, **how, checkpoint=tmp_path / "all")
+    result = d2ke.search(y, words, **how, checkpoint=tmp_path / "all")
+    assert result == d2ke.search(y, words, **how)
+    assert result == d2ke.search(y, words, **how, checkpoint=tmp_path / "all")
     assert sorted(path.name for path in (tmp_path / "all").iterdir()) == ["0", "1", "2"]
     result.save(tmp_path / "result.json")
     assert load_search(tmp_path / "result.json") == result
@@ -77,4 +77,4 @@ def test_saved_and_resumed(tmp_path):
 def test_bad_arguments(options, error, message):
     X, y = shifted(20, 0)
     with pytest.raises(error, match=message):
-        d2ke.search(X, y, "knn", **options)
+        d2ke.search(y, X, "knn", **options)

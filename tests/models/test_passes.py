@@ -2,6 +2,7 @@
 """Training by passes over blocks of rows: samples, kept and recomputed features, many classes."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import d2ke
@@ -166,4 +167,36 @@ def test_ties_go_to_the_first_class():
 def test_swapped_arguments_are_noticed():
     names, languages = [f"name {i}" for i in range(60)], ["en", "fr", "de"] * 20
     with pytest.raises(ValueError, match=r"60 different values in 60 rows.* y and X swapped"):
+        d2ke.d2ke_train(names, names[::-1])
+    with pytest.raises(ValueError, match="y and X swapped"):
         d2ke.d2ke_train(names, languages)
+    rng = np.random.default_rng(0)
+    series = [rng.random(9) for _ in range(60)]
+    sets = [rng.random((4, 2)) for _ in range(60)]
+    reads = ["".join(rng.choice(list("ACGT"), 12)) for _ in range(40)]
+    reads += reads[:20]
+    numbers = np.arange(60) % 3
+    for objects in (series, np.array(series), sets, d2ke.pack(sets), reads, d2ke.pack(reads)):
+        for values in (languages, numbers, numbers.tolist(), pd.Series(numbers)):
+            with pytest.raises(ValueError, match=r"X has 3 .* in 60 rows. Are y and X swapped"):
+                d2ke.d2ke_train(objects, values)
+            with pytest.raises(ValueError, match="y and X swapped"):
+                d2ke.search(objects, values, "knn", distance="dtw")
+    with pytest.raises(ValueError, match="y must be one-dimensional"):
+        d2ke.d2ke_train(numbers[:, None], names)
+    with pytest.raises(ValueError, match=r"y is a matrix.* y and D swapped"):
+        d2ke.knn_predict(np.ones((3, 60)), languages)
+
+
+def test_numbers_as_classes_are_noticed():
+    rng = np.random.default_rng(0)
+    ages = rng.integers(0, 51, 400)
+    series = [np.full(6, age) + rng.normal(0, 2, 6) for age in ages]
+    with pytest.warns(UserWarning, match="y has 51 .* say task='regression'") as caught:
+        d2ke.d2ke_train(ages, series, R=60)
+    assert len(caught) == 1
+    d2ke.d2ke_train(ages, series, R=60, task="regression")
+    # The same groups by numbers without order, and few classes in order.
+    names = rng.permutation(51)[ages]
+    d2ke.d2ke_train(names, series, R=60)
+    d2ke.d2ke_train(ages // 6, series, R=60)

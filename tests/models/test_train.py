@@ -280,7 +280,8 @@ def test_nothing_learned_is_said():
 def test_an_empty_string_and_objects_that_are_all_equal():
     with pytest.warns(UserWarning, match="nothing was learned"):
         model = d2ke.d2ke_train([0, 1] * 4, ["", ""] * 4, R=20)
-    assert np.isfinite(d2ke.d2ke_predict(None, ["", "a"], model, unseen_letters="allow")[2]).all()
+    with pytest.warns(UserWarning, match="1 of 2 strings have letters"):
+        assert np.isfinite(d2ke.d2ke_predict(None, ["", "a"], model)[2]).all()
     with pytest.warns(UserWarning, match="nothing was learned"):
         d2ke.d2ke_train([0, 1] * 4, [[1.0, 1.0]] * 8, R=20)
 
@@ -300,8 +301,9 @@ WRONG = {
     "X empty": (lambda y, X, m: d2ke.d2ke_train([], []), (ValueError, TypeError), "empty"),
     "an empty series": (lambda y, X, m: d2ke.d2ke_train([0, 1], [[1.0], []]), ValueError,
                         r"X\[1\] is empty"),
-    "unseen letter": (lambda y, X, m: d2ke.d2ke_predict(None, ["ACGT", "ACNT"], m), ValueError,
-                      r"X\[1\] has the letter 'N'"),
+    "unseen letter": (lambda y, X, m: d2ke.d2ke_predict(
+                        None, ["ACGT", "ACNT"], m, unseen_letters="refuse"),
+                      ValueError, r"X\[1\] has the letter 'N'"),
     "other kind": (lambda y, X, m: d2ke.d2ke_predict(None, [[1.0]], m), TypeError,
                    "X holds vectors, but the model was trained on strings"),
     "bytes": (lambda y, X, m: d2ke.d2ke_predict(None, [b"ACGT"], m), TypeError, "strings of bytes"),
@@ -335,9 +337,50 @@ def test_values_that_are_too_large_are_named():
         d2ke.d2ke_train([0, 1] * 5, [[1e200], [-1e200]] * 5, distance="mhd")
 
 
-def test_unseen_letters_can_be_allowed(of_strings):
-    labels = d2ke.d2ke_predict(None, ["ACNT"], of_strings[2], unseen_letters="allow")[0]
-    assert labels[0] in of_strings[2].classes
+def test_several_objects_are_not_explained(of_strings):
+    _, X, model = of_strings
+    series = [np.arange(9.0) + i % 2 for i in range(20)]
+    sets = [np.arange(18.0).reshape(9, 2) + i % 2 for i in range(20)]
+    tokens = [["up", "up", "down"], ["down", "down", "up"]] * 9
+    cases = [(model, X, X[0])]
+    for objects, options in (series, {}), (sets, {"distance": "mhd"}), (tokens, {}):
+        labels = np.arange(len(objects)) % 2
+        trained = d2ke.d2ke_train(labels, objects, R=20, **options)
+        cases.append((trained, objects, objects[0]))
+    for trained, objects, one in cases:
+        for several in (objects, objects[:1], d2ke.pack(objects)):
+            with pytest.raises(ValueError, match=r"x must be one object, got .*; take X\[i\]"):
+                d2ke.d2ke_explain(several, trained)
+        d2ke.d2ke_explain(one, trained)
+
+
+@pytest.mark.parametrize("distance", ["dtw", "mhd", lambda x, y: np.abs(x - y).sum()])
+def test_objects_far_from_all_random_objects_are_counted(distance):
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = list(rng.random((40, 12, 2)) + y[:, None, None])
+    model = d2ke.d2ke_train(y, X, R=60, distance=distance)
+    d2ke.d2ke_predict(y, X, model)
+    mixed = [X[0], 1e9 * X[1], 1e4 * X[2]]
+    with pytest.warns(UserWarning, match=r"^2 of 3 objects .* same prediction") as caught:
+        decisions = d2ke.d2ke_predict(None, mixed, model)[2]
+    assert [one.filename for one in caught] == [__file__]
+    np.testing.assert_allclose(decisions[1], decisions[2], rtol=1e-3)
+    with pytest.warns(UserWarning, match=r"^1 of 1 objects"):
+        d2ke.d2ke_transform(mixed[1:2], model)
+
+
+def test_unseen_letters_are_counted(of_strings):
+    model = of_strings[2]
+    X = ["ACGT", "ACNTN", "A", "N"]
+    with pytest.warns(UserWarning, match=r"^2 of 4 strings .* such as 'N' in X\[1\]") as caught:
+        labels = d2ke.d2ke_predict(None, X, model)[0]
+    assert [one.filename for one in caught] == [__file__]
+    assert set(labels) <= set(model.classes)
+    with pytest.warns(UserWarning, match=r"^1 of 1 strings"):
+        d2ke.d2ke_transform(["N"], model)
+    with pytest.warns(UserWarning, match=r"^1 of 1 strings"):
+        d2ke.d2ke_explain("N", model)
 
 
 STRINGS = ["abab", "aabb", "ababab", "aaabbb"] * 5

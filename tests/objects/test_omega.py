@@ -143,6 +143,17 @@ def test_series():
     assert abs(kurtosis - 3) < 0.1
 
 
+def test_channels_and_sigma_of_series():
+    series = [[[0.0, 1.0], [2.0, 3.0]], [[4.0, 5.0]]]
+    sigma = np.std(np.arange(6))
+    for known in {}, {"n_channels": 2}, {"sigma": sigma}:
+        found = d2ke.random_series(5, X=series, length=(1, 5), seed=3, **known)
+        assert found == d2ke.random_series(5, 2, length=(1, 5), sigma=sigma, seed=3)
+    for name, known in ("n_channels", {"sigma": 1.0}), ("sigma", {"n_channels": 2}):
+        with pytest.raises(TypeError, match=f"^{name} is needed, or X"):
+            d2ke.random_series(5, length=3, seed=0, **known)
+
+
 def test_sigma_is_a_scale():
     one = d2ke.random_series(5, 2, length=(1, 5), sigma=1.0, seed=3)
     ten = d2ke.random_series(5, 2, length=(1, 5), sigma=8, seed=3)

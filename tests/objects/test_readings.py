@@ -82,7 +82,7 @@ OMEGA = d2ke.random_series(3, 50, length=(1, 4), sigma=1.0, seed=0)
         lambda X: d2ke.random_segments(2, X, length=1, seed=0),
         lambda X: d2ke.resampled_sets(2, X, size=2, seed=0),
         lambda X: d2ke.kernel_distance_matrix(X, sigma=1.0),
-        lambda X: d2ke.search(X, [0, 1] * 2, distance="dtw", method="knn", n_folds=2),
+        lambda X: d2ke.search([0, 1] * 2, X, distance="dtw", method="knn", n_folds=2),
     ],
     ids=["matrix", "mhd", "embed", "rsm", "gram", "reps", "segments", "sets", "kernel", "search"],
 )
@@ -162,5 +162,5 @@ def test_letters_of_a_search():
 
     grid = {"length": [(1, 3)], "R": [4], "C": [1.0], "gamma": [1.0]}
     with pytest.warns(UserWarning, match="no letter of sampler occurs in X"):
-        d2ke.search(["ACGT", "AGGT", "CCCC", "CCCG"], [0, 0, 1, 1], distance="levenshtein",
+        d2ke.search([0, 0, 1, 1], ["ACGT", "AGGT", "CCCC", "CCCG"], distance="levenshtein",
                     sampler=sampler, grid=grid, n_folds=2)  # fmt: skip

@@ -115,7 +115,7 @@ def test_models_of_tokens(tmp_path):
     np.testing.assert_array_equal(d2ke.d2ke_predict(None, X, loaded)[0], predicted)
     assert np.mean(predicted == y) > 0.8
     with pytest.raises(ValueError, match=r"X\[0\] has the letter 'sideways', which no training"):
-        d2ke.d2ke_predict(None, [["sideways"]], loaded)
+        d2ke.d2ke_predict(None, [["sideways"]], loaded, unseen_letters="refuse")
 
 
 def test_marks():

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Warnings of distances that tell no objects apart, often for a parameter in other units."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from d2ke._base.errors import warn
+from d2ke.distances.problem import PairwiseProblem
+from d2ke.distances.registry import BY_NAME, Distance, check_parameters
+from d2ke.objects.container import Objects
+
+_FEW = 3  # pairs of different objects; fewer may well be equally far from each other
+_SOME = 10  # of a distance that is not 0: four words of one letter are all at distance 1
+
+
+def warn_of_equal_distances(pairs: PairwiseProblem, D: np.ndarray) -> None:
+    """Warn if all distances between different objects are equal.
+
+    Only of distances with a name: what a function returns is its author's.
+    """
+    row = _named(pairs)
+    if row is None or D.size < _FEW:
+        return
+    same, value = pairs.y is pairs.x, D.flat[1]
+    # Nearly always the first row says that they differ.
+    if (D[0, 1:] != value).any():
+        return
+    differs = np.not_equal(D, value)
+    if same:
+        np.fill_diagonal(differs, False)
+    if differs.any():
+        return
+    n, m = _count_different(pairs.x), _count_different(pairs.y)
+    n_different = n * (n - 1) // 2 if same else n * m
+    if n_different < (_FEW if value == 0 else _SOME):
+        return
+    if not row.is_symmetric(check_parameters(row, pairs.params)):
+        return  # one may be contained in another
+    warn(
+        f"all distances between different objects are {value:g}: {row.name!r} tells no objects "
+        f"apart{scale_hint(row)}"
+    )
+
+
+def warn_of_first_neighbors(
+    pairs: PairwiseProblem, indices: np.ndarray, distances: np.ndarray
+) -> None:
+    """Warn if all objects have the same neighbours, the first ones, at one distance."""
+    row, (n, k) = _named(pairs), indices.shape
+    if row is None or n < _FEW or len(pairs.y) < 2 * k + _FEW:
+        return
+    # Ties are sorted by index, and an object is not its own neighbour.
+    if distances[0, 0] != distances[0, -1] or indices.max() > k:
+        return
+    if (distances == distances[0, 0]).all() and _count_different(pairs.y) > 1:
+        warn(
+            "the neighbours of all objects are the first ones, all at distance "
+            f"{distances[0, 0]:g}: {row.name!r} tells no objects apart{scale_hint(row)}"
+        )
+
+
+def scale_hint(row: Distance) -> str:
+    """Return the end of a warning: which parameter may be in other units than the objects."""
+    return f". Is {row.scale} in the units of the values?" if row.scale else ""
+
+
+def _named(pairs: PairwiseProblem) -> Distance | None:
+    return BY_NAME[pairs.distance] if isinstance(pairs.distance, str) else None
+
+
+def _count_different(objects: Objects) -> int:
+    """Count different objects."""
+    return len({objects.values[a:b].tobytes() for a, b in pairwise(objects.offsets.tolist())})
