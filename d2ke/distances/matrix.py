@@ -73,7 +73,8 @@ def distance_matrix(
         ``"haversine"``, of latitudes and longitudes in degrees, on a sphere of
         ``sphere_radius`` metres) and ``missing`` (``"error"``; ``"arow"``: NaN stands for what is
         missing, see Notes). The other elastic distances of series take
-        ``window`` too; docs/distances.md lists their parameters. For ``"levenshtein"``:
+        ``window`` too; for ``"ddtw"`` it counts slopes, and ``"rws"`` takes their numbers as
+        lengths. docs/distances.md lists the other parameters. For ``"levenshtein"``:
         ``mode`` (``"global"``; ``"prefix"`` or ``"infix"``), and as for ``"osa"``,
         ``"damerau_levenshtein"``, ``"hamming"`` and ``"indel"`` ``normalize`` (False; True: divided
         by the longer length, for ``"indel"`` by the sum of both). For
@@ -112,7 +113,8 @@ def distance_matrix(
     that are not missing. It is infinite where there is no such path, and the same bits as without
     where nothing is missing. ``"msm"``, ``"erp"``, ``"twe"``, ``"edr"``, ``"lcss"``,
     ``"adtw"``, ``"wdtw"``, ``"ddtw"`` and ``"frechet"`` are as their authors define
-    them, computed in float64; docs/distances.md has a table. ``"levenshtein"``: unit costs; with
+    them, computed in float64; docs/distances.md has a table. The window of ``"lcss"`` is for
+    matches alone; any vector may be left out. ``"levenshtein"``: unit costs; with
     ``mode="infix"`` the least distance of y to any substring of x, with
     ``mode="prefix"`` to any prefix of x, the empty one included, so that it is at
     most the length of y; these are not symmetric. ``"mhd"``:
