@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Slow and obvious forms of what d2ke computes, straight from the definitions."""
 
+import decimal
 import itertools
 import math
+from decimal import Decimal
 from functools import partial
 from unittest import mock
 
@@ -584,6 +586,20 @@ def kernel_distance_squared(P, Q, sigma, kernel="gaussian", w=None, v=None):
         for factor, a, A, b, B in [(1, w, P, w, P), (1, v, Q, v, Q), (-2, w, P, v, Q)]
     ]
     return math.fsum(np.concatenate(terms))
+
+
+def precise_kernel_distance(P, Q, sigma, kernel, w, v):
+    """The kernel distance of few points, in 60 digits."""
+    with decimal.localcontext(prec=60):
+        points = [[Decimal(c) for c in p] for p in [*plain(P), *plain(Q)]]
+        weights = [*map(Decimal, w), *(-Decimal(b) for b in v)]
+        total, sigma = Decimal(0), Decimal(sigma)
+        for p, a in zip(points, weights, strict=True):
+            for q, b in zip(points, weights, strict=True):
+                square = sum((s - t) ** 2 for s, t in zip(p, q, strict=True))
+                rate = square.sqrt() / sigma if kernel == "laplace" else square / (2 * sigma**2)
+                total += a * b * (-rate).exp()
+        return float(total.sqrt())
 
 
 def matrix(function, X, Y, **params):
