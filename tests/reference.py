@@ -599,7 +599,7 @@ def precise_kernel_distance(P, Q, sigma, kernel, w, v):
                 square = sum((s - t) ** 2 for s, t in zip(p, q, strict=True))
                 rate = square.sqrt() / sigma if kernel == "laplace" else square / (2 * sigma**2)
                 total += a * b * (-rate).exp()
-        return float(total.sqrt())
+        return float(max(total, Decimal(0)).sqrt())
 
 
 def matrix(function, X, Y, **params):

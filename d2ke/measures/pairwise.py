@@ -257,9 +257,11 @@ def _near_squares(
     p = [merged(m.points, m.vectors) for m in x]
     q = p if y is None else [merged(m.points, m.vectors) for m in y]
     for i, j in np.argwhere(small).tolist():
-        if not np.array_equal(p[i][0], q[j][0]):
-            near = pair_sums.near_square(p[i], q[j], kernel)
-            squares[i, j] = squares[i, j] if math.isnan(near) else near
+        if all(map(np.array_equal, p[i], q[j])):
+            squares[i, j] = 0.0  # the order of the points may differ
+            continue
+        near = pair_sums.near_square(p[i], q[j], kernel)
+        squares[i, j] = squares[i, j] if math.isnan(near) else near
 
 
 def _diagonal(measures: list[Measure], kernel: Kernel, n_threads: int | None) -> np.ndarray:

@@ -54,6 +54,7 @@ def test_near_sets_keep_their_digits():
     assert d == pytest.approx(math.sqrt(-2 * math.expm1(-1e-8)), rel=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:every item of .* has shape")
 @given(
     seed=st.integers(0, 2**32),
     n=st.integers(1, 6),
@@ -78,16 +79,25 @@ def test_nearly_equal_sets(seed, n, dim, grid, step, sigma, kernel, weighted):
     options = {"sigma": sigma, "kernel": kernel}
     expected = reference.precise_kernel_distance(P, Q, sigma, kernel, w, v)
     found = d2ke.kernel_distance(P, Q, weights_p=w, weights_q=v, **options)
-    assert found == pytest.approx(expected, rel=1e-7)
+    assert found == pytest.approx(expected, rel=1e-7, abs=1e-25)
     assert found == d2ke.kernel_distance(Q, P, weights_p=v, weights_q=w, **options)
     sets = {"weights_x": [w, v], **options}
     D = d2ke.kernel_distance_matrix([P, Q], **sets)
-    assert D[0, 1] == D[1, 0] == pytest.approx(expected, rel=1e-7)
+    assert D[0, 1] == D[1, 0] == pytest.approx(expected, rel=1e-7, abs=1e-25)
     across = d2ke.kernel_distance_matrix([P, Q], [Q], weights_y=[v], **sets)
-    np.testing.assert_allclose(across, [[expected], [0]], rtol=1e-7)
+    np.testing.assert_allclose(across, [[expected], [0]], rtol=1e-7, atol=1e-25)
     X = d2ke.pack([P, Q], channels_first=False, weights=[w, v])
     D = d2ke.distance_matrix(X, distance="kernel", **options)
-    assert D[0, 1] == D[1, 0] == pytest.approx(expected, rel=1e-7)
+    assert D[0, 1] == D[1, 0] == pytest.approx(expected, rel=1e-7, abs=1e-25)
+
+
+def test_the_order_of_the_points_is_nothing():
+    rng = np.random.default_rng(1)
+    sets = [rng.standard_normal((17, 2))[rng.permutation(17)] for _ in range(3)]
+    sets += [P[::-1] for P in sets]
+    for kernel in ("gaussian", "laplace"):
+        D = d2ke.kernel_distance_matrix(sets, sigma=1.0, kernel=kernel)
+        assert (D[range(3), range(3, 6)] == 0).all()
 
 
 def test_sets_that_are_no_pairs_of_near_points():
