@@ -35,6 +35,8 @@ def contents(count: int) -> dict[str, list]:
     return {
         "series, 1 x 20 to 99": [rng.random((1, n)) for n in lengths],
         "series, 3 x 20 to 99": [rng.random((3, n)) for n in lengths],
+        "logical, 1 x 20 to 99": [rng.random((1, n)) < 0.5 for n in lengths],
+        "cells of a series": [[rng.random((1, n))] for n in lengths],
         "strings of 60 letters": ["".join(rng.choice(letters, 60)) for _ in range(count)],
     }
 

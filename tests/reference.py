@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Slow and obvious forms of what d2ke computes, straight from the definitions."""
 
+import decimal
+import itertools
 import math
+from decimal import Decimal
 from functools import partial
 from unittest import mock
 
@@ -265,7 +268,7 @@ def emd(x, y, x_weights=None, y_weights=None, ground="euclidean"):
     return found.fun
 
 
-def elastic(x, y, cell, window=None, border=lambda side, i: math.inf, outside=math.inf):
+def elastic(x, y, cell, window=None, border=lambda side, i: math.inf):
     """Fill the table of an elastic distance by ``cell(i, j, corner, above, before)``."""
     radius = window_radius(window, len(x), len(y))
     table = {(-1, -1): 0.0}
@@ -274,19 +277,19 @@ def elastic(x, y, cell, window=None, border=lambda side, i: math.inf, outside=ma
     for i in range(len(x)):
         for j in range(len(y)):
             if abs(i - j) > radius:
-                table[i, j] = outside
+                table[i, j] = math.inf
                 continue
             corner, above, before = table[i - 1, j - 1], table[i - 1, j], table[i, j - 1]
             table[i, j] = cell(i, j, corner, above, before)
     return table[len(x) - 1, len(y) - 1]
 
 
-def walk(pairs, x, y, cell, window=None, border=None, outside=math.inf):
+def walk(pairs, x, y, cell, window=None, border=None):
     """What the path of an elastic distance costs, step by step, as `elastic` does the table.
 
     -1 stands for no partner; vectors that are left out before the first pair cost as a border.
     """
-    far = math.inf if outside else -math.inf  # of the longest subsequence the most is searched
+    far = math.inf
     leaves_out = border is not None and border(x, 0) < math.inf
     value, i, j = 0.0, -1, -1
     for a, b in pairs:
@@ -297,7 +300,7 @@ def walk(pairs, x, y, cell, window=None, border=None, outside=math.inf):
             raise AssertionError(f"no step to {a}, {b}")
         if leaves_out and step == (1, 0) and j < 0:
             value = border(x, i)
-        elif leaves_out and step == (0, 1) and (i < 0 or value == outside):
+        elif leaves_out and step == (0, 1) and i < 0:
             value = border(y, j)
         elif corner or step == (1, 1):
             value = cell(i, j, value, far, far)
@@ -412,13 +415,47 @@ def edr(x, y, epsilon=0.25, normalize=False, window=None):
 
 
 def lcss(x, y, epsilon=1.0, window=None):
-    """Part of the shorter series that is not in the longest common subsequence."""
+    """Part of the shorter series that is not in the longest common subsequence.
+
+    The window is for matches alone: any vector may be left out.
+    """
     x, y = plain(x), plain(y)
+    radius = window_radius(window, len(x), len(y))
 
-    def longest(i, j, corner, above, before):
-        return corner + 1 if math.dist(x[i], y[j]) <= epsilon else max(above, before)
+    def minus_longest(i, j, corner, above, before):
+        match = abs(i - j) <= radius and math.dist(x[i], y[j]) <= epsilon
+        return corner - 1 if match else min(above, before)
 
-    return 1 - elastic(x, y, longest, window, lambda side, i: 0, 0) / min(len(x), len(y))
+    return 1 + elastic(x, y, minus_longest, border=lambda side, i: 0) / min(len(x), len(y))
+
+
+def window_pairs(x, y, window, epsilon, mismatches):
+    """Yield the pairs of vectors within the window in order: i, j, whether they match."""
+    x, y = plain(x), plain(y)
+    radius = window_radius(window, len(x), len(y))
+    for i, j in itertools.product(range(len(x)), range(len(y))):
+        match = math.dist(x[i], y[j]) <= epsilon
+        if abs(i - j) <= radius and (match or mismatches):
+            yield i, j, match
+
+
+def longest_chain(x, y, window, epsilon):
+    """Most pairs that match, each after the one before in both series."""
+    lengths = {}
+    for i, j, _ in window_pairs(x, y, window, epsilon, False):
+        lengths[i, j] = 1 + max((n for (k, m), n in lengths.items() if k < i and m < j), default=0)
+    return max(lengths.values(), default=0)
+
+
+def fewest_edits(x, y, window, epsilon):
+    """Least cost: 1 for each vector that is left out, and for each pair that does not match."""
+    costs = {(-1, -1): 0}
+    for i, j, match in [*window_pairs(x, y, window, epsilon, True), (len(x), len(y), True)]:
+        before = (
+            cost + (i - k - 1) + (j - m - 1) for (k, m), cost in costs.items() if k < i and m < j
+        )
+        costs[i, j] = (not match) + min(before)
+    return costs[len(x), len(y)]
 
 
 def adtw(x, y, penalty=1.0, window=None):
@@ -552,6 +589,20 @@ def kernel_distance_squared(P, Q, sigma, kernel="gaussian", w=None, v=None):
         for factor, a, A, b, B in [(1, w, P, w, P), (1, v, Q, v, Q), (-2, w, P, v, Q)]
     ]
     return math.fsum(np.concatenate(terms))
+
+
+def precise_kernel_distance(P, Q, sigma, kernel, w, v):
+    """The kernel distance of few points, in 60 digits."""
+    with decimal.localcontext(prec=60):
+        points = [[Decimal(c) for c in p] for p in [*plain(P), *plain(Q)]]
+        weights = [*map(Decimal, w), *(-Decimal(b) for b in v)]
+        total, sigma = Decimal(0), Decimal(sigma)
+        for p, a in zip(points, weights, strict=True):
+            for q, b in zip(points, weights, strict=True):
+                square = sum((s - t) ** 2 for s, t in zip(p, q, strict=True))
+                rate = square.sqrt() / sigma if kernel == "laplace" else square / (2 * sigma**2)
+                total += a * b * (-rate).exp()
+        return float(max(total, Decimal(0)).sqrt())
 
 
 def matrix(function, X, Y, **params):

@@ -285,7 +285,8 @@ D2KE_INLINE vec elastic_cell_at(const int kind, const int fixed_dim, const int g
 }
 
 /* Where a cell's value is from, 0: the corner, 1: above, 2: before.  It is computed from all three
- * and from each one alone, the others being infinite. */
+ * and from each one alone, the others being infinite.  Of equal ones the corner is taken, but by
+ * lcss, where it then is no match. */
 D2KE_INLINE uint8_t elastic_way(const int kind, const int fixed_dim, const int ground,
                                 const elastic_pair *pair, const real *x, const vec *y, int64_t i,
                                 int64_t j, vec corner, vec above, vec *before)
@@ -303,6 +304,7 @@ D2KE_INLINE uint8_t elastic_way(const int kind, const int fixed_dim, const int g
         for (int lane = 0; lane < at_once; lane++) got[role + lane] = cell[lane];
     }
     *before = set_f64(got[0]);
+    if (kind == ELASTIC_lcss) return got[2] == got[0] ? 1 : got[3] == got[0] ? 2 : 0;
     return got[1] == got[0] ? 0 : got[2] == got[0] ? 1 : 2;
 }
 

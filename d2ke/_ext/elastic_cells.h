@@ -92,11 +92,11 @@ D2KE_INLINE vec edr_cell(elastic_cell at)
     return min_f64(at.corner + differ, min_f64(at.above, at.before) + one);
 }
 
-/* Minus the length of the longest common subsequence; parameters: epsilon. */
+/* Minus the length of the longest common subsequence; parameters: epsilon.  Without a match the
+ * corner is no better than above or before, unless the band cuts off both. */
 D2KE_INLINE vec lcss_cell(elastic_cell at)
 {
-    return select_f64(at.ground <= set_f64(at.parameters[0]), at.corner - 1.0,
-                      min_f64(at.above, at.before));
+    return select_f64(at.ground <= set_f64(at.parameters[0]), at.corner - 1.0, least(at));
 }
 
 /* Amerced dynamic time warping; parameters: penalty. */

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from d2ke._ext.pairwise import PairwiseKernel
 
+NEAR_SHARE: float
+
 class KernelDistance(PairwiseKernel):
     def run(
         self,
@@ -30,3 +32,12 @@ def distance(
     rate: float,
     same: bool,
 ) -> KernelDistance: ...
+def near_square(
+    x_points: NDArray[np.float64],
+    x_vectors: NDArray[np.float64],
+    y_points: NDArray[np.float64],
+    y_vectors: NDArray[np.float64],
+    n: int,
+    laplace: bool,
+    rate: float,
+) -> float: ...

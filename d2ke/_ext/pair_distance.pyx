@@ -3,10 +3,10 @@
 
 import numpy as np
 
-from libc.math cimport fmax, sqrt
+from libc.math cimport INFINITY, NAN, exp, expm1, fmax, isnan, sinh, sqrt
 from libc.stdint cimport int64_t
 
-from d2ke._ext.isa cimport d2ke_cloud, d2ke_length, d2ke_poll, d2ke_problem
+from d2ke._ext.isa cimport d2ke_cloud, d2ke_length, d2ke_poll, d2ke_problem, d2ke_stopped
 from d2ke._ext.pair_sums cimport BLOCK, PAIR_WORK, PairSums, add_columns, describe
 from d2ke._ext.pairwise cimport PairwiseKernel
 from d2ke._ext.pairwise import by_length
@@ -14,6 +14,11 @@ from d2ke._ext.tasks cimport run, worth
 
 cdef enum:
     CELL_WORK = 12  # a kernel value, in operations beyond those of the coordinates
+    NEAR_POINTS = 2000
+
+# Squares below this part of the sums of both sets are mostly rounding.
+NEAR_SHARE = 1e-6
+cdef double _SHARE = NEAR_SHARE
 
 cdef struct Sides:
     PairSums pairs
@@ -55,6 +60,94 @@ cdef int _kappa(const PairSums *pairs, int64_t begin, int64_t end, int64_t first
     return 0
 
 
+cdef bint _partners(const PairSums *pairs, int64_t first, int64_t other, int64_t n,
+                    int64_t *partner) noexcept nogil:
+    """Find each point's nearest one, of the same vectors; false if they are no pairs or far."""
+    cdef const d2ke_cloud *x = &pairs.x
+    cdef const d2ke_cloud *y = &pairs.y
+    cdef bint[NEAR_POINTS] taken
+    cdef int64_t p, q, k, best
+    cdef double square, least, apart
+    for q in range(n):
+        taken[q] = False
+    for p in range(n):
+        least, best = INFINITY, 0
+        for q in range(n):
+            square = 0
+            for k in range(x.dim):
+                apart = x.points[k * x.stride + first + p] - y.points[k * y.stride + other + q]
+                square += apart * apart
+            if square < least:
+                least, best = square, q
+        if taken[best] or pairs.rate * (sqrt(least) if pairs.laplace else least) > 0.01:
+            return False
+        for k in range(x.channels):
+            if x.vectors[k * x.stride + first + p] != y.vectors[k * y.stride + other + best]:
+                return False
+        taken[best] = True
+        partner[p] = best
+    return True
+
+
+cdef double _bend(const PairSums *pairs, double square, double along, double step) noexcept nogil:
+    """K(d + s) + K(d - s) - 2 K(d) over K(d), from |d|^2, <d, s> and |s|^2, for a short s."""
+    cdef double half, length, total = 0
+    cdef int sign
+    if not pairs.laplace:
+        half = sinh(pairs.rate * along)
+        return 2 * (expm1(-pairs.rate * step) + 2 * exp(-pairs.rate * step) * half * half)
+    for sign in range(-1, 2, 2):
+        length = sqrt(fmax(square + 2 * sign * along + step, 0)) + sqrt(square)
+        if length > 0:
+            total += expm1(-pairs.rate * (2 * sign * along + step) / length)
+    return total
+
+
+cdef double _near_square(const PairSums *pairs, int64_t first, int64_t other, int64_t n,
+                         const d2ke_poll *poll) noexcept nogil:
+    """The squared distance of two sets of n points that are nearly equal; NAN: they are not.
+
+    Partners are m - h and m + h; the terms of pairs of partners i and j are
+    K(d + s) + K(d - s) - K(d + t) - K(d - t), for d = m_i - m_j, s = h_i - h_j, t = h_i + h_j.
+    """
+    cdef int64_t[NEAR_POINTS] partner
+    cdef int64_t i, j, k, a, c
+    cdef const double *x = pairs.x.points + first
+    cdef const double *y = pairs.y.points + other
+    cdef double d, s, t, h_i, h_j, square, along_s, along_t, step_s, step_t, weight, value
+    cdef double total = 0, row
+    if n > NEAR_POINTS or not _partners(pairs, first, other, n, partner):
+        return NAN
+    for i in range(n):
+        row = 0
+        for j in range(i + 1):
+            square = along_s = along_t = step_s = step_t = weight = 0
+            for k in range(pairs.x.dim):
+                a, c = k * pairs.x.stride, k * pairs.y.stride
+                h_i = (y[c + partner[i]] - x[a + i]) / 2
+                h_j = (y[c + partner[j]] - x[a + j]) / 2
+                s, t = h_i - h_j, h_i + h_j
+                d = (x[a + i] - x[a + j]) + s
+                square += d * d
+                along_s += d * s
+                along_t += d * t
+                step_s += s * s
+                step_t += t * t
+            value = exp(-pairs.rate * (sqrt(square) if pairs.laplace else square))
+            if value == 0:
+                continue
+            for k in range(pairs.x.channels):
+                weight += (pairs.x.vectors[k * pairs.x.stride + first + i]
+                           * pairs.x.vectors[k * pairs.x.stride + first + j])
+            value *= weight * (_bend(pairs, square, along_s, step_s)
+                               - _bend(pairs, square, along_t, step_t))
+            row += value if i == j else 2 * value
+        total += row
+        if d2ke_stopped(poll):
+            return NAN
+    return total
+
+
 cdef void _distance(const d2ke_problem *p, int64_t row, int64_t block, void *scratch,
                     double *result, const d2ke_poll *poll) noexcept nogil:
     cdef const Sides *sides = <const Sides *> p.options
@@ -77,6 +170,10 @@ cdef void _distance(const d2ke_problem *p, int64_t row, int64_t block, void *scr
         return
     # Differences of nearly equal sums first, their low parts afterwards.
     total[0] = ((a[0] - total[0]) + (b[0] - total[0])) + ((a[1] - total[1]) + (b[1] - total[1]))
+    if n == m and total[0] < _SHARE * (a[0] + b[0]):
+        total[1] = _near_square(&pairs, i, j, n, poll)
+        if not isnan(total[1]):
+            total[0] = total[1]
     result[0] = sqrt(fmax(total[0], 0.0))
 
 
@@ -144,3 +241,26 @@ def distance(x_points, x_vectors, const int64_t[::1] x_offsets, y_points, y_vect
     pairs.kernel = _distance
     pairs.scratch_bytes = 64
     return pairs
+
+
+cdef struct NearSets:
+    PairSums pairs
+    int64_t n
+    double square
+
+
+cdef void _near_task(void *context, int64_t task, const d2ke_poll *poll) noexcept nogil:
+    cdef NearSets *near = <NearSets *> context
+    near.square = _near_square(&near.pairs, 0, 0, near.n, poll)
+
+
+def near_square(const double[:, ::1] x_points, const double[:, ::1] x_vectors,
+                const double[:, ::1] y_points, const double[:, ::1] y_vectors, int64_t n,
+                bint laplace, double rate):
+    """The squared distance of two clouds of n points that are nearly equal; NAN: they are not."""
+    cdef NearSets near
+    describe(&near.pairs.x, x_points, x_vectors)
+    describe(&near.pairs.y, y_points, y_vectors)
+    near.pairs.laplace, near.pairs.rate, near.n = laplace, rate, n
+    run(_near_task, &near, 1, 1)
+    return near.square

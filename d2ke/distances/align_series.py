@@ -128,6 +128,8 @@ def align_elastic(
     cells = alignment.TableRows(compiled, len(x.values), len(y.values))
     table = _traced(WarpingTable(cells, window))
     path, costs = table.path, table.costs()
+    if problem.distance == "lcss":
+        path, costs = _without_unmatched_pairs(path, costs)
     result = {"value": problem.rounded(table.value), "pairs": path, "costs": costs}
     if cells.leaves_out:
         codes = np.where(costs > 0, alignment.REPLACE, alignment.EQUAL).astype(np.int8)
@@ -136,6 +138,18 @@ def align_elastic(
     elif problem.distance == "frechet":
         result["maximum"] = int(costs.argmax())
     return result
+
+
+def _without_unmatched_pairs(path: np.ndarray, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Leave out both vectors where lcss steps along the diagonal without a match.
+
+    It does so where the window admits no other step.
+    """
+    unmatched = (costs == 0) & (path >= 0).all(axis=1)
+    steps = np.repeat(np.arange(len(path)), 1 + unmatched)
+    path, first = path[steps], np.flatnonzero(np.diff(steps) == 0)
+    path[first, 1] = path[first + 1, 0] = -1
+    return path, costs[steps]
 
 
 def align_slopes(problem: PairwiseProblem, window: int = elastic.NO_WINDOW) -> dict[str, Any]:

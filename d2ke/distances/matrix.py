@@ -76,8 +76,9 @@ def distance_matrix(
         ``"haversine"``, of latitudes and longitudes in degrees, on a sphere of
         ``sphere_radius`` metres) and ``missing`` (``"error"``; ``"arow"``: NaN stands for what is
         missing, see Notes). The other elastic distances of series take
-        ``window`` too; docs/distances.md lists their parameters. For ``"window"``: ``normalize``
-        (True) and ``dilation`` (1). For ``"levenshtein"``:
+        ``window`` too; for ``"ddtw"`` it counts slopes, and ``"rws"`` takes their numbers as
+        lengths; docs/distances.md lists their parameters. For ``"window"``: ``normalize`` (True)
+        and ``dilation`` (1). For ``"levenshtein"``:
         ``mode`` (``"global"``; ``"prefix"`` or ``"infix"``), and as for ``"osa"``,
         ``"damerau_levenshtein"``, ``"hamming"`` and ``"indel"`` ``normalize`` (False; True: divided
         by the longer length, for ``"indel"`` by the sum of both). For
@@ -121,7 +122,8 @@ def distance_matrix(
     that are not missing. It is infinite where there is no such path, and the same bits as without
     where nothing is missing. ``"msm"``, ``"erp"``, ``"twe"``, ``"edr"``, ``"lcss"``,
     ``"adtw"``, ``"wdtw"``, ``"ddtw"`` and ``"frechet"`` are as their authors define
-    them, computed in float64; docs/distances.md has a table. ``"window"``: the distance of the
+    them, computed in float64; docs/distances.md has a table. The window of ``"lcss"`` is for
+    matches alone; any vector may be left out. ``"window"``: the distance of the
     short series y to the nearest place of x, the root of the least mean over its values, added up
     over channels, of (y_j - x_(p + j dilation))^2. With ``normalize`` y and each window of x
     first get mean 0 and deviation 1 in each channel (a deviation below 1e-4 makes them 0). Where
@@ -144,7 +146,8 @@ def distance_matrix(
     of the largest distance of two vectors, n being the vectors of the smaller set. ``"kernel"``:
     `kernel_distance` of the vectors with their weights, 1 each where objects have
     none [2]_; the error of its square is at most (8 + dim) 2.3e-16 times the square
-    of the sum of all weights of x and y.
+    of the sum of all weights of x and y, and far smaller where the sets are up to 2000
+    pairs of nearly equal points (see `kernel_distance`).
 
     References
     ----------

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from d2ke._base import arrays
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice, positive_number
-from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke._base.threads import team_size
 from d2ke.distances.matrix import fill_array
@@ -140,8 +140,8 @@ def dsk_gram(
     TypeError
         D not of real numbers; gamma missing, or given where it has no meaning.
     ValueError
-        Negative or nan distances (or infinite ones for "nd"); gamma or beta not
-        positive; a repair by name of a matrix that is not square and symmetric.
+        Negative or nan distances; for "nd" infinite ones, or ones whose power is; gamma or beta
+        not positive; a repair by name of a matrix that is not square and symmetric.
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 
@@ -185,9 +185,22 @@ def dsk_gram(
         f"the kernel of {len(values)} x {values.shape[1]} distances",
         "give some rows of D at a time, or take fewer objects",
     )
-    K = np.power(values, beta, dtype=dtype)
+    with np.errstate(over="ignore"):
+        K = np.power(values, beta, dtype=dtype)
+    overflow = np.isinf(K)
     K *= -1.0 if gamma is None else -gamma
-    if kind == "rbf":
+    if gamma is None and overflow.any():
+        place = np.unravel_index(overflow.argmax(), overflow.shape)
+        raise ArgumentError(
+            "D",
+            f"is {values[place]}, whose power {beta} is beyond {dtype}; divide D by its median",
+            place,
+        )
+    if gamma is not None:
+        # A tiny gamma brings back what d^beta alone exceeds.
+        far = values[overflow].astype(np.float64)
+        with np.errstate(over="ignore"):
+            K[overflow] = -np.exp(np.log(gamma) + beta * np.log(far))
         np.exp(K, out=K)
     if repair is None:
         return K

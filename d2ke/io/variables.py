@@ -19,7 +19,7 @@ from d2ke._base.labels import label_array
 from d2ke.io.columns import LABELS, Columns, LabelledObjects
 from d2ke.io.feature_file import is_features_file
 from d2ke.io.hdf5 import get_objects, get_text
-from d2ke.io.mat.api import load_mat, load_objects
+from d2ke.io.mat.api import cell_layout, objects_of, values_and_nodes
 from d2ke.io.text import labels_of_text
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
@@ -32,12 +32,13 @@ def read_mat(
     path: Path, columns: Columns, channels_first: bool | None, earlier: Columns
 ) -> LabelledObjects:
     """Read a cell of strings, matrices or series, or a matrix of series of one length."""
-    values = load_mat(path)
+    layout = cell_layout(channels_first)
+    values, nodes = values_and_nodes(path)
     if len(earlier.objects or ()) == 1:
         columns = columns.or_earlier(values, earlier)
 
     def loaded(name: str) -> Objects:
-        return load_objects(path, name, channels_first=channels_first)
+        return objects_of(path, name, nodes[name], layout)
 
     return _chosen(path, values, columns, loaded)
 

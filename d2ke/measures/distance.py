@@ -11,7 +11,8 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from d2ke._base.checks import flag
-from d2ke.measures import user_kernel
+from d2ke._ext.pair_distance import NEAR_SHARE
+from d2ke.measures import pair_sums, user_kernel
 from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate, NormProblem
 from d2ke.measures.measure import Measure, as_measure, check_comparable, lengths, merged
 from d2ke.measures.norm_methods import NORM_METHODS, check_method, choose
@@ -183,6 +184,14 @@ def kernel_distance(
     both have in common cancels exactly, and the distance of a set to itself is 0
     whatever the method.
 
+    D_K^2 has a rounding error of about 1e-16 W^2, so that a distance below 1e-8 W would be noise.
+    Where "exact" finds a small distance (below 1e-3 W) of sets that are up to 2000 pairs of points
+    of equal weights, 0.1 sigma or less apart (0.01 sigma with the Laplace kernel), it adds up the
+    small differences within the pairs instead: such distances keep their digits, however small.
+    Other distances below 1e-8 W, such as that of a set to a smaller one of nearly the same measure,
+    and those of other methods, are not told from 0; `KernelDistanceInfo.bound` bounds the error of
+    the square.
+
     "wspd" has the paper's literal constants, with which its pairs of boxes grow as the pairs
     of points until n is about (4 sqrt(ln 1/eps) / eps)^d: 740 000 points of the plane at
     eps = 0.01. Of 16 000 uniform points, sigma = 0.1, it took 7.8 s where "exact" took 0.17 s.
@@ -322,9 +331,8 @@ def _norm_of(
     points, vectors = measures[0].points, measures[0].vectors
     if len(measures) == 2:
         # Each by itself first: common points get equal sums, which cancel exactly.
-        p, u = merged(points, vectors)
-        q, v = merged(measures[1].points, measures[1].vectors)
-        points, vectors = np.concatenate([p, q]), np.concatenate([u, -v])
+        p, q = (merged(measure.points, measure.vectors) for measure in measures)
+        points, vectors = np.concatenate([p[0], q[0]]), np.concatenate([p[1], -q[1]])
     if kernel.name != "linear":
         points, vectors = merged(points, vectors)
     signed = float(lengths(vectors).sum())
@@ -351,6 +359,9 @@ def _norm_of(
         if method == "auto":
             method, reason = choose(problem)
         estimate = NORM_METHODS[method].run(problem)
+        if method == "exact" and len(measures) == 2 and estimate.value < NEAR_SHARE * signed**2:
+            near = pair_sums.near_square(p, q, kernel)
+            estimate = estimate if math.isnan(near) else estimate._replace(value=near)
     squared = max(estimate.value, 0.0)
     return KernelDistanceInfo(
         value=math.sqrt(squared),

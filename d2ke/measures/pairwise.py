@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,11 @@ from scipy.spatial.distance import cdist
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice, integer
 from d2ke._base.memory import check_fits
+from d2ke._ext.pair_distance import NEAR_SHARE
 from d2ke.measures import pair_sums
 from d2ke.measures.feature_map import KernelFeatureMap, kernel_feature_map
 from d2ke.measures.kernels import Kernel
-from d2ke.measures.measure import Measure, as_measures, check_comparable
+from d2ke.measures.measure import Measure, as_measures, check_comparable, merged
 
 MATRIX_METHODS = ("exact", "auto", "rff", "ifgt")
 
@@ -63,7 +65,8 @@ def kernel_distance_matrix(
     Returns
     -------
     ndarray of float64, shape (n_x, n_x) or (n_x, n_y)
-        Distances. Equal sets have the distance 0 exactly.
+        Distances. Equal sets have the distance 0 exactly, and those of nearly equal ones
+        have their digits with "exact" as in `kernel_distance`.
 
     Raises
     ------
@@ -229,11 +232,36 @@ def _exact_distances(
     high += np.subtract(other[1], low, out=low)
     D += high
     del high, low
+    _near_squares(D, x, y, own[0], other[0], kernel)
     np.sqrt(np.maximum(D, 0, out=D), out=D)
     if y is None:
         D = np.triu(D, 1)
         D += D.T
     return D
+
+
+def _near_squares(
+    squares: np.ndarray,
+    x: list[Measure],
+    y: list[Measure] | None,
+    own: np.ndarray,
+    other: np.ndarray,
+    kernel: Kernel,
+) -> None:
+    """Compute those squares again that are little more than rounding, of sets that differ."""
+    small = squares < NEAR_SHARE * (own[:, None] + other)
+    if y is None:
+        small = np.triu(small, 1)
+    if not small.any():
+        return
+    p = [merged(m.points, m.vectors) for m in x]
+    q = p if y is None else [merged(m.points, m.vectors) for m in y]
+    for i, j in np.argwhere(small).tolist():
+        if all(map(np.array_equal, p[i], q[j])):
+            squares[i, j] = 0.0  # the order of the points may differ
+            continue
+        near = pair_sums.near_square(p[i], q[j], kernel)
+        squares[i, j] = squares[i, j] if math.isnan(near) else near
 
 
 def _diagonal(measures: list[Measure], kernel: Kernel, n_threads: int | None) -> np.ndarray:

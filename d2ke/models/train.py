@@ -96,7 +96,8 @@ def d2ke_train(
     UserWarning
         If the cross-validated accuracy is not above the share of the largest class: nothing was
         learned. If `y` is text that is all numbers, written in several forms (1 and 1.0), and no
-        `task` says what it is. If classes are many whole numbers, and wrong predictions are near the true ones.
+        `task` says what it is. If classes are many whole numbers, and wrong predictions are near
+        the true ones.
 
     Raises
     ------

@@ -41,14 +41,14 @@ def column_names(item: Any) -> list[Any]:
 
 def is_exact(array: np.ndarray) -> bool:
     """Return whether float64 holds all of these integers."""
-    return not array.size or (
-        int(array.min()) >= -LARGEST_EXACT_INTEGER and int(array.max()) <= LARGEST_EXACT_INTEGER
-    )
+    if array.dtype.itemsize < 8 or not array.size:
+        return True
+    return int(array.min()) >= -LARGEST_EXACT_INTEGER and int(array.max()) <= LARGEST_EXACT_INTEGER
 
 
 def as_floats(array: np.ndarray) -> np.ndarray:
     """Return numbers as float32 or float64; these two types are not copied."""
-    if array.dtype in (np.float32, np.float64):
+    if array.dtype.char in "fd" and array.dtype.isnative:
         return array
     return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
 

@@ -38,11 +38,13 @@ def pack_vectors(
                 f"has {array.shape[1]} channels, {name}[0] has {dim}; all must have the same{hint}",
                 i,
             )
-    values = np.concatenate(arrays)
+    if len({array.dtype for array in arrays}) > 1:
+        arrays = list(map(as_floats, arrays))
+    values = as_floats(np.concatenate(arrays))
     offsets = offsets_of(list(map(len, arrays)))
     values = check_values(values, offsets, layout.missing, name)
     # Items of different sizes can be read in one way only.
-    sizes = set(map(np.shape, arrays))
+    sizes = {array.shape for array in arrays}
     if padded is not None:
         sizes = {padded[::-1] if layout.channels_first else padded}
     size = sizes.pop()
@@ -52,7 +54,7 @@ def pack_vectors(
 
 
 def _vectors(item: Any, i: int, channels_first: bool, name: str) -> np.ndarray:
-    """One item as a (length, dim) array of float32 or float64."""
+    """One item as a (length, dim) array of numbers that float64 holds."""
     if isinstance(item, (str, bytes)):
         raise ArgumentTypeError(name, f"is {type(item).__name__}; arrays of numbers are needed", i)
     if item is None:
@@ -61,13 +63,13 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> np.ndarray:
             "is None; it must be a string or a sequence of numbers: remove missing objects first",
             i,
         )
-    array = array_of(item, f"{name}[{i}]")
+    array = item if type(item) is np.ndarray else array_of(item, f"{name}[{i}]")
     if array.dtype.kind in "iuf" and not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype.kind in "iu":
         if not is_exact(array):
             raise ArgumentError(name, "has integers beyond 2**53, which float64 cannot hold", i)
-    elif array.dtype.kind != "b" and array.dtype not in (np.float16, np.float32, np.float64):
+    elif array.dtype.char not in "?efd":
         raise ArgumentTypeError(
             name, f"has element type {array.dtype}; float64, float32 or integers are needed", i
         )
@@ -81,7 +83,7 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> np.ndarray:
         array = array.T
     if array.shape[1] == 0:
         raise ArgumentError(name, f"has shape {array.shape}: its vectors have no elements", i)
-    return as_floats(array)
+    return array
 
 
 def with_weights(objects: Objects, weights: Any, name: str) -> Objects:

@@ -73,6 +73,7 @@ def check_cost(name, found, x, y, params):
     else:
         total = found.costs.sum()
     if name == "lcss":
+        assert ((found.costs == -1) == (found.pairs >= 0).all(axis=1)).all()
         total = 1 + total / min(len(x), len(y))
     elif params.get("normalize"):
         total /= max(len(x), len(y))
@@ -194,6 +195,13 @@ def test_text():
         "replace x[2] by y[3]",
     ]
     assert "maximum" in str(d2ke.align([0.0, 1], [0.0, 3], "frechet"))
+
+
+def test_both_vectors_are_left_out_where_the_window_is_the_diagonal():
+    found = d2ke.align([0.0, 9, 0], [0.0, 0, 0], "lcss", window=0)
+    assert found.pairs.tolist() == [[0, 0], [1, -1], [-1, 1], [2, 2]]
+    assert found.operations.op.tolist() == ["equal", "delete", "insert", "equal"]
+    assert found.costs.tolist() == [-1, 0, 0, -1]
 
 
 @pytest.mark.parametrize("name", PARAMETERS)

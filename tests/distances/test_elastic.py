@@ -51,6 +51,22 @@ def test_every_pair_of_lengths(isa, name, params, dim, window):
     compare(X, Y, name, window=window, **params)
 
 
+@given(
+    pair=reference.vector_pairs(dims=(1, 2), most=4),
+    window=st.one_of(st.none(), st.integers(0, 9)),
+    epsilon=reference.POSITIVE,
+)
+def test_window_restricts_matches_alone(isa, pair, window, epsilon):
+    X, Y = pair
+    found = d2ke.distance_matrix(X, Y, "lcss", window=window, epsilon=epsilon)
+    longest = reference.matrix(reference.longest_chain, X, Y, window=window, epsilon=epsilon)
+    shorter = np.minimum.outer([len(x) for x in X], [len(y) for y in Y])
+    np.testing.assert_allclose(found, 1 - longest / shorter, rtol=1e-6, atol=1e-7)
+    found = d2ke.distance_matrix(X, Y, "edr", window=window, epsilon=epsilon)
+    fewest = reference.matrix(reference.fewest_edits, X, Y, window=window, epsilon=epsilon)
+    np.testing.assert_array_equal(found, fewest)
+
+
 @pytest.mark.sample(3)
 @pytest.mark.parametrize(("name", "params"), VARIANTS)
 def test_long_series(isa, name, params):
@@ -186,6 +202,9 @@ def test_known_values():
     assert one([1.0, 2.0, 3.0], [1.0, 3.0], "edr") == 1
     assert one([1.0, 2.0, 3.0], [1.0, 3.0], "edr", normalize=True) == 1 / 3
     assert one([1.0, 2.0, 3.0], [1.0, 9.0], "lcss", epsilon=0.0) == 0.5
+    for x in ([1.0, 2.0, 3.0, 4.0, 9.0], [9.0, 2.0, 3.0, 4.0, 5.0], [1.0, 2.0, 9.0, 4.0, 5.0]):
+        found = one(x, [1.0, 2.0, 3.0, 4.0, 5.0], "lcss", epsilon=0.0, window=0)
+        assert found == pytest.approx(0.2)
     assert one([1.0, 2.0], [1.0, 2.0, 2.0], "adtw", penalty=0.75) == 0.75
     assert one([0.0, 4.0], [1.0, 6.0, 4.0], "frechet") == 2
     assert one([0.0, 0.0, 4.0], [9.0, 9.0, 13.0], "ddtw") == 0

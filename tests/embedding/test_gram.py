@@ -72,6 +72,23 @@ def test_substitution_of_other_types():
     assert d2ke.dsk_gram([[np.inf, 0.0]], gamma=2.0).tolist() == [[0.0, 1.0]]
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("dtype", "scale"), [(np.float64, 1e200), (np.float32, 1e20)])
+def test_powers_beyond_the_type(dtype, scale):
+    D = np.array([[0.0, 0.5, 1.0]], dtype) * dtype(scale)
+    refused = r"D\[0, 1\] is 5\S+, whose power 2.0 is beyond float\d\d; divide D by its median"
+    with pytest.raises(ValueError, match=refused):
+        d2ke.dsk_gram(D, kind="nd")
+    assert_allclose(d2ke.dsk_gram(D, kind="nd", beta=1.0), -D)
+    gamma = 1e-40 if dtype == np.float32 else 1e-300
+    wanted = [[1.0, np.exp(-0.25), np.exp(-1)]] if dtype == np.float32 else [[1.0, 0.0, 0.0]]
+    assert_allclose(d2ke.dsk_gram(D, gamma=gamma), wanted, rtol=1e-6)
+    assert d2ke.dsk_gram(D, gamma=1.0).tolist() == [[1, 0, 0]]
+    large = np.full((1, 1), 1e155 * 2)
+    assert_allclose(d2ke.dsk_gram(large, gamma=2e-311), np.exp(-0.8), rtol=1e-9)
+    assert_allclose(d2ke.dsk_gram(large * [[np.inf]], gamma=2e-311), 0)
+
+
 @pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
 def test_negative_distance_is_conditionally_positive_definite(beta):
     A = points(12)

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 import reference
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from measure_cases import pairs, total
 
@@ -52,6 +52,63 @@ def test_near_sets_keep_their_digits():
     Q[7] += 1e-4
     d = d2ke.kernel_distance(P, Q, sigma=1.0)
     assert d == pytest.approx(math.sqrt(-2 * math.expm1(-1e-8)), rel=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:every item of .* has shape")
+@given(
+    seed=st.integers(0, 2**32),
+    n=st.integers(1, 6),
+    dim=st.integers(1, 3),
+    grid=st.booleans(),
+    step=st.sampled_from([1e-15, 1e-13, 1e-10, 1e-8, 1e-6, 1e-4]),
+    sigma=st.sampled_from([0.05, 1.0, 20.0]),
+    kernel=st.sampled_from(["gaussian", "laplace"]),
+    weighted=st.booleans(),
+)
+def test_nearly_equal_sets(seed, n, dim, grid, step, sigma, kernel, weighted):
+    """What is far below the rounding of kappa(P, P) has all its digits, by each function."""
+    rng = np.random.default_rng(seed)
+    P = np.indices((2, 3, 1))[:dim].reshape(dim, -1).T[:n] * 0.5 if grid and dim > 1 else None
+    P = np.unique(P, axis=0) if P is not None else np.sort(rng.uniform(-1, 1, (n, dim)), axis=0)
+    moved = P + step * sigma * rng.standard_normal(P.shape)
+    w = rng.uniform(0.5, 2, len(P)) if weighted else np.ones(len(P))
+    order = rng.permutation(len(P))
+    Q, v = moved[order], w[order]
+    apart = np.linalg.norm(P[:, None] - P, axis=2) + np.eye(len(P))
+    assume(apart.min() > 100 * step * sigma)
+    options = {"sigma": sigma, "kernel": kernel}
+    expected = reference.precise_kernel_distance(P, Q, sigma, kernel, w, v)
+    found = d2ke.kernel_distance(P, Q, weights_p=w, weights_q=v, **options)
+    assert found == pytest.approx(expected, rel=1e-7, abs=1e-25)
+    assert found == d2ke.kernel_distance(Q, P, weights_p=v, weights_q=w, **options)
+    sets = {"weights_x": [w, v], **options}
+    D = d2ke.kernel_distance_matrix([P, Q], **sets)
+    assert D[0, 1] == D[1, 0] == pytest.approx(expected, rel=1e-7, abs=1e-25)
+    across = d2ke.kernel_distance_matrix([P, Q], [Q], weights_y=[v], **sets)
+    np.testing.assert_allclose(across, [[expected], [0]], rtol=1e-7, atol=1e-25)
+    X = d2ke.pack([P, Q], channels_first=False, weights=[w, v])
+    D = d2ke.distance_matrix(X, distance="kernel", **options)
+    assert D[0, 1] == D[1, 0] == pytest.approx(expected, rel=1e-7, abs=1e-25)
+
+
+def test_the_order_of_the_points_is_nothing():
+    rng = np.random.default_rng(1)
+    sets = [rng.standard_normal((17, 2))[rng.permutation(17)] for _ in range(3)]
+    sets += [P[::-1] for P in sets]
+    for kernel in ("gaussian", "laplace"):
+        D = d2ke.kernel_distance_matrix(sets, sigma=1.0, kernel=kernel)
+        assert (D[range(3), range(3, 6)] == 0).all()
+
+
+def test_sets_that_are_no_pairs_of_near_points():
+    """One point less, other weights, two points at one, and more points than are paired."""
+    P = np.array([[0.0], [1e-9], [5.0]])
+    for Q, v in ((P[:2], [1, 1]), (P + 1e-9, [1, 1, 2]), (P[[0, 0, 2]] + 1e-9, [1, 1, 1])):
+        squared = reference.kernel_distance_squared(P, Q, 1.0, v=v)
+        found = d2ke.kernel_distance(P, Q, sigma=1.0, weights_q=v, info=True)
+        assert found.squared == pytest.approx(squared, abs=1e-14)
+    many = np.linspace(0, 100, 2001)
+    assert d2ke.kernel_distance(many, many + 1e-9, sigma=1.0) < 1e-5
 
 
 @given(pair=pairs((1, 2, 3)))

@@ -114,12 +114,17 @@ def load_mat(
     {'y': array([0, 1, 2])}
     """
     path = file_path("file", file)
-    wanted = _wanted(names)
-    squeeze = flag("squeeze", squeeze)
+    return values_and_nodes(path, _wanted(names), flag("squeeze", squeeze))[0]
+
+
+def values_and_nodes(
+    path: Path, names: list[str] | None = None, squeeze: bool = False
+) -> tuple[dict[str, Any], dict[str, tuple[Any, ...]]]:
+    """Return what `load_mat` does, and the nodes, of which `objects_of` makes objects."""
     with _named(path):
-        present, nodes, system = _nodes(path, wanted)
-        _check_present(path, wanted, present)
-        return _values(nodes, present if wanted is None else wanted, squeeze, system)
+        present, nodes, system = _nodes(path, names)
+        _check_present(path, names, present)
+        return _values(nodes, present if names is None else names, squeeze, system), nodes
 
 
 def whos_mat(file: str | os.PathLike[str]) -> list[tuple[str, tuple[int, ...], str]]:
@@ -232,13 +237,30 @@ def load_objects(
         raise TypeError(f"name must be the name of one variable, got {name!r}")
     if kind is not None:
         choice("kind", kind, OBJECT_KINDS)
-    explicit = channels_first is not None
-    layout = Layout(not explicit or flag("channels_first", channels_first), explicit)
+    layout = cell_layout(channels_first)
     with _named(path):
-        shape, nodes = _items(path, name)
-        where = f"{path}: {name}"
-        if shape is None:
-            return _matrix_objects(nodes, where, kind)
+        present, nodes, _ = _nodes(path, [name])
+        _check_present(path, [name], present)
+    return objects_of(path, name, nodes[name], layout, kind)
+
+
+def cell_layout(channels_first: bool | None) -> Layout:
+    """Return the layout of a cell's matrices by the argument of `load_objects`."""
+    explicit = channels_first is not None
+    return Layout(not explicit or flag("channels_first", channels_first), explicit)
+
+
+def objects_of(
+    path: Path, name: str, node: tuple[Any, ...], layout: Layout, kind: str | None = None
+) -> Objects:
+    """Return a variable's node as packed objects; see `load_objects`."""
+    where = f"{path}: {name}"
+    with _named(path):
+        if node[0] == "damaged":
+            raise Damaged(f"{name}: {node[2]}")
+        if node[0] != "cell":
+            return _matrix_objects(node, where, kind)
+        _, shape, nodes = node
         if len(shape) != 2 or 1 not in shape:
             raise ValueError(f"{where} is a cell of shape {shape}; a row or a column is needed")
         items = [_item(node, f"{name}{{{i + 1}}}", path, kind) for i, node in enumerate(nodes)]
@@ -416,16 +438,6 @@ def _old_nodes(
             except Damaged as error:
                 nodes[name] = "damaged", codec.described(file, places[name])[1], str(error)
     return list(places), nodes
-
-
-def _items(path: Path, name: str) -> tuple[tuple[int, ...] | None, Any]:
-    """Return shape and items of a cell, or None and the node of anything else."""
-    present, nodes, _ = _nodes(path, [name])
-    _check_present(path, [name], present)
-    node = nodes[name]
-    if node[0] == "damaged":
-        raise Damaged(f"{name}: {node[2]}")
-    return node[1:] if node[0] == "cell" else (None, node)
 
 
 def _item(node: tuple[Any, ...], where: str, path: Path, kind: str | None) -> Any:

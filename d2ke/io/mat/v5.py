@@ -27,6 +27,7 @@ _CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE = 1, 2, 3, 4, 5
 _FUNCTION, _OPAQUE = 16, 17
 _NAMES = {_CELL: "cell", _STRUCT: "struct", _CHAR: "char", _SPARSE: "sparse",
           _FUNCTION: "function_handle"}  # fmt: skip
+_UNNAMED = (_UINT32, 8, _INT32, 8, _INT8, 0)  # tags of flags, of two axes and of no name
 _REFERENCE = 0xDD000000  # first number of a reference to an object
 _CODE_OF_CLASS = {np.dtype(code): number for number, code in CLASSES.items()}
 _CODE_OF_STORED = {np.dtype(code): number for number, code in STORED.items() if number < 16}
@@ -192,6 +193,9 @@ class _Reader:
         self.order = order
         self.foreign = np.dtype(f"{order}u4") != np.dtype("u4")
         self.tag = struct.Struct(f"{order}II").unpack_from
+        self.beginning = struct.Struct(f"{order}4I4I2I").unpack_from
+        self.address = buffer.ctypes.data if buffer.flags.writeable else None
+        self.stored = {kind: np.dtype(order + code) for kind, code in STORED.items()}
 
     def element(self, at: int, end: int) -> tuple[int, int, int, int]:
         """Return type, first byte and number of bytes of an element, and where the next begins."""
@@ -214,13 +218,19 @@ class _Reader:
         kind, start, size, after = self.element(at, end)
         if kind not in STORED:
             raise Damaged(f"an element of numbers has the type {kind}")
-        dtype = np.dtype(self.order + STORED[kind])
+        dtype = self.stored[kind]
         if size % dtype.itemsize:
             raise Damaged(f"an element of {dtype.name} has {size} bytes")
         return np.frombuffer(self.buffer, dtype, size // dtype.itemsize, start), kind, after
 
     def header(self, at: int, end: int) -> tuple[int, int, tuple[int, ...], str, int]:
         """Return flags, class, shape and name of a matrix, and where its contents begin."""
+        if at + 40 <= end:
+            beginning = self.beginning(self.buffer, at)
+            flags, rows, columns = beginning[2], *beginning[6:8]
+            usual = beginning[:2] + beginning[4:6] + beginning[8:] == _UNNAMED
+            if usual and flags & 0xFF != _OPAQUE and (rows | columns) >> 24 == 0:
+                return flags, flags & 0xFF, (rows, columns), "", at + 40
         both, kind, at = self.numbers(at, end)
         if kind != _UINT32 or len(both) != 2:
             raise Damaged("a matrix begins without its flags")
@@ -303,7 +313,11 @@ class _Reader:
         nodes: list[tuple[Any, ...]] = []
         while len(nodes) < count:
             if not self.foreign and depth <= MAX_DEPTH:
-                plain, at = plain_matrices(self.buffer, at, end, count - len(nodes), self.narrow)
+                # One level deeper: of what turns out not to be plain little is read twice.
+                plain, at = plain_matrices(
+                    self.buffer, self.address, at, end, count - len(nodes), self.narrow,
+                    min(1, MAX_DEPTH - depth),
+                )  # fmt: skip
                 nodes += plain
             if len(nodes) < count:
                 node, at = self.matrix(at, end, depth)

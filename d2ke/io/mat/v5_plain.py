@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A fast path for most items of cells of version 5: real matrices of two axes without a name.
 
-A cell has thousands of them; each is recognised by its first bytes. Any other form is left to
-`d2ke.io.mat.v5`, which reads all forms and names what is wrong.
+A cell has thousands of them, or of cells of them; each is recognised by its first bytes. Any other
+form is left to `d2ke.io.mat.v5`, which reads all forms and names what is wrong.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 MATRIX = 14
-CHAR = 4  # the class
+CELL, CHAR, LOGICAL = 1, 4, 0x0209  # classes, and the flag of logicals with their class
 UINT8, UINT16, UTF8 = 2, 4, 16  # stored types of text
 STORED = {
     1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8",
@@ -36,7 +36,8 @@ def _lossless() -> dict[tuple[int, int], tuple[np.dtype, int, np.dtype | None]]:
 
     Only for types whose numbers all fit the class.
     """
-    table: dict[tuple[int, int], tuple[np.dtype[Any], int, np.dtype[Any]]] = {}
+    byte = np.dtype("u1")
+    table = {(LOGICAL, UINT8): (byte, 1, np.dtype(bool))}
     for matlab_class, code in CLASSES.items():
         for kind, kept in STORED.items():
             dtype, stored = np.dtype(code), np.dtype(kept)
@@ -49,17 +50,22 @@ _LOSSLESS = _lossless()
 
 
 def plain_matrices(
-    buffer: np.ndarray, at: int, end: int, count: int, narrow: bool
+    buffer: np.ndarray,
+    address: int | None,
+    at: int,
+    end: int,
+    count: int,
+    narrow: bool,
+    levels: int,
 ) -> tuple[list[tuple[Any, ...]], int]:
     """Return the nodes of up to `count` matrices from `at` on, and where the next one begins.
 
     It stops before the first that is of another form. The bytes are in the order of the
-    processor; `narrow` as in `v5`.
+    processor; `narrow` as in `v5`. Numbers stored in the dtype of their class are views, if
+    `address`, that of a buffer that is writeable, is given. Cells may be `levels` deep.
     """
     nodes: list[tuple[Any, ...]] = []
     begin, lossless = _BEGINNING.unpack_from, _LOSSLESS.get
-    # Numbers stored in the dtype of their class are views, if the buffer is writeable.
-    address = buffer.ctypes.data if buffer.flags.writeable else None
     last = end - _BEGINNING.size
     while len(nodes) < count and at <= last:
         (kind, size, flags_tag, flags, _, sizes_tag, rows, columns, no_name, stored, nbytes) = (
@@ -75,11 +81,21 @@ def plain_matrices(
         ):
             break
         start = at + 56
+        if flags == CELL:
+            n = rows * columns
+            if not levels or not 0 < n <= (after - at) // 8:
+                break
+            items, _ = plain_matrices(buffer, address, at + 48, after, n, narrow, levels - 1)
+            if len(items) < n:
+                break
+            nodes.append(("cell", (rows, columns), items))
+            at = after
+            continue
         if stored > 0xFFFF:  # up to 4 bytes, within the tag
             start, nbytes, stored = at + 52, stored >> 16, stored & 0xFFFF
             if nbytes > 4:
                 break
-        if not 0 < nbytes <= after - start:
+        if nbytes > after - start or (not nbytes and (rows | columns) >> 31):
             break
         form = lossless((flags, stored))
         if form is not None:

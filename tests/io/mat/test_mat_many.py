@@ -8,6 +8,7 @@ import pytest
 from d2ke.io import load_mat, save_mat
 from d2ke.io.mat import v5, v5_plain
 
+CELLS = [[], [1.5], ["A", [], [2.5, [True, "inner"]], {"a": [1]}], [np.zeros((3, 0))] * 3]
 FORMS = [("5", False), ("5", True), ("7.3", False), ("7.3", True)]
 
 
@@ -17,7 +18,7 @@ def items():
     for code in ("f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?", "c16"):
         for shape in ((1, 1), (1, 3), (7, 2), (2, 3, 4), (0, 3), (90, 70)):
             values.append(rng.integers(0, 100, shape).astype(code))
-    return [*values, "", "A", "text", "größe", "😀", [1.5, "inner"], {"a": 1, "b": "two"}]
+    return [*values, "", "A", "text", "größe", "😀", [1.5, "inner"], {"a": 1, "b": "two"}, *CELLS]
 
 
 def same(a, b):
@@ -49,7 +50,7 @@ def test_all_classes_in_a_cell(tmp_path, version, compress):
         if isinstance(expected, np.ndarray):
             same(got, expected)
             got[...] = 1  # nobody else's memory
-    assert read[0, -7:-2].tolist() == ["", "A", "text", "größe", "😀"]
+    assert read[0, -7 - len(CELLS) : -2 - len(CELLS)].tolist() == ["", "A", "text", "größe", "😀"]
 
 
 @pytest.mark.parametrize("compress", [False, True])
@@ -59,7 +60,7 @@ def test_the_short_way_of_version_5(tmp_path, monkeypatch, compress):
     pairs["one"], pairs["two"] = 1.5, "t"
     save_mat(path, {"x": items(), "pairs": pairs}, compress=compress)
     short = load_mat(path)
-    monkeypatch.setattr(v5, "plain_matrices", lambda buffer, at, *_: ([], at))
+    monkeypatch.setattr(v5, "plain_matrices", lambda buffer, address, at, *_: ([], at))
     same(short, load_mat(path))
 
 
@@ -80,7 +81,11 @@ def test_what_is_not_plain_is_left(tmp_path):
     save_mat(tmp_path / "a.mat", {"x": [np.ones((2, 3))]}, compress=False)
     content = np.frombuffer((tmp_path / "a.mat").read_bytes(), np.uint8).copy()
     at = len(content) - 56 - 48
-    nodes, end = v5_plain.plain_matrices(content, at, len(content), 1, False)
+
+    def plain(content, end):
+        return v5_plain.plain_matrices(content, content.ctypes.data, at, end, 1, False, 1)
+
+    nodes, end = plain(content, len(content))
     assert (len(nodes), end) == (1, len(content))
     for byte in range(56):
         if 20 <= byte % 56 < 24:
@@ -88,9 +93,9 @@ def test_what_is_not_plain_is_left(tmp_path):
         for value in (0, 1, 2, 7, 127, 128, 255):
             damaged = content.copy()
             damaged[at + byte] = value
-            nodes, _ = v5_plain.plain_matrices(damaged, at, len(content), 1, False)
+            nodes, _ = plain(damaged, len(content))
             assert not nodes or byte in (4, 16, 48) or value == content[at + byte]
-    assert v5_plain.plain_matrices(content, at, len(content) - 1, 1, False) == ([], at)
+    assert plain(content, len(content) - 1) == ([], at)
 
 
 def test_compact_datasets(tmp_path):
