@@ -12,10 +12,11 @@ from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.text import object_text
 from d2ke.learners.linear_model import winners
+from d2ke.models.blocks import FittedBlock
 from d2ke.models.model import D2KEModel
 from d2ke.models.views import apply_views
 from d2ke.models.window_places import find_windows, is_slope, values_at
-from d2ke.models.windows import Window
+from d2ke.models.windows import Window, Windows
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 
@@ -197,11 +198,7 @@ def d2ke_explain(
         row = model.features(objects, 1)[0].astype(np.float64)
     else:
         integer("training_object", training_object, 0, model.n_train - 1)
-        sources = [
-            np.full(block.R, -1) if block.sources is None else block.sources
-            for block in model.blocks
-        ]
-        own = np.concatenate(sources) == training_object
+        own = np.concatenate([_own(block, training_object) for block in model.blocks])
         for block, D in zip(model.blocks, distances, strict=True):
             if block.sources is not None and block.hidden is not None:
                 hidden = np.flatnonzero(block.sources == training_object)
@@ -272,6 +269,17 @@ def d2ke_explain(
         np.sum(steps, axis=0) if steps else None,
         np.array(objects[0]) if model.kind == "vectors" else None,
     )  # fmt: skip
+
+
+def _own(block: FittedBlock, training_object: int) -> np.ndarray:
+    """Return which random objects of a block were taken from a training object."""
+    if block.sources is None:
+        return np.zeros(block.R, bool)
+    own = block.sources == training_object
+    if isinstance(block.omega, Windows):  # "rare" windows have no source, but are the same ones
+        own = own.reshape(len(block.omega.kinds), -1)
+        own = np.repeat(own.any(axis=0)[None], len(own), axis=0).ravel()
+    return own
 
 
 def _overlap(one: dict[str, Any], other: dict[str, Any]) -> float:

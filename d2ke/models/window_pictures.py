@@ -20,7 +20,6 @@ _COLOURS = ("#009E73", "#CC79A7", "#0072B2", "#000000", "#882255", "#332288", "#
 def draw(explanation: Any, limit: int, channel: int | None, ax: Axes | None) -> Axes:
     """Draw into the axes, or into those of a new figure."""
     try:
-        from matplotlib import pyplot
         from matplotlib.collections import LineCollection
     except ImportError:
         raise ImportError(
@@ -38,6 +37,8 @@ def draw(explanation: Any, limit: int, channel: int | None, ax: Axes | None) -> 
     elif integer("channel", channel, 0) >= x.shape[1]:
         raise ArgumentError("channel", f"must be below {x.shape[1]}, got {channel}")
     if ax is None:
+        from matplotlib import pyplot
+
         _, ax = pyplot.subplots(figsize=(7, 3.4), layout="constrained")
     values, adds = x[:, channel], steps[:, channel]
     largest = max(float(np.abs(adds).max()), np.finfo(float).tiny)

@@ -176,6 +176,6 @@ class TestPicture:
     def test_without_matplotlib(self, monkeypatch):
         X, _ = waves(24, np.random.default_rng(0))
         why = d2ke.d2ke_explain(X[0], trained(X))
-        monkeypatch.setitem(sys.modules, "matplotlib", None)
+        monkeypatch.setitem(sys.modules, "matplotlib.collections", None)
         with pytest.raises(ImportError, match=r"pip install .d2ke\[demo\]"):
             why.plot()
