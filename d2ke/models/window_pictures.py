@@ -78,7 +78,7 @@ def draw(explanation: Any, limit: int, channel: int | None, ax: Axes | None) -> 
     title = f"{label}: decision {explanation.decision:+.2f}"
     if isinstance(label, (float, np.floating)):
         title = f"predicted {label:.4g}"
-    ax.set_title(f"{title}; windows add {steps.sum():+.2f} by what is there", fontsize=10)
+    ax.set_title(f"{title}; windows found in it add {steps.sum():+.2f}", fontsize=10)
     ax.set(xlabel="step", ylabel="value" if x.shape[1] == 1 else f"channel {channel}")
     if shown:
         ax.legend(
