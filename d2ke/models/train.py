@@ -54,8 +54,9 @@ def d2ke_train(
     linear model with the squared loss. Nothing needs to be chosen: each kind of objects has one
     recipe of blocks (of series windows, see docs/windows.md, and the whole course), gamma comes
     from the median distance to each random object, and C and the shares of families of blocks from
-    the squared error of predictions for training objects that are left out. With four times as many objects as features, or more,
-    the squared hinge loss is tried too, and taken if it is clearly better on every fifth object.
+    the squared error of predictions for training objects that are left out. With four times as many
+    objects as features, or more, the squared hinge loss is tried too, and taken if it is clearly
+    better on every fifth object.
 
     Parameters
     ----------
