@@ -140,7 +140,8 @@ def d2ke_explain(
     """Name the blocks, random objects and training objects that speak most for a prediction.
 
     The decision value is a sum over features, weight times standardised feature. So each random
-    object has a share, and each block the sum of its shares.
+    object has a share, and each block the sum of its shares. In series, windows have places, and
+    so each step has a share too: see docs/windows.md and `Explanation.plot`.
 
     Parameters
     ----------
