@@ -19,6 +19,7 @@ from d2ke.embedding.features import check_embedding, check_link, feature_transfo
 from d2ke.io.feature_writer import FeatureContent, write_rows
 from d2ke.io.features import check_features_path, check_labels
 from d2ke.models.model import D2KEModel
+from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects, span_of
 
 
@@ -201,7 +202,9 @@ def _digests(model: D2KEModel) -> dict[str, str]:
     parts: list[Any] = [model.scaling.mean, model.scaling.sd]
     functions: dict[str, Any] = {}
     for i, block in enumerate(model.blocks):
-        parts += [block.R, digest(f"omega of block {i}", block.omega), block.gamma]
+        windows = isinstance(block.omega, Windows)
+        omega = list(vars(block.omega).values()) if windows else block.omega
+        parts += [block.R, digest(f"omega of block {i}", omega), block.gamma]
         parts += [block.from_omega, sorted(block.parameters.items())]
         if callable(block.distance):
             functions[f"version of distance of block {i}"] = block.distance

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pictures of the pages Concepts and Distances: ``python docs/pictures.py`` writes them.
+"""The pictures of Concepts, Distances and Windows: ``python docs/pictures.py`` writes them.
 
 The data are installed with d2ke: the Japanese vowels (series) and splice (DNA strings).
 """
 
+import runpy
 from pathlib import Path
+from unittest import mock
 
 import matplotlib
 
@@ -181,7 +183,16 @@ def numbers(D, y, train, test):
     save(figure, "R.png")
 
 
+def windows():
+    """Draw the windows in three records, the first picture of the gallery's example."""
+    plt.close("all")
+    with mock.patch.object(plt, "show"):
+        runpy.run_path(str(Path(__file__).parent / "gallery" / "plot_23_windows.py"))
+    save(plt.figure(1), "windows.png")
+
+
 if __name__ == "__main__":
+    windows()
     overview()
     distances()
     random_objects()

@@ -171,6 +171,17 @@ def test_guides_print_what_they_promise(page, capsys):
         assert capsys.readouterr().out.splitlines() == promised
 
 
+def test_windows_guide():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    names = {}
+    for code in blocks("docs/windows.md"):
+        exec(code, names)
+    assert names["why"].steps.shape == names["X"][names["test"][0]].shape
+    assert 1 <= len(names["axes"].lines) <= 3
+    pyplot.close("all")
+
+
 def test_containers_guide(capsys):
     pytest.importorskip("polars")
     pytest.importorskip("pyarrow", minversion="14")

@@ -49,11 +49,13 @@ NAMES = {
         maximum=None)
     ArgumentError
     ArgumentTypeError
-    Block(name, distance, sampler, R, views=(), parameters=<factory>, from_omega=False)
+    Block(name, distance, sampler, R, views=(), parameters=<factory>, from_omega=False,
+        gamma_scale=1.0, family='')
     Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
     D2KEModel(blocks, scaling, linear, kind, channels, alphabet, letters, C, accuracy,
         accuracy_error, largest_class, confusion, left_out, n_train, seconds, columns=<factory>)
-    Explanation(label, decision, offset, blocks, omegas, training_objects)
+    Explanation(label, decision, offset, blocks, omegas, training_objects, windows=(),
+        steps=None, series=None)
     FeatureSelection(indices, weights, q, alignment)
     KernelAlignment(rotation, translation, distance_before, distance, kappa, bound, method,
         motion, sigma, eps, counts=<factory>)
@@ -94,7 +96,7 @@ NAMES = {
     curve(points, *, closed=False, oriented=True, gap=None, n_samples=None, seed=0)
     d2ke_embed(X, omega, *, distance, gamma=None, link='exp', n_threads=None, out=None,
         dtype=None, progress=False, **params)
-    d2ke_explain(x, model, *, limit=10)
+    d2ke_explain(x, model, *, limit=10, training_object=None)
     d2ke_features(D, gamma=None, link='exp', *, out=None, n_threads=None)
     d2ke_gram(X, Y=None, *, omega, distance, gamma, n_threads=None, progress=False, **params)
     d2ke_predict(y, X, model, *, unseen_letters='allow', n_threads=None, progress=False)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +18,16 @@ from d2ke.cli.report import (
     write_page,
 )
 from d2ke.cli.session import Session
+from d2ke.cli.window_report import windows_picture
 from d2ke.models.blocks import sample_rows, take
-from d2ke.models.explain import d2ke_explain
+from d2ke.models.explain import Explanation, d2ke_explain
 from d2ke.models.model import D2KEModel
 from d2ke.models.pictures import accuracy_by_R, draw_curve, draw_map
+from d2ke.models.windows import Window
 from d2ke.objects.container import Objects
 
 _MAX_EXPLAINED = 6
+_NAMED = 3  # random objects, and windows, of each
 
 
 def write_report(
@@ -51,8 +55,9 @@ def write_report(
     points = session.long("accuracy by R", accuracy_by_R, Z, labels, model, session.n_threads)
     sections = [
         Section(
-            text="Each training object in turn is left out of the linear model. C was chosen by "
-            "the same numbers, so they are a little too good; new objects tell.",
+            text="Each training object in turn is left out of the linear model. C has the least "
+            "squared error of these predictions, so they may be a little too good; new objects "
+            "tell.",
             columns=["block", "random objects", "distance"],
             rows=[[block.name, str(block.R), str(block.distance)] for block in model.blocks],
         ),
@@ -68,31 +73,57 @@ def write_report(
             f"{measure} against R",
             picture((5.5, 3.6), draw_curve, points, model.largest_class),
         ),
-        _explanations(model, objects, rows, data[1]),
     ]
+    examples = _examples(labels)
+    reasons = [
+        d2ke_explain(objects[i : i + 1], model, limit=_NAMED, training_object=int(rows[i]))
+        for i in examples
+    ]
+    if reasons[0].windows:
+        names = [f"object {rows[i]} ({label_text(labels[i])})" for i in examples]
+        sections.append(
+            Section(
+                "Windows",
+                "Some training objects, and the windows in them that add most to the decision, at "
+                "their places; none was cut from the series itself. The colour of a series "
+                "says what each of its steps adds.",
+                "series with windows at their places",
+                windows_picture(reasons, names),
+            )
+        )
+    sections.append(_explanations(objects, rows, data[1], examples, reasons))
     if model.confusion is not None:
         confused = confusion_section(model.classes, model.confusion, "; cross-validated")
         sections.insert(2, confused)
     write_page(file, f"D2KE of {title}", summary, sections)
 
 
+def _examples(labels: np.ndarray) -> list[int]:
+    """Return the first objects of some classes."""
+    first = np.unique(labels, return_index=True)[1]
+    some = np.unique(np.linspace(0, len(first) - 1, _MAX_EXPLAINED).astype(int))
+    return first[some].tolist()
+
+
 def _explanations(
-    model: D2KEModel, objects: Objects, numbers: np.ndarray, labels: np.ndarray
+    objects: Objects,
+    numbers: np.ndarray,
+    labels: np.ndarray,
+    examples: Sequence[int],
+    reasons: Sequence[Explanation],
 ) -> Section:
-    """Explain predictions of the objects with these numbers: the first of some classes."""
-    first = np.unique(labels[numbers], return_index=True)[1]
-    some = first[np.unique(np.linspace(0, len(first) - 1, _MAX_EXPLAINED).astype(int))]
+    """Name what speaks for the predictions of examples among the objects with these numbers."""
     rows = []
-    for i in some.tolist():
-        why = d2ke_explain(objects[i : i + 1], model, limit=3)
+    for i, why in zip(examples, reasons, strict=True):
         label = label_text(why.label)
         for rank, omega in enumerate(why.omegas):
-            source = omega["training_object"]
+            source, item = omega["training_object"], omega["object"]
+            text = str(item) if isinstance(item, Window) else object_text(item)
             rows.append([
                 f"{numbers[i]}: {object_text(objects[i])}" if rank == 0 else "",
                 label_text(labels[numbers[i]]) if rank == 0 else "",
                 label if rank == 0 else "",
-                f"{omega['block']}.{omega['index']}: {object_text(omega['object'])}",
+                f"{omega['block']}.{omega['index']}: {text}",
                 "" if source is None else f"{source} ({labels[source]})",
                 f"{omega['distance']:.4g}",
                 f"{omega['share']:+.4f}",

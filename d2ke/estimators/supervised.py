@@ -81,7 +81,7 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
     R : int, optional
         Number of random objects; by default that of the recipe for the kind of objects.
     distance : str or callable, optional
-        By default ``"levenshtein"`` for strings and ``"dtw"`` for vectors; ``"mhd"`` and other
+        By default that of the recipe for the kind; vectors are series. ``"mhd"`` and other
         distances of sets say that the objects are sets.
     distance_params : dict, optional
         Parameters of the distance.

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,11 +12,18 @@ from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.text import object_text
 from d2ke.learners.linear_model import winners
+from d2ke.models.blocks import FittedBlock
 from d2ke.models.model import D2KEModel
 from d2ke.models.views import apply_views
-from d2ke.models.windows import Window
+from d2ke.models.window_places import find_windows, is_slope, values_at
+from d2ke.models.windows import Window, Windows
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_OVERLAP = 0.5  # of two windows: steps of both over steps of either
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +42,25 @@ class Explanation:
         What each block adds to the decision; with `offset` they sum to it.
     omegas : tuple of dict
         The random objects that add most, the largest first: ``block``, ``index`` in its omega,
-        ``object`` itself, ``distance``, ``share`` (what it adds) and ``training_object``, its
-        place among the training objects or None.
+        ``object`` itself, ``distance``, ``share`` (what it adds), ``nearer`` (whether the object is
+        nearer to it than the training objects are on average) and ``training_object``, its
+        place among the training objects or None. Those that are windows of series have ``place``
+        too, a range: the steps of x at the nearest place (of differences, the steps where they
+        begin; None if a view moves steps, or for a window of x itself); ``frequency``, for "rare"
+        windows the share of places of x within the threshold, else None; ``slope``, whether it is
+        of differences; and ``values``, what it asks for there in the units of x, shape (length,
+        n_channels): values or differences, those of a shape at the level and on the scale that x
+        has there.
     training_objects : tuple of (int, float)
         The training objects among the random ones that add most, and what they add in all blocks.
+    windows : tuple of dict
+        As `omegas`: the windows that add most by being in x, at places that hardly overlap.
+    steps : ndarray of shape (n_steps, n_channels), or None
+        Of a series in a model of windows: the shares of the windows to which x is nearer than the
+        training objects are on average, by the steps of x where they are found. The sum is what
+        these windows add.
+    series : ndarray of shape (n_steps, n_channels), or None
+        The series itself.
     """
 
     label: Any
@@ -47,29 +69,79 @@ class Explanation:
     blocks: dict[str, float]
     omegas: tuple[dict[str, Any], ...]
     training_objects: tuple[tuple[int, float], ...]
+    windows: tuple[dict[str, Any], ...] = ()
+    steps: np.ndarray | None = None
+    series: np.ndarray | None = None
 
     def __str__(self) -> str:
         lines = [f"{self.label}: {self.decision:+.3f}, of which {self.offset:+.3f} always"]
         lines += [f"  {value:+.3f} {name}" for name, value in self.blocks.items()]
         lines.append("random objects that add most:")
         for one in self.omegas:
-            place = one["training_object"]
-            origin = "" if place is None else f", training object {place}"
+            source = one["training_object"]
+            origin = "" if source is None else f", training object {source}"
             item = one["object"]
             text = str(item) if isinstance(item, Window) else object_text(item)
             text = repr(text) if isinstance(item, str) else text
-            place = f"{one['block']}[{one['index']}]{origin}"
-            lines.append(
-                f"  {one['share']:+.4f} {text}, {place}, at distance {one['distance']:.4g}"
-            )
+            text = f"{text}, {one['block']}[{one['index']}]{origin}"
+            where = f"at distance {one['distance']:.4g}"
+            if one.get("frequency") is not None:
+                where = f"at {100 * one['frequency']:.0f} % of the places"
+            elif one.get("place") is not None:
+                where += f" from steps {one['place'][0]} to {one['place'][-1]}"
+            lines.append(f"  {one['share']:+.4f} {text}, {where}")
         return "\n".join(lines)
 
+    def plot(self, *, limit: int = 4, channel: int | None = None, ax: Axes | None = None) -> Axes:
+        """Draw a series, coloured by `steps`, and the most telling of `windows` at their places.
 
-def d2ke_explain(x: Any, model: D2KEModel, *, limit: int = 10) -> Explanation:
+        Each window is drawn at the level and on the scale that x has there; windows of
+        differences are drawn by the slopes that they ask for.
+
+        Parameters
+        ----------
+        limit : int, default 4
+            How many windows are drawn at most.
+        channel : int, optional
+            The channel of the series; by default that where the windows add most.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The legend says what each window adds to the decision for the label.
+
+        Raises
+        ------
+        ImportError
+            Without matplotlib, saying how to install it.
+        ValueError
+            If the model has no windows: of strings, of sets, or of whole series alone.
+
+        Examples
+        --------
+        >>> import numpy as np, d2ke
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(30, 60))
+        >>> X[::2, 20:30] += 3 * np.sin(np.arange(10))
+        >>> model = d2ke.d2ke_train(["wave", "noise"] * 15, X, R=600)
+        >>> axes = d2ke.d2ke_explain(X[0], model).plot()  # doctest: +SKIP
+        >>> axes.figure.savefig("windows.png")  # doctest: +SKIP
+        """
+        from d2ke.models.window_pictures import draw
+
+        return draw(self, integer("limit", limit, 1), channel, ax)
+
+
+def d2ke_explain(
+    x: Any, model: D2KEModel, *, limit: int = 10, training_object: int | None = None
+) -> Explanation:
     """Name the blocks, random objects and training objects that speak most for a prediction.
 
     The decision value is a sum over features, weight times standardised feature. So each random
-    object has a share, and each block the sum of its shares.
+    object has a share, and each block the sum of its shares. In series, windows have places, and
+    so each step has a share too: see docs/windows.md and `Explanation.plot`.
 
     Parameters
     ----------
@@ -78,7 +150,10 @@ def d2ke_explain(x: Any, model: D2KEModel, *, limit: int = 10) -> Explanation:
     model : D2KEModel
         What `d2ke_train` or `load_model` returned.
     limit : int, default 10
-        How many random objects, and training objects, are named.
+        How many random objects, windows, and training objects, are named.
+    training_object : int, optional
+        The place of x among the training objects, if it is one of them. Random objects that were
+        taken from x itself then count as they did in training, as far as the nearest other object.
 
     Returns
     -------
@@ -121,7 +196,22 @@ def d2ke_explain(x: Any, model: D2KEModel, *, limit: int = 10) -> Explanation:
         objects = pack([x], kind=kind, channels_first=first, name="x")
     objects = model.check_objects(objects, "allow")
     distances = [block.distances(apply_views(block.views, objects), 1)[0] for block in model.blocks]
-    row = model.features(objects, 1)[0].astype(np.float64)
+    own = np.zeros(model.R, bool)  # random objects that were taken from x
+    if training_object is None:
+        row = model.features(objects, 1)[0].astype(np.float64)
+    else:
+        integer("training_object", training_object, 0, model.n_train - 1)
+        own = np.concatenate([_own(block, training_object) for block in model.blocks])
+        for block, D in zip(model.blocks, distances, strict=True):
+            if block.sources is not None and block.hidden is not None:
+                hidden = np.flatnonzero(block.sources == training_object)
+                with np.errstate(divide="ignore"):
+                    D[hidden] = (
+                        -np.log(block.hidden[hidden] * np.sqrt(block.R)) / block.gamma[hidden]
+                    )
+        rows = np.array([training_object])
+        row = model.training_features(objects, 1, rows)[0].astype(np.float64)
+    present = ~own & (row > 0)
     linear = model.linear
     decision = linear.weights @ row + linear.bias
     regression = linear.classes is None
@@ -134,28 +224,53 @@ def d2ke_explain(x: Any, model: D2KEModel, *, limit: int = 10) -> Explanation:
     by_block: dict[str, float] = {}
     for block, a, b in zip(model.blocks, edges[:-1], edges[1:], strict=True):
         by_block[block.name] = by_block.get(block.name, 0.0) + float(terms[a:b].sum())
-    omegas = []
-    for j in np.argsort(-terms, kind="stable")[:limit].tolist():
+    found = [
+        find_windows(block, objects, np.where(present[a:b], terms[a:b], 0.0))
+        for block, a, b in zip(model.blocks, edges[:-1], edges[1:], strict=True)
+    ]
+
+    def described(j: int) -> dict[str, Any]:
         number = int(np.searchsorted(edges, j, side="right")) - 1
         block, index = model.blocks[number], j - int(edges[number])
         source = -1 if block.sources is None else int(block.sources[index])
-        omegas.append({
-            "block": block.name, "index": index, "object": block.omega[index],
-            "distance": float(distances[number][index]), "share": float(terms[j]),
+        item, distance, places = block.omega[index], distances[number][index], found[number]
+        result = {
+            "block": block.name, "index": index, "object": item, "distance": float(distance),
+            "share": float(terms[j]), "nearer": bool(row[j] > 0),
             "training_object": source if source >= 0 else None,
-        })  # fmt: skip
+        }  # fmt: skip
+        if isinstance(item, Window):
+            place = None if places is None or own[j] else places[0][index]
+            result["place"], result["slope"] = place, is_slope(block)
+            result["values"] = None if place is None else values_at(block, item, place, objects[0])
+            result["frequency"] = float(1 - distance) if item.kind == "rare" else None
+        return result
+
+    order = np.argsort(-terms, kind="stable")
+    omegas = [described(j) for j in order[:limit].tolist()]
     sums = np.zeros(model.n_train)
     for block, a, b in zip(model.blocks, edges[:-1], edges[1:], strict=True):
         if block.sources is not None:
             cut = block.sources >= 0
             np.add.at(sums, block.sources[cut], terms[a:b][cut])
     first = [i for i in np.argsort(-sums, kind="stable")[:limit].tolist() if sums[i] > 0]
+    windows: list[dict[str, Any]] = []
+    located = np.repeat([places is not None for places in found], np.diff(edges))
+    for j in order[(located & present & (terms > 0))[order]].tolist():
+        if len(windows) == limit:
+            break
+        one = described(j)
+        if one["frequency"] != 0 and all(_overlap(one, other) < _OVERLAP for other in windows):
+            windows.append(one)
+    steps = [places[1] for places in found if places is not None]
     value = float(decision[0 if single else place])
     offset = float(linear.bias[0 if single else place])
     return Explanation(
         value if regression else linear.classes[place],
         sign * value, sign * offset, by_block, tuple(omegas),
-        tuple((i, float(sums[i])) for i in first),
+        tuple((i, float(sums[i])) for i in first), tuple(windows),
+        np.sum(steps, axis=0) if steps else None,
+        np.array(objects[0]) if model.kind == "vectors" else None,
     )  # fmt: skip
 
 
@@ -174,3 +289,22 @@ def _is_list_of_objects(x: Any, model: D2KEModel) -> bool:
         return True
     # Vectors of the model's channels are one object, and those of a series of one channel numbers.
     return n_axes == 2 or (n_axes == 1 and model.channels == 1 and len(x[0]) > 1)
+
+
+def _own(block: FittedBlock, training_object: int) -> np.ndarray:
+    """Return which random objects of a block were taken from a training object."""
+    if block.sources is None:
+        return np.zeros(block.R, bool)
+    own = block.sources == training_object
+    if isinstance(block.omega, Windows):  # "rare" windows have no source, but are the same ones
+        own = own.reshape(len(block.omega.kinds), -1)
+        own = np.repeat(own.any(axis=0)[None], len(own), axis=0).ravel()
+    return own
+
+
+def _overlap(one: dict[str, Any], other: dict[str, Any]) -> float:
+    """Return the steps of both windows over those of either, as if without gaps."""
+    a, b = one["place"], other["place"]
+    both = min(a[-1], b[-1]) - max(a[0], b[0]) + 1
+    apart = not set(one["object"].channels) & set(other["object"].channels)
+    return 0.0 if apart else max(0, both) / (max(a[-1], b[-1]) - min(a[0], b[0]) + 1)

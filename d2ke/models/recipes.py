@@ -55,7 +55,7 @@ def default_blocks(
         )
     if distance is not None and not isinstance(distance, str):
         return (Block("training objects", distance, training_objects, R or 512, (), parameters),)
-    if distance is None and X.kind == "vectors":
+    if distance is None and X.kind == "vectors" and not parameters:
         return _series_and_windows(X, R or (_MANY_WINDOWS if n <= _FEW else _FEW))
     row = find_distance(usual_distance(X.kind) if distance is None else distance)
     if row.kind == "strings":

@@ -53,9 +53,11 @@ def d2ke_train(
     Every block of the model is a D2KE kernel: a view of the objects, a distance, random objects
     drawn from the training objects. Features of all blocks side by side, standardised, go to a
     linear model with the squared loss. Nothing needs to be chosen: each kind of objects has one
-    recipe of blocks, gamma is 1 over the median distance to each random object, and C is chosen by
-    leaving out each training object in turn. With four times as many objects as features, or more,
-    the squared hinge loss is tried too, and taken if it is clearly better on every fifth object.
+    recipe of blocks (of series windows, see docs/windows.md, and the whole course), gamma comes
+    from the median distance to each random object, and C and the shares of families of blocks from
+    the squared error of predictions for training objects that are left out. With four times as many
+    objects as features, or more, the squared hinge loss is tried too, and taken if it is clearly
+    better on every fifth object.
 
     Parameters
     ----------
@@ -68,13 +70,15 @@ def d2ke_train(
     blocks : sequence of Block, optional
         The blocks; by default those of the recipe for the kind of objects.
     distance : str or callable, or a list of them, optional
-        By default ``"levenshtein"`` for strings and ``"dtw"`` for vectors, which are then series.
+        By default ``"levenshtein"`` for strings, and windows and ``"dtw"`` for vectors, which are
+        then series; ``"dtw"`` alone compares whole series only.
         ``"mhd"`` and other distances of sets say that they are sets. For a Python function, X may
         be a sequence of anything, and random objects are training objects. Several distances, such
         as ``["dtw", "msm", "twe"]``, share R, side by side in one model.
     R : int, optional
-        Number of random objects of all blocks together; by default 4000 for series, 1536 to
-        4096 (n / 10) for strings, 4096 for sets, and 512 for a Python function.
+        Number of random objects of all blocks together; by default 11000 for up to 4000
+        series, 4000 for more and for one distance of series, 1536 to 4096 (n / 10) for strings,
+        4096 for sets, and 512 for a Python function.
     task : {"classification", "regression"}, optional
         What y is, where it can be either. A regression takes text that is all numbers, too.
     seed : int, SeedSequence or Generator, default 0
@@ -84,7 +88,7 @@ def d2ke_train(
     progress : bool
         Show progress bars (on a terminal only).
     **params
-        Parameters of the distance.
+        Parameters of the distance; of series, those of ``"dtw"``, which then is alone.
 
     Returns
     -------

@@ -51,6 +51,8 @@ class Window:
         Where it was cut, as a part of the possible places.
     threshold : float
         Mean squared distance.
+    normalize : bool
+        Whether shapes alone are compared: values of mean 0 and deviation 1.
     """
 
     values: np.ndarray
@@ -59,10 +61,12 @@ class Window:
     kind: str
     place: float
     threshold: float
+    normalize: bool
 
     def __str__(self) -> str:
         step = f", every {self.dilation} steps" * (self.dilation > 1)
-        return f"window of {len(self.values)} values{step}, {self.kind}"
+        what = "shape" if self.normalize else "window"
+        return f"{what} of {len(self.values)} values{step}, {self.kind}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +121,7 @@ class Windows:
         values = self.values[start : start + sizes[group]].reshape(len(channels), -1)
         return Window(
             values.T, int(self.dilations[group]), tuple(channels.tolist()), self.kinds[kind],
-            float(self.places[number]), float(self.thresholds[number]),
+            float(self.places[number]), float(self.thresholds[number]), self.normalize,
         )  # fmt: skip
 
     def distances(self, X: Objects, n_threads: int | None) -> np.ndarray:

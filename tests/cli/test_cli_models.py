@@ -118,6 +118,16 @@ def test_report(tmp_path, capsys, folder):
         assert f">{title}" in page
 
 
+def test_report_of_series(tmp_path, folder):
+    pytest.importorskip("matplotlib")
+    report, out = tmp_path / "report.html", str(tmp_path / "m.h5")
+    words = ["--R", "400", "--threads", "2", "--out", out, "--report", str(report)]
+    assert main(["train", str(folder / "series.npz"), *words]) == 0
+    page = report.read_text()
+    assert len(re.findall(r'src="data:image/png;base64,', page)) == 4
+    assert ">Windows<" in page
+
+
 def test_report_of_a_regression(tmp_path):
     pytest.importorskip("matplotlib")
     X, _ = splice("train")

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of the windows of a model in a series; the picture of an `Explanation`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from d2ke._base.checks import integer
+from d2ke._base.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's colours, distinct with any kind of colour blindness.
+_COLOURS = ("#009E73", "#CC79A7", "#0072B2", "#000000", "#882255", "#332288", "#44AA99", "#999933")
+
+
+def draw(explanation: Any, limit: int, channel: int | None, ax: Axes | None) -> Axes:
+    """Draw into the axes, or into those of a new figure."""
+    try:
+        from matplotlib.collections import LineCollection
+    except ImportError:
+        raise ImportError(
+            'the picture is drawn with matplotlib: pip install "d2ke[demo]"'
+        ) from None
+    x, steps = explanation.series, explanation.steps
+    if steps is None:
+        raise ArgumentError(
+            "model",
+            "has no windows, and the picture is of windows of series: print(explanation) names "
+            "the random objects of other models",
+        )
+    if channel is None:
+        channel = int(np.maximum(steps, 0).sum(axis=0).argmax())
+    elif integer("channel", channel, 0) >= x.shape[1]:
+        raise ArgumentError("channel", f"must be below {x.shape[1]}, got {channel}")
+    if ax is None:
+        from matplotlib import pyplot
+
+        _, ax = pyplot.subplots(figsize=(7, 3.4), layout="constrained")
+    values, adds = x[:, channel], steps[:, channel]
+    largest = max(float(np.abs(adds).max()), np.finfo(float).tiny)
+    points = np.column_stack([np.arange(len(values)), values])
+    # Each step is drawn from half a step before it to half a step after it.
+    between = (points[1:] + points[:-1]) / 2
+    halves = np.concatenate([points[:1], *zip(between, between, strict=True), points[-1:]])
+    lines = [[a, point, b] for a, point, b in zip(halves[::2], points, halves[1::2], strict=True)]
+    line = LineCollection(lines, cmap="coolwarm", linewidths=1.5)
+    line.set_array(adds)
+    line.set_clim(-largest, largest)
+    ax.add_collection(line)
+    ax.figure.colorbar(line, ax=ax, label="what each step adds", pad=0.01)
+    ax.autoscale_view()
+    shown = [one for one in explanation.windows if channel in one["object"].channels][:limit]
+    for number, one in enumerate(shown):
+        item, colour = one["object"], _COLOURS[number % len(_COLOURS)]
+        kind = "" if one["frequency"] is None else f", in {100 * one['frequency']:.0f} % of places"
+        step = f" every {item.dilation} steps" * (item.dilation > 1)
+        what = "slopes" if one["slope"] else "values"
+        if item.normalize:
+            what = f"shape{' of slopes' * one['slope']}"
+        place = one["place"]
+        at = np.linspace(place[0], place[-1], len(item.values))
+        curve = one["values"][:, item.channels.index(channel)]
+        if one["slope"]:  # lines of one step through the series
+            middle = np.interp(at + 0.5, np.arange(len(values)), values)
+            ends = np.array([-0.5, 0.5, np.nan])
+            at, curve = (at + 0.5)[:, None] + ends, middle[:, None] + curve[:, None] * ends
+        ax.plot(
+            at.ravel(), curve.ravel(), color=colour, marker=None if one["slope"] else "o",
+            markersize=4, linewidth=2.5 if one["slope"] else 1.5,
+            label=f"{one['share']:+.3f} {what}{step}{kind}",
+        )  # fmt: skip
+        ax.axvspan(place[0] - 0.5, place[-1] + 0.5, color=colour, alpha=0.08, linewidth=0)
+    label = explanation.label
+    title = f"{label}: decision {explanation.decision:+.2f}"
+    if isinstance(label, (float, np.floating)):
+        title = f"predicted {label:.4g}"
+    ax.set_title(f"{title}; windows found in it add {steps.sum():+.2f}", fontsize=10)
+    ax.set(xlabel="step", ylabel="value" if x.shape[1] == 1 else f"channel {channel}")
+    if shown:
+        ax.legend(
+            fontsize=8, title=f"windows that speak for {label}", title_fontsize=8, frameon=False,
+            ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.2),
+        )  # fmt: skip
+    return ax

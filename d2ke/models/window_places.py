@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where in a series the windows of a model are found."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from d2ke.models.blocks import FittedBlock
+from d2ke.models.views import apply_views, difference, standardize, view_name
+from d2ke.models.windows import _CONSTANT, _RADIUS, Window, Windows
+from d2ke.objects.container import Objects
+
+
+def is_slope(block: FittedBlock) -> bool:
+    """Return whether a block sees differences."""
+    return difference in map(_function, block.views)
+
+
+def find_windows(
+    block: FittedBlock, x: Objects, shares: np.ndarray
+) -> tuple[list[range], np.ndarray] | None:
+    """Find the nearest place of every window of a block in one series.
+
+    Parameters
+    ----------
+    block : FittedBlock
+        Of windows.
+    x : Objects
+        One series.
+    shares : ndarray of shape (block.R,)
+        What each random object gives to the steps of its place.
+
+    Returns
+    -------
+    tuple of list of range and ndarray of shape (n_steps, n_channels), or None
+        For each random object the steps of x that its values are compared with (of differences,
+        those where they begin); and the shares by the steps and channels of these places. "Rare"
+        windows share among all places that are within their thresholds. None if a view of the
+        block moves steps.
+    """
+    omega = block.omega
+    functions = list(map(_function, block.views))
+    if not isinstance(omega, Windows) or not set(functions) <= {standardize, difference}:
+        return None
+    if functions.count(difference) > 1:
+        return None
+    seen = np.asarray(apply_views(block.views, x)[0], np.float64)
+    places = [range(0)] * len(omega)
+    steps = np.zeros(seen.shape)
+    n, first = len(omega.places), 0
+    for group, (length, dilation) in enumerate(zip(omega.lengths, omega.dilations, strict=True)):
+        numbers = np.arange(omega.first[group], omega.first[group + 1])
+        channels = omega.channels[omega.channel_offsets[group] : omega.channel_offsets[group + 1]]
+        size = len(numbers) * len(channels) * length
+        windows = omega.values[first : first + size].reshape(len(numbers), -1)
+        first += size
+        D = _profiles(seen[:, channels], windows, length, dilation, omega.normalize)
+        span = min((length - 1) * dilation + 1, len(seen))
+        step = dilation if D.shape[1] + (length - 1) * dilation == len(seen) else 1
+        given = np.zeros(D.shape[1])
+        for kind, name in enumerate(omega.kinds):
+            near = D
+            if name == "nearby":
+                centres = omega.places[numbers, None].astype(np.float64) * (D.shape[1] - 1)
+                away = np.abs(np.arange(D.shape[1]) - centres)
+                allowed = away <= np.maximum(_RADIUS * len(seen), away.min(axis=1, keepdims=True))
+                near = np.where(allowed, D, np.inf)
+            nearest = near.argmin(axis=1)
+            weights = shares[kind * n + numbers]
+            if name == "rare":
+                within = omega.thresholds[numbers, None] >= D
+                given += weights / np.maximum(within.sum(axis=1), 1) @ within
+            else:
+                np.add.at(given, nearest, weights)
+            for number, start in zip(numbers.tolist(), nearest.tolist(), strict=True):
+                places[kind * n + number] = range(start, start + span, step)
+        covered = range(0, span, step)
+        for j in covered:
+            steps[j : j + len(given), channels] += (given / (len(covered) * len(channels)))[:, None]
+    if difference in functions and len(seen) < len(x.values):  # each is of two steps
+        steps = (np.pad(steps, ((0, 1), (0, 0))) + np.pad(steps, ((1, 0), (0, 0)))) / 2
+    return places, steps
+
+
+def values_at(block: FittedBlock, window: Window, place: range, x: np.ndarray) -> np.ndarray:
+    """Return what a window of a block asks for at a place of a series, in the units of x.
+
+    They are values, or differences; those of a shape are at the level and on the scale of x there.
+    """
+    channels = list(window.channels)
+    if window.normalize:
+        base = np.diff(x, axis=0) if is_slope(block) and len(x) > 1 else x
+        there = base[:, channels][place]
+        return window.values * there.std(axis=0) + there.mean(axis=0)
+    values, slope = window.values.astype(np.float64), False
+    for view in reversed(block.views):
+        name, moments = view_name(view)
+        if name == "difference":
+            slope = True
+            continue
+        values = values * np.asarray(moments["sd"])[channels]
+        if not slope:
+            values += np.asarray(moments["mean"])[channels]
+    return values
+
+
+def _function(view: object) -> object:
+    return getattr(view, "func", view)
+
+
+def _profiles(
+    x: np.ndarray, windows: np.ndarray, length: int, dilation: int, normalize: bool
+) -> np.ndarray:
+    """Return the mean squared distances of windows to all places, shape (n_windows, n_places)."""
+    span = (length - 1) * dilation + 1
+    if len(x) < span:
+        at = np.linspace(0, len(x) - 1, length)
+        x = np.stack([np.interp(at, np.arange(len(x)), channel) for channel in x.T], axis=1)
+        span, dilation = length, 1
+    pieces = np.lib.stride_tricks.sliding_window_view(x, span, axis=0)[:, :, ::dilation]
+    if normalize:
+        pieces = pieces - pieces.mean(axis=2, keepdims=True)
+        deviation = pieces.std(axis=2, keepdims=True)
+        pieces = np.where(deviation < _CONSTANT, 0, pieces / np.maximum(deviation, _CONSTANT))
+    pieces = pieces.reshape(len(pieces), -1)
+    windows = windows.astype(np.float64)
+    D = (windows**2).sum(axis=1)[:, None] + (pieces**2).sum(axis=1) - 2 * windows @ pieces.T
+    return np.maximum(D, 0) / length
