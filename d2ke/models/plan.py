@@ -76,21 +76,25 @@ class TrainingPlan:
         fitted, Z = fit_blocks(blocks, sample, rows, entropy, n_threads, progress)
         names = np.repeat([block.family for block in fitted], [block.R for block in fitted])
         columns = {name: np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())}
-        shares = choose_shares(Z, columns, target, entropy, n_threads)
+        powers = np.repeat([block.sd_power for block in fitted], [block.R for block in fitted])
+        shares = choose_shares(Z, columns, powers, target, entropy, n_threads)
         left_out = tuple(block.name for block in fitted if not shares[block.family])
         if left_out:
             fitted = tuple(block for block in fitted if shares[block.family])
             kept = np.array([shares[name] > 0 for name in names])
-            Z, names = np.ascontiguousarray(Z[:, kept]), names[kept]
+            Z = np.ascontiguousarray(Z[:, kept])
+            names, powers = names[kept], powers[kept]
         fitted = tuple(replace(block, share=shares[block.family]) for block in fitted)
         mean, deviation = moments(Z)
         scaling = Scaling.of_moments(mean, deviation, "standard")
-        stretch = np.empty(len(names))
+        # What a feature has of the trace, before the family is given its share.
+        variances = np.where(deviation == scaling.sd, scaling.sd ** (2 - 2 * powers), 0.0)
+        stretch = scaling.sd ** (powers - 1)
         for name in dict.fromkeys(names.tolist()):
             of_family = names == name
-            varied = max(1, (of_family & (deviation == scaling.sd)).sum())
-            stretch[of_family] = np.sqrt(varied / (len(names) * shares[name]))
-        if len(columns) == 1:
+            trace = variances[of_family].sum() or 1.0
+            stretch[of_family] *= np.sqrt(trace / (len(names) * shares[name]))
+        if len(columns) == 1 and (powers == 1).all():
             stretch[:] = 1.0
         centre = target.values.mean(keepdims=True) if target.classes is None else np.zeros(target.k)
         dtype = product_type(n, Z.shape[1])
