@@ -128,7 +128,7 @@ def _series_and_windows(X: Objects, R: int) -> tuple[Block, ...]:
 def _strings(X: Objects, R: int | None, n: int) -> tuple[Block, ...]:
     """Return the recipe of strings; of given R, half are pieces."""
     long = float(np.median(X.lengths)) > _LONG
-    n_pieces = 0 if long else _PIECES if R is None else R // 2
+    n_pieces = _PIECES if R is None else R // 2
     R = default_size("strings", n) if R is None else R - n_pieces
     infix = partial(segments, lengths=((0.05, 0.12), (0.1, 0.25), (0.2, 0.5)), longest=60)
     whole = partial(segments, lengths=((0.3, 0.6), (0.5, 1.0)))

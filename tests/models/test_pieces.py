@@ -86,9 +86,3 @@ def test_half_of_a_given_number_are_pieces():
         sizes[block.family] = sizes.get(block.family, 0) + block.R
     assert sizes["pieces"] == 100
     assert 90 <= sizes["parts"] <= 100
-
-
-def test_long_strings_have_none():
-    X = d2ke.pack(["ab" * 200] * 5)
-    blocks = d2ke.models.recipes.default_blocks(X, None, {}, None, 5)
-    assert {block.family for block in blocks} == {"parts"}
