@@ -12,7 +12,7 @@ import numpy as np
 
 from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.models import views
-from d2ke.models.blocks import Block
+from d2ke.models.blocks import SAMPLE, Block
 from d2ke.models.samplers import MIXED, noise, pieces, resampled, segments, shares, training_objects
 from d2ke.models.windows import windows
 from d2ke.objects.container import Objects
@@ -32,6 +32,14 @@ def default_size(kind: str, n: int) -> int:
     """Return the number of features for n objects: a tenth of n, within the limits of the kind."""
     low, high = _DEFAULT_R[kind]
     return min(max(low, n // 10), high)
+
+
+def feature_limit(blocks: Any, R: int | None, n: int) -> int | None:
+    """Return how many features a model of n objects has at most, if the user leaves that open.
+
+    Up to `SAMPLE` objects, more features than objects cost little.
+    """
+    return SAMPLE if blocks is None and R is None and n > SAMPLE else None
 
 
 def default_blocks(

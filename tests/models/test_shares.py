@@ -48,9 +48,7 @@ def test_the_choice_is_that_of_the_definition(n_classes):
     powers = np.repeat([1.0, 0.5], 20)
     found = choose_shares(Z, families, powers, target, 0)
     T = np.eye(n_classes)[y] if n_classes > 2 else (y == 1)[:, None].astype(float)
-    grams = [
-        gram(Z[:, columns].astype(float), powers[columns]) for columns in families.values()
-    ]
+    grams = [gram(Z[:, columns].astype(float), powers[columns]) for columns in families.values()]
     errors = {}
     for share in SHARES:
         K = (1 - share) * grams[0] + share * grams[1]
@@ -67,7 +65,9 @@ def test_a_family_that_says_nothing_has_no_share():
     families = {"first": np.arange(20), "second": np.arange(20, 40)}
     target, ones = Target(y, np.arange(3)), np.ones(40)
     assert choose_shares(np.hstack([told, noise]), families, ones, target, 0)["second"] == 0.0
-    assert choose_shares(np.hstack([noise, told]), families, ones, target, 0)["second"] == SHARES[-1]
+    assert (
+        choose_shares(np.hstack([noise, told]), families, ones, target, 0)["second"] == SHARES[-1]
+    )
 
 
 def test_few_objects_keep_the_first_family():
