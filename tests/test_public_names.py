@@ -50,7 +50,7 @@ NAMES = {
     ArgumentError
     ArgumentTypeError
     Block(name, distance, sampler, R, views=(), parameters=<factory>, from_omega=False,
-        gamma_scale=1.0, family='')
+        gamma_scale=1.0, sd_power=1.0, family='')
     Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
     D2KEModel(blocks, scaling, linear, kind, channels, alphabet, letters, C, accuracy,
         accuracy_error, largest_class, confusion, left_out, n_train, seconds, columns=<factory>)

@@ -25,7 +25,7 @@ from d2ke.models import train
 from d2ke.models.blocks import Block, entropy_of, sample_rows, take
 from d2ke.models.model import D2KEModel
 from d2ke.models.plan import TrainingPlan, costs_to_try, scores
-from d2ke.models.recipes import default_blocks
+from d2ke.models.recipes import default_blocks, feature_limit
 from d2ke.models.shares import COSTS
 from d2ke.models.targets import LeftOutScores, Target, as_numbers
 from d2ke.objects.container import concatenate
@@ -231,10 +231,12 @@ def _plan(
 ) -> tuple[TrainingPlan, np.ndarray]:
     """Draw the random objects from the sample; return its features too."""
     objects, target = train.packed_objects(sample.objects, distances), sample.target
+    limit = feature_limit(blocks, R, n)
     if blocks is None:
         blocks = default_blocks(objects, distance, params, R, n)
-    train.check_size(n, sum(map(attrgetter("R"), blocks)), target.k)
-    return TrainingPlan.of(blocks, objects, target, rows, n, entropy, None)
+    size = sum(map(attrgetter("R"), blocks))
+    train.check_size(n, min(size, limit or size), target.k)
+    return TrainingPlan.of(blocks, objects, target, rows, n, entropy, None, limit=limit)
 
 
 def _sums(first_row: int, n_threads: int, plan: TrainingPlan, x: Any, target: Target) -> RidgeSums:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.checks import flag, integer, positive_number
+from d2ke._base.checks import flag, integer, not_negative, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.progress import progress_bar, stages
 from d2ke._base.threads import team_size
@@ -56,6 +56,9 @@ class Block:
         Whether the distance goes from omega to x, for distances that are not symmetric.
     gamma_scale : float
         gamma_j is this over the median distance.
+    sd_power : float
+        Features are divided by their standard deviations to this power: 1 standardises them, less
+        gives less of the kernel to random objects that few objects are near.
     family : str
         Blocks of one family have one share of the kernel, which training chooses.
 
@@ -80,6 +83,7 @@ class Block:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     from_omega: bool = False
     gamma_scale: float = 1.0
+    sd_power: float = 1.0
     family: str = ""
 
     def __post_init__(self) -> None:
@@ -95,6 +99,7 @@ class Block:
             )
         integer(f"R of block {self.name!r}", self.R, 1)
         positive_number(f"gamma_scale of block {self.name!r}", self.gamma_scale)
+        not_negative(f"sd_power of block {self.name!r}", self.sd_power)
         flag("from_omega", self.from_omega)
         if not isinstance(self.views, (list, tuple)):
             raise ArgumentTypeError(
@@ -137,6 +142,7 @@ class Block:
         block = FittedBlock(
             self.name, self.distance, omega, np.ones(len(omega)), tuple(views),
             dict(self.parameters), self.from_omega, sources, family=self.family,
+            sd_power=self.sd_power,
         )  # fmt: skip
         return block, X
 
@@ -147,7 +153,7 @@ class FittedBlock:
 
     Attributes
     ----------
-    name, distance, views, parameters, from_omega, family
+    name, distance, views, parameters, from_omega, family, sd_power
         Of the `Block`; the views have their arguments.
     omega : Objects, Windows or list
         R random objects.
@@ -174,6 +180,7 @@ class FittedBlock:
     hidden: np.ndarray | None = None
     family: str = ""
     share: float = 1.0
+    sd_power: float = 1.0
 
     @property
     def R(self) -> int:

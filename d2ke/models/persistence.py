@@ -154,6 +154,7 @@ def _write_block(group: h5py.Group, block: FittedBlock) -> None:
     if block.sources is not None:
         group["sources"], group["hidden"] = block.sources, block.hidden
     group.attrs["family"], group.attrs["share"] = block.family, block.share
+    group.attrs["sd_power"] = block.sd_power
     if isinstance(block.omega, Windows):
         omega = group.create_group("windows")
         for name, value in vars(block.omega).items():
@@ -337,7 +338,7 @@ def _block(group: h5py.Group, n_channels: int) -> FittedBlock:
     return FittedBlock(
         group.attrs["name"], distance, omega, gamma, views, parameters,
         bool(group.attrs["from_omega"]), sources, hidden,
-        group.attrs["family"], float(group.attrs["share"]),
+        group.attrs["family"], float(group.attrs["share"]), float(group.attrs["sd_power"]),
     )  # fmt: skip
 
 

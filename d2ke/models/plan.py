@@ -6,9 +6,10 @@ Each pass may be done in parts, on one machine or on several; results of parts a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -71,26 +72,36 @@ class TrainingPlan:
         entropy: Any,
         n_threads: int | None,
         progress: bool = False,
+        limit: int | None = None,
     ) -> tuple[TrainingPlan, np.ndarray]:
-        """Draw random objects from the sample, rows `rows` of n; return its features too."""
+        """Draw random objects from the sample, rows `rows` of n; return its features too.
+
+        Of more features than `limit`, each family has a part in proportion to its share.
+        """
         fitted, Z = fit_blocks(blocks, sample, rows, entropy, n_threads, progress)
-        names = np.repeat([block.family for block in fitted], [block.R for block in fitted])
+        names, powers = _of_columns(fitted)
         columns = {name: np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())}
-        shares = choose_shares(Z, columns, target, entropy, n_threads)
+        shares = choose_shares(Z, columns, powers, target, entropy, n_threads)
         left_out = tuple(block.name for block in fitted if not shares[block.family])
-        if left_out:
+        used = [block for block in blocks if shares.get(block.family)]
+        if limit is not None and limit < sum(map(attrgetter("R"), used)):
+            used = _within(used, shares, limit)
+            fitted, Z = fit_blocks(used, sample, rows, entropy, n_threads, progress)
+        elif left_out:
             fitted = tuple(block for block in fitted if shares[block.family])
-            kept = np.array([shares[name] > 0 for name in names])
-            Z, names = np.ascontiguousarray(Z[:, kept]), names[kept]
+            Z = np.ascontiguousarray(Z[:, np.array([shares[name] > 0 for name in names])])
+        names, powers = _of_columns(fitted)
         fitted = tuple(replace(block, share=shares[block.family]) for block in fitted)
         mean, deviation = moments(Z)
         scaling = Scaling.of_moments(mean, deviation, "standard")
-        stretch = np.empty(len(names))
+        # What a feature has of the trace, before the family is given its share.
+        variances = np.where(deviation == scaling.sd, scaling.sd ** (2 - 2 * powers), 0.0)
+        stretch = scaling.sd ** (powers - 1)
         for name in dict.fromkeys(names.tolist()):
             of_family = names == name
-            varied = max(1, (of_family & (deviation == scaling.sd)).sum())
-            stretch[of_family] = np.sqrt(varied / (len(names) * shares[name]))
-        if len(columns) == 1:
+            trace = variances[of_family].sum() or 1.0
+            stretch[of_family] *= np.sqrt(trace / (len(names) * shares[name]))
+        if len(columns) == 1 and (powers == 1).all():
             stretch[:] = 1.0
         centre = target.values.mean(keepdims=True) if target.classes is None else np.zeros(target.k)
         dtype = product_type(n, Z.shape[1])
@@ -128,6 +139,29 @@ class TrainingPlan:
         """Return the scaling of the features, and the models of every penalty."""
         scaling = self.scaling(*sums.moments())
         return scaling, Ridge.of(sums, scaling.sd * np.sqrt(self.R))
+
+
+def _of_columns(blocks: Sequence[FittedBlock]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the family of each feature, and the power of its deviation."""
+    sizes = [block.R for block in blocks]
+    named = np.array([block.family for block in blocks])
+    return np.repeat(named, sizes), np.repeat([block.sd_power for block in blocks], sizes)
+
+
+def _within(blocks: Sequence[Block], shares: Mapping[str, float], limit: int) -> list[Block]:
+    """Return blocks of at most about `limit` features, of each family by its share."""
+    sizes = dict.fromkeys(shares, 0)
+    for block in blocks:
+        sizes[block.family] += block.R
+    return [
+        replace(
+            block,
+            R=max(
+                1, min(block.R, int(limit * shares[block.family] * block.R / sizes[block.family]))
+            ),
+        )
+        for block in blocks
+    ]
 
 
 def scores(

@@ -12,8 +12,8 @@ import numpy as np
 
 from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.models import views
-from d2ke.models.blocks import Block
-from d2ke.models.samplers import MIXED, noise, resampled, segments, shares, training_objects
+from d2ke.models.blocks import SAMPLE, Block
+from d2ke.models.samplers import MIXED, noise, pieces, resampled, segments, shares, training_objects
 from d2ke.models.windows import windows
 from d2ke.objects.container import Objects
 
@@ -24,6 +24,7 @@ _CELLS = 2e8  # of the distances of the whole course, for one series
 _LEAST_COURSE = 60  # features
 _SETS = ("mhd", "hausdorff", "chamfer", "emd", "kernel")
 _DIRECTED = {"mhd": "directed_mhd", "hausdorff": "directed_hausdorff"}
+_PIECES = 4096  # of strings, besides the features of the other blocks
 _LONG = 300  # letters: of longer strings, what is anywhere in them says nearly all
 
 
@@ -31,6 +32,14 @@ def default_size(kind: str, n: int) -> int:
     """Return the number of features for n objects: a tenth of n, within the limits of the kind."""
     low, high = _DEFAULT_R[kind]
     return min(max(low, n // 10), high)
+
+
+def feature_limit(blocks: Any, R: int | None, n: int) -> int | None:
+    """Return how many features a model of n objects has at most, if the user leaves that open.
+
+    Up to `SAMPLE` objects, more features than objects cost little.
+    """
+    return SAMPLE if blocks is None and R is None and n > SAMPLE else None
 
 
 def default_blocks(
@@ -63,7 +72,7 @@ def default_blocks(
             return (
                 Block("training objects", row.name, training_objects, R or 512, (), parameters),
             )
-        return _strings(X, R or default_size("strings", n))
+        return _strings(X, R, n)
     if row.ordered:
         return _series(row.name, parameters, R or default_size("series", n))
     return _sets(X, row.name, parameters, R or default_size("sets", n))
@@ -124,8 +133,11 @@ def _series_and_windows(X: Objects, R: int) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _strings(X: Objects, R: int) -> tuple[Block, ...]:
+def _strings(X: Objects, R: int | None, n: int) -> tuple[Block, ...]:
+    """Return the recipe of strings; of given R, half are pieces."""
     long = float(np.median(X.lengths)) > _LONG
+    n_pieces = _PIECES if R is None else R // 2
+    R = default_size("strings", n) if R is None else R - n_pieces
     infix = partial(segments, lengths=((0.05, 0.12), (0.1, 0.25), (0.2, 0.5)), longest=60)
     whole = partial(segments, lengths=((0.3, 0.6), (0.5, 1.0)))
     anywhere = {"mode": "infix"}
@@ -146,10 +158,22 @@ def _strings(X: Objects, R: int) -> tuple[Block, ...]:
         ("after the middle", training_objects, (after,), {}, 1),
     )
     total = sum(law[-1] for law in laws)
-    return tuple(
-        Block(name, "levenshtein", sampler, max(1, int(R * share / total)), seen, options)
+    blocks = [
+        Block(
+            name, "levenshtein", sampler, max(1, int(R * share / total)), seen, options,
+            family="parts",
+        )
         for name, sampler, seen, options, share in laws
-    )
+    ]  # fmt: skip
+    if n_pieces:
+        # gamma is so large that a piece is found or not: one letter's difference counts little.
+        blocks.append(
+            Block(
+                "pieces", "levenshtein", pieces, n_pieces, (views.mark_ends,), anywhere,
+                gamma_scale=8.0, sd_power=0.5, family="pieces",
+            )
+        )  # fmt: skip
+    return tuple(blocks)
 
 
 def _sets(X: Objects, distance: str, parameters: dict[str, Any], R: int) -> tuple[Block, ...]:

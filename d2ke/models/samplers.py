@@ -15,6 +15,7 @@ from d2ke.objects.fitted_objects import cut_segments
 # Ranges of lengths, as parts of the median length of the training objects.
 MIXED = ((0.05, 0.2), (0.1, 0.4), (0.2, 0.6), (0.4, 1.0))
 SIZES = ((0.02, 0.1), (0.1, 0.3))
+_LETTERS = 1 << 20  # of the strings whose pieces are counted
 
 
 def training_objects(R: int, X: Any, *, seed: Any) -> tuple[Any, np.ndarray]:
@@ -90,6 +91,63 @@ def segments(
         values.append(cut_segments(X, offsets_of(drawn), rng.random(len(drawn))))
         all_lengths.append(drawn)
     return _joined(X, values, all_lengths)
+
+
+def pieces(R: int, X: Objects, *, longest: int = 6, seed: Any) -> Objects:
+    """Take the R pieces of strings that say most about a string by whether they occur in it.
+
+    Of all pieces of 1 to `longest` letters, those whose occurrence has the largest variance: the
+    share of the strings that have them is nearest to one half. One string alone says nothing of a
+    piece, so that at least two have it, and not all.
+
+    Parameters
+    ----------
+    R : int
+        At most so many.
+    X : Objects
+        The training strings. Of those with more than 2^20 letters together, a sample is counted.
+    longest : int
+        Letters of the longest pieces.
+    seed : int, SeedSequence or Generator
+        Chooses among pieces that equally many strings have.
+
+    Returns
+    -------
+    Objects
+        Strings, all of them different.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> from d2ke.models.samplers import pieces
+    >>> sorted(pieces(9, d2ke.pack(["abc", "abd", "cd"]), seed=0))
+    ['a', 'ab', 'b', 'c', 'd']
+    """
+    rng = generator(seed)
+    if X.lengths.sum() > _LETTERS:
+        order = rng.permutation(len(X))
+        X = X[np.sort(order[: 1 + np.searchsorted(np.cumsum(X.lengths[order]), _LETTERS)])]
+    owner = np.repeat(np.arange(len(X)), X.lengths)
+    left = X.offsets[1:][owner] - np.arange(len(owner))  # letters from here to the string's end
+    base = int(X.values.max(initial=0)) + 1
+    ranks, starts = np.zeros(len(owner), np.int64), np.arange(len(owner))
+    counts, places, lengths = [], [], []
+    for length in range(1, longest + 1):
+        starts = starts[left[starts] >= length]
+        # The rank of a piece among those of its length stands for it, so that no code overflows.
+        codes = ranks[starts] * base + X.values[starts + length - 1]
+        _, firsts, ranks[starts] = np.unique(codes, return_index=True, return_inverse=True)
+        found = np.unique(ranks[starts] * len(X) + owner[starts]) // max(len(X), 1)
+        counts.append(np.bincount(found, minlength=len(firsts)))
+        places.append(starts[firsts])
+        lengths.append(np.full(len(firsts), length))
+    count, place, drawn = map(np.concatenate, (counts, places, lengths))
+    kept = np.flatnonzero((count > 1) & (count < len(X)))
+    kept = kept[rng.permutation(len(kept))]
+    kept = kept[np.argsort(-count[kept] * (len(X) - count[kept]), kind="stable")[:R]]
+    offsets = offsets_of(drawn[kept])
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - place[kept], drawn[kept])
+    return from_owned(X.kind, X.values[within], offsets, X.alphabet, X.letters)
 
 
 def noise(

@@ -28,6 +28,7 @@ _COLUMNS = 256  # classes whose errors are summed
 def choose_shares(
     Z: np.ndarray,
     families: Mapping[str, np.ndarray],
+    powers: np.ndarray,
     target: Target,
     entropy: Any,
     n_threads: int | None = None,
@@ -44,6 +45,8 @@ def choose_shares(
         Features of training objects.
     families : mapping of str to ndarray of int64
         The columns of each family.
+    powers : ndarray of float64, shape (R,)
+        Each feature is divided by its standard deviation to this power.
     target : Target
         Labels of the n objects.
     entropy : int
@@ -67,7 +70,9 @@ def choose_shares(
     T = T if target.classes is None else T.toarray()
     if T.shape[1] > _COLUMNS:
         T = T[:, rng.choice(T.shape[1], _COLUMNS, replace=False)]
-    grams = np.stack([_gram(Z[:, columns], n_threads) for columns in families.values()])
+    grams = np.stack(
+        [_gram(Z[:, columns], powers[columns], n_threads) for columns in families.values()]
+    )
     shares = np.zeros(len(names))
     shares[0] = 1.0
     for family in range(1, len(names)):
@@ -81,13 +86,15 @@ def choose_shares(
     return dict(zip(names, shares.tolist(), strict=True))
 
 
-def _gram(Z: np.ndarray, n_threads: int | None) -> np.ndarray:
-    """Return the kernel of standardised features, with the mean 1 on its diagonal."""
+def _gram(Z: np.ndarray, powers: np.ndarray, n_threads: int | None) -> np.ndarray:
+    """Return the kernel of scaled features, with the mean 1 on its diagonal."""
     values = Z - Z.mean(axis=0, dtype=np.float64)
     deviation = values.std(axis=0)
     varied = deviation > 1e-12
-    values = values[:, varied] / deviation[varied]
-    return square(values.T.__getitem__, len(Z), n_threads) / max(1, varied.sum())
+    values, deviation, powers = values[:, varied], deviation[varied], powers[varied]
+    values /= deviation**powers
+    trace = (deviation ** (2 - 2 * powers)).sum() if varied.any() else 1.0
+    return square(values.T.__getitem__, len(Z), n_threads) / trace
 
 
 def _error(K: np.ndarray, T: np.ndarray) -> float:

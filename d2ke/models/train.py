@@ -25,7 +25,7 @@ from d2ke.models.blocks import Block, block_features, entropy_of, sample_rows, t
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.model import D2KEModel
 from d2ke.models.plan import TrainingPlan, block_rows, costs_to_try, scores
-from d2ke.models.recipes import default_blocks
+from d2ke.models.recipes import default_blocks, feature_limit
 from d2ke.models.shares import COSTS
 from d2ke.models.targets import LeftOutScores, Target
 from d2ke.objects.container import Objects, span_of
@@ -76,9 +76,10 @@ def d2ke_train(
         be a sequence of anything, and random objects are training objects. Several distances, such
         as ``["dtw", "msm", "twe"]``, share R, side by side in one model.
     R : int, optional
-        Number of random objects of all blocks together; by default 11000 for up to 4000
-        series, 4000 for more and for one distance of series, 1536 to 4096 (n / 10) for strings,
-        4096 for sets, and 512 for a Python function.
+        Number of random objects of all blocks together; by default 13000 for up to 4000 series,
+        4000 for more and for one distance of series, 1536 to 4096 (n / 10) and 4096 pieces for
+        strings, 4096 for sets, and 512 for a Python function. By default, models of more than
+        4096 objects have at most 4096.
     task : {"classification", "regression"}, optional
         What y is, where it can be either. A regression takes text that is all numbers, too.
     seed : int, SeedSequence or Generator, default 0
@@ -140,11 +141,13 @@ def d2ke_train(
     rows = sample_rows(n, entropy, R if blocks is None else blocks)
     whole = len(rows) == n and not isinstance(objects, ParquetObjects)
     sample, known = (objects, target) if whole else (take(objects, rows), target[rows])
+    limit = feature_limit(blocks, R, n)
     if blocks is None:
         blocks = default_blocks(sample, distance, params, R, n)
-    check_size(n, sum(map(attrgetter("R"), blocks)), target.k)
+    size = sum(map(attrgetter("R"), blocks))
+    check_size(n, min(size, limit or size), target.k)
     started = time.perf_counter()
-    plan, Z = TrainingPlan.of(blocks, sample, known, rows, n, entropy, n_threads, progress)
+    plan, Z = TrainingPlan.of(blocks, sample, known, rows, n, entropy, n_threads, progress, limit)
     seconds = {"sample": time.perf_counter() - started}
     kept: np.ndarray | None = Z
     if n <= Z.shape[1]:

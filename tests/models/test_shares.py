@@ -33,9 +33,9 @@ def left_out_error(K, T, C):
     return total / len(K)
 
 
-def gram(Z):
-    Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
-    return Z @ Z.T / Z.shape[1]
+def gram(Z, power=1.0):
+    Z = (Z - Z.mean(axis=0)) / Z.std(axis=0) ** power
+    return Z @ Z.T / Z.var(axis=0).sum()
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -45,9 +45,10 @@ def test_the_choice_is_that_of_the_definition(n_classes):
     Z = np.hstack([features(y, 2.0, rng), features(y, 1.0, rng)])
     families = {"first": np.arange(20), "second": np.arange(20, 40)}
     target = Target(y, np.arange(n_classes))
-    found = choose_shares(Z, families, target, 0)
+    powers = np.repeat([1.0, 0.5], 20)
+    found = choose_shares(Z, families, powers, target, 0)
     T = np.eye(n_classes)[y] if n_classes > 2 else (y == 1)[:, None].astype(float)
-    grams = [gram(Z[:, columns].astype(float)) for columns in families.values()]
+    grams = [gram(Z[:, columns].astype(float), powers[columns]) for columns in families.values()]
     errors = {}
     for share in SHARES:
         K = (1 - share) * grams[0] + share * grams[1]
@@ -62,9 +63,11 @@ def test_a_family_that_says_nothing_has_no_share():
     y = np.arange(300) % 3
     told, noise = features(y, 0.5, rng), features(y, 1e3, rng)
     families = {"first": np.arange(20), "second": np.arange(20, 40)}
-    target = Target(y, np.arange(3))
-    assert choose_shares(np.hstack([told, noise]), families, target, 0)["second"] == 0.0
-    assert choose_shares(np.hstack([noise, told]), families, target, 0)["second"] == SHARES[-1]
+    target, ones = Target(y, np.arange(3)), np.ones(40)
+    assert choose_shares(np.hstack([told, noise]), families, ones, target, 0)["second"] == 0.0
+    assert (
+        choose_shares(np.hstack([noise, told]), families, ones, target, 0)["second"] == SHARES[-1]
+    )
 
 
 def test_few_objects_keep_the_first_family():
@@ -72,16 +75,19 @@ def test_few_objects_keep_the_first_family():
     y = np.arange(6) % 2
     Z = np.hstack([features(y, 1.0, rng), features(y, 0.9, rng)])
     families = {"first": np.arange(20), "second": np.arange(20, 40)}
-    assert choose_shares(Z, families, Target(y, np.arange(2)), 0)["first"] == 1.0
+    assert choose_shares(Z, families, np.ones(40), Target(y, np.arange(2)), 0)["first"] == 1.0
 
 
-def blocks():
+def blocks(power=1.0):
     half = partial(d2ke.views.part, stop=0.5)
     return [
         d2ke.Block("whole", "levenshtein", training_objects, 30, family="whole"),
-        d2ke.Block("pieces", "levenshtein", segments, 20, family="pieces"),
-        d2ke.Block("first halves", "levenshtein", training_objects, 30, (half,), family="pieces"),
-    ]
+        d2ke.Block("pieces", "levenshtein", segments, 20, sd_power=power, family="pieces"),
+        d2ke.Block(
+            "first halves", "levenshtein", training_objects, 30, (half,), sd_power=power,
+            family="pieces",
+        ),
+    ]  # fmt: skip
 
 
 def labelled(n, rng):
@@ -90,10 +96,11 @@ def labelled(n, rng):
     return y, [x[:4] + "dd" * int(label) + x[4:] for x, label in zip(X, y, strict=True)]
 
 
-def test_the_kernel_of_a_model_has_the_shares():
+@pytest.mark.parametrize("power", [1.0, 0.5, 0.0])
+def test_the_kernel_of_a_model_has_the_shares(power):
     rng = np.random.default_rng(2)
     y, X = labelled(60, rng)
-    model = d2ke.d2ke_train(y, X, blocks=blocks(), seed=3)
+    model = d2ke.d2ke_train(y, X, blocks=blocks(power), seed=3)
     rows = np.arange(60)
     Z = model.training_features(d2ke.pack(X), 1, rows).astype(float)
     raw = block_features(model.blocks, d2ke.pack(X), 1, rows).astype(float)
@@ -103,7 +110,8 @@ def test_the_kernel_of_a_model_has_the_shares():
     for name in dict.fromkeys(names):
         parts = [raw[:, edges[i] : edges[i + 1]] for i in np.flatnonzero(names == name)]
         share = next(block.share for block in model.blocks if block.family == name)
-        expected = expected + share * gram(np.hstack(parts))
+        part = gram(np.hstack(parts), power if name == "pieces" else 1.0)
+        expected = expected + share * part
     np.testing.assert_allclose(Z @ Z.T, expected, atol=1e-4)
     assert sum({block.family: block.share for block in model.blocks}.values()) == pytest.approx(1)
 
@@ -124,6 +132,6 @@ def test_a_family_without_a_share_is_left_out():
 def test_one_family_is_the_whole_kernel():
     rng = np.random.default_rng(5)
     y, X = labelled(40, rng)
-    model = d2ke.d2ke_train(y, X, R=50)
+    model = d2ke.d2ke_train(y, X, blocks=blocks()[:1], seed=0)
     assert {block.share for block in model.blocks} == {1.0}
     assert "shares" not in str(model)

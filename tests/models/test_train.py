@@ -91,7 +91,11 @@ def test_transform_is_what_the_linear_model_sees(case):
     np.testing.assert_allclose(F.mean(axis=0), 0, atol=1e-4)
     first = 0
     for block in model.blocks:  # of one block, columns have one deviation, if they vary
-        sd = F[:, first : first + block.R].std(axis=0)
+        part = F[:, first : first + block.R]
+        if block.sd_power != 1:
+            raw = d2ke.models.blocks.block_features(model.blocks, model.check_objects(X), 1)
+            part = part / raw[:, first : first + block.R].std(axis=0) ** (1 - block.sd_power)
+        sd = part.std(axis=0)
         np.testing.assert_allclose(sd[sd > 0.1], sd.max(), rtol=1e-3)
         first += block.R
 
