@@ -35,7 +35,7 @@ SERIES = d2ke.pack([RNG.standard_normal((n, 2)) for n in RNG.integers(1, 6, 50)]
 SINGLE = d2ke.pack([np.asarray(x, np.float32) for x in SERIES])
 WEIGHTED = d2ke.pack(SERIES, weights=[RNG.random(n) + 0.1 for n in SERIES.lengths])
 NUMBERS = [float(x) for x in range(40)]
-LABELS = ["many" if word.count("A") > 2 else "few" for word in WORDS]
+LABELS = ["many" if word.count("A") > 1 else "few" for word in WORDS]
 HOW = {"distance": "levenshtein", "gamma": 0.3}
 MODEL = d2ke.d2ke_train(LABELS, STRINGS, R=32)
 AMOUNTS = [len(word) + 0.5 for word in WORDS]

@@ -321,7 +321,7 @@ def warn_of_result(model: D2KEModel) -> None:
     """Warn of a model that learned nothing, and of classes that seem to be numbers to predict."""
     regression = model.linear.classes is None
     floor = 0.0 if regression else model.largest_class
-    if model.accuracy > floor + model.accuracy_error:
+    if model.accuracy > floor + 2 * model.accuracy_error:
         if _numbers_as_classes(model) and _errors_are_near(model.confusion):
             warn(
                 f"y has {len(model.classes)} different whole numbers, taken as classes, and wrong "

@@ -108,7 +108,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_what_cannot_fit_is_refused_at_once(name, monkeypatch, tmp_path):
     call, instead = CASES[name]
-    limit = {"load_features": 100_000, "d2ke_transform": 400_000}.get(name, 5_000_000)
+    limit = {"load_features": 100_000, "d2ke_transform": 100_000}.get(name, 5_000_000)
     monkeypatch.setattr(memory, "memory_limit", lambda: limit)
     started = time.perf_counter()
     with pytest.raises(MemoryError, match=r"take about .*B \(\d+ bytes\) of memory, but") as e:

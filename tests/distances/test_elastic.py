@@ -51,6 +51,7 @@ def test_every_pair_of_lengths(isa, name, params, dim, window):
     compare(X, Y, name, window=window, **params)
 
 
+@pytest.mark.filterwarnings("ignore:.*tells no objects apart")
 @given(
     pair=reference.vector_pairs(dims=(1, 2), most=4),
     window=st.one_of(st.none(), st.integers(0, 9)),
