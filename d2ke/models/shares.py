@@ -18,7 +18,7 @@ from d2ke._base.blas import square
 from d2ke.learners.ridge import ridge_of_gram
 from d2ke.models.targets import Target
 
-SHARES = (0.0, 0.2, 0.5, 0.8, 0.95)
+SHARES = (0.0, 0.2, 0.5, 0.8, 0.95, 0.98)
 _PRIOR = 10  # objects that speak for the first family
 COSTS = tuple(10.0 ** (np.arange(-2, 13) / 2))
 _ROWS = 1024  # training objects that choose shares
