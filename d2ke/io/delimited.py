@@ -207,6 +207,14 @@ def _series(table: Table, columns: Columns, ids: int, label: int | None) -> Labe
     time = table.find(columns.time, _TIMES)
     if columns.objects is None:
         values = table.left({ids, label, time})
+        texts = [i for i in values if not any(looks_numeric([x]) for x in table.column(i)[:20])]
+        if 0 < len(texts) < len(values):
+            raise ArgumentError(
+                "objects",
+                f"of {table.path} must name the columns that make up the series: there are no "
+                f"numbers in {', '.join(repr(table.names[i]) for i in texts)}; labels names a column "
+                "of labels",
+            )
     else:
         values = [table.find(name) for name in columns.objects]
     if not values:
