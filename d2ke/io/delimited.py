@@ -212,8 +212,8 @@ def _series(table: Table, columns: Columns, ids: int, label: int | None) -> Labe
             raise ArgumentError(
                 "objects",
                 f"of {table.path} must name the columns that make up the series: there are no "
-                f"numbers in {', '.join(repr(table.names[i]) for i in texts)}; labels names a column "
-                "of labels",
+                f"numbers in {', '.join(repr(table.names[i]) for i in texts)}; labels names a "
+                "column of labels",
             )
     else:
         values = [table.find(name) for name in columns.objects]

@@ -128,7 +128,7 @@ REFUSED = {
     "value.csv": ("value,label\n1,a\n2,b\n", SERIES),
     "other.csv": ("when,ax,ay\n0,1,2\n", "for series, ids must name the column that says which"),
     "comma2.csv": (table(["1,5", "2,25", "3"], ";"), "line 2, column 'label': the label '1,5' h"),
-    "text4.csv": ("id,v,activity\np,1,run\np,2,run\nq,3,walk\n", "there are no numbers in 'activity'"),
+    "text4.csv": ("id,v,activity\np,1,run\np,2,run\nq,3,walk\n", "no numbers in 'activity'"),
     "comma3.csv": ("id;v\np;1\np;1,5\n", "line 3, column 'v': the value is '1,5', not a number; a"),
     "large.csv": ("id,v\np,1\np,1152921504606846977\n", "line 3, column 'v': the value is '1152"),
     "headless.csv": ("p,0.5\np,1.5\nq,2\n", f"{HEADER} 'p'; put a line of names before it"),
