@@ -56,18 +56,20 @@ class _Stream(FileIO):
     def write(self, content: Any) -> int:
         n_bytes = memoryview(content).nbytes
         try:
-            write_all(self.fileno(), content, self.tell())
+            if self.error is None:
+                write_all(self.fileno(), content, self.tell())
         except OSError as error:
-            self.error = self.error or error
+            self.error = error
         self.seek(n_bytes, os.SEEK_CUR)
         return n_bytes
 
     def truncate(self, size: int | None = None) -> int:
         size = self.tell() if size is None else size
         try:
-            os.ftruncate(self.fileno(), size)
+            if self.error is None:
+                os.ftruncate(self.fileno(), size)
         except OSError as error:
-            self.error = self.error or error
+            self.error = error
         return size
 
 

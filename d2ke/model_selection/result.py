@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,6 @@ from d2ke._base.checks import file_path
 from d2ke._base.files import lists_to_tuples, open_file, write_file
 from d2ke._base.text import show, shown
 from d2ke._version import __version__
-from d2ke.io.hdf5 import create_hdf5
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,8 +100,10 @@ class Search:
         if kind == "json":
             write_file(path, (text + "\n").encode())
         else:
-            with create_hdf5(path) as store:
+            content = io.BytesIO()  # libhdf5 crashes where a disk is full
+            with h5py.File(content, "w") as store:
                 _write_hdf5(store, json.loads(text))
+            write_file(path, content.getvalue())
 
     def plot(self) -> Figure:
         """Draw the best accuracy reached with each value of each parameter.

@@ -439,6 +439,7 @@ def corrupted(dataset, seed):
     return Dataset(dataset.name, objects, labels, dataset.source)
 
 
+@pytest.mark.filterwarnings("ignore:.*times as far from every random object")
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["digits-str8", "digits-points", "signs"])

@@ -39,7 +39,7 @@ ELSEWHERE = {
         "user",
         "windows",
     ),
-    *("edits.transpositions", "emd.flow", "envelopes.planar"),
+    *("edits.transpositions", "emd.flow", "envelopes.planar", "pair_distance.near_square"),
 }
 CALLED = f"""
 import importlib, json, sys

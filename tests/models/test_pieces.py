@@ -95,7 +95,7 @@ def test_many_strings_have_fewer_features(monkeypatch):
     few = d2ke.d2ke_train(y[:240], X[:240], n_threads=1)
     model = d2ke.d2ke_train(y, X, n_threads=1)
     assert few.R > 1700
-    assert 230 <= model.R <= 250
+    assert 230 <= model.R <= 260  # each block has at least one
     shares = {block.family: block.share for block in model.blocks}
     n_pieces = sum(block.R for block in model.blocks if block.family == "pieces")
     assert n_pieces == pytest.approx(250 * shares["pieces"], abs=1)
