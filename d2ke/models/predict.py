@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._base.checks import choice, flag, integer
-from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.labels import truth
 from d2ke._base.memory import check_fits
 from d2ke.distances.matrix import output_array
@@ -23,6 +23,7 @@ def d2ke_predict(
     X: Any,
     model: D2KEModel,
     *,
+    probability: bool = False,
     unseen_letters: str = "refuse",
     n_threads: int | None = None,
     progress: bool = False,
@@ -37,6 +38,8 @@ def d2ke_predict(
         n objects of the kind that the model was trained on.
     model : D2KEModel
         What `d2ke_train` or `load_model` returned.
+    probability : bool
+        Return probabilities in the place of decision values; of classes only.
     unseen_letters : {"refuse", "allow"}
         What to do with a letter that no training string has: raise an error that names it, or let
         it differ from every letter of the model.
@@ -53,12 +56,19 @@ def d2ke_predict(
         Percent of correct labels; of a regression 100 times R^2; nan if y is None.
     decisions : ndarray of float64, shape (n, k)
         One column for two classes, where a value above 0 means ``classes[1]``; one for each class
-        for more, of which the largest wins; the predicted values of a regression.
+        for more, of which the largest wins; the predicted values of a regression. With
+        `probability` the probabilities of ``model.classes``, of shape (n, n_classes), by
+        ``model.calibration``.
 
     Raises
     ------
     TypeError, ValueError
-        X of another kind, with other channels or an unseen letter; y of another kind or length.
+        X of another kind, with other channels or an unseen letter; y of another kind or length;
+        probabilities of a regression.
+
+    Notes
+    -----
+    The label is the most probable class, up to ties; it does not depend on `probability`.
 
     Examples
     --------
@@ -67,8 +77,12 @@ def d2ke_predict(
     >>> labels, accuracy, decisions = d2ke.d2ke_predict([0, 1], ["aaab", "bbba"], model)
     >>> labels.tolist(), accuracy, decisions.shape
     ([0, 1], 100.0, (2, 1))
+    >>> d2ke.d2ke_predict(None, ["aaab", "bbba"], model, probability=True)[2].round(1)
+    array([[0.8, 0.2],
+           [0.2, 0.8]])
     """
     objects = _checked(X, model, unseen_letters, n_threads, progress)
+    check_probability(probability, model)
     classes = model.linear.classes
     true = truth(y, classes, "X", len(objects))
     decisions = np.empty((len(objects), len(model.linear.weights)))
@@ -82,7 +96,17 @@ def d2ke_predict(
         spread = np.mean((true - true.mean()) ** 2)
         if spread:
             accuracy = 100.0 * float(1 - np.mean((true - predicted) ** 2) / spread)
-    return predicted, accuracy, decisions
+    return (
+        predicted,
+        accuracy,
+        model.calibration.probabilities(decisions) if probability else decisions,
+    )
+
+
+def check_probability(probability: bool, model: D2KEModel) -> None:
+    """Refuse probabilities of a regression."""
+    if flag("probability", probability) and model.classes is None:
+        raise ArgumentError("probability", "is for classes, but the model is a regression")
 
 
 def d2ke_transform(
