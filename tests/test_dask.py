@@ -108,6 +108,9 @@ def test_every_collection(name):
     same(Z.compute(), d2ke.d2ke_embed(STRINGS, OMEGA, **HOW))
     same(lazy.d2ke_transform(X, MODEL).compute(), d2ke.d2ke_transform(STRINGS, MODEL))
     check_prediction(lazy.d2ke_predict(LABELS, X, MODEL), LABELS, MODEL)
+    P = lazy.d2ke_predict(None, X, MODEL, probability=True)[2]
+    wanted = d2ke.d2ke_predict(None, STRINGS, MODEL, probability=True)[2]
+    np.testing.assert_allclose(P.compute(), wanted, rtol=0, atol=1e-12)
     found = dask.compute(*lazy.nearest(X, OMEGA, k=5, distance="levenshtein"))
     wanted = d2ke.nearest(STRINGS, OMEGA, k=5, distance="levenshtein")
     for ours, other in zip(found, wanted, strict=True):
@@ -266,6 +269,9 @@ def same_models(ours, wanted, X=STRINGS, rtol=1e-5):
         same(ours.classes, wanted.classes)
         same(ours.confusion, wanted.confusion)
     assert ours.accuracy == pytest.approx(wanted.accuracy, rel=rtol)
+    same(ours.calibration.values, wanted.calibration.values)
+    one, other = (model.calibration.decisions for model in (ours, wanted))
+    np.testing.assert_allclose(one, other, rtol=0, atol=max(rtol, 1e-5) * np.abs(other).max())
     (_, _, one), (_, _, other) = (d2ke.d2ke_predict(None, X, model) for model in (ours, wanted))
     np.testing.assert_allclose(one, other, rtol=0, atol=rtol * np.abs(other).max())
 

@@ -53,7 +53,8 @@ NAMES = {
         gamma_scale=1.0, sd_power=1.0, family='')
     Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
     D2KEModel(blocks, scaling, linear, kind, channels, alphabet, letters, C, accuracy,
-        accuracy_error, largest_class, confusion, left_out, n_train, seconds, columns=<factory>)
+        accuracy_error, largest_class, confusion, calibration, left_out, n_train, seconds,
+        columns=<factory>)
     Explanation(label, decision, offset, blocks, omegas, training_objects, windows=(),
         steps=None, series=None)
     FeatureSelection(indices, weights, q, alignment)
@@ -99,7 +100,8 @@ NAMES = {
     d2ke_explain(x, model, *, limit=10, training_object=None)
     d2ke_features(D, gamma=None, link='exp', *, out=None, n_threads=None)
     d2ke_gram(X, Y=None, *, omega, distance, gamma, n_threads=None, progress=False, **params)
-    d2ke_predict(y, X, model, *, unseen_letters='allow', n_threads=None, progress=False)
+    d2ke_predict(y, X, model, *, probability=False, unseen_letters='allow', n_threads=None,
+        progress=False)
     d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, n_threads=None,
         progress=False, **params)
     d2ke_transform(X, model, *, unseen_letters='allow', n_threads=None, out=None,
@@ -205,7 +207,8 @@ NAMES = {
     "d2ke.dask": """
     d2ke_embed(X, omega, *, distance, gamma=None, link='exp', chunks=None, n_threads=1, dtype=None,
         **params)
-    d2ke_predict(y, X, model, *, unseen_letters='allow', chunks=None, n_threads=1)
+    d2ke_predict(y, X, model, *, probability=False, unseen_letters='allow', chunks=None,
+        n_threads=1)
     d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, chunks=None,
         n_threads=1, **params)
     d2ke_transform(X, model, *, unseen_letters='allow', chunks=None, n_threads=1)

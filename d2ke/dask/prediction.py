@@ -23,6 +23,7 @@ def d2ke_predict(
     X: Any,
     model: D2KEModel,
     *,
+    probability: bool = False,
     unseen_letters: str = "allow",
     chunks: Any = None,
     n_threads: int = 1,
@@ -37,6 +38,8 @@ def d2ke_predict(
         As for `d2ke.dask.distance_matrix`.
     model : D2KEModel
         It is sent to each worker once.
+    probability
+        As for `d2ke.d2ke_predict`.
     unseen_letters : {"allow", "refuse"}
         As for `d2ke.d2ke_predict`; a warning is about one partition.
 
@@ -66,9 +69,11 @@ def d2ke_predict(
     """
     x = _open(X, model, unseen_letters, chunks, 8 * model.R)
     kind = np.dtype(np.float64) if model.classes is None else model.classes.dtype
-    no_labels, no_decisions = np.empty(0, kind), np.empty((0, len(model.linear.weights)))
+    predict.check_probability(probability, model)
+    n_columns = len(model.calibration.offsets) if probability else len(model.linear.weights)
+    no_labels, no_decisions = np.empty(0, kind), np.empty((0, n_columns))
     apply = partial(
-        predict.d2ke_predict, None, unseen_letters=unseen_letters,
+        predict.d2ke_predict, None, probability=probability, unseen_letters=unseen_letters,
         n_threads=integer("n_threads", n_threads, 1),
     )  # fmt: skip
     found: list[Any] = x.map(apply, shared(model), empty=(no_labels, np.nan, no_decisions))

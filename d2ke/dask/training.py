@@ -23,6 +23,7 @@ from d2ke.embedding.scaling import Scaling
 from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_rows
 from d2ke.models import train
 from d2ke.models.blocks import Block, entropy_of, sample_rows, take
+from d2ke.models.calibration import rows_to_keep
 from d2ke.models.model import D2KEModel
 from d2ke.models.plan import TrainingPlan, costs_to_try, scores
 from d2ke.models.recipes import default_blocks, feature_limit
@@ -133,7 +134,9 @@ def d2ke_train(
     (solved,) = _finished(later(partial(_solve, entropy), plan, Z, sample, sums))
     found = tree(
         [
-            later(partial(_scores, at, n_threads), plan, solved, part, target, where=where)
+            later(
+                partial(_scores, at, n, entropy, n_threads), plan, solved, part, target, where=where
+            )
             for where, at, part, target in parts
         ],
         _merge_scores,
@@ -269,6 +272,8 @@ def _solve(
 
 def _scores(
     first_row: int,
+    n: int,
+    entropy: Any,
     n_threads: int,
     plan: TrainingPlan,
     solved: _Solved,
@@ -279,7 +284,8 @@ def _scores(
     if not len(x):
         return None
     parts = plan.features(x, n_threads, first_row)
-    return scores(solved.ridge, parts, target, solved.costs, n_threads)
+    keep = rows_to_keep(n, len(solved.costs) * target.k, entropy) - first_row
+    return scores(solved.ridge, parts, target, solved.costs, n_threads, keep)
 
 
 def _merge_scores(*parts: LeftOutScores | None) -> LeftOutScores | None:
@@ -300,6 +306,7 @@ def _model(plan: TrainingPlan, solved: _Solved, sample: _Sample, found: LeftOutS
         accuracy=found.accuracy(best),
         confusion=None if found.confusion is None else found.confusion[best],
         n_largest=solved.n_largest,
+        calibration=found.calibration(best),
         seconds={},
     )
 

@@ -58,14 +58,15 @@ class D2KEEstimator(ObjectsEstimator):
             **(self.distance_params or {}),
         )
 
-    def _predict(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return labels and decisions."""
+    def _predict(self, X: Any, probability: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Return labels, and decisions or probabilities."""
         check_is_fitted(self)
         objects = read_objects(self, X, distance_of_blocks(self), reset=False)
         labels, _, decisions = d2ke_predict(
             None,
             objects,
             self.model_,
+            probability=probability,
             unseen_letters=self.unseen_letters,
             n_threads=self.n_threads,
             progress=self.progress,
@@ -128,6 +129,10 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Return the labels of objects."""
         return self._predict(X)[0]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of `classes_`, fitted on left-out training objects."""
+        return self._predict(X, probability=True)[1]
 
 
 class D2KERegressor(RegressorMixin, D2KEEstimator):

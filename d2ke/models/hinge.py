@@ -10,6 +10,7 @@ import numpy as np
 
 from d2ke.learners.linear_model import LinearModel, predict
 from d2ke.learners.losses import train_classifier
+from d2ke.models.calibration import Calibration, rows_to_keep
 from d2ke.models.targets import Target
 
 _FOLDS = 5
@@ -19,7 +20,7 @@ _FACTORS = (0.003, 0.03)
 
 def better_by_hinge(
     Z: np.ndarray, target: Target, C: float, n_threads: int | None
-) -> tuple[LinearModel, float, tuple[float, float], np.ndarray] | None:
+) -> tuple[LinearModel, float, tuple[float, float], np.ndarray, Calibration] | None:
     """Return a model of the squared hinge loss if it is clearly better than that of the other.
 
     Every fifth object is held out. The gain must be above the standard error of the difference.
@@ -39,7 +40,8 @@ def better_by_hinge(
     -------
     tuple or None
         The model of all objects, its C, the percent of the objects held out that the model without
-        them classifies correctly with its standard error, and their confusion matrix.
+        them classifies correctly with its standard error, their confusion matrix, and the
+        calibration by them.
     """
     y, n_classes = target.values, len(target.classes)
     held = np.arange(len(y)) % _FOLDS == 0
@@ -48,17 +50,18 @@ def better_by_hinge(
     kept, out, true = Z[~held], Z[held], y[held]
     options = {"n_threads": n_threads}
 
-    def attempt(loss: str, value: float) -> np.ndarray:
+    def attempt(loss: str, value: float) -> tuple[np.ndarray, np.ndarray]:
         model = train_classifier(y[~held], kept, loss=loss, C=value, **options)
-        return predict(None, out, model)[0]
+        labels, _, decisions = predict(None, out, model)
+        return labels, decisions
 
-    plain = attempt("squared", C) == true
+    plain = attempt("squared", C)[0] == true
     best: Any = None
     for factor in _FACTORS:
-        labels = attempt("squared_hinge", factor * C)
+        labels, decisions = attempt("squared_hinge", factor * C)
         if best is None or (labels == true).sum() > (best[1] == true).sum():
-            best = factor * C, labels
-    value, labels = best
+            best = factor * C, labels, decisions
+    value, labels, decisions = best
     correct = labels == true
     if correct.sum() - plain.sum() <= np.sqrt((correct != plain).sum()):
         return None
@@ -68,4 +71,6 @@ def better_by_hinge(
     share = float(correct.mean())
     error = float(np.sqrt(share * (1 - share) / len(true)))
     model = replace(model, classes=target.classes)
-    return model, value, (100.0 * share, 100.0 * error), confusion
+    some = rows_to_keep(len(true), decisions.shape[1], 0)
+    calibration = Calibration.fit(decisions[some], true[some], n_classes)
+    return model, value, (100.0 * share, 100.0 * error), confusion, calibration

@@ -16,6 +16,7 @@ from d2ke.embedding.scaling import Scaling
 from d2ke.io.columns import Columns
 from d2ke.learners.linear_model import LinearModel
 from d2ke.models.blocks import FittedBlock, block_features, feature_names
+from d2ke.models.calibration import Calibration
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
 from d2ke.objects.tokens import letters_of
@@ -60,6 +61,8 @@ class D2KEModel:
         Percent of the training objects in the largest class; nan for a regression.
     confusion : ndarray of int64, shape (k, k), or None
         Left-out training objects by true class (rows) and predicted class.
+    calibration : Calibration
+        Left-out decisions of training objects, and what turns decisions into probabilities.
     left_out : tuple of str
         Blocks that were tried and left out.
     n_train : int
@@ -84,6 +87,7 @@ class D2KEModel:
     accuracy_error: float
     largest_class: float
     confusion: np.ndarray | None
+    calibration: Calibration = field(repr=False)
     left_out: tuple[str, ...]
     n_train: int
     seconds: Mapping[str, float]
@@ -129,6 +133,7 @@ class D2KEModel:
             )
         if self.columns:
             lines.append(f"read: {Columns.of_dict(self.columns)}")
+        lines.append(str(self.calibration))
         times = ", ".join(f"{stage} {value:.2f}" for stage, value in self.seconds.items())
         lines.append(f"seconds: {times}")
         return "\n".join(lines)

@@ -29,6 +29,7 @@ from d2ke.learners import persistence as linear_models
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.svm_model import SVMModel
 from d2ke.models.blocks import FittedBlock
+from d2ke.models.calibration import Calibration
 from d2ke.models.model import D2KEModel
 from d2ke.models.views import VIEWS, View, view_name
 from d2ke.models.windows import Windows
@@ -108,6 +109,10 @@ def _write(store: h5py.File, model: D2KEModel) -> None:
     if model.confusion is not None:
         store["confusion"] = model.confusion
     store["mean"], store["sd"] = model.scaling.mean, model.scaling.sd
+    calibration = store.create_group("calibration")
+    for name, value in vars(model.calibration).items():
+        if name in ("decisions", "values", "scale", "offsets"):  # what is cached is not kept
+            calibration[name] = value
     linear = store.create_group("linear")
     linear["weights"] = model.linear.weights
     linear.attrs["options"], linear.attrs["solver"] = model.linear.options, model.linear.solver
@@ -251,6 +256,7 @@ def _model(store: h5py.File) -> D2KEModel:
         linear=linear,
         alphabet=alphabet,
         confusion=store["confusion"][()] if "confusion" in store else None,
+        calibration=_calibration(store["calibration"], linear),
         left_out=lists_to_tuples(json.loads(store.attrs["left_out"])),
         seconds=json.loads(store.attrs["seconds"]),
         columns=_columns(store),
@@ -309,6 +315,19 @@ def _linear(group: h5py.Group) -> LinearModel:
     bias = group["bias"][()] if "bias" in group else None
     solver, options = int(group.attrs["solver"]), group.attrs["options"]
     return LinearModel(group["weights"][()], bias, classes, solver, options)
+
+
+def _calibration(group: h5py.Group, linear: LinearModel) -> Calibration:
+    decisions, values, offsets = (group[name][()] for name in ("decisions", "values", "offsets"))
+    scale, k = float(group["scale"][()]), 0 if linear.classes is None else len(linear.classes)
+    arrays.check_array("decisions", decisions, np.float32, (None, len(linear.weights)))
+    arrays.check_array("values", values, np.int64 if k else np.float64, (len(decisions),))
+    arrays.check_array("offsets", offsets, np.float64, (k,))
+    if not 0 <= scale < np.inf or not len(values):
+        raise ValueError(f"{group.name} has no left-out decisions, or the scale {scale}")
+    if k and not (values.min() >= 0 and values.max() < k):
+        raise ValueError(f"{group.name} has codes of classes that are not there")
+    return Calibration(decisions, values, scale, offsets)
 
 
 def _block(group: h5py.Group, n_channels: int) -> FittedBlock:

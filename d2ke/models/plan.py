@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import starmap
 from operator import attrgetter
 from typing import Any
 
@@ -165,16 +166,24 @@ def _within(blocks: Sequence[Block], shares: Mapping[str, float], limit: int) ->
 
 
 def scores(
-    ridge: Ridge, parts: Any, target: Target, costs: Sequence[float], n_threads: int | None
+    ridge: Ridge,
+    parts: Any,
+    target: Target,
+    costs: Sequence[float],
+    n_threads: int | None,
+    keep: np.ndarray | None = None,
 ) -> LeftOutScores:
-    """Score the left-out predictions of blocks of features, with the labels of all rows."""
-    return reduce(
-        LeftOutScores.merged,
-        (
-            LeftOutScores.of(ridge, ridge.coordinates(Z, n_threads), target[rows], costs)
-            for rows, Z in parts
-        ),
-    )
+    """Score the left-out predictions of blocks of features, with the labels of all rows.
+
+    `keep` are rows whose predictions are kept, sorted; some may be outside the blocks.
+    """
+    keep = np.empty(0, np.intp) if keep is None else keep
+
+    def of(rows: slice, Z: np.ndarray) -> LeftOutScores:
+        own = keep[slice(*np.searchsorted(keep, (rows.start, rows.stop)))] - rows.start
+        return LeftOutScores.of(ridge, ridge.coordinates(Z, n_threads), target[rows], costs, own)
+
+    return reduce(LeftOutScores.merged, starmap(of, parts))
 
 
 def costs_to_try(

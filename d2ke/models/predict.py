@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._base.checks import choice, flag, integer
-from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.labels import label_array, truth
 from d2ke._base.memory import check_fits
 from d2ke.distances.matrix import output_array
@@ -24,6 +24,7 @@ def d2ke_predict(
     X: Any,
     model: D2KEModel,
     *,
+    probability: bool = False,
     unseen_letters: str = "allow",
     n_threads: int | None = None,
     progress: bool = False,
@@ -38,6 +39,8 @@ def d2ke_predict(
         n objects of the kind that the model was trained on.
     model : D2KEModel
         What `d2ke_train` or `load_model` returned.
+    probability : bool
+        Return probabilities in the place of decision values; of classes only.
     unseen_letters : {"allow", "refuse"}
         What to do with a letter that no training string has: let it differ from every letter of
         the model, with a warning that says how many strings have some, or raise an error.
@@ -54,19 +57,25 @@ def d2ke_predict(
         Percent of correct labels; of a regression 100 times R^2; nan if y is None.
     decisions : ndarray of float64, shape (n, k)
         One column for two classes, where a value above 0 means ``classes[1]``; one for each class
-        for more, of which the largest wins; the predicted values of a regression.
+        for more, of which the largest wins; the predicted values of a regression. With
+        `probability` the probabilities of ``model.classes``, of shape (n, n_classes), by
+        ``model.calibration``.
 
     Raises
     ------
     TypeError, ValueError
         X of another kind, with other channels or a letter that is refused; y of another kind or
-        length.
+        length; probabilities of a regression.
 
     Warns
     -----
     UserWarning
         If strings have letters that no training string has, or objects are far from all random
         objects: of such, all get nearly the same prediction.
+
+    Notes
+    -----
+    The label is the most probable class, up to ties; it does not depend on `probability`.
 
     Examples
     --------
@@ -75,8 +84,12 @@ def d2ke_predict(
     >>> labels, accuracy, decisions = d2ke.d2ke_predict([0, 1], ["aaab", "bbba"], model)
     >>> labels.tolist(), accuracy, decisions.shape
     ([0, 1], 100.0, (2, 1))
+    >>> P = d2ke.d2ke_predict(None, ["aaab", "bbba"], model, probability=True)[2]
+    >>> P.argmax(axis=1).tolist(), P.sum(axis=1).round(9).tolist()
+    ([0, 1], [1.0, 1.0])
     """
     objects = _checked(X, model, unseen_letters, n_threads, progress)
+    check_probability(probability, model)
     classes = model.linear.classes
     if y is not None and classes is None:
         y = as_numbers(label_array("y", y))
@@ -92,7 +105,17 @@ def d2ke_predict(
         spread = np.mean((true - true.mean()) ** 2)
         if spread:
             accuracy = 100.0 * float(1 - np.mean((true - predicted) ** 2) / spread)
-    return predicted, accuracy, decisions
+    return (
+        predicted,
+        accuracy,
+        model.calibration.probabilities(decisions) if probability else decisions,
+    )
+
+
+def check_probability(probability: bool, model: D2KEModel) -> None:
+    """Refuse probabilities of a regression."""
+    if flag("probability", probability) and model.classes is None:
+        raise ArgumentError("probability", "is for classes, but the model is a regression")
 
 
 def d2ke_transform(

@@ -16,6 +16,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.io.text import finite_numbers, in_mixed_forms
 from d2ke.learners.linear_model import winners
 from d2ke.learners.ridge import Ridge, class_indicators
+from d2ke.models.calibration import Calibration
 
 _LEAST_DEVIATION = 1e-140  # of the targets of a regression
 _ROWS, _COLUMNS = 1024, 4096  # of decision values that are held at a time
@@ -130,6 +131,10 @@ class LeftOutScores:
         Sum of the squared deviations of the targets from their mean.
     confusion : ndarray of int64, shape (n_costs, k, k), or None
         Rows by true class and predicted class; None for a regression or more than 1,000 classes.
+    kept : ndarray of float32, shape (m, n_costs, k)
+        Left-out predictions of some rows.
+    kept_values : ndarray, shape (m,)
+        Codes of their classes, or their targets.
     """
 
     regression: bool
@@ -139,19 +144,31 @@ class LeftOutScores:
     fourth: np.ndarray
     spread: float
     confusion: np.ndarray | None
+    kept: np.ndarray
+    kept_values: np.ndarray
 
     @classmethod
     def of(
-        cls, ridge: Ridge, P: np.ndarray, target: Target, costs: Sequence[float]
+        cls,
+        ridge: Ridge,
+        P: np.ndarray,
+        target: Target,
+        costs: Sequence[float],
+        keep: np.ndarray | None = None,
     ) -> LeftOutScores:
-        """Score rows, given by their coordinates and labels."""
+        """Score rows, given by their coordinates and labels; keep predictions of some, sorted."""
+        keep = np.empty(0, np.intp) if keep is None else keep
+        kept = np.empty((len(keep), len(costs), target.k), np.float32)
         n_costs, n_classes = len(costs), 0 if target.classes is None else len(target.classes)
         confusion = None
         if 0 < n_classes <= _MAX_CONFUSION:
             confusion = np.zeros((n_costs, n_classes, n_classes), np.int64)
         squared, fourth = np.zeros((2, n_costs))
         n_correct = np.zeros(n_costs, np.int64)
-        scores = cls(target.classes is None, 0, n_correct, squared, fourth, 0.0, confusion)
+        scores = cls(
+            target.classes is None, 0, n_correct, squared, fourth, 0.0, confusion, kept,
+            target.values[keep],
+        )  # fmt: skip
         digits = 9 if P.dtype == np.float64 else 5
         together = max(1, _COLUMNS // target.k)
         for first in range(0, len(P), _ROWS):
@@ -159,9 +176,11 @@ class LeftOutScores:
             columns = part.columns(np.float64)
             T = columns if target.classes is None else columns.toarray()
             scores.spread += float(((T - ridge.target_mean) ** 2).sum())
+            places = slice(*np.searchsorted(keep, (first, first + _ROWS)))
             for low in range(0, n_costs, together):
                 some = slice(low, low + together)
                 decision = ridge.left_out(rows, T, costs[some])
+                kept[places, some] = decision[keep[places] - first]
                 squares = (decision - T[:, None]) ** 2
                 scores.squared[some] += squares.sum(axis=(0, 2))
                 scores.fourth[some] += (squares**2).sum(axis=(0, 2))
@@ -172,8 +191,8 @@ class LeftOutScores:
                 predicted = winners(signs).reshape(decision.shape[:2])
                 scores.n_correct[some] += (predicted == part.values[:, None]).sum(axis=0)
                 if confusion is not None:
-                    places = np.arange(decision.shape[1]), part.values[:, None], predicted
-                    np.add.at(confusion[some], places, 1)
+                    cells = np.arange(decision.shape[1]), part.values[:, None], predicted
+                    np.add.at(confusion[some], cells, 1)
         scores.n = len(P)
         return scores
 
@@ -187,7 +206,16 @@ class LeftOutScores:
             self.fourth + other.fourth,
             self.spread + other.spread,
             None if self.confusion is None else self.confusion + other.confusion,
+            np.concatenate([self.kept, other.kept]),
+            np.concatenate([self.kept_values, other.kept_values]),
         )
+
+    def calibration(self, i: int) -> Calibration:
+        """Return the calibration by the predictions that are kept, for one C."""
+        if self.regression:
+            return Calibration.fit(self.kept[:, i], self.kept_values, 0)
+        n_classes = max(2, self.kept.shape[2])
+        return Calibration.fit(2 * self.kept[:, i] - 1, self.kept_values, n_classes)
 
     def best(self) -> int:
         """Return the position of the C with the least squared error.

@@ -22,6 +22,7 @@ from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.losses import HINGE_FROM
 from d2ke.learners.ridge import Ridge, ridge_of_rows
 from d2ke.models.blocks import Block, block_features, entropy_of, sample_rows, take
+from d2ke.models.calibration import Calibration, rows_to_keep
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.model import D2KEModel
 from d2ke.models.plan import TrainingPlan, block_rows, costs_to_try, scores
@@ -155,28 +156,31 @@ def d2ke_train(
         unit = scaling.sd * np.sqrt(Z.shape[1])
         ridge, P = ridge_of_rows(Z, target.columns(np.float64), unit, n_threads)
         costs: Sequence[float] = COSTS
-        found = LeftOutScores.of(ridge, P, target, costs)
+        keep = rows_to_keep(n, len(costs) * target.k, entropy)
+        found = LeftOutScores.of(ridge, P, target, costs, keep)
     else:
         passes = _Passes(plan, objects, Z, n_threads, progress)
         scaling, ridge = plan.solve(plan.sums(passes.blocks("sums"), target, n_threads))
         seconds["sums"] = time.perf_counter() - started - seconds["sample"]
         costs = costs_to_try(ridge, Z, known, entropy, n_threads)
-        found = scores(ridge, passes.blocks("scores"), target, costs, n_threads)
+        keep = rows_to_keep(n, len(costs) * target.k, entropy)
+        found = scores(ridge, passes.blocks("scores"), target, costs, n_threads, keep)
         kept = passes.kept
     best = found.best()
     C = float(costs[best])
     accuracy, error = found.accuracy(best)
     confusion = None if found.confusion is None else found.confusion[best]
     linear = linear_model(ridge, C, target.classes)
+    calibration = found.calibration(best)
     if target.classes is not None and kept is not None and n >= HINGE_FROM * kept.shape[1]:
         other = better_by_hinge(scaling.scale(kept, kept), target, C, n_threads)
         if other is not None:
-            linear, C, (accuracy, error), confusion = other
+            linear, C, (accuracy, error), confusion, calibration = other
     seconds["model"] = time.perf_counter() - started - sum(seconds.values())
     n_largest = 0 if target.classes is None else int(np.bincount(target.values).max())
     model = trained_model(
         plan, scaling, linear, objects, n, C=C, accuracy=(accuracy, error), confusion=confusion,
-        n_largest=n_largest, seconds=seconds,
+        n_largest=n_largest, calibration=calibration, seconds=seconds,
     )  # fmt: skip
     warn_of_result(model)
     return model
@@ -193,6 +197,7 @@ def trained_model(
     accuracy: tuple[float, float],
     confusion: np.ndarray | None,
     n_largest: int,
+    calibration: Calibration,
     seconds: Mapping[str, float],
 ) -> D2KEModel:
     """Return the model of n objects like `objects`.
@@ -213,6 +218,7 @@ def trained_model(
         accuracy_error=accuracy[1],
         largest_class=float("nan") if linear.classes is None else 100.0 * n_largest / n,
         confusion=confusion,
+        calibration=calibration,
         left_out=plan.left_out,
         n_train=n,
         seconds=seconds,

@@ -182,7 +182,7 @@ def test_the_squared_hinge_loss_is_taken_where_it_is_better(tmp_path):
     codes = (level > 0.2).astype(np.int64)
     Z = rng.permutation(np.column_stack([level, codes]))
     target = Target(Z[:, 1].astype(np.int64), np.arange(2))
-    linear, C, (accuracy, error), confusion = better_by_hinge(Z[:, :1], target, 10.0, 1)
+    linear, C, (accuracy, error), confusion, _ = better_by_hinge(Z[:, :1], target, 10.0, 1)
     assert linear.solver == 2
     assert C < 10
     assert confusion.sum() == 320  # every fifth

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Probabilities from decision values, fitted on those of left-out training objects.
+
+Two classes have Platt's logistic curve, more a softmax with one temperature and an offset for each
+class: all are softmax(scale * decisions + offsets).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+
+from d2ke.learners.linear_model import winners
+
+_ROWS, _VALUES = 20_000, 1 << 23  # left-out objects, and decision values of them for all C
+_BINS = 15
+_STEPS = 200
+_ABOVE_TIES = 1 + 1e-12
+
+
+def rows_to_keep(n: int, n_values: int, entropy: Any) -> np.ndarray:
+    """Return the training objects, of n, whose left-out decisions are kept: a seeded sample.
+
+    Each has `n_values` of them.
+    """
+    m = max(2, min(_ROWS, _VALUES // n_values))
+    if n <= m:
+        return np.arange(n)
+    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(_ROWS,)))
+    return np.sort(rng.choice(n, m, replace=False, shuffle=False))
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Left-out decisions of training objects, and the probabilities that they say.
+
+    Attributes
+    ----------
+    decisions : ndarray of float32, shape (m, k)
+        Decision values of at most 20,000 training objects by models without them; fewer where
+        there are very many classes. One column for two classes and for a regression.
+    values : ndarray, shape (m,)
+        Codes of their classes, int64, or real targets, float64.
+    scale : float
+        What decisions are multiplied with, >= 0; 1 over the temperature. 1 for a regression.
+    offsets : ndarray of float64, shape (n_classes,)
+        What is added before the softmax; those of two classes are b and -b. Empty for a regression.
+    """
+
+    decisions: np.ndarray = field(repr=False)
+    values: np.ndarray = field(repr=False)
+    scale: float
+    offsets: np.ndarray = field(repr=False)
+
+    @classmethod
+    def fit(cls, decisions: np.ndarray, values: np.ndarray, n_classes: int) -> Calibration:
+        """Fit scale and offsets by the log-loss of left-out decisions; 0 classes: a regression.
+
+        Targets are smoothed. Of two classes with n_0 and n_1 objects they are Platt's,
+        (n_1 + 1) / (n_1 + 2) and 1 / (n_0 + 2). Of more classes an object's own one has
+        (m + 1) / (m + 2), as if one object more were wrong; offsets b add |b|^2 / 2 to the sum of
+        the losses, so that classes of few objects stay near the others.
+        """
+        kept = decisions.astype(np.float32)
+        if not n_classes:
+            return cls(kept, values.astype(np.float64), 1.0, np.empty(0))
+        codes, m = values.astype(np.int64), len(values)
+        rows, F = np.arange(m), _columns(kept.astype(np.float64))
+        if n_classes == 2:
+            counts, penalty = np.bincount(codes, minlength=2)[codes], 0.0
+        else:
+            counts, penalty = np.full(m, m), 1.0
+        other = 1.0 / (counts + 2)
+        targets = np.repeat((other / (n_classes - 1))[:, None], n_classes, axis=1)
+        targets[rows, codes] = 1 - other
+
+        def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+            scale, offsets = parameters[0], parameters[1:]
+            logs = log_softmax(scale * F + offsets, axis=1)
+            wrong = np.exp(logs) - targets
+            value = penalty / 2 * offsets @ offsets - np.vdot(targets, logs)
+            slopes = wrong.sum(axis=0) + penalty * offsets
+            return value / m, np.append(np.vdot(wrong, F), slopes) / m
+
+        # A negative scale would say that left-out decisions are wrong: they say nothing.
+        bounds = [(0.0, None)] + [(None, None)] * n_classes
+        start = np.append(1.0, np.zeros(n_classes))
+        options = {"maxiter": _STEPS, "ftol": 1e-12, "gtol": 1e-7}
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        return cls(kept, codes, float(found.x[0]), found.x[1:].copy())
+
+    def probabilities(self, decisions: np.ndarray) -> np.ndarray:
+        """Return the probabilities of the classes, shape (n, n_classes).
+
+        The class of a decision stays the most probable one: where offsets would give another class
+        more, it gets as much, and the row is divided by its sum.
+        """
+        P = softmax(self.scale * _columns(decisions) + self.offsets, axis=1)
+        rows, own = np.arange(len(P)), winners(decisions)
+        changed = P.argmax(axis=1) != own
+        P[rows[changed], own[changed]] = _ABOVE_TIES * P[changed].max(axis=1)
+        P[changed] /= P[changed].sum(axis=1, keepdims=True)
+        return P
+
+    @cached_property
+    def left_out(self) -> np.ndarray:
+        """Probabilities of the left-out objects, shape (m, n_classes)."""
+        return self.probabilities(self.decisions.astype(np.float64))
+
+    @property
+    def log_loss(self) -> float:
+        """Mean of minus the logarithm of the probability of the true class."""
+        own = self.left_out[np.arange(len(self.values)), self.values]
+        return float(-np.log(np.maximum(own, np.finfo(np.float64).tiny)).mean())
+
+    @property
+    def brier(self) -> float:
+        """Mean over objects of the squared errors of the probabilities of all classes."""
+        true = self.values[:, None] == np.arange(len(self.offsets))
+        return float(((self.left_out - true) ** 2).sum(axis=1).mean())
+
+    def reliability(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what a reliability diagram shows, for each of 15 bins of equally many objects.
+
+        They are sorted by the probability of the most probable class.
+
+        Returns
+        -------
+        tuple of ndarray
+            The mean of that probability, the share of objects of that class, and the numbers of
+            objects.
+        """
+        return reliability(self.left_out, self.values)
+
+    @property
+    def error(self) -> float:
+        """Expected calibration error: the mean difference of both in `reliability`."""
+        return calibration_error(self.left_out, self.values)
+
+    def __str__(self) -> str:
+        if not len(self.offsets):
+            errors = np.abs(self.decisions[:, 0] - self.values)
+            half, most = np.quantile(errors, (0.5, 0.9))
+            return f"left-out errors: half at most {half:.3g}, 90 % at most {most:.3g}"
+        return (
+            f"left-out probabilities: log-loss {self.log_loss:.3f}, Brier score {self.brier:.3f}, "
+            f"calibration error {100 * self.error:.1f} %"
+        )
+
+
+def reliability(
+    probabilities: np.ndarray, codes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return mean confidence, accuracy and numbers of objects of bins of equally many objects."""
+    confidence = probabilities.max(axis=1)
+    correct = probabilities.argmax(axis=1) == codes
+    bins = np.array_split(np.argsort(confidence, kind="stable"), min(_BINS, len(codes)))
+    means = np.array([(confidence[rows].mean(), correct[rows].mean()) for rows in bins])
+    return means[:, 0], means[:, 1], np.array(list(map(len, bins)))
+
+
+def calibration_error(probabilities: np.ndarray, codes: np.ndarray) -> float:
+    """Return the expected calibration error of the most probable classes, of 15 equal bins."""
+    confidence, accuracy, counts = reliability(probabilities, codes)
+    return float(np.average(np.abs(confidence - accuracy), weights=counts))
+
+
+def _columns(decisions: np.ndarray) -> np.ndarray:
+    """Return a column for each class; the first of two has the decision value 0."""
+    if decisions.shape[1] > 1:
+        return decisions
+    return np.hstack([np.zeros_like(decisions), decisions])
