@@ -82,6 +82,7 @@ from d2ke.model_selection.result import Search, load_search
 from d2ke.model_selection.search import search
 from d2ke.models import samplers, views
 from d2ke.models.blocks import Block
+from d2ke.models.conformal import predict_set
 from d2ke.models.explain import Explanation, d2ke_explain
 from d2ke.models.model import D2KEModel
 from d2ke.models.persistence import load_model, save_model
@@ -188,6 +189,7 @@ __all__ = [
     "normalized_mutual_information",
     "pack",
     "predict",
+    "predict_set",
     "psd_split",
     "random_segments",
     "random_series",
