@@ -169,7 +169,7 @@ NAMES = {
     pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, missing=False,
         layout=None, ids=None, time=None, name='items')
     predict(y, Z, model, *, probability=False)
-    predict_set(X, model, *, alpha=0.1, unseen_letters='refuse', n_threads=None, progress=False)
+    predict_set(X, model, *, alpha=0.1, unseen_letters='allow', n_threads=None, progress=False)
     psd_split(S)
     random_segments(R, X, *, length, scale=1.0, seed)
     random_series(R, n_channels=None, *, length, sigma=None, seed, X=None, dtype=float64)

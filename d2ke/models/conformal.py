@@ -22,7 +22,7 @@ def predict_set(
     model: D2KEModel,
     *,
     alpha: float = 0.1,
-    unseen_letters: str = "refuse",
+    unseen_letters: str = "allow",
     n_threads: int | None = None,
     progress: bool = False,
 ) -> NDArray[Any]:

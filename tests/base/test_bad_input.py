@@ -456,6 +456,8 @@ CASES = [
     (TypeError, "y", d2ke.d2ke_train, None, WORDS),
     (TypeError, ("y", "dict"), d2ke.d2ke_train, dict.fromkeys(range(4)), WORDS),
     (TypeError, ("model", "LinearModel"), d2ke.d2ke_predict, None, ["a"], LINEAR),
+    (TypeError, ("model", "LinearModel"), d2ke.predict_set, ["a"], LINEAR),
+    (ValueError, ("alpha", "1.5"), partial(d2ke.predict_set, alpha=1.5), ["a"], WORDS_MODEL),
     (TypeError, ("model", "LinearModel"), d2ke.d2ke_transform, ["a"], LINEAR),
     (TypeError, ("out", "float64"), d2ke.d2ke_transform, ["a"], WORDS_MODEL,
      given(out=np.empty((1, WORDS_MODEL.R)))),
