@@ -27,7 +27,6 @@ def compare(X, Y, name, floor=0.0, **params):
         np.testing.assert_allclose(D, wanted.astype(D.dtype), rtol=close, atol=floor)
 
 
-@pytest.mark.filterwarnings("ignore:.*tells no objects apart")
 @pytest.mark.parametrize("name", ELASTIC)
 @given(
     pair=reference.vector_pairs(dims=(1, 2, 3, 5, 17), most=5),
@@ -51,7 +50,6 @@ def test_every_pair_of_lengths(isa, name, params, dim, window):
     compare(X, Y, name, window=window, **params)
 
 
-@pytest.mark.filterwarnings("ignore:.*tells no objects apart")
 @given(
     pair=reference.vector_pairs(dims=(1, 2), most=4),
     window=st.one_of(st.none(), st.integers(0, 9)),
@@ -79,7 +77,6 @@ def test_long_series(isa, name, params):
     compare(X[1:], Y[::2], name, **params)
 
 
-@pytest.mark.filterwarnings("ignore:.*tells no objects apart")
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("dim", [1, 3])
 @pytest.mark.parametrize("scale", [1e150, 1e-150, 1e200, 1e300, 1e-300, 1e306, 1e-310, 1e-322])
@@ -104,7 +101,6 @@ def test_largest_numbers(isa):
         compare(X, X, name)
 
 
-@pytest.mark.filterwarnings("ignore:.*tells no objects apart")
 @pytest.mark.parametrize(("params", "name"), [
     ({"g": 1e308}, "wdtw"), ({"nu": 1e308, "lmbda": 1e308}, "twe"), ({"c": 1e308}, "msm"),
     ({"penalty": 1e308}, "adtw"), ({"g": -1e308}, "erp"), ({"epsilon": 1e308}, "lcss"),
@@ -277,7 +273,6 @@ def test_bad_parameters(name, params, error, message):
         d2ke.distance_matrix([[1.0, 2.0]], distance=name, **params)
 
 
-@pytest.mark.filterwarnings("ignore:.*tells no objects apart")
 def test_bounds_of_lengths_meet_at_one():
     # Series of one vector, and all numbers of lanes.
     for n, name in itertools.product((1, 2, 9, 17), ELASTIC):

@@ -39,7 +39,6 @@ def punch(rng, item, share):
     return item
 
 
-@pytest.mark.filterwarnings("ignore:.*tells no objects apart")
 @given(
     pair=reference.vector_pairs(dims=(1, 2, 3, 5)),
     window=st.one_of(st.none(), st.just("rws"), st.integers(0, 14)),

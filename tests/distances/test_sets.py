@@ -107,7 +107,6 @@ def collections(draw):
     return X, Y
 
 
-@pytest.mark.filterwarnings("ignore:.*tells no objects apart")
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=examples(60), deadline=None)
 @given(data=collections())

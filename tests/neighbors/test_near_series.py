@@ -60,7 +60,6 @@ def test_bounds_are_never_above_the_distance(data):
     assert (closest <= np.where(limit >= D, D, np.inf)).all()
 
 
-@pytest.mark.filterwarnings("ignore:.*tells no objects apart")
 @pytest.mark.usefixtures("isa")
 @given(data=st.data())
 def test_the_search_is_exact(data):
