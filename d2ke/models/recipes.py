@@ -24,6 +24,7 @@ _CELLS = 2e8  # of the distances of the whole course, for one series
 _LEAST_COURSE = 60  # features
 _SETS = ("mhd", "hausdorff", "chamfer", "emd", "kernel")
 _DIRECTED = {"mhd": "directed_mhd", "hausdorff": "directed_hausdorff"}
+_DESCRIPTOR = 16  # values of a vector, at least
 _PIECES = 4096  # of strings, besides the features of the other blocks
 _LONG = 300  # letters: of longer strings, what is anywhere in them says nearly all
 
@@ -75,7 +76,7 @@ def default_blocks(
         return _strings(X, R, n)
     if row.ordered:
         return _series(row.name, parameters, R or default_size("series", n))
-    return _sets(X, row.name, parameters, R or default_size("sets", n))
+    return _sets(X, row.name, parameters, R)
 
 
 def _name(distance: Any) -> str:
@@ -176,20 +177,41 @@ def _strings(X: Objects, R: int | None, n: int) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _sets(X: Objects, distance: str, parameters: dict[str, Any], R: int) -> tuple[Block, ...]:
-    laws = [("resampled", resampled), ("training sets", training_objects)]
-    seen = [("", ())]
-    if X.dim >= 16 and distance in _SETS and (X.values >= 0).all():
-        seen.append((", roots", (views.square_root,)))
+def _sets(
+    X: Objects, distance: str, parameters: dict[str, Any], R: int | None
+) -> tuple[Block, ...]:
+    """Return the recipe of sets; of given R, half are of centred sets, where there are any.
+
+    Descriptors, of many values that are not negative, are what they are; sets of points may have
+    been moved.
+    """
+    descriptors = X.dim >= _DESCRIPTOR and (X.values >= 0).all()
+    roots = [(", roots", (views.square_root,))] if descriptors and distance in _SETS else []
+    families = [("sets", "", [("", ()), *roots])]
+    if not descriptors:
+        families.append(("centred sets", "centred, ", [("", (views.centre,))]))
+    sizes = [_DEFAULT_R["sets"][0]] * len(families) if R is None else shares(R, len(families))
+    ways = [("", distance, False)]
     if distance in _DIRECTED:
         directed = _DIRECTED[distance]
         ways = [(", to omega", directed, False), (", from omega", directed, True)]
-    else:
-        ways = [("", distance, False)]
-    laws = [(*law, *view, *way) for law in laws for view in seen for way in ways]
-    sizes = shares(R, len(laws))
-    return tuple(
-        Block(law + view + way, kind, sampler, size, through, parameters, turned)
-        for (law, sampler, view, through, way, kind, turned), size in zip(laws, sizes, strict=True)
-        if size
-    )
+    blocks = []
+    for (family, prefix, seen), total in zip(families, sizes, strict=True):
+        laws = [("resampled", resampled), ("training sets", training_objects)]
+        laws = [(*law, *view, *way) for law in laws for view in seen for way in ways]
+        for law, size in zip(laws, shares(total, len(laws)), strict=True):
+            name, sampler, view, through, way, kind, turned = law
+            if size:
+                blocks.append(
+                    Block(
+                        prefix + name + view + way,
+                        kind,
+                        sampler,
+                        size,
+                        through,
+                        parameters,
+                        turned,
+                        family=family,
+                    )
+                )
+    return tuple(blocks)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator
+from d2ke.models.windows import windows as windows  # of series, a sampler like the others
 from d2ke.objects.container import Objects, from_owned, offsets_of, refuse_weights
 from d2ke.objects.fitted_objects import cut_segments
 

@@ -79,8 +79,8 @@ def d2ke_train(
     R : int, optional
         Number of random objects of all blocks together; by default 13000 for up to 4000 series,
         4000 for more and for one distance of series, 1536 to 4096 (n / 10) and 4096 pieces for
-        strings, 4096 for sets, and 512 for a Python function. By default, models of more than
-        4096 objects have at most 4096.
+        strings, 4096 for sets and as many for centred ones, and 512 for a Python function. By
+        default, models of more than 4096 objects have at most 4096.
     task : {"classification", "regression"}, optional
         What y is, where it can be either. A regression takes text that is all numbers, too.
     seed : int, SeedSequence or Generator, default 0

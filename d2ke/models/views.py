@@ -161,6 +161,42 @@ def square_root(X: Any) -> Objects:
     return from_owned("vectors", values, objects.offsets, weights=objects.weights)
 
 
+def centre(X: Any) -> Objects:
+    """Subtract from each object the mean of its vectors: what remains is its shape.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        Sets or series; of weighted vectors the weighted mean.
+
+    Returns
+    -------
+    Objects
+        Of the same element type.
+
+    Raises
+    ------
+    TypeError
+        If X does not hold vectors.
+
+    Examples
+    --------
+    >>> from d2ke.models.views import centre
+    >>> centre([[[0.0, 1.0], [2.0, 5.0]]])[0]
+    array([[-1., -2.],
+           [ 1.,  2.]])
+    """
+    objects = _vectors("centre", X)
+    owner = np.repeat(np.arange(len(objects)), objects.lengths)
+    weights = np.ones(len(owner)) if objects.weights is None else objects.weights
+    total = np.bincount(owner, weights, len(objects))
+    parts = weights / np.where(total > 0, total, 1)[owner]
+    values = np.empty_like(objects.values)
+    for channel, column in enumerate(objects.values.T):
+        values[:, channel] = column - np.bincount(owner, parts * column, len(objects))[owner]
+    return from_owned("vectors", values, objects.offsets, weights=objects.weights)
+
+
 def part(X: Any, start: float = 0.0, stop: float = 1.0) -> Objects:
     """Return a part of each object, by its relative position.
 
@@ -288,7 +324,9 @@ def _vectors(name: str, X: Any) -> Objects:
 
 
 View = Callable[[Objects], Objects]
-VIEWS = {view.__name__: view for view in (difference, standardize, square_root, part, mark_ends)}
+VIEWS = {
+    view.__name__: view for view in (difference, standardize, square_root, centre, part, mark_ends)
+}
 # Functions of the training objects that give a view the arguments that the user leaves out.
 FITTED = {standardize: _moments, mark_ends: _marks}
 

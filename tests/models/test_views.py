@@ -15,6 +15,7 @@ from d2ke.models.samplers import training_objects
 from d2ke.models.views import (
     VIEWS,
     apply_views,
+    centre,
     difference,
     mark_ends,
     part,
@@ -47,6 +48,16 @@ def test_standardized_channels_have_mean_0_and_deviation_1(X):
     else:
         want = (values - values.mean()) / sd
         np.testing.assert_allclose(got.values[:, 0], want, rtol=1e-5, atol=1e-5)
+
+
+def test_centred_sets_have_mean_0():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(n, 3)) + 1e3 for n in (1, 4, 9)]
+    for x, got in zip(X, centre(X), strict=True):
+        np.testing.assert_allclose(got, x - x.mean(axis=0), atol=1e-11)
+    weights = [rng.random(len(x)) for x in X]
+    for x, w, got in zip(X, weights, centre(d2ke.pack(X, weights=weights)), strict=True):
+        np.testing.assert_allclose(got, x - np.average(x, axis=0, weights=w), atol=1e-11)
 
 
 @given(series)
@@ -103,7 +114,7 @@ def test_marks_are_letters_that_the_strings_do_not_have():
 
 
 def test_wrong_kinds_are_refused():
-    for view in (difference, standardize, square_root):
+    for view in (difference, standardize, square_root, centre):
         with pytest.raises(TypeError, match="series and sets"):
             view(["ab"])
     with pytest.raises(TypeError, match="for strings"):
@@ -129,7 +140,9 @@ def test_names_of_views():
     for own in (lambda X: X, partial(part, ["ab"])):
         with pytest.raises(TypeError, match=r"is not one of .*difference"):
             view_name(own)
-    assert set(VIEWS) == {"difference", "standardize", "square_root", "part", "mark_ends"}
+    assert set(VIEWS) == {
+        *("difference", "standardize", "square_root", "centre", "part", "mark_ends")
+    }
 
 
 @pytest.mark.parametrize("scale", [1e300, 1e160, 1e-160, 1e-310, 1e308])
