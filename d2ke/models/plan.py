@@ -133,7 +133,8 @@ class TrainingPlan:
         """Return the sums of products over blocks of features, with the labels of all rows."""
         sums = RidgeSums.empty(self.centre, self.unit, self.target_centre, self.dtype)
         for rows, Z in parts:
-            sums.add(Z, target[rows].columns(self.dtype), n_threads)
+            part = target[rows]
+            sums.add(Z, part.columns(self.dtype), n_threads, part.weights)
         return sums
 
     def solve(self, sums: RidgeSums) -> tuple[Scaling, Ridge]:

@@ -71,7 +71,10 @@ def choose_shares(
     if T.shape[1] > _COLUMNS:
         T = T[:, rng.choice(T.shape[1], _COLUMNS, replace=False)]
     grams = np.stack(
-        [_gram(Z[:, columns], powers[columns], n_threads) for columns in families.values()]
+        [
+            _gram(Z[:, columns], powers[columns], target.weights, n_threads)
+            for columns in families.values()
+        ]
     )
     shares = np.zeros(len(names))
     shares[0] = 1.0
@@ -80,16 +83,20 @@ def choose_shares(
         for share in SHARES:
             some = shares * (1 - share)
             some[family] = share
-            error = _error(np.tensordot(some, grams, 1), T)
+            error = _error(np.tensordot(some, grams, 1), T, target.weights)
             tried.append((np.log(error) + _PRIOR / len(Z) * (1 - some[0]), some))
         shares = min(tried, key=itemgetter(0))[1]
     return dict(zip(names, shares.tolist(), strict=True))
 
 
-def _gram(Z: np.ndarray, powers: np.ndarray, n_threads: int | None) -> np.ndarray:
+def _gram(
+    Z: np.ndarray, powers: np.ndarray, weights: np.ndarray | None, n_threads: int | None
+) -> np.ndarray:
     """Return the kernel of scaled features, with the mean 1 on its diagonal."""
     values = Z - Z.mean(axis=0, dtype=np.float64)
     deviation = values.std(axis=0)
+    if weights is not None:
+        values -= weights @ values / weights.sum()
     varied = deviation > 1e-12
     values, deviation, powers = values[:, varied], deviation[varied], powers[varied]
     values /= deviation**powers
@@ -97,8 +104,9 @@ def _gram(Z: np.ndarray, powers: np.ndarray, n_threads: int | None) -> np.ndarra
     return square(values.T.__getitem__, len(Z), n_threads) / trace
 
 
-def _error(K: np.ndarray, T: np.ndarray) -> float:
+def _error(K: np.ndarray, T: np.ndarray, weights: np.ndarray | None) -> float:
     """Return the least mean squared error of left-out predictions over all C."""
-    ridge, P = ridge_of_gram(K, T)
-    errors = ridge.left_out(P, T, COSTS) - T[:, None]
-    return max(float((errors**2).sum(axis=2).mean(axis=0).min()), np.finfo(float).tiny)
+    ridge, P = ridge_of_gram(K, T, weights)
+    errors = ridge.left_out(P, T, COSTS, weights) - T[:, None]
+    means = np.average((errors**2).sum(axis=2), axis=0, weights=weights)
+    return max(float(means.min()), np.finfo(float).tiny)
