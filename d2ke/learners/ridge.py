@@ -302,21 +302,36 @@ class Ridge:
         decision += T[:, None]
         return decision + self.target_mean
 
-    def left_out_together(self, P: np.ndarray, T: Any, costs: Any) -> np.ndarray:
+    def left_out_together(
+        self, P: np.ndarray, T: Any, costs: Any, row_weights: np.ndarray | None = None
+    ) -> np.ndarray:
         """Return predictions by the model of all rows but these, which is the same for all.
 
         With the block H of the hat matrix, 1 / n + p_i' (s + 1 / (2 C))^-1 p_j, and residuals r
-        of the model of all rows, the residuals without these rows are (I - H)^-1 r. Parameters
+        of the model of all rows, the residuals without these rows are (I - H)^-1 r. Of more rows
+        than features q = (p, 1), with H = Q A^-1 Q', they are r + Q (A - Q'Q)^-1 Q'r. Parameters
         and result are those of `left_out`.
         """
         P = P.astype(np.float64, copy=False)
         T = (T.toarray() if sparse.issparse(T) else T) - self.target_mean
         decision = np.empty((len(P), len(costs), T.shape[1]))
+        roots = np.ones((len(P), 1)) if row_weights is None else np.sqrt(row_weights)[:, None]
+        if len(P) > P.shape[1] + 1:
+            Q = np.hstack([P, np.ones((len(P), 1))]) * roots
+            own = Q.T @ Q
+            for i, C in enumerate(costs):
+                residuals = roots * (T - P @ self._dual(C))
+                rest = np.diag(np.append(self.squares + 1 / (2 * C), self.n)) - own
+                residuals += Q @ np.linalg.solve(rest, Q.T @ residuals)
+                decision[:, i] = T - residuals / roots
+            return decision + self.target_mean
         # Rounding leaves 0 of 1 - H of a row that is fitted whatever its target.
         diagonal = (1 + 4 * np.finfo(np.float64).eps) * np.eye(len(P))
         for i, C in enumerate(costs):
-            rest = diagonal - (P / (self.squares + 1 / (2 * C))) @ P.T - 1 / self.n
-            decision[:, i] = T - np.linalg.solve(rest, T - P @ self._dual(C))
+            hat = (P / (self.squares + 1 / (2 * C))) @ P.T + 1 / self.n
+            rest = diagonal - roots * hat * roots.T
+            residuals = np.linalg.solve(rest, roots * (T - P @ self._dual(C)))
+            decision[:, i] = T - residuals / roots
         return decision + self.target_mean
 
 

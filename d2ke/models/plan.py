@@ -194,7 +194,7 @@ def costs_to_try(
 
     Scores of all C would take longer than the products of features where there are many classes.
     """
-    if len(COSTS) * target.k <= ridge.basis.shape[0]:
+    if len(COSTS) * target.k <= ridge.basis.shape[0] or target.groups is not None:
         return COSTS
     rows = np.arange(len(Z))
     if len(Z) > _CHOOSING:

@@ -9,6 +9,7 @@ negative and sum to 1. So K is positive definite, whatever the shares.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
@@ -66,6 +67,8 @@ def choose_shares(
     if len(Z) > _ROWS:
         rows = np.sort(rng.choice(len(Z), _ROWS, replace=False, shuffle=False))
         Z, target = Z[rows], target[rows]
+    if target.groups is not None and (target.groups == target.groups[0]).all():
+        target = replace(target, groups=None)
     T = target.columns(np.float64)
     T = T if target.classes is None else T.toarray()
     if T.shape[1] > _COLUMNS:
@@ -83,7 +86,7 @@ def choose_shares(
         for share in SHARES:
             some = shares * (1 - share)
             some[family] = share
-            error = _error(np.tensordot(some, grams, 1), T, target.weights)
+            error = _error(np.tensordot(some, grams, 1), T, target)
             tried.append((np.log(error) + _PRIOR / len(Z) * (1 - some[0]), some))
         shares = min(tried, key=itemgetter(0))[1]
     return dict(zip(names, shares.tolist(), strict=True))
@@ -104,9 +107,12 @@ def _gram(
     return square(values.T.__getitem__, len(Z), n_threads) / trace
 
 
-def _error(K: np.ndarray, T: np.ndarray, weights: np.ndarray | None) -> float:
+def _error(K: np.ndarray, T: np.ndarray, target: Target) -> float:
     """Return the least mean squared error of left-out predictions over all C."""
-    ridge, P = ridge_of_gram(K, T, weights)
-    errors = ridge.left_out(P, T, COSTS, weights) - T[:, None]
-    means = np.average((errors**2).sum(axis=2), axis=0, weights=weights)
+    ridge, P = ridge_of_gram(K, T, target.weights)
+    errors = np.empty((len(T), len(COSTS)))
+    for rows in target.left_out_parts():
+        decision = target[rows].left_out(ridge, P[rows], T[rows], COSTS)
+        errors[rows] = ((decision - T[rows, None]) ** 2).sum(axis=2)
+    means = np.average(errors, axis=0, weights=target.weights)
     return max(float(means.min()), np.finfo(float).tiny)

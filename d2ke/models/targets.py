@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,11 +38,14 @@ class Target:
     weights : ndarray of float64 or None
         What the squared errors of the objects count, above 0, with the mean 1 over all training
         objects; None if all count the same.
+    groups : ndarray of int64 or None
+        Codes of groups, whose objects are left out together; None if each is left out alone.
     """
 
     values: np.ndarray
     classes: np.ndarray | None
     weights: np.ndarray | None = None
+    groups: np.ndarray | None = None
 
     @classmethod
     def of(cls, y: Any, task: str | None) -> Target:
@@ -95,7 +98,8 @@ class Target:
 
     def __getitem__(self, rows: Any) -> Target:
         weights = None if self.weights is None else self.weights[rows]
-        return Target(self.values[rows], self.classes, weights)
+        groups = None if self.groups is None else self.groups[rows]
+        return Target(self.values[rows], self.classes, weights, groups)
 
     def weighted(self, class_weight: Any, sample_weight: np.ndarray | None) -> Target:
         """Return the labels with weights: those of the objects times those of their classes."""
@@ -104,7 +108,7 @@ class Target:
         weights = np.ones(len(self)) if sample_weight is None else sample_weight
         if class_weight is not None:
             weights = weights * self._class_weights(class_weight)[self.values]
-        return Target(self.values, self.classes, weights / weights.mean())
+        return replace(self, weights=weights / weights.mean())
 
     def _class_weights(self, class_weight: Any) -> np.ndarray:
         if self.classes is None:
@@ -132,6 +136,30 @@ class Target:
                 )
             found[places[label]] = weight
         return found
+
+    def grouped(self, groups: Any) -> Target:
+        """Return the labels with groups of objects that are left out together."""
+        known = labels.label_array("groups", groups)
+        labels.same_length("groups", known, "X", len(self))
+        names, codes = np.unique(known, return_inverse=True)
+        if len(names) < 2:
+            raise ArgumentError(
+                "groups", f"has one group only, {names[0]!r}: without it nothing is left to train"
+            )
+        return replace(self, groups=codes.astype(np.int64))
+
+    def left_out_parts(self) -> Iterator[np.ndarray]:
+        """Yield the rows of each group, or of consecutive rows where there are no groups."""
+        if self.groups is None:
+            yield from np.split(np.arange(len(self)), range(_ROWS, len(self), _ROWS))
+        else:
+            order = np.argsort(self.groups, kind="stable")
+            yield from np.split(order, np.flatnonzero(np.diff(self.groups[order])) + 1)
+
+    def left_out(self, ridge: Ridge, P: np.ndarray, T: Any, costs: Sequence[float]) -> np.ndarray:
+        """Return decisions of these rows, a part, by models without each or without the group."""
+        one = ridge.left_out if self.groups is None else ridge.left_out_together
+        return one(P, T, costs, self.weights)
 
     @property
     def n_largest(self) -> float:
@@ -202,7 +230,8 @@ class LeftOutScores:
     spread : float
         Sum of the squared deviations of the targets from their mean, by weights.
     total, squared_weights : float
-        Sums of the weights, and of their squares; both are n without weights.
+        Sums of the weights, and of their squares; both are n without weights. With groups, of the
+        squared weights of groups.
     confusion : ndarray of int64, shape (n_costs, k, k), or None
         Rows by true class and predicted class; None for a regression or more than 1,000 classes.
     kept : ndarray of float32, shape (m, n_costs, k)
@@ -238,6 +267,8 @@ class LeftOutScores:
         """Score rows, given by their coordinates and labels; keep predictions of some, sorted."""
         keep = np.empty(0, np.intp) if keep is None else keep
         kept = np.empty((len(keep), len(costs), target.k), np.float32)
+        places = np.full(len(P), -1)
+        places[keep] = np.arange(len(keep))
         n_costs, n_classes = len(costs), 0 if target.classes is None else len(target.classes)
         confusion = None
         if 0 < n_classes <= _MAX_CONFUSION:
@@ -247,21 +278,22 @@ class LeftOutScores:
         weights = np.ones(len(P)) if target.weights is None else target.weights
         scores = cls(
             target.classes is None, 0, n_correct, squared, fourth, 0.0, confusion, kept,
-            target.values[keep], float(weights.sum()), float(weights @ weights), weights[keep],
+            target.values[keep], float(weights.sum()), 0.0, weights[keep],
         )  # fmt: skip
         digits = 9 if P.dtype == np.float64 else 5
         together = max(1, _COLUMNS // target.k)
-        for first in range(0, len(P), _ROWS):
-            part, rows = target[first : first + _ROWS], P[first : first + _ROWS]
+        for rows in target.left_out_parts():
+            part, coordinates, w = target[rows], P[rows], weights[rows]
             columns = part.columns(np.float64)
             T = columns if target.classes is None else columns.toarray()
-            w = weights[first : first + _ROWS]
             scores.spread += float((w @ (T - ridge.target_mean) ** 2).sum())
-            places = slice(*np.searchsorted(keep, (first, first + _ROWS)))
+            # Objects of a group may all be right or wrong together.
+            scores.squared_weights += float(w @ w if target.groups is None else w.sum() ** 2)
+            own = places[rows] >= 0
             for low in range(0, n_costs, together):
                 some = slice(low, low + together)
-                decision = ridge.left_out(rows, T, costs[some], part.weights)
-                kept[places, some] = decision[keep[places] - first]
+                decision = part.left_out(ridge, coordinates, T, costs[some])
+                kept[places[rows][own], some] = decision[own]
                 squares = (decision - T[:, None]) ** 2
                 scores.squared[some] += w @ squares.sum(axis=2)
                 scores.fourth[some] += w @ (squares**2).sum(axis=2)

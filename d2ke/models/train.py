@@ -46,6 +46,7 @@ def d2ke_train(
     task: str | None = None,
     class_weight: str | Mapping[Any, float] | None = None,
     sample_weight: Sequence[float] | np.ndarray | None = None,
+    groups: Sequence[Any] | np.ndarray | None = None,
     seed: Any = 0,
     n_threads: int | None = None,
     progress: bool = False,
@@ -93,6 +94,10 @@ def d2ke_train(
         What each object counts in the squared errors, in scores and in probabilities; objects of
         weight 0 are left out. Weights of classes multiply them, and only ratios matter. With
         weights the hinge loss is not tried.
+    groups : sequence of length n, optional
+        What objects belong together, such as the person of each recording: C, shares, accuracy and
+        probabilities come from predictions by models without any object of the group, so that
+        they hold for objects of new groups. The hinge loss is not tried.
     seed : int, SeedSequence or Generator, default 0
         Where the randomness comes from. Equal seeds give equal models, up to rounding.
     n_threads : int, optional
@@ -152,10 +157,11 @@ def d2ke_train(
     labels.refuse_swapped(y, X)
     objects = packed_objects(X, distances)
     if sample_weight is not None:
-        y, objects, sample_weight = _with_weight(y, objects, sample_weight)
+        y, objects, sample_weight, groups = _with_weight(y, objects, sample_weight, groups)
     target = Target.of(y, task)
     labels.same_length("y", target.values, "X", len(objects))
     target = target.weighted(class_weight, sample_weight)
+    target = target if groups is None else target.grouped(groups)
     target.check_rows(len(objects))
     n, entropy = len(objects), entropy_of(seed)
     rows = sample_rows(n, entropy, R if blocks is None else blocks)
@@ -180,11 +186,20 @@ def d2ke_train(
         found = LeftOutScores.of(ridge, P, target, costs, keep)
     else:
         passes = _Passes(plan, objects, Z, n_threads, progress)
+        if groups is not None and passes.kept is None and not passes.fits:
+            raise ArgumentError(
+                "groups",
+                f"needs all features in memory, at most {_KEPT} bytes: {n} objects have "
+                f"R = {plan.R} features, take fewer of either",
+            )
         scaling, ridge = plan.solve(plan.sums(passes.blocks("sums"), target, n_threads))
         seconds["sums"] = time.perf_counter() - started - seconds["sample"]
         costs = costs_to_try(ridge, Z, known, entropy, n_threads)
         keep = rows_to_keep(n, len(costs) * target.k, entropy)
-        found = scores(ridge, passes.blocks("scores"), target, costs, n_threads, keep)
+        kept = passes.kept  # not None with groups
+        # Groups may be anywhere, so that they are scored in one part.
+        parts = passes.blocks("scores") if groups is None else [(slice(0, n), kept)]
+        found = scores(ridge, parts, target, costs, n_threads, keep)
         kept = passes.kept
     best = found.best()
     C = float(costs[best])
@@ -192,7 +207,7 @@ def d2ke_train(
     confusion = None if found.confusion is None else found.confusion[best]
     linear = linear_model(ridge, C, target.classes)
     calibration = found.calibration(best)
-    tried = target.classes is not None and target.weights is None
+    tried = target.classes is not None and target.weights is None and groups is None
     if tried and kept is not None and n >= HINGE_FROM * kept.shape[1]:
         other = better_by_hinge(scaling.scale(kept, kept), target, C, n_threads)
         if other is not None:
@@ -206,18 +221,24 @@ def d2ke_train(
     return model
 
 
-def _with_weight(y: Any, objects: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray]:
-    """Return labels, objects and weights of the objects that have a weight above 0."""
+def _with_weight(
+    y: Any, objects: Any, sample_weight: Any, groups: Any
+) -> tuple[Any, Any, np.ndarray, Any]:
+    """Return labels, objects, weights and groups of the objects that have a weight above 0."""
     weights = sample_weights(sample_weight, len(objects))
     rows = np.flatnonzero(weights)
     if len(rows) == len(weights):
-        return y, objects, weights
+        return y, objects, weights, groups
     if isinstance(objects, ParquetObjects):
         i = int(np.argmin(weights))
         raise ArgumentError("sample_weight", "must be above 0 for objects of a Parquet file", i)
     known = labels.label_array("y", y)
     labels.same_length("y", known, "X", len(objects))
-    return known[rows], take(objects, rows), weights[rows]
+    if groups is not None:
+        groups = labels.label_array("groups", groups)
+        labels.same_length("groups", groups, "X", len(objects))
+        groups = groups[rows]
+    return known[rows], take(objects, rows), weights[rows], groups
 
 
 def trained_model(

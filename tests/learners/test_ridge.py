@@ -355,3 +355,17 @@ def test_integer_weights_are_repeated_rows(shape, is_sparse):
         rest = Ridge.of(summed(Z[many[many != i]], T[many[many != i]]))
         for j, C in enumerate(COSTS):
             near(left[i, j], decisions(rest, Z[i : i + 1], C)[0], 1e-7)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_weighted_groups_are_left_out_like_refits(shape):
+    n, R = shape
+    Z, T = problem(n, R, 2)
+    w = np.random.default_rng(1).integers(1, 4, n).astype(float)
+    ridge, P = ridge_of_rows(Z, T, np.ones(R), 1, w)
+    for size in (2, n - 4):  # the last is more rows than features where n is 30
+        out, rest = np.arange(size), np.arange(size, n)
+        refit, _ = ridge_of_rows(Z[rest], T[rest], np.ones(R), 1, w[rest])
+        found = ridge.left_out_together(P[out], T[out], COSTS, w[out])
+        for j, C in enumerate(COSTS):
+            near(found[:, j], decisions(refit, Z[out], C), 1e-6)

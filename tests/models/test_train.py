@@ -522,3 +522,53 @@ def test_wrong_weights(weights, message):
     y, X = np.arange(12) % 2, ["ab" * (i + 1) for i in range(12)]
     with pytest.raises((TypeError, ValueError), match=message):
         d2ke.d2ke_train(1 - y if message else np.arange(12) == 1, X, R=8, **weights)
+
+
+def people(rng, n_people=12, each=8):
+    """Strings of people: each has a motif of their own, and half of them are of class 1."""
+    groups = np.repeat(np.arange(n_people), each)
+    own = ["".join(rng.choice(list("ACGT"), 8)) for _ in range(n_people)]
+    y = rng.integers(0, 2, n_people)[groups]
+    X = ["".join(rng.choice(list("ACGT"), 12)) + 2 * own[group] for group in groups]
+    return y, X, groups
+
+
+@pytest.mark.parametrize("R", [32, 256])
+@pytest.mark.filterwarnings("ignore:.*nothing was learned")
+def test_groups_are_left_out_together(R):
+    y, X, groups = people(np.random.default_rng(0))
+    train = partial(d2ke.d2ke_train, y, X, R=R, distance="levenshtein")
+    apart, together = train(), train(groups=[f"person {g}" for g in groups])
+    assert apart.accuracy > together.accuracy + 15
+    assert together.accuracy_error > apart.accuracy_error
+    alone = train(groups=np.arange(len(y)))
+    assert alone.C == apart.C
+    assert alone.accuracy == pytest.approx(apart.accuracy)
+    np.testing.assert_allclose(
+        alone.calibration.decisions, apart.calibration.decisions, rtol=1e-4, atol=1e-5
+    )
+    weights = np.where(groups == 3, 0, 1 + groups % 2)
+    model = train(groups=groups, sample_weight=weights)
+    assert model.n_train == 88
+
+
+def test_groups_need_features_in_memory(monkeypatch):
+    y, X, groups = people(np.random.default_rng(0))
+    monkeypatch.setattr("d2ke.models.train._KEPT", 0)
+    monkeypatch.setattr("d2ke.models.train.sample_rows", lambda n, *_: np.arange(64))
+    with pytest.raises(ValueError, match=r"groups needs all features in memory.*96 objects"):
+        d2ke.d2ke_train(y, X, R=8, distance="levenshtein", groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["a"] * 12, "groups has one group only, .*'a'"),
+        (["a", "b"], "groups"),
+        ([None] + [1] * 11, "groups"),
+    ],
+)
+def test_wrong_groups(groups, message):
+    y, X = np.arange(12) % 2, ["ab" * (i + 1) for i in range(12)]
+    with pytest.raises((TypeError, ValueError), match=message):
+        d2ke.d2ke_train(y, X, R=8, groups=groups)
