@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -107,35 +107,15 @@ class Target:
             return self
         weights = np.ones(len(self)) if sample_weight is None else sample_weight
         if class_weight is not None:
-            weights = weights * self._class_weights(class_weight)[self.values]
+            if self.classes is None:
+                raise ArgumentError("class_weight", "is for classes; y is real: give sample_weight")
+            if isinstance(class_weight, str) and class_weight == "balanced":
+                factors = 1 / np.bincount(self.values)
+            else:
+                factors = labels.class_weights(self.classes, None, class_weight)
+            weights = weights * factors[self.values]
+        weights = np.maximum(weights / weights.max(), _LEAST_WEIGHT)
         return replace(self, weights=weights / weights.mean())
-
-    def _class_weights(self, class_weight: Any) -> np.ndarray:
-        if self.classes is None:
-            raise ArgumentError("class_weight", "is for classes; y is real: give sample_weight")
-        if isinstance(class_weight, str) and class_weight == "balanced":
-            return len(self) / (len(self.classes) * np.bincount(self.values))
-        if not isinstance(class_weight, Mapping):
-            raise ArgumentTypeError(
-                "class_weight", f"must be 'balanced' or a dict of classes, got {class_weight!r}"
-            )
-        places = {label: i for i, label in enumerate(self.classes.tolist())}
-        found = np.ones(len(places))
-        for label, weight in class_weight.items():
-            if label not in places:
-                raise ArgumentError("class_weight", f"has the key {label!r}, no class of y")
-            if (
-                isinstance(weight, bool)
-                or not isinstance(weight, (int, float, np.number))
-                or not (_LEAST_WEIGHT <= weight <= 1 / _LEAST_WEIGHT)
-            ):
-                raise ArgumentError(
-                    "class_weight",
-                    f"gives {label!r} the weight {weight!r}; it must be a number from "
-                    f"{_LEAST_WEIGHT} to {1 / _LEAST_WEIGHT}",
-                )
-            found[places[label]] = weight
-        return found
 
     def grouped(self, groups: Any) -> Target:
         """Return the labels with groups of objects that are left out together."""
