@@ -236,13 +236,14 @@ NAMES = {
     FeatureStore(Z, labels, omega, parameters, versions)
     LabelledObjects(objects, labels, ids=None, columns=None, written=None)
     MatFileError
-    ParquetObjects(file, *, objects=None, labels=None)
+    ParquetObjects(file, *, objects=None, labels=None, kind=None)
     Unreadable(name, matlab_class, reason)
     load_features(file, *, rows=None, columns=None)
     load_mat(file, names=None, *, squeeze=False)
     load_objects(file, name, *, channels_first=None, kind=None)
     open_features(file)
-    read_objects(file, *, objects=None, labels=None, ids=None, time=None, channels_first=None)
+    read_objects(file, *, objects=None, labels=None, ids=None, time=None, channels_first=None,
+        kind=None)
     read_ts(path)
     save_features(file, Z, *, labels=None, omega=None, parameters=None, compression=None)
     save_mat(file, data, *, version='5', compress=True)

@@ -77,7 +77,7 @@ def check_pairs(
     if row.check_pair is not None:
         row.check_pair(names.x, x, names.y, y)
     dtype = np.dtype(np.float64)
-    if row.kind == "vectors":
+    if row.kind != "strings":
         dtype = np.promote_types(x.dtype, y.dtype)
     compile_ = partial(_named_pairs, row.name, checked)
     same = Y is None and row.is_symmetric(checked)
@@ -196,7 +196,7 @@ _C_TYPES = dict.fromkeys(("int", "int32_t"), "int32") | dict.fromkeys(
 )
 
 _SIGNATURES = {
-    "double(double*,intptr,double*,intptr,intptr,void*)": "vectors",
+    "double(double*,intptr,double*,intptr,intptr,void*)": "sets",
     "double(int32*,intptr,int32*,intptr,void*)": "strings",
 }
 
@@ -219,7 +219,7 @@ def _compiled_problem(
         )
     x, y = _packed(X, Y, names, kind)
     _refuse_weights(x, y, names, "a compiled distance")
-    if kind == "vectors":
+    if kind != "strings":
         for name, objects in ((names.x, x), (names.y, y)):
             if objects.dtype != np.float64:
                 raise TypeError(f"a compiled distance takes float64 vectors; {name} is float32")
@@ -234,7 +234,7 @@ class _UserPairs(CompiledPairs):
         address, data = user.addresses(function)
         x, y, same, *_ = block
         compile_: Callable[..., PairwiseKernel]
-        if x.kind == "vectors":
+        if x.kind != "strings":
             x_values, y_values, compile_ = x.values, y.values, user.vectors
         else:
             (x_values, y_values), compile_ = map(_code_points, (x, y)), user.strings

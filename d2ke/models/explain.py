@@ -189,7 +189,7 @@ def d2ke_explain(
     elif model.kind == "any":
         objects = [x]
     else:
-        vectors = model.kind == "vectors"
+        vectors = model.kind != "strings"
         # Integers are letters where the model says so.
         kind = "strings" if model.letters == "int" and not isinstance(x, (str, bytes)) else None
         first = False if vectors else None
@@ -270,7 +270,7 @@ def d2ke_explain(
         sign * value, sign * offset, by_block, tuple(omegas),
         tuple((i, float(sums[i])) for i in first), tuple(windows),
         np.sum(steps, axis=0) if steps else None,
-        np.array(objects[0]) if model.kind == "vectors" else None,
+        np.array(objects[0]) if model.kind != "strings" else None,
     )  # fmt: skip
 
 

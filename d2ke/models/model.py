@@ -17,7 +17,7 @@ from d2ke.io.columns import Columns
 from d2ke.learners.linear_model import LinearModel
 from d2ke.models.blocks import FittedBlock, block_features, feature_names
 from d2ke.models.calibration import Calibration
-from d2ke.objects.container import Objects, span_of
+from d2ke.objects.container import Objects, of_kind, span_of
 from d2ke.objects.packing import as_objects, list_of
 from d2ke.objects.tokens import letters_of
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 26  # bytes that the features of some rows take
 _PER_FEATURE = 24  # bytes of distances, features and scaled features together
 _LEAST_ROWS = 16
+_ROWS = {"series": "the order of rows counts", "sets": "the order of rows does not count"}
 _FAR = 10  # times the median distance to a random object
 
 
@@ -42,7 +43,7 @@ class D2KEModel:
         Of the features.
     linear : LinearModel
         On the scaled features.
-    kind : {"vectors", "strings", "any"}
+    kind : {"series", "sets", "strings", "any"}
         What the objects are; "any" for Python functions as distances.
     channels : int
         Of vectors; else 0.
@@ -119,6 +120,8 @@ class D2KEModel:
             lines.append(
                 f"  {block.name:28} {block.R:5} x {name}" + (f" ({options})" if options else "")
             )
+        if self.kind in _ROWS:
+            lines.insert(1, f"  {self.kind}: {_ROWS[self.kind]}")
         if self.left_out:
             lines.append(f"  without a share: {', '.join(self.left_out)}")
         if self.classes is None:
@@ -189,12 +192,13 @@ class D2KEModel:
         """
         if self.kind == "any":
             return list_of("X", X)
-        objects = as_objects("X", X)
-        if objects.kind != self.kind:
+        packed = as_objects("X", X)
+        objects = of_kind(packed, self.kind)
+        if objects is None:
             raise ArgumentTypeError(
-                "X", f"holds {objects.kind}, but the model was trained on {self.kind}"
+                "X", f"holds {packed.kind}, but the model was trained on {self.kind}"
             )
-        if self.kind == "vectors":
+        if self.kind != "strings":
             if objects.dim != self.channels and len(objects.values):
                 # The rows of a matrix are series of one channel.
                 alone = isinstance(X, np.ndarray) and X.ndim == 2

@@ -33,7 +33,7 @@ from d2ke.models.calibration import Calibration
 from d2ke.models.model import D2KEModel
 from d2ke.models.views import VIEWS, View, view_name
 from d2ke.models.windows import Windows
-from d2ke.objects.container import Objects
+from d2ke.objects.container import Objects, of_kind
 
 _FORMAT, _VERSION = "d2ke model of objects", 1
 _WIDEST = 1 << 20  # letters of a label
@@ -341,7 +341,8 @@ def _block(group: h5py.Group, n_channels: int) -> FittedBlock:
         omega = get_objects(group["omega"])
         row = find_distance(distance)
         check_parameters(row, parameters)
-        if omega.kind != row.kind or not len(omega) or (omega.lengths < row.shortest).any():
+        known = of_kind(omega, row.kind) is not None and len(omega)
+        if not known or (omega.lengths < row.shortest).any():
             raise ValueError(f"{group.name} has random objects that {row.name!r} cannot compare")
     gamma = group["gamma"][()]
     arrays.check_array("gamma", gamma, np.float64, (len(omega),))

@@ -21,7 +21,7 @@ from d2ke.io.parquet import ParquetObjects
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.losses import HINGE_FROM
 from d2ke.learners.ridge import Ridge, ridge_of_rows
-from d2ke.models.blocks import Block, block_features, entropy_of, sample_rows, take
+from d2ke.models.blocks import Block, FittedBlock, block_features, entropy_of, sample_rows, take
 from d2ke.models.calibration import Calibration, rows_to_keep
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.model import D2KEModel
@@ -71,10 +71,10 @@ def d2ke_train(
     blocks : sequence of Block, optional
         The blocks; by default those of the recipe for the kind of objects.
     distance : str or callable, or a list of them, optional
-        By default ``"levenshtein"`` for strings, and windows and ``"dtw"`` for vectors, which are
-        then series; ``"dtw"`` alone compares whole series only.
-        ``"mhd"`` and other distances of sets say that they are sets. For a Python function, X may
-        be a sequence of anything, and random objects are training objects. Several distances, such
+        By default ``"levenshtein"`` for strings, ``"mhd"`` for sets, and windows and ``"dtw"`` for
+        series; ``"dtw"`` alone compares whole series only. Series that only distances of sets
+        compare are taken for sets. For a Python function, X may be a sequence of anything, and
+        random objects are training objects. Several distances, such
         as ``["dtw", "msm", "twe"]``, share R, side by side in one model.
     R : int, optional
         Number of random objects of all blocks together; by default 13000 for up to 4000 series,
@@ -209,8 +209,8 @@ def trained_model(
         blocks=plan.blocks,
         scaling=scaling,
         linear=linear,
-        kind=objects.kind if packed else "any",
-        channels=objects.dim if packed and objects.kind == "vectors" else 0,
+        kind=_kind(objects.kind, plan.blocks) if packed else "any",
+        channels=objects.dim if packed and objects.kind != "strings" else 0,
         alphabet=objects.alphabet if packed else None,
         letters=objects.letters if packed else None,
         C=C,
@@ -223,6 +223,12 @@ def trained_model(
         n_train=n,
         seconds=seconds,
     )
+
+
+def _kind(kind: str, blocks: Sequence[FittedBlock]) -> str:
+    """Return what objects are to a model: series that only distances of sets compare are sets."""
+    rows = {row.kind for one in blocks if (row := BY_NAME.get(one.distance))}
+    return "sets" if kind == "series" and rows == {"sets"} else kind
 
 
 def check_choices(

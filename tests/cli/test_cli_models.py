@@ -172,7 +172,7 @@ def test_refused_files(tmp_path, capsys, folder):
     error = refused(capsys, "train", tmp_path / "a.csv", "--out", tmp_path / "m.h5")
     assert "labels are needed: --labels says which column" in error
     error = refused(capsys, "predict", model, folder / "series.npz", "--out", out)
-    assert "X holds vectors, but the model was trained on strings" in error
+    assert "X holds series, but the model was trained on strings" in error
     error = refused(capsys, "train", old, "--out", tmp_path / "m.h5", "--labels", "z")
     assert f"labels (--labels) must name one of the columns: {old} has no column 'z'" in error
     error = refused(capsys, "train", old, "--out", tmp_path / "m.h5", "--distance", "dtw")

@@ -55,7 +55,7 @@ def test_regression():
         (X, Y[:2], "y has 2 labels, but X has 18 rows"),
         (X, ["x"] * 18, "y has labels that are no classes"),
         (X, None, "y must be a sequence of labels"),
-        ([[1.0]], Y, "X holds vectors"),
+        ([[1.0]], Y, "X holds series"),
     ],
 )
 def test_other_objects(objects, labels, problem):
