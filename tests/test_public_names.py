@@ -76,6 +76,7 @@ NAMES = {
     Operations(op, i, j)
     Propagation(labels, scores, classes, reached, alpha, objectives, lam, h, trained)
     PseudoEuclideanEmbedding(Z, eigenvalues, signature, _column_means, _map)
+    Records(columns)
     SVMModel(support, coef, rho, classes, n_support, n_columns, vectors, kernel, svm_type,
         options)
     Scaling(mean, sd)
@@ -89,6 +90,7 @@ NAMES = {
     bandwidth(X, *, n_neighbors=7)
     bootstrap_kernel_error(Z, *, delta=0.05, n_resamples=200, max_objects=256, seed=0,
         n_threads=None)
+    categories(values)
     cdsk(K=None, n_clusters=None, *, points=None, distances=None, features=None, h=None,
         lam=None, variant='hard', trace_weight=0.1, smoothing=None, similarity='psd',
         risk='margin', max_iter=10, seed=0)
@@ -168,6 +170,7 @@ NAMES = {
     normalized_mutual_information(y, labels)
     pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, missing=False,
         layout=None, ids=None, time=None, name='items')
+    pack_records(columns, *, name='columns')
     predict(y, Z, model, *, probability=False)
     predict_set(X, model, *, alpha=0.1, unseen_letters='allow', n_threads=None, progress=False)
     psd_split(S)
