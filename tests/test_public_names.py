@@ -50,11 +50,11 @@ NAMES = {
     ArgumentError
     ArgumentTypeError
     Block(name, distance, sampler, R, views=(), parameters=<factory>, from_omega=False,
-        gamma_scale=1.0, sd_power=1.0, family='')
+        gamma_scale=1.0, sd_power=1.0, family='', column='')
     Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
     D2KEModel(blocks, scaling, linear, kind, channels, alphabet, letters, C, accuracy,
         accuracy_error, largest_class, confusion, calibration, left_out, n_train, seconds,
-        columns=<factory>)
+        columns=<factory>, inputs=<factory>)
     Explanation(label, decision, offset, blocks, omegas, training_objects, windows=(),
         steps=None, series=None)
     FeatureSelection(indices, weights, q, alignment)

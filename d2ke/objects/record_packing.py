@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
@@ -134,6 +135,18 @@ def as_categories(column: Column, name: str) -> Column:
     raise ArgumentTypeError(name, f"holds {column.kind}; labels of categories are needed")
 
 
+@contextmanager
+def naming_rows(missing: np.ndarray) -> Iterator[None]:
+    """Let errors about an entry of a column name its row."""
+    try:
+        yield
+    except (ArgumentError, ArgumentTypeError) as error:
+        if not isinstance(error.index, int) or not missing.any():
+            raise
+        row = np.flatnonzero(~missing)[error.index]
+        raise type(error)(error.argument, error.problem, row) from None
+
+
 def _column(items: Any, name: str) -> Column:
     """Decide by the entries what a column is, and pack these."""
     if isinstance(items, Column):
@@ -150,13 +163,8 @@ def _column(items: Any, name: str) -> Column:
         return _numbers(entries, missing, name)
     if kind == "dates":
         raise ArgumentTypeError(name, "holds dates; turn them into numbers first")
-    try:
+    with naming_rows(missing):
         objects = as_objects(name, entries)
-    except (ArgumentError, ArgumentTypeError) as error:
-        if not isinstance(error.index, int) or not missing.any():
-            raise
-        row = np.flatnonzero(~missing)[error.index]
-        raise type(error)(error.argument, error.problem, row) from None
     return Column(objects, missing)
 
 
