@@ -124,6 +124,8 @@ class Records:
 
     def __getitem__(self, index: Any) -> Any:
         """Return a column by its name, a row as a dict, or Records of a slice or an index array."""
+        if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:
+            index = index[0]  # as scikit-learn cuts arrays
         if isinstance(index, str):
             return self.columns[index]
         if not isinstance(index, slice) and np.ndim(index) == 0:
