@@ -74,12 +74,12 @@ def write_report(
             picture((5.5, 3.6), draw_curve, points, model.largest_class),
         ),
     ]
-    examples = _examples(labels)
+    examples = [] if model.inputs else _examples(labels)  # records are not explained
     reasons = [
         d2ke_explain(objects[i : i + 1], model, limit=_NAMED, training_object=int(rows[i]))
         for i in examples
     ]
-    if reasons[0].windows:
+    if reasons and reasons[0].windows:
         names = [f"object {rows[i]} ({label_text(labels[i])})" for i in examples]
         sections.append(
             Section(
@@ -91,7 +91,8 @@ def write_report(
                 windows_picture(reasons, names),
             )
         )
-    sections.append(_explanations(objects, rows, data[1], examples, reasons))
+    if reasons:
+        sections.append(_explanations(objects, rows, data[1], examples, reasons))
     if model.confusion is not None:
         confused = confusion_section(model.classes, model.confusion, "; cross-validated")
         sections.insert(2, confused)
