@@ -122,6 +122,20 @@ def test_plain_columns():
     assert block.features_of(records, 1).ravel().tolist() == [0, 0, 1]
 
 
+def test_numbers_beyond_straight_lines():
+    rng = np.random.default_rng(3)
+    age = rng.normal(45, 15, 500)
+    words = rng.choice(["aab", "bba"], 500)
+    y = np.where(np.abs(age - 45) < 10, words, "x")
+    model = d2ke.d2ke_train(y[:300], {"word": words[:300], "age": age[:300]}, R=32)
+    assert d2ke.d2ke_predict(y[300:], {"word": words[300:], "age": age[300:]}, model)[1] > 93
+    centres = next(block for block in model.blocks if block.name == "age: near").centres
+    # Far away, nothing is near.
+    far = d2ke.d2ke_transform({"word": ["aab"], "age": [1e9]}, model)
+    assert np.isfinite(far).all()
+    assert len(centres) == 32
+
+
 def test_missing_entries_say_something():
     """Where entries are missing may be all that there is to know."""
     rng = np.random.default_rng(0)
