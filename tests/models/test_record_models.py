@@ -248,10 +248,29 @@ def test_features_of_a_file(trained, tmp_path):
         np.testing.assert_allclose(file[:], d2ke.d2ke_transform(NEW[1], model), atol=1e-6)
 
 
-def test_records_are_refused_where_one_object_is_meant(trained):
+def test_explanation(trained):
     model = trained[2]
-    with pytest.raises(ValueError, match="model is of records"):
-        d2ke.d2ke_explain({"name": "Ada"}, model)
+    records = d2ke.pack_records(NEW[1])
+    names = {block.name for block in model.blocks}
+    row = np.flatnonzero(~np.any([one.missing for one in records.columns.values()], axis=0))[0]
+    why = d2ke.d2ke_explain(records[row], model, limit=20)
+    assert set(why.blocks) == names
+    assert abs(why.offset + sum(why.blocks.values()) - why.decision) < 1e-9
+    assert why.label == d2ke.d2ke_predict(None, records[[row]], model)[0][0]
+    assert why.steps.shape == why.series.shape == (len(records[row]["walk"]), 1)
+    assert "not a distance" in str(why)
+    without = records[row] | {"walk": None, "town": None}
+    why = d2ke.d2ke_explain(without, model)
+    assert why.steps is None
+    assert abs(why.offset + sum(why.blocks.values()) - why.decision) < 1e-9
+    with pytest.raises(TypeError, match="x must be a record, a dict of its entries, got str"):
+        d2ke.d2ke_explain("Ada", model)
+    with pytest.raises(ValueError, match="x must be one record, got 300"):
+        d2ke.d2ke_explain(records, model)
+
+
+def test_records_are_refused_by_dask(trained):
+    model = trained[2]
     dask = pytest.importorskip("d2ke.dask")
     with pytest.raises(TypeError, match="model is of records, which Dask does not know"):
         dask.d2ke_predict(None, NEW[1], model)
