@@ -284,7 +284,7 @@ def d2ke_explain(
     if len({model.blocks[i].column for i in located_in}) > 1:
         steps = []  # of several series
     series = None
-    if model.kind == "vectors" or (model.inputs and steps):
+    if model.channels or (model.inputs and steps):
         series = np.array(seen[located_in[0] if steps else 0][0])
     value = float(decision[0 if single else place])
     offset = float(linear.bias[0 if single else place])

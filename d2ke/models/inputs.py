@@ -67,7 +67,7 @@ class InputKind:
             raise ArgumentTypeError(
                 name, f"holds {objects.kind}, but the model was trained on {self.kind}"
             )
-        if self.kind == "vectors":
+        if self.kind != "strings":
             if objects.dim != self.channels and len(objects.values):
                 # The rows of a matrix are series of one channel.
                 alone = isinstance(given, np.ndarray) and given.ndim == 2
@@ -122,14 +122,15 @@ def check_records(
         column, where = records[name], f"X[{name!r}]"
         if given.kind == "categories":
             column = as_categories(column, where)
-        if column.kind not in (given.kind, "missing"):
-            raise ArgumentTypeError(
-                where, f"holds {column.kind}, but the model was trained on {given.kind}"
-            )
         own = [block for block in blocks if block.column == name]
         if isinstance(column.values, Objects):
             with naming_rows(column.missing):
-                given.check(where, column.values, None, own, refuse, column.rows)
+                objects = given.check(where, column.values, None, own, refuse, column.rows)
+            column = Column(objects, column.missing)
+        elif column.kind not in (given.kind, "missing"):
+            raise ArgumentTypeError(
+                where, f"holds {column.kind}, but the model was trained on {given.kind}"
+            )
         elif given.kind == "categories" and refuse is not None:
             for block in own:
                 block.warn_of_unseen(column)

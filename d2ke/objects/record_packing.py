@@ -60,8 +60,12 @@ def pack_records(columns: Any, *, name: str = "columns") -> Records:
     --------
     >>> import d2ke
     >>> tracks = [[[0.0, 1.0], [0.5, 1.5]], [[3.0, 3.0]], None]
-    >>> d2ke.pack_records({"name": ["Ada", "Bo", "Cy"], "track": tracks, "age": [36, 41, 51]})
-    <3 records: name (strings), track (vectors, 1 missing), age (numbers)>
+    >>> table = {"name": ["Ada", "Bo", "Cy"], "track": tracks, "age": [36, 41, 51]}
+    >>> people = d2ke.pack_records(table)
+    >>> people["track"].values.lengths, people["track"].missing
+    (array([2, 1]), array([False, False,  True]))
+    >>> people[1:]["age"].values
+    array([41., 51.])
     """
     if isinstance(columns, Records):
         return columns
