@@ -208,6 +208,7 @@ def trained_model(
     return D2KEModel(
         blocks=plan.blocks,
         scaling=scaling,
+        deviation=1 / (plan.stretch * np.sqrt(plan.R)),
         linear=linear,
         kind=objects.kind if packed else "any",
         channels=objects.dim if packed and objects.kind == "vectors" else 0,
