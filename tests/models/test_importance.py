@@ -67,15 +67,3 @@ def test_halves_of_the_training_objects():
     table = importance_by_halves(Z, y, model, "block", 1)
     assert table[0].name == "start"
     assert table[0].drop == pytest.approx(50, abs=15)
-
-
-def test_bad_input():
-    y, X, model = halves_model()
-    with pytest.raises(ValueError, match="by must be"):
-        d2ke.d2ke_importance(y, X, model, by="column of mine")
-    with pytest.raises(ValueError, match="less than two objects"):
-        d2ke.d2ke_importance(y[:1], X[:1], model)
-    with pytest.raises(ValueError, match="y has 2 labels, but X has 90"):
-        d2ke.d2ke_importance(y[:2], X, model)
-    with pytest.raises(TypeError, match="model must be a D2KEModel"):
-        d2ke.d2ke_importance(y, X, "model")

@@ -85,10 +85,3 @@ def test_saved_models_say_the_same(model, tmp_path):
     d2ke.save_model(tmp_path / "m.h5", model)
     again = d2ke.d2ke_telling(d2ke.load_model(tmp_path / "m.h5"))
     assert list(map(str, again)) == list(map(str, d2ke.d2ke_telling(model)))
-
-
-def test_bad_input(model):
-    with pytest.raises(ValueError, match="limit must be"):
-        d2ke.d2ke_telling(model, limit=0)
-    with pytest.raises(TypeError, match="model must be a D2KEModel"):
-        d2ke.d2ke_telling("model")
