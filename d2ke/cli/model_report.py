@@ -163,10 +163,10 @@ def _importance(found: Sequence[Importance], by: str, measure: str) -> Section:
     """Name what families or blocks of random objects are worth."""
     return Section(
         "What matters",
-        "The features of one part of the model are permuted among the objects. The more accuracy "
-        "is lost, the more the others need it. Half of the objects are in the model, the other "
-        "half are predicted, and the reverse.",
-        columns=[by, f"{measure} lost", "standard error"],
+        "The features of one part of the model at a time are permuted among the objects: the more "
+        "is lost, the more the predictions rest on it. A model of each half of the objects "
+        "predicts the other half.",
+        columns=[by, f"{measure} lost{' (%)' * (measure == 'accuracy')}", "standard error"],
         rows=[[name, f"{drop:.1f}", f"{error:.1f}"] for name, drop, error in found],
     )
 
