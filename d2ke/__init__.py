@@ -102,6 +102,8 @@ from d2ke.objects.fitted_objects import (
 )
 from d2ke.objects.packing import pack
 from d2ke.objects.random_objects import random_series, random_sets, random_strings
+from d2ke.objects.record_packing import categories, pack_records
+from d2ke.objects.records import Records
 
 __all__ = [
     "Alignment",
@@ -127,6 +129,7 @@ __all__ = [
     "Operations",
     "Propagation",
     "PseudoEuclideanEmbedding",
+    "Records",
     "SVMModel",
     "Scaling",
     "Search",
@@ -139,6 +142,7 @@ __all__ = [
     "align",
     "bandwidth",
     "bootstrap_kernel_error",
+    "categories",
     "cdsk",
     "clustering_accuracy",
     "concatenate",
@@ -194,6 +198,7 @@ __all__ = [
     "neighbor_similarities",
     "normalized_mutual_information",
     "pack",
+    "pack_records",
     "predict",
     "predict_set",
     "psd_split",

@@ -85,7 +85,7 @@ def write_report(
         ),
     ]
     families = {block.family for block in model.blocks}
-    by = "family" if len(families) > 1 else "block"
+    by = "column" if model.inputs else "family" if len(families) > 1 else "block"
     if len(model.blocks) > 1:
         found = session.long(
             "importance", importance_by_halves, Z, labels, model, by, session.n_threads
@@ -102,12 +102,12 @@ def write_report(
                 telling_picture(model, windows, data[0], data[1]),
             )
         )
-    examples = _examples(labels)
+    examples = [] if model.inputs else _examples(labels)  # records are not explained
     reasons = [
         d2ke_explain(objects[i : i + 1], model, limit=_NAMED, training_object=int(rows[i]))
         for i in examples
     ]
-    if reasons[0].windows:
+    if reasons and reasons[0].windows:
         names = [f"object {rows[i]} ({label_text(labels[i])})" for i in examples]
         sections.append(
             Section(
@@ -119,7 +119,8 @@ def write_report(
                 windows_picture(reasons, names),
             )
         )
-    sections.append(_explanations(objects, rows, data[1], examples, reasons))
+    if reasons:
+        sections.append(_explanations(objects, rows, data[1], examples, reasons))
     if model.confusion is not None:
         confused = confusion_section(model.classes, model.confusion, "; cross-validated")
         sections.insert(2, confused)

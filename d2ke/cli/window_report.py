@@ -36,6 +36,8 @@ def windows_picture(reasons: Sequence[Explanation], names: Sequence[str]) -> byt
 
 def telling_windows(model: D2KEModel) -> list[Telling]:
     """Return at most five windows of known series, those that speak most for their classes."""
+    if model.inputs:  # training objects are entries of a column
+        return []
     known = np.concatenate(
         [
             [keeps_steps(block) and source_of(block, i) is not None for i in range(block.R)]
@@ -57,7 +59,7 @@ def telling_picture(
     """Draw the training series that windows were cut from, side by side."""
     from matplotlib.figure import Figure
 
-    blocks = {block.name: block for block in model.blocks}
+    blocks = {block.name: block for block in model.blocks if keeps_steps(block)}
     figure = Figure(figsize=(2.4 * len(found), 2.2), layout="constrained")
     for one, axes in zip(found, figure.subplots(1, len(found), squeeze=False)[0], strict=True):
         source = one.training_object

@@ -179,6 +179,8 @@ def d2ke_explain(
         raise ArgumentTypeError(
             "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
         )
+    if model.inputs:
+        raise ArgumentError("model", "is of records; only predictions for one object are explained")
     integer("limit", limit, 1)
     if _is_list_of_objects(x, model):
         raise ArgumentError(

@@ -15,9 +15,10 @@ from d2ke.learners.linear_model import one_vs_rest_signs, winners
 from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import FittedBlock
 from d2ke.models.model import D2KEModel
+from d2ke.models.plain_blocks import PlainBlock
 from d2ke.models.targets import as_numbers
 
-_ATTRIBUTES = {"family": "family", "block": "name"}
+_ATTRIBUTES = {"family": "family", "block": "name", "column": "column"}
 _REPEATS = 5
 
 
@@ -63,9 +64,9 @@ def d2ke_importance(
         n objects of the kind that the model was trained on, at least 2.
     model : D2KEModel
         What `d2ke_train` or `load_model` returned.
-    by : {"family", "block"}, default "family"
-        What is permuted together: blocks of one family, or each block alone. Blocks of one name
-        are one.
+    by : {"family", "block", "column"}, default "family"
+        What is permuted together: blocks of one family, each block alone, or, of records, all of a
+        column. Blocks of one name are one.
     repeats : int, default 5
         Number of permutations of each group.
     seed : int, SeedSequence or Generator, default 0
@@ -138,7 +139,7 @@ def d2ke_importance(
     return importance(parts, offset, true, model.classes is None, repeats, seed)
 
 
-def columns_of(blocks: Sequence[FittedBlock], by: str) -> dict[str, np.ndarray]:
+def columns_of(blocks: Sequence[FittedBlock | PlainBlock], by: str) -> dict[str, np.ndarray]:
     """Return the columns of the features of each group of blocks."""
     names = [getattr(block, _ATTRIBUTES[by]) or block.name for block in blocks]
     of_columns = np.repeat(names, [block.R for block in blocks])

@@ -13,6 +13,7 @@ from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.text import object_text
 from d2ke.models.blocks import FittedBlock
 from d2ke.models.model import D2KEModel
+from d2ke.models.plain_blocks import PlainBlock
 from d2ke.models.views import apply_views
 from d2ke.models.windows import Window, Windows
 from d2ke.objects.container import Objects
@@ -35,7 +36,8 @@ class Telling:
     index : int
         Its place in the random objects of the block.
     object : object
-        Itself: a string, a set, a series or a `Window`.
+        Itself: a string, a set, a series or a `Window`; of plain columns of records a category,
+        "near 3.5", "number" or "missing".
     training_object : int or None
         The training object that it is, or was cut from, if there is one.
     """
@@ -121,14 +123,15 @@ def telling(model: D2KEModel, limit: int, columns: np.ndarray) -> list[Telling]:
                 break
             number = int(np.searchsorted(edges, j, side="right")) - 1
             block, index = model.blocks[number], j - int(edges[number])
-            item, source = block.omega[index], source_of(block, index)
+            source = source_of(block, index)
+            item = block.items[index] if isinstance(block, PlainBlock) else block.omega[index]
             found.append(Telling(label, float(row[j]), block.name, index, item, source))
     return found
 
 
-def source_of(block: FittedBlock, index: int) -> int | None:
+def source_of(block: FittedBlock | PlainBlock, index: int) -> int | None:
     """Return the training object that a random object is or was cut from, where it is known."""
-    if block.sources is None:
+    if isinstance(block, PlainBlock) or block.sources is None:
         return None
     source = int(block.sources[index])
     if source < 0 and isinstance(block.omega, Windows):

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 import numpy as np
 
 from d2ke.models.blocks import FittedBlock
+from d2ke.models.plain_blocks import PlainBlock
 from d2ke.models.views import apply_views, difference, standardize, view_name
 from d2ke.models.windows import _CONSTANT, _RADIUS, Window, Windows
 from d2ke.objects.container import Objects
@@ -16,8 +19,10 @@ def is_slope(block: FittedBlock) -> bool:
     return difference in map(_function, block.views)
 
 
-def keeps_steps(block: FittedBlock) -> bool:
+def keeps_steps(block: FittedBlock | PlainBlock) -> TypeGuard[FittedBlock]:
     """Return whether a block has windows and sees each step of a series at its place."""
+    if isinstance(block, PlainBlock):
+        return False
     functions = list(map(_function, block.views))
     return (
         isinstance(block.omega, Windows)

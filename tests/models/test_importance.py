@@ -67,3 +67,16 @@ def test_halves_of_the_training_objects():
     table = importance_by_halves(Z, y, model, "block", 1)
     assert table[0].name == "start"
     assert table[0].drop == pytest.approx(50, abs=15)
+
+
+def test_columns_of_records():
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    names = [("aab", "bba")[c] + "".join(rng.choice(list("de"), 3)) for c in y]
+    table = {"name": names, "age": rng.normal(40, 9, 120), "town": d2ke.categories(["x", "y"] * 60)}
+    model = d2ke.d2ke_train(y, table, R=64)
+    found = d2ke.d2ke_importance(y, table, model, by="column")
+    assert {one.name for one in found} <= set(table)
+    assert found[0].name in ("name", "town")
+    telling = [one for one in d2ke.d2ke_telling(model, limit=model.R) if one.block == "town"]
+    assert [(one.label, one.object) for one in telling[:1]] == [(0, "x")]
