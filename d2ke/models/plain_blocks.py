@@ -103,18 +103,19 @@ class PlainBlock:
 
     sd_power = 1.0
     parameters: ClassVar[Mapping[str, Any]] = {}
+    sources = hidden = None  # no training object is a random object of it
+
+    @property
+    def omega(self) -> list[str]:
+        """For explanations, where other blocks have random objects: what each feature is of."""
+        if self.kind == "near numbers":
+            return [f"{centre:.4g}" for centre in self.mean + self.sd * self.centres]
+        return self.labels.tolist() if self.kind == "categories" else [self.kind]
 
     @property
     def distance(self) -> str:
         """For reports, where other blocks have a distance: the kind."""
         return self.kind
-
-    @property
-    def items(self) -> list[str]:
-        """What each feature is about."""
-        if self.kind == "near numbers":
-            return [f"near {self.mean + self.sd * z:.4g}" for z in self.centres.tolist()]
-        return self.labels.tolist() if self.kind == "categories" else [self.kind.removesuffix("s")]
 
     @property
     def R(self) -> int:

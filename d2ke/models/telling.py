@@ -36,8 +36,8 @@ class Telling:
     index : int
         Its place in the random objects of the block.
     object : object
-        Itself: a string, a set, a series or a `Window`; of plain columns of records a category,
-        "near 3.5", "number" or "missing".
+        Itself: a string, a set, a series or a `Window`. Of numbers and categories of records
+        what the feature is of.
     training_object : int or None
         The training object that it is, or was cut from, if there is one.
     """
@@ -123,15 +123,14 @@ def telling(model: D2KEModel, limit: int, columns: np.ndarray) -> list[Telling]:
                 break
             number = int(np.searchsorted(edges, j, side="right")) - 1
             block, index = model.blocks[number], j - int(edges[number])
-            source = source_of(block, index)
-            item = block.items[index] if isinstance(block, PlainBlock) else block.omega[index]
+            item, source = block.omega[index], source_of(block, index)
             found.append(Telling(label, float(row[j]), block.name, index, item, source))
     return found
 
 
 def source_of(block: FittedBlock | PlainBlock, index: int) -> int | None:
     """Return the training object that a random object is or was cut from, where it is known."""
-    if isinstance(block, PlainBlock) or block.sources is None:
+    if block.sources is None:
         return None
     source = int(block.sources[index])
     if source < 0 and isinstance(block.omega, Windows):
