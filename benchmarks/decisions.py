@@ -102,7 +102,7 @@ def _one(
         found.append(method(model, train, known, new))
         seconds.append(time.process_time() - begin)
     P = _ours(model, train, known, new)
-    sets = d2ke.predict_set(d2ke.pack(new), model.model_, alpha=_ALPHA)
+    sets = d2ke.predict_set(new, model.model_, alpha=_ALPHA)
     rng, covered = np.random.default_rng(seed), []
     for _ in range(_DIVISIONS):
         a, b = np.array_split(rng.permutation(len(true)), 2)
