@@ -84,9 +84,11 @@ from d2ke.models import samplers, views
 from d2ke.models.blocks import Block
 from d2ke.models.conformal import predict_set
 from d2ke.models.explain import Explanation, d2ke_explain
+from d2ke.models.importance import Importance, d2ke_importance
 from d2ke.models.model import D2KEModel
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict, d2ke_transform
+from d2ke.models.telling import Telling, d2ke_telling
 from d2ke.models.train import d2ke_train
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.search import nearest, within
@@ -112,6 +114,7 @@ __all__ = [
     "D2KEModel",
     "Explanation",
     "FeatureSelection",
+    "Importance",
     "KernelAlignment",
     "KernelBootstrap",
     "KernelClassifier",
@@ -133,6 +136,7 @@ __all__ = [
     "SimilarityMachine",
     "SimplexSolution",
     "SpectrumRepair",
+    "Telling",
     "TwoSampleTest",
     "__version__",
     "align",
@@ -147,7 +151,9 @@ __all__ = [
     "d2ke_explain",
     "d2ke_features",
     "d2ke_gram",
+    "d2ke_importance",
     "d2ke_predict",
+    "d2ke_telling",
     "d2ke_train",
     "d2ke_transform",
     "datasets",

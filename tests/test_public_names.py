@@ -52,12 +52,13 @@ NAMES = {
     Block(name, distance, sampler, R, views=(), parameters=<factory>, from_omega=False,
         gamma_scale=1.0, sd_power=1.0, family='', column='')
     Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
-    D2KEModel(blocks, scaling, linear, kind, channels, alphabet, letters, C, accuracy,
+    D2KEModel(blocks, scaling, deviation, linear, kind, channels, alphabet, letters, C, accuracy,
         accuracy_error, largest_class, confusion, calibration, left_out, n_train, seconds,
         columns=<factory>, inputs=<factory>)
     Explanation(label, decision, offset, blocks, omegas, training_objects, windows=(),
         steps=None, series=None)
     FeatureSelection(indices, weights, q, alignment)
+    Importance(name, drop, error)
     KernelAlignment(rotation, translation, distance_before, distance, kappa, bound, method,
         motion, sigma, eps, counts=<factory>)
     KernelBootstrap(max, rms, relative, centred, delta, n_features, n_objects)
@@ -84,6 +85,7 @@ NAMES = {
     SimilarityMachine(classes, coef, bias)
     SimplexSolution(alpha, objective, gap, n_steps, converged)
     SpectrumRepair(kind, gram, least, negative)
+    Telling(label, adds, block, index, object, training_object)
     TwoSampleTest(distance, p_value, exact, null, sigma=None)
     __version__
     align(x, y, distance=None, **params)
@@ -102,8 +104,10 @@ NAMES = {
     d2ke_explain(x, model, *, limit=10, training_object=None)
     d2ke_features(D, gamma=None, link='exp', *, out=None, n_threads=None)
     d2ke_gram(X, Y=None, *, omega, distance, gamma, n_threads=None, progress=False, **params)
+    d2ke_importance(y, X, model, *, by='family', repeats=5, seed=0, n_threads=None)
     d2ke_predict(y, X, model, *, probability=False, unseen_letters='allow', n_threads=None,
         progress=False)
+    d2ke_telling(model, *, limit=10)
     d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, n_threads=None,
         progress=False, **params)
     d2ke_transform(X, model, *, unseen_letters='allow', n_threads=None, out=None,

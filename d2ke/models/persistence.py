@@ -113,6 +113,7 @@ def _write(store: h5py.File, model: D2KEModel) -> None:
     if model.confusion is not None:
         store["confusion"] = model.confusion
     store["mean"], store["sd"] = model.scaling.mean, model.scaling.sd
+    store["deviation"] = model.deviation
     calibration = store.create_group("calibration")
     for name, value in vars(model.calibration).items():
         if name in ("decisions", "values", "scale", "offsets"):  # what is cached is not kept
@@ -268,15 +269,17 @@ def _model(store: h5py.File) -> D2KEModel:
         _block(store[f"block{number}"], values["channels"], inputs) for number in range(count)
     )
     R = sum(block.R for block in blocks)
-    mean, sd = store["mean"][()], store["sd"][()]
+    mean, sd, deviation = (store[name][()] for name in ("mean", "sd", "deviation"))
     arrays.check_array("mean", mean, np.float64, (R,))
     arrays.check_array("sd", sd, np.float64, (R,))
+    arrays.check_array("deviation", deviation, np.float64, (R,))
     linear = _linear(store["linear"])
     if linear.n_features != R:
         raise ValueError(f"the linear model has {linear.n_features} features, the blocks {R}")
     return D2KEModel(
         blocks=blocks,
         scaling=Scaling(mean, sd),
+        deviation=deviation,
         linear=linear,
         alphabet=_alphabet(store, values["kind"]),
         confusion=store["confusion"][()] if "confusion" in store else None,

@@ -220,6 +220,7 @@ def trained_model(
         **vars(InputKind.of(objects, plan.blocks)),
         blocks=plan.blocks,
         scaling=scaling,
+        deviation=1 / (plan.stretch * np.sqrt(plan.R)),
         linear=linear,
         C=C,
         accuracy=accuracy[0],
