@@ -92,9 +92,10 @@ def test_pivots_find_the_neighbors_of_metric_columns(alone, threads):
             "track": [points[i] + 0.01 * rng.normal(size=(60, 2)) for i in at],
             "age": at + 0.01 * rng.normal(size=n),
             "city": d2ke.categories((at % 3).astype(str)),
+            "name": [f"{i:03d}" * 3 for i in at],
         }
 
-    distance = {"track": "frechet", "age": "absolute", "city": "equal"}
+    distance = {"track": "frechet", "age": "absolute", "city": "equal", "name": "damerau"}
     X, Y = clusters(400), None if alone else clusters(300)
     D = d2ke.distance_matrix(X, Y, distance)
     if alone:
@@ -108,6 +109,17 @@ def test_pivots_find_the_neighbors_of_metric_columns(alone, threads):
     graph, info = d2ke.within(X, Y, radius=0.5, **options)
     assert info.ruled_out["pivots"] > info.pairs / 4
     np.testing.assert_array_equal(graph.toarray(), np.where(D <= 0.5, D, 0))
+
+
+@pytest.mark.parametrize("name", ["osa", ("levenshtein", {"mode": "infix"}), lambda a, b: 1.0])
+def test_no_pivots_where_a_column_has_no_metric(name):
+    rng = np.random.default_rng(0)
+    X = {"name": rng.choice(["ab", "ba", "c"], 350), "age": rng.normal(size=350)}
+    distance = {"age": "absolute", "name": name}
+    _, info = d2ke.within(X, radius=0.5, distance=distance, info=True)
+    assert "pivots" not in info.ruled_out
+    with pytest.raises(TypeError, match="metric goes with a Python distance"):
+        d2ke.within(X, radius=0.5, distance=distance, metric=True)
 
 
 def test_functions_frames_and_texts_as_categories():
