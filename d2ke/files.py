@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -204,7 +204,7 @@ def _digests(model: D2KEModel) -> dict[str, str]:
     functions: dict[str, Any] = {}
     for i, block in enumerate(model.blocks):
         if isinstance(block, PlainBlock):
-            parts += [block.kind, block.column, block.mean, block.sd, block.labels, block.fill]
+            parts += [getattr(block, field.name) for field in fields(block)]
             continue
         parts += [block.column, block.fill] if block.column else []
         windows = isinstance(block.omega, Windows)

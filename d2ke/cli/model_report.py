@@ -74,12 +74,12 @@ def write_report(
             picture((5.5, 3.6), draw_curve, points, model.largest_class),
         ),
     ]
-    examples = [] if model.inputs else _examples(labels)  # records are not explained
+    examples = _examples(labels)
     reasons = [
         d2ke_explain(objects[i : i + 1], model, limit=_NAMED, training_object=int(rows[i]))
         for i in examples
     ]
-    if reasons and reasons[0].windows:
+    if reasons[0].windows:
         names = [f"object {rows[i]} ({label_text(labels[i])})" for i in examples]
         sections.append(
             Section(
@@ -91,8 +91,7 @@ def write_report(
                 windows_picture(reasons, names),
             )
         )
-    if reasons:
-        sections.append(_explanations(objects, rows, data[1], examples, reasons))
+    sections.append(_explanations(objects, rows, data[1], examples, reasons))
     if model.confusion is not None:
         confused = confusion_section(model.classes, model.confusion, "; cross-validated")
         sections.insert(2, confused)

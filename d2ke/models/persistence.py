@@ -158,6 +158,8 @@ def _write_block(group: h5py.Group, block: FittedBlock | PlainBlock) -> None:
         group.attrs["sd"] = block.sd
         if len(block.labels):
             put_text(group, "labels", block.labels)
+        if len(block.centres):
+            group["centres"], group["gamma"] = block.centres, block.gamma
         return
     if not isinstance(block.distance, str):
         raise TypeError(
@@ -420,14 +422,20 @@ def _plain_block(
     kind, labels = group.attrs["plain"], np.empty(0, "U1")
     if "labels" in group:
         labels = get_text(group["labels"])
-    if kind not in PLAIN_KINDS or kind not in (held, "missing"):
+    if kind not in PLAIN_KINDS or kind not in (held, f"near {held}", "missing"):
         raise ValueError(f"{group.name} has {kind!r} of a column of {held}")
-    R = len(labels) if kind == "categories" else 1
+    centres = gamma = np.empty(0)
+    if kind == "near numbers":
+        centres, gamma = group["centres"][()], group["gamma"][()]
+        arrays.check_array("centres", centres, np.float64, (None,))
+        arrays.check_array("gamma", gamma, np.float64, (len(centres),))
+    R = {"categories": len(labels), "near numbers": len(centres)}.get(kind, 1)
     arrays.check_array("fill", fill, np.float32, (R,))
     mean, sd = float(group.attrs["mean"]), float(group.attrs["sd"])
     if not (R and np.isfinite(mean) and 0 < sd < np.inf) or (labels[1:] <= labels[:-1]).any():
         raise ValueError(f"{group.name} has no mean, deviation or labels of {kind}")
-    return PlainBlock(kind, column, group.attrs["family"], mean, sd, labels, fill, share)
+    family = group.attrs["family"]
+    return PlainBlock(kind, column, family, mean, sd, labels, centres, gamma, fill, share)
 
 
 def _windows(group: h5py.Group) -> Windows:

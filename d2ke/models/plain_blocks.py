@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,8 +12,9 @@ import numpy as np
 from d2ke._base.errors import ArgumentError, warn
 from d2ke.objects.records import Column
 
-PLAIN_KINDS = ("numbers", "categories", "missing")
+PLAIN_KINDS = ("numbers", "near numbers", "categories", "missing")
 _MOST_LABELS = 4096
+_CENTRES = 32
 _FAR = 1e6  # deviations; float32 does not hold any number
 
 
@@ -21,23 +22,28 @@ _FAR = 1e6  # deviations; float32 does not hold any number
 class PlainBlock:
     """Features of a column beside those of distances, in families of their own.
 
-    Numbers are standardised. Categories have a feature for each label, 1 for its rows and else 0.
+    Numbers are standardised. Near numbers are exp(-gamma |x - c|) for 32 quantiles c of the
+    training numbers, and gamma 1 over the median distance to c: a D2KE kernel, which sees what is
+    no straight line. Categories have a feature for each label, 1 for its rows and else 0.
+
     A row without an entry has the mean features of the training rows, and so have labels that no
     training row has. Missing entries are a feature too: 1 where there is none, and else 0.
 
     Attributes
     ----------
-    kind : {"numbers", "categories", "missing"}
+    kind : {"numbers", "near numbers", "categories", "missing"}
         What the features are.
     column : str
         The column.
     family : str
-        That of blocks with one share of the kernel: the column's, but "<column>: missing" where
-        the column holds objects.
+        That of blocks with one share of the kernel: the column's, but "<column>: near", and
+        "<column>: missing" where the column holds objects.
     mean, sd : float
         Of the training numbers.
     labels : ndarray of str
         Of the training rows, sorted.
+    centres, gamma : ndarray of float64
+        Of near numbers, which are standardised.
     fill : ndarray of float32, shape (R,)
         The features of a row without an entry.
     share : float
@@ -50,12 +56,29 @@ class PlainBlock:
     mean: float = 0.0
     sd: float = 1.0
     labels: np.ndarray = field(default_factory=lambda: np.empty(0, "U1"))
+    centres: np.ndarray = field(default_factory=lambda: np.empty(0))
+    gamma: np.ndarray = field(default_factory=lambda: np.empty(0))
     fill: np.ndarray = field(default_factory=lambda: np.zeros(1, np.float32))
     share: float = 1.0
 
     @classmethod
     def of(cls, kind: str, name: str, column: Column) -> PlainBlock:
         """Return the block of a column of training rows."""
+        if kind == "near numbers":
+            numbers = cls.of("numbers", name, column)
+            z = (column.values - numbers.mean) / numbers.sd
+            quantiles = (np.arange(_CENTRES) + 0.5) / _CENTRES
+            centres = np.unique(np.quantile(z, quantiles, method="nearest"))
+            middle = np.median(np.abs(z[:, None] - centres), axis=0)
+            near = replace(
+                numbers,
+                kind=kind,
+                family=f"{name}: near",
+                centres=centres,
+                gamma=1 / np.where(middle > 0, middle, 1.0),
+                fill=np.zeros(len(centres), np.float32),
+            )
+            return replace(near, fill=near._near(column.values).mean(axis=0).astype(np.float32))
         if kind == "numbers":
             numbers = column.values
             scale = float(np.abs(numbers).max()) or 1.0  # whose square float64 may not hold
@@ -74,11 +97,20 @@ class PlainBlock:
 
     @property
     def name(self) -> str:
-        """For reports: the column, or "<column>: missing"."""
-        return f"{self.column}: missing" if self.kind == "missing" else self.column
+        """For reports: the column, "<column>: near", or "<column>: missing"."""
+        ends = {"missing": ": missing", "near numbers": ": near"}
+        return self.column + ends.get(self.kind, "")
 
     sd_power = 1.0
     parameters: ClassVar[Mapping[str, Any]] = {}
+    sources = hidden = None  # no training object is a random object of it
+
+    @property
+    def omega(self) -> list[str]:
+        """For explanations, where other blocks have random objects: what each feature is of."""
+        if self.kind == "near numbers":
+            return [f"{centre:.4g}" for centre in self.mean + self.sd * self.centres]
+        return self.labels.tolist() if self.kind == "categories" else [self.kind]
 
     @property
     def distance(self) -> str:
@@ -108,16 +140,22 @@ class PlainBlock:
         if self.kind == "missing":
             return column.missing[:, None].astype(np.float32)
         Z = np.repeat(self.fill[None], len(column), axis=0)
-        if self.kind == "numbers":
-            if len(column.rows):
-                Z[column.rows, 0] = np.clip((column.values - self.mean) / self.sd, -_FAR, _FAR)
+        if not len(column.rows):
             return Z
-        if len(column.rows):
+        if self.kind == "numbers":
+            Z[column.rows, 0] = np.clip((column.values - self.mean) / self.sd, -_FAR, _FAR)
+        elif self.kind == "near numbers":
+            Z[column.rows] = self._near(column.values)
+        else:
             places = np.minimum(np.searchsorted(self.labels, column.values), self.R - 1)
             known = self.labels[places] == column.values
             Z[column.rows[known]] = 0.0
             Z[column.rows[known], places[known]] = 1.0
         return Z
+
+    def _near(self, numbers: np.ndarray) -> np.ndarray:
+        z = (numbers - self.mean) / self.sd
+        return np.exp(-self.gamma * np.abs(z[:, None] - self.centres))
 
     def warn_of_unseen(self, column: Column) -> None:
         """Warn of labels that no training row has."""

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.models.blocks import Block
 from d2ke.models.plain_blocks import PLAIN_KINDS, PlainBlock
@@ -97,6 +99,8 @@ def record_blocks(
     for name, column in sample.columns.items():
         if column.kind in PLAIN_KINDS and len(column.rows):
             chosen.append(PlainBlock.of(column.kind, name, column))
+        if column.kind == "numbers" and len(np.unique(column.values)) > 2:
+            chosen.append(PlainBlock.of("near numbers", name, column))
     for name, column in sample.columns.items():
         if column.missing.any():
             chosen.append(PlainBlock.of("missing", name, column))

@@ -79,7 +79,11 @@ def pack_records(columns: Any, *, name: str = "columns") -> Records:
     packed: dict[str, Column] = {}
     for own in names:
         if not isinstance(own, str) or not own:
-            raise ArgumentTypeError(name, f"has a column named {own!r}; names are strings")
+            raise ArgumentTypeError(
+                name,
+                f"has a column named {own!r}; names are strings. If each row is a series, give "
+                "an array, such as df.to_numpy()",
+            )
         if names.count(own) > 1:
             raise ArgumentError(name, f"has two columns named {own!r}")
         packed[own] = _column(columns[own], f"{name}[{own!r}]")

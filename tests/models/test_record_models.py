@@ -4,6 +4,7 @@
 import io
 import warnings
 
+import h5py
 import numpy as np
 import pytest
 
@@ -122,6 +123,20 @@ def test_plain_columns():
     assert block.features_of(records, 1).ravel().tolist() == [0, 0, 1]
 
 
+def test_numbers_beyond_straight_lines():
+    rng = np.random.default_rng(3)
+    age = rng.normal(45, 15, 500)
+    words = rng.choice(["aab", "bba"], 500)
+    y = np.where(np.abs(age - 45) < 10, words, "x")
+    model = d2ke.d2ke_train(y[:300], {"word": words[:300], "age": age[:300]}, R=32)
+    assert d2ke.d2ke_predict(y[300:], {"word": words[300:], "age": age[300:]}, model)[1] > 93
+    centres = next(block for block in model.blocks if block.name == "age: near").centres
+    # Far away, nothing is near.
+    far = d2ke.d2ke_transform({"word": ["aab"], "age": [1e9]}, model)
+    assert np.isfinite(far).all()
+    assert len(centres) == 32
+
+
 def test_missing_entries_say_something():
     """Where entries are missing may be all that there is to know."""
     rng = np.random.default_rng(0)
@@ -234,12 +249,61 @@ def test_features_of_a_file(trained, tmp_path):
         np.testing.assert_allclose(file[:], d2ke.d2ke_transform(NEW[1], model), atol=1e-6)
 
 
-def test_records_are_refused_where_one_object_is_meant(trained):
+def test_explanation(trained):
     model = trained[2]
-    with pytest.raises(ValueError, match="model is of records"):
-        d2ke.d2ke_explain({"name": "Ada"}, model)
+    records = d2ke.pack_records(NEW[1])
+    names = {block.name for block in model.blocks}
+    row = np.flatnonzero(~np.any([one.missing for one in records.columns.values()], axis=0))[0]
+    why = d2ke.d2ke_explain(records[row], model, limit=20)
+    assert set(why.blocks) == names
+    assert abs(why.offset + sum(why.blocks.values()) - why.decision) < 1e-9
+    assert why.label == d2ke.d2ke_predict(None, records[[row]], model)[0][0]
+    assert why.steps.shape == why.series.shape == (len(records[row]["walk"]), 1)
+    assert "not a distance" in str(why)
+    without = records[row] | {"walk": None, "town": None}
+    why = d2ke.d2ke_explain(without, model)
+    assert why.steps is None
+    assert abs(why.offset + sum(why.blocks.values()) - why.decision) < 1e-9
+    with pytest.raises(TypeError, match="x must be a record, a dict of its entries, got str"):
+        d2ke.d2ke_explain("Ada", model)
+    with pytest.raises(ValueError, match="x must be one record, got 300"):
+        d2ke.d2ke_explain(records, model)
+
+
+def test_records_are_refused_by_dask(trained):
+    model = trained[2]
     dask = pytest.importorskip("d2ke.dask")
     with pytest.raises(TypeError, match="model is of records, which Dask does not know"):
         dask.d2ke_predict(None, NEW[1], model)
     with pytest.raises(TypeError, match="X is one dict; a sequence of objects is needed"):
         dask.d2ke_train(NEW[0], NEW[1])
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda store: store.attrs.__setitem__("kind", "strings"),
+        lambda store: store.__delitem__("input1"),
+        lambda store: store["input1"].attrs.__setitem__("name", "name"),
+        lambda store: store["block0"].attrs.__setitem__("column", "other"),
+        lambda store: store["block0"].__delitem__("fill"),
+        lambda store: store[_plain(store)].attrs.__setitem__("plain", "pickles"),
+        lambda store: store[_plain(store)].attrs.__setitem__("sd", 0.0),
+        lambda store: store[_plain(store)].attrs.__setitem__("column", "name"),
+    ],
+)
+def test_damaged_files(trained, spoil):
+    file = io.BytesIO()
+    d2ke.save_model(file, trained[2])
+    with h5py.File(file, "r+") as store:
+        spoil(store)
+    with pytest.raises(ValueError, match="is damaged"):
+        d2ke.load_model(io.BytesIO(file.getvalue()))
+
+
+def _plain(store):
+    """Name the block of numbers or of categories."""
+    return next(
+        name for name, group in store.items()
+        if group.attrs.get("plain") in ("near numbers", "categories")
+    )  # fmt: skip
