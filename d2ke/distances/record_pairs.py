@@ -165,7 +165,11 @@ def _usual_weights(columns: Mapping[str, PairwiseProblem], seed: int) -> dict[st
         rows = np.random.default_rng(seed).permutation(n)[:_SAMPLE]
         some = [pairs.y[i] for i in rows] if isinstance(pairs.y, list) else pairs.y[rows]
         D = np.empty((len(rows), len(rows)))
-        pairs.compile(PairBlock(some, some)).run(D, 1, None, DISTANCES)
+        try:
+            pairs.compile(PairBlock(some, some)).run(D, 1, None, DISTANCES)
+        except (TypeError, ValueError) as error:  # of a user's function
+            problem = f"fails in the sample for weights, by its own numbers: {error}"
+            raise ArgumentError(f"distance[{name!r}]", problem) from error
         apart = D[np.triu_indices_from(D, 1)]
         apart = apart[(apart > 0) & np.isfinite(apart)]
         weights[name] = float(1 / np.median(apart)) if apart.size else 1.0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Distances of records: the weighted sum of those of the columns."""
 
 import numpy as np
@@ -206,3 +207,11 @@ def test_columns_of_y_are_named():
         d2ke.nearest(PAIR, {"name": [1.0]}, k=1, distance={"name": "osa"})
     with pytest.raises(TypeError, match="records have no parameter 'window'"):
         d2ke.distance_matrix(PAIR, distance={"name": "osa"}, window=1)
+
+
+def test_a_function_that_fails_in_the_sample_is_named():
+    distance = {"age": lambda a, b: -1}
+    with pytest.raises(ValueError, match=r"distance\['age'\] fails in the sample.*got -1"):
+        d2ke.distance_matrix(PAIR, distance=distance)
+    with pytest.raises(ValueError, match=r"^distance\(X\['age'\]\[0\], Y\['age'\]\[0\]\) must be"):
+        d2ke.distance_matrix(PAIR, PAIR, distance, weights={"age": 1})
