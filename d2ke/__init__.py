@@ -40,6 +40,7 @@ from d2ke.discriminative.simplex_qp import SimplexSolution, simplex_qp
 from d2ke.distances.alignment import align
 from d2ke.distances.alignment_record import Alignment, Operations
 from d2ke.distances.matrix import distance_matrix
+from d2ke.distances.record_pairs import column_weights
 from d2ke.distances.registry import distance_names
 from d2ke.embedding.feature_selection import FeatureSelection, select_features
 from d2ke.embedding.features import d2ke_embed, d2ke_features, rsm_embed
@@ -145,6 +146,7 @@ __all__ = [
     "categories",
     "cdsk",
     "clustering_accuracy",
+    "column_weights",
     "concatenate",
     "curve",
     "d2ke_embed",

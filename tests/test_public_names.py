@@ -97,6 +97,7 @@ NAMES = {
         lam=None, variant='hard', trace_weight=0.1, smoothing=None, similarity='psd',
         risk='margin', max_iter=10, seed=0)
     clustering_accuracy(y, labels)
+    column_weights(X, *, distance, seed=0)
     concatenate(collections)
     curve(points, *, closed=False, oriented=True, gap=None, n_samples=None, seed=0)
     d2ke_embed(X, omega, *, distance, gamma=None, link='exp', n_threads=None, out=None,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -133,13 +133,15 @@ class _PythonPairs(CompiledPairs):
     def pair_kernel(self) -> PairwiseKernel:
         distance, (x_items, y, _, first, first_column) = self.kernel, self._block
 
-        def value(row: int, column: int) -> float:
-            i, j = first + row, first_column + column
-            if distance.y_is_x and j < i:
-                return distance.value(y[column], x_items[row], j, i)
-            return distance.value(x_items[row], y[column], i, j)
+        def values(row: int, columns: list[int]) -> Iterator[float]:
+            for column in columns:
+                i, j = first + row, first_column + column
+                if distance.y_is_x and j < i:
+                    yield distance.value(y[column], x_items[row], j, i)
+                else:
+                    yield distance.value(x_items[row], y[column], i, j)
 
-        return user.python(value, len(x_items), len(y))
+        return user.python(values, len(x_items), len(y))
 
     def run(
         self,
