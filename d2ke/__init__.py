@@ -57,6 +57,7 @@ from d2ke.embedding.theory import (
     soft_min_distance,
 )
 from d2ke.files import write_distances, write_features
+from d2ke.groups.spanning_tree import SpanningTree, single_linkage, spanning_tree
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
 from d2ke.learners.libsvm import svmtrain
@@ -129,6 +130,7 @@ __all__ = [
     "Search",
     "SimilarityMachine",
     "SimplexSolution",
+    "SpanningTree",
     "SpectrumRepair",
     "TwoSampleTest",
     "__version__",
@@ -208,7 +210,9 @@ __all__ = [
     "similarity_machine_predict",
     "similarity_risk_bound",
     "simplex_qp",
+    "single_linkage",
     "soft_min_distance",
+    "spanning_tree",
     "svmpredict",
     "svmtrain",
     "train",

@@ -82,6 +82,7 @@ NAMES = {
     Search(parameters, accuracy, tried, info=<factory>)
     SimilarityMachine(classes, coef, bias)
     SimplexSolution(alpha, objective, gap, n_steps, converged)
+    SpanningTree(edges, weights)
     SpectrumRepair(kind, gram, least, negative)
     TwoSampleTest(distance, p_value, exact, null, sigma=None)
     __version__
@@ -190,7 +191,9 @@ NAMES = {
     similarity_machine_predict(model, S_new)
     similarity_risk_bound(S, y, alpha, *, margin=1.0, delta=0.05)
     simplex_qp(H, f, *, start=None, tol=1e-06, max_steps=None)
+    single_linkage(X, *, distance=None, metric=False, n_threads=None, progress=False, **params)
     soft_min_distance(D, E=None, *, gamma)
+    spanning_tree(X, *, distance=None, metric=False, n_threads=None, progress=False, **params)
     svmpredict(y, K, model)
     svmtrain(y, K, options='-t 4 -c 1 -q', *, class_weight=None)
     train(y, Z, options='-s 2 -e 0.0001 -c 1 -q', *, solver='liblinear', class_weight=None,

@@ -300,6 +300,12 @@ CASES = [
      given(distance="msm")),
     (TypeError, ("checkpoint", "5"), d2ke.nearest, WORDS,
      given(k=1, distance="levenshtein", checkpoint=5)),
+    # Groups.
+    (ValueError, ("distance", "directed_mhd", "symmetric"), d2ke.spanning_tree, SERIES,
+     given(distance="directed_mhd")),
+    (TypeError, ("metric", "Python"), d2ke.spanning_tree, WORDS,
+     given(distance="levenshtein", metric=True)),
+    (ValueError, ("X", "empty"), d2ke.single_linkage, [], given(distance=abs)),
     # Embeddings and Gram matrices.
     (TypeError, "gamma", embed),
     (ValueError, ("gamma", "0"), embed, given(gamma=0.0)),
