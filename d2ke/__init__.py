@@ -57,6 +57,8 @@ from d2ke.embedding.theory import (
     soft_min_distance,
 )
 from d2ke.files import write_distances, write_features
+from d2ke.groups.dbscan import DBSCANClusters, dbscan
+from d2ke.groups.kmedoids import MedoidClusters, kmedoids
 from d2ke.groups.spanning_tree import SpanningTree, single_linkage, spanning_tree
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
@@ -109,6 +111,7 @@ __all__ = [
     "Block",
     "Clustering",
     "D2KEModel",
+    "DBSCANClusters",
     "Explanation",
     "FeatureSelection",
     "KernelAlignment",
@@ -120,6 +123,7 @@ __all__ = [
     "KernelFeatureMap",
     "LinearModel",
     "Measure",
+    "MedoidClusters",
     "NeighborsInfo",
     "Objects",
     "Operations",
@@ -149,6 +153,7 @@ __all__ = [
     "d2ke_train",
     "d2ke_transform",
     "datasets",
+    "dbscan",
     "density_error_bound",
     "discriminative_predict",
     "distance_matrix",
@@ -178,6 +183,7 @@ __all__ = [
     "kernel_similarity_bound",
     "kernel_standard_error",
     "kernel_two_sample_test",
+    "kmedoids",
     "knn_predict",
     "lipschitz_constant",
     "load_model",

@@ -55,6 +55,7 @@ NAMES = {
     D2KEModel(blocks, scaling, linear, kind, channels, alphabet, letters, C, accuracy,
         accuracy_error, largest_class, confusion, calibration, left_out, n_train, seconds,
         columns=<factory>)
+    DBSCANClusters(labels, core)
     Explanation(label, decision, offset, blocks, omegas, training_objects, windows=(),
         steps=None, series=None)
     FeatureSelection(indices, weights, q, alignment)
@@ -71,6 +72,7 @@ NAMES = {
     KernelFeatureMap(method, kernel, sigma, centre, kind, channels, omega, degree, radius, eps)
     LinearModel(weights, bias, classes, solver, options)
     Measure(points, vectors, kind='points', gap=0.0, n_samples=None)
+    MedoidClusters(medoids, labels, distances, loss)
     NeighborsInfo(pairs, computed=0, ruled_out=<factory>)
     Objects(kind, values, offsets, alphabet=None, letters=None, weights=None, missing=False)
     Operations(op, i, j)
@@ -108,6 +110,8 @@ NAMES = {
     d2ke_transform(X, model, *, unseen_letters='allow', n_threads=None, out=None,
         progress=False)
     datasets
+    dbscan(X, eps, min_samples=5, *, distance=None, metric=False, n_threads=None,
+        progress=False, **params)
     density_error_bound(X, y, alpha, *, h, delta=0.05)
     discriminative_predict(result, K_new=None, *, points=None, distances=None, features=None)
     distance_matrix(X, Y=None, distance=None, *, n_threads=None, out=None, dtype=None,
@@ -152,6 +156,8 @@ NAMES = {
     kernel_standard_error(Z, Y=None)
     kernel_two_sample_test(P, Q, *, sigma='median', kernel='gaussian', n_permutations=999,
         n_groups=None, seed=0, n_threads=None)
+    kmedoids(X, k, *, distance=None, sample_size=5000, n_samples=5, seed=0, metric=False,
+        n_threads=None, progress=False, **params)
     knn_predict(y, D, k=1)
     lipschitz_constant(w, gamma)
     load_model(file)

@@ -23,7 +23,7 @@ from d2ke.neighbors.lists import NearestLists
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.strategies import choose_strategy
 from d2ke.neighbors.tiles import search_tiles
-from d2ke.objects.container import Objects, span_of
+from d2ke.objects.container import Objects, span_of, take
 
 _K = 4  # nearest of each object with which the search by bounds begins,
 _DENSE_K = 8  # and the one by all distances, which are lost otherwise
@@ -228,7 +228,7 @@ def grow_by_rows(search: NeighborSearch, forest: Forest, cores: np.ndarray | Non
         pairs, kept = numbered(pairs), 1
     left = forest.outside()
     least, other = np.full(len(left), np.inf), np.full(len(left), _NONE)
-    columns, labels = _take(pairs.x, left), forest.labels[left]
+    columns, labels = take(pairs.x, left), forest.labels[left]
     members = np.setdiff1d(np.arange(len(forest.labels)), left)
     alive = np.ones(len(left), bool)
     while alive.any():
@@ -236,7 +236,7 @@ def grow_by_rows(search: NeighborSearch, forest: Forest, cores: np.ndarray | Non
         for first in range(0, len(members), step):
             part = members[first : first + step]
             tile = np.empty((len(part), len(left)), pairs.dtype)
-            block = PairBlock(_take(pairs.x, part), columns)
+            block = PairBlock(take(pairs.x, part), columns)
             pairs.compile(block).run(tile, search.n_threads, None, Transform())
             if cores is not None:
                 tile = np.maximum(tile, np.maximum.outer(cores[part], cores[left]))
@@ -254,10 +254,6 @@ def grow_by_rows(search: NeighborSearch, forest: Forest, cores: np.ndarray | Non
         alive &= ~now
         if alive.sum() < kept * len(alive):
             left, least, other, labels = left[alive], least[alive], other[alive], labels[alive]
-            columns, alive = _take(pairs.x, left), np.ones(len(left), bool)
+            columns, alive = take(pairs.x, left), np.ones(len(left), bool)
     if joined:
         forest.add(Edges.join(joined))
-
-
-def _take(items: Objects | list[int], which: np.ndarray) -> Objects | list[int]:
-    return [items[i] for i in which.tolist()] if isinstance(items, list) else items[which]

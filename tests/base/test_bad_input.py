@@ -306,6 +306,11 @@ CASES = [
     (TypeError, ("metric", "Python"), d2ke.spanning_tree, WORDS,
      given(distance="levenshtein", metric=True)),
     (ValueError, ("X", "empty"), d2ke.single_linkage, [], given(distance=abs)),
+    (ValueError, ("eps", "-1"), d2ke.dbscan, WORDS, -1, given(distance="levenshtein")),
+    (ValueError, ("min_samples", "0"), d2ke.dbscan, WORDS, 1, 0, given(distance="levenshtein")),
+    (ValueError, ("k", "5", "4"), d2ke.kmedoids, WORDS, 5, given(distance="levenshtein")),
+    (ValueError, ("sample_size", "0"), d2ke.kmedoids, WORDS, 1,
+     given(distance="levenshtein", sample_size=0)),
     # Embeddings and Gram matrices.
     (TypeError, "gamma", embed),
     (ValueError, ("gamma", "0"), embed, given(gamma=0.0)),
