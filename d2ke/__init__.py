@@ -58,6 +58,7 @@ from d2ke.embedding.theory import (
 )
 from d2ke.files import write_distances, write_features
 from d2ke.groups.dbscan import DBSCANClusters, dbscan
+from d2ke.groups.hdbscan import HDBSCANClusters, hdbscan
 from d2ke.groups.kmedoids import MedoidClusters, kmedoids
 from d2ke.groups.spanning_tree import SpanningTree, single_linkage, spanning_tree
 from d2ke.learners.least_squares import train_least_squares
@@ -114,6 +115,7 @@ __all__ = [
     "DBSCANClusters",
     "Explanation",
     "FeatureSelection",
+    "HDBSCANClusters",
     "KernelAlignment",
     "KernelBootstrap",
     "KernelClassifier",
@@ -166,6 +168,7 @@ __all__ = [
     "gaussian_gram",
     "gdk_led",
     "gram_two_sample_test",
+    "hdbscan",
     "io",
     "kernel_align",
     "kernel_classifier_fit",

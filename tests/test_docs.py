@@ -207,14 +207,6 @@ def test_alignment_guide(capsys):
         assert capsys.readouterr().out.splitlines() == promised
 
 
-def test_hdbscan_takes_the_graph():
-    hdbscan = pytest.importorskip("hdbscan")
-    words = ["aab", "abaab", "aaba", "aabab", "bcc", "ccbcb", "cbbcc", "bccb", "bcbcc"]
-    graph = d2ke.within(words, radius=5, distance="levenshtein", include_self=True)
-    model = hdbscan.HDBSCAN(min_cluster_size=3, metric="precomputed")
-    assert model.fit_predict(graph).tolist() == [0] * 4 + [1] * 5
-
-
 @pytest.mark.filterwarnings("ignore")
 def test_umap_takes_the_neighbours():
     umap = pytest.importorskip("umap")

@@ -59,6 +59,7 @@ NAMES = {
     Explanation(label, decision, offset, blocks, omegas, training_objects, windows=(),
         steps=None, series=None)
     FeatureSelection(indices, weights, q, alignment)
+    HDBSCANClusters(labels, probabilities, examples, core_distances, tree)
     KernelAlignment(rotation, translation, distance_before, distance, kappa, bound, method,
         motion, sigma, eps, counts=<factory>)
     KernelBootstrap(max, rms, relative, centred, delta, n_features, n_objects)
@@ -126,6 +127,8 @@ NAMES = {
     gaussian_gram(X, Y=None, *, h=None)
     gdk_led(D, R)
     gram_two_sample_test(K, n, *, n_permutations=999, seed=0)
+    hdbscan(X, *, min_cluster_size=5, min_samples=None, cluster_selection_epsilon=0.0,
+        distance=None, metric=False, n_threads=None, progress=False, **params)
     io
     kernel_align(P, Q, *, sigma, motion='rigid', weights_p=None, weights_q=None, method='auto',
         eps=None, seed=0, n_threads=None)

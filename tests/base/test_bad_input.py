@@ -311,6 +311,12 @@ CASES = [
     (ValueError, ("k", "5", "4"), d2ke.kmedoids, WORDS, 5, given(distance="levenshtein")),
     (ValueError, ("sample_size", "0"), d2ke.kmedoids, WORDS, 1,
      given(distance="levenshtein", sample_size=0)),
+    (ValueError, ("min_cluster_size", "1"), d2ke.hdbscan, WORDS,
+     given(distance="levenshtein", min_cluster_size=1)),
+    (ValueError, ("min_samples", "0"), d2ke.hdbscan, WORDS,
+     given(distance="levenshtein", min_samples=0)),
+    (ValueError, ("cluster_selection_epsilon", "-1"), d2ke.hdbscan, WORDS,
+     given(distance="levenshtein", cluster_selection_epsilon=-1)),
     # Embeddings and Gram matrices.
     (TypeError, "gamma", embed),
     (ValueError, ("gamma", "0"), embed, given(gamma=0.0)),
