@@ -29,7 +29,8 @@ _K = 4  # nearest of each object with which the search by bounds begins,
 _DENSE_K = 8  # and the one by all distances, which are lost otherwise
 _FEW_STRINGS = 1000  # whose rows are computed one by one
 _ROWS = 1 << 12  # searched at a time
-_PARTS = 16  # of the rows of a round, after each of which the limits are lower
+_PARTS = 16  # of the rows of a round at most, after each of which the limits are lower,
+_PART = 512  # and about so many rows that one has at least
 _NONE = np.iinfo(np.int64).max  # no object
 _TILE = 1 << 11, 1 << 12  # rows and columns of distances that are held at a time
 _BLOCK = 1 << 22  # the same by rows: their product
@@ -145,7 +146,8 @@ def grow_by_lists(
             ready = sizes <= 2 * sizes.min()
             ready[sizes.argmax()] = False
             rows = np.flatnonzero(ready[labels] & open_)
-            for part in np.array_split(rows[np.argsort(reach[rows], kind="stable")], _PARTS):
+            parts = min(_PARTS, 1 + len(rows) // _PART)
+            for part in np.array_split(rows[np.argsort(reach[rows], kind="stable")], parts):
                 part = np.sort(part[reach[part] <= limit[labels[part]]])
                 if not len(part):
                     continue
