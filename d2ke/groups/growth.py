@@ -239,7 +239,13 @@ def grow_by_rows(search: NeighborSearch, forest: Forest, cores: np.ndarray | Non
             part = members[first : first + step]
             tile = np.empty((len(part), len(left)), pairs.dtype)
             block = PairBlock(take(pairs.x, part), columns)
-            pairs.compile(block).run(tile, search.n_threads, None, Transform())
+            try:
+                pairs.compile(block).run(tile, search.n_threads, None, Transform())
+            except ValueError:  # a user's function returned no distance; with the objects' numbers:
+                for i in part.tolist():
+                    row = pairs.rows(slice(i, i + 1))
+                    row.run(np.empty((1, pairs.shape[1])), 1, None, Transform())
+                raise
             if cores is not None:
                 tile = np.maximum(tile, np.maximum.outer(cores[part], cores[left]))
             at = tile.argmin(axis=0)

@@ -104,3 +104,27 @@ def test_memory_grows_with_n():
     tracemalloc.start()
     d2ke.spanning_tree(X, distance="mhd")
     assert tracemalloc.get_traced_memory()[1] < 3000**2 * 8 / 2
+
+
+def test_errors_of_functions_name_the_objects():
+    def broken(a, b):
+        return np.nan if {a, b} == {17, 30} else abs(a - b)
+
+    with pytest.raises(ValueError, match=r"distance\(X\[17\], X\[30\]\)|X\[17\], Y\[30\]"):
+        d2ke.spanning_tree(list(range(40)), distance=broken)
+
+
+def test_errors_of_compiled_functions_name_the_objects():
+    numba = pytest.importorskip("numba")
+    from numba import types as t
+    from scipy import LowLevelCallable
+
+    vector = t.CPointer(t.double)
+
+    @numba.cfunc(t.double(vector, t.intp, vector, t.intp, t.intp, t.voidptr))
+    def broken(x, n_x, y, n_y, dim, data):
+        return -1.0 if x[0] + y[0] == 47 and abs(x[0] - y[0]) == 13 else abs(x[0] - y[0])
+
+    X = [[float(i)] for i in range(40)]
+    with pytest.raises(ValueError, match=r"X\[(17|30)\], .\[(17|30)\]"):
+        d2ke.spanning_tree(X, distance=LowLevelCallable(broken.ctypes))
