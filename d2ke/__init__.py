@@ -58,6 +58,10 @@ from d2ke.embedding.theory import (
     soft_min_distance,
 )
 from d2ke.files import write_distances, write_features
+from d2ke.groups.dbscan import DBSCANClusters, dbscan
+from d2ke.groups.hdbscan import HDBSCANClusters, hdbscan
+from d2ke.groups.kmedoids import MedoidClusters, kmedoids
+from d2ke.groups.spanning_tree import SpanningTree, single_linkage, spanning_tree
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
 from d2ke.learners.libsvm import svmtrain
@@ -113,8 +117,10 @@ __all__ = [
     "Block",
     "Clustering",
     "D2KEModel",
+    "DBSCANClusters",
     "Explanation",
     "FeatureSelection",
+    "HDBSCANClusters",
     "Importance",
     "KernelAlignment",
     "KernelBootstrap",
@@ -125,6 +131,7 @@ __all__ = [
     "KernelFeatureMap",
     "LinearModel",
     "Measure",
+    "MedoidClusters",
     "NeighborsInfo",
     "Objects",
     "Operations",
@@ -136,6 +143,7 @@ __all__ = [
     "Search",
     "SimilarityMachine",
     "SimplexSolution",
+    "SpanningTree",
     "SpectrumRepair",
     "Telling",
     "TwoSampleTest",
@@ -159,6 +167,7 @@ __all__ = [
     "d2ke_train",
     "d2ke_transform",
     "datasets",
+    "dbscan",
     "density_error_bound",
     "discriminative_predict",
     "distance_matrix",
@@ -171,6 +180,7 @@ __all__ = [
     "gaussian_gram",
     "gdk_led",
     "gram_two_sample_test",
+    "hdbscan",
     "io",
     "kernel_align",
     "kernel_classifier_fit",
@@ -188,6 +198,7 @@ __all__ = [
     "kernel_similarity_bound",
     "kernel_standard_error",
     "kernel_two_sample_test",
+    "kmedoids",
     "knn_predict",
     "lipschitz_constant",
     "load_model",
@@ -221,7 +232,9 @@ __all__ = [
     "similarity_machine_predict",
     "similarity_risk_bound",
     "simplex_qp",
+    "single_linkage",
     "soft_min_distance",
+    "spanning_tree",
     "svmpredict",
     "svmtrain",
     "train",
