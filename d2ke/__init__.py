@@ -89,6 +89,7 @@ from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict, d2ke_transform
 from d2ke.models.train import d2ke_train
 from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.outliers import outlier_scores
 from d2ke.neighbors.search import nearest, within
 from d2ke.neighbors.windows import nearest_windows
 from d2ke.objects.container import Objects, concatenate
@@ -187,6 +188,7 @@ __all__ = [
     "nearest_windows",
     "neighbor_similarities",
     "normalized_mutual_information",
+    "outlier_scores",
     "pack",
     "predict",
     "predict_set",

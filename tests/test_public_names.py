@@ -166,6 +166,8 @@ NAMES = {
         window=None, n_threads=None, progress=False)
     neighbor_similarities(points=None, *, distances=None, n_neighbors=15, h=None)
     normalized_mutual_information(y, labels)
+    outlier_scores(X, *, k=10, distance=None, method='knn', metric=False, n_threads=None,
+        progress=False, checkpoint=None, **params)
     pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, missing=False,
         layout=None, ids=None, time=None, name='items')
     predict(y, Z, model, *, probability=False)
