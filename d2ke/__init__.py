@@ -85,6 +85,7 @@ from d2ke.models.blocks import Block
 from d2ke.models.conformal import predict_set
 from d2ke.models.explain import Explanation, d2ke_explain
 from d2ke.models.model import D2KEModel
+from d2ke.models.novelty import novelty
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict, d2ke_transform
 from d2ke.models.train import d2ke_train
@@ -188,6 +189,7 @@ __all__ = [
     "nearest_windows",
     "neighbor_similarities",
     "normalized_mutual_information",
+    "novelty",
     "outlier_scores",
     "pack",
     "predict",

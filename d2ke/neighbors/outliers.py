@@ -62,6 +62,10 @@ def outlier_scores(
     UserWarning
         As `nearest`.
 
+    See Also
+    --------
+    novelty : Whether new objects are like those that a model was trained on.
+
     References
     ----------
     Breunig, Kriegel, Ng, Sander, "LOF: identifying density-based local outliers", SIGMOD 2000.

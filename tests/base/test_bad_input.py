@@ -461,6 +461,8 @@ CASES = [
     (TypeError, ("model", "LinearModel"), d2ke.d2ke_predict, None, ["a"], LINEAR),
     (TypeError, ("model", "LinearModel"), d2ke.predict_set, ["a"], LINEAR),
     (ValueError, ("alpha", "1.5"), partial(d2ke.predict_set, alpha=1.5), ["a"], WORDS_MODEL),
+    (TypeError, ("model", "LinearModel"), d2ke.novelty, ["a"], LINEAR),
+    (ValueError, ("n_threads", "0"), partial(d2ke.novelty, n_threads=0), ["a"], WORDS_MODEL),
     (TypeError, ("model", "LinearModel"), d2ke.d2ke_transform, ["a"], LINEAR),
     (TypeError, ("out", "float64"), d2ke.d2ke_transform, ["a"], WORDS_MODEL,
      given(out=np.empty((1, WORDS_MODEL.R)))),
