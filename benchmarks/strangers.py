@@ -104,7 +104,7 @@ def splice() -> Iterator[Task]:
 
 
 def series() -> Iterator[Task]:
-    """Yield models of series, by the archive's divisions, and without the last class."""
+    """Yield models of series, also without the first, a middle and the last class."""
     rng, folder = np.random.default_rng(0), Path(os.environ.get("D2KE_DATA", "."), "ucr")
     for name in sorted(file.name[: -len("_TRAIN.ts")] for file in folder.glob("*_TRAIN.ts")):
         X, y, T, true = (*read(folder / f"{name}_TRAIN.ts"), *read(folder / f"{name}_TEST.ts"))
@@ -116,11 +116,11 @@ def series() -> Iterator[Task]:
             "other series": [like(others[i % len(others)][:, 0], x) for i, x in enumerate(new)],
         }
         yield name, y, X, new, strangers
-        left = np.unique(y)[-1]
-        own, other = np.flatnonzero(true != left)[:_NEW], np.flatnonzero(true == left)[:_NEW]
-        if len(np.unique(y)) > 2 and len(other) >= 10:
-            train = np.flatnonzero(y != left)
-            yield f"{name} without {left}", y[train], X[train], T[own], {"class": T[other]}
+        classes = np.unique(y)
+        for left in classes[[0, len(classes) // 2, -1]] if len(classes) > 2 else ():
+            train, own, other = map(np.flatnonzero, (y != left, true != left, true == left))
+            strangers = {"class": T[other[:_NEW]]}
+            yield f"{name} without {left}", y[train], X[train], T[own[:_NEW]], strangers
 
 
 def read(file: Path) -> tuple[Any, np.ndarray]:

@@ -3,7 +3,7 @@
 
 Objects are compared by their distances to the random objects, not by the features, in which all
 that is far from a random object looks alike. On 85 pairs of data and strangers, this has a higher
-AUC than distances of features, of features whitened by the ridge, and its variances.
+higher than by features, by features whitened by the ridge, or by its variances.
 """
 
 from __future__ import annotations
