@@ -2,7 +2,7 @@
 """What a model keeps of its training objects, to tell whether a new one is like any of them.
 
 Objects are compared by their distances to the random objects, not by the features, in which all
-that is far from a random object looks alike. On 85 pairs of data and strangers, this has a higher
+that is far from a random object looks alike. On 100 pairs of data and strangers, the mean AUC is
 higher than by features, by features whitened by the ridge, or by its variances.
 """
 
