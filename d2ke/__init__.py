@@ -102,6 +102,8 @@ from d2ke.objects.fitted_objects import (
 )
 from d2ke.objects.packing import pack
 from d2ke.objects.random_objects import random_series, random_sets, random_strings
+from d2ke.objects.record_packing import categories, pack_records
+from d2ke.objects.records import Records
 
 __all__ = [
     "Alignment",
@@ -126,6 +128,7 @@ __all__ = [
     "Operations",
     "Propagation",
     "PseudoEuclideanEmbedding",
+    "Records",
     "SVMModel",
     "Scaling",
     "Search",
@@ -137,6 +140,7 @@ __all__ = [
     "align",
     "bandwidth",
     "bootstrap_kernel_error",
+    "categories",
     "cdsk",
     "clustering_accuracy",
     "concatenate",
@@ -192,6 +196,7 @@ __all__ = [
     "novelty",
     "outlier_scores",
     "pack",
+    "pack_records",
     "predict",
     "predict_set",
     "psd_split",

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from d2ke.embedding.features import check_embedding, check_link, feature_transfo
 from d2ke.io.feature_writer import FeatureContent, write_rows
 from d2ke.io.features import check_features_path, check_labels
 from d2ke.models.model import D2KEModel
+from d2ke.models.plain_blocks import PlainBlock
 from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects, span_of
 
@@ -202,6 +203,10 @@ def _digests(model: D2KEModel) -> dict[str, str]:
     parts: list[Any] = [model.scaling.mean, model.scaling.sd]
     functions: dict[str, Any] = {}
     for i, block in enumerate(model.blocks):
+        if isinstance(block, PlainBlock):
+            parts += [getattr(block, field.name) for field in fields(block)]
+            continue
+        parts += [block.column, block.fill] if block.column else []
         windows = isinstance(block.omega, Windows)
         omega = list(vars(block.omega).values()) if windows else block.omega
         parts += [block.R, digest(f"omega of block {i}", omega), block.gamma]

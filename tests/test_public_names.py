@@ -50,11 +50,11 @@ NAMES = {
     ArgumentError
     ArgumentTypeError
     Block(name, distance, sampler, R, views=(), parameters=<factory>, from_omega=False,
-        gamma_scale=1.0, sd_power=1.0, family='')
+        gamma_scale=1.0, sd_power=1.0, family='', column='')
     Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
     D2KEModel(blocks, scaling, linear, kind, channels, alphabet, letters, C, accuracy,
         accuracy_error, largest_class, confusion, calibration, known, left_out, n_train,
-        seconds, columns=<factory>)
+        seconds, columns=<factory>, inputs=<factory>)
     Explanation(label, decision, offset, blocks, omegas, training_objects, windows=(),
         steps=None, series=None)
     FeatureSelection(indices, weights, q, alignment)
@@ -76,6 +76,7 @@ NAMES = {
     Operations(op, i, j)
     Propagation(labels, scores, classes, reached, alpha, objectives, lam, h, trained)
     PseudoEuclideanEmbedding(Z, eigenvalues, signature, _column_means, _map)
+    Records(columns)
     SVMModel(support, coef, rho, classes, n_support, n_columns, vectors, kernel, svm_type,
         options)
     Scaling(mean, sd)
@@ -89,6 +90,7 @@ NAMES = {
     bandwidth(X, *, n_neighbors=7)
     bootstrap_kernel_error(Z, *, delta=0.05, n_resamples=200, max_objects=256, seed=0,
         n_threads=None)
+    categories(values)
     cdsk(K=None, n_clusters=None, *, points=None, distances=None, features=None, h=None,
         lam=None, variant='hard', trace_weight=0.1, smoothing=None, similarity='psd',
         risk='margin', max_iter=10, seed=0)
@@ -171,6 +173,7 @@ NAMES = {
         progress=False, checkpoint=None, **params)
     pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, missing=False,
         layout=None, ids=None, time=None, name='items')
+    pack_records(columns, *, name='columns')
     predict(y, Z, model, *, probability=False)
     predict_set(X, model, *, alpha=0.1, unseen_letters='allow', n_threads=None, progress=False)
     psd_split(S)

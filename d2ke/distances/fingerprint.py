@@ -17,6 +17,7 @@ from d2ke._base.errors import ArgumentTypeError
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.io.hdf5 import plain
 from d2ke.objects.container import Objects
+from d2ke.objects.records import Records
 
 _RUN = 1 << 20  # letters turned into symbols at a time
 
@@ -62,8 +63,14 @@ def sequence_digest(name: str, items: Sequence[Any]) -> str:
     return digest.hexdigest()
 
 
-def digest(name: str, items: Objects | Sequence[Any]) -> str:
-    """Return the SHA-256 of objects or of other items."""
+def digest(name: str, items: Objects | Records | Sequence[Any]) -> str:
+    """Return the SHA-256 of objects, of records or of other items."""
+    if isinstance(items, Records):
+        parts: list[Any] = []
+        for own, column in items.columns.items():
+            parts += [own, column.kind, column.missing]
+            parts += [] if column.values is None else [digest(own, column.values)]
+        return sequence_digest(name, parts)
     return objects_digest(items) if isinstance(items, Objects) else sequence_digest(name, items)
 
 

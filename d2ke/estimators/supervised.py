@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke.estimators.base import ObjectsEstimator
-from d2ke.estimators.inputs import read_classes, read_objects, read_targets, seed_of
+from d2ke.estimators.inputs import read_classes, read_objects, read_records, read_targets, seed_of
 from d2ke.models.blocks import Block
 from d2ke.models.model import D2KEModel
 from d2ke.models.predict import d2ke_predict
@@ -58,10 +58,18 @@ class D2KEEstimator(ObjectsEstimator):
             **(self.distance_params or {}),
         )
 
+    def _training_objects(self, X: Any) -> Any:
+        records = read_records(self, X)
+        if records is None:
+            return read_objects(self, X, distance_of_blocks(self), reset=True)
+        return records
+
     def _predict(self, X: Any, probability: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Return labels, and decisions or probabilities."""
         check_is_fitted(self)
-        objects = read_objects(self, X, distance_of_blocks(self), reset=False)
+        objects = X  # of records, the model checks the columns
+        if not self.model_.inputs:
+            objects = read_objects(self, X, distance_of_blocks(self), reset=False)
         labels, _, decisions = d2ke_predict(
             None,
             objects,
@@ -77,11 +85,14 @@ class D2KEEstimator(ObjectsEstimator):
 class D2KEClassifier(ClassifierMixin, D2KEEstimator):
     """D2KE of views and a linear classifier: `d2ke_train` and `d2ke_predict`.
 
+    X is what `pack` takes; or records of several columns, a dict or a data frame whose columns are
+    not all numbers (docs/columns.md). Of a data frame of numbers each row is a series.
+
     Parameters
     ----------
     R : int, optional
         Number of random objects; by default that of the recipe for the kind of objects.
-    distance : str or callable, optional
+    distance : str or callable, or a dict by column of records, optional
         By default that of the recipe for the kind; vectors are series. ``"mhd"`` and other
         distances of sets say that the objects are sets.
     distance_params : dict, optional
@@ -116,7 +127,7 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
 
     def fit(self, X: Any, y: Any) -> D2KEClassifier:
         """Train a model of objects and their labels."""
-        objects = read_objects(self, X, distance_of_blocks(self), reset=True)
+        objects = self._training_objects(X)
         self.model_ = self._train(objects, read_classes(objects, y), "classification")
         self.classes_ = self.model_.classes
         return self
@@ -161,7 +172,7 @@ class D2KERegressor(RegressorMixin, D2KEEstimator):
 
     def fit(self, X: Any, y: Any) -> D2KERegressor:
         """Train a model of objects and real targets."""
-        objects = read_objects(self, X, distance_of_blocks(self), reset=True)
+        objects = self._training_objects(X)
         self.model_ = self._train(objects, read_targets(objects, y), "regression")
         return self
 

@@ -106,7 +106,10 @@ class ParquetObjects:
         if self.kind == "strings":
             self.alphabet = reduce(np.union1d, [one.alphabet for one in parts])
         self.lengths = np.concatenate([one.lengths for one in parts])
-        self.labels = None if label is None else self._labels(label)
+        self.labels = None
+        if label is not None:
+            held = self._file.read(columns=[label]).column(0)
+            self.labels = labels_of_column(self.path, label, held)
 
     @property
     def n_groups(self) -> int:
@@ -156,15 +159,16 @@ class ParquetObjects:
                 raise
             raise type(error)(error.argument, error.problem, int(first) + error.index) from None
 
-    def _labels(self, name: str) -> np.ndarray:
-        column = self._file.read(columns=[name]).column(0)
-        if column.null_count:
-            row = int(np.flatnonzero(column.is_null())[0])
-            raise ArgumentError("labels", f"is missing in {self.path}, column {name!r}", row)
-        values = column.to_numpy()
-        if values.dtype.kind != "O":
-            return values
-        return labels_of_text(values.tolist(), f"{self.path}, column {name!r}, row {{}}".format)
+
+def labels_of_column(path: Path, name: str, column: Any) -> np.ndarray:
+    """Return the labels of a column of pyarrow; none may be missing."""
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null())[0])
+        raise ArgumentError("labels", f"is missing in {path}, column {name!r}", row)
+    values = column.to_numpy()
+    if values.dtype.kind != "O":
+        return values
+    return labels_of_text(values.tolist(), f"{path}, column {name!r}, row {{}}".format)
 
 
 def _find(path: Path, schema: Any, objects: str | None, labels: str | None) -> tuple[str, Any]:

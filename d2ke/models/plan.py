@@ -19,6 +19,7 @@ from d2ke.embedding.scaling import Scaling, moments
 from d2ke.learners.ridge import Ridge, RidgeSums, product_type
 from d2ke.models.blocks import SAMPLE, Block, FittedBlock, block_features, fit_blocks, sample_rows
 from d2ke.models.known import KnownObjects
+from d2ke.models.plain_blocks import PlainBlock
 from d2ke.models.shares import COSTS, choose_shares
 from d2ke.models.targets import LeftOutScores, Target
 from d2ke.objects.container import span_of
@@ -57,7 +58,7 @@ class TrainingPlan:
         What the model keeps of the sample.
     """
 
-    blocks: tuple[FittedBlock, ...]
+    blocks: tuple[FittedBlock | PlainBlock, ...]
     centre: np.ndarray
     unit: np.ndarray
     stretch: np.ndarray
@@ -69,7 +70,7 @@ class TrainingPlan:
     @classmethod
     def of(
         cls,
-        blocks: Sequence[Block],
+        blocks: Sequence[Block | PlainBlock],
         sample: Any,
         target: Target,
         rows: np.ndarray,
@@ -111,7 +112,10 @@ class TrainingPlan:
         centre = target.values.mean(keepdims=True) if target.classes is None else np.zeros(target.k)
         dtype = product_type(n, Z.shape[1])
         kept = Z if len(Z) <= SAMPLE else Z[sample_rows(len(Z), entropy, None)]
-        known = KnownObjects.of(kept, [block.R for block in fitted], entropy, n_threads)
+        # Near numbers have the features of a distance.
+        plain = [isinstance(one, PlainBlock) and one.kind != "near numbers" for one in fitted]
+        sizes = [block.R for block in fitted]
+        known = KnownObjects.of(kept, sizes, plain, entropy, n_threads)
         return cls(fitted, scaling.mean, scaling.sd, stretch, left_out, centre, dtype, known), Z
 
     def scaling(self, mean: np.ndarray, deviation: np.ndarray) -> Scaling:
@@ -148,26 +152,24 @@ class TrainingPlan:
         return scaling, Ridge.of(sums, scaling.sd * np.sqrt(self.R))
 
 
-def _of_columns(blocks: Sequence[FittedBlock]) -> tuple[np.ndarray, np.ndarray]:
+def _of_columns(blocks: Sequence[FittedBlock | PlainBlock]) -> tuple[np.ndarray, np.ndarray]:
     """Return the family of each feature, and the power of its deviation."""
     sizes = [block.R for block in blocks]
     named = np.array([block.family for block in blocks])
     return np.repeat(named, sizes), np.repeat([block.sd_power for block in blocks], sizes)
 
 
-def _within(blocks: Sequence[Block], shares: Mapping[str, float], limit: int) -> list[Block]:
+def _within(
+    blocks: Sequence[Block | PlainBlock], shares: Mapping[str, float], limit: int
+) -> list[Block | PlainBlock]:
     """Return blocks of at most about `limit` features, of each family by its share."""
     sizes = dict.fromkeys(shares, 0)
     for block in blocks:
         sizes[block.family] += block.R
+    wanted = [limit * shares[block.family] * block.R / sizes[block.family] for block in blocks]
     return [
-        replace(
-            block,
-            R=max(
-                1, min(block.R, int(limit * shares[block.family] * block.R / sizes[block.family]))
-            ),
-        )
-        for block in blocks
+        block.resized(max(1, min(block.R, int(size))))
+        for block, size in zip(blocks, wanted, strict=True)
     ]
 
 

@@ -70,6 +70,11 @@ distance = partial(d2ke.kernel_distance, POINTS, POINTS + 1)
 search = partial(d2ke.search, Y, WORDS, "knn", distance="levenshtein", n_folds=2)
 
 CASES = [
+    # Records.
+    (TypeError, ("columns", "list"), d2ke.pack_records, ["x"]),
+    (ValueError, ("columns['b']", "1 rows", "2"), d2ke.pack_records, {"a": [1, 2], "b": ["x"]}),
+    (ValueError, ("columns['a'][1]", "inf"), d2ke.pack_records, {"a": [None, INF]}),
+    (TypeError, ("values[1]", "[1]"), d2ke.categories, ["x", [1]]),
     # Objects.
     (TypeError, "items", d2ke.pack, "one string"),
     (TypeError, "items", d2ke.pack, 5),
