@@ -40,6 +40,7 @@ from d2ke.discriminative.simplex_qp import SimplexSolution, simplex_qp
 from d2ke.distances.alignment import align
 from d2ke.distances.alignment_record import Alignment, Operations
 from d2ke.distances.matrix import distance_matrix
+from d2ke.distances.record_pairs import column_weights
 from d2ke.distances.registry import distance_names
 from d2ke.embedding.feature_selection import FeatureSelection, select_features
 from d2ke.embedding.features import d2ke_embed, d2ke_features, rsm_embed
@@ -57,6 +58,10 @@ from d2ke.embedding.theory import (
     soft_min_distance,
 )
 from d2ke.files import write_distances, write_features
+from d2ke.groups.dbscan import DBSCANClusters, dbscan
+from d2ke.groups.hdbscan import HDBSCANClusters, hdbscan
+from d2ke.groups.kmedoids import MedoidClusters, kmedoids
+from d2ke.groups.spanning_tree import SpanningTree, single_linkage, spanning_tree
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
 from d2ke.learners.libsvm import svmtrain
@@ -84,10 +89,12 @@ from d2ke.models import samplers, views
 from d2ke.models.blocks import Block
 from d2ke.models.conformal import predict_set
 from d2ke.models.explain import Explanation, d2ke_explain
+from d2ke.models.importance import Importance, d2ke_importance
 from d2ke.models.model import D2KEModel
 from d2ke.models.novelty import novelty
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict, d2ke_transform
+from d2ke.models.telling import Telling, d2ke_telling
 from d2ke.models.train import d2ke_train
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.outliers import outlier_scores
@@ -112,8 +119,11 @@ __all__ = [
     "Block",
     "Clustering",
     "D2KEModel",
+    "DBSCANClusters",
     "Explanation",
     "FeatureSelection",
+    "HDBSCANClusters",
+    "Importance",
     "KernelAlignment",
     "KernelBootstrap",
     "KernelClassifier",
@@ -123,6 +133,7 @@ __all__ = [
     "KernelFeatureMap",
     "LinearModel",
     "Measure",
+    "MedoidClusters",
     "NeighborsInfo",
     "Objects",
     "Operations",
@@ -134,7 +145,9 @@ __all__ = [
     "Search",
     "SimilarityMachine",
     "SimplexSolution",
+    "SpanningTree",
     "SpectrumRepair",
+    "Telling",
     "TwoSampleTest",
     "__version__",
     "align",
@@ -143,16 +156,20 @@ __all__ = [
     "categories",
     "cdsk",
     "clustering_accuracy",
+    "column_weights",
     "concatenate",
     "curve",
     "d2ke_embed",
     "d2ke_explain",
     "d2ke_features",
     "d2ke_gram",
+    "d2ke_importance",
     "d2ke_predict",
+    "d2ke_telling",
     "d2ke_train",
     "d2ke_transform",
     "datasets",
+    "dbscan",
     "density_error_bound",
     "discriminative_predict",
     "distance_matrix",
@@ -165,6 +182,7 @@ __all__ = [
     "gaussian_gram",
     "gdk_led",
     "gram_two_sample_test",
+    "hdbscan",
     "io",
     "kernel_align",
     "kernel_classifier_fit",
@@ -182,6 +200,7 @@ __all__ = [
     "kernel_similarity_bound",
     "kernel_standard_error",
     "kernel_two_sample_test",
+    "kmedoids",
     "knn_predict",
     "lipschitz_constant",
     "load_model",
@@ -217,7 +236,9 @@ __all__ = [
     "similarity_machine_predict",
     "similarity_risk_bound",
     "simplex_qp",
+    "single_linkage",
     "soft_min_distance",
+    "spanning_tree",
     "svmpredict",
     "svmtrain",
     "train",

@@ -13,8 +13,8 @@ from d2ke._base.checks import element_type, flag
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.threads import team_size
 from d2ke.distances.fingerprint import description, digest, function_version, sequence_digest
-from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import DISTANCES, ArgumentNames, PairwiseProblem, Transform
+from d2ke.distances.record_pairs import check_any_pairs
 from d2ke.embedding.features import check_embedding, check_link, feature_transform
 from d2ke.io.feature_writer import FeatureContent, write_rows
 from d2ke.io.features import check_features_path, check_labels
@@ -45,11 +45,11 @@ def write_distances(
     path : path
         The file. It appears when it is complete; until then its name ends in ``.part``. A complete
         one of the same call is left as it is.
-    X : Objects or what `pack` takes
-        n objects.
+    X : Objects or what `pack` takes; Records or what `pack_records` takes
+        n objects or records.
     Y : Objects or what `pack` takes, optional
-        m objects; None stands for X itself.
-    distance : str or callable
+        m objects or records; None stands for X itself.
+    distance : str, callable or dict
         As for `distance_matrix`. A Python function needs an attribute ``version``, a str or an
         int that changes whenever its results change.
     dtype : {float64, float32}, optional
@@ -90,7 +90,7 @@ def write_distances(
            [3., 0.]])
     """
     names = ArgumentNames("write_distances")
-    pairs = check_pairs(X, Y, distance, params, names)
+    pairs = check_any_pairs(X, Y, distance, params, names)
     _write_pairs(path, pairs, DISTANCES, None, dtype, n_threads, progress)
 
 

@@ -52,12 +52,15 @@ NAMES = {
     Block(name, distance, sampler, R, views=(), parameters=<factory>, from_omega=False,
         gamma_scale=1.0, sd_power=1.0, family='', column='')
     Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
-    D2KEModel(blocks, scaling, linear, kind, channels, alphabet, letters, C, accuracy,
+    D2KEModel(blocks, scaling, deviation, linear, kind, channels, alphabet, letters, C, accuracy,
         accuracy_error, largest_class, confusion, calibration, known, left_out, n_train,
         seconds, columns=<factory>, inputs=<factory>)
+    DBSCANClusters(labels, core)
     Explanation(label, decision, offset, blocks, omegas, training_objects, windows=(),
         steps=None, series=None)
     FeatureSelection(indices, weights, q, alignment)
+    HDBSCANClusters(labels, probabilities, examples, core_distances, tree)
+    Importance(name, drop, error)
     KernelAlignment(rotation, translation, distance_before, distance, kappa, bound, method,
         motion, sigma, eps, counts=<factory>)
     KernelBootstrap(max, rms, relative, centred, delta, n_features, n_objects)
@@ -71,6 +74,7 @@ NAMES = {
     KernelFeatureMap(method, kernel, sigma, centre, kind, channels, omega, degree, radius, eps)
     LinearModel(weights, bias, classes, solver, options)
     Measure(points, vectors, kind='points', gap=0.0, n_samples=None)
+    MedoidClusters(medoids, labels, distances, loss)
     NeighborsInfo(pairs, computed=0, ruled_out=<factory>)
     Objects(kind, values, offsets, alphabet=None, letters=None, weights=None, missing=False)
     Operations(op, i, j)
@@ -83,7 +87,9 @@ NAMES = {
     Search(parameters, accuracy, tried, info=<factory>)
     SimilarityMachine(classes, coef, bias)
     SimplexSolution(alpha, objective, gap, n_steps, converged)
+    SpanningTree(edges, weights)
     SpectrumRepair(kind, gram, least, negative)
+    Telling(label, adds, block, index, object, training_object)
     TwoSampleTest(distance, p_value, exact, null, sigma=None)
     __version__
     align(x, y, distance=None, **params)
@@ -95,6 +101,7 @@ NAMES = {
         lam=None, variant='hard', trace_weight=0.1, smoothing=None, similarity='psd',
         risk='margin', max_iter=10, seed=0)
     clustering_accuracy(y, labels)
+    column_weights(X, *, distance, seed=0)
     concatenate(collections)
     curve(points, *, closed=False, oriented=True, gap=None, n_samples=None, seed=0)
     d2ke_embed(X, omega, *, distance, gamma=None, link='exp', n_threads=None, out=None,
@@ -102,13 +109,17 @@ NAMES = {
     d2ke_explain(x, model, *, limit=10, training_object=None)
     d2ke_features(D, gamma=None, link='exp', *, out=None, n_threads=None)
     d2ke_gram(X, Y=None, *, omega, distance, gamma, n_threads=None, progress=False, **params)
+    d2ke_importance(y, X, model, *, by='family', repeats=5, seed=0, n_threads=None)
     d2ke_predict(y, X, model, *, probability=False, unseen_letters='allow', n_threads=None,
         progress=False)
+    d2ke_telling(model, *, limit=10)
     d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, n_threads=None,
         progress=False, **params)
     d2ke_transform(X, model, *, unseen_letters='allow', n_threads=None, out=None,
         progress=False)
     datasets
+    dbscan(X, eps, min_samples=5, *, distance=None, metric=False, n_threads=None,
+        progress=False, **params)
     density_error_bound(X, y, alpha, *, h, delta=0.05)
     discriminative_predict(result, K_new=None, *, points=None, distances=None, features=None)
     distance_matrix(X, Y=None, distance=None, *, n_threads=None, out=None, dtype=None,
@@ -123,6 +134,8 @@ NAMES = {
     gaussian_gram(X, Y=None, *, h=None)
     gdk_led(D, R)
     gram_two_sample_test(K, n, *, n_permutations=999, seed=0)
+    hdbscan(X, *, min_cluster_size=5, min_samples=None, cluster_selection_epsilon=0.0,
+        distance=None, metric=False, n_threads=None, progress=False, **params)
     io
     kernel_align(P, Q, *, sigma, motion='rigid', weights_p=None, weights_q=None, method='auto',
         eps=None, seed=0, n_threads=None)
@@ -153,6 +166,8 @@ NAMES = {
     kernel_standard_error(Z, Y=None)
     kernel_two_sample_test(P, Q, *, sigma='median', kernel='gaussian', n_permutations=999,
         n_groups=None, seed=0, n_threads=None)
+    kmedoids(X, k, *, distance=None, sample_size=5000, n_samples=5, seed=0, metric=False,
+        n_threads=None, progress=False, **params)
     knn_predict(y, D, k=1)
     lipschitz_constant(w, gamma)
     load_model(file)
@@ -196,7 +211,9 @@ NAMES = {
     similarity_machine_predict(model, S_new)
     similarity_risk_bound(S, y, alpha, *, margin=1.0, delta=0.05)
     simplex_qp(H, f, *, start=None, tol=1e-06, max_steps=None)
+    single_linkage(X, *, distance=None, metric=False, n_threads=None, progress=False, **params)
     soft_min_distance(D, E=None, *, gamma)
+    spanning_tree(X, *, distance=None, metric=False, n_threads=None, progress=False, **params)
     svmpredict(y, K, model)
     svmtrain(y, K, options='-t 4 -c 1 -q', *, class_weight=None)
     train(y, Z, options='-s 2 -e 0.0001 -c 1 -q', *, solver='liblinear', class_weight=None,
@@ -243,13 +260,14 @@ NAMES = {
     FeatureStore(Z, labels, omega, parameters, versions)
     LabelledObjects(objects, labels, ids=None, columns=None, written=None)
     MatFileError
-    ParquetObjects(file, *, objects=None, labels=None)
+    ParquetObjects(file, *, objects=None, labels=None, kind=None)
     Unreadable(name, matlab_class, reason)
     load_features(file, *, rows=None, columns=None)
     load_mat(file, names=None, *, squeeze=False)
     load_objects(file, name, *, channels_first=None, kind=None)
     open_features(file)
-    read_objects(file, *, objects=None, labels=None, ids=None, time=None, channels_first=None)
+    read_objects(file, *, objects=None, labels=None, ids=None, time=None, channels_first=None,
+        kind=None)
     read_ts(path)
     save_features(file, Z, *, labels=None, omega=None, parameters=None, compression=None)
     save_mat(file, data, *, version='5', compress=True)

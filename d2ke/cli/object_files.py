@@ -34,7 +34,14 @@ def read(
     objects = None if options.objects is None else tuple(options.objects)
     columns = Columns(objects, options.labels, options.ids, options.time)
     with reported_warnings(session):
-        held = read_file(options.file, columns, options.channels_first, earlier, streamed=streamed)
+        held = read_file(
+            options.file,
+            columns,
+            options.channels_first,
+            earlier,
+            kind=options.kind,
+            streamed=streamed,
+        )
     session.report(f"{Path(options.file).name}: {str(held)[1:-1]}")
     return held
 

@@ -15,6 +15,7 @@ from scipy import LowLevelCallable
 from d2ke._base.checkpoint import UNKNOWN
 from d2ke._base.errors import ArgumentTypeError
 from d2ke.distances.problem import PairwiseProblem
+from d2ke.distances.record_pairs import RecordDistance
 from d2ke.io.hdf5 import plain
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Records
@@ -130,11 +131,15 @@ def description(pairs: PairwiseProblem) -> tuple[dict[str, Any], dict[str, Any]]
     names = {"X": pairs.x}
     if pairs.y is not pairs.x:
         names[pairs.names.y] = pairs.y
-    inputs = {
-        name: objects_digest(part) if isinstance(part, Objects) else sequence_digest(name, part)
-        for name, part in names.items()
-    }
+    inputs = {name: digest(name, part) for name, part in names.items()}
     distance = pairs.distance
+    if isinstance(distance, RecordDistance):
+        columns = {name: description(part) for name, part in distance.columns.items()}
+        for name, (_, own) in columns.items():
+            if "version of distance" in own:
+                inputs[f"version of distance of {name}"] = own["version of distance"]
+        described = {name: own for name, (own, _) in columns.items()}
+        return {"distance": described, "weights": distance.weights}, inputs
     if callable(distance) or isinstance(distance, LowLevelCallable):
         inputs["version of distance"] = function_version("distance", distance)
     if isinstance(distance, LowLevelCallable):

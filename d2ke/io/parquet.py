@@ -40,6 +40,9 @@ class ParquetObjects:
     labels : str, optional
         The column of labels. Default: one called label, labels, class, y or target, if any.
 
+    kind : {"series", "sets", "strings"}, optional
+        As for `pack`.
+
     Attributes
     ----------
     kind, dim, alphabet, letters
@@ -79,8 +82,9 @@ class ParquetObjects:
         *,
         objects: str | None = None,
         labels: str | None = None,
+        kind: str | None = None,
     ):
-        self.path = file_path("file", file)
+        self.path, self._kind = file_path("file", file), kind
         pyarrow(f"reading {self.path.name}")
         open_file(self.path).close()
         try:
@@ -153,7 +157,7 @@ class ParquetObjects:
 
     def _pack(self, column: Any, first: int) -> Objects:
         try:
-            return pack(column, name="X")
+            return pack(column, kind=self._kind, name="X")
         except (ArgumentError, ArgumentTypeError) as error:
             if not isinstance(error.index, int):
                 raise

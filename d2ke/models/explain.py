@@ -196,7 +196,7 @@ def d2ke_explain(
     elif model.kind == "any":
         objects = [x]
     else:
-        vectors = model.kind == "vectors"
+        vectors = model.kind != "strings"
         # Integers are letters where the model says so.
         kind = "strings" if model.letters == "int" and not isinstance(x, (str, bytes)) else None
         first = False if vectors else None

@@ -11,7 +11,7 @@ import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke.distances.registry import BY_NAME
-from d2ke.objects.container import Objects
+from d2ke.objects.container import Objects, of_kind
 from d2ke.objects.record_packing import as_categories, is_table, naming_rows, pack_records
 from d2ke.objects.records import Column, Records
 from d2ke.objects.tokens import letters_of
@@ -39,14 +39,19 @@ class InputKind:
     letters: str | None = None
 
     @classmethod
-    def of(cls, X: Any) -> InputKind:
-        """Return the kind of packed objects, of records, of a list or of a column."""
+    def of(cls, X: Any, blocks: Sequence[Any]) -> InputKind:
+        """Return the kind of packed objects, of records, of a list or of a column.
+
+        Series that only distances of sets compare are sets.
+        """
         X = X.values if isinstance(X, Column) and isinstance(X.values, Objects) else X
         if isinstance(X, (Records, Column)):
             return cls(X.kind)
         if isinstance(X, list):
             return cls("any")
-        return cls(X.kind, 0 if X.kind == "strings" else X.dim, X.alphabet, X.letters)
+        compared = {row.kind for one in blocks if (row := BY_NAME.get(one.distance))}
+        kind = "sets" if X.kind == "series" and compared == {"sets"} else X.kind
+        return cls(kind, 0 if X.kind == "strings" else X.dim, X.alphabet, X.letters)
 
     def check(
         self,
@@ -63,10 +68,12 @@ class InputKind:
         training string has are an error if `refuse`, else a warning; for None they are not looked
         for.
         """
-        if objects.kind != self.kind:
+        taken = of_kind(objects, self.kind)
+        if taken is None:
             raise ArgumentTypeError(
                 name, f"holds {objects.kind}, but the model was trained on {self.kind}"
             )
+        objects = taken
         if self.kind != "strings":
             if objects.dim != self.channels and len(objects.values):
                 # The rows of a matrix are series of one channel.
@@ -91,11 +98,14 @@ class InputKind:
         return objects
 
 
-def input_kinds(X: Any) -> dict[str, InputKind]:
+def input_kinds(X: Any, blocks: Sequence[Any]) -> dict[str, InputKind]:
     """Return the kind of each column of records; nothing for objects of one kind."""
     if not isinstance(X, Records):
         return {}
-    return {name: InputKind.of(column) for name, column in X.columns.items()}
+    return {
+        name: InputKind.of(column, [block for block in blocks if block.column == name])
+        for name, column in X.columns.items()
+    }
 
 
 def check_records(

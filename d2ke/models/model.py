@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 26  # bytes that the features of some rows take
 _PER_FEATURE = 24  # bytes of distances, features and scaled features together
 _LEAST_ROWS = 16
+_ROWS = {"series": "the order of rows counts", "sets": "the order of rows does not count"}
 _FAR = 10  # times the median distance to a random object
 
 
@@ -42,9 +43,11 @@ class D2KEModel:
         categories too.
     scaling : Scaling
         Of the features.
+    deviation : ndarray of float64, shape (R,)
+        Standard deviations of the scaled features of the training objects.
     linear : LinearModel
         On the scaled features.
-    kind : {"vectors", "strings", "any", "records"}
+    kind : {"series", "sets", "strings", "any", "records"}
         What the objects are; "any" for Python functions as distances.
     channels : int
         Of vectors; else 0.
@@ -83,6 +86,7 @@ class D2KEModel:
 
     blocks: tuple[FittedBlock | PlainBlock, ...]
     scaling: Scaling = field(repr=False)
+    deviation: np.ndarray = field(repr=False)
     linear: LinearModel = field(repr=False)
     kind: str
     channels: int
@@ -129,6 +133,8 @@ class D2KEModel:
                 f"  {block.name:{width}} {block.R:5} x {name}"
                 + (f" ({options})" if options else "")
             )
+        if self.kind in _ROWS:
+            lines.insert(1, f"  {self.kind}: {_ROWS[self.kind]}")
         if self.left_out:
             lines.append(f"  without a share: {', '.join(self.left_out)}")
         if self.classes is None:
@@ -165,27 +171,29 @@ class D2KEModel:
         Returns
         -------
         tuple of matplotlib.axes.Axes
-            Side by side in a new figure: the confusion matrix of a classifier, rows true and
-            columns predicted, of left-out training objects. With `X` and `y` also, before it, a map
-            of the training objects by the first two principal components of their features, and,
-            after it, the cross-validated accuracy (of a regression 100 R^2) against R.
+            Side by side in a new figure, of left-out training objects: the confusion matrix, rows
+            true and columns predicted, of up to 1,000 classes; how often predictions are correct
+            against the probabilities that they are, for 15 bins (a reliability diagram); and of two
+            classes the ROC curve. Of a regression predictions against true values. With `X`
+            and `y` also, first, a map of the training objects by the first two principal
+            components of their features, and, last, the cross-validated accuracy (of a regression
+            100 R^2) against R.
 
         Raises
         ------
         ImportError
             Without matplotlib, saying how to install it.
         TypeError, ValueError
-            X and y that the model was not trained on; none for a regression, or for more than 1,000
-            classes.
+            X and y that the model was not trained on, or y alone.
 
         Examples
         --------
         >>> import d2ke
         >>> y, X = [0, 1] * 9, ["aab", "bba"] * 9
         >>> model = d2ke.d2ke_train(y, X, R=32)
-        >>> (axes,) = model.plot()  # doctest: +SKIP
-        >>> axes.figure.savefig("confusion.png")  # doctest: +SKIP
-        >>> objects, confusion, curve = model.plot(X, y)  # doctest: +SKIP
+        >>> confusion, reliability, roc = model.plot()  # doctest: +SKIP
+        >>> confusion.figure.savefig("model.png")  # doctest: +SKIP
+        >>> objects, confusion, reliability, roc, curve = model.plot(X, y)  # doctest: +SKIP
         """
         from d2ke.models.pictures import plot_model
 

@@ -36,7 +36,7 @@ from d2ke.models.model import D2KEModel
 from d2ke.models.plain_blocks import PLAIN_KINDS, PlainBlock
 from d2ke.models.views import VIEWS, View, view_name
 from d2ke.models.windows import Windows
-from d2ke.objects.container import Objects
+from d2ke.objects.container import Objects, of_kind
 
 _FORMAT, _VERSION = "d2ke model of objects", 1
 _KNOWN = {
@@ -121,6 +121,7 @@ def _write(store: h5py.File, model: D2KEModel) -> None:
     if model.confusion is not None:
         store["confusion"] = model.confusion
     store["mean"], store["sd"] = model.scaling.mean, model.scaling.sd
+    store["deviation"] = model.deviation
     calibration = store.create_group("calibration")
     for name, value in vars(model.calibration).items():
         if name in ("decisions", "values", "scale", "offsets"):  # what is cached is not kept
@@ -279,15 +280,17 @@ def _model(store: h5py.File) -> D2KEModel:
         _block(store[f"block{number}"], values["channels"], inputs) for number in range(count)
     )
     R = sum(block.R for block in blocks)
-    mean, sd = store["mean"][()], store["sd"][()]
+    mean, sd, deviation = (store[name][()] for name in ("mean", "sd", "deviation"))
     arrays.check_array("mean", mean, np.float64, (R,))
     arrays.check_array("sd", sd, np.float64, (R,))
+    arrays.check_array("deviation", deviation, np.float64, (R,))
     linear = _linear(store["linear"])
     if linear.n_features != R:
         raise ValueError(f"the linear model has {linear.n_features} features, the blocks {R}")
     return D2KEModel(
         blocks=blocks,
         scaling=Scaling(mean, sd),
+        deviation=deviation,
         linear=linear,
         alphabet=_alphabet(store, values["kind"]),
         confusion=store["confusion"][()] if "confusion" in store else None,
@@ -416,7 +419,8 @@ def _block(
         omega = get_objects(group["omega"])
         row = find_distance(distance)
         check_parameters(row, parameters)
-        if omega.kind != row.kind or not len(omega) or (omega.lengths < row.shortest).any():
+        known = of_kind(omega, row.kind) is not None and len(omega)
+        if not known or (omega.lengths < row.shortest).any():
             raise ValueError(f"{group.name} has random objects that {row.name!r} cannot compare")
     gamma = group["gamma"][()]
     arrays.check_array("gamma", gamma, np.float64, (len(omega),))

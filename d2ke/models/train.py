@@ -76,12 +76,11 @@ def d2ke_train(
     blocks : sequence of Block, optional
         The blocks; by default those of the recipe for the kind of objects.
     distance : str or callable, or a list of them, or a dict by column, optional
-        By default ``"levenshtein"`` for strings, and windows and ``"dtw"`` for vectors, which are
-        then series; ``"dtw"`` alone compares whole series only.
-        ``"mhd"`` and other distances of sets say that they are sets. For a Python function, X may
-        be a sequence of anything, and random objects are training objects. Several distances, such
-        as ``["dtw", "msm", "twe"]``, share R, side by side in one model. Of records a dict, such as
-        ``{"track": "dtw"}``.
+        By default ``"levenshtein"`` for strings, ``"mhd"`` for sets, and windows and ``"dtw"`` for
+        series; ``"dtw"`` alone compares whole series only. Series that only distances of sets
+        compare are taken for sets. For a Python function, X may be a sequence of anything, and
+        random objects are training objects. Several distances, such as ``["dtw", "msm", "twe"]``,
+        share R, side by side in one model. Of records a dict, such as ``{"track": "dtw"}``.
     R : int, optional
         Number of random objects of all blocks together; by default 13000 for up to 4000 series,
         4000 for more and for one distance of series, 1536 to 4096 (n / 10) and 4096 pieces for
@@ -218,9 +217,10 @@ def trained_model(
     `n_largest` is the number of objects in the largest class.
     """
     return D2KEModel(
-        **vars(InputKind.of(objects)),
+        **vars(InputKind.of(objects, plan.blocks)),
         blocks=plan.blocks,
         scaling=scaling,
+        deviation=1 / (plan.stretch * np.sqrt(plan.R)),
         linear=linear,
         C=C,
         accuracy=accuracy[0],
@@ -232,7 +232,7 @@ def trained_model(
         left_out=plan.left_out,
         n_train=n,
         seconds=seconds,
-        inputs=input_kinds(objects),
+        inputs=input_kinds(objects, plan.blocks),
     )
 
 
