@@ -53,8 +53,8 @@ NAMES = {
         gamma_scale=1.0, sd_power=1.0, family='', column='')
     Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
     D2KEModel(blocks, scaling, deviation, linear, kind, channels, alphabet, letters, C, accuracy,
-        accuracy_error, largest_class, confusion, calibration, known, left_out, n_train, seconds,
-        columns=<factory>, inputs=<factory>)
+        accuracy_error, largest_class, confusion, calibration, known, left_out, n_train,
+        seconds, columns=<factory>, inputs=<factory>)
     DBSCANClusters(labels, core)
     Explanation(label, decision, offset, blocks, omegas, training_objects, windows=(),
         steps=None, series=None)

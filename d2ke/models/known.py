@@ -29,11 +29,14 @@ class KnownObjects:
     """Distances of training objects to the random objects, and to the nearest other object.
 
     An object is its distances to the random objects, in medians: minus the logarithms of its
-    features. They are standardised, each block has as much of the variance, and sums of
-    them with random signs keep Euclidean distances of objects, up to some 4 %.
+    features; others, of records, are as they are. They are standardised, each block has as much of
+    the variance, and sums of them with random signs keep Euclidean distances of objects, up to
+    some 4 %.
 
     Attributes
     ----------
+    plain : ndarray of bool, shape (R,)
+        Features that are no function of a distance.
     weights : ndarray of float32, shape (R,)
         Signed; feature j is added to column j modulo 512.
     centre : ndarray of float32, shape (R,)
@@ -44,6 +47,7 @@ class KnownObjects:
         Their distances to the nearest others.
     """
 
+    plain: np.ndarray = field(repr=False)
     weights: np.ndarray = field(repr=False)
     centre: np.ndarray = field(repr=False)
     rows: np.ndarray = field(repr=False)
@@ -51,13 +55,22 @@ class KnownObjects:
 
     @classmethod
     def of(
-        cls, F: np.ndarray, sizes: Sequence[int], entropy: Any, n_threads: int | None
+        cls,
+        F: np.ndarray,
+        sizes: Sequence[int],
+        plain: Sequence[bool],
+        entropy: Any,
+        n_threads: int | None,
     ) -> KnownObjects:
-        """Keep training objects by their features, of blocks of these sizes, as they are."""
+        """Keep training objects by their features, not scaled, of blocks of these sizes.
+
+        `plain` says which blocks are no functions of distances.
+        """
+        of_columns = np.repeat(np.asarray(plain, bool), sizes)
         R = F.shape[1]
         sums = np.zeros((2, R))
         for first in range(0, len(F), _ROWS):
-            far = _medians(F[first : first + _ROWS])
+            far = _medians(F[first : first + _ROWS], of_columns)
             if not first:
                 centre = far.mean(axis=0)
             far -= centre
@@ -69,7 +82,7 @@ class KnownObjects:
         weights /= np.sqrt(len(sizes) * np.repeat(sizes, sizes))
         centre = (centre + mean).astype(np.float32)
         none = np.empty(0)
-        known = cls(weights.astype(np.float32), centre, none, none)
+        known = cls(of_columns, weights.astype(np.float32), centre, none, none)
         rows = known.sums(F).astype(np.float16)
         known = replace(known, rows=rows)
         scores = known.nearest(rows.astype(np.float32), n_threads, own=True)
@@ -81,7 +94,7 @@ class KnownObjects:
         result = np.zeros((len(F), width), np.float32)
         for first in range(0, len(F), _ROWS):
             part = slice(first, first + _ROWS)
-            far = (_medians(F[part]) - self.centre) * self.weights
+            far = (_medians(F[part], self.plain) - self.centre) * self.weights
             for column in range(0, F.shape[1], width):
                 strip = far[:, column : column + width]
                 result[part, : strip.shape[1]] += strip
@@ -118,7 +131,10 @@ class KnownObjects:
         return (1 + farther) / (1 + len(known)) / beyond
 
 
-def _medians(F: np.ndarray) -> np.ndarray:
-    """Return the distances to the random objects, in medians, up to a constant for each block."""
+def _medians(F: np.ndarray, plain: np.ndarray) -> np.ndarray:
+    """Return the distances to the random objects, in medians, up to a constant for each block.
+
+    Plain features stay as they are.
+    """
     least = np.float32(np.exp(-_FARTHEST) / np.sqrt(F.shape[1]))
-    return -np.log(np.maximum(F, least))
+    return np.where(plain, F, -np.log(np.maximum(F, least)))

@@ -39,7 +39,13 @@ from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects, of_kind
 
 _FORMAT, _VERSION = "d2ke model of objects", 1
-_KNOWN = {"weights": np.float32, "centre": np.float32, "rows": np.float16, "scores": np.float32}
+_KNOWN = {
+    "plain": np.bool_,
+    "weights": np.float32,
+    "centre": np.float32,
+    "rows": np.float16,
+    "scores": np.float32,
+}
 _WIDEST = 1 << 20  # letters of a label
 _FIELDS = ("kind", "channels", "letters", "C", "accuracy", "accuracy_error", "largest_class",
            "n_train")  # fmt: skip
@@ -386,7 +392,7 @@ def _calibration(group: h5py.Group, linear: LinearModel) -> Calibration:
 
 def _known(group: h5py.Group, R: int) -> KnownObjects:
     known = KnownObjects(**{name: group[name][()] for name in _KNOWN})
-    shapes = (R,), (R,), (len(known.scores), min(R, COLUMNS)), (None,)
+    shapes = (R,), (R,), (R,), (len(known.scores), min(R, COLUMNS)), (None,)
     for (name, dtype), shape in zip(_KNOWN.items(), shapes, strict=True):
         arrays.check_array(name, getattr(known, name), dtype, shape)
     if not len(known.scores):

@@ -112,7 +112,10 @@ class TrainingPlan:
         centre = target.values.mean(keepdims=True) if target.classes is None else np.zeros(target.k)
         dtype = product_type(n, Z.shape[1])
         kept = Z if len(Z) <= SAMPLE else Z[sample_rows(len(Z), entropy, None)]
-        known = KnownObjects.of(kept, [block.R for block in fitted], entropy, n_threads)
+        # Near numbers have the features of a distance.
+        plain = [isinstance(one, PlainBlock) and one.kind != "near numbers" for one in fitted]
+        sizes = [block.R for block in fitted]
+        known = KnownObjects.of(kept, sizes, plain, entropy, n_threads)
         return cls(fitted, scaling.mean, scaling.sd, stretch, left_out, centre, dtype, known), Z
 
     def scaling(self, mean: np.ndarray, deviation: np.ndarray) -> Scaling:

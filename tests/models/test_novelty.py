@@ -62,7 +62,7 @@ def test_sums_keep_distances():
     rng = np.random.default_rng(0)
     sizes = [3000, 1000]
     F = rng.uniform(0.1, 1, (60, 4000)).astype(np.float32) / np.sqrt(4000)
-    kept = KnownObjects.of(F, sizes, 0, 1)
+    kept = KnownObjects.of(F, sizes, [False, False], 0, 1)
     assert kept.rows.shape == (60, known.COLUMNS)
     far = (-np.log(F) - kept.centre) * np.abs(kept.weights)
     wanted, found = cdist(far, far), cdist(*[kept.rows.astype(np.float64)] * 2)
