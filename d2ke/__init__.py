@@ -91,11 +91,13 @@ from d2ke.models.conformal import predict_set
 from d2ke.models.explain import Explanation, d2ke_explain
 from d2ke.models.importance import Importance, d2ke_importance
 from d2ke.models.model import D2KEModel
+from d2ke.models.novelty import novelty
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict, d2ke_transform
 from d2ke.models.telling import Telling, d2ke_telling
 from d2ke.models.train import d2ke_train
 from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.outliers import outlier_scores
 from d2ke.neighbors.search import nearest, within
 from d2ke.neighbors.windows import nearest_windows
 from d2ke.objects.container import Objects, concatenate
@@ -210,6 +212,8 @@ __all__ = [
     "nearest_windows",
     "neighbor_similarities",
     "normalized_mutual_information",
+    "novelty",
+    "outlier_scores",
     "pack",
     "pack_records",
     "predict",

@@ -53,8 +53,8 @@ NAMES = {
         gamma_scale=1.0, sd_power=1.0, family='', column='')
     Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
     D2KEModel(blocks, scaling, deviation, linear, kind, channels, alphabet, letters, C, accuracy,
-        accuracy_error, largest_class, confusion, calibration, left_out, n_train, seconds,
-        columns=<factory>, inputs=<factory>)
+        accuracy_error, largest_class, confusion, calibration, known, left_out, n_train,
+        seconds, columns=<factory>, inputs=<factory>)
     DBSCANClusters(labels, core)
     Explanation(label, decision, offset, blocks, omegas, training_objects, windows=(),
         steps=None, series=None)
@@ -183,6 +183,9 @@ NAMES = {
         window=None, n_threads=None, progress=False)
     neighbor_similarities(points=None, *, distances=None, n_neighbors=15, h=None)
     normalized_mutual_information(y, labels)
+    novelty(X, model, *, unseen_letters='allow', n_threads=None, progress=False)
+    outlier_scores(X, *, k=10, distance=None, method='knn', metric=False, n_threads=None,
+        progress=False, checkpoint=None, **params)
     pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, missing=False,
         layout=None, ids=None, time=None, name='items')
     pack_records(columns, *, name='columns')
@@ -236,6 +239,7 @@ NAMES = {
     distance_matrix(X, Y=None, distance=None, *, chunks=None, n_threads=1, dtype=None, **params)
     nearest(X, Y=None, *, k, distance=None, include_self=False, metric=False, chunks=None,
         n_threads=1, **params)
+    novelty(X, model, *, unseen_letters='allow', chunks=None, n_threads=1)
     within(X, Y=None, *, radius, distance=None, include_self=False, metric=False, chunks=None,
         n_threads=1, **params)
     """,

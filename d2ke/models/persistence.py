@@ -31,6 +31,7 @@ from d2ke.learners.svm_model import SVMModel
 from d2ke.models.blocks import FittedBlock
 from d2ke.models.calibration import Calibration
 from d2ke.models.inputs import InputKind
+from d2ke.models.known import COLUMNS, KnownObjects
 from d2ke.models.model import D2KEModel
 from d2ke.models.plain_blocks import PLAIN_KINDS, PlainBlock
 from d2ke.models.views import VIEWS, View, view_name
@@ -38,6 +39,13 @@ from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects, of_kind
 
 _FORMAT, _VERSION = "d2ke model of objects", 1
+_KNOWN = {
+    "plain": np.bool_,
+    "weights": np.float32,
+    "centre": np.float32,
+    "rows": np.float16,
+    "scores": np.float32,
+}
 _WIDEST = 1 << 20  # letters of a label
 _FIELDS = ("kind", "channels", "letters", "C", "accuracy", "accuracy_error", "largest_class",
            "n_train")  # fmt: skip
@@ -118,6 +126,9 @@ def _write(store: h5py.File, model: D2KEModel) -> None:
     for name, value in vars(model.calibration).items():
         if name in ("decisions", "values", "scale", "offsets"):  # what is cached is not kept
             calibration[name] = value
+    known = store.create_group("known")
+    for name in _KNOWN:
+        known[name] = getattr(model.known, name)
     linear = store.create_group("linear")
     linear["weights"] = model.linear.weights
     linear.attrs["options"], linear.attrs["solver"] = model.linear.options, model.linear.solver
@@ -284,6 +295,7 @@ def _model(store: h5py.File) -> D2KEModel:
         alphabet=_alphabet(store, values["kind"]),
         confusion=store["confusion"][()] if "confusion" in store else None,
         calibration=_calibration(store["calibration"], linear),
+        known=_known(store["known"], R),
         left_out=lists_to_tuples(json.loads(store.attrs["left_out"])),
         seconds=json.loads(store.attrs["seconds"]),
         columns=_columns(store),
@@ -376,6 +388,16 @@ def _calibration(group: h5py.Group, linear: LinearModel) -> Calibration:
     if k and not (values.min() >= 0 and values.max() < k):
         raise ValueError(f"{group.name} has codes of classes that are not there")
     return Calibration(decisions, values, scale, offsets)
+
+
+def _known(group: h5py.Group, R: int) -> KnownObjects:
+    known = KnownObjects(**{name: group[name][()] for name in _KNOWN})
+    shapes = (R,), (R,), (R,), (len(known.scores), min(R, COLUMNS)), (None,)
+    for (name, dtype), shape in zip(_KNOWN.items(), shapes, strict=True):
+        arrays.check_array(name, getattr(known, name), dtype, shape)
+    if not len(known.scores):
+        raise ValueError(f"{group.name} has no training objects")
+    return known
 
 
 def _block(
