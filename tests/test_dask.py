@@ -424,6 +424,8 @@ def test_dask_is_named_where_it_is_missing():
 def test_errors_at_the_door():
     parts = delayed_parts(WORDS, 20)
     address = LowLevelCallable(ctypes.CFUNCTYPE(ctypes.c_double)(float))
+    with pytest.raises(TypeError, match=r"class_weight is for d2ke\.d2ke_train"):
+        lazy.d2ke_train(["a", "b"] * 10, WORDS[:20], class_weight="balanced")
     with pytest.raises(ValueError, match="levenstein"):
         lazy.distance_matrix(parts, None, "levenstein")
     with pytest.raises((TypeError, ValueError), match="window"):

@@ -113,8 +113,8 @@ NAMES = {
     d2ke_predict(y, X, model, *, probability=False, unseen_letters='allow', n_threads=None,
         progress=False)
     d2ke_telling(model, *, limit=10)
-    d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, n_threads=None,
-        progress=False, **params)
+    d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, class_weight=None,
+        sample_weight=None, groups=None, seed=0, n_threads=None, progress=False, **params)
     d2ke_transform(X, model, *, unseen_letters='allow', n_threads=None, out=None,
         progress=False)
     datasets

@@ -50,8 +50,8 @@ def d2ke_train(
     The random objects and gammas have the bits of `d2ke.d2ke_train`: they come from a sample of
     rows that the seed and the number of objects determine. Sums of products are added over
     partitions, one worker decomposes them, and a second pass scores every C on left-out rows. The
-    squared hinge loss, which needs all features in memory, is not tried. X is read four times;
-    ``X.persist()`` keeps it in the workers' memory if it fits.
+    squared hinge loss, which needs all features in memory, is not tried; there are no weights and
+    groups. X is read four times; ``X.persist()`` keeps it in the workers' memory if it fits.
 
     Parameters
     ----------
@@ -89,6 +89,9 @@ def d2ke_train(
     ['odd', 'even']
     """
     n_threads = integer("n_threads", n_threads, 1)
+    for name in ("class_weight", "sample_weight", "groups"):
+        if name in params:
+            raise ArgumentTypeError(name, "is for d2ke.d2ke_train; there it is all in memory")
     distances = train.check_choices(blocks, distance, R, params)
     if y is None:
         raise ArgumentTypeError("y", "must be the labels of X, got None")

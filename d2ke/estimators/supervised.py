@@ -44,7 +44,7 @@ class D2KEEstimator(ObjectsEstimator):
         self.progress = progress
         self.random_state = random_state
 
-    def _train(self, objects: Any, y: np.ndarray, task: str) -> D2KEModel:
+    def _train(self, objects: Any, y: np.ndarray, task: str, **weights: Any) -> D2KEModel:
         return d2ke_train(
             y,
             objects,
@@ -55,6 +55,7 @@ class D2KEEstimator(ObjectsEstimator):
             seed=seed_of(self.random_state),
             n_threads=self.n_threads,
             progress=self.progress,
+            **weights,
             **(self.distance_params or {}),
         )
 
@@ -99,6 +100,8 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
         Parameters of the distance.
     blocks : sequence of Block, optional
         The blocks in the place of the recipe's.
+    class_weight : "balanced" or dict, optional
+        What objects of each class count, as for `d2ke_train`.
     unseen_letters : {"allow", "refuse"}
         As for `d2ke_predict`.
     n_threads : int, optional
@@ -125,10 +128,41 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
     ['odd', 'even']
     """
 
-    def fit(self, X: Any, y: Any) -> D2KEClassifier:
-        """Train a model of objects and their labels."""
+    def __init__(
+        self,
+        R: int | None = None,
+        *,
+        distance: Any = None,
+        distance_params: Mapping[str, Any] | None = None,
+        blocks: Sequence[Block] | None = None,
+        class_weight: Any = None,
+        unseen_letters: str = "allow",
+        n_threads: int | None = None,
+        progress: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            R,
+            distance=distance,
+            distance_params=distance_params,
+            blocks=blocks,
+            unseen_letters=unseen_letters,
+            n_threads=n_threads,
+            progress=progress,
+            random_state=random_state,
+        )
+        self.class_weight = class_weight
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> D2KEClassifier:
+        """Train a model of objects and their labels; objects may have weights."""
         objects = self._training_objects(X)
-        self.model_ = self._train(objects, read_classes(objects, y), "classification")
+        self.model_ = self._train(
+            objects,
+            read_classes(objects, y),
+            "classification",
+            class_weight=self.class_weight,
+            sample_weight=sample_weight,
+        )
         self.classes_ = self.model_.classes
         return self
 
@@ -170,10 +204,11 @@ class D2KERegressor(RegressorMixin, D2KEEstimator):
     True
     """
 
-    def fit(self, X: Any, y: Any) -> D2KERegressor:
-        """Train a model of objects and real targets."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> D2KERegressor:
+        """Train a model of objects and real targets; objects may have weights."""
         objects = self._training_objects(X)
-        self.model_ = self._train(objects, read_targets(objects, y), "regression")
+        values = read_targets(objects, y)
+        self.model_ = self._train(objects, values, "regression", sample_weight=sample_weight)
         return self
 
     def predict(self, X: Any) -> np.ndarray:

@@ -2,9 +2,10 @@
 """Ridge regression from sums of products: any number of rows, every penalty at once.
 
 The weights w and the offset b minimise |w|^2 / 2 + C sum_i (t_i - b - w.z_i)^2; the offset has no
-penalty. `RidgeSums` adds the products of features and targets block by block, and blocks that were
-added elsewhere are merged, in any order. One eigendecomposition of the sums gives the weights of
-every penalty C, and what each row needs for its prediction by the model of all other rows.
+penalty. Rows may have weights, which multiply their squares: a row of weight 2 is two rows.
+`RidgeSums` adds the products of features and targets block by block, and blocks that were added
+elsewhere are merged, in any order. One eigendecomposition of the sums gives the weights of every
+penalty C, and what each row needs for its prediction by the model of all other rows.
 
 Rounding of float32 products changes decisions and left-out predictions, as root mean squares and
 relative to those of the centred targets, by at most 2^-22 = 2.4e-7 times the condition number of
@@ -62,8 +63,8 @@ class RidgeSums:
         What targets are shifted by; 0 where they are sparse.
     dtype : dtype
         Of the products of a block; their sums are float64.
-    n : int
-        Number of rows.
+    n : int or float
+        Number of rows, or sum of their weights.
     products : ndarray of float64, shape (R, R)
         Sums of z z'; only the upper triangle is valid.
     features : ndarray of float64, shape (R,)
@@ -91,7 +92,7 @@ class RidgeSums:
     unit: np.ndarray
     target_centre: np.ndarray
     dtype: np.dtype[Any]
-    n: int
+    n: float
     products: np.ndarray = field(repr=False)
     features: np.ndarray = field(repr=False)
     targets: np.ndarray = field(repr=False)
@@ -112,15 +113,29 @@ class RidgeSums:
             np.zeros((R, R)), np.zeros(R), np.zeros(k), np.zeros((k, R)).T,
         )  # fmt: skip
 
-    def add(self, Z: np.ndarray, T: Any, n_threads: int | None = None) -> None:
-        """Add rows: features, shape (m, R), and targets, shape (m, k), dense or sparse."""
+    def add(
+        self,
+        Z: np.ndarray,
+        T: Any,
+        n_threads: int | None = None,
+        row_weights: np.ndarray | None = None,
+    ) -> None:
+        """Add rows: features, shape (m, R), targets, shape (m, k), dense or sparse, and weights."""
         values = ((Z - self.centre) / self.unit).astype(self.dtype, copy=False)
         if not sparse.issparse(T):
             T = T - self.target_centre
-        self.n += len(values)
-        self.features += values.sum(axis=0, dtype=np.float64)
-        self.targets += T.sum(axis=0, dtype=np.float64)
-        self.crossed += (T.T @ values).T
+        weighted = values
+        if row_weights is None:
+            self.n += len(values)
+            self.targets += T.sum(axis=0, dtype=np.float64)
+        else:
+            self.n += float(row_weights.sum())
+            self.targets += T.T @ row_weights
+            roots = np.sqrt(row_weights)[:, None].astype(self.dtype)
+            values = values * roots
+            weighted = values * roots
+        self.features += weighted.sum(axis=0, dtype=np.float64)
+        self.crossed += (T.T @ weighted).T
 
         def add_strip(begin: int) -> None:
             strip = slice(begin, begin + _STRIP)
@@ -196,12 +211,13 @@ class Ridge:
         Products of the rows' coordinates in the basis with the targets.
     target_mean : ndarray of float64, shape (k,)
         Mean of each target.
-    n : int
-        Number of rows.
+    n : int or float
+        Number of rows, or sum of their weights.
     dtype : dtype
         Of the coordinates of rows.
     rows : ndarray of float64, shape (n, R), or None
-        The centred rows in their units, where they are fewer than the features.
+        The centred rows in their units, times the roots of their weights, where they are fewer
+        than the features.
 
     References
     ----------
@@ -215,7 +231,7 @@ class Ridge:
     basis: np.ndarray
     projected: np.ndarray
     target_mean: np.ndarray
-    n: int
+    n: float
     dtype: np.dtype[Any]
     rows: np.ndarray | None = None
 
@@ -249,7 +265,9 @@ class Ridge:
     def _dual(self, C: float) -> np.ndarray:
         return self.projected / (self.squares + 1 / (2 * C))[:, None]
 
-    def left_out(self, P: np.ndarray, T: Any, costs: Any) -> np.ndarray:
+    def left_out(
+        self, P: np.ndarray, T: Any, costs: Any, row_weights: np.ndarray | None = None
+    ) -> np.ndarray:
         """Return predictions by the models of all other rows.
 
         Parameters
@@ -260,6 +278,8 @@ class Ridge:
             Their targets, dense or sparse.
         costs : sequence of float
             Values of C.
+        row_weights : ndarray, shape (m,), optional
+            Their weights; a row is left out with all of its weight.
 
         Returns
         -------
@@ -272,6 +292,8 @@ class Ridge:
         shrinkage = 1 / (self.squares[:, None] + 1 / (2 * np.asarray(costs)))
         duals = (shrinkage[:, :, None] * self.projected[:, None]).reshape(-1, len(costs) * k)
         leverage = 1 / self.n + (P * P) @ shrinkage.astype(P.dtype, copy=False)
+        if row_weights is not None:
+            leverage *= row_weights[:, None].astype(P.dtype)
         decision = (P @ duals.astype(P.dtype, copy=False)).reshape(len(P), len(costs), k)
         # A row that the model of all rows fits whatever its target says nothing.
         rest = np.maximum(1 - leverage, _ROUNDING[P.dtype])[:, :, None]
@@ -280,21 +302,36 @@ class Ridge:
         decision += T[:, None]
         return decision + self.target_mean
 
-    def left_out_together(self, P: np.ndarray, T: Any, costs: Any) -> np.ndarray:
+    def left_out_together(
+        self, P: np.ndarray, T: Any, costs: Any, row_weights: np.ndarray | None = None
+    ) -> np.ndarray:
         """Return predictions by the model of all rows but these, which is the same for all.
 
         With the block H of the hat matrix, 1 / n + p_i' (s + 1 / (2 C))^-1 p_j, and residuals r
-        of the model of all rows, the residuals without these rows are (I - H)^-1 r. Parameters
+        of the model of all rows, the residuals without these rows are (I - H)^-1 r. Of more rows
+        than features q = (p, 1), with H = Q A^-1 Q', they are r + Q (A - Q'Q)^-1 Q'r. Parameters
         and result are those of `left_out`.
         """
         P = P.astype(np.float64, copy=False)
         T = (T.toarray() if sparse.issparse(T) else T) - self.target_mean
         decision = np.empty((len(P), len(costs), T.shape[1]))
+        roots = np.ones((len(P), 1)) if row_weights is None else np.sqrt(row_weights)[:, None]
+        if len(P) > P.shape[1] + 1:
+            Q = np.hstack([P, np.ones((len(P), 1))]) * roots
+            own = Q.T @ Q
+            for i, C in enumerate(costs):
+                residuals = roots * (T - P @ self._dual(C))
+                rest = np.diag(np.append(self.squares + 1 / (2 * C), self.n)) - own
+                residuals += Q @ np.linalg.solve(rest, Q.T @ residuals)
+                decision[:, i] = T - residuals / roots
+            return decision + self.target_mean
         # Rounding leaves 0 of 1 - H of a row that is fitted whatever its target.
         diagonal = (1 + 4 * np.finfo(np.float64).eps) * np.eye(len(P))
         for i, C in enumerate(costs):
-            rest = diagonal - (P / (self.squares + 1 / (2 * C))) @ P.T - 1 / self.n
-            decision[:, i] = T - np.linalg.solve(rest, T - P @ self._dual(C))
+            hat = (P / (self.squares + 1 / (2 * C))) @ P.T + 1 / self.n
+            rest = diagonal - roots * hat * roots.T
+            residuals = np.linalg.solve(rest, roots * (T - P @ self._dual(C)))
+            decision[:, i] = T - residuals / roots
         return decision + self.target_mean
 
 
@@ -303,39 +340,60 @@ def _above_rounding(squares: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
 
 
 def ridge_of_rows(
-    Z: np.ndarray, T: Any, unit: np.ndarray, n_threads: int | None = None
+    Z: np.ndarray,
+    T: Any,
+    unit: np.ndarray,
+    n_threads: int | None = None,
+    row_weights: np.ndarray | None = None,
 ) -> tuple[Ridge, np.ndarray]:
     """Decompose rows that are fewer than the features; return their coordinates too.
 
     The products of rows with each other are smaller than those of features, and have the same
     eigenvalues.
     """
-    mean = Z.mean(axis=0, dtype=np.float64)
+    if row_weights is None:
+        mean = Z.mean(axis=0, dtype=np.float64)
+    else:
+        mean = row_weights @ Z / row_weights.sum()
     values = (Z - mean) / unit
-    ridge, P = ridge_of_gram(square(values.T.__getitem__, len(mean), n_threads), T)
+    gram = square(values.T.__getitem__, len(mean), n_threads)
+    ridge, P = ridge_of_gram(gram, T, row_weights)
+    if row_weights is not None:
+        values *= np.sqrt(row_weights)[:, None]
     return replace(ridge, mean=mean, unit=unit, rows=values), P
 
 
-def ridge_of_gram(products: np.ndarray, T: Any) -> tuple[Ridge, np.ndarray]:
+def ridge_of_gram(
+    products: np.ndarray, T: Any, row_weights: np.ndarray | None = None
+) -> tuple[Ridge, np.ndarray]:
     """Decompose the products of centred rows with each other; return their coordinates too.
 
-    Only the upper triangle of the products is read. The models have no weights of features.
+    Only the upper triangle of the products is read. The models have no weights of features. Rows
+    have weights above 0, and are centred with them.
     """
-    target_mean = np.asarray(T.mean(axis=0), np.float64)
+    n: float = len(products)
+    if row_weights is None:
+        scale = np.ones((len(products), 1))
+        target_mean = np.asarray(T.mean(axis=0), np.float64)
+    else:
+        n = float(row_weights.sum())
+        scale = np.sqrt(row_weights)[:, None]
+        target_mean = np.asarray(T.T @ row_weights, np.float64) / n
+        products = products * (scale * scale.T)
     squares, U = np.linalg.eigh(products, UPLO="U")
     kept = _above_rounding(squares, np.dtype(np.float64))
     squares, U = squares[kept], U[:, kept]
     roots = np.sqrt(squares)
     if sparse.issparse(T):
-        crossed = T.T @ U - np.outer(target_mean, U.sum(axis=0))
+        crossed = T.T @ (scale * U) - np.outer(target_mean, (scale * U).sum(axis=0))
     else:
-        crossed = (T - target_mean).T @ U
+        crossed = (scale * (T - target_mean)).T @ U
     none = np.empty(0)
     ridge = Ridge(
-        none, none, squares, U / roots, roots[:, None] * crossed.T, target_mean, len(U),
+        none, none, squares, U / roots, roots[:, None] * crossed.T, target_mean, n,
         np.dtype(np.float64),
     )  # fmt: skip
-    return ridge, U * roots
+    return ridge, U * roots / scale
 
 
 def decompose(

@@ -58,23 +58,31 @@ class Calibration:
     offsets: np.ndarray = field(repr=False)
 
     @classmethod
-    def fit(cls, decisions: np.ndarray, values: np.ndarray, n_classes: int) -> Calibration:
+    def fit(
+        cls,
+        decisions: np.ndarray,
+        values: np.ndarray,
+        n_classes: int,
+        weights: np.ndarray | None = None,
+    ) -> Calibration:
         """Fit scale and offsets by the log-loss of left-out decisions; 0 classes: a regression.
 
         Targets are smoothed. Of two classes with n_0 and n_1 objects they are Platt's,
         (n_1 + 1) / (n_1 + 2) and 1 / (n_0 + 2). Of more classes an object's own one has
         (m + 1) / (m + 2), as if one object more were wrong; offsets b add |b|^2 / 2 to the sum of
-        the losses, so that classes of few objects stay near the others.
+        the losses, so that classes of few objects stay near the others. Objects count by their
+        weights.
         """
         kept = decisions.astype(np.float32)
         if not n_classes:
             return cls(kept, values.astype(np.float64), 1.0, np.empty(0))
-        codes, m = values.astype(np.int64), len(values)
-        rows, F = np.arange(m), _columns(kept.astype(np.float64))
+        codes, rows = values.astype(np.int64), np.arange(len(values))
+        weights = np.ones(len(values)) if weights is None else weights
+        m, F = weights.sum(), _columns(kept.astype(np.float64))
         if n_classes == 2:
-            counts, penalty = np.bincount(codes, minlength=2)[codes], 0.0
+            counts, penalty = np.bincount(codes, weights, minlength=2)[codes], 0.0
         else:
-            counts, penalty = np.full(m, m), 1.0
+            counts, penalty = np.full(len(values), m), 1.0
         other = 1.0 / (counts + 2)
         targets = np.repeat((other / (n_classes - 1))[:, None], n_classes, axis=1)
         targets[rows, codes] = 1 - other
@@ -82,8 +90,8 @@ class Calibration:
         def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
             scale, offsets = parameters[0], parameters[1:]
             logs = log_softmax(scale * F + offsets, axis=1)
-            wrong = np.exp(logs) - targets
-            value = penalty / 2 * offsets @ offsets - np.vdot(targets, logs)
+            wrong = weights[:, None] * (np.exp(logs) - targets)
+            value = penalty / 2 * offsets @ offsets - weights @ (targets * logs).sum(axis=1)
             slopes = wrong.sum(axis=0) + penalty * offsets
             return value / m, np.append(np.vdot(wrong, F), slopes) / m
 

@@ -143,7 +143,8 @@ class TrainingPlan:
         """Return the sums of products over blocks of features, with the labels of all rows."""
         sums = RidgeSums.empty(self.centre, self.unit, self.target_centre, self.dtype)
         for rows, Z in parts:
-            sums.add(Z, target[rows].columns(self.dtype), n_threads)
+            part = target[rows]
+            sums.add(Z, part.columns(self.dtype), n_threads, part.weights)
         return sums
 
     def solve(self, sums: RidgeSums) -> tuple[Scaling, Ridge]:
@@ -201,7 +202,7 @@ def costs_to_try(
 
     Scores of all C would take longer than the products of features where there are many classes.
     """
-    if len(COSTS) * target.k <= ridge.basis.shape[0]:
+    if len(COSTS) * target.k <= ridge.basis.shape[0] or target.groups is not None:
         return COSTS
     rows = np.arange(len(Z))
     if len(Z) > _CHOOSING:

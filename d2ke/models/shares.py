@@ -9,6 +9,7 @@ negative and sum to 1. So K is positive definite, whatever the shares.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
@@ -68,31 +69,40 @@ def choose_shares(
     if len(Z) > size:
         rows = np.sort(rng.choice(len(Z), size, replace=False, shuffle=False))
         Z, target = Z[rows], target[rows]
+    if target.groups is not None and (target.groups == target.groups[0]).all():
+        target = replace(target, groups=None)
     T = target.columns(np.float64)
     T = T if target.classes is None else T.toarray()
     if T.shape[1] > _COLUMNS:
         T = T[:, rng.choice(T.shape[1], _COLUMNS, replace=False)]
     grams = np.stack(
-        [_gram(Z[:, columns], powers[columns], n_threads) for columns in families.values()]
+        [
+            _gram(Z[:, columns], powers[columns], target.weights, n_threads)
+            for columns in families.values()
+        ]
     )
     shares = np.zeros(len(names))
     shares[0] = 1.0
-    best = np.log(_error(grams[0], T)), shares
+    best = np.log(_error(grams[0], T, target)), shares
     for family in range(1, len(names)):
         tried = [best]
         for share in SHARES[1:]:
             some = best[1] * (1 - share)
             some[family] = share
-            error = _error(np.tensordot(some, grams, 1), T)
+            error = _error(np.tensordot(some, grams, 1), T, target)
             tried.append((np.log(error) + _PRIOR / len(Z) * (1 - some[0]), some))
         best = min(tried, key=itemgetter(0))
     return dict(zip(names, best[1].tolist(), strict=True))
 
 
-def _gram(Z: np.ndarray, powers: np.ndarray, n_threads: int | None) -> np.ndarray:
+def _gram(
+    Z: np.ndarray, powers: np.ndarray, weights: np.ndarray | None, n_threads: int | None
+) -> np.ndarray:
     """Return the kernel of scaled features, with the mean 1 on its diagonal."""
     values = Z - Z.mean(axis=0, dtype=np.float64)
     deviation = values.std(axis=0)
+    if weights is not None:
+        values -= weights @ values / weights.sum()
     varied = deviation > 1e-12
     values, deviation, powers = values[:, varied], deviation[varied], powers[varied]
     values /= deviation**powers
@@ -100,8 +110,12 @@ def _gram(Z: np.ndarray, powers: np.ndarray, n_threads: int | None) -> np.ndarra
     return square(values.T.__getitem__, len(Z), n_threads) / trace
 
 
-def _error(K: np.ndarray, T: np.ndarray) -> float:
+def _error(K: np.ndarray, T: np.ndarray, target: Target) -> float:
     """Return the least mean squared error of left-out predictions over all C."""
-    ridge, P = ridge_of_gram(K, T)
-    errors = ridge.left_out(P, T, COSTS) - T[:, None]
-    return max(float((errors**2).sum(axis=2).mean(axis=0).min()), np.finfo(float).tiny)
+    ridge, P = ridge_of_gram(K, T, target.weights)
+    errors = np.empty((len(T), len(COSTS)))
+    for rows in target.left_out_parts():
+        decision = target[rows].left_out(ridge, P[rows], T[rows], COSTS)
+        errors[rows] = ((decision - T[rows, None]) ** 2).sum(axis=2)
+    means = np.average(errors, axis=0, weights=target.weights)
+    return max(float(means.min()), np.finfo(float).tiny)

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from d2ke.learners.linear_model import winners
 from d2ke.learners.ridge import Ridge, class_indicators
 from d2ke.models.calibration import Calibration
 
+_LEAST_WEIGHT = 1e-12  # below this share of the largest, a weight is rounding
 _LEAST_DEVIATION = 1e-140  # of the targets of a regression
 _ROWS, _COLUMNS = 1024, 4096  # of decision values that are held at a time
 _FEW, _SHARE = 10, 0.9  # rows, and the largest share of classes in them
@@ -34,10 +35,17 @@ class Target:
         Codes of the classes, or real targets.
     classes : ndarray or None
         None for a regression.
+    weights : ndarray of float64 or None
+        What the squared errors of the objects count, above 0, with the mean 1 over all training
+        objects; None if all count the same.
+    groups : ndarray of int64 or None
+        Codes of groups, whose objects are left out together; None if each is left out alone.
     """
 
     values: np.ndarray
     classes: np.ndarray | None
+    weights: np.ndarray | None = None
+    groups: np.ndarray | None = None
 
     @classmethod
     def of(cls, y: Any, task: str | None) -> Target:
@@ -89,7 +97,56 @@ class Target:
         return len(self.values)
 
     def __getitem__(self, rows: Any) -> Target:
-        return Target(self.values[rows], self.classes)
+        weights = None if self.weights is None else self.weights[rows]
+        groups = None if self.groups is None else self.groups[rows]
+        return Target(self.values[rows], self.classes, weights, groups)
+
+    def weighted(self, class_weight: Any, sample_weight: np.ndarray | None) -> Target:
+        """Return the labels with weights: those of the objects times those of their classes."""
+        if class_weight is None and sample_weight is None:
+            return self
+        weights = np.ones(len(self)) if sample_weight is None else sample_weight
+        if class_weight is not None:
+            if self.classes is None:
+                raise ArgumentError("class_weight", "is for classes; y is real: give sample_weight")
+            if isinstance(class_weight, str) and class_weight == "balanced":
+                factors = 1 / np.bincount(self.values)
+            else:
+                factors = labels.class_weights(self.classes, None, class_weight)
+            weights = weights * factors[self.values]
+        weights = np.maximum(weights / weights.max(), _LEAST_WEIGHT)
+        return replace(self, weights=weights / weights.mean())
+
+    def grouped(self, groups: Any) -> Target:
+        """Return the labels with groups of objects that are left out together."""
+        known = labels.label_array("groups", groups)
+        labels.same_length("groups", known, "X", len(self))
+        names, codes = np.unique(known, return_inverse=True)
+        if len(names) < 2:
+            raise ArgumentError(
+                "groups", f"has one group only, {names[0]!r}: without it nothing is left to train"
+            )
+        return replace(self, groups=codes.astype(np.int64))
+
+    def left_out_parts(self) -> Iterator[np.ndarray]:
+        """Yield the rows of each group, or of consecutive rows where there are no groups."""
+        if self.groups is None:
+            yield from np.split(np.arange(len(self)), range(_ROWS, len(self), _ROWS))
+        else:
+            order = np.argsort(self.groups, kind="stable")
+            yield from np.split(order, np.flatnonzero(np.diff(self.groups[order])) + 1)
+
+    def left_out(self, ridge: Ridge, P: np.ndarray, T: Any, costs: Sequence[float]) -> np.ndarray:
+        """Return decisions of these rows, a part, by models without each or without the group."""
+        one = ridge.left_out if self.groups is None else ridge.left_out_together
+        return one(P, T, costs, self.weights)
+
+    @property
+    def n_largest(self) -> float:
+        """Number of objects in the largest class, or the sum of their weights."""
+        if self.classes is None:
+            return 0
+        return float(np.bincount(self.values, self.weights).max())
 
     @property
     def k(self) -> int:
@@ -101,6 +158,29 @@ class Target:
         if self.classes is None:
             return self.values[:, None]
         return class_indicators(self.values, len(self.classes), dtype)
+
+
+def sample_weights(sample_weight: Any, n: int) -> np.ndarray:
+    """Check the weights of n objects; those below 1e-12 of the largest become 0."""
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentTypeError("sample_weight", f"must hold numbers; {error}") from None
+    if weights.shape != (n,):
+        raise ArgumentError(
+            "sample_weight", f"has the shape {weights.shape}; X has {n} objects: ({n},) is needed"
+        )
+    wrong = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
+    if len(wrong):
+        i = int(wrong[0])
+        raise ArgumentError(
+            "sample_weight", f"must be finite and not negative, got {weights[i]}", i
+        )
+    largest = weights.max()
+    if not largest:
+        raise ArgumentError("sample_weight", "is zero for all objects")
+    weights = weights / largest
+    return np.where(weights < _LEAST_WEIGHT, 0.0, weights)
 
 
 def as_numbers(y: np.ndarray) -> np.ndarray:
@@ -123,18 +203,23 @@ class LeftOutScores:
         Whether the targets are real.
     n : int
         Number of rows.
-    n_correct : ndarray of int64, shape (n_costs,)
-        Rows that are classified correctly.
+    n_correct : ndarray of float64, shape (n_costs,)
+        Rows that are classified correctly, by their weights.
     squared, fourth : ndarray of float64, shape (n_costs,)
-        Sums of the squares of the errors, and of the squares of these.
+        Sums of the squares of the errors, and of the squares of these, by weights.
     spread : float
-        Sum of the squared deviations of the targets from their mean.
+        Sum of the squared deviations of the targets from their mean, by weights.
+    total, squared_weights : float
+        Sums of the weights, and of their squares; both are n without weights. With groups, of the
+        squared weights of groups.
     confusion : ndarray of int64, shape (n_costs, k, k), or None
         Rows by true class and predicted class; None for a regression or more than 1,000 classes.
     kept : ndarray of float32, shape (m, n_costs, k)
         Left-out predictions of some rows.
     kept_values : ndarray, shape (m,)
         Codes of their classes, or their targets.
+    kept_weights : ndarray, shape (m,)
+        Their weights.
     """
 
     regression: bool
@@ -146,6 +231,9 @@ class LeftOutScores:
     confusion: np.ndarray | None
     kept: np.ndarray
     kept_values: np.ndarray
+    total: float
+    squared_weights: float
+    kept_weights: np.ndarray
 
     @classmethod
     def of(
@@ -159,37 +247,42 @@ class LeftOutScores:
         """Score rows, given by their coordinates and labels; keep predictions of some, sorted."""
         keep = np.empty(0, np.intp) if keep is None else keep
         kept = np.empty((len(keep), len(costs), target.k), np.float32)
+        places = np.full(len(P), -1)
+        places[keep] = np.arange(len(keep))
         n_costs, n_classes = len(costs), 0 if target.classes is None else len(target.classes)
         confusion = None
         if 0 < n_classes <= _MAX_CONFUSION:
             confusion = np.zeros((n_costs, n_classes, n_classes), np.int64)
         squared, fourth = np.zeros((2, n_costs))
-        n_correct = np.zeros(n_costs, np.int64)
+        n_correct = np.zeros(n_costs)
+        weights = np.ones(len(P)) if target.weights is None else target.weights
         scores = cls(
             target.classes is None, 0, n_correct, squared, fourth, 0.0, confusion, kept,
-            target.values[keep],
+            target.values[keep], float(weights.sum()), 0.0, weights[keep],
         )  # fmt: skip
         digits = 9 if P.dtype == np.float64 else 5
         together = max(1, _COLUMNS // target.k)
-        for first in range(0, len(P), _ROWS):
-            part, rows = target[first : first + _ROWS], P[first : first + _ROWS]
+        for rows in target.left_out_parts():
+            part, coordinates, w = target[rows], P[rows], weights[rows]
             columns = part.columns(np.float64)
             T = columns if target.classes is None else columns.toarray()
-            scores.spread += float(((T - ridge.target_mean) ** 2).sum())
-            places = slice(*np.searchsorted(keep, (first, first + _ROWS)))
+            scores.spread += float((w @ (T - ridge.target_mean) ** 2).sum())
+            # Objects of a group may all be right or wrong together.
+            scores.squared_weights += float(w @ w if target.groups is None else w.sum() ** 2)
+            own = places[rows] >= 0
             for low in range(0, n_costs, together):
                 some = slice(low, low + together)
-                decision = ridge.left_out(rows, T, costs[some])
-                kept[places, some] = decision[keep[places] - first]
+                decision = part.left_out(ridge, coordinates, T, costs[some])
+                kept[places[rows][own], some] = decision[own]
                 squares = (decision - T[:, None]) ** 2
-                scores.squared[some] += squares.sum(axis=(0, 2))
-                scores.fourth[some] += (squares**2).sum(axis=(0, 2))
+                scores.squared[some] += w @ squares.sum(axis=2)
+                scores.fourth[some] += w @ (squares**2).sum(axis=2)
                 if target.classes is None:
                     continue
                 # Rounded, so that ties up to rounding go to the first class.
                 signs = np.round(2 * decision - 1, digits).reshape(-1, target.k)
                 predicted = winners(signs).reshape(decision.shape[:2])
-                scores.n_correct[some] += (predicted == part.values[:, None]).sum(axis=0)
+                scores.n_correct[some] += w @ (predicted == part.values[:, None])
                 if confusion is not None:
                     cells = np.arange(decision.shape[1]), part.values[:, None], predicted
                     np.add.at(confusion[some], cells, 1)
@@ -208,6 +301,9 @@ class LeftOutScores:
             None if self.confusion is None else self.confusion + other.confusion,
             np.concatenate([self.kept, other.kept]),
             np.concatenate([self.kept_values, other.kept_values]),
+            self.total + other.total,
+            self.squared_weights + other.squared_weights,
+            np.concatenate([self.kept_weights, other.kept_weights]),
         )
 
     def calibration(self, i: int) -> Calibration:
@@ -215,7 +311,8 @@ class LeftOutScores:
         if self.regression:
             return Calibration.fit(self.kept[:, i], self.kept_values, 0)
         n_classes = max(2, self.kept.shape[2])
-        return Calibration.fit(2 * self.kept[:, i] - 1, self.kept_values, n_classes)
+        decisions = 2 * self.kept[:, i] - 1
+        return Calibration.fit(decisions, self.kept_values, n_classes, self.kept_weights)
 
     def best(self) -> int:
         """Return the position of the C with the least squared error.
@@ -226,10 +323,11 @@ class LeftOutScores:
 
     def accuracy(self, i: int) -> tuple[float, float]:
         """Return the percent of correct rows, or 100 R^2, and its standard error."""
-        n = self.n
+        n = self.total
+        effective = n * n / self.squared_weights  # rows of one weight with as much chance
         if not self.regression:
-            share = float(self.n_correct[i] / n)
-            return 100.0 * share, 100.0 * float(np.sqrt(share * (1 - share) / n))
+            share = min(1.0, float(self.n_correct[i] / n))  # sums of weights are rounded
+            return 100.0 * share, 100.0 * float(np.sqrt(share * (1 - share) / effective))
         spread, mean = self.spread / n, float(self.squared[i] / n)
         deviation = np.sqrt(max(self.fourth[i] / n - mean**2, 0.0))
-        return 100.0 * (1 - mean / spread), 100.0 * float(deviation / spread / np.sqrt(n))
+        return 100.0 * (1 - mean / spread), 100.0 * float(deviation / spread / np.sqrt(effective))

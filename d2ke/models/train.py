@@ -30,7 +30,7 @@ from d2ke.models.plan import TrainingPlan, block_rows, costs_to_try, scores
 from d2ke.models.recipes import default_blocks, feature_limit
 from d2ke.models.record_blocks import distances_of_columns, record_blocks, training_records
 from d2ke.models.shares import COSTS
-from d2ke.models.targets import LeftOutScores, Target
+from d2ke.models.targets import LeftOutScores, Target, sample_weights
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
 from d2ke.objects.record_packing import is_table, naming_rows
@@ -48,6 +48,9 @@ def d2ke_train(
     distance: str | Callable[..., float] | Sequence[Any] | None = None,
     R: int | None = None,
     task: str | None = None,
+    class_weight: str | Mapping[Any, float] | None = None,
+    sample_weight: Sequence[float] | np.ndarray | None = None,
+    groups: Sequence[Any] | np.ndarray | None = None,
     seed: Any = 0,
     n_threads: int | None = None,
     progress: bool = False,
@@ -89,6 +92,18 @@ def d2ke_train(
         objects have at most 4096.
     task : {"classification", "regression"}, optional
         What y is, where it can be either. A regression takes text that is all numbers, too.
+    class_weight : "balanced" or dict, optional
+        What objects of each class count; classes that are not named count 1. With "balanced" all
+        classes count the same, however many objects they have; probabilities, the accuracy of
+        ``print(model)`` and its largest class are then those of equally frequent classes.
+    sample_weight : sequence of n numbers >= 0, optional
+        What each object counts in the squared errors, in scores and in probabilities; objects of
+        weight 0 are left out. Weights of classes multiply them, and only ratios matter. With
+        weights the hinge loss is not tried.
+    groups : sequence of length n, optional
+        What objects belong together, such as the person of each recording: C, shares, accuracy and
+        probabilities come from predictions by models without any object of the group, so that
+        they hold for objects of new groups. The hinge loss is not tried.
     seed : int, SeedSequence or Generator, default 0
         Where the randomness comes from. Equal seeds give equal models, up to rounding.
     n_threads : int, optional
@@ -135,6 +150,12 @@ def d2ke_train(
     >>> labels, accuracy, decisions = d2ke.d2ke_predict(None, ["ababa", "aabbb"], model)
     >>> labels.tolist()
     ['odd', 'even']
+
+    Of rare objects, all of them may matter as much as all others.
+
+    >>> rare = d2ke.d2ke_train(y[:18], X[:18], R=64, class_weight={"odd": 3})
+    >>> round(rare.largest_class)
+    75
     """
     n_threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     flag("progress", progress)
@@ -145,8 +166,12 @@ def d2ke_train(
         distances = check_choices(blocks, distance, R, params)
         labels.refuse_swapped(y, X)
         objects = packed_objects(X, distances)
+    if sample_weight is not None:
+        y, objects, sample_weight, groups = _with_weight(y, objects, sample_weight, groups)
     target = Target.of(y, task)
     labels.same_length("y", target.values, "X", len(objects))
+    target = target.weighted(class_weight, sample_weight)
+    target = target if groups is None else target.grouped(groups)
     target.check_rows(len(objects))
     n, entropy = len(objects), entropy_of(seed)
     rows = sample_rows(n, entropy, R if blocks is None else blocks)
@@ -166,17 +191,27 @@ def d2ke_train(
     if n <= Z.shape[1]:
         scaling = plan.scaling(plan.centre, plan.unit)
         unit = scaling.sd * np.sqrt(Z.shape[1])
-        ridge, P = ridge_of_rows(Z, target.columns(np.float64), unit, n_threads)
+        ridge, P = ridge_of_rows(Z, target.columns(np.float64), unit, n_threads, target.weights)
+        scaling = Scaling(ridge.mean, scaling.sd)
         costs: Sequence[float] = COSTS
         keep = rows_to_keep(n, len(costs) * target.k, entropy)
         found = LeftOutScores.of(ridge, P, target, costs, keep)
     else:
         passes = _Passes(plan, objects, Z, n_threads, progress)
+        if groups is not None and passes.kept is None and not passes.fits:
+            raise ArgumentError(
+                "groups",
+                f"needs all features in memory, at most {_KEPT} bytes: {n} objects have "
+                f"R = {plan.R} features, take fewer of either",
+            )
         scaling, ridge = plan.solve(plan.sums(passes.blocks("sums"), target, n_threads))
         seconds["sums"] = time.perf_counter() - started - seconds["sample"]
         costs = costs_to_try(ridge, Z, known, entropy, n_threads)
         keep = rows_to_keep(n, len(costs) * target.k, entropy)
-        found = scores(ridge, passes.blocks("scores"), target, costs, n_threads, keep)
+        kept = passes.kept  # not None with groups
+        # Groups may be anywhere, so that they are scored in one part.
+        parts = passes.blocks("scores") if groups is None else [(slice(0, n), kept)]
+        found = scores(ridge, parts, target, costs, n_threads, keep)
         kept = passes.kept
     best = found.best()
     C = float(costs[best])
@@ -184,18 +219,38 @@ def d2ke_train(
     confusion = None if found.confusion is None else found.confusion[best]
     linear = linear_model(ridge, C, target.classes)
     calibration = found.calibration(best)
-    if target.classes is not None and kept is not None and n >= HINGE_FROM * kept.shape[1]:
+    tried = target.classes is not None and target.weights is None and groups is None
+    if tried and kept is not None and n >= HINGE_FROM * kept.shape[1]:
         other = better_by_hinge(scaling.scale(kept, kept), target, C, n_threads)
         if other is not None:
             linear, C, (accuracy, error), confusion, calibration = other
     seconds["model"] = time.perf_counter() - started - sum(seconds.values())
-    n_largest = 0 if target.classes is None else int(np.bincount(target.values).max())
     model = trained_model(
         plan, scaling, linear, objects, n, C=C, accuracy=(accuracy, error), confusion=confusion,
-        n_largest=n_largest, calibration=calibration, seconds=seconds,
+        n_largest=target.n_largest, calibration=calibration, seconds=seconds,
     )  # fmt: skip
     warn_of_result(model)
     return model
+
+
+def _with_weight(
+    y: Any, objects: Any, sample_weight: Any, groups: Any
+) -> tuple[Any, Any, np.ndarray, Any]:
+    """Return labels, objects, weights and groups of the objects that have a weight above 0."""
+    weights = sample_weights(sample_weight, len(objects))
+    rows = np.flatnonzero(weights)
+    if len(rows) == len(weights):
+        return y, objects, weights, groups
+    if isinstance(objects, ParquetObjects):
+        i = int(np.argmin(weights))
+        raise ArgumentError("sample_weight", "must be above 0 for objects of a Parquet file", i)
+    known = labels.label_array("y", y)
+    labels.same_length("y", known, "X", len(objects))
+    if groups is not None:
+        groups = labels.label_array("groups", groups)
+        labels.same_length("groups", groups, "X", len(objects))
+        groups = groups[rows]
+    return known[rows], take(objects, rows), weights[rows], groups
 
 
 def trained_model(
@@ -208,13 +263,13 @@ def trained_model(
     C: float,
     accuracy: tuple[float, float],
     confusion: np.ndarray | None,
-    n_largest: int,
+    n_largest: float,
     calibration: Calibration,
     seconds: Mapping[str, float],
 ) -> D2KEModel:
     """Return the model of n objects like `objects`.
 
-    `n_largest` is the number of objects in the largest class.
+    `n_largest` is the number of objects in the largest class, or the sum of their weights.
     """
     return D2KEModel(
         **vars(InputKind.of(objects, plan.blocks)),

@@ -326,3 +326,46 @@ def test_features_with_large_means_lose_nothing(n, R, dtype):
     )
     near(far_ridge.weights(3.0)[0], near_ridge.weights(3.0)[0])
     near(far_ridge.left_out(Q, T, COSTS), near_ridge.left_out(P, T, COSTS), 1e-8)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_integer_weights_are_repeated_rows(shape, is_sparse):
+    n, R = shape
+    Z, T = problem(n, R, 3)
+    T = (T > 2).astype(float)
+    w = np.random.default_rng(1).integers(1, 4, n).astype(float)
+    many = np.repeat(np.arange(n), w.astype(int))
+    form = sparse.csr_array if is_sparse else np.asarray
+    sums = RidgeSums.empty(np.zeros(R), np.ones(R), np.zeros(3))
+    for low in range(0, n, 7):
+        sums.add(Z[low : low + 7], form(T[low : low + 7]), 1, w[low : low + 7])
+    same_sums(sums, summed(Z[many], T[many]))
+    repeated = Ridge.of(summed(Z[many], T[many]))
+    by_rows, P = ridge_of_rows(Z, form(T), np.ones(R), 1, w)
+    weighted = Ridge.of(sums)
+    for C in COSTS:
+        expected = decisions(repeated, Z, C)
+        near(decisions(weighted, Z, C), expected, 1e-8)
+        near(decisions(by_rows, Z, C), expected, 1e-8)
+    # A row is left out with all of its copies.
+    left = by_rows.left_out(P, T, COSTS, w)
+    near(weighted.left_out(weighted.coordinates(Z), T, COSTS, w), left, 1e-7)
+    for i in (0, n - 1):
+        rest = Ridge.of(summed(Z[many[many != i]], T[many[many != i]]))
+        for j, C in enumerate(COSTS):
+            near(left[i, j], decisions(rest, Z[i : i + 1], C)[0], 1e-7)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_weighted_groups_are_left_out_like_refits(shape):
+    n, R = shape
+    Z, T = problem(n, R, 2)
+    w = np.random.default_rng(1).integers(1, 4, n).astype(float)
+    ridge, P = ridge_of_rows(Z, T, np.ones(R), 1, w)
+    for size in (2, n - 4):  # the last is more rows than features where n is 30
+        out, rest = np.arange(size), np.arange(size, n)
+        refit, _ = ridge_of_rows(Z[rest], T[rest], np.ones(R), 1, w[rest])
+        found = ridge.left_out_together(P[out], T[out], COSTS, w[out])
+        for j, C in enumerate(COSTS):
+            near(found[:, j], decisions(refit, Z[out], C), 1e-6)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One trained model: strings, series, sets, functions; classes and numbers; wrong input."""
 
+import warnings
 from dataclasses import replace
 from functools import partial
 
@@ -454,3 +455,122 @@ def test_a_sampler_that_draws_too_many_objects():
         d2ke.d2ke_train([0, 1] * 10, STRINGS, blocks=[block])
     fewer = replace(block, sampler=lambda R, X, seed: X[: R - 1])
     assert d2ke.d2ke_train([0, 1] * 10, STRINGS, blocks=[fewer]).R == 7
+
+
+def rare_series(rng):
+    """Two kinds of waves that are hard to tell apart; every tenth is of the second kind."""
+    y = (np.arange(120) % 10 == 0).astype(int)
+    waves = [np.sin(np.arange(30) / (2 + 0.2 * label)) for label in y]
+    return y, [wave + 1.2 * rng.normal(size=30) for wave in waves]
+
+
+def test_balanced_classes_count_the_same():
+    y, X = rare_series(np.random.default_rng(0))
+    train = partial(d2ke.d2ke_train, y, X, R=64, distance="dtw")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of models that learned nothing
+        plain = train()
+        balanced = train(class_weight="balanced")
+        same = train(sample_weight=np.where(y == 1, 9.0, 1.0))
+        named = train(class_weight={1: 9})
+        extreme = train(class_weight={0: 1e-300, 1: 1e300})
+    assert plain.largest_class == 90
+    assert balanced.largest_class == pytest.approx(50)
+    np.testing.assert_allclose(same.linear.weights, balanced.linear.weights, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(named.linear.weights, same.linear.weights, rtol=1e-9, atol=1e-12)
+    found = [d2ke.d2ke_predict(None, X, model)[0].sum() for model in (plain, balanced)]
+    assert found[1] > found[0] + 5
+    assert np.isfinite(extreme.linear.weights).all()
+    hits = balanced.confusion.diagonal() / balanced.confusion.sum(axis=1)
+    assert balanced.accuracy == pytest.approx(100 * hits.mean())
+
+
+@pytest.mark.parametrize("R", [16, 64])
+def test_objects_of_weight_0_are_left_out(R):
+    rng = np.random.default_rng(1)
+    y, X = series(40, rng)
+    weights = np.where(np.arange(40) % 4 == 0, 0.0, 2.5)
+    rows = np.flatnonzero(weights)
+    train = partial(d2ke.d2ke_train, R=R, distance="dtw")
+    fewer = train(y[rows], [X[i] for i in rows])
+    model = train(y, X, sample_weight=weights)
+    assert model.n_train == 30
+    assert model.C == fewer.C
+    np.testing.assert_allclose(model.linear.weights, fewer.linear.weights, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(model.accuracy, fewer.accuracy)
+    np.testing.assert_allclose(model.accuracy_error, fewer.accuracy_error)
+    numbers = train(y + 0.5 * rng.random(40), X, task="regression", sample_weight=weights + 1)
+    assert numbers.accuracy > 0
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({"class_weight": "even"}, "class_weight must be a dict .*'even'"),
+        ({"class_weight": {7: 1}}, "class_weight names 7, which is not in y"),
+        ({"class_weight": {1: 0}}, r"class_weight\[1\] .* 0"),
+        ({"class_weight": {1: "a"}}, r"class_weight\[1\] .*a"),
+        ({"class_weight": {1: np.nan}}, r"class_weight\[1\] .*nan"),
+        ({"class_weight": "balanced", "task": "regression"}, "class_weight is for classes"),
+        ({"sample_weight": [1.0]}, r"sample_weight has the shape \(1,\); X has 12 objects"),
+        ({"sample_weight": [1.0] * 11 + [-1]}, r"sample_weight\[11\] must be finite.*-1"),
+        ({"sample_weight": [np.inf] * 12}, r"sample_weight\[0\] must be finite.*inf"),
+        ({"sample_weight": [0] * 12}, "sample_weight is zero for all objects"),
+        ({"sample_weight": ["a"] * 12}, "sample_weight must hold numbers"),
+        ({"sample_weight": [1] + [0, 1] * 5 + [1]}, None),
+    ],
+)
+def test_wrong_weights(weights, message):
+    y, X = np.arange(12) % 2, ["ab" * (i + 1) for i in range(12)]
+    with pytest.raises((TypeError, ValueError), match=message):
+        d2ke.d2ke_train(1 - y if message else np.arange(12) == 1, X, R=8, **weights)
+
+
+def people(rng, n_people=12, each=8):
+    """Strings of people: each has a motif of their own, and half of them are of class 1."""
+    groups = np.repeat(np.arange(n_people), each)
+    own = ["".join(rng.choice(list("ACGT"), 8)) for _ in range(n_people)]
+    y = rng.integers(0, 2, n_people)[groups]
+    X = ["".join(rng.choice(list("ACGT"), 12)) + 2 * own[group] for group in groups]
+    return y, X, groups
+
+
+@pytest.mark.parametrize("R", [32, 256])
+@pytest.mark.filterwarnings("ignore:.*nothing was learned")
+def test_groups_are_left_out_together(R):
+    y, X, groups = people(np.random.default_rng(0))
+    train = partial(d2ke.d2ke_train, y, X, R=R, distance="levenshtein")
+    apart, together = train(), train(groups=[f"person {g}" for g in groups])
+    assert apart.accuracy > together.accuracy + 15
+    assert together.accuracy_error > apart.accuracy_error
+    alone = train(groups=np.arange(len(y)))
+    assert alone.C == apart.C
+    assert alone.accuracy == pytest.approx(apart.accuracy)
+    np.testing.assert_allclose(
+        alone.calibration.decisions, apart.calibration.decisions, rtol=1e-4, atol=1e-5
+    )
+    weights = np.where(groups == 3, 0, 1 + groups % 2)
+    model = train(groups=groups, sample_weight=weights)
+    assert model.n_train == 88
+
+
+def test_groups_need_features_in_memory(monkeypatch):
+    y, X, groups = people(np.random.default_rng(0))
+    monkeypatch.setattr("d2ke.models.train._KEPT", 0)
+    monkeypatch.setattr("d2ke.models.train.sample_rows", lambda n, *_: np.arange(64))
+    with pytest.raises(ValueError, match=r"groups needs all features in memory.*96 objects"):
+        d2ke.d2ke_train(y, X, R=8, distance="levenshtein", groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["a"] * 12, "groups has one group only, .*'a'"),
+        (["a", "b"], "groups"),
+        ([None] + [1] * 11, "groups"),
+    ],
+)
+def test_wrong_groups(groups, message):
+    y, X = np.arange(12) % 2, ["ab" * (i + 1) for i in range(12)]
+    with pytest.raises((TypeError, ValueError), match=message):
+        d2ke.d2ke_train(y, X, R=8, groups=groups)
