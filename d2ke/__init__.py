@@ -88,6 +88,7 @@ from d2ke.models.model import D2KEModel
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict, d2ke_transform
 from d2ke.models.train import d2ke_train
+from d2ke.models.update import d2ke_update
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.search import nearest, within
 from d2ke.neighbors.windows import nearest_windows
@@ -146,6 +147,7 @@ __all__ = [
     "d2ke_predict",
     "d2ke_train",
     "d2ke_transform",
+    "d2ke_update",
     "datasets",
     "density_error_bound",
     "discriminative_predict",

@@ -54,7 +54,7 @@ NAMES = {
     Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
     D2KEModel(blocks, scaling, linear, kind, channels, alphabet, letters, C, accuracy,
         accuracy_error, largest_class, confusion, calibration, left_out, n_train, seconds,
-        columns=<factory>)
+        columns=<factory>, sums=None, n_added=0)
     Explanation(label, decision, offset, blocks, omegas, training_objects, windows=(),
         steps=None, series=None)
     FeatureSelection(indices, weights, q, alignment)
@@ -102,10 +102,11 @@ NAMES = {
     d2ke_gram(X, Y=None, *, omega, distance, gamma, n_threads=None, progress=False, **params)
     d2ke_predict(y, X, model, *, probability=False, unseen_letters='allow', n_threads=None,
         progress=False)
-    d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, n_threads=None,
-        progress=False, **params)
+    d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, keep_sums=False,
+        n_threads=None, progress=False, **params)
     d2ke_transform(X, model, *, unseen_letters='allow', n_threads=None, out=None,
         progress=False)
+    d2ke_update(y, X, model, *, unseen_letters='allow', n_threads=None, progress=False)
     datasets
     density_error_bound(X, y, alpha, *, h, delta=0.05)
     discriminative_predict(result, K_new=None, *, points=None, distances=None, features=None)
@@ -210,8 +211,8 @@ NAMES = {
         **params)
     d2ke_predict(y, X, model, *, probability=False, unseen_letters='allow', chunks=None,
         n_threads=1)
-    d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, chunks=None,
-        n_threads=1, **params)
+    d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, keep_sums=False,
+        chunks=None, n_threads=1, **params)
     d2ke_transform(X, model, *, unseen_letters='allow', chunks=None, n_threads=1)
     distance_matrix(X, Y=None, distance=None, *, chunks=None, n_threads=1, dtype=None, **params)
     nearest(X, Y=None, *, k, distance=None, include_self=False, metric=False, chunks=None,

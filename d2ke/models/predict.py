@@ -88,7 +88,7 @@ def d2ke_predict(
     >>> P.argmax(axis=1).tolist(), P.sum(axis=1).round(9).tolist()
     ([0, 1], [1.0, 1.0])
     """
-    objects = _checked(X, model, unseen_letters, n_threads, progress)
+    objects = checked_objects(X, model, unseen_letters, n_threads, progress)
     check_probability(probability, model)
     classes = model.linear.classes
     if y is not None and classes is None:
@@ -161,7 +161,7 @@ def d2ke_transform(
     >>> Z.shape[0], Z.shape[1] == model.R == len(model.feature_names())
     (2, True)
     """
-    objects = _checked(X, model, unseen_letters, n_threads, progress)
+    objects = checked_objects(X, model, unseen_letters, n_threads, progress)
     if out is None:
         check_fits(
             4 * len(objects) * model.R,
@@ -176,8 +176,8 @@ def d2ke_transform(
     return Z
 
 
-def _checked(X: Any, model: Any, unseen_letters: Any, n_threads: Any, progress: Any) -> Any:
-    """Check the arguments of both functions; return packed objects."""
+def checked_objects(X: Any, model: Any, unseen_letters: Any, n_threads: Any, progress: Any) -> Any:
+    """Check the arguments of functions of new objects and a model; return packed objects."""
     if not isinstance(model, D2KEModel):
         raise ArgumentTypeError(
             "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"

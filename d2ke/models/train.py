@@ -20,7 +20,7 @@ from d2ke.embedding.scaling import Scaling
 from d2ke.io.parquet import ParquetObjects
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.losses import HINGE_FROM
-from d2ke.learners.ridge import Ridge, ridge_of_rows
+from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_rows
 from d2ke.models.blocks import Block, block_features, entropy_of, sample_rows, take
 from d2ke.models.calibration import Calibration, rows_to_keep
 from d2ke.models.hinge import better_by_hinge
@@ -45,6 +45,7 @@ def d2ke_train(
     R: int | None = None,
     task: str | None = None,
     seed: Any = 0,
+    keep_sums: bool = False,
     n_threads: int | None = None,
     progress: bool = False,
     **params: Any,
@@ -85,6 +86,9 @@ def d2ke_train(
         What y is, where it can be either. A regression takes text that is all numbers, too.
     seed : int, SeedSequence or Generator, default 0
         Where the randomness comes from. Equal seeds give equal models, up to rounding.
+    keep_sums : bool
+        Keep the sums of products of features in the model, R^2 numbers, so that `d2ke_update` can
+        add objects. The squared hinge loss, which has no such sums, is not tried.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
     progress : bool
@@ -132,6 +136,7 @@ def d2ke_train(
     """
     n_threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     flag("progress", progress)
+    flag("keep_sums", keep_sums)
     distances = check_choices(blocks, distance, R, params)
     labels.refuse_swapped(y, X)
     objects = packed_objects(X, distances)
@@ -146,11 +151,13 @@ def d2ke_train(
     if blocks is None:
         blocks = default_blocks(sample, distance, params, R, n)
     size = sum(map(attrgetter("R"), blocks))
-    check_size(n, min(size, limit or size), target.k)
+    size = min(size, limit or size)
+    check_size(max(n, size) if keep_sums else n, size, target.k)
     started = time.perf_counter()
     plan, Z = TrainingPlan.of(blocks, sample, known, rows, n, entropy, n_threads, progress, limit)
     seconds = {"sample": time.perf_counter() - started}
     kept: np.ndarray | None = Z
+    sums = None
     if n <= Z.shape[1]:
         scaling = plan.scaling(plan.centre, plan.unit)
         unit = scaling.sd * np.sqrt(Z.shape[1])
@@ -158,9 +165,12 @@ def d2ke_train(
         costs: Sequence[float] = COSTS
         keep = rows_to_keep(n, len(costs) * target.k, entropy)
         found = LeftOutScores.of(ridge, P, target, costs, keep)
+        if keep_sums:
+            sums = plan.sums([(slice(0, n), Z)], target, n_threads)
     else:
         passes = _Passes(plan, objects, Z, n_threads, progress)
-        scaling, ridge = plan.solve(plan.sums(passes.blocks("sums"), target, n_threads))
+        sums = plan.sums(passes.blocks("sums"), target, n_threads)
+        scaling, ridge = plan.solve(sums)
         seconds["sums"] = time.perf_counter() - started - seconds["sample"]
         costs = costs_to_try(ridge, Z, known, entropy, n_threads)
         keep = rows_to_keep(n, len(costs) * target.k, entropy)
@@ -172,7 +182,9 @@ def d2ke_train(
     confusion = None if found.confusion is None else found.confusion[best]
     linear = linear_model(ridge, C, target.classes)
     calibration = found.calibration(best)
-    if target.classes is not None and kept is not None and n >= HINGE_FROM * kept.shape[1]:
+    sums = sums if keep_sums else None
+    many = kept is not None and n >= HINGE_FROM * kept.shape[1]
+    if target.classes is not None and many and not keep_sums:
         other = better_by_hinge(scaling.scale(kept, kept), target, C, n_threads)
         if other is not None:
             linear, C, (accuracy, error), confusion, calibration = other
@@ -180,7 +192,7 @@ def d2ke_train(
     n_largest = 0 if target.classes is None else int(np.bincount(target.values).max())
     model = trained_model(
         plan, scaling, linear, objects, n, C=C, accuracy=(accuracy, error), confusion=confusion,
-        n_largest=n_largest, calibration=calibration, seconds=seconds,
+        n_largest=n_largest, calibration=calibration, seconds=seconds, sums=sums,
     )  # fmt: skip
     warn_of_result(model)
     return model
@@ -199,6 +211,7 @@ def trained_model(
     n_largest: int,
     calibration: Calibration,
     seconds: Mapping[str, float],
+    sums: RidgeSums | None = None,
 ) -> D2KEModel:
     """Return the model of n objects like `objects`.
 
@@ -222,6 +235,7 @@ def trained_model(
         left_out=plan.left_out,
         n_train=n,
         seconds=seconds,
+        sums=sums,
     )
 
 

@@ -456,6 +456,7 @@ CASES = [
     (TypeError, "y", d2ke.d2ke_train, None, WORDS),
     (TypeError, ("y", "dict"), d2ke.d2ke_train, dict.fromkeys(range(4)), WORDS),
     (TypeError, ("model", "LinearModel"), d2ke.d2ke_predict, None, ["a"], LINEAR),
+    (ValueError, ("model", "keep_sums=True"), d2ke.d2ke_update, [0], ["a"], WORDS_MODEL),
     (TypeError, ("model", "LinearModel"), d2ke.predict_set, ["a"], LINEAR),
     (ValueError, ("alpha", "1.5"), partial(d2ke.predict_set, alpha=1.5), ["a"], WORDS_MODEL),
     (TypeError, ("model", "LinearModel"), d2ke.d2ke_transform, ["a"], LINEAR),
