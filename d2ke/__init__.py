@@ -40,6 +40,7 @@ from d2ke.discriminative.simplex_qp import SimplexSolution, simplex_qp
 from d2ke.distances.alignment import align
 from d2ke.distances.alignment_record import Alignment, Operations
 from d2ke.distances.matrix import distance_matrix
+from d2ke.distances.record_pairs import column_weights
 from d2ke.distances.registry import distance_names
 from d2ke.embedding.feature_selection import FeatureSelection, select_features
 from d2ke.embedding.features import d2ke_embed, d2ke_features, rsm_embed
@@ -84,9 +85,11 @@ from d2ke.models import samplers, views
 from d2ke.models.blocks import Block
 from d2ke.models.conformal import predict_set
 from d2ke.models.explain import Explanation, d2ke_explain
+from d2ke.models.importance import Importance, d2ke_importance
 from d2ke.models.model import D2KEModel
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict, d2ke_transform
+from d2ke.models.telling import Telling, d2ke_telling
 from d2ke.models.train import d2ke_train
 from d2ke.models.update import d2ke_update
 from d2ke.neighbors.info import NeighborsInfo
@@ -101,6 +104,8 @@ from d2ke.objects.fitted_objects import (
 )
 from d2ke.objects.packing import pack
 from d2ke.objects.random_objects import random_series, random_sets, random_strings
+from d2ke.objects.record_packing import categories, pack_records
+from d2ke.objects.records import Records
 
 __all__ = [
     "Alignment",
@@ -111,6 +116,7 @@ __all__ = [
     "D2KEModel",
     "Explanation",
     "FeatureSelection",
+    "Importance",
     "KernelAlignment",
     "KernelBootstrap",
     "KernelClassifier",
@@ -125,26 +131,32 @@ __all__ = [
     "Operations",
     "Propagation",
     "PseudoEuclideanEmbedding",
+    "Records",
     "SVMModel",
     "Scaling",
     "Search",
     "SimilarityMachine",
     "SimplexSolution",
     "SpectrumRepair",
+    "Telling",
     "TwoSampleTest",
     "__version__",
     "align",
     "bandwidth",
     "bootstrap_kernel_error",
+    "categories",
     "cdsk",
     "clustering_accuracy",
+    "column_weights",
     "concatenate",
     "curve",
     "d2ke_embed",
     "d2ke_explain",
     "d2ke_features",
     "d2ke_gram",
+    "d2ke_importance",
     "d2ke_predict",
+    "d2ke_telling",
     "d2ke_train",
     "d2ke_transform",
     "d2ke_update",
@@ -190,6 +202,7 @@ __all__ = [
     "neighbor_similarities",
     "normalized_mutual_information",
     "pack",
+    "pack_records",
     "predict",
     "predict_set",
     "psd_split",

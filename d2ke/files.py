@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,13 @@ from d2ke._base.checks import element_type, flag
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.threads import team_size
 from d2ke.distances.fingerprint import description, digest, function_version, sequence_digest
-from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import DISTANCES, ArgumentNames, PairwiseProblem, Transform
+from d2ke.distances.record_pairs import check_any_pairs
 from d2ke.embedding.features import check_embedding, check_link, feature_transform
 from d2ke.io.feature_writer import FeatureContent, write_rows
 from d2ke.io.features import check_features_path, check_labels
 from d2ke.models.model import D2KEModel
+from d2ke.models.plain_blocks import PlainBlock
 from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects, span_of
 
@@ -44,11 +45,11 @@ def write_distances(
     path : path
         The file. It appears when it is complete; until then its name ends in ``.part``. A complete
         one of the same call is left as it is.
-    X : Objects or what `pack` takes
-        n objects.
+    X : Objects or what `pack` takes; Records or what `pack_records` takes
+        n objects or records.
     Y : Objects or what `pack` takes, optional
-        m objects; None stands for X itself.
-    distance : str or callable
+        m objects or records; None stands for X itself.
+    distance : str, callable or dict
         As for `distance_matrix`. A Python function needs an attribute ``version``, a str or an
         int that changes whenever its results change.
     dtype : {float64, float32}, optional
@@ -89,7 +90,7 @@ def write_distances(
            [3., 0.]])
     """
     names = ArgumentNames("write_distances")
-    pairs = check_pairs(X, Y, distance, params, names)
+    pairs = check_any_pairs(X, Y, distance, params, names)
     _write_pairs(path, pairs, DISTANCES, None, dtype, n_threads, progress)
 
 
@@ -202,6 +203,10 @@ def _digests(model: D2KEModel) -> dict[str, str]:
     parts: list[Any] = [model.scaling.mean, model.scaling.sd]
     functions: dict[str, Any] = {}
     for i, block in enumerate(model.blocks):
+        if isinstance(block, PlainBlock):
+            parts += [getattr(block, field.name) for field in fields(block)]
+            continue
+        parts += [block.column, block.fill] if block.column else []
         windows = isinstance(block.omega, Windows)
         omega = list(vars(block.omega).values()) if windows else block.omega
         parts += [block.R, digest(f"omega of block {i}", omega), block.gamma]

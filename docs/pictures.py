@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pictures of Concepts, Distances and Windows: ``python docs/pictures.py`` writes them.
+"""The pictures of Concepts, Distances, Windows and "How sure is it?".
+
+``python docs/pictures.py`` writes them.
 
 The data are installed with d2ke: the Japanese vowels (series) and splice (DNA strings).
 """
@@ -14,8 +16,10 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.special import softmax
 
 import d2ke
+from d2ke.models.calibration import reliability
 
 HERE = Path(__file__).parent / "start"
 PAPER = {"dpi": 80, "facecolor": "white", "metadata": {"Software": None}}
@@ -183,6 +187,38 @@ def numbers(D, y, train, test):
     save(figure, "R.png")
 
 
+def decisions():
+    """Draw how often probabilities and sets of new DNA strings are right."""
+    data = d2ke.datasets.load("splice")
+    rng = np.random.default_rng(0)
+    train, test = np.split(rng.permutation(len(data.objects)), [600])
+    model = d2ke.d2ke_train(data.labels[train], data.objects[train])
+    X, codes = data.objects[test], np.searchsorted(model.classes, data.labels[test])
+    P = d2ke.d2ke_predict(None, X, model, probability=True)[2]
+    F = d2ke.d2ke_predict(None, X, model)[2]
+    figure, (left, right) = plt.subplots(1, 2, **TWO)
+    for values, colour, label in (
+        (softmax(F, axis=1), "0.7", "softmax of the decisions"),
+        (P, COLOURS[0], "probability=True"),
+    ):
+        confidence, correct, counts = reliability(values, codes)
+        error = 2 * np.sqrt(correct * (1 - correct) / counts)
+        left.errorbar(confidence, correct, error, fmt="o", color=colour, capsize=2, label=label)
+    left.plot([0.4, 1], [0.4, 1], ":", color="0.5")
+    left.set(title="new DNA strings: how often the label is right", ylim=(0.3, 1.05))
+    left.set(xlabel="probability of the label", ylabel="share of right labels")
+    left.legend(fontsize=8)
+    levels = np.linspace(0.8, 0.99, 20)
+    sets = [d2ke.predict_set(X, model, alpha=1 - level) for level in levels]
+    right.plot(levels, [S[np.arange(len(X)), codes].mean() for S in sets], marker="o")
+    right.plot([0.8, 1], [0.8, 1], ":", color="0.5")
+    right.set(title="how often the true class is in the set", xlabel="1 - alpha")
+    save(figure, "decisions.png")
+    for level, S in ((levels[k], sets[k]) for k in (10, 15, 19)):
+        shares = np.bincount(S.sum(axis=1), minlength=4) / len(S)
+        print(level.round(2), S[np.arange(len(X)), codes].mean().round(3), shares.round(3))
+
+
 def windows():
     """Draw the windows in three records, the first picture of the gallery's example."""
     plt.close("all")
@@ -192,6 +228,7 @@ def windows():
 
 
 if __name__ == "__main__":
+    decisions()
     windows()
     overview()
     distances()

@@ -72,8 +72,8 @@ def positive(name: str, value: Any) -> float:
 def series_cell(name: str, cell: Any) -> Objects:
     """Pack a cell (or list) of d x L matrices: channels in rows, time in columns."""
     if isinstance(cell, Objects):
-        return pack(cell, kind="vectors", name=name)
-    return pack(cell, kind="vectors", channels_first=True, name=name)
+        return pack(cell, kind="series", name=name)
+    return pack(cell, kind="series", channels_first=True, name=name)
 
 
 def cell_items(name: str, cell: Any) -> list[Any]:

@@ -45,7 +45,7 @@ def dtw_c(s: Any, t: Any, w: float = -1) -> float:
     w = scalar(w)
     window = None if w in (-1, np.inf) else whole("w (-1 for no window)", w, 0)
     x, y = (
-        pack([series], kind="vectors", channels_first=False, name=name)
+        pack([series], kind="series", channels_first=False, name=name)
         for name, series in (("s", s), ("t", t))
     )
     check_compatible(x, y, "s", "t")
@@ -125,7 +125,7 @@ def dtw_similarity_cell(
                 "must be an m x L matrix of numbers (cells are for dtw_similarity_cell_mulvar), "
                 f"got {newX.dtype} of shape {newX.shape}",
             )
-    new, base = pack(newX, kind="vectors", name="newX"), series_cell("baseX", baseX)
+    new, base = pack(newX, kind="series", name="newX"), series_cell("baseX", baseX)
     check_compatible(new, base, "newX", "baseX")
     K = distance_matrix(new, base, "dtw", window=0, n_threads=n_threads)
     return Outputs("dtw_similarity_cell", KMat=K, t=time.perf_counter() - started)

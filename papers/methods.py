@@ -120,9 +120,10 @@ class Division:
         parts = dataset.objects[rows], dataset.objects[others]
         if setting.scale_channels:
             parts = standardize(*parts)
-        if setting.single and parts[0].kind == "vectors":
+        if setting.single and parts[0].kind != "strings":
             parts = tuple(
-                pack([x.astype(np.float32) for x in part], channels_first=False) for part in parts
+                pack([x.astype(np.float32) for x in part], kind=part.kind, channels_first=False)
+                for part in parts
             )
         labels = dataset.labels[rows], dataset.labels[others]
         return cls(dataset, setting, *parts, *labels, seed, **options)

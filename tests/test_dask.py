@@ -358,9 +358,9 @@ def test_wrong_labels():
             lazy.d2ke_train(y, parts, R=8)
     with pytest.raises(TypeError, match="must hold numbers for a regression"):
         lazy.d2ke_train(LABELS, parts, R=8, task="regression")
-    with pytest.raises(TypeError, match="'dtw' is for vectors, but X holds strings"):
+    with pytest.raises(TypeError, match="'dtw' is for series, but X holds strings"):
         lazy.d2ke_train(LABELS, parts, R=8, distance="dtw")
-    with pytest.raises(TypeError, match="'dtw' is for vectors, but X holds strings"):
+    with pytest.raises(TypeError, match="'dtw' is for series, but X holds strings"):
         lazy.d2ke_train(LABELS, WORDS, R=8, distance="dtw")
 
 

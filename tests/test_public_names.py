@@ -50,14 +50,15 @@ NAMES = {
     ArgumentError
     ArgumentTypeError
     Block(name, distance, sampler, R, views=(), parameters=<factory>, from_omega=False,
-        gamma_scale=1.0, sd_power=1.0, family='')
+        gamma_scale=1.0, sd_power=1.0, family='', column='')
     Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
-    D2KEModel(blocks, scaling, linear, kind, channels, alphabet, letters, C, accuracy,
+    D2KEModel(blocks, scaling, deviation, linear, kind, channels, alphabet, letters, C, accuracy,
         accuracy_error, largest_class, confusion, calibration, left_out, n_train, seconds,
-        columns=<factory>, sums=None, n_added=0)
+        columns=<factory>, inputs=<factory>, sums=None, n_added=0)
     Explanation(label, decision, offset, blocks, omegas, training_objects, windows=(),
         steps=None, series=None)
     FeatureSelection(indices, weights, q, alignment)
+    Importance(name, drop, error)
     KernelAlignment(rotation, translation, distance_before, distance, kappa, bound, method,
         motion, sigma, eps, counts=<factory>)
     KernelBootstrap(max, rms, relative, centred, delta, n_features, n_objects)
@@ -76,6 +77,7 @@ NAMES = {
     Operations(op, i, j)
     Propagation(labels, scores, classes, reached, alpha, objectives, lam, h, trained)
     PseudoEuclideanEmbedding(Z, eigenvalues, signature, _column_means, _map)
+    Records(columns)
     SVMModel(support, coef, rho, classes, n_support, n_columns, vectors, kernel, svm_type,
         options)
     Scaling(mean, sd)
@@ -83,16 +85,19 @@ NAMES = {
     SimilarityMachine(classes, coef, bias)
     SimplexSolution(alpha, objective, gap, n_steps, converged)
     SpectrumRepair(kind, gram, least, negative)
+    Telling(label, adds, block, index, object, training_object)
     TwoSampleTest(distance, p_value, exact, null, sigma=None)
     __version__
     align(x, y, distance=None, **params)
     bandwidth(X, *, n_neighbors=7)
     bootstrap_kernel_error(Z, *, delta=0.05, n_resamples=200, max_objects=256, seed=0,
         n_threads=None)
+    categories(values)
     cdsk(K=None, n_clusters=None, *, points=None, distances=None, features=None, h=None,
         lam=None, variant='hard', trace_weight=0.1, smoothing=None, similarity='psd',
         risk='margin', max_iter=10, seed=0)
     clustering_accuracy(y, labels)
+    column_weights(X, *, distance, seed=0)
     concatenate(collections)
     curve(points, *, closed=False, oriented=True, gap=None, n_samples=None, seed=0)
     d2ke_embed(X, omega, *, distance, gamma=None, link='exp', n_threads=None, out=None,
@@ -100,8 +105,10 @@ NAMES = {
     d2ke_explain(x, model, *, limit=10, training_object=None)
     d2ke_features(D, gamma=None, link='exp', *, out=None, n_threads=None)
     d2ke_gram(X, Y=None, *, omega, distance, gamma, n_threads=None, progress=False, **params)
+    d2ke_importance(y, X, model, *, by='family', repeats=5, seed=0, n_threads=None)
     d2ke_predict(y, X, model, *, probability=False, unseen_letters='allow', n_threads=None,
         progress=False)
+    d2ke_telling(model, *, limit=10)
     d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, keep_sums=False,
         n_threads=None, progress=False, **params)
     d2ke_transform(X, model, *, unseen_letters='allow', n_threads=None, out=None,
@@ -169,6 +176,7 @@ NAMES = {
     normalized_mutual_information(y, labels)
     pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, missing=False,
         layout=None, ids=None, time=None, name='items')
+    pack_records(columns, *, name='columns')
     predict(y, Z, model, *, probability=False)
     predict_set(X, model, *, alpha=0.1, unseen_letters='allow', n_threads=None, progress=False)
     psd_split(S)
@@ -237,13 +245,14 @@ NAMES = {
     FeatureStore(Z, labels, omega, parameters, versions)
     LabelledObjects(objects, labels, ids=None, columns=None, written=None)
     MatFileError
-    ParquetObjects(file, *, objects=None, labels=None)
+    ParquetObjects(file, *, objects=None, labels=None, kind=None)
     Unreadable(name, matlab_class, reason)
     load_features(file, *, rows=None, columns=None)
     load_mat(file, names=None, *, squeeze=False)
     load_objects(file, name, *, channels_first=None, kind=None)
     open_features(file)
-    read_objects(file, *, objects=None, labels=None, ids=None, time=None, channels_first=None)
+    read_objects(file, *, objects=None, labels=None, ids=None, time=None, channels_first=None,
+        kind=None)
     read_ts(path)
     save_features(file, Z, *, labels=None, omega=None, parameters=None, compression=None)
     save_mat(file, data, *, version='5', compress=True)

@@ -65,7 +65,7 @@ def fuzz_pack(seed):
         items = collection(rng)
         options = {}
         if rng.random() < 0.3:
-            options["kind"] = ["strings", "vectors", "other", 3][rng.integers(4)]
+            options["kind"] = ["strings", "series", "sets", "other"][rng.integers(4)]
         if rng.random() < 0.2:
             options["lengths"] = [3, [1, 2], np.arange(5), "ab", [1.5]][rng.integers(5)]
         if rng.random() < 0.2:

@@ -24,7 +24,11 @@ def shown(value: Any) -> str:
 
 
 def object_text(item: Any) -> str:
-    """Return a string, cut; of vectors, how many they are."""
+    """Return a string, cut; of vectors, how many they are; of a record, its entries."""
+    if isinstance(item, Mapping):
+        return ", ".join(f"{name} {object_text(entry)}" for name, entry in item.items())
+    if item is None or isinstance(item, (int, float)):
+        return "missing" if item is None else f"{item:.4g}"
     if isinstance(item, (str, bytes)):
         text = item if isinstance(item, str) else repr(item)
         return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text)})"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Type stubs of user.pyx, which has the documentation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,5 +29,7 @@ def strings(
     same: bool,
     keep: object,
 ) -> PairwiseKernel: ...
-def python(value: Callable[[int, int], float], n: int, m: int) -> PairwiseKernel: ...
+def python(
+    values: Callable[[int, list[int]], Iterable[float]], n: int, m: int, width: int = 1
+) -> PairwiseKernel: ...
 def addresses(function: LowLevelCallable) -> tuple[int, int]: ...

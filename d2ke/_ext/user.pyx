@@ -83,22 +83,27 @@ def strings(uintptr_t function, uintptr_t user_data, const int32_t[::1] x,
 
 cdef void call_python(const d2ke_problem *p, int64_t row, int64_t block, void *scratch,
                       double *result, const d2ke_poll *poll) noexcept with gil:
-    cdef object value = <object> (<const Options *> p.options).function
-    cdef int64_t s
+    cdef object values = <object> (<const Options *> p.options).function
+    cdef int64_t first = p.blocks[block], i, s
     try:
-        for s in range(p.blocks[block], p.blocks[block + 1]):
-            result[s - p.blocks[block]] = value(row, p.order[s])
+        columns = [p.order[s] for s in range(first, p.blocks[block + 1])]
+        for i, value in enumerate(values(row, columns)):
+            result[i] = value
     except BaseException as error:
         fail(poll, error)
 
 
-def python(value, int64_t n, int64_t m):
-    """Prepare value(row, column), a Python callable, for n rows and m columns."""
+def python(values, int64_t n, int64_t m, int64_t width=1):
+    """Prepare a Python callable for n rows and m columns.
+
+    ``values(row, columns)`` yields as many distances as the list has columns, at most `width`.
+    """
     cdef PairwiseKernel pairs = PairwiseKernel()
     cdef Options options
-    pairs.set_items(NULL, np.arange(n + 1), NULL, np.arange(m + 1), 1, value)
-    pairs.set_order(np.arange(n), np.arange(m), np.arange(m + 1))
-    options.function = <void *> value
+    pairs.set_items(NULL, np.arange(n + 1), NULL, np.arange(m + 1), 1, values)
+    edges = np.append(np.arange(0, m, width), m)
+    pairs.set_order(np.arange(n), np.arange(m), edges)
+    options.function = <void *> values
     options.user_data = NULL
     pairs.set_options(&options, sizeof(options))
     pairs.kernel = call_python

@@ -18,11 +18,20 @@ from d2ke.cli.report import (
     write_page,
 )
 from d2ke.cli.session import Session
-from d2ke.cli.window_report import windows_picture
+from d2ke.cli.window_report import telling_picture, telling_windows, windows_picture
 from d2ke.models.blocks import sample_rows, take
 from d2ke.models.explain import Explanation, d2ke_explain
+from d2ke.models.importance import Importance, importance_by_halves
 from d2ke.models.model import D2KEModel
-from d2ke.models.pictures import accuracy_by_R, draw_curve, draw_map
+from d2ke.models.pictures import (
+    accuracy_by_R,
+    draw_curve,
+    draw_left_out_values,
+    draw_map,
+    draw_reliability,
+    draw_roc,
+)
+from d2ke.models.telling import d2ke_telling
 from d2ke.models.windows import Window
 from d2ke.objects.container import Objects
 
@@ -67,6 +76,7 @@ def write_report(
             "map of the training objects",
             picture((5.2, 4.2), draw_map, Z, labels),
         ),
+        *_left_out(model),
         Section(
             "Accuracy against R" if of_classes else "R^2 against R",
             "With the first random objects of each block only, and the same C.",
@@ -74,6 +84,24 @@ def write_report(
             picture((5.5, 3.6), draw_curve, points, model.largest_class),
         ),
     ]
+    families = {block.family for block in model.blocks}
+    by = "column" if model.inputs else "family" if len(families) > 1 else "block"
+    if len(model.blocks) > 1:
+        found = session.long(
+            "importance", importance_by_halves, Z, labels, model, by, session.n_threads
+        )
+        sections.append(_importance(found, by, measure))
+    sections.append(_telling(model, data[1]))
+    if windows := telling_windows(model):
+        sections.append(
+            Section(
+                "Windows that speak most for a class",
+                "Each was cut from a training series. Series that have such a piece get more of "
+                "the class; see print(d2ke_telling(...)).",
+                "training series with the windows that were cut from them",
+                telling_picture(model, windows, data[0], data[1]),
+            )
+        )
     examples = _examples(labels)
     reasons = [
         d2ke_explain(objects[i : i + 1], model, limit=_NAMED, training_object=int(rows[i]))
@@ -96,6 +124,78 @@ def write_report(
         confused = confusion_section(model.classes, model.confusion, "; cross-validated")
         sections.insert(2, confused)
     write_page(file, f"D2KE of {title}", summary, sections)
+
+
+def _left_out(model: D2KEModel) -> list[Section]:
+    """Show the left-out decisions: how good the probabilities are, or the predictions."""
+    calibration = model.calibration
+    if model.classes is None:
+        drawn = picture((4.6, 3.8), draw_left_out_values, calibration)
+        return [
+            Section("Predictions", f"Of {calibration}.", "predicted against true values", drawn)
+        ]
+    sections = [
+        Section(
+            "How sure is it?",
+            "Training objects that are left out, sorted by the probability of the predicted class, "
+            "in up to 15 bins: how many are of it. On the line, 80 % means 80 of 100. The bars are "
+            "two standard errors. "
+            f"Log-loss {calibration.log_loss:.3f}.",
+            "share of correct predictions against their probability",
+            picture((4.6, 3.8), draw_reliability, calibration),
+        )
+    ]
+    if len(model.classes) == 2:
+        first, second = map(label_text, model.classes)
+        sections.append(
+            Section(
+                "ROC curve",
+                f"How many objects of {second} are found, against how many of {first} are taken "
+                "for it, when the threshold goes down. Objects are left out.",
+                "ROC curve",
+                picture((4.6, 3.8), draw_roc, calibration),
+            )
+        )
+    return sections
+
+
+def _importance(found: Sequence[Importance], by: str, measure: str) -> Section:
+    """Name what families or blocks of random objects are worth."""
+    return Section(
+        "What matters",
+        "The features of one part of the model at a time are permuted among the objects: the more "
+        "is lost, the more the predictions rest on it. A model of each half of the objects "
+        "predicts the other half.",
+        columns=[by, f"{measure} lost{' (%)' * (measure == 'accuracy')}", "standard error"],
+        rows=[[name, f"{drop:.1f}", f"{error:.1f}"] for name, drop, error in found],
+    )
+
+
+def _telling(model: D2KEModel, labels: np.ndarray) -> Section:
+    """Name the random objects that speak most for some classes."""
+    found = d2ke_telling(model, limit=_NAMED)
+    classes = [None] if model.classes is None else model.classes.tolist()
+    some = np.unique(np.linspace(0, len(classes) - 1, _MAX_EXPLAINED).astype(int)).tolist()
+    shown = [classes[i] for i in some]
+    rows = []
+    for one in found:
+        if one.label not in shown:
+            continue
+        item, source = one.object, one.training_object
+        text = str(item) if isinstance(item, Window) else object_text(item)
+        rows.append([
+            "" if one.label is None else label_text(one.label),
+            f"{one.block}.{one.index}: {text}",
+            "" if source is None else f"{source} ({label_text(labels[source])})",
+            f"{one.adds:+.4f}",
+        ])  # fmt: skip
+    return Section(
+        "What the model listens to",
+        "The random objects that speak most for a class, and what an object adds to the decision "
+        "value if it is nearer to them than usual, by one standard deviation.",
+        columns=["class", "random object", "taken from (label)", "adds"],
+        rows=rows,
+    )
 
 
 def _examples(labels: np.ndarray) -> list[int]:

@@ -14,7 +14,7 @@ import numpy as np
 from d2ke._base.files import check_writable
 from d2ke._base.labels import confusion
 from d2ke.cli.matrix_files import HDF5, InputError
-from d2ke.cli.object_files import read, reported_warnings
+from d2ke.cli.object_files import read, read_columns, read_for, reported_warnings
 from d2ke.cli.options import FILES, add_distance, add_objects, add_seed, positive, session_of
 from d2ke.cli.result_files import check_apart, check_result_file, input_errors, write_columns
 from d2ke.cli.session import Session
@@ -38,6 +38,7 @@ examples:
   d2ke train words.csv --objects word --labels language --out model.h5
   d2ke train gestures.ts --distance dtw --parameter window=10 --out model.h5
   d2ke train gestures.ts --distance dtw,msm --out model.h5      both, side by side
+  d2ke train people.parquet --columns name,track,age --distance track=dtw --out model.h5
 """,
     "predict": """\
 example:
@@ -56,6 +57,17 @@ def add_model_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         commands, common, "train", "train a model on the labelled objects of a file", "model.h5"
     )
     add = parser.add_argument
+    add(
+        "--columns",
+        metavar="NAME,NAME,...",
+        help="of .csv, .tsv, .parquet or .feather: each row is a record of these columns, which "
+        "hold text, numbers or (of the latter two) lists; missing entries are allowed",
+    )
+    add(
+        "--categories",
+        metavar="NAME,...",
+        help="columns among these whose text is labels of categories",
+    )
     add_distance(parser)
     add("--R", type=positive, metavar="R", help="random objects (default: by kind of objects)")
     add(
@@ -129,7 +141,12 @@ def train(options: argparse.Namespace) -> None:
     _check_hdf5(out)
     check_apart({"out": out, "report": report}, {"the file of objects": options.file})
     _check_places(out, report)
-    held = read(options, session, streamed=True)
+    if options.columns is None:
+        if options.categories is not None:
+            raise InputError("--categories goes with --columns")
+        held = read(options, session, streamed=True)
+    else:
+        held = read_columns(options, session)
     objects, labels = held.objects, held.labels
     if labels is None:
         raise InputError(
@@ -137,10 +154,12 @@ def train(options: argparse.Namespace) -> None:
             f"{options.file} holds them"
         )
     parameters, distance = dict(options.parameter), options.distance
-    if distance is not None and "," in distance:
+    if options.columns is not None:
+        distance = _distances_of_columns(distance)
+    elif distance is not None and "," in distance:
         distance = distance.split(",")
     if parameters:  # before they meet the other arguments
-        if isinstance(distance, list):
+        if isinstance(distance, list) or options.columns is not None:
             raise InputError("--parameter is for one distance, not for several")
         row = find_distance(distance or usual_distance(objects.kind))
         check_parameters(row, parameters)
@@ -181,7 +200,7 @@ def predict(options: argparse.Namespace) -> None:
     check_apart({"out": out, "report": report}, inputs)
     _check_places(out, report)
     model = _load(options.model, session)
-    held = read(options, session, Columns.of_dict(model.columns))
+    held = read_for(model, options, session)
     objects, labels = held.objects, held.labels
     if report is not None and (labels is None or not len(objects)):
         raise InputError(f"a report needs labelled objects (--labels): {options.file} has none")
@@ -233,11 +252,21 @@ def embed(options: argparse.Namespace) -> None:
     check_apart({"out": out}, inputs)
     check_writable(out)
     model = _load(options.model, session)
-    held = read(options, session, Columns.of_dict(model.columns))
+    held = read_for(model, options, session)
     with reported_warnings(session):
         objects = model.check_objects(held.objects, options.unseen_letters)
     write_model_features(out, objects, model, held.labels, **session.computing)
     session.report(f"features: {len(objects)} x {model.R}, {options.out}")
+
+
+def _distances_of_columns(text: str | None) -> dict[str, str] | None:
+    """Return the distances that COLUMN=DISTANCE,... names."""
+    if text is None:
+        return None
+    parts = [part.partition("=") for part in text.split(",")]
+    if not all(name and sign and distance for name, sign, distance in parts):
+        raise InputError(f"with --columns, --distance is COLUMN=DISTANCE,...; got {text!r}")
+    return {name: distance for name, _, distance in parts}
 
 
 def _check_places(out: str | os.PathLike[str], report: str | os.PathLike[str] | None) -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from d2ke.cli.matrix_files import InputError
 from d2ke.cli.result_files import in_options
 from d2ke.cli.session import Session
 from d2ke.io.columns import NOTHING, Columns, LabelledObjects
 from d2ke.io.labelled import read_file
+from d2ke.io.record_files import check_categories, read_records
+from d2ke.models.model import D2KEModel
 
 
 def read(
@@ -30,9 +34,50 @@ def read(
     objects = None if options.objects is None else tuple(options.objects)
     columns = Columns(objects, options.labels, options.ids, options.time)
     with reported_warnings(session):
-        held = read_file(options.file, columns, options.channels_first, earlier, streamed=streamed)
+        held = read_file(
+            options.file,
+            columns,
+            options.channels_first,
+            earlier,
+            kind=options.kind,
+            streamed=streamed,
+        )
     session.report(f"{Path(options.file).name}: {str(held)[1:-1]}")
     return held
+
+
+def read_columns(options: argparse.Namespace, session: Session) -> LabelledObjects:
+    """Read the records of the columns that --columns names."""
+    _refuse_others(options)
+    names = options.columns.split(",")
+    of_categories = options.categories.split(",") if options.categories else []
+    check_categories(names, of_categories)
+    return _read_records(options, session, names, options.labels, of_categories)
+
+
+def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) -> LabelledObjects:
+    """Read objects as the model's training objects were read."""
+    columns = Columns.of_dict(model.columns)
+    if not model.inputs:
+        return read(options, session, columns)
+    _refuse_others(options)
+    kinds = {name: given.kind for name, given in model.inputs.items()}
+    return _read_records(options, session, list(kinds), options.labels, (), kinds, columns.labels)
+
+
+def _read_records(
+    options: argparse.Namespace, session: Session, names: Sequence[str], *others: Any
+) -> LabelledObjects:
+    with reported_warnings(session):
+        held = read_records(options.file, names, *others)
+    session.report(f"{Path(options.file).name}: {str(held)[1:-1]}")
+    return held
+
+
+def _refuse_others(options: argparse.Namespace) -> None:
+    for name in ("objects", "ids", "time", "channels_first"):
+        if getattr(options, name) is not None:
+            raise InputError(f"--{name.replace('_', '-')} does not go with records of columns")
 
 
 @contextmanager

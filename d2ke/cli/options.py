@@ -104,6 +104,11 @@ def add_objects(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="matrices have channels in rows (default: as far as that can be seen)",
     )
+    add(
+        "--kind",
+        choices=["series", "sets", "strings"],
+        help="what the objects are (default: vectors are series: the order of rows counts)",
+    )
 
 
 def add_distance(parser: argparse.ArgumentParser) -> None:
@@ -112,8 +117,7 @@ def add_distance(parser: argparse.ArgumentParser) -> None:
     add(
         "--distance",
         metavar="NAME",
-        help="default: levenshtein for strings, dtw for vectors; mhd and the other distances of "
-        "sets say that the objects are sets",
+        help="default: levenshtein for strings, dtw for series, mhd for sets",
     )
     add(
         "--parameter",

@@ -91,7 +91,7 @@ def partitions_of(
         The argument.
     chunks : int or sequence of int, optional
         As in the public functions.
-    kind : {"vectors", "strings"}, optional
+    kind : {"series", "sets", "strings"}, optional
         The kind that is needed; None for any.
     anything : bool
         Whether objects may be anything, as for Python functions.

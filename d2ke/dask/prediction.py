@@ -159,6 +159,10 @@ def _open(X: Any, model: Any, unseen_letters: str, chunks: Any, row_bytes: int) 
             "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
         )
     choice("unseen_letters", unseen_letters, ("allow", "refuse"))
+    if model.inputs:
+        raise ArgumentTypeError(
+            "model", "is of records, which Dask does not know; d2ke.d2ke_predict takes a part of X"
+        )
     x = partitions_of("X", X, chunks, anything=model.kind == "any", row_bytes=row_bytes)
     if x.whole is not None:
         # The workers warn, each of its part.

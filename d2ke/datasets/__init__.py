@@ -25,6 +25,7 @@ from d2ke.datasets._contour import boundary_code, chain_code
 from d2ke.datasets._dataset import Dataset, Source
 from d2ke.datasets.split import standardize, train_test_split
 from d2ke.io.ts import read_ts
+from d2ke.objects.container import of_kind
 
 __all__ = [
     "REGISTRY",
@@ -92,4 +93,4 @@ def load(name: str, **options: str) -> Dataset:
         choice(option, value, source.options[option])
     objects, labels = source.loader(**options)
     labels.flags.writeable = False
-    return Dataset(source.name, objects, labels, source)
+    return Dataset(source.name, of_kind(objects, source.domain) or objects, labels, source)

@@ -149,7 +149,7 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
             raise ArgumentTypeError(
                 name, f"must be Objects, got {type(objects).__name__}; pack it first"
             )
-        if objects.kind != "vectors":
+        if objects.kind == "strings":
             raise ArgumentTypeError(
                 name, f"holds {objects.kind}; only series and sets can be scaled"
             )
@@ -168,4 +168,4 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
 
 def _scaled(objects: Objects, mean: np.ndarray, deviation: np.ndarray) -> Objects:
     values = ((objects.values - mean) / deviation).astype(objects.dtype)
-    return from_owned("vectors", values, objects.offsets, weights=objects.weights)
+    return from_owned(objects.kind, values, objects.offsets, weights=objects.weights)

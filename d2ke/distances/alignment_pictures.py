@@ -32,8 +32,8 @@ def draw(alignment: Any, ax: Axes | None) -> Axes:
     elif row.kind == "strings":
         _draw_operations(alignment, ax)
     elif alignment.x.shape[1] == 2:
-        _draw_points(alignment, ax, row.ordered)
-    elif row.ordered and alignment.x.shape[1] == 1:
+        _draw_points(alignment, ax, row.kind == "series")
+    elif row.kind == "series" and alignment.x.shape[1] == 1:
         _draw_series(alignment, ax)
     else:
         _draw_places(alignment, ax)

@@ -15,8 +15,10 @@ from scipy import LowLevelCallable
 from d2ke._base.checkpoint import UNKNOWN
 from d2ke._base.errors import ArgumentTypeError
 from d2ke.distances.problem import PairwiseProblem
+from d2ke.distances.record_pairs import RecordDistance
 from d2ke.io.hdf5 import plain
 from d2ke.objects.container import Objects
+from d2ke.objects.records import Records
 
 _RUN = 1 << 20  # letters turned into symbols at a time
 
@@ -62,8 +64,14 @@ def sequence_digest(name: str, items: Sequence[Any]) -> str:
     return digest.hexdigest()
 
 
-def digest(name: str, items: Objects | Sequence[Any]) -> str:
-    """Return the SHA-256 of objects or of other items."""
+def digest(name: str, items: Objects | Records | Sequence[Any]) -> str:
+    """Return the SHA-256 of objects, of records or of other items."""
+    if isinstance(items, Records):
+        parts: list[Any] = []
+        for own, column in items.columns.items():
+            parts += [own, column.kind, column.missing]
+            parts += [] if column.values is None else [digest(own, column.values)]
+        return sequence_digest(name, parts)
     return objects_digest(items) if isinstance(items, Objects) else sequence_digest(name, items)
 
 
@@ -123,11 +131,15 @@ def description(pairs: PairwiseProblem) -> tuple[dict[str, Any], dict[str, Any]]
     names = {"X": pairs.x}
     if pairs.y is not pairs.x:
         names[pairs.names.y] = pairs.y
-    inputs = {
-        name: objects_digest(part) if isinstance(part, Objects) else sequence_digest(name, part)
-        for name, part in names.items()
-    }
+    inputs = {name: digest(name, part) for name, part in names.items()}
     distance = pairs.distance
+    if isinstance(distance, RecordDistance):
+        columns = {name: description(part) for name, part in distance.columns.items()}
+        for name, (_, own) in columns.items():
+            if "version of distance" in own:
+                inputs[f"version of distance of {name}"] = own["version of distance"]
+        described = {name: own for name, (own, _) in columns.items()}
+        return {"distance": described, "weights": distance.weights}, inputs
     if callable(distance) or isinstance(distance, LowLevelCallable):
         inputs["version of distance"] = function_version("distance", distance)
     if isinstance(distance, LowLevelCallable):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,8 @@ from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke._base.threads import team_size
 from d2ke.distances.equal_distances import warn_of_equal_distances
-from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import DISTANCES, PairwiseProblem, Transform
+from d2ke.distances.problem import DEFAULT_NAMES, DISTANCES, PairwiseProblem, Transform
+from d2ke.distances.record_pairs import check_any_pairs
 
 _SMALL = 1 << 16  # bytes that always fit
 
@@ -26,7 +26,7 @@ _SMALL = 1 << 16  # bytes that always fit
 def distance_matrix(
     X: Any,
     Y: Any = None,
-    distance: str | Callable[..., float] | LowLevelCallable | None = None,
+    distance: str | Callable[..., float] | LowLevelCallable | Mapping[str, Any] | None = None,
     *,
     n_threads: int | None = None,
     out: np.ndarray | None = None,
@@ -38,13 +38,17 @@ def distance_matrix(
 
     Parameters
     ----------
-    X : Objects or what `pack` takes
-        n objects.
+    X : Objects or what `pack` takes; Records or what `pack_records` takes
+        n objects, or n records of several columns.
     Y : Objects or what `pack` takes, optional
-        m objects; None stands for X itself, and then d(x, y) = d(y, x) is used
+        m objects or records; None stands for X itself, and then d(x, y) = d(y, x) is used
         to compute each pair once (not for the directed distances, nor for
         ``"levenshtein"`` with another mode than "global" or costs that differ by direction).
-    distance : str, callable or scipy.LowLevelCallable
+    distance : str, callable, scipy.LowLevelCallable or dict
+        - of records a dict with the distance of each compared column, or a tuple of the distance
+          and its parameters: ``{"name": "osa", "track": ("dtw", {"window": 9})}``; of numbers
+          ``"absolute"`` (their difference), of categories and text ``"equal"`` (0 where they are,
+          else 1). The distance is the weighted sum over the columns; see docs/columns.md;
         - ``"dtw"``, ``"levenshtein"``, ``"mhd"``, ``"hausdorff"``, ``"chamfer"``,
           ``"directed_mhd"``, ``"directed_hausdorff"``, ``"emd"``, ``"kernel"``, ``"window"``;
           see Notes; of strings also ``"osa"``, ``"damerau_levenshtein"``, ``"hamming"``,
@@ -87,12 +91,13 @@ def distance_matrix(
         ``ground``. For ``"kernel"``: ``sigma`` (positive, needed), ``kernel``
         (``"gaussian"`` or ``"laplace"``) and ``normalize`` (False; True: the
         weights of each object are first divided by their sum, which compares sets
-        of different sizes as distributions).
+        of different sizes as distributions). For records: ``weights``, a dict of the weight of
+        each compared column; by default those of `column_weights` for Y, or X where Y is None.
 
     Returns
     -------
     ndarray, shape (n, m)
-        float32 if X and Y both hold float32 vectors, else float64; `out` if
+        float32 if X and Y both hold float32 vectors, else (and of records) float64; `out` if
         given. The same bits for any number of threads and for any subset of
         rows and columns.
 
@@ -170,13 +175,19 @@ def distance_matrix(
     >>> d2ke.distance_matrix([[0.0, 1, 2], [0.0, 2]], distance="dtw")
     array([[0., 1.],
            [1., 0.]])
+    >>> people = {"name": ["Ada", "Adam", "Bo"], "age": [36, 46, 56]}
+    >>> d2ke.distance_matrix(people, distance={"name": "levenshtein", "age": "absolute"},
+    ...                      weights={"name": 1, "age": 0.1})
+    array([[0., 2., 5.],
+           [2., 0., 5.],
+           [5., 5., 0.]])
     >>> d2ke.distance_matrix([3, 5], [4], lambda a, b: abs(a - b))
     array([[1.],
            [1.]])
     """
     n_threads = team_size(n_threads)
     dtype = None if dtype is None else element_type("dtype", dtype)
-    pairs = check_pairs(X, Y, distance, params)
+    pairs = check_any_pairs(X, Y, distance, params, DEFAULT_NAMES)
     D = fill_array(pairs, out, dtype, n_threads, progress)
     warn_of_equal_distances(pairs, D)
     return D

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -77,7 +77,7 @@ def check_pairs(
     if row.check_pair is not None:
         row.check_pair(names.x, x, names.y, y)
     dtype = np.dtype(np.float64)
-    if row.kind == "vectors":
+    if row.kind != "strings":
         dtype = np.promote_types(x.dtype, y.dtype)
     compile_ = partial(_named_pairs, row.name, checked)
     same = Y is None and row.is_symmetric(checked)
@@ -133,13 +133,15 @@ class _PythonPairs(CompiledPairs):
     def pair_kernel(self) -> PairwiseKernel:
         distance, (x_items, y, _, first, first_column) = self.kernel, self._block
 
-        def value(row: int, column: int) -> float:
-            i, j = first + row, first_column + column
-            if distance.y_is_x and j < i:
-                return distance.value(y[column], x_items[row], j, i)
-            return distance.value(x_items[row], y[column], i, j)
+        def values(row: int, columns: list[int]) -> Iterator[float]:
+            for column in columns:
+                i, j = first + row, first_column + column
+                if distance.y_is_x and j < i:
+                    yield distance.value(y[column], x_items[row], j, i)
+                else:
+                    yield distance.value(x_items[row], y[column], i, j)
 
-        return user.python(value, len(x_items), len(y))
+        return user.python(values, len(x_items), len(y))
 
     def run(
         self,
@@ -196,7 +198,7 @@ _C_TYPES = dict.fromkeys(("int", "int32_t"), "int32") | dict.fromkeys(
 )
 
 _SIGNATURES = {
-    "double(double*,intptr,double*,intptr,intptr,void*)": "vectors",
+    "double(double*,intptr,double*,intptr,intptr,void*)": "sets",
     "double(int32*,intptr,int32*,intptr,void*)": "strings",
 }
 
@@ -219,7 +221,7 @@ def _compiled_problem(
         )
     x, y = _packed(X, Y, names, kind)
     _refuse_weights(x, y, names, "a compiled distance")
-    if kind == "vectors":
+    if kind != "strings":
         for name, objects in ((names.x, x), (names.y, y)):
             if objects.dtype != np.float64:
                 raise TypeError(f"a compiled distance takes float64 vectors; {name} is float32")
@@ -234,7 +236,7 @@ class _UserPairs(CompiledPairs):
         address, data = user.addresses(function)
         x, y, same, *_ = block
         compile_: Callable[..., PairwiseKernel]
-        if x.kind == "vectors":
+        if x.kind != "strings":
             x_values, y_values, compile_ = x.values, y.values, user.vectors
         else:
             (x_values, y_values), compile_ = map(_code_points, (x, y)), user.strings

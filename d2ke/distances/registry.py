@@ -40,7 +40,7 @@ class Distance:
         One line of documentation, and where the definition is from.
     aliases : tuple of str
         Other names of the same distance.
-    kind : {"vectors", "strings"}
+    kind : {"series", "sets", "strings"}
         The kind of objects it compares.
     symmetric, metric : bool
         Whether d(x, y) = d(y, x), and whether it is a metric, with the default parameters.
@@ -72,8 +72,6 @@ class Distance:
     together : callable, optional
         ``together(**parameters)`` checks parameters that depend on each other, and returns what
         all the functions above take.
-    ordered : bool
-        Whether the order of vectors matters: the objects are series, else sets.
     missing : callable, optional
         ``missing(**parameters)``: whether vectors may be missing (NaN) with these checked
         parameters; without it they are refused.
@@ -84,7 +82,7 @@ class Distance:
     summary: str
     source: str
     aliases: tuple[str, ...] = ()
-    kind: str = "vectors"
+    kind: str = "sets"
     symmetric: bool = True
     metric: bool = False
     scale: str = ""
@@ -98,7 +96,6 @@ class Distance:
     nonmetric: Callable[..., bool] | None = None
     check_pair: Callable[..., None] | None = None
     together: Callable[..., dict[str, Any]] | None = None
-    ordered: bool = False
     missing: Callable[..., bool] | None = None
 
     def is_metric(self, parameters: Mapping[str, Any]) -> bool:
@@ -117,7 +114,7 @@ class Distance:
 
     def check_kind(self, name: str, kind: str) -> None:
         """Refuse objects of another kind, and name distances for them."""
-        if kind == self.kind:
+        if kind == self.kind or (kind, self.kind) == ("series", "sets"):
             return
         others = [row.name for row in DISTANCES if row.kind == kind]
         raise ArgumentTypeError(
@@ -257,7 +254,7 @@ _MAX_WEIGHT = 2.0**500  # of an object; sums of squares of these are finite
 DISTANCES = (
     Distance(
         name="dtw",
-        ordered=True,
+        kind="series",
         aliases=("dynamic_time_warping",),
         prepare=_prepare_dtw,
         parameters={
@@ -273,7 +270,7 @@ DISTANCES = (
     ),
     Distance(
         name="msm",
-        ordered=True,
+        kind="series",
         metric=True,
         prepare=rows.msm,
         parameters={"c": not_negative, "independent": flag, "window": _dtw_window},
@@ -285,7 +282,7 @@ DISTANCES = (
     ),
     Distance(
         name="erp",
-        ordered=True,
+        kind="series",
         metric=True,
         prepare=rows.erp,
         parameters={"g": rows.gap, "window": _dtw_window},
@@ -298,7 +295,7 @@ DISTANCES = (
     ),
     Distance(
         name="twe",
-        ordered=True,
+        kind="series",
         metric=True,
         prepare=rows.twe,
         parameters={"nu": not_negative, "lmbda": not_negative, "window": _dtw_window},
@@ -309,7 +306,7 @@ DISTANCES = (
     ),
     Distance(
         name="edr",
-        ordered=True,
+        kind="series",
         prepare=rows.edr,
         parameters={"epsilon": not_negative, "normalize": flag, "window": _dtw_window},
         scale="epsilon",
@@ -319,7 +316,7 @@ DISTANCES = (
     ),
     Distance(
         name="lcss",
-        ordered=True,
+        kind="series",
         prepare=rows.lcss,
         parameters={"epsilon": not_negative, "window": _dtw_window},
         scale="epsilon",
@@ -329,7 +326,7 @@ DISTANCES = (
     ),
     Distance(
         name="adtw",
-        ordered=True,
+        kind="series",
         prepare=rows.adtw,
         parameters={"penalty": not_negative, "window": _dtw_window},
         summary="amerced dynamic time warping: squared ground distances, and a penalty for each "
@@ -338,7 +335,7 @@ DISTANCES = (
     ),
     Distance(
         name="wdtw",
-        ordered=True,
+        kind="series",
         prepare=rows.wdtw,
         parameters={"g": not_negative, "window": _dtw_window},
         summary="weighted dynamic time warping: squared ground distances, weighted by how far "
@@ -347,7 +344,7 @@ DISTANCES = (
     ),
     Distance(
         name="ddtw",
-        ordered=True,
+        kind="series",
         prepare=rows.ddtw,
         parameters={"window": _dtw_window},
         summary="derivative dynamic time warping: squared differences of slopes",
@@ -355,7 +352,7 @@ DISTANCES = (
     ),
     Distance(
         name="frechet",
-        ordered=True,
+        kind="series",
         metric=True,
         prepare=rows.frechet,
         parameters={"window": _dtw_window},
@@ -366,7 +363,7 @@ DISTANCES = (
     ),
     Distance(
         name="window",
-        ordered=True,
+        kind="series",
         symmetric=False,
         prepare=window_rows.prepare_window,
         parameters={"normalize": flag, "dilation": window_rows.dilation},
@@ -571,8 +568,8 @@ def find_distance(distance: Any) -> Distance:
 
 
 def usual_distance(kind: str) -> str:
-    """Return the distance of a kind of objects where the user names none; vectors are series."""
-    return "levenshtein" if kind == "strings" else "dtw"
+    """Return the distance of a kind of objects where the user names none."""
+    return {"series": "dtw", "sets": "mhd", "strings": "levenshtein"}[kind]
 
 
 def check_parameters(row: Distance, params: Mapping[str, Any]) -> dict[str, Any]:

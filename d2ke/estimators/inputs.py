@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,11 @@ from d2ke.objects.arrow_columns import read_column
 from d2ke.objects.arrow_import import holds_objects
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
+from d2ke.objects.record_packing import is_table, pack_records
+from d2ke.objects.records import Records
 
 _CELLS = "OUST"  # dtypes of arrays whose elements may be objects
+_NUMBERS = ("int", "uint", "float", "bool", "double", "decimal")  # types of frames' columns
 _FLOATS = (np.float64, np.float32)
 
 
@@ -51,6 +54,25 @@ def read_objects(estimator: BaseEstimator, X: Any, distance: Any, *, reset: bool
         return as_objects("X", list(rows), kind)
     rows = read_table(estimator, X, reset=reset)
     return list(rows) if anything else as_objects("X", rows, kind)
+
+
+def read_records(estimator: BaseEstimator, X: Any) -> Records | None:
+    """Return the records of a dict, or of a frame whose columns are not all numbers; else None.
+
+    A frame of one column is one of objects.
+    """
+    if not is_table(X):
+        return None
+    if not isinstance(X, (Records, Mapping)):
+        types = X.dtypes if hasattr(X, "dtypes") else X.schema.types
+        if len(types) == 1 or all(str(own).lower().startswith(_NUMBERS) for own in types):
+            return None
+    records = pack_records(X, name="X")
+    if all(column.kind in ("numbers", "missing") for column in records.columns.values()):
+        return None
+    estimator.n_features_in_ = len(records.columns)
+    estimator.feature_names_in_ = np.array(list(records.columns), dtype=object)
+    return _enough(estimator, records)
 
 
 def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:

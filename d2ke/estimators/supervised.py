@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.errors import ArgumentError, warn
 from d2ke.estimators.base import ObjectsEstimator
-from d2ke.estimators.inputs import read_classes, read_objects, read_targets, seed_of
+from d2ke.estimators.inputs import read_classes, read_objects, read_records, read_targets, seed_of
 from d2ke.models.blocks import Block
 from d2ke.models.model import D2KEModel
 from d2ke.models.predict import d2ke_predict
@@ -81,10 +81,21 @@ class D2KEEstimator(ObjectsEstimator):
             progress=self.progress,
         )
 
+    def _training_objects(self, X: Any) -> Any:
+        records = read_records(self, X)
+        if records is None:
+            return read_objects(self, X, distance_of_blocks(self), reset=True)
+        return records
+
+    def _new_objects(self, X: Any) -> Any:
+        if self.model_.inputs:
+            return self.model_.check_objects(X, None)
+        return read_objects(self, X, distance_of_blocks(self), reset=False)
+
     def _predict(self, X: Any, probability: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Return labels, and decisions or probabilities."""
         check_is_fitted(self)
-        objects = read_objects(self, X, distance_of_blocks(self), reset=False)
+        objects = self._new_objects(X)
         labels, _, decisions = d2ke_predict(
             None,
             objects,
@@ -100,11 +111,14 @@ class D2KEEstimator(ObjectsEstimator):
 class D2KEClassifier(ClassifierMixin, D2KEEstimator):
     """D2KE of views and a linear classifier: `d2ke_train` and `d2ke_predict`.
 
+    X is what `pack` takes; or records of several columns, a dict or a data frame whose columns are
+    not all numbers (docs/columns.md). Of a data frame of numbers each row is a series.
+
     Parameters
     ----------
     R : int, optional
         Number of random objects; by default that of the recipe for the kind of objects.
-    distance : str or callable, optional
+    distance : str or callable, or a dict by column of records, optional
         By default that of the recipe for the kind; vectors are series. ``"mhd"`` and other
         distances of sets say that the objects are sets.
     distance_params : dict, optional
@@ -139,7 +153,7 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
 
     def fit(self, X: Any, y: Any) -> D2KEClassifier:
         """Train a model of objects and their labels."""
-        objects = read_objects(self, X, distance_of_blocks(self), reset=True)
+        objects = self._training_objects(X)
         self.model_ = self._train(objects, read_classes(objects, y), "classification")
         self.classes_ = self.model_.classes
         return self
@@ -165,7 +179,7 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
             This estimator.
         """
         first = self._is_first()
-        objects = read_objects(self, X, distance_of_blocks(self), reset=first)
+        objects = self._training_objects(X) if first else self._new_objects(X)
         y = read_classes(objects, y)
         present: Any = np.unique(y) if first else self.classes_
         if classes is not None and not np.array_equal(np.unique(classes), present):
@@ -224,7 +238,7 @@ class D2KERegressor(RegressorMixin, D2KEEstimator):
 
     def fit(self, X: Any, y: Any) -> D2KERegressor:
         """Train a model of objects and real targets."""
-        objects = read_objects(self, X, distance_of_blocks(self), reset=True)
+        objects = self._training_objects(X)
         self.model_ = self._train(objects, read_targets(objects, y), "regression")
         return self
 
@@ -235,7 +249,7 @@ class D2KERegressor(RegressorMixin, D2KEEstimator):
         calibrates, so it should have hundreds of objects.
         """
         first = self._is_first()
-        objects = read_objects(self, X, distance_of_blocks(self), reset=first)
+        objects = self._training_objects(X) if first else self._new_objects(X)
         y = read_targets(objects, y)
         if first:
             self.model_ = self._train(objects, y, "regression", keep_sums=True)

@@ -75,7 +75,7 @@ def read_delimited(path: Path, columns: Columns, earlier: Columns) -> LabelledOb
     It is a long table of series if `columns.ids` is given, or if the values of a column called id,
     series or series_id repeat. Without any name in `columns`, `earlier` names are tried.
     """
-    return read_rows(_read(path, columns, earlier))
+    return read_rows(open_table(path, columns, earlier))
 
 
 def read_rows(table: Table) -> LabelledObjects:
@@ -91,7 +91,7 @@ def read_rows(table: Table) -> LabelledObjects:
     texts = table.column(number)
     if "" in texts:
         raise ValueError(f"{table.where(texts.index(''), number)}: the string is empty")
-    labels, written = _labels(table, label, range(len(table.rows)))
+    labels, written = read_labels(table, label, range(len(table.rows)))
     return LabelledObjects(
         pack(texts, name=str(path)),
         labels,
@@ -108,7 +108,8 @@ def _usual_labels(table: Table) -> Sequence[str]:
     return [name for name in LABELS if not (axes and name == "y")]
 
 
-def _read(path: Path, columns: Columns, earlier: Columns) -> Table:
+def open_table(path: Path, columns: Columns, earlier: Columns) -> Table:
+    """Return the rows of a file, with the names of columns that arguments give."""
     with open_file(path) as stream:
         content = stream.read()
     try:
@@ -235,12 +236,12 @@ def _series(table: Table, columns: Columns, ids: int, label: int | None) -> Labe
                     f"before in the series {name!r}"
                 )
     objects = pack([numbers[rows] for rows in members.values()], channels_first=False)
-    labels, written = _labels(table, label, [min(rows) for rows in members.values()])
+    labels, written = read_labels(table, label, [min(rows) for rows in members.values()])
     used = table.used(values, label, ids, time)
     return LabelledObjects(objects, labels, list(members), used, written)
 
 
-def _labels(
+def read_labels(
     table: Table, column: int | None, rows: Sequence[int]
 ) -> tuple[np.ndarray | None, list[str] | None]:
     """Return the labels of some rows, and as they are written; None if there are none."""

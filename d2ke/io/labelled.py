@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from types import NoneType
 from typing import Any
 
-from d2ke._base.checks import file_path
-from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.checks import choice, file_path
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import open_file
 from d2ke.io.arff import read_arff
 from d2ke.io.columns import NOTHING, Columns, LabelledObjects
@@ -20,6 +20,7 @@ from d2ke.io.parquet import ParquetObjects
 from d2ke.io.ts import read_ts
 from d2ke.io.variables import read_arrays, read_mat
 from d2ke.objects.arrow_columns import pyarrow
+from d2ke.objects.container import OBJECT_KINDS, of_kind
 from d2ke.objects.values import column_names
 
 _VARIABLES = {".mat": read_mat, **dict.fromkeys((".npz", ".h5", ".hdf5"), read_arrays)}
@@ -43,6 +44,7 @@ def read_objects(
     ids: str | None = None,
     time: str | None = None,
     channels_first: bool | None = None,
+    kind: str | None = None,
 ) -> LabelledObjects:
     r"""Read labelled objects from a file, whose ending says of which format, or a data frame.
 
@@ -98,6 +100,9 @@ def read_objects(
         As for `d2ke.pack` and `load_objects`, for .mat and three-dimensional arrays. Of relational
         attributes of .arff: True if a row of them is a channel (the UEA archive of series), False
         if it is a vector (multi-instance data).
+    kind : {"series", "sets", "strings"}, optional
+        What the objects are. Vectors are series, whose order counts, unless the file is one of
+        d2ke's that says otherwise, or ``kind="sets"``.
 
     Returns
     -------
@@ -130,7 +135,7 @@ def read_objects(
     (<2 strings over 4 letters, lengths 4 to 5>, ['coding', 'other'])
     """
     names = objects if isinstance(objects, (list, tuple, NoneType)) else (objects,)
-    return read_file(file, Columns(names, labels, ids, time), channels_first)
+    return read_file(file, Columns(names, labels, ids, time), channels_first, kind=kind)
 
 
 def read_file(
@@ -139,6 +144,7 @@ def read_file(
     channels_first: bool | None = None,
     earlier: Columns = NOTHING,
     *,
+    kind: str | None = None,
     streamed: bool = False,
 ) -> LabelledObjects:
     """Read what `read_objects` reads, with ids and with the names of what was read.
@@ -146,6 +152,25 @@ def read_file(
     Where `columns` names nothing, the `earlier` names are used as far as the file has them.
     With `streamed`, objects of a Parquet file stay there.
     """
+    if kind is not None:
+        choice("kind", kind, OBJECT_KINDS)
+    held = _read_file(file, columns, channels_first, earlier, kind, streamed)
+    if kind in (None, held.objects.kind):
+        return held
+    objects = of_kind(held.objects, kind)
+    if objects is None:
+        raise ArgumentError("kind", f"is {kind!r}, but {file} holds {held.objects.kind}")
+    return LabelledObjects(objects, held.labels, held.ids, held.columns, held.written)
+
+
+def _read_file(
+    file: Any,
+    columns: Columns,
+    channels_first: bool | None,
+    earlier: Columns,
+    kind: str | None,
+    streamed: bool,
+) -> LabelledObjects:
     if column_names(file) and channels_first is None:
         return read_frame(file, columns, earlier, "the data frame")
     path = file_path("file", file)
@@ -167,7 +192,7 @@ def read_file(
         if columns == NOTHING and earlier.objects is not None:
             columns = earlier
         column = None if columns.objects is None else columns.objects[0]
-        return ParquetObjects(path, objects=column, labels=columns.labels).held(streamed)
+        return ParquetObjects(path, objects=column, labels=columns.labels, kind=kind).held(streamed)
     if suffix not in (".parquet", ".feather"):
         return read_delimited(path, columns, earlier)
     pyarrow(f"reading {path.name}")

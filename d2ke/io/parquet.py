@@ -40,6 +40,9 @@ class ParquetObjects:
     labels : str, optional
         The column of labels. Default: one called label, labels, class, y or target, if any.
 
+    kind : {"series", "sets", "strings"}, optional
+        As for `pack`.
+
     Attributes
     ----------
     kind, dim, alphabet, letters
@@ -79,8 +82,9 @@ class ParquetObjects:
         *,
         objects: str | None = None,
         labels: str | None = None,
+        kind: str | None = None,
     ):
-        self.path = file_path("file", file)
+        self.path, self._kind = file_path("file", file), kind
         pyarrow(f"reading {self.path.name}")
         open_file(self.path).close()
         try:
@@ -106,7 +110,10 @@ class ParquetObjects:
         if self.kind == "strings":
             self.alphabet = reduce(np.union1d, [one.alphabet for one in parts])
         self.lengths = np.concatenate([one.lengths for one in parts])
-        self.labels = None if label is None else self._labels(label)
+        self.labels = None
+        if label is not None:
+            held = self._file.read(columns=[label]).column(0)
+            self.labels = labels_of_column(self.path, label, held)
 
     @property
     def n_groups(self) -> int:
@@ -150,21 +157,22 @@ class ParquetObjects:
 
     def _pack(self, column: Any, first: int) -> Objects:
         try:
-            return pack(column, name="X")
+            return pack(column, kind=self._kind, name="X")
         except (ArgumentError, ArgumentTypeError) as error:
             if not isinstance(error.index, int):
                 raise
             raise type(error)(error.argument, error.problem, int(first) + error.index) from None
 
-    def _labels(self, name: str) -> np.ndarray:
-        column = self._file.read(columns=[name]).column(0)
-        if column.null_count:
-            row = int(np.flatnonzero(column.is_null())[0])
-            raise ArgumentError("labels", f"is missing in {self.path}, column {name!r}", row)
-        values = column.to_numpy()
-        if values.dtype.kind != "O":
-            return values
-        return labels_of_text(values.tolist(), f"{self.path}, column {name!r}, row {{}}".format)
+
+def labels_of_column(path: Path, name: str, column: Any) -> np.ndarray:
+    """Return the labels of a column of pyarrow; none may be missing."""
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null())[0])
+        raise ArgumentError("labels", f"is missing in {path}, column {name!r}", row)
+    values = column.to_numpy()
+    if values.dtype.kind != "O":
+        return values
+    return labels_of_text(values.tolist(), f"{path}, column {name!r}, row {{}}".format)
 
 
 def _find(path: Path, schema: Any, objects: str | None, labels: str | None) -> tuple[str, Any]:

@@ -81,6 +81,11 @@ def looks_numeric(fields: Sequence[str]) -> bool:
     return bool(found) and all(_COMMA.fullmatch(field) or not _problem(field) for field in found)
 
 
+def is_gap(field: str) -> bool:
+    """Return whether a field among numbers is empty, or stands for a number that is missing."""
+    return field.lower() in _ABSENT and field.lower() not in ("inf", "infinity")
+
+
 def in_mixed_forms(labels: Sequence[str]) -> bool:
     """Return whether all labels are numbers, and stay text since they are in several forms."""
     return not any(map(_problem, labels)) and labels_of_text(labels, str).dtype.kind == "U"

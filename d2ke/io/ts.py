@@ -77,7 +77,7 @@ def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
     ...     _ = path.write_text(text)
     ...     objects, labels, header = read_ts(path)
     >>> objects
-    <2 sequences of 2-dimensional vectors, float64, lengths 2 to 3>
+    <2 series of 2-dimensional vectors, float64, lengths 2 to 3>
     >>> labels
     array(['up', 'down'], dtype='<U4')
     >>> objects[1]

@@ -112,7 +112,7 @@ def as_measures(
     if isinstance(sets, Measure):
         raise ArgumentTypeError(name, "is one Measure; a sequence of sets is needed")
     if not (isinstance(sets, (list, tuple)) and any(isinstance(item, Measure) for item in sets)):
-        sets = as_objects(name, sets, "vectors")
+        sets = as_objects(name, sets, "sets")
     items = list(sets)
     if weights is None:
         weights = [None] * len(items)

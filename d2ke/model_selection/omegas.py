@@ -97,9 +97,9 @@ def _sampler_for(call: SearchCall) -> str:
     if not isinstance(call.X, Objects):
         return "lambda R, seed: ..., which returns R objects"
     sampler = "markov_strings, X=X"
-    if call.X.kind == "vectors":
+    if call.X.kind != "strings":
         row = BY_NAME.get(call.distance) if isinstance(call.distance, str) else None
-        sampler = "resampled_sets, X=X" if row and not row.ordered else "random_series, X=X"
+        sampler = "resampled_sets, X=X" if row and row.kind == "sets" else "random_series, X=X"
     return f"functools.partial(d2ke.{sampler})"
 
 
@@ -198,7 +198,7 @@ def _drawn(call: SearchCall, omega: Omega) -> Any:
     objects, R = omega.draw(), max(call.grid["R"])
     if not callable(call.distance):
         objects = as_objects("sampler", objects)
-        if objects.kind != call.X.kind:
+        if (objects.kind == "strings") != (call.X.kind == "strings"):
             raise ArgumentTypeError(
                 "sampler",
                 f"draws {objects.kind}, but X holds {call.X.kind}; for these there is "

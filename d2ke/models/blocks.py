@@ -18,9 +18,11 @@ from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.registry import BY_NAME
+from d2ke.models.plain_blocks import PlainBlock
 from d2ke.models.views import FITTED, View, apply_views
 from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects
+from d2ke.objects.records import Column
 
 # Whatever training needs of single objects comes from a sample of so many rows, which the seed and
 # the number of objects determine: it is the same wherever the objects are.
@@ -61,6 +63,8 @@ class Block:
         gives less of the kernel to random objects that few objects are near.
     family : str
         Blocks of one family have one share of the kernel, which training chooses.
+    column : str
+        Of records, the column of objects that the block sees; empty for objects of one kind.
 
     Examples
     --------
@@ -85,14 +89,16 @@ class Block:
     gamma_scale: float = 1.0
     sd_power: float = 1.0
     family: str = ""
+    column: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ArgumentTypeError("name", f"of a block must be a string, got {self.name!r}")
-        if not isinstance(self.family, str):
-            raise ArgumentTypeError(
-                "family", f"of block {self.name!r} must be a string, got {self.family!r}"
-            )
+        for own in ("family", "column"):
+            if not isinstance(getattr(self, own), str):
+                raise ArgumentTypeError(
+                    own, f"of block {self.name!r} must be a string, got {getattr(self, own)!r}"
+                )
         if not callable(self.sampler):
             raise ArgumentTypeError(
                 "sampler", f"of block {self.name!r} must be callable: {self.sampler!r}"
@@ -142,9 +148,40 @@ class Block:
         block = FittedBlock(
             self.name, self.distance, omega, np.ones(len(omega)), tuple(views),
             dict(self.parameters), self.from_omega, sources, family=self.family,
-            sd_power=self.sd_power,
+            sd_power=self.sd_power, column=self.column,
         )  # fmt: skip
         return block, X
+
+    def fit_features(
+        self, X: Any, rows: np.ndarray, seed: Any, n_threads: int | None, progress: bool
+    ) -> tuple[FittedBlock, np.ndarray]:
+        """Fit the block to the sample X, rows `rows` of all; return the features of X too."""
+        column = X[self.column] if self.column else None
+        if column is not None:
+            X, rows = column.values, rows[column.rows]
+        block, seen = self.fit(X, seed)
+        if not block.R:
+            return block, np.empty((len(rows), 0), np.float32)
+        D = block.distances(seen, n_threads, progress)
+        block = block.with_gamma(D, self.gamma_scale)
+        features = block.features(D, n_threads)
+        if block.sources is not None:
+            columns = np.flatnonzero(block.sources >= 0)
+            own = block.sources[columns], columns
+            if len(features) > 1:
+                features[own] = -np.inf
+                features[own] = features[:, columns].max(axis=0)
+            hidden, sources = np.zeros(block.R, np.float32), np.full(block.R, -1)
+            hidden[columns], sources[columns] = features[own], rows[own[0]]
+            block = replace(block, sources=sources, hidden=hidden)
+        if column is None:
+            return block, features
+        block = replace(block, fill=features.mean(axis=0, dtype=np.float64).astype(np.float32))
+        return block, spread(features, column, block.fill)
+
+    def resized(self, R: int) -> Block:
+        """Return the block with R random objects."""
+        return replace(self, R=R)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +190,7 @@ class FittedBlock:
 
     Attributes
     ----------
-    name, distance, views, parameters, from_omega, family, sd_power
+    name, distance, views, parameters, from_omega, family, sd_power, column
         Of the `Block`; the views have their arguments.
     omega : Objects, Windows or list
         R random objects.
@@ -167,6 +204,8 @@ class FittedBlock:
         as far as the nearest other object.
     share : float
         Of the family in the kernel; see `d2ke.models.shares`.
+    fill : ndarray of float32, shape (R,), or None
+        Of a column: the features of a row whose entry is missing, the means of the training rows.
     """
 
     name: str
@@ -181,6 +220,8 @@ class FittedBlock:
     family: str = ""
     share: float = 1.0
     sd_power: float = 1.0
+    column: str = ""
+    fill: np.ndarray | None = None
 
     @property
     def R(self) -> int:
@@ -221,6 +262,32 @@ class FittedBlock:
         pairwise.exp_features(flat, flat, 1.0, 1 / np.sqrt(D.shape[1]), team_size(n_threads))
         return D
 
+    def features_of(
+        self, X: Any, n_threads: int | None, rows: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the features of objects or records; `rows` as for `block_features`."""
+        column = X[self.column] if self.column else None
+        if column is not None:
+            X, rows = column.values, None if rows is None else rows[column.rows]
+            if not len(column.rows):
+                return spread(np.empty((0, self.R), np.float32), column, self.fill)
+        D = self.distances(apply_views(self.views, X), n_threads)
+        features = self.features(D, n_threads)
+        if rows is not None and self.sources is not None and self.hidden is not None:
+            places = np.minimum(np.searchsorted(rows, self.sources), len(rows) - 1)
+            columns = np.flatnonzero(rows[places] == self.sources)
+            features[places[columns], columns] = self.hidden[columns]
+        return features if column is None else spread(features, column, self.fill)
+
+
+def spread(features: np.ndarray, column: Column, fill: np.ndarray | None) -> np.ndarray:
+    """Return the features of all rows of a column; `features` are those of its entries."""
+    if not column.missing.any():
+        return features
+    result = np.empty((len(column), features.shape[1]), np.float32)
+    result[column.rows], result[column.missing] = features, fill
+    return result
+
 
 def entropy_of(seed: Any) -> Any:
     """Return what a seed of any kind gives to `numpy.random.SeedSequence`."""
@@ -253,13 +320,13 @@ def take(X: Any, rows: np.ndarray) -> Any:
 
 
 def fit_blocks(
-    blocks: Sequence[Block],
+    blocks: Sequence[Block | PlainBlock],
     X: Any,
     rows: np.ndarray,
     entropy: Any,
     n_threads: int | None,
     progress: bool = False,
-) -> tuple[tuple[FittedBlock, ...], np.ndarray]:
+) -> tuple[tuple[FittedBlock | PlainBlock, ...], np.ndarray]:
     """Draw the random objects of all blocks from the sample X; return these and X's features.
 
     `rows` are the rows of the sample among all training objects.
@@ -268,22 +335,10 @@ def fit_blocks(
     Z = np.empty((len(X), sum(map(attrgetter("R"), blocks))), np.float32)
     fitted, first = [], 0
     for block, seed in stages(list(zip(blocks, seeds, strict=True)), "blocks", progress):
-        ready, seen = block.fit(X, seed)
+        ready, features = block.fit_features(X, rows, seed, n_threads, progress)
         if not ready.R:
             continue
-        D = ready.distances(seen, n_threads, progress)
-        ready = ready.with_gamma(D, block.gamma_scale)
-        features = Z[:, first : first + ready.R]
-        features[:] = ready.features(D, n_threads)
-        if ready.sources is not None:
-            columns = np.flatnonzero(ready.sources >= 0)
-            own = ready.sources[columns], columns
-            if len(Z) > 1:
-                features[own] = -np.inf
-                features[own] = features[:, columns].max(axis=0)
-            hidden, sources = np.zeros(ready.R, np.float32), np.full(ready.R, -1)
-            hidden[columns], sources[columns] = features[own], rows[own[0]]
-            ready = replace(ready, sources=sources, hidden=hidden)
+        Z[:, first : first + ready.R] = features
         first += ready.R
         fitted.append(ready)
     if not fitted:
@@ -292,7 +347,10 @@ def fit_blocks(
 
 
 def block_features(
-    blocks: Sequence[FittedBlock], X: Any, n_threads: int | None, rows: np.ndarray | None = None
+    blocks: Sequence[FittedBlock | PlainBlock],
+    X: Any,
+    n_threads: int | None,
+    rows: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return the features of all blocks side by side, float32.
 
@@ -304,17 +362,11 @@ def block_features(
     Z = np.empty((len(X), sum(map(attrgetter("R"), blocks))), np.float32)
     first = 0
     for block in blocks:
-        features = Z[:, first : first + block.R]
-        D = block.distances(apply_views(block.views, X), n_threads)
-        features[:] = block.features(D, n_threads)
-        if rows is not None and block.sources is not None and block.hidden is not None:
-            places = np.minimum(np.searchsorted(rows, block.sources), len(rows) - 1)
-            columns = np.flatnonzero(rows[places] == block.sources)
-            features[places[columns], columns] = block.hidden[columns]
+        Z[:, first : first + block.R] = block.features_of(X, n_threads, rows)
         first += block.R
     return Z
 
 
-def feature_names(blocks: Sequence[FittedBlock]) -> list[str]:
+def feature_names(blocks: Sequence[FittedBlock | PlainBlock]) -> list[str]:
     """Return a name for each feature: the block's and a number."""
     return [f"{block.name}.{j}" for block in blocks for j in range(block.R)]

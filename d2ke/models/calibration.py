@@ -124,6 +124,33 @@ class Calibration:
         true = self.values[:, None] == np.arange(len(self.offsets))
         return float(((self.left_out - true) ** 2).sum(axis=1).mean())
 
+    def roc(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ROC curve of two classes, of the left-out decisions.
+
+        Returns
+        -------
+        tuple of ndarray
+            For each threshold, the highest first, the share of the objects of the first class and
+            that of the second one that are above it; both go from 0 to 1.
+        """
+        order = np.argsort(-self.decisions[:, 0], kind="stable")
+        scores, positive = self.decisions[order, 0], self.values[order] == 1
+        last = np.append(scores[1:] != scores[:-1], True)  # objects with one score come together
+        counts = [np.append(0, np.cumsum(one)[last]) for one in (~positive, positive)]
+        false, true = (count / max(1, count[-1]) for count in counts)
+        return false, true
+
+    @property
+    def auc(self) -> float:
+        """Area under the ROC curve of two classes: how often the second class's object is higher.
+
+        Of one object of each class, ties count half; nan without objects of both.
+        """
+        false, true = self.roc()
+        if not (false[-1] and true[-1]):
+            return float("nan")
+        return float(np.diff(false) @ (true[1:] + true[:-1]) / 2)
+
     def reliability(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return what a reliability diagram shows, for each of 15 bins of equally many objects.
 
@@ -147,9 +174,10 @@ class Calibration:
             errors = np.abs(self.decisions[:, 0] - self.values)
             half, most = np.quantile(errors, (0.5, 0.9))
             return f"left-out errors: half at most {half:.3g}, 90 % at most {most:.3g}"
+        area = f", AUC {self.auc:.3f}" if len(self.offsets) == 2 else ""
         return (
             f"left-out probabilities: log-loss {self.log_loss:.3f}, Brier score {self.brier:.3f}, "
-            f"calibration error {100 * self.error:.1f} %"
+            f"calibration error {100 * self.error:.1f} %{area}"
         )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from d2ke.models.window_places import find_windows, is_slope, values_at
 from d2ke.models.windows import Window, Windows
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
+from d2ke.objects.records import Records
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,8 +46,9 @@ class Explanation:
         The random objects that add most, the largest first: ``block``, ``index`` in its omega,
         ``object`` itself, ``distance``, ``share`` (what it adds), ``nearer`` (whether the object is
         nearer to it than the training objects are on average) and ``training_object``, its
-        place among the training objects or None. Those that are windows of series have ``place``
-        too, a range: the steps of x at the nearest place (of differences, the steps where they
+        place among the training objects or None. Of numbers and categories of records ``object``
+        is what the feature is of, and the distance is NaN. Windows of series have ``place`` too, a
+        range: the steps of x at the nearest place (of differences, the steps where they
         begin; None if a view moves steps, or for a window of x itself); ``frequency``, for "rare"
         windows the share of places of x within the threshold, else None; ``slope``, whether it is
         of differences; and ``values``, what it asks for there in the units of x, shape (length,
@@ -85,6 +88,8 @@ class Explanation:
             text = repr(text) if isinstance(item, str) else text
             text = f"{text}, {one['block']}[{one['index']}]{origin}"
             where = f"at distance {one['distance']:.4g}"
+            if np.isnan(one["distance"]):
+                where = "not a distance"
             if one.get("frequency") is not None:
                 where = f"at {100 * one['frequency']:.0f} % of the places"
             elif one.get("place") is not None:
@@ -146,7 +151,7 @@ def d2ke_explain(
     Parameters
     ----------
     x : one object
-        Such as ``X[i]``: a string, a series or a set; or Objects that hold one.
+        Such as ``X[i]``: a string, a series or a set; or Objects that hold one. Of records a dict.
     model : D2KEModel
         What `d2ke_train` or `load_model` returned.
     limit : int, default 10
@@ -180,22 +185,32 @@ def d2ke_explain(
             "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
         )
     integer("limit", limit, 1)
-    if _is_list_of_objects(x, model):
+    if not model.inputs and _is_list_of_objects(x, model):
         raise ArgumentError(
             "x", f"must be one object, got {type(x).__name__} of {len(x)}; take X[i]"
         )
-    if isinstance(x, Objects):
+    if model.inputs:
+        objects = x if isinstance(x, Records) else _record(x)
+    elif isinstance(x, Objects):
         objects = x
     elif model.kind == "any":
         objects = [x]
     else:
-        vectors = model.kind == "vectors"
+        vectors = model.kind != "strings"
         # Integers are letters where the model says so.
         kind = "strings" if model.letters == "int" and not isinstance(x, (str, bytes)) else None
         first = False if vectors else None
         objects = pack([x], kind=kind, channels_first=first, name="x")
     objects = model.check_objects(objects, "allow")
-    distances = [block.distances(apply_views(block.views, objects), 1)[0] for block in model.blocks]
+    if len(objects) != 1:
+        raise ArgumentError("x", f"must be one record, got {len(objects)}; take X[i]")
+    seen = [_seen(block, objects) for block in model.blocks]
+    distances = [
+        np.full(block.R, np.nan)
+        if one is None
+        else block.distances(apply_views(block.views, one), 1)[0]
+        for block, one in zip(model.blocks, seen, strict=True)
+    ]
     own = np.zeros(model.R, bool)  # random objects that were taken from x
     if training_object is None:
         row = model.features(objects, 1)[0].astype(np.float64)
@@ -225,8 +240,8 @@ def d2ke_explain(
     for block, a, b in zip(model.blocks, edges[:-1], edges[1:], strict=True):
         by_block[block.name] = by_block.get(block.name, 0.0) + float(terms[a:b].sum())
     found = [
-        find_windows(block, objects, np.where(present[a:b], terms[a:b], 0.0))
-        for block, a, b in zip(model.blocks, edges[:-1], edges[1:], strict=True)
+        None if one is None else find_windows(block, one, np.where(present[a:b], terms[a:b], 0.0))
+        for block, one, a, b in zip(model.blocks, seen, edges[:-1], edges[1:], strict=True)
     ]
 
     def described(j: int) -> dict[str, Any]:
@@ -242,7 +257,9 @@ def d2ke_explain(
         if isinstance(item, Window):
             place = None if places is None or own[j] else places[0][index]
             result["place"], result["slope"] = place, is_slope(block)
-            result["values"] = None if place is None else values_at(block, item, place, objects[0])
+            result["values"] = (
+                None if place is None else values_at(block, item, place, seen[number][0])
+            )
             result["frequency"] = float(1 - distance) if item.kind == "rare" else None
         return result
 
@@ -262,7 +279,13 @@ def d2ke_explain(
         one = described(j)
         if one["frequency"] != 0 and all(_overlap(one, other) < _OVERLAP for other in windows):
             windows.append(one)
-    steps = [places[1] for places in found if places is not None]
+    located_in = [i for i, places in enumerate(found) if places is not None]
+    steps = [found[i][1] for i in located_in]
+    if len({model.blocks[i].column for i in located_in}) > 1:
+        steps = []  # of several series
+    series = None
+    if model.channels or (model.inputs and steps):
+        series = np.array(seen[located_in[0] if steps else 0][0])
     value = float(decision[0 if single else place])
     offset = float(linear.bias[0 if single else place])
     return Explanation(
@@ -270,8 +293,27 @@ def d2ke_explain(
         sign * value, sign * offset, by_block, tuple(omegas),
         tuple((i, float(sums[i])) for i in first), tuple(windows),
         np.sum(steps, axis=0) if steps else None,
-        np.array(objects[0]) if model.kind == "vectors" else None,
+        series,
     )  # fmt: skip
+
+
+def _record(x: Any) -> Any:
+    """Return a row of records, such as ``records[i]``, as columns of one entry."""
+    if not isinstance(x, Mapping):
+        raise ArgumentTypeError(
+            "x", f"must be a record, a dict of its entries, got {type(x).__name__}"
+        )
+    return {name: [entry] for name, entry in x.items()}
+
+
+def _seen(block: Any, objects: Any) -> Any:
+    """Return the one object that a block sees; None for no entry, and for numbers and the like."""
+    if not isinstance(block, FittedBlock):
+        return None
+    if not block.column:
+        return objects
+    column = objects[block.column]
+    return None if column.missing[0] else column.values
 
 
 def _is_list_of_objects(x: Any, model: D2KEModel) -> bool:

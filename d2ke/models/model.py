@@ -3,24 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
+from d2ke._base.errors import warn
 from d2ke._base.progress import stages
-from d2ke.distances.registry import BY_NAME
 from d2ke.embedding.scaling import Scaling
 from d2ke.io.columns import Columns
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
 from d2ke.models.blocks import FittedBlock, block_features, feature_names
 from d2ke.models.calibration import Calibration
+from d2ke.models.inputs import InputKind, check_records
+from d2ke.models.plain_blocks import PlainBlock
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
-from d2ke.objects.tokens import letters_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 26  # bytes that the features of some rows take
 _PER_FEATURE = 24  # bytes of distances, features and scaled features together
 _LEAST_ROWS = 16
+_ROWS = {"series": "the order of rows counts", "sets": "the order of rows does not count"}
 _FAR = 10  # times the median distance to a random object
 
 
@@ -37,13 +38,16 @@ class D2KEModel:
 
     Attributes
     ----------
-    blocks : tuple of FittedBlock
-        Views, distances, random objects and gammas, side by side.
+    blocks : tuple of FittedBlock and PlainBlock
+        Views, distances, random objects and gammas, side by side; of records, numbers and
+        categories too.
     scaling : Scaling
         Of the features.
+    deviation : ndarray of float64, shape (R,)
+        Standard deviations of the scaled features of the training objects.
     linear : LinearModel
         On the scaled features.
-    kind : {"vectors", "strings", "any"}
+    kind : {"series", "sets", "strings", "any", "records"}
         What the objects are; "any" for Python functions as distances.
     channels : int
         Of vectors; else 0.
@@ -74,6 +78,8 @@ class D2KEModel:
         Names of the columns or variables of the file that `d2ke train` read: objects (a list),
         labels, ids, time, as far as there are any, and those that were not used (a list, unused).
         Empty for a model of `d2ke_train`.
+    inputs : mapping of str to InputKind
+        Of records, the kind of each column; empty for objects of one kind.
     sums : RidgeSums or None
         Sums of products of the features of all objects, R^2 numbers, which `d2ke_update` adds to;
         with ``keep_sums=True`` only.
@@ -82,8 +88,9 @@ class D2KEModel:
         confusion matrix and calibration are without them.
     """
 
-    blocks: tuple[FittedBlock, ...]
+    blocks: tuple[FittedBlock | PlainBlock, ...]
     scaling: Scaling = field(repr=False)
+    deviation: np.ndarray = field(repr=False)
     linear: LinearModel = field(repr=False)
     kind: str
     channels: int
@@ -99,6 +106,7 @@ class D2KEModel:
     n_train: int
     seconds: Mapping[str, float]
     columns: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    inputs: Mapping[str, InputKind] = field(default_factory=dict, repr=False)
     sums: RidgeSums | None = field(default=None, repr=False)
     n_added: int = 0
 
@@ -122,12 +130,16 @@ class D2KEModel:
         if len(shares) > 1 or self.left_out:
             named = (f"{100 * share:.0f} % {family}" for family, share in shares.items())
             lines.append(f"  shares of the kernel: {', '.join(named)}")
+        width = max(28, *(len(block.name) for block in self.blocks))
         for block in self.blocks:
             name = block.distance if isinstance(block.distance, str) else "a function"
             options = ", ".join(f"{key}={value}" for key, value in block.parameters.items())
             lines.append(
-                f"  {block.name:28} {block.R:5} x {name}" + (f" ({options})" if options else "")
+                f"  {block.name:{width}} {block.R:5} x {name}"
+                + (f" ({options})" if options else "")
             )
+        if self.kind in _ROWS:
+            lines.insert(1, f"  {self.kind}: {_ROWS[self.kind]}")
         if self.left_out:
             lines.append(f"  without a share: {', '.join(self.left_out)}")
         if self.classes is None:
@@ -169,27 +181,29 @@ class D2KEModel:
         Returns
         -------
         tuple of matplotlib.axes.Axes
-            Side by side in a new figure: the confusion matrix of a classifier, rows true and
-            columns predicted, of left-out training objects. With `X` and `y` also, before it, a map
-            of the training objects by the first two principal components of their features, and,
-            after it, the cross-validated accuracy (of a regression 100 R^2) against R.
+            Side by side in a new figure, of left-out training objects: the confusion matrix, rows
+            true and columns predicted, of up to 1,000 classes; how often predictions are correct
+            against the probabilities that they are, for 15 bins (a reliability diagram); and of two
+            classes the ROC curve. Of a regression predictions against true values. With `X`
+            and `y` also, first, a map of the training objects by the first two principal
+            components of their features, and, last, the cross-validated accuracy (of a regression
+            100 R^2) against R.
 
         Raises
         ------
         ImportError
             Without matplotlib, saying how to install it.
         TypeError, ValueError
-            X and y that the model was not trained on; none for a regression, or for more than 1,000
-            classes.
+            X and y that the model was not trained on, or y alone.
 
         Examples
         --------
         >>> import d2ke
         >>> y, X = [0, 1] * 9, ["aab", "bba"] * 9
         >>> model = d2ke.d2ke_train(y, X, R=32)
-        >>> (axes,) = model.plot()  # doctest: +SKIP
-        >>> axes.figure.savefig("confusion.png")  # doctest: +SKIP
-        >>> objects, confusion, curve = model.plot(X, y)  # doctest: +SKIP
+        >>> confusion, reliability, roc = model.plot()  # doctest: +SKIP
+        >>> confusion.figure.savefig("model.png")  # doctest: +SKIP
+        >>> objects, confusion, reliability, roc, curve = model.plot(X, y)  # doctest: +SKIP
         """
         from d2ke.models.pictures import plot_model
 
@@ -203,40 +217,20 @@ class D2KEModel:
         """
         if self.kind == "any":
             return list_of("X", X)
-        objects = as_objects("X", X)
-        if objects.kind != self.kind:
-            raise ArgumentTypeError(
-                "X", f"holds {objects.kind}, but the model was trained on {self.kind}"
-            )
-        if self.kind == "vectors":
-            if objects.dim != self.channels and len(objects.values):
-                # The rows of a matrix are series of one channel.
-                alone = isinstance(X, np.ndarray) and X.ndim == 2
-                raise ArgumentError(
-                    "X",
-                    f"has vectors of {objects.dim} dimensions (channels), but the model was "
-                    f"trained on {self.channels}{'; of one series give a list, [x]' * alone}",
-                )
-            for block in self.blocks:
-                if isinstance(block.distance, str):
-                    BY_NAME.get(block.distance, BY_NAME["dtw"]).check_lengths("X", objects)
-            return objects
-        if objects.letters != self.letters and len(objects.values):
-            raise ArgumentTypeError(
-                "X",
-                f"holds strings of {objects.letters}, but the model was trained on strings of "
-                f"{self.letters}",
-            )
-        if unseen_letters is not None:
-            _check_letters(objects, self.alphabet, unseen_letters == "refuse")
-        return objects
+        refuse = None if unseen_letters is None else unseen_letters == "refuse"
+        if self.inputs:
+            return check_records(X, self.inputs, self.blocks, refuse)
+        given = InputKind(self.kind, self.channels, self.alphabet, self.letters)
+        return given.check("X", as_objects("X", X), X, self.blocks, refuse)
 
     def block_rows(self, objects: Any) -> int:
         """Return how many rows of features are computed at a time."""
         per_row = _PER_FEATURE * self.R + 64
-        if isinstance(objects, Objects) and len(objects):
-            longest = int(objects.lengths.max()) * max(1, objects.dim)
-            per_row += 32 + 24 * longest * len(self.blocks)
+        columns = [one.values for one in objects.columns.values()] if self.inputs else [objects]
+        for one in columns:
+            if isinstance(one, Objects) and len(one):
+                longest = int(one.lengths.max()) * max(1, one.dim)
+                per_row += 32 + 24 * longest * len(self.blocks)
         return max(_LEAST_ROWS, _BLOCK // per_row)
 
     def feature_blocks(
@@ -246,20 +240,13 @@ class D2KEModel:
 
         In the end, warn of objects that are far from all random objects.
         """
-        step, n_far = self.block_rows(objects), 0
-        # exp(-gamma d) / sqrt(R) of a block, with gamma = 1 / median
-        least = np.exp(-_FAR) / np.sqrt(max(block.R for block in self.blocks))
+        step, far = self.block_rows(objects), _FarObjects(self.blocks)
         for first in stages(range(0, len(objects), step), "objects", progress):
             rows = slice(first, min(first + step, len(objects)))
             Z = block_features(self.blocks, span_of(objects, rows.start, rows.stop), n_threads)
-            n_far += np.count_nonzero(Z.max(axis=1) < least)
+            far.count(Z)
             yield rows, self.scaling.scale(Z, Z)
-        if n_far:
-            warn(
-                f"{n_far} of {len(objects)} objects are more than {_FAR} times as far from every "
-                "random object as training objects usually are, so that all of them get nearly "
-                "the same prediction. Are their values in the units of the training objects?"
-            )
+        far.warn(len(objects))
 
     def features(self, X: Any, n_threads: int | None) -> np.ndarray:
         """Return scaled features of checked objects, float32."""
@@ -277,21 +264,34 @@ class D2KEModel:
         return self.scaling.scale(Z, Z)
 
 
-def _check_letters(objects: Objects, alphabet: np.ndarray, refuse: bool) -> None:
-    unseen = ~np.isin(objects.alphabet, alphabet)
-    places = np.flatnonzero(unseen[objects.values]) if unseen.any() else np.empty(0, np.int64)
-    if not places.size:
-        return
-    items = np.unique(np.searchsorted(objects.offsets, places, side="right")) - 1
-    code = objects.values[places[0]]
-    (letter,) = letters_of(objects.alphabet[code : code + 1], objects.letters)
-    if refuse:
-        raise ArgumentError(
-            "unseen_letters",
-            f"is 'refuse', and X[{items[0]}] has the letter {letter!r}, which no training object "
-            "has; with 'allow' it differs from every letter of the model",
-        )
-    warn(
-        f"{len(items)} of {len(objects)} strings have letters that no training string has, such "
-        f"as {letter!r} in X[{items[0]}]; they differ from every letter of the model"
-    )
+class _FarObjects:
+    """Counts, by column, of objects that are far from all random objects."""
+
+    def __init__(self, blocks: Sequence[FittedBlock | PlainBlock]):
+        self.counts: dict[str, int] = {}
+        self.columns: dict[str, list[np.ndarray]] = {}
+        self.least = np.inf
+        first = 0
+        for block in blocks:
+            if isinstance(block, FittedBlock):
+                own = np.arange(first, first + block.R)
+                self.columns.setdefault(block.column, []).append(own)
+                # exp(-gamma d) / sqrt(R) of a block, with gamma = 1 / median
+                self.least = min(self.least, np.exp(-_FAR) / np.sqrt(block.R))
+            first += block.R
+
+    def count(self, Z: np.ndarray) -> None:
+        for name, parts in self.columns.items():
+            own = Z if len(self.columns) == 1 and not name else Z[:, np.concatenate(parts)]
+            n_far = np.count_nonzero(own.max(axis=1) < self.least)
+            self.counts[name] = self.counts.get(name, 0) + n_far
+
+    def warn(self, n: int) -> None:
+        for name, n_far in self.counts.items():
+            if n_far:
+                where = f" of column {name!r}" if name else ""
+                warn(
+                    f"{n_far} of {n} objects{where} are more than {_FAR} times as far from every "
+                    "random object as training objects usually are, so that all of them get nearly "
+                    "the same prediction. Are their values in the units of the training objects?"
+                )

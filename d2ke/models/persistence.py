@@ -31,10 +31,12 @@ from d2ke.learners.ridge import RidgeSums
 from d2ke.learners.svm_model import SVMModel
 from d2ke.models.blocks import FittedBlock
 from d2ke.models.calibration import Calibration
+from d2ke.models.inputs import InputKind
 from d2ke.models.model import D2KEModel
+from d2ke.models.plain_blocks import PLAIN_KINDS, PlainBlock
 from d2ke.models.views import VIEWS, View, view_name
 from d2ke.models.windows import Windows
-from d2ke.objects.container import Objects
+from d2ke.objects.container import Objects, of_kind
 
 _FORMAT, _VERSION = "d2ke model of objects", 1
 _WIDEST = 1 << 20  # letters of a label
@@ -107,6 +109,8 @@ def _write(store: h5py.File, model: D2KEModel) -> None:
         store["columns"] = np.frombuffer(text, np.uint8)
     if model.alphabet is not None:
         store["alphabet"] = model.alphabet
+    for place, (name, given) in enumerate(model.inputs.items()):
+        _write_input(store.create_group(f"input{place}"), name, given)
     if model.confusion is not None:
         store["confusion"] = model.confusion
     store["mean"], store["sd"] = model.scaling.mean, model.scaling.sd
@@ -114,6 +118,7 @@ def _write(store: h5py.File, model: D2KEModel) -> None:
         sums = store.create_group("sums")
         for name, value in vars(model.sums).items():
             sums[name] = value.name if name == "dtype" else value
+    store["deviation"] = model.deviation
     calibration = store.create_group("calibration")
     for name, value in vars(model.calibration).items():
         if name in ("decisions", "values", "scale", "offsets"):  # what is cached is not kept
@@ -142,7 +147,26 @@ def _write(store: h5py.File, model: D2KEModel) -> None:
         _write_block(store.create_group(f"block{number}"), block)
 
 
-def _write_block(group: h5py.Group, block: FittedBlock) -> None:
+def _write_input(group: h5py.Group, name: str, given: InputKind) -> None:
+    group.attrs["name"], group.attrs["kind"] = name, given.kind
+    group.attrs["channels"], group.attrs["letters"] = given.channels, given.letters or ""
+    if given.alphabet is not None:
+        group["alphabet"] = given.alphabet
+
+
+def _write_block(group: h5py.Group, block: FittedBlock | PlainBlock) -> None:
+    group.attrs["column"], group.attrs["family"] = block.column, block.family
+    group.attrs["share"] = block.share
+    if block.fill is not None:
+        group["fill"] = block.fill
+    if isinstance(block, PlainBlock):
+        group.attrs["plain"], group.attrs["mean"] = block.kind, block.mean
+        group.attrs["sd"] = block.sd
+        if len(block.labels):
+            put_text(group, "labels", block.labels)
+        if len(block.centres):
+            group["centres"], group["gamma"] = block.centres, block.gamma
+        return
     if not isinstance(block.distance, str):
         raise TypeError(
             f"the distance of block {block.name!r} is a function of your own, and files hold no "
@@ -163,7 +187,6 @@ def _write_block(group: h5py.Group, block: FittedBlock) -> None:
     group["gamma"] = block.gamma
     if block.sources is not None:
         group["sources"], group["hidden"] = block.sources, block.hidden
-    group.attrs["family"], group.attrs["share"] = block.family, block.share
     group.attrs["sd_power"] = block.sd_power
     if isinstance(block.omega, Windows):
         omega = group.create_group("windows")
@@ -243,31 +266,56 @@ def _model(store: h5py.File) -> D2KEModel:
         value = store.attrs[name]
         values[name] = value.item() if isinstance(value, np.generic) else value
     values["letters"] = values["letters"] or None
+    inputs = _inputs(store)
+    if bool(inputs) != (values["kind"] == "records"):
+        raise ValueError("columns go with records")
     count = int(store.attrs["blocks"])
-    blocks = tuple(_block(store[f"block{number}"], values["channels"]) for number in range(count))
+    blocks = tuple(
+        _block(store[f"block{number}"], values["channels"], inputs) for number in range(count)
+    )
     R = sum(block.R for block in blocks)
-    mean, sd = store["mean"][()], store["sd"][()]
+    mean, sd, deviation = (store[name][()] for name in ("mean", "sd", "deviation"))
     arrays.check_array("mean", mean, np.float64, (R,))
     arrays.check_array("sd", sd, np.float64, (R,))
+    arrays.check_array("deviation", deviation, np.float64, (R,))
     linear = _linear(store["linear"])
     if linear.n_features != R:
         raise ValueError(f"the linear model has {linear.n_features} features, the blocks {R}")
-    alphabet = store["alphabet"][()] if "alphabet" in store else None
-    if (alphabet is None) != (values["kind"] != "strings"):
-        raise ValueError("an alphabet goes with strings")
     return D2KEModel(
         blocks=blocks,
         scaling=Scaling(mean, sd),
+        deviation=deviation,
         linear=linear,
-        alphabet=alphabet,
+        alphabet=_alphabet(store, values["kind"]),
         confusion=store["confusion"][()] if "confusion" in store else None,
         calibration=_calibration(store["calibration"], linear),
         left_out=lists_to_tuples(json.loads(store.attrs["left_out"])),
         seconds=json.loads(store.attrs["seconds"]),
         columns=_columns(store),
         sums=_sums(store["sums"], linear) if "sums" in store else None,
+        inputs=inputs,
         **values,
     )
+
+
+def _alphabet(group: h5py.Group, kind: str) -> np.ndarray | None:
+    alphabet = group["alphabet"][()] if "alphabet" in group else None
+    if (alphabet is None) != (kind != "strings"):
+        raise ValueError("an alphabet goes with strings")
+    return alphabet
+
+
+def _inputs(store: h5py.File) -> dict[str, InputKind]:
+    """Return the kinds of the columns of records."""
+    inputs: dict[str, InputKind] = {}
+    while f"input{len(inputs)}" in store:
+        group = store[f"input{len(inputs)}"]
+        kind, name = group.attrs["kind"], group.attrs["name"]
+        if name in inputs:
+            raise ValueError(f"there are two columns {name!r}")
+        channels, letters = int(group.attrs["channels"]), group.attrs["letters"] or None
+        inputs[name] = InputKind(kind, channels, _alphabet(group, kind), letters)
+    return inputs
 
 
 def _columns(store: h5py.File) -> dict[str, Any]:
@@ -349,7 +397,15 @@ def _sums(group: h5py.Group, linear: LinearModel) -> RidgeSums:
     return RidgeSums(**values, dtype=np.dtype(dtype), n=n)
 
 
-def _block(group: h5py.Group, n_channels: int) -> FittedBlock:
+def _block(
+    group: h5py.Group, n_channels: int, inputs: Mapping[str, InputKind]
+) -> FittedBlock | PlainBlock:
+    column, share = group.attrs["column"], float(group.attrs["share"])
+    if column or inputs:
+        n_channels = inputs[column].channels
+    fill = group["fill"][()] if "fill" in group else None
+    if "plain" in group.attrs:
+        return _plain_block(group, inputs[column].kind, column, fill, share)
     distance = group.attrs["distance"]
     parameters = json.loads(group.attrs["parameters"], object_hook=_from_json)
     omega: Objects | Windows
@@ -360,7 +416,8 @@ def _block(group: h5py.Group, n_channels: int) -> FittedBlock:
         omega = get_objects(group["omega"])
         row = find_distance(distance)
         check_parameters(row, parameters)
-        if omega.kind != row.kind or not len(omega) or (omega.lengths < row.shortest).any():
+        known = of_kind(omega, row.kind) is not None and len(omega)
+        if not known or (omega.lengths < row.shortest).any():
             raise ValueError(f"{group.name} has random objects that {row.name!r} cannot compare")
     gamma = group["gamma"][()]
     arrays.check_array("gamma", gamma, np.float64, (len(omega),))
@@ -369,6 +426,8 @@ def _block(group: h5py.Group, n_channels: int) -> FittedBlock:
         sources, hidden = group["sources"][()], group["hidden"][()]
         arrays.check_array("sources", sources, np.int64, (len(omega),))
         arrays.check_array("hidden", hidden, np.float32, (len(omega),))
+    if inputs:
+        arrays.check_array("fill", fill, np.float32, (len(omega),))
     views = tuple(
         _view(group, position, *view)
         for position, view in enumerate(json.loads(group.attrs["views"]))
@@ -376,8 +435,30 @@ def _block(group: h5py.Group, n_channels: int) -> FittedBlock:
     return FittedBlock(
         group.attrs["name"], distance, omega, gamma, views, parameters,
         bool(group.attrs["from_omega"]), sources, hidden,
-        group.attrs["family"], float(group.attrs["share"]), float(group.attrs["sd_power"]),
+        group.attrs["family"], share, float(group.attrs["sd_power"]), column, fill,
     )  # fmt: skip
+
+
+def _plain_block(
+    group: h5py.Group, held: str, column: str, fill: np.ndarray | None, share: float
+) -> PlainBlock:
+    kind, labels = group.attrs["plain"], np.empty(0, "U1")
+    if "labels" in group:
+        labels = get_text(group["labels"])
+    if kind not in PLAIN_KINDS or kind not in (held, f"near {held}", "missing"):
+        raise ValueError(f"{group.name} has {kind!r} of a column of {held}")
+    centres = gamma = np.empty(0)
+    if kind == "near numbers":
+        centres, gamma = group["centres"][()], group["gamma"][()]
+        arrays.check_array("centres", centres, np.float64, (None,))
+        arrays.check_array("gamma", gamma, np.float64, (len(centres),))
+    R = {"categories": len(labels), "near numbers": len(centres)}.get(kind, 1)
+    arrays.check_array("fill", fill, np.float32, (R,))
+    mean, sd = float(group.attrs["mean"]), float(group.attrs["sd"])
+    if not (R and np.isfinite(mean) and 0 < sd < np.inf) or (labels[1:] <= labels[:-1]).any():
+        raise ValueError(f"{group.name} has no mean, deviation or labels of {kind}")
+    family = group.attrs["family"]
+    return PlainBlock(kind, column, family, mean, sd, labels, centres, gamma, fill, share)
 
 
 def _windows(group: h5py.Group) -> Windows:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from d2ke._base.labels import label_array, same_length
 from d2ke.learners.linear_model import one_vs_rest_signs, winners
 from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import sample_rows, take
+from d2ke.models.calibration import Calibration
 from d2ke.models.targets import as_numbers
 
 if TYPE_CHECKING:
@@ -70,10 +71,8 @@ def plot_model(model: Any, X: Any, y: Any, n_threads: int | None) -> tuple[Axes,
         raise ImportError(
             'the picture is drawn with matplotlib: pip install "d2ke[demo]"'
         ) from None
-    if X is None and (y is not None or model.confusion is None):
-        raise ArgumentError(
-            "X", "is needed with y, the training objects and their labels: there is nothing to draw"
-        )
+    if X is None and y is not None:
+        raise ArgumentError("X", "is needed with y: the training objects and their labels")
     if X is not None:
         objects = model.check_objects(X)
         labels = label_array("y", y)
@@ -85,18 +84,21 @@ def plot_model(model: Any, X: Any, y: Any, n_threads: int | None) -> tuple[Axes,
             raise ArgumentError("y", "has labels that are no classes of the model")
         rows = sample_rows(len(labels), 0, None)
         Z, labels = model.training_features(take(objects, rows), n_threads, rows), labels[rows]
-    count = (model.confusion is not None) + 2 * (X is not None)
-    _, drawn = pyplot.subplots(1, count, figsize=(5.2 * count, 4.2), layout="constrained")
-    axes = list(np.atleast_1d(drawn))
-    left = list(axes)
-    if X is not None:
-        draw_map(left.pop(0), Z, labels)
+    pictures: list[tuple[Any, ...]] = []
     if model.confusion is not None:
-        draw_confusion(left.pop(0), [str(name) for name in model.classes], model.confusion)
+        names = [str(name) for name in model.classes]
+        pictures.append((draw_confusion, names, model.confusion))
+    pictures += [(draw, model.calibration) for draw in left_out_pictures(model)]
     if X is not None:
         points = accuracy_by_R(Z, labels, model, n_threads)
-        draw_curve(left.pop(0), points, model.largest_class)
-    return tuple(axes)
+        pictures.insert(0, (draw_map, Z, labels))
+        pictures.append((draw_curve, points, model.largest_class))
+    count = len(pictures)
+    _, drawn = pyplot.subplots(1, count, figsize=(5.2 * count, 4.2), layout="constrained")
+    axes = tuple(np.atleast_1d(drawn))
+    for one, (draw, *content) in zip(axes, pictures, strict=True):
+        draw(one, *content)
+    return axes
 
 
 def coordinates(K: np.ndarray | None, features: np.ndarray | None) -> np.ndarray:
@@ -272,6 +274,48 @@ def draw_curve(axes: Axes, points: Sequence[tuple[int, float]], floor: float) ->
         xlabel="R, random objects of all blocks",
         ylabel="cross-validated accuracy (%)" if np.isfinite(floor) else "100 R^2",
     )
+
+
+def left_out_pictures(model: Any) -> list[Callable[[Axes, Calibration], None]]:
+    """Return the functions that draw the left-out decisions of a model."""
+    if model.classes is None:
+        return [draw_left_out_values]
+    return [draw_reliability, draw_roc] if len(model.classes) == 2 else [draw_reliability]
+
+
+def draw_reliability(axes: Axes, calibration: Calibration) -> None:
+    """Draw how often left-out objects are classified correctly, against their probability.
+
+    The bars are two standard errors long, on both sides.
+    """
+    confidence, correct, counts = calibration.reliability()
+    errors = 2 * np.sqrt(correct * (1 - correct) / counts)
+    low = min(confidence.min(), correct.min())
+    axes.plot([low, 1], [low, 1], color="#999999", linestyle=":", label="equal")
+    bars = np.minimum(errors, correct), np.minimum(errors, 1 - correct)
+    axes.errorbar(confidence, correct, bars, color="#0072B2", marker="o", linestyle="", capsize=2)
+    axes.legend(frameon=False, fontsize=8)
+    axes.set(
+        xlabel="probability of the predicted class", ylabel="share of objects that are of it",
+        title=f"calibration error {100 * calibration.error:.1f} %",
+    )  # fmt: skip
+
+
+def draw_roc(axes: Axes, calibration: Calibration) -> None:
+    """Draw the ROC curve of the left-out decisions for two classes."""
+    axes.plot([0, 1], [0, 1], color="#999999", linestyle=":", label="chance")
+    axes.plot(*calibration.roc(), color="#0072B2")
+    axes.legend(frameon=False, fontsize=8)
+    axes.set_aspect("equal")
+    axes.set(
+        xlabel="false positive rate", ylabel="true positive rate",
+        title=f"area under the curve {calibration.auc:.3f}",
+    )  # fmt: skip
+
+
+def draw_left_out_values(axes: Axes, calibration: Calibration) -> None:
+    """Draw left-out predictions of a regression against the true values."""
+    draw_values(axes, calibration.values, calibration.decisions[:, 0])
 
 
 def draw_values(axes: Axes, true: np.ndarray, predicted: np.ndarray) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 from d2ke.embedding.scaling import Scaling, moments
 from d2ke.learners.ridge import Ridge, RidgeSums, product_type
 from d2ke.models.blocks import Block, FittedBlock, block_features, fit_blocks
+from d2ke.models.plain_blocks import PlainBlock
 from d2ke.models.shares import COSTS, choose_shares
 from d2ke.models.targets import LeftOutScores, Target
 from d2ke.objects.container import span_of
@@ -54,7 +55,7 @@ class TrainingPlan:
         Of products.
     """
 
-    blocks: tuple[FittedBlock, ...]
+    blocks: tuple[FittedBlock | PlainBlock, ...]
     centre: np.ndarray
     unit: np.ndarray
     stretch: np.ndarray
@@ -65,7 +66,7 @@ class TrainingPlan:
     @classmethod
     def of(
         cls,
-        blocks: Sequence[Block],
+        blocks: Sequence[Block | PlainBlock],
         sample: Any,
         target: Target,
         rows: np.ndarray,
@@ -142,26 +143,24 @@ class TrainingPlan:
         return scaling, Ridge.of(sums, scaling.sd * np.sqrt(self.R))
 
 
-def _of_columns(blocks: Sequence[FittedBlock]) -> tuple[np.ndarray, np.ndarray]:
+def _of_columns(blocks: Sequence[FittedBlock | PlainBlock]) -> tuple[np.ndarray, np.ndarray]:
     """Return the family of each feature, and the power of its deviation."""
     sizes = [block.R for block in blocks]
     named = np.array([block.family for block in blocks])
     return np.repeat(named, sizes), np.repeat([block.sd_power for block in blocks], sizes)
 
 
-def _within(blocks: Sequence[Block], shares: Mapping[str, float], limit: int) -> list[Block]:
+def _within(
+    blocks: Sequence[Block | PlainBlock], shares: Mapping[str, float], limit: int
+) -> list[Block | PlainBlock]:
     """Return blocks of at most about `limit` features, of each family by its share."""
     sizes = dict.fromkeys(shares, 0)
     for block in blocks:
         sizes[block.family] += block.R
+    wanted = [limit * shares[block.family] * block.R / sizes[block.family] for block in blocks]
     return [
-        replace(
-            block,
-            R=max(
-                1, min(block.R, int(limit * shares[block.family] * block.R / sizes[block.family]))
-            ),
-        )
-        for block in blocks
+        block.resized(max(1, min(block.R, int(size))))
+        for block, size in zip(blocks, wanted, strict=True)
     ]
 
 

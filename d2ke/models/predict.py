@@ -36,7 +36,8 @@ def d2ke_predict(
     y : sequence of length n, or None
         The true labels, for the accuracy only; None if they are not known.
     X : Objects or what `pack` takes
-        n objects of the kind that the model was trained on.
+        n objects of the kind that the model was trained on; of a model of records, the same columns
+        in any order.
     model : D2KEModel
         What `d2ke_train` or `load_model` returned.
     probability : bool
@@ -64,8 +65,8 @@ def d2ke_predict(
     Raises
     ------
     TypeError, ValueError
-        X of another kind, with other channels or a letter that is refused; y of another kind or
-        length; probabilities of a regression.
+        X of another kind, with other channels, other columns or a letter that is refused; y of
+        another kind or length; probabilities of a regression.
 
     Warns
     -----
@@ -132,7 +133,8 @@ def d2ke_transform(
     Parameters
     ----------
     X : Objects or what `pack` takes
-        n objects of the kind that the model was trained on.
+        n objects of the kind that the model was trained on; of a model of records, the same columns
+        in any order.
     model : D2KEModel
         What `d2ke_train` or `load_model` returned.
     unseen_letters, n_threads

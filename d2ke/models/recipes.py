@@ -65,7 +65,7 @@ def default_blocks(
         )
     if distance is not None and not isinstance(distance, str):
         return (Block("training objects", distance, training_objects, R or 512, (), parameters),)
-    if distance is None and X.kind == "vectors" and not parameters:
+    if distance is None and X.kind == "series" and not parameters:
         return _series_and_windows(X, R or (_MANY_WINDOWS if n <= _FEW else _FEW))
     row = find_distance(usual_distance(X.kind) if distance is None else distance)
     if row.kind == "strings":
@@ -74,7 +74,7 @@ def default_blocks(
                 Block("training objects", row.name, training_objects, R or 512, (), parameters),
             )
         return _strings(X, R, n)
-    if row.ordered:
+    if row.kind == "series":
         return _series(row.name, parameters, R or default_size("series", n))
     return _sets(X, row.name, parameters, R)
 

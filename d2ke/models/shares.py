@@ -22,6 +22,7 @@ SHARES = (0.0, 0.2, 0.5, 0.8, 0.95, 0.98)
 _PRIOR = 10  # objects that speak for the first family
 COSTS = tuple(10.0 ** (np.arange(-2, 13) / 2))
 _ROWS = 1024  # training objects that choose shares
+_FAMILIES = 4  # of more, fewer objects choose, in about the same time
 _COLUMNS = 256  # classes whose errors are summed
 
 
@@ -50,7 +51,7 @@ def choose_shares(
     target : Target
         Labels of the n objects.
     entropy : int
-        Seed of the sample of at most 1,024 objects that choose.
+        Seed of the sample of at most 1,024 objects that choose; of more than four families, fewer.
     n_threads : int, optional
         Threads for products.
 
@@ -63,8 +64,9 @@ def choose_shares(
     if len(names) == 1:
         return {names[0]: 1.0}
     rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(_ROWS,)))
-    if len(Z) > _ROWS:
-        rows = np.sort(rng.choice(len(Z), _ROWS, replace=False, shuffle=False))
+    size = int(_ROWS * min(1.0, (_FAMILIES - 1) / (len(names) - 1)) ** (1 / 3))
+    if len(Z) > size:
+        rows = np.sort(rng.choice(len(Z), size, replace=False, shuffle=False))
         Z, target = Z[rows], target[rows]
     T = target.columns(np.float64)
     T = T if target.classes is None else T.toarray()
@@ -75,15 +77,16 @@ def choose_shares(
     )
     shares = np.zeros(len(names))
     shares[0] = 1.0
+    best = np.log(_error(grams[0], T)), shares
     for family in range(1, len(names)):
-        tried = []
-        for share in SHARES:
-            some = shares * (1 - share)
+        tried = [best]
+        for share in SHARES[1:]:
+            some = best[1] * (1 - share)
             some[family] = share
             error = _error(np.tensordot(some, grams, 1), T)
             tried.append((np.log(error) + _PRIOR / len(Z) * (1 - some[0]), some))
-        shares = min(tried, key=itemgetter(0))[1]
-    return dict(zip(names, shares.tolist(), strict=True))
+        best = min(tried, key=itemgetter(0))
+    return dict(zip(names, best[1].tolist(), strict=True))
 
 
 def _gram(Z: np.ndarray, powers: np.ndarray, n_threads: int | None) -> np.ndarray:

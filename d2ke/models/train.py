@@ -24,13 +24,17 @@ from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_rows
 from d2ke.models.blocks import Block, block_features, entropy_of, sample_rows, take
 from d2ke.models.calibration import Calibration, rows_to_keep
 from d2ke.models.hinge import better_by_hinge
+from d2ke.models.inputs import InputKind, input_kinds
 from d2ke.models.model import D2KEModel
 from d2ke.models.plan import TrainingPlan, block_rows, costs_to_try, scores
 from d2ke.models.recipes import default_blocks, feature_limit
+from d2ke.models.record_blocks import distances_of_columns, record_blocks, training_records
 from d2ke.models.shares import COSTS
 from d2ke.models.targets import LeftOutScores, Target
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
+from d2ke.objects.record_packing import is_table, naming_rows
+from d2ke.objects.records import Records
 
 _KEPT = 1 << 30  # bytes of features that are kept for the second pass
 _MANY = 20  # classes, and errors in which an order can be seen
@@ -66,22 +70,24 @@ def d2ke_train(
     y : sequence of length n
         Class labels of any one type; floats that are not whole numbers are the targets of a
         regression.
-    X : Objects, what `pack` takes, or ParquetObjects
+    X : Objects, what `pack` takes, ParquetObjects, or Records
         n labelled objects: series, strings, or sets of vectors; of a Parquet file, which may be
-        larger than memory.
+        larger than memory. Of several columns, Records or what `pack_records` takes: a dict or a
+        data frame, see docs/columns.md.
     blocks : sequence of Block, optional
         The blocks; by default those of the recipe for the kind of objects.
-    distance : str or callable, or a list of them, optional
-        By default ``"levenshtein"`` for strings, and windows and ``"dtw"`` for vectors, which are
-        then series; ``"dtw"`` alone compares whole series only.
-        ``"mhd"`` and other distances of sets say that they are sets. For a Python function, X may
-        be a sequence of anything, and random objects are training objects. Several distances, such
-        as ``["dtw", "msm", "twe"]``, share R, side by side in one model.
+    distance : str or callable, or a list of them, or a dict by column, optional
+        By default ``"levenshtein"`` for strings, ``"mhd"`` for sets, and windows and ``"dtw"`` for
+        series; ``"dtw"`` alone compares whole series only. Series that only distances of sets
+        compare are taken for sets. For a Python function, X may be a sequence of anything, and
+        random objects are training objects. Several distances, such as ``["dtw", "msm", "twe"]``,
+        share R, side by side in one model. Of records a dict, such as ``{"track": "dtw"}``.
     R : int, optional
         Number of random objects of all blocks together; by default 13000 for up to 4000 series,
         4000 for more and for one distance of series, 1536 to 4096 (n / 10) and 4096 pieces for
-        strings, 4096 for sets and as many for centred ones, and 512 for a Python function. By
-        default, models of more than 4096 objects have at most 4096.
+        strings, 4096 for sets and as many for centred ones, and 512 for a Python function; for each
+        column of records, which share a given R. By default, models of more than 4096
+        objects have at most 4096.
     task : {"classification", "regression"}, optional
         What y is, where it can be either. A regression takes text that is all numbers, too.
     seed : int, SeedSequence or Generator, default 0
@@ -137,9 +143,13 @@ def d2ke_train(
     n_threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     flag("progress", progress)
     flag("keep_sums", keep_sums)
-    distances = check_choices(blocks, distance, R, params)
-    labels.refuse_swapped(y, X)
-    objects = packed_objects(X, distances)
+    by_column: Mapping[str, list[Any]] = {}
+    if is_table(X):
+        objects, by_column = packed_records(X, blocks, distance, R, params)
+    else:
+        distances = check_choices(blocks, distance, R, params)
+        labels.refuse_swapped(y, X)
+        objects = packed_objects(X, distances)
     target = Target.of(y, task)
     labels.same_length("y", target.values, "X", len(objects))
     target.check_rows(len(objects))
@@ -148,13 +158,15 @@ def d2ke_train(
     whole = len(rows) == n and not isinstance(objects, ParquetObjects)
     sample, known = (objects, target) if whole else (take(objects, rows), target[rows])
     limit = feature_limit(blocks, R, n)
-    if blocks is None:
-        blocks = default_blocks(sample, distance, params, R, n)
-    size = sum(map(attrgetter("R"), blocks))
+    if by_column:
+        chosen = record_blocks(sample, by_column, blocks, R, n)
+    else:
+        chosen = blocks or default_blocks(sample, distance, params, R, n)
+    size = sum(map(attrgetter("R"), chosen))
     size = min(size, limit or size)
     check_size(max(n, size) if keep_sums else n, size, target.k)
     started = time.perf_counter()
-    plan, Z = TrainingPlan.of(blocks, sample, known, rows, n, entropy, n_threads, progress, limit)
+    plan, Z = TrainingPlan.of(chosen, sample, known, rows, n, entropy, n_threads, progress, limit)
     seconds = {"sample": time.perf_counter() - started}
     kept: np.ndarray | None = Z
     sums = None
@@ -217,15 +229,12 @@ def trained_model(
 
     `n_largest` is the number of objects in the largest class.
     """
-    packed = not isinstance(objects, list)
     return D2KEModel(
+        **vars(InputKind.of(objects, plan.blocks)),
         blocks=plan.blocks,
         scaling=scaling,
+        deviation=1 / (plan.stretch * np.sqrt(plan.R)),
         linear=linear,
-        kind=objects.kind if packed else "any",
-        channels=objects.dim if packed and objects.kind == "vectors" else 0,
-        alphabet=objects.alphabet if packed else None,
-        letters=objects.letters if packed else None,
         C=C,
         accuracy=accuracy[0],
         accuracy_error=accuracy[1],
@@ -235,6 +244,7 @@ def trained_model(
         left_out=plan.left_out,
         n_train=n,
         seconds=seconds,
+        inputs=input_kinds(objects, plan.blocks),
         sums=sums,
     )
 
@@ -268,20 +278,34 @@ def check_choices(
     return list(distance)
 
 
-def packed_objects(X: Any, distances: Sequence[Any]) -> Any:
+def packed_objects(X: Any, distances: Sequence[Any], name: str = "X") -> Any:
     """Pack objects that the distances can compare; for Python functions anything is an object."""
     if all(map(callable, distances)):
-        return X if isinstance(X, Objects) else list_of("X", X)
-    objects = X if isinstance(X, ParquetObjects) else as_objects("X", X)
+        return X if isinstance(X, Objects) else list_of(name, X)
+    objects = X if isinstance(X, ParquetObjects) else as_objects(name, X)
     if not len(objects):
-        raise ArgumentError("X", "is empty; at least two labelled objects are needed")
+        raise ArgumentError(name, "is empty; at least two labelled objects are needed")
     for distance in distances:
         if distance is not None and not isinstance(distance, str):
             continue
         row = find_distance(usual_distance(objects.kind) if distance is None else distance)
-        row.check_kind("X", objects.kind)
-        row.check_lengths("X", objects)
+        row.check_kind(name, objects.kind)
+        row.check_lengths(name, objects)
     return objects
+
+
+def packed_records(
+    X: Any, blocks: Any, distance: Any, R: int | None, params: Mapping[str, Any]
+) -> tuple[Records, dict[str, list[Any]]]:
+    """Pack records; return them, and the distances of each column of objects."""
+    check_choices(blocks, None if isinstance(distance, Mapping) else distance, R, params)
+    records = training_records(X)
+    distances = distances_of_columns(records, distance, blocks, params)
+    for name, some in distances.items():
+        check_choices(None, [one for one in some if one is not None] or None, None, {})
+        with naming_rows(records[name].missing):
+            packed_objects(records[name].values, some, f"X[{name!r}]")
+    return records, distances
 
 
 def check_size(n: int, R: int, k: int) -> None:

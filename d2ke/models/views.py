@@ -53,7 +53,7 @@ def difference(X: Any) -> Objects:
     offsets = offsets_of(lengths)
     source = np.repeat(objects.offsets[:-1] - offsets[:-1], lengths) + np.arange(offsets[-1])
     after = np.minimum(source + 1, np.repeat(objects.offsets[1:] - 1, lengths))
-    return from_owned("vectors", objects.values[after] - objects.values[source], offsets)
+    return from_owned(objects.kind, objects.values[after] - objects.values[source], offsets)
 
 
 def standardize(X: Any, mean: Any = None, sd: Any = None) -> Objects:
@@ -105,7 +105,7 @@ def standardize(X: Any, mean: Any = None, sd: Any = None) -> Objects:
         place = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
         item = int(np.searchsorted(objects.offsets, place, side="right")) - 1
         raise ArgumentError("X", "is beyond the range of float32 once it is standardised", item)
-    return from_owned("vectors", values, objects.offsets, weights=objects.weights)
+    return from_owned(objects.kind, values, objects.offsets, weights=objects.weights)
 
 
 def _moments(objects: Objects) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def square_root(X: Any) -> Objects:
     """
     objects = _vectors("square_root", X)
     values = np.copysign(np.sqrt(np.abs(objects.values)), objects.values)
-    return from_owned("vectors", values, objects.offsets, weights=objects.weights)
+    return from_owned(objects.kind, values, objects.offsets, weights=objects.weights)
 
 
 def centre(X: Any) -> Objects:
@@ -194,7 +194,7 @@ def centre(X: Any) -> Objects:
     values = np.empty_like(objects.values)
     for channel, column in enumerate(objects.values.T):
         values[:, channel] = column - np.bincount(owner, parts * column, len(objects))[owner]
-    return from_owned("vectors", values, objects.offsets, weights=objects.weights)
+    return from_owned(objects.kind, values, objects.offsets, weights=objects.weights)
 
 
 def part(X: Any, start: float = 0.0, stop: float = 1.0) -> Objects:
@@ -318,7 +318,7 @@ def _marks(objects: Objects) -> dict[str, Any]:
 
 def _vectors(name: str, X: Any) -> Objects:
     objects = as_objects("X", X)
-    if objects.kind != "vectors":
+    if objects.kind == "strings":
         raise ArgumentTypeError(name, f"is for series and sets of vectors, got {objects!r}")
     return objects
 

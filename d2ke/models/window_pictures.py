@@ -86,3 +86,15 @@ def draw(explanation: Any, limit: int, channel: int | None, ax: Axes | None) -> 
             ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.2),
         )  # fmt: skip
     return ax
+
+
+def draw_source(axes: Axes, x: np.ndarray, window: Any, steps: range, title: str) -> None:
+    """Draw a training series, and on it the values that a window was cut from."""
+    series, places = x[:, window.channels[0]], np.array(steps)
+    axes.plot(series, color="#BBBBBB", linewidth=1)
+    axes.plot(places, series[places], color="#0072B2", marker="o", markersize=3, linewidth=1.5)
+    axes.set_title(title, fontsize=8)
+    axes.tick_params(labelsize=7)
+    axes.set_xlabel("step", fontsize=7)
+    if x.shape[1] > 1:
+        axes.set_ylabel(f"channel {window.channels[0]}", fontsize=7)

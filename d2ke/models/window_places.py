@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 import numpy as np
 
 from d2ke.models.blocks import FittedBlock
+from d2ke.models.plain_blocks import PlainBlock
 from d2ke.models.views import apply_views, difference, standardize, view_name
 from d2ke.models.windows import _CONSTANT, _RADIUS, Window, Windows
 from d2ke.objects.container import Objects
@@ -14,6 +17,18 @@ from d2ke.objects.container import Objects
 def is_slope(block: FittedBlock) -> bool:
     """Return whether a block sees differences."""
     return difference in map(_function, block.views)
+
+
+def keeps_steps(block: FittedBlock | PlainBlock) -> TypeGuard[FittedBlock]:
+    """Return whether a block has windows and sees each step of a series at its place."""
+    if isinstance(block, PlainBlock):
+        return False
+    functions = list(map(_function, block.views))
+    return (
+        isinstance(block.omega, Windows)
+        and set(functions) <= {standardize, difference}
+        and functions.count(difference) <= 1
+    )
 
 
 def find_windows(
@@ -38,12 +53,9 @@ def find_windows(
         windows share among all places that are within their thresholds. None if a view of the
         block moves steps.
     """
+    if not keeps_steps(block):
+        return None
     omega = block.omega
-    functions = list(map(_function, block.views))
-    if not isinstance(omega, Windows) or not set(functions) <= {standardize, difference}:
-        return None
-    if functions.count(difference) > 1:
-        return None
     seen = np.asarray(apply_views(block.views, x)[0], np.float64)
     places = [range(0)] * len(omega)
     steps = np.zeros(seen.shape)
@@ -77,7 +89,7 @@ def find_windows(
         covered = range(0, span, step)
         for j in covered:
             steps[j : j + len(given), channels] += (given / (len(covered) * len(channels)))[:, None]
-    if difference in functions and len(seen) < len(x.values):  # each is of two steps
+    if is_slope(block) and len(seen) < len(x.values):  # each is of two steps
         steps = (np.pad(steps, ((0, 1), (0, 0))) + np.pad(steps, ((1, 0), (0, 0)))) / 2
     return places, steps
 

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
 
 from d2ke._ext import pivots as compiled
 from d2ke.distances.problem import PairBlock, PairwiseProblem, Transform
+from d2ke.distances.record_pairs import PLAIN, RecordDistance
 from d2ke.distances.registry import BY_NAME, check_parameters
 from d2ke.neighbors import bounded
 from d2ke.neighbors.bounded import Bounded, search_bounded
@@ -22,6 +24,7 @@ _MIN_PIVOTS, _MAX_PIVOTS = 3, 32  # pivots
 _TABLE_PART = 50  # of so many pairs, about one is a distance to a pivot
 _CANDIDATES = 256  # of which the pivots are chosen
 _CHECKED = 4096  # objects of which triangles are checked
+_BATCH_CELLS = 2500  # pairs of values in the time that one column of scattered pairs costs
 _LARGEST = 1e30  # distance; float32 has all larger than 1e38 as infinite
 # The relative error of a distance: of a user's, and of the registry's by their type.
 _USERS_ERROR = 1e-6
@@ -46,12 +49,34 @@ class PivotTable(NamedTuple):
 def applies(search: NeighborSearch) -> bool:
     """Return whether the distance is a metric, and the table of pivots fits into memory."""
     pairs = search.pairs
-    if not isinstance(pairs.distance, str):
+    if not isinstance(pairs.distance, (str, RecordDistance)):
         return search.metric
-    row = BY_NAME[pairs.distance]
     few = pairs.shape[0] * pairs.shape[1] < bounded.FEWEST_PAIRS
-    metric = not few and row.is_metric(check_parameters(row, pairs.params))
-    return metric and table_bytes(search) <= search.room()
+    return not few and _is_metric(pairs) and table_bytes(search) <= search.room()
+
+
+def _is_metric(pairs: PairwiseProblem) -> bool:
+    """Return whether a named distance, or that of each column of records, is a metric."""
+    if isinstance(pairs.distance, RecordDistance):
+        return all(
+            _is_metric(part) or _is_metric_of_strings(part)
+            for part in pairs.distance.columns.values()
+        )
+    if not isinstance(pairs.distance, str):
+        return False
+    if pairs.distance in PLAIN:
+        return True
+    row = BY_NAME[pairs.distance]
+    return row.is_metric(check_parameters(row, pairs.params))
+
+
+def _is_metric_of_strings(pairs: PairwiseProblem) -> bool:
+    """Return whether a distance of strings is a metric; alone it is faster than pivots are."""
+    row = BY_NAME.get(pairs.distance) if isinstance(pairs.distance, str) else None
+    if row is None or row.kind != "strings" or not row.metric:
+        return False
+    checked = check_parameters(row, pairs.params)
+    return row.is_symmetric(checked) and not (row.nonmetric and row.nonmetric(**checked))
 
 
 def table_bytes(search: NeighborSearch) -> int:
@@ -78,12 +103,15 @@ def _bounded(
     """Return the bounds of all pairs, or None for distances too large for float32."""
     table = _table(pairs, n_threads, chosen or _choose(pairs, n_threads))
     largest = float(max(table.x.max(), table.y.max()))
-    if isinstance(pairs.distance, str):
-        row = BY_NAME[pairs.distance]
-        rounding = row.rounding(pairs.x, pairs.y, **check_parameters(row, pairs.params))
-        error = _ERRORS[pairs.dtype]
-        cells = pairs.x.lengths.mean() * pairs.y.lengths.mean() * pairs.x.dim
+    computed = 1.0
+    if isinstance(pairs.distance, (str, RecordDistance)):
+        error, rounding, cells = _accuracy(pairs)
         cost = len(table.pivots) / (8 * cells)
+        # Sets and series are cheaper many at a time; the others are computed pair by pair anyway.
+        if pairs.distance != "emd":
+            computed = 1.7
+        if isinstance(pairs.distance, RecordDistance):
+            computed += _BATCH_CELLS * len(pairs.distance.columns) / cells
     else:
         _check_metric(pairs, table, _USERS_ERROR * largest)
         rounding, error, cost = 0.0, _USERS_ERROR, 0.01
@@ -92,11 +120,28 @@ def _bounded(
     # Three distances are rounded, and the numbers of the table; the least number is not 0.
     margin = (4 * error + 2.0**-21) * largest + 3 * rounding + 1e-44
     x, y = table.x.T.astype(np.float32, order="C"), table.y.astype(np.float32)
-    # Sets and series are cheaper many at a time; the others are computed pair by pair anyway.
-    alone = pairs.distance == "emd" or not isinstance(pairs.distance, str)
-    computed = 1.0 if alone else 1.7
     known = table.pivots if pairs.y is pairs.x else ()
     return Bounded(compiled.Pivots(x, y, margin), ("pivots",), (cost,), computed, known)
+
+
+def _accuracy(pairs: PairwiseProblem) -> tuple[float, float, float]:
+    """Return the relative error of a distance, what is beside it, and its work in pairs of values.
+
+    Of records, whose sum is as accurate as the worst column.
+    """
+    if isinstance(pairs.distance, RecordDistance):
+        weights = pairs.distance.weights.values()
+        parts = list(map(_accuracy, pairs.distance.columns.values()))
+        errors, roundings, cells = zip(*parts, strict=True)
+        return max(errors), sum(map(mul, weights, roundings)), max(sum(cells), 1.0)
+    if pairs.distance in PLAIN:
+        return _ERRORS[pairs.dtype], 0.0, 1.0
+    row = BY_NAME[pairs.distance]
+    cells = pairs.x.lengths.mean() * pairs.y.lengths.mean() * pairs.x.dim
+    if row.rounding is None:  # strings: edits are counted, 64 pairs of letters at a time
+        return _ERRORS[pairs.dtype], 0.0, cells / 64
+    rounding = row.rounding(pairs.x, pairs.y, **check_parameters(row, pairs.params))
+    return _ERRORS[pairs.dtype], rounding, cells
 
 
 def _count(pairs: PairwiseProblem) -> int:

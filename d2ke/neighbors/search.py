@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, overload
 
@@ -19,8 +19,8 @@ from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke._base.threads import team_size
 from d2ke.distances.equal_distances import warn_of_first_neighbors
-from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
+from d2ke.distances.record_pairs import check_any_pairs
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
@@ -34,7 +34,7 @@ def nearest(
     Y: Any = ...,
     *,
     k: int,
-    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
+    distance: str | Callable[..., float] | LowLevelCallable | Mapping[str, Any] | None = ...,
     include_self: bool = ...,
     metric: bool = ...,
     n_threads: int | None = ...,
@@ -51,7 +51,7 @@ def nearest(
     Y: Any = ...,
     *,
     k: int,
-    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
+    distance: str | Callable[..., float] | LowLevelCallable | Mapping[str, Any] | None = ...,
     include_self: bool = ...,
     metric: bool = ...,
     n_threads: int | None = ...,
@@ -67,7 +67,7 @@ def nearest(
     Y: Any = None,
     *,
     k: int,
-    distance: str | Callable[..., float] | LowLevelCallable | None = None,
+    distance: str | Callable[..., float] | LowLevelCallable | Mapping[str, Any] | None = None,
     include_self: bool = False,
     metric: bool = False,
     n_threads: int | None = None,
@@ -80,13 +80,13 @@ def nearest(
 
     Parameters
     ----------
-    X : Objects or what `pack` takes
-        n objects.
+    X : Objects or what `pack` takes; Records or what `pack_records` takes
+        n objects or records.
     Y : Objects or what `pack` takes, optional
-        m objects; None stands for X itself, and then no object is its own neighbour.
+        m objects or records; None stands for X itself, and then no object is its own neighbour.
     k : int
         Number of neighbours: at most m, or n - 1 where Y is None.
-    distance : str, callable or scipy.LowLevelCallable
+    distance : str, callable, scipy.LowLevelCallable or dict
         As for `distance_matrix`.
     include_self : bool
         Where Y is None: treat each object as a candidate neighbour of itself, and return k + 1
@@ -144,7 +144,7 @@ def nearest(
     >>> indices.ravel().tolist(), distances.ravel().tolist()
     ([1, 0, 0], [1.0, 1.0, 3.0])
     """
-    pairs = check_pairs(X, Y, distance, params, ArgumentNames("nearest"))
+    pairs = check_any_pairs(X, Y, distance, params, ArgumentNames("nearest"))
     k = integer("k", k, 1)
     n, m = pairs.shape
     if Y is None and k >= n:
@@ -174,7 +174,7 @@ def within(
     Y: Any = ...,
     *,
     radius: float,
-    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
+    distance: str | Callable[..., float] | LowLevelCallable | Mapping[str, Any] | None = ...,
     include_self: bool = ...,
     metric: bool = ...,
     n_threads: int | None = ...,
@@ -191,7 +191,7 @@ def within(
     Y: Any = ...,
     *,
     radius: float,
-    distance: str | Callable[..., float] | LowLevelCallable | None = ...,
+    distance: str | Callable[..., float] | LowLevelCallable | Mapping[str, Any] | None = ...,
     include_self: bool = ...,
     metric: bool = ...,
     n_threads: int | None = ...,
@@ -207,7 +207,7 @@ def within(
     Y: Any = None,
     *,
     radius: float,
-    distance: str | Callable[..., float] | LowLevelCallable | None = None,
+    distance: str | Callable[..., float] | LowLevelCallable | Mapping[str, Any] | None = None,
     include_self: bool = False,
     metric: bool = False,
     n_threads: int | None = None,
@@ -220,13 +220,13 @@ def within(
 
     Parameters
     ----------
-    X : Objects or what `pack` takes
-        n objects.
+    X : Objects or what `pack` takes; Records or what `pack_records` takes
+        n objects or records.
     Y : Objects or what `pack` takes, optional
-        m objects; None stands for X itself, and then no object is its own neighbour.
+        m objects or records; None stands for X itself, and then no object is its own neighbour.
     radius : float
         The largest distance that counts, finite and >= 0.
-    distance : str, callable or scipy.LowLevelCallable
+    distance : str, callable, scipy.LowLevelCallable or dict
         As for `distance_matrix`.
     include_self : bool
         Where Y is None: keep each object's distance to itself too.
@@ -278,7 +278,7 @@ def within(
            [1., 0., 0.],
            [0., 0., 0.]])
     """
-    pairs = check_pairs(X, Y, distance, params, ArgumentNames("within"))
+    pairs = check_any_pairs(X, Y, distance, params, ArgumentNames("within"))
     search = _checked(pairs, Y is None, include_self, metric, n_threads)
     search = replace(search, radius=not_negative("radius", radius))
     info = flag("info", info)

@@ -107,7 +107,7 @@ def nearest_windows(
     >>> series.tolist(), places.tolist()
     ([1], [120])
     """
-    x = as_objects("X", X, "vectors", False)
+    x = as_objects("X", X, "series", False)
     q = _one_series(query)
     check_compatible(x, q, "X", "query")
     for name, objects in (("X", x), ("query", q)):
@@ -142,7 +142,7 @@ def _one_series(query: Any) -> Objects:
     if len(items) != 1:
         raise ArgumentError("query", f"must be one series, got {len(items)} of them")
     try:
-        q = pack_items(items, Layout(False, True), "query", "vectors")
+        q = pack_items(items, Layout(False, True), "query", "series")
     except ArgumentError as error:
         raise ArgumentError("query", error.problem) from None
     if not len(q.values):

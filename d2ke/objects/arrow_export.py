@@ -17,7 +17,7 @@ def arrow_array(objects: Any) -> Any:
     """Return what `Objects.to_arrow` does."""
     pa = pyarrow("Objects.to_arrow")
     offsets = pa.array(objects.offsets)
-    if objects.kind == "vectors":
+    if objects.kind != "strings":
         return pa.LargeListArray.from_arrays(offsets, _vectors(pa, objects))
     if objects.letters == "int":
         return pa.LargeListArray.from_arrays(offsets, pa.array(objects.alphabet[objects.values]))

@@ -48,7 +48,7 @@ def pack_column(
     own = plain_type(column)
     letters = _letters(own)
     if letters:
-        if kind == "vectors":
+        if kind in ("series", "sets"):
             raise ArgumentTypeError(
                 name, f"is a column of {column.type}; lists of numbers are needed"
             )
@@ -62,14 +62,14 @@ def pack_column(
     lists = _Lists.of(column, name)
     inner = lists.parts[0].type
     if _letters(inner):
-        if kind == "vectors":
+        if kind in ("series", "sets"):
             raise ArgumentTypeError(
                 name, f"is a column of {column.type}; lists of numbers are needed"
             )
         return _pack_tokens(lists, name), None
     if kind == "strings":
         return _pack_integers(lists, name), None
-    return _pack_vectors(lists, layout, name)
+    return _pack_vectors(lists, layout, name, kind or "series")
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class _Lists:
 
 
 def _pack_vectors(
-    lists: _Lists, layout: Layout, name: str
+    lists: _Lists, layout: Layout, name: str, kind: str
 ) -> tuple[Objects, list[np.ndarray] | None]:
     parts, weights = lists.parts, None
     masses: list[np.ndarray] | None = None
@@ -129,7 +129,7 @@ def _pack_vectors(
         layout.warn(name, int(lengths[0]), dim)
     if weights is not None:
         masses = np.split(weights.ravel(), lists.offsets[1:-1])
-    return from_owned("vectors", values, lists.offsets, missing=layout.missing), masses
+    return from_owned(kind, values, lists.offsets, missing=layout.missing), masses
 
 
 def _channels(lists: _Lists, parts: list[Any], name: str) -> int:

@@ -18,7 +18,7 @@ from d2ke.objects.arrow_export import arrow_array
 from d2ke.objects.tokens import letters_of
 from d2ke.objects.weighted_vectors import WeightedVectors
 
-OBJECT_KINDS = ("vectors", "strings")
+OBJECT_KINDS = ("series", "sets", "strings")
 LETTER_TYPES = ("str", "bytes", "int", "token")
 
 _Place: TypeAlias = int | np.integer[Any]
@@ -33,10 +33,11 @@ class Objects:
 
     Attributes
     ----------
-    kind : {"vectors", "strings"}
-        ``"vectors"``: each object is a sequence of vectors of one dimension, a
-        time series (order matters to the distance) or a set (it does not).
-        ``"strings"``: each object is a sequence of letters.
+    kind : {"series", "sets", "strings"}
+        ``"series"``: each object is a sequence of vectors of one dimension, whose
+        order counts. ``"sets"``: their order does not count. ``"strings"``: each
+        object is a sequence of letters. Series may be given where sets are needed,
+        but not sets in the place of series.
     values : ndarray
         All objects end to end: (total, dim) float32 or float64 for vectors,
         (total,) uint8, uint16 or uint32 indices into `alphabet` for strings.
@@ -68,7 +69,7 @@ class Objects:
 
     __slots__ = ("alphabet", "kind", "letters", "missing", "offsets", "values", "weights")
 
-    kind: Literal["vectors", "strings"]
+    kind: Literal["series", "sets", "strings"]
     values: NDArray[Any]
     offsets: NDArray[np.int64]
     # Never None for strings, which need no check of that where they are known to be strings.
@@ -110,7 +111,7 @@ class Objects:
         for name, array in (arrays | {"letters": letters, "kind": kind}).items():
             object.__setattr__(self, name, array)
         self._check()
-        missing = bool(missing) and kind == "vectors" and bool(np.isnan(values).any())
+        missing = bool(missing) and kind != "strings" and bool(np.isnan(values).any())
         object.__setattr__(self, "missing", missing)
         for name, array in arrays.items():
             if array is not None and not is_frozen(array):
@@ -127,7 +128,7 @@ class Objects:
         alphabet, weights = self.alphabet, self.weights
         if values is None or offsets is None:
             raise TypeError("values and offsets must be arrays, got None")
-        vectors = self.kind == "vectors"
+        vectors = self.kind != "strings"
         dtypes = (np.float32, np.float64) if vectors else (np.uint8, np.uint16, np.uint32)
         if values.dtype not in dtypes or values.ndim != (2 if vectors else 1):
             raise TypeError(
@@ -143,9 +144,9 @@ class Objects:
         if offsets[0] != 0 or offsets[-1] != len(values) or (offsets[1:] < offsets[:-1]).any():
             raise ValueError(f"offsets must ascend from 0 to {len(values)}, the number of values")
         if weights is not None and (
-            not vectors or weights.dtype != np.float64 or weights.shape != (len(values),)
+            self.kind != "sets" or weights.dtype != np.float64 or weights.shape != (len(values),)
         ):
-            raise ValueError(f"weights must be float64 of shape ({len(values)},), of vectors only")
+            raise ValueError(f"weights must be float64 of shape ({len(values)},), of sets only")
         if vectors:
             if alphabet is not None or self.letters is not None:
                 raise ValueError("alphabet and letters must be None for vectors")
@@ -210,7 +211,7 @@ class Objects:
 
     def _item(self, i: int) -> Any:
         values = self.values[self.offsets[i] : self.offsets[i + 1]]
-        if self.kind == "vectors":
+        if self.kind != "strings":
             if self.weights is None:
                 return values
             own = self.weights[self.offsets[i] : self.offsets[i + 1]]
@@ -351,7 +352,7 @@ class Objects:
             return f"<{n} strings over {len(self.alphabet)} letters{span}>"
         weighted = "" if self.weights is None else "weighted "
         dtype = f"{self.dtype}, some missing" if self.missing else self.dtype
-        return f"<{n} sequences of {weighted}{self.dim}-dimensional vectors, {dtype}{span}>"
+        return f"<{n} {self.kind} of {weighted}{self.dim}-dimensional vectors, {dtype}{span}>"
 
 
 def from_owned(
@@ -414,13 +415,14 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
         check_compatible(parts[0], part, "collections[0]", f"collections[{i}]")
     offsets = offsets_of(np.concatenate([part.lengths for part in parts]))
     first = parts[0]
-    if first.kind == "vectors":
+    if first.kind != "strings":
         weights = None
         if any(part.weights is not None for part in parts):
             weights = np.concatenate([_weights_or_equal(part) for part in parts])
         values = np.concatenate([part.values for part in parts])
         missing = any(part.missing for part in parts)
-        return from_owned("vectors", values, offsets, weights=weights, missing=missing)
+        kind = "sets" if any(part.kind == "sets" for part in parts) else "series"
+        return from_owned(kind, values, offsets, weights=weights, missing=missing)
     alphabet, recoded = common_alphabet(parts)
     values = np.concatenate(recoded).astype(code_dtype(len(alphabet)))
     return from_owned("strings", values, offsets, alphabet, first.letters)
@@ -441,15 +443,22 @@ def common_alphabet(collections: Sequence[Objects]) -> tuple[np.ndarray, list[np
     return merged, codes
 
 
+def of_kind(objects: Objects, kind: str) -> Objects | None:
+    """Return the objects as those of a kind, without a copy; None if they are of another."""
+    if (objects.kind, kind) == ("series", "sets"):
+        return from_owned(kind, objects.values, objects.offsets, missing=objects.missing)
+    return objects if objects.kind == kind else None
+
+
 def check_compatible(x: Objects, y: Objects, x_name: str, y_name: str) -> None:
     """Raise unless objects of x and of y can be compared with each other."""
-    if x.kind != y.kind:
+    if (x.kind == "strings") != (y.kind == "strings"):
         raise TypeError(f"{x_name} holds {x.kind} but {y_name} holds {y.kind}")
     if x.letters != y.letters and len(x.values) and len(y.values):
         raise TypeError(
             f"{x_name} holds strings of {x.letters} but {y_name} holds strings of {y.letters}"
         )
-    if x.kind == "vectors" and x.dim != y.dim:
+    if x.kind != "strings" and x.dim != y.dim:
         raise ValueError(
             f"{x_name} has vectors of {x.dim} dimensions (channels) but {y_name} has {y.dim}"
         )
@@ -508,7 +517,7 @@ def offsets_of(lengths: Sequence[int] | np.ndarray) -> NDArray[np.int64]:
 
 
 def _symbols(objects: Objects) -> np.ndarray:
-    return objects.values if objects.kind == "vectors" else objects.alphabet[objects.values]
+    return objects.values if objects.kind != "strings" else objects.alphabet[objects.values]
 
 
 def code_dtype(n_letters: int) -> type[np.unsignedinteger[Any]]:

@@ -77,7 +77,7 @@ def random_segments(
     for_lengths, for_places = generator(seed).spawn(2)
     offsets = draw_offsets(for_lengths, R, (low, high))
     values = cut_segments(objects, offsets, for_places.random(R))
-    if objects.kind == "vectors":
+    if objects.kind != "strings":
         with np.errstate(over="ignore", invalid="ignore"):  # 0 times infinity is invalid
             values *= objects.dtype.type(scale)
         check_overflow(values, f"scale is too large for {objects.dtype}: {scale}")
@@ -242,17 +242,17 @@ def resampled_sets(R: int, X: Any, *, size: int | tuple[int, int], seed: Any) ->
     >>> import d2ke
     >>> X = [[[0.0, 1.0], [2.0, 3.0]], [[4.0, 5.0]]]
     >>> d2ke.resampled_sets(4, X, size=(3, 15), seed=0)
-    <4 sequences of 2-dimensional vectors, float64, lengths 3 to 15>
+    <4 sets of 2-dimensional vectors, float64, lengths 3 to 15>
     """
     integer("R", R, 1)
-    objects = _of_kind("vectors", X)
+    objects = as_objects("X", X, "sets")
     refuse_weights(objects, "X", "resampled_sets")
     if not len(objects.values):
         raise ValueError("X must hold at least one element, but all of its sets are empty")
     for_sizes, for_values = generator(seed).spawn(2)
     offsets = draw_offsets(for_sizes, R, length_range("size", size))
     chosen = for_values.integers(0, len(objects.values), size=offsets[-1])
-    return from_owned("vectors", objects.values[chosen], offsets)
+    return from_owned("sets", objects.values[chosen], offsets)
 
 
 def representatives(X: Any, R: int, *, seed: Any) -> Objects:

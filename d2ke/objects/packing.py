@@ -13,7 +13,7 @@ from d2ke._base.checks import choice, flag
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.arrow_columns import read_column
 from d2ke.objects.arrow_import import is_tensor, pack_column, tensors
-from d2ke.objects.container import OBJECT_KINDS, Objects, refuse_missing
+from d2ke.objects.container import OBJECT_KINDS, Objects, of_kind, refuse_missing
 from d2ke.objects.layouts import LAYOUTS, from_layout, from_xarray
 from d2ke.objects.long_tables import series_of_frame
 from d2ke.objects.readings import Layout
@@ -61,9 +61,11 @@ def pack(
           sets of several channels), lists of strings (tokens), as `Objects.to_arrow`
           writes them. Needs pyarrow, see docs/containers.md;
         - a data frame of pandas or polars or a table of pyarrow, with `ids`.
-    kind : {"vectors", "strings"}, optional
-        Needed only for integer sequences, which are series of one channel
-        unless ``kind="strings"``, and for tokens that are not text.
+    kind : {"series", "sets", "strings"}, optional
+        What the objects are. Vectors are series, whose order counts, unless
+        ``kind="sets"`` or there are weights: then distances, models and their
+        defaults are those of sets. Integer sequences are series of one channel
+        unless ``kind="strings"``, which tokens that are not text need, too.
     lengths : array_like of int, shape (n,), optional
         For a padded (n, length[, dim]) array: how much of each row counts.
     channels_first : bool, optional
@@ -123,7 +125,7 @@ def pack(
     >>> import numpy as np
     >>> import d2ke
     >>> d2ke.pack([np.zeros((5, 3)), np.ones((8, 3))])
-    <2 sequences of 3-dimensional vectors, float64, lengths 5 to 8>
+    <2 series of 3-dimensional vectors, float64, lengths 5 to 8>
     >>> d2ke.pack(["AC", "GATTACA"])
     <2 strings over 4 letters, lengths 2 to 7>
     >>> d2ke.pack([["the", "cat"], ["the"]])[0]
@@ -143,7 +145,7 @@ def pack(
             other = "channels_first" if explicit else other
             raise TypeError(f"{other} does not go with layout={layout!r}, which says how {name} is")
         items, lengths, channels_first = from_layout(items, layout, name)
-        explicit, kind = True, "vectors"
+        explicit, kind = True, kind or ("series" if weights is None else "sets")
     if ids is not None:
         items, explicit, channels_first = series_of_frame(items, ids, time, name), True, False
     elif time is not None:
@@ -162,7 +164,7 @@ def as_objects(name: str, items: Any, kind: str | None = None, missing: bool = F
         The argument's name, for errors.
     items : Objects or what `pack` takes
         The argument; Objects are returned as they are.
-    kind : {"vectors", "strings"}, optional
+    kind : {"series", "sets", "strings"}, optional
         The kind that is needed; None for any.
     missing : bool
         Whether NaN stands for values that are missing.
@@ -182,15 +184,17 @@ def pack_items(
     """Find the layout of items, and call its packer; the arguments are those of `pack`, checked."""
     types = set(map(type, items)) if type(items) in (list, tuple) else set()
     plain = weights is lengths is None and not layout.channels_first
-    if plain and types in _TEXTS and kind != "vectors":
+    if plain and types in _TEXTS and kind in (None, "strings"):
         return pack_texts(items, types.pop().__name__)
     if weights is None and (WeightedVectors in types if types else not isinstance(items, Objects)):
         weights = weights_of_items(items, name)
     if weights is None:
         return _unweighted(items, layout, name, kind, lengths)
+    if kind == "series":
+        raise ArgumentTypeError(name, "has weights, which go with sets, but series are needed")
     column = read_column(weights, "weights")
     if column is not None:
-        weights = [masses.ravel() for masses in as_objects("weights", column, "vectors")]
+        weights = [masses.ravel() for masses in as_objects("weights", column, "sets")]
     elif hasattr(weights, "to_list"):  # a column of Python objects
         weights = weights.to_list()
     if lengths is not None and _is_padded(weights):
@@ -207,11 +211,12 @@ def _unweighted(items: Any, layout: Layout, name: str, kind: str | None, lengths
             raise ArgumentTypeError(
                 name, "is packed already: lengths and channels_first do not apply"
             )
-        if kind is not None and items.kind != kind:
+        objects = items if kind is None else of_kind(items, kind)
+        if objects is None:
             raise ArgumentTypeError(name, f"holds {items.kind}, but {kind} are needed")
         if items.missing and not layout.missing:
             refuse_missing(items, name)
-        return items
+        return objects
     if not isinstance(items, (list, tuple, np.ndarray)):
         items = from_xarray(items, name)
         column = read_column(items, name)
@@ -230,9 +235,9 @@ def _unweighted(items: Any, layout: Layout, name: str, kind: str | None, lengths
         first = next((one for one in items if not isinstance(one, (list, tuple)) or one), items[0])
         text = isinstance(items[0], (str, bytes))
         text = text or (not _is_padded(first) and is_token_list(first))
-        kind = "strings" if text else "vectors"
-    if kind == "vectors":
-        return pack_vectors(items, layout, name, padded)
+        kind = "strings" if text else "series"
+    if kind != "strings":
+        return pack_vectors(items, layout, name, kind, padded)
     if layout.channels_first:
         raise TypeError(f"channels_first does not apply to strings, which {name} holds")
     return pack_strings(items, name)

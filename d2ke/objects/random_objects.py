@@ -90,13 +90,15 @@ def random_series(
     --------
     >>> import d2ke
     >>> d2ke.random_series(3, 2, length=(1, 10), sigma=1.0, seed=0)
-    <3 sequences of 2-dimensional vectors, float64, lengths 1 to 10>
+    <3 series of 2-dimensional vectors, float64, lengths 1 to 10>
     >>> d2ke.random_series(3, length=5, seed=0, X=[[1.0, 2.0, 3.0], [2.0, 4.0]])
-    <3 sequences of 1-dimensional vectors, float64, lengths 5 to 5>
+    <3 series of 1-dimensional vectors, float64, lengths 5 to 5>
     """
     integer("R", R, 1)
     if X is not None:
-        series = as_objects("X", X, "vectors")
+        series = as_objects("X", X)
+        if series.kind == "strings":
+            raise ArgumentTypeError("X", "holds strings, but series are needed")
         n_channels = series.dim if n_channels is None else n_channels
         if sigma is None and len(series.values):
             sigma = float(series.values.std(dtype=np.float64))
@@ -114,7 +116,7 @@ def random_series(
         values *= sigma
         values = values.astype(dtype, copy=False)
     check_overflow(values, f"sigma is too large for {dtype}: {sigma}")
-    return from_owned("vectors", values, offsets)
+    return from_owned("series", values, offsets)
 
 
 def _needed(name: str, value: Any) -> Any:
@@ -242,7 +244,7 @@ def random_sets(
     --------
     >>> import d2ke
     >>> d2ke.random_sets(4, 128, size=(3, 15), seed=0)
-    <4 sequences of 128-dimensional vectors, float64, lengths 3 to 15>
+    <4 sets of 128-dimensional vectors, float64, lengths 3 to 15>
     """
     integer("R", R, 1)
     integer("dim", dim, 1)
@@ -267,7 +269,7 @@ def random_sets(
     with np.errstate(over="ignore"):
         values = values.astype(dtype, copy=False)
     check_overflow(values, f"low and high are too far apart for {dtype}: {low} and {high}")
-    return from_owned("vectors", values, offsets)
+    return from_owned("sets", values, offsets)
 
 
 def _edge(name: str, value: Any, dim: int) -> np.ndarray:

@@ -15,7 +15,7 @@ from d2ke.objects.values import array_of, as_floats, check_values, column_names,
 
 
 def pack_vectors(
-    items: list[Any], layout: Layout, name: str, padded: tuple[int, ...] | None
+    items: list[Any], layout: Layout, name: str, kind: str, padded: tuple[int, ...] | None
 ) -> Objects:
     """Pack arrays of vectors; `padded` is the shape of the items of one array of all."""
     arrays: list[np.ndarray] = []
@@ -50,7 +50,7 @@ def pack_vectors(
     size = sizes.pop()
     if not sizes and len(size) == 2:
         layout.warn(name, *size)
-    return from_owned("vectors", values, offsets, missing=layout.missing)
+    return from_owned(kind, values, offsets, missing=layout.missing)
 
 
 def _vectors(item: Any, i: int, channels_first: bool, name: str) -> np.ndarray:
@@ -88,8 +88,8 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> np.ndarray:
 
 def with_weights(objects: Objects, weights: Any, name: str) -> Objects:
     """Return the objects with these weights."""
-    if objects.kind != "vectors":
-        raise TypeError(f"weights go with vectors, but {name} holds {objects.kind}")
+    if objects.kind == "strings":
+        raise TypeError(f"weights go with sets, but {name} holds {objects.kind}")
     if objects.weights is not None:
         raise ArgumentTypeError(name, "has weights already")
     if objects.missing:
@@ -115,7 +115,7 @@ def with_weights(objects: Objects, weights: Any, name: str) -> Objects:
         _object_weights(own, i, n, name)
         for i, (own, n) in enumerate(zip(weights, objects.lengths.tolist(), strict=True))
     ]
-    return from_owned("vectors", objects.values, objects.offsets, weights=np.concatenate(arrays))
+    return from_owned("sets", objects.values, objects.offsets, weights=np.concatenate(arrays))
 
 
 def _object_weights(weights: Any, i: int, length: int, name: str) -> np.ndarray:

@@ -41,6 +41,7 @@ from typing import Any
 import d2ke.datasets
 from d2ke._base.checks import choice
 from d2ke.datasets import Dataset
+from d2ke.objects.container import of_kind
 from papers.datasets import actrecog, auslan, images, mnist, pentip, ucr
 from papers.datasets.files import find_files
 from papers.datasets.source import Source, check_counts
@@ -117,6 +118,6 @@ def load(name: str, data_dir: Any = None, **options: str) -> Dataset:
     source = REGISTRY[name]
     objects, labels = source.loader(*find_files(source, data_dir))
     labels.flags.writeable = False
-    dataset = Dataset(name, objects, labels, source)
+    dataset = Dataset(name, of_kind(objects, source.domain) or objects, labels, source)
     check_counts(dataset, source)
     return dataset

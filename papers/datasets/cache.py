@@ -65,7 +65,7 @@ def cached_objects(
         labels = parts.pop("labels")
         if "letters" in parts:
             return Objects("strings", **parts | {"letters": str(parts["letters"])}), labels
-        return Objects("vectors", **parts), labels
+        return Objects("sets" if "weights" in parts else "series", **parts), labels
     except _UNREADABLE:
         objects, labels = make()
     try:

@@ -25,7 +25,7 @@ def flat(*shape):
 
 def objects(n):
     """Return many objects that are quickly made."""
-    return d2ke.Objects("vectors", np.zeros((n, 1), np.float32), np.arange(n + 1))
+    return d2ke.Objects("series", np.zeros((n, 1), np.float32), np.arange(n + 1))
 
 
 def words(n):

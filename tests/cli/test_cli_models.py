@@ -4,6 +4,7 @@
 import base64
 import csv
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -111,10 +112,11 @@ def test_report(tmp_path, capsys, folder):
     assert capsys.readouterr().out.splitlines()[-1] == f"report: {report}"
     page = report.read_text()
     pictures = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
-    assert len(pictures) == 3
+    assert len(pictures) == 4
     assert all(base64.b64decode(one).startswith(b"\x89PNG\r\n\x1a\n") for one in pictures)
     assert "http" not in page
-    for title in ("Map of the objects", "Confusion", "Accuracy against R", "What speaks for"):
+    titles = "Map of the objects", "Confusion", "How sure is it?", "Accuracy against R"
+    for title in (*titles, "What matters", "What the model listens to", "What speaks for"):
         assert f">{title}" in page
 
 
@@ -124,8 +126,9 @@ def test_report_of_series(tmp_path, folder):
     words = ["--R", "400", "--threads", "2", "--out", out, "--report", str(report)]
     assert main(["train", str(folder / "series.npz"), *words]) == 0
     page = report.read_text()
-    assert len(re.findall(r'src="data:image/png;base64,', page)) == 4
+    assert len(re.findall(r'src="data:image/png;base64,', page)) == 6
     assert ">Windows<" in page
+    assert ">Windows that speak most for a class<" in page
 
 
 def test_report_of_a_regression(tmp_path):
@@ -136,6 +139,7 @@ def test_report_of_a_regression(tmp_path):
     model, report, out = (str(tmp_path / name) for name in ("m.h5", "r.html", "l.csv"))
     words = ["--R", "128", "--threads", "2"]
     assert main(["train", str(tmp_path / "a.csv"), "--out", model, "--report", report, *words]) == 0
+    assert ">Predictions<" in Path(report).read_text()
     assert main(["predict", model, str(tmp_path / "a.csv"), "--out", out]) == 0
 
 
@@ -172,7 +176,7 @@ def test_refused_files(tmp_path, capsys, folder):
     error = refused(capsys, "train", tmp_path / "a.csv", "--out", tmp_path / "m.h5")
     assert "labels are needed: --labels says which column" in error
     error = refused(capsys, "predict", model, folder / "series.npz", "--out", out)
-    assert "X holds vectors, but the model was trained on strings" in error
+    assert "X holds series, but the model was trained on strings" in error
     error = refused(capsys, "train", old, "--out", tmp_path / "m.h5", "--labels", "z")
     assert f"labels (--labels) must name one of the columns: {old} has no column 'z'" in error
     error = refused(capsys, "train", old, "--out", tmp_path / "m.h5", "--distance", "dtw")

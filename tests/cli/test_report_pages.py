@@ -91,8 +91,8 @@ def check_colours(frame, dark):
 @pytest.mark.parametrize(
     ("name", "title", "n_pictures"),
     [
-        ("classes", "D2KE of classes.csv", 3),
-        ("values", "D2KE of values.csv", 2),
+        ("classes", "D2KE of classes.csv", 4),
+        ("values", "D2KE of values.csv", 3),
         ("classes-predicted", "Predictions for classes.csv", 1),
         ("values-predicted", "Predictions for values.csv", 1),
     ],

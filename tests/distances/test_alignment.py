@@ -23,11 +23,7 @@ from d2ke.distances.registry import DISTANCES
 
 GROUNDS = ("euclidean", "sqeuclidean")
 MODES = ("global", "prefix", "infix")
-SETS = [
-    row.name
-    for row in DISTANCES
-    if row.kind == "vectors" and not row.ordered and row.name not in ("emd", "kernel")
-]
+SETS = [row.name for row in DISTANCES if row.kind == "sets" and row.name not in ("emd", "kernel")]
 DIMS = (1, 2, 3, 5, 9)
 
 

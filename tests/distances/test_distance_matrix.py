@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
 
 NAMES = d2ke.distance_names()
 ROWS = {row.name: row for row in registry.DISTANCES}
-VECTORS = [name for name in NAMES if ROWS[name].kind == "vectors"]
+VECTORS = [name for name in NAMES if ROWS[name].kind != "strings"]
 
 
 def case(name, dtype, n=23, m=19, seed=0):
@@ -208,7 +208,7 @@ def test_a_distance_for_another_kind_names_some_for_this_one(items):
         with pytest.raises(TypeError, match="strings are 'levenshtein', 'osa'") as caught:
             call(items, distance="dtw")
         assert caught.value.argument == "distance"
-    with pytest.raises(TypeError, match="vectors are 'dtw', 'msm', 'erp', 'twe' and others"):
+    with pytest.raises(TypeError, match="series are 'dtw', 'msm', 'erp', 'twe' and others"):
         d2ke.distance_matrix([[0.5], [1.5]], distance="levenshtein")
 
 
@@ -236,7 +236,7 @@ def test_refused_vectors(name):
         ([np.ones((2, 2))], ValueError, r"X has vectors of 3 dimensions \(channels\) but Y has 2"),
         ([np.full((1, 3), np.nan)], ValueError, r"Y\[0\] has nan at position \(0, 0\)"),
         (["abc"], TypeError, r"Y\[0\] is str; arrays of numbers are needed"),
-        (d2ke.pack(["abc"]), TypeError, "Y holds strings, but vectors are needed"),
+        (d2ke.pack(["abc"]), TypeError, "Y holds strings, but (series|sets) are needed"),
         ("abc", TypeError, "Y must be a sequence of objects, got one str"),
     ]:
         with pytest.raises(error, match=message):
@@ -249,7 +249,7 @@ def test_refused_strings():
         ([b"a"], TypeError, "X holds strings of str but Y holds strings of bytes"),
         (["a", b"a"], TypeError, r"Y\[1\] is bytes, Y\[0\] is str"),
         ([[1.0]], TypeError, r"Y\[0\] must be a str, bytes or a 1-D sequence of integers"),
-        (d2ke.pack([[1.0]]), TypeError, "Y holds vectors, but strings are needed"),
+        (d2ke.pack([[1.0]]), TypeError, "Y holds series, but strings are needed"),
         (b"a", TypeError, "Y must be a sequence of objects, got one bytes"),
     ]:
         with pytest.raises(error, match=message):

@@ -48,3 +48,12 @@ def test_a_model_of_fit_has_no_sums():
     with pytest.warns(UserWarning, match="partial_fit trains anew, without the objects of fit"):
         est.partial_fit(X[:20], Y[:20])
     assert est.partial_fit(X[20:], Y[20:]).model_.n_added == 20
+
+
+def test_records():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"word": X, "number": np.arange(40.0)})
+    est = D2KEClassifier(R=16, random_state=0).partial_fit(table[:20], Y[:20])
+    est.partial_fit(table[20:], Y[20:])
+    assert est.model_.n_added == 20
+    assert est.score(table, Y) == 1.0

@@ -246,7 +246,7 @@ def test_vectors_lie_end_to_end(file):
     save_features(file, Z, labels=[7, 5], omega=VECTORS)
     datasets, attributes = plain(file)
     same(datasets["labels"], np.array([7, 5]))
-    assert attributes == {"omega@kind": "vectors"}
+    assert attributes == {"omega@kind": "series"}
     offsets = datasets["omega/offsets"]
     for j, wanted in enumerate(VECTORS):
         same(datasets["omega/values"][offsets[j] : offsets[j + 1]], wanted)

@@ -73,7 +73,7 @@ def test_series_of_lists(tmp_path):
     names = np.array(["slow", "fast"])[1 - y]
     file = write(tmp_path / "s.parquet", {"x": [x.tolist() for x in X], "y": names}, 30)
     opened = ParquetObjects(file)
-    assert (opened.kind, opened.dim) == ("vectors", 1)
+    assert (opened.kind, opened.dim) == ("series", 1)
     model = d2ke.d2ke_train(opened.labels, opened, R=40)
     assert model.classes.tolist() == ["fast", "slow"]
     assert model.accuracy > 95

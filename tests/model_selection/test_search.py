@@ -445,7 +445,7 @@ BAD = [
     # distance
     ("knn", {"distance": "euclid"}, ValueError, "distance must be one of .*; got 'euclid'"),
     ("d2ke", {"distance": None}, TypeError, "distance must be one of"),
-    ("knn", {"distance": "levenshtein"}, TypeError, "is for strings, but X holds vectors"),
+    ("knn", {"distance": "levenshtein"}, TypeError, "is for strings, but X holds series"),
     ("rsm", {"n_fold": 3}, TypeError, "'hausdorff' has no parameter 'n_fold'"),
     ("knn", {"n_fold": 3, "within": broken(0.5)}, TypeError, "has no parameter 'n_fold'"),
     # sampler
@@ -453,7 +453,7 @@ BAD = [
     ("d2ke", {"sampler": lambda R: 0}, ValueError, "sampler.*unexpected keyword.*'seed'"),
     ("d2ke", {"sampler": lambda R, seed, **_: points(3, seed=0)}, ValueError, "sampler drew 3"),
     ("d2ke", {"sampler": lambda R, seed, **_: ["x"] * R}, TypeError,
-     r"sampler draws strings, but X holds vectors; .*partial\(d2ke\.resampled_sets, X=X\)"),
+     r"sampler draws strings, but X holds series; .*partial\(d2ke\.resampled_sets, X=X\)"),
     ("d2ke", {"sampler": None}, TypeError, r"needs a sampler .*partial\(d2ke\.resampled_sets"),
     ("d2ke", {"sampler": None, "distance": "dtw"}, TypeError, r"d2ke\.random_series, X=X"),
     ("d2ke", {"sampler": None, "X": ["a", "b"] * 24, "distance": "osa"}, TypeError,

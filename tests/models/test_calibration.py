@@ -69,6 +69,17 @@ def test_log_loss_and_brier_score_are_those_of_sklearn():
     assert fitted.brier == pytest.approx(brier)
 
 
+def test_roc_curve_is_that_of_sklearn():
+    metrics = pytest.importorskip("sklearn.metrics")
+    F, y, _ = decisions_of(200, 2)
+    fitted = Calibration.fit(np.round(F, 1), y, 2)  # with ties
+    false, true, _ = metrics.roc_curve(y, fitted.decisions[:, 0], drop_intermediate=False)
+    np.testing.assert_allclose(fitted.roc(), [false, true])
+    assert fitted.auc == pytest.approx(metrics.roc_auc_score(y, fitted.decisions[:, 0]))
+    assert f"AUC {fitted.auc:.3f}" in str(fitted)
+    assert "AUC" not in str(Calibration.fit(np.eye(3), np.arange(3), 3))
+
+
 def test_error_of_calibration():
     # 30 objects, bins of two: 0.9 each, and right each second time
     P = np.tile([0.9, 0.1], (30, 1))

@@ -22,15 +22,25 @@ def pyplot():
 
 def test_confusion():
     model = d2ke.d2ke_train(Y, X, R=32)
-    (axes,) = model.plot()
+    axes, reliability, roc = model.plot()
     assert [label.get_text() for label in axes.get_xticklabels()] == ["down", "up"]
     assert [text.get_text() for text in axes.texts] == ["9", "9"]
+    assert reliability.get_title().startswith("calibration error")
+    assert roc.get_title() == "area under the curve 1.000"
+    assert roc.lines[1].get_xydata().tolist() == [[0, 0], [0, 1], [1, 1]]
     axes.figure.canvas.draw()
+
+
+def test_three_classes_have_no_roc_curve():
+    model = d2ke.d2ke_train(["a", "b", "c"] * 6, ["aab", "bba", "ccc"] * 6, R=32)
+    _, reliability = model.plot()
+    dots = reliability.containers[0][0].get_xydata()
+    assert (dots == np.stack(model.calibration.reliability()[:2], axis=1)).all()
 
 
 def test_training_objects():
     model = d2ke.d2ke_train(Y, X, R=32)
-    objects, confusion, curve = model.plot(X, Y)
+    objects, confusion, _, _, curve = model.plot(X, Y)
     assert objects.figure is confusion.figure is curve.figure
     assert len(objects.collections[0].get_offsets()) == 18
     assert curve.lines[0].get_xydata()[-1].tolist() == [model.R, model.accuracy]
@@ -40,11 +50,12 @@ def test_training_objects():
 def test_regression():
     values = np.arange(18) + 0.5
     model = d2ke.d2ke_train(values, [[float(value)] * 4 for value in values], R=32)
-    objects, curve = model.plot([[float(value)] * 4 for value in values], values)
+    objects, values_drawn, curve = model.plot([[float(value)] * 4 for value in values], values)
     assert objects.get_legend() is not None
     assert curve.get_ylabel() == "100 R^2"
-    with pytest.raises(ValueError, match="X is needed with y, the training objects"):
-        model.plot()
+    assert len(values_drawn.collections[0].get_offsets()) == 18
+    (alone,) = model.plot()
+    assert alone.get_ylabel() == "predicted value"
 
 
 @pytest.mark.parametrize(
@@ -55,7 +66,7 @@ def test_regression():
         (X, Y[:2], "y has 2 labels, but X has 18 rows"),
         (X, ["x"] * 18, "y has labels that are no classes"),
         (X, None, "y must be a sequence of labels"),
-        ([[1.0]], Y, "X holds vectors"),
+        ([[1.0]], Y, "X holds series"),
     ],
 )
 def test_other_objects(objects, labels, problem):

@@ -235,7 +235,7 @@ def test_tracks_of_places_are_seen_as_they_are():
         ([], {}, "distance is an empty list"),
         (["dtw", 3], {}, r"distance\[1\] must be a name or a function, got 3"),
         (["dtw", "msm"], {"window": 3}, r"no common parameters \(window\)"),
-        (["dtw", "levenshtein"], {}, "'levenshtein' is for strings, but X holds vectors"),
+        (["dtw", "levenshtein"], {}, "'levenshtein' is for strings, but X holds series"),
         (["dtw", "none"], {}, "distance must be one of"),
     ],
 )
@@ -299,7 +299,7 @@ WRONG = {
                   ValueError, "one value only"),
     "unknown task": (lambda y, X, m: d2ke.d2ke_train(y, X, task="rank"), ValueError, "task"),
     "strings to dtw": (lambda y, X, m: d2ke.d2ke_train(y, X, distance="dtw"), TypeError,
-                       "'dtw' is for vectors, but X holds strings"),
+                       "'dtw' is for series, but X holds strings"),
     "parameter": (lambda y, X, m: d2ke.d2ke_train(y, X, window=3), TypeError, "window"),
     "R": (lambda y, X, m: d2ke.d2ke_train(y, X, R=0), ValueError, "R must be"),
     "X empty": (lambda y, X, m: d2ke.d2ke_train([], []), (ValueError, TypeError), "empty"),
@@ -309,7 +309,7 @@ WRONG = {
                         None, ["ACGT", "ACNT"], m, unseen_letters="refuse"),
                       ValueError, r"X\[1\] has the letter 'N'"),
     "other kind": (lambda y, X, m: d2ke.d2ke_predict(None, [[1.0]], m), TypeError,
-                   "X holds vectors, but the model was trained on strings"),
+                   "X holds series, but the model was trained on strings"),
     "bytes": (lambda y, X, m: d2ke.d2ke_predict(None, [b"ACGT"], m), TypeError, "strings of bytes"),
     "y of numbers": (lambda y, X, m: d2ke.d2ke_predict([1], ["ACGT"], m), TypeError, "y holds"),
 }  # fmt: skip

@@ -110,8 +110,8 @@ def test_pack_returns_objects_as_they_are():
     X = d2ke.pack(["a"])
     assert d2ke.pack(X) is X
     assert d2ke.pack(X, kind="strings") is X
-    with pytest.raises(TypeError, match="items holds strings, but vectors are needed"):
-        d2ke.pack(X, kind="vectors")
+    with pytest.raises(TypeError, match="items holds strings, but series are needed"):
+        d2ke.pack(X, kind="series")
 
 
 def test_input_is_copied():
@@ -268,7 +268,7 @@ def test_immutable(X):
         X.label = 1
     with pytest.raises(TypeError, match="unhashable"):
         hash(X)
-    if X.kind == "vectors" and len(X):
+    if X.kind != "strings" and len(X):
         assert not X[0].flags.writeable
 
 
@@ -307,8 +307,8 @@ def test_arrays_of_the_caller_stay_the_callers():
     base = np.array([0, 1, 4, 9])
     offsets = base[:3]
     offsets.flags.writeable = False
-    X = d2ke.Objects("vectors", values, offsets, weights=weights)
-    before = d2ke.Objects("vectors", values.copy(), [0, 1, 4], weights=weights.copy())
+    X = d2ke.Objects("sets", values, offsets, weights=weights)
+    before = d2ke.Objects("sets", values.copy(), [0, 1, 4], weights=weights.copy())
     values[:], weights[:], base[:] = 7, 7, 10**9
     assert before == X
     codes, alphabet = np.array([0, 1, 0], np.uint8), np.array([65, 66])
@@ -319,7 +319,7 @@ def test_arrays_of_the_caller_stay_the_callers():
 
 def test_parts_of_objects_are_shared():
     X = d2ke.pack(SERIES, weights=[[1, 0, 2], [0.5, 0.5], []])
-    for Y in (X.span(0, 2), d2ke.Objects("vectors", X.values, X.offsets, weights=X.weights)):
+    for Y in (X.span(0, 2), d2ke.Objects("sets", X.values, X.offsets, weights=X.weights)):
         assert np.shares_memory(Y.values, X.values)
         assert np.shares_memory(Y.weights, X.weights)
 

@@ -9,6 +9,7 @@ import reference
 from scipy import LowLevelCallable
 
 import d2ke
+from d2ke.distances.registry import BY_NAME
 
 ITEMS = [np.arange(6.0).reshape(3, 2), np.ones((1, 2)), np.zeros((2, 2))]
 WEIGHTS = [[0.5, 0.0, 0.25], [3.0], [1e-300, 1.0]]
@@ -28,7 +29,7 @@ def test_kept_as_given():
     assert not X.weights.flags.writeable
     assert [weights_of(X, i) for i in range(3)] == WEIGHTS
     assert X.nbytes == d2ke.pack(ITEMS).nbytes + 6 * 8
-    assert repr(X) == "<3 sequences of weighted 2-dimensional vectors, float64, lengths 1 to 3>"
+    assert repr(X) == "<3 sets of weighted 2-dimensional vectors, float64, lengths 1 to 3>"
     assert d2ke.pack(X) is X
     assert d2ke.pack(ITEMS).weights is None
 
@@ -151,13 +152,17 @@ def test_refused_objects():
 
 
 USERS = ("emd", "kernel", *reference.STRINGS)
+SERIES = [name for name in d2ke.distance_names() if BY_NAME[name].kind == "series"]
 OTHERS = [name for name in d2ke.distance_names() if name not in USERS]
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_distances_refuse_weights(name):
     plain = d2ke.pack(ITEMS)
-    with pytest.raises(TypeError, match=f"distance '{name}' does not use weights, but omega has"):
+    problem = f"distance '{name}' does not use weights, but omega has"
+    if name in SERIES:
+        problem = "omega holds sets, but series are needed"
+    with pytest.raises(TypeError, match=problem):
         d2ke.d2ke_embed(plain, weighted(), distance=name, gamma=1.0)
 
 

@@ -195,7 +195,7 @@ def load_objects(
         set) in columns, as in the authors' cells. False: L x d. None, the default: as
         True, with a warning where every matrix has the same shape of more rows than
         columns, which is what L x d matrices of equal length look like.
-    kind : {"vectors", "strings"}, optional
+    kind : {"series", "sets", "strings"}, optional
         ``"strings"`` is needed only for items that are rows or columns of
         integers, of any class, which stand for letters.
 
@@ -228,7 +228,7 @@ def load_objects(
     >>> file = os.path.join(tempfile.mkdtemp(), "auslan.mat")
     >>> save_mat(file, {"train_X": [np.zeros((22, 45)), np.ones((22, 136))], "s": ["AC", "G"]})
     >>> load_objects(file, "train_X")
-    <2 sequences of 22-dimensional vectors, float64, lengths 45 to 136>
+    <2 series of 22-dimensional vectors, float64, lengths 45 to 136>
     >>> load_objects(file, "s")
     <2 strings over 3 letters, lengths 1 to 2>
     """

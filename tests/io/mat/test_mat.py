@@ -419,8 +419,8 @@ def test_load_objects_names_what_it_cannot_use(file, version):
         load_objects(file, "half", kind="strings")
     with pytest.raises(TypeError, match="name must be the name of one variable"):
         load_objects(file, None)
-    with pytest.raises(ValueError, match="kind must be one of vectors, strings; got 'sets'"):
-        load_objects(file, "nan", kind="sets")
+    with pytest.raises(ValueError, match="kind must be one of series, sets, strings; got 'bags'"):
+        load_objects(file, "nan", kind="bags")
 
 
 def test_real_objects(data_dir):

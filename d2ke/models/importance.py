@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Permutation importance of the parts of a model, by the parts of its decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from d2ke._base.checks import choice, generator, integer
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.labels import label_array, truth
+from d2ke.learners.linear_model import one_vs_rest_signs, winners
+from d2ke.learners.ridge import decompose
+from d2ke.models.blocks import FittedBlock
+from d2ke.models.model import D2KEModel
+from d2ke.models.plain_blocks import PlainBlock
+from d2ke.models.targets import as_numbers
+
+_ATTRIBUTES = {"family": "family", "block": "name", "column": "column"}
+_REPEATS = 5
+
+
+class Importance(NamedTuple):
+    """What a model loses without a group of its random objects.
+
+    Attributes
+    ----------
+    name : str
+        Of the family or block.
+    drop : float
+        Percent of accuracy, or 100 R^2, that are lost when its features are permuted.
+    error : float
+        Standard error of `drop`, over objects.
+    """
+
+    name: str
+    drop: float
+    error: float
+
+
+def d2ke_importance(
+    y: Sequence[Any] | np.ndarray,
+    X: Any,
+    model: D2KEModel,
+    *,
+    by: str = "family",
+    repeats: int = _REPEATS,
+    seed: Any = 0,
+    n_threads: int | None = None,
+) -> list[Importance]:
+    """Measure how much worse predictions become without what each family of blocks sees.
+
+    The features of one group at a time are permuted among the objects: each object then has those
+    of another one there, and its own elsewhere.
+
+    Parameters
+    ----------
+    y : sequence of length n
+        Labels of the objects, at best of others than the training objects: the model knows these
+        too well.
+    X : Objects or what `pack` takes
+        n objects of the kind that the model was trained on, at least 2.
+    model : D2KEModel
+        What `d2ke_train` or `load_model` returned.
+    by : {"family", "block", "column"}, default "family"
+        What is permuted together: blocks of one family, each block alone, or, of records, all of a
+        column. Blocks of one name are one.
+    repeats : int, default 5
+        Number of permutations of each group.
+    seed : int, SeedSequence or Generator, default 0
+        Of the permutations.
+    n_threads : int, optional
+        Threads to use; None for all that this process may use.
+
+    Returns
+    -------
+    list of Importance
+        Name, drop and standard error of each group; the largest drop first. Groups that tell the
+        same have small drops each, because the others stand in.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `d2ke_predict`.
+
+    Notes
+    -----
+    Features are computed once. A decision is a sum of one part for each group, and these parts are
+    permuted.
+
+    References
+    ----------
+    Breiman, "Random forests", Machine Learning 45, 2001; Fisher, Rudin, Dominici, "All models are
+    wrong, but many are useful", Journal of Machine Learning Research 20, 2019.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> import d2ke
+    >>> from d2ke.models.samplers import segments
+    >>> start = partial(d2ke.views.part, start=0.0, stop=0.5)
+    >>> end = partial(d2ke.views.part, start=0.5, stop=1.0)
+    >>> blocks = [
+    ...     d2ke.Block("start", "levenshtein", segments, 32, (start,)),
+    ...     d2ke.Block("end", "levenshtein", segments, 32, (end,)),
+    ... ]
+    >>> y, X = ["a", "a", "b", "b"] * 9, ["aaacdc", "aaadcd", "bbbdcd", "bbbcdc"] * 9
+    >>> model = d2ke.d2ke_train(y, X, blocks=blocks)
+    >>> table = d2ke.d2ke_importance(y, X, model, by="block")
+    >>> [(one.name, one.drop > 10) for one in table]
+    [('start', True), ('end', False)]
+    """
+    if not isinstance(model, D2KEModel):
+        raise ArgumentTypeError(
+            "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
+        )
+    choice("by", by, tuple(_ATTRIBUTES))
+    integer("repeats", repeats, 1)
+    if n_threads is not None:
+        integer("n_threads", n_threads, 1)
+    objects = model.check_objects(X)
+    labels = label_array("y", y)
+    labels = as_numbers(labels) if model.classes is None else labels
+    true, offset = truth(labels, model.classes, "X", len(objects)), model.linear.bias
+    assert true is not None
+    assert offset is not None
+    if len(objects) < 2:
+        raise ArgumentError("X", "has less than two objects: there is nothing to permute")
+    groups = columns_of(model.blocks, by)
+    parts = {name: np.empty((len(objects), len(model.linear.weights))) for name in groups}
+    for rows, Z in model.feature_blocks(objects, n_threads):
+        for name, columns in groups.items():
+            parts[name][rows] = Z[:, columns] @ model.linear.weights[:, columns].T
+    if model.classes is not None:
+        places = np.searchsorted(model.classes[:-1], true)
+        true = np.where(model.classes[places] == true, places, -1)  # -1 for unknown classes
+    return importance(parts, offset, true, model.classes is None, repeats, seed)
+
+
+def columns_of(blocks: Sequence[FittedBlock | PlainBlock], by: str) -> dict[str, np.ndarray]:
+    """Return the columns of the features of each group of blocks."""
+    names = [getattr(block, _ATTRIBUTES[by]) or block.name for block in blocks]
+    of_columns = np.repeat(names, [block.R for block in blocks])
+    return {name: np.flatnonzero(of_columns == name) for name in dict.fromkeys(names)}
+
+
+def importance(
+    parts: dict[str, np.ndarray],
+    offset: np.ndarray,
+    true: np.ndarray,
+    regression: bool,
+    repeats: int,
+    seed: Any,
+) -> list[Importance]:
+    """Return the importance of each part of the decisions, the largest first.
+
+    `true` are codes of classes, or targets; `offset` is what the parts lack.
+    """
+    decisions = sum(parts.values()) + offset
+
+    def losses(values: np.ndarray) -> np.ndarray:
+        if regression:
+            return (values[:, 0] - true) ** 2 / (np.var(true) or 1.0)
+        return (winners(values) != true).astype(np.float64)
+
+    rng, before, found = generator(seed), losses(decisions), []
+    for name, part in parts.items():
+        after = [
+            losses(decisions - part + part[rng.permutation(len(part))]) for _ in range(repeats)
+        ]
+        drops = np.mean(after, axis=0) - before
+        error = drops.std() / np.sqrt(len(drops))
+        found.append(Importance(name, 100 * float(drops.mean()), 100 * float(error)))
+    return sorted(found, key=lambda one: -one.drop)
+
+
+def importance_by_halves(
+    Z: np.ndarray, labels: np.ndarray, model: D2KEModel, by: str, n_threads: int | None
+) -> list[Importance]:
+    """Return the importance for training objects, given by their scaled features.
+
+    A model of either half, with the same C, is tested on the other one.
+    """
+    if model.classes is None:
+        true, T = labels, labels[:, None].astype(np.float64)
+    else:
+        true = np.searchsorted(model.classes, labels)
+        T = one_vs_rest_signs(true, len(model.classes))
+    found: dict[str, list[Importance]] = {}
+    halves = np.array_split(np.random.default_rng(0).permutation(len(Z)), 2)
+    for train, rest in (halves, halves[::-1]):
+        ridge, _ = decompose(Z[train], T[train], np.ones(model.R), n_threads)
+        weights, offset = ridge.weights(model.C)
+        new = Z[rest] - ridge.mean
+        groups = columns_of(model.blocks, by)
+        parts = {name: new[:, some] @ weights[:, some].T for name, some in groups.items()}
+        for one in importance(parts, offset, true[rest], model.classes is None, _REPEATS, 0):
+            found.setdefault(one.name, []).append(one)
+    both = [
+        Importance(name, (a.drop + b.drop) / 2, float(np.hypot(a.error, b.error)) / 2)
+        for name, (a, b) in found.items()
+    ]
+    return sorted(both, key=lambda one: -one.drop)

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a model was trained on, and checks of new objects against it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
+from d2ke.distances.registry import BY_NAME
+from d2ke.objects.container import Objects, of_kind
+from d2ke.objects.record_packing import as_categories, is_table, naming_rows, pack_records
+from d2ke.objects.records import Column, Records
+from d2ke.objects.tokens import letters_of
+
+
+@dataclass(frozen=True, eq=False)
+class InputKind:
+    """The kind of the training objects, or of one column of records.
+
+    Attributes
+    ----------
+    kind : str
+        Of `Objects` or `Column`; "records", or "any" for Python functions as distances.
+    channels : int
+        Of vectors; else 0.
+    alphabet : ndarray or None
+        The letters of the training strings.
+    letters : {"str", "bytes", "int", "token"} or None
+        What the letters are.
+    """
+
+    kind: str
+    channels: int = 0
+    alphabet: np.ndarray | None = None
+    letters: str | None = None
+
+    @classmethod
+    def of(cls, X: Any, blocks: Sequence[Any]) -> InputKind:
+        """Return the kind of packed objects, of records, of a list or of a column.
+
+        Series that only distances of sets compare are sets.
+        """
+        X = X.values if isinstance(X, Column) and isinstance(X.values, Objects) else X
+        if isinstance(X, (Records, Column)):
+            return cls(X.kind)
+        if isinstance(X, list):
+            return cls("any")
+        compared = {row.kind for one in blocks if (row := BY_NAME.get(one.distance))}
+        kind = "sets" if X.kind == "series" and compared == {"sets"} else X.kind
+        return cls(kind, 0 if X.kind == "strings" else X.dim, X.alphabet, X.letters)
+
+    def check(
+        self,
+        name: str,
+        objects: Objects,
+        given: Any,
+        blocks: Sequence[Any],
+        refuse: bool | None,
+        rows: np.ndarray | None = None,
+    ) -> Objects:
+        """Refuse packed objects that the model was not trained for.
+
+        `given` is what was packed, and `rows` the rows of a column's objects. Letters that no
+        training string has are an error if `refuse`, else a warning; for None they are not looked
+        for.
+        """
+        taken = of_kind(objects, self.kind)
+        if taken is None:
+            raise ArgumentTypeError(
+                name, f"holds {objects.kind}, but the model was trained on {self.kind}"
+            )
+        objects = taken
+        if self.kind != "strings":
+            if objects.dim != self.channels and len(objects.values):
+                # The rows of a matrix are series of one channel.
+                alone = isinstance(given, np.ndarray) and given.ndim == 2
+                raise ArgumentError(
+                    name,
+                    f"has vectors of {objects.dim} dimensions (channels), but the model was "
+                    f"trained on {self.channels}{'; of one series give a list, [x]' * alone}",
+                )
+            for block in blocks:
+                if isinstance(block.distance, str):
+                    BY_NAME.get(block.distance, BY_NAME["dtw"]).check_lengths(name, objects)
+            return objects
+        if objects.letters != self.letters and len(objects.values):
+            raise ArgumentTypeError(
+                name,
+                f"holds strings of {objects.letters}, but the model was trained on strings of "
+                f"{self.letters}",
+            )
+        if refuse is not None:
+            _check_letters(name, objects, self.alphabet, refuse, rows)
+        return objects
+
+
+def input_kinds(X: Any, blocks: Sequence[Any]) -> dict[str, InputKind]:
+    """Return the kind of each column of records; nothing for objects of one kind."""
+    if not isinstance(X, Records):
+        return {}
+    return {
+        name: InputKind.of(column, [block for block in blocks if block.column == name])
+        for name, column in X.columns.items()
+    }
+
+
+def check_records(
+    X: Any, inputs: Mapping[str, InputKind], blocks: Sequence[Any], refuse: bool | None
+) -> Records:
+    """Pack records; refuse those that a model was not trained for.
+
+    Columns may be in another order, and their entries missing in any row.
+    """
+    names = ", ".join(map(repr, inputs))
+    if not is_table(X):
+        raise ArgumentTypeError(
+            "X", f"must be a dict or a frame of the columns {names}, got {type(X).__name__}"
+        )
+    records = pack_records(X, name="X")
+    for name in inputs:
+        if name not in records.columns:
+            raise ArgumentError("X", f"has no column {name!r}; the model was trained on {names}")
+    for name in records:
+        if name not in inputs:
+            raise ArgumentError("X", f"has a column {name!r}, but the model was trained on {names}")
+    checked = {}
+    for name, given in inputs.items():
+        column, where = records[name], f"X[{name!r}]"
+        if given.kind == "categories":
+            column = as_categories(column, where)
+        own = [block for block in blocks if block.column == name]
+        if isinstance(column.values, Objects):
+            with naming_rows(column.missing):
+                objects = given.check(where, column.values, None, own, refuse, column.rows)
+            column = Column(objects, column.missing)
+        elif column.kind not in (given.kind, "missing"):
+            raise ArgumentTypeError(
+                where, f"holds {column.kind}, but the model was trained on {given.kind}"
+            )
+        elif given.kind == "categories" and refuse is not None:
+            for block in own:
+                block.warn_of_unseen(column)
+        checked[name] = column
+    return Records(checked)
+
+
+def _check_letters(
+    name: str, objects: Objects, alphabet: Any, refuse: bool, rows: np.ndarray | None
+) -> None:
+    unseen = ~np.isin(objects.alphabet, alphabet)
+    places = np.flatnonzero(unseen[objects.values]) if unseen.any() else np.empty(0, np.int64)
+    if not places.size:
+        return
+    items = np.unique(np.searchsorted(objects.offsets, places, side="right")) - 1
+    row = items[0] if rows is None else rows[items[0]]
+    code = objects.values[places[0]]
+    (letter,) = letters_of(objects.alphabet[code : code + 1], objects.letters)
+    if refuse:
+        raise ArgumentError(
+            "unseen_letters",
+            f"is 'refuse', and {name}[{row}] has the letter {letter!r}, which no training "
+            "object has; with 'allow' it differs from every letter of the model",
+        )
+    warn(
+        f"{len(items)} of {len(objects)} strings have letters that no training string has, such "
+        f"as {letter!r} in {name}[{row}]; they differ from every letter of the model"
+    )

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The most telling random objects of a whole model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.checks import integer
+from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.text import object_text
+from d2ke.models.blocks import FittedBlock
+from d2ke.models.model import D2KEModel
+from d2ke.models.plain_blocks import PlainBlock
+from d2ke.models.views import apply_views
+from d2ke.models.windows import Window, Windows
+from d2ke.objects.container import Objects
+
+
+@dataclass(frozen=True, eq=False)
+class Telling:
+    """A random object that a model listens to.
+
+    Attributes
+    ----------
+    label : object
+        The class that it speaks for; None for a regression.
+    adds : float
+        What an object adds to the decision value for the class, if its feature is one standard
+        deviation above the mean: if it is nearer to the random object than most are. Of a
+        regression it may be negative.
+    block : str
+        Name of the block.
+    index : int
+        Its place in the random objects of the block.
+    object : object
+        Itself: a string, a set, a series or a `Window`. Of numbers and categories of records
+        what the feature is of.
+    training_object : int or None
+        The training object that it is, or was cut from, if there is one.
+    """
+
+    label: Any
+    adds: float
+    block: str
+    index: int
+    object: Any
+    training_object: int | None
+
+    def __str__(self) -> str:
+        item = self.object
+        text = str(item) if isinstance(item, Window) else object_text(item)
+        text = repr(text) if isinstance(item, str) else text
+        source = self.training_object
+        origin = "" if source is None else f", training object {source}"
+        label = "" if self.label is None else f"{self.label}: "
+        return f"{label}{self.adds:+.4f} {text}, {self.block}[{self.index}]{origin}"
+
+
+def d2ke_telling(model: D2KEModel, *, limit: int = 10) -> list[Telling]:
+    """Name the random objects that speak most for each class, of the whole model.
+
+    A random object has a weight for each class and a feature, which is high for objects near to it.
+    The most telling ones of a class have the largest weight times standard deviation of the
+    feature: most of what the decisions differ in comes from them. `d2ke_explain` does the same for
+    the prediction of one object.
+
+    Parameters
+    ----------
+    model : D2KEModel
+        What `d2ke_train` or `load_model` returned.
+    limit : int, default 10
+        How many are named for each class.
+
+    Returns
+    -------
+    list of Telling
+        Class by class in the order of ``model.classes``, the largest first; fewer where fewer speak
+        for a class. Of a regression, those of the largest size, of either sign.
+
+    Raises
+    ------
+    TypeError
+        If `model` is not what `d2ke_train` returns.
+
+    Notes
+    -----
+    A model has thousands of random objects, and similar ones share a weight. So one alone adds
+    little, and the list shows what they are about.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> model = d2ke.d2ke_train(["x", "y"] * 9, ["aab", "bba"] * 9, R=32)
+    >>> found = d2ke.d2ke_telling(model, limit=2)
+    >>> [one.label for one in found]
+    ['x', 'x', 'y', 'y']
+    >>> all(one.adds > 0 for one in found)
+    True
+    """
+    if not isinstance(model, D2KEModel):
+        raise ArgumentTypeError(
+            "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
+        )
+    integer("limit", limit, 1)
+    return telling(model, limit, np.ones(model.R, bool))
+
+
+def telling(model: D2KEModel, limit: int, columns: np.ndarray) -> list[Telling]:
+    """Return the most telling random objects among those of some columns of the features."""
+    classes, adds = model.classes, model.linear.weights * (model.deviation * columns)
+    if classes is None:
+        labels, adds = [None], adds[:1]
+    else:
+        labels, adds = classes.tolist(), np.concatenate([-adds, adds]) if len(adds) == 1 else adds
+        adds = np.maximum(adds, 0)
+    edges, found = np.cumsum([0, *(block.R for block in model.blocks)]), []
+    for label, row in zip(labels, adds, strict=True):
+        for j in np.argsort(-np.abs(row), kind="stable")[:limit].tolist():
+            if not row[j]:
+                break
+            number = int(np.searchsorted(edges, j, side="right")) - 1
+            block, index = model.blocks[number], j - int(edges[number])
+            item, source = block.omega[index], source_of(block, index)
+            found.append(Telling(label, float(row[j]), block.name, index, item, source))
+    return found
+
+
+def source_of(block: FittedBlock | PlainBlock, index: int) -> int | None:
+    """Return the training object that a random object is or was cut from, where it is known."""
+    if block.sources is None:
+        return None
+    source = int(block.sources[index])
+    if source < 0 and isinstance(block.omega, Windows):
+        # "rare" windows may be compared with their series; the other kinds of the same window tell.
+        same = block.sources.reshape(len(block.omega.kinds), -1)[:, index % len(block.omega.places)]
+        source = int(same.max())
+    return source if source >= 0 else None
+
+
+def steps_of(block: FittedBlock, window: Window, x: Objects) -> range:
+    """Return the steps that a window was cut from, of its training series.
+
+    Of differences they are those where these begin.
+    """
+    n_steps = len(apply_views(block.views, x)[0])
+    last = n_steps - 1 - (len(window.values) - 1) * window.dilation
+    if last < 0:  # a series that is too short was resampled
+        return range(n_steps)
+    start = round(window.place * max(1, last))
+    return range(start, start + (len(window.values) - 1) * window.dilation + 1, window.dilation)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Records: rows of several objects each, packed column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.errors import ArgumentError
+from d2ke.objects.container import Objects, span_of
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column of `Records`: the entries that are there, and which rows have none.
+
+    Attributes
+    ----------
+    values : Objects, ndarray of float64, ndarray of str, or None
+        The entries that are there, in the order of the rows: objects, numbers or labels of
+        categories. None if no row has any.
+    missing : ndarray of bool, shape (n,)
+        The rows without an entry.
+    """
+
+    values: Any
+    missing: np.ndarray
+
+    @property
+    def kind(self) -> str:
+        """The kind of the objects, or "numbers", "categories" or "missing"."""
+        if self.values is None:
+            return "missing"
+        if isinstance(self.values, Objects):
+            return self.values.kind
+        return "categories" if self.values.dtype.kind == "U" else "numbers"
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """The rows of the entries that are there, int64."""
+        return np.flatnonzero(~self.missing)
+
+    def __len__(self) -> int:
+        return len(self.missing)
+
+    def span(self, start: int, stop: int) -> Column:
+        """Entries of rows from `start` to before `stop`, in the same memory."""
+        first, last = np.searchsorted(self.rows, (start, stop)).tolist()
+        values = None if self.values is None else span_of(self.values, first, last)
+        return Column(values, self.missing[start:stop])
+
+    def take(self, rows: np.ndarray) -> Column:
+        """Entries of some rows, in their order."""
+        missing = self.missing[rows]
+        places = np.searchsorted(self.rows, rows[~missing])
+        return Column(None if self.values is None else self.values[places], missing)
+
+    def entry(self, row: int) -> Any:
+        """Return the entry of one row, None if it is missing."""
+        if self.missing[row]:
+            return None
+        value = self.values[int(np.searchsorted(self.rows, row))]
+        return value.item() if isinstance(value, np.generic) else value
+
+    def __repr__(self) -> str:
+        n = int(self.missing.sum())
+        held = repr(self.values).strip("<>") if isinstance(self.values, Objects) else self.kind
+        return f"<{len(self)} rows: {held}{f', {n} rows without' * bool(n and held)}>"
+
+
+class Records:
+    """n rows of several objects each: named columns of objects, numbers or categories.
+
+    Made by `pack_records`. A column holds the entries that are there and says which rows have none.
+
+    Attributes
+    ----------
+    columns : dict of str to Column
+        In order. ``records["name"]`` is ``records.columns["name"]``.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> records = d2ke.pack_records({"name": ["Ada", "Bo", None], "age": [36, None, 51]})
+    >>> records
+    <3 records: name (strings, 1 missing), age (numbers, 1 missing)>
+    >>> records["age"].values, records["age"].rows
+    (array([36., 51.]), array([0, 2]))
+    >>> records[1]
+    {'name': 'Bo', 'age': None}
+    >>> records[[2, 0]][0]
+    {'name': None, 'age': 51.0}
+    """
+
+    __slots__ = ("_n", "columns")
+
+    columns: dict[str, Column]
+
+    def __init__(self, columns: Mapping[str, Column]):
+        sizes = {name: len(column) for name, column in columns.items()}
+        if len(set(sizes.values())) != 1:
+            raise ArgumentError("columns", f"must be of one length, got {sizes}")
+        self.columns, self._n = dict(columns), next(iter(sizes.values()))
+
+    @property
+    def kind(self) -> str:
+        """What each row is: "records"."""
+        return "records"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return self._n, len(self.columns)
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a column by its name, a row as a dict, or Records of a slice or an index array."""
+        if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:
+            index = index[0]  # as scikit-learn cuts arrays
+        if isinstance(index, str):
+            return self.columns[index]
+        if not isinstance(index, slice) and np.ndim(index) == 0:
+            row = range(self._n)[index]
+            return {name: column.entry(row) for name, column in self.columns.items()}
+        rows = np.arange(self._n)[index if isinstance(index, slice) else np.asarray(index)]
+        return Records({name: column.take(rows) for name, column in self.columns.items()})
+
+    def span(self, start: int, stop: int) -> Records:
+        """Rows from `start` to before `stop`; unlike a slice, they share the memory."""
+        return Records({name: column.span(start, stop) for name, column in self.columns.items()})
+
+    def __repr__(self) -> str:
+        parts = []
+        for name, column in self.columns.items():
+            n = int(column.missing.sum())
+            parts.append(f"{name} ({column.kind}{f', {n} missing' * (0 < n < len(self))})")
+        return f"<{len(self)} records: {', '.join(parts)}>"

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`d2ke train --columns`: records of tables, with gaps, by columns of several kinds."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from d2ke.cli.main import main
+from d2ke.models.persistence import load_model
+
+RNG = np.random.default_rng(0)
+N = 60
+OLD, TOWN = RNG.random((2, N)) < 0.5
+TABLE = {
+    "word": [("ab" if one else "ba") * 2 + str(RNG.choice(["c", "d"])) for one in TOWN],
+    "age": [f"{value:.1f}" for value in np.where(OLD, 60.0, 30.0) + RNG.normal(size=N)],
+    "code": [str(RNG.choice(["1", "2", "3"])) for _ in range(N)],
+    "group": [f"{'old' if a else 'new'} {int(b)}" for a, b in zip(OLD, TOWN, strict=True)],
+    "note": ["x"] * N,
+}
+TABLE["word"][3] = TABLE["age"][5] = TABLE["code"][7] = ""
+TABLE["age"][6] = "NA"
+
+
+def run(capsys, *words):
+    assert main([*map(str, words), "--threads", "1"]) == 0
+    return capsys.readouterr().out
+
+
+def refused(capsys, *words):
+    assert main([*map(str, words), "--threads", "1"]) != 0
+    return capsys.readouterr().err
+
+
+def write(file, names):
+    with file.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(names)
+        writer.writerows(zip(*(TABLE[name] for name in names), strict=True))
+
+
+def train(capsys, folder, *more):
+    write(folder / "people.csv", list(TABLE))
+    return run(
+        capsys, "train", folder / "people.csv", "--columns", "word,age,code", "--categories",
+        "code", "--labels", "group", "--R", 64, "--out", folder / "model.h5", *more,
+    )  # fmt: skip
+
+
+def test_train_and_predict(capsys, tmp_path):
+    text = train(capsys, tmp_path, "--report", tmp_path / "report.html")
+    assert "60 records: word (strings, 1 missing), age (numbers, 2 missing), code (cat" in text
+    assert "labels from 'group'" in text
+    model = load_model(tmp_path / "model.h5")
+    kinds = {name: given.kind for name, given in model.inputs.items()}
+    assert kinds == {"word": "strings", "age": "numbers", "code": "categories"}
+    assert "D2KE of people.csv" in (tmp_path / "report.html").read_text()
+    # The columns in another order, and none that is not needed.
+    write(tmp_path / "new.csv", ["group", "code", "age", "word"])
+    page = tmp_path / "new.html"
+    result = tmp_path / "labels.csv"
+    text = run(
+        capsys, "predict", tmp_path / "model.h5", tmp_path / "new.csv", "--out", result,
+        "--report", page,
+    )  # fmt: skip
+    assert "accuracy" in text
+    with result.open() as stream:
+        rows = list(csv.DictReader(stream))
+    right = [row["predicted"] == row["true"] for row in rows]
+    assert np.mean(right) > 0.9
+    run(capsys, "embed", tmp_path / "model.h5", tmp_path / "new.csv", "--out", tmp_path / "z.h5")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_tables_of_arrow(capsys, tmp_path, suffix):
+    pa = pytest.importorskip("pyarrow")
+    module = pytest.importorskip(f"pyarrow.{suffix}")
+    walks = [(RNG.normal(size=12) + 2 * one).tolist() for one in TOWN]
+    walks[4] = None
+    table = pa.table({"walk": walks, "age": np.where(OLD, 60.0, 30.0), "label": TABLE["group"]})
+    file = tmp_path / f"people.{suffix}"
+    getattr(module, "write_table" if suffix == "parquet" else "write_feather")(table, file)
+    text = run(
+        capsys, "train", file, "--columns", "walk,age", "--distance", "walk=dtw", "--R", 64,
+        "--out", tmp_path / "model.h5",
+    )  # fmt: skip
+    assert "1 missing), age (numbers)" in text
+    text = run(capsys, "predict", tmp_path / "model.h5", file, "--out", tmp_path / "labels.csv")
+    assert "accuracy" in text
+
+
+def test_refused(capsys, tmp_path):
+    file, model = tmp_path / "people.csv", tmp_path / "model.h5"
+    train(capsys, tmp_path)
+    base = "train", file, "--out", tmp_path / "other.h5", "--labels", "group"
+    for words, message in [
+        ((*base, "--columns", "word,size"), "has no column 'size'"),
+        ((*base, "--columns", "word", "--categories", "age"), "'age', which is not among the col"),
+        ((*base, "--categories", "word"), "--categories goes with --columns"),
+        ((*base, "--columns", "word", "--ids", "note"), "--ids does not go with records"),
+        ((*base, "--columns", "word,age", "--distance", "dtw"), "--distance is COLUMN=DISTANCE"),
+        ((*base, "--columns", "word,age", "--parameter", "window=3"), "for one distance, not"),
+        ((*base, "--columns", "age"), "has no column of objects"),
+    ]:
+        assert message in refused(capsys, *words)
+    TABLE["age"][2], before = "old", TABLE["age"][2]
+    write(tmp_path / "new.csv", ["word", "age", "code"])
+    TABLE["age"][2] = before
+    out = "--out", tmp_path / "labels.csv"
+    message = refused(capsys, "predict", model, tmp_path / "new.csv", *out)
+    assert "line 4, column 'age': the value is 'old', not a number" in message
+    write(tmp_path / "new.csv", ["word", "code"])
+    assert "has no column 'age'" in refused(capsys, "predict", model, tmp_path / "new.csv", *out)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the vectors are, series or sets, is said once: distances and recipes follow it."""
+
+import numpy as np
+import pytest
+
+import d2ke
+from d2ke.datasets import load
+
+RNG = np.random.default_rng(0)
+POINTS = [RNG.normal(i % 2, 0.3, (6, 2)) for i in range(40)]
+Y = [0, 1] * 20
+
+
+def test_arrays_are_series_and_sets_are_said():
+    assert d2ke.pack(POINTS).kind == "series"
+    sets = d2ke.pack(POINTS, kind="sets")
+    assert sets.kind == sets[:3].kind == sets.span(0, 2).kind == "sets"
+    assert d2ke.pack(POINTS, weights=[np.ones(6)] * 40).kind == "sets"
+    assert repr(sets).startswith("<40 sets of 2-dimensional vectors")
+
+
+def test_the_recipe_follows_the_kind():
+    assert load("digits-points").objects.kind == "sets"
+    model = d2ke.d2ke_train(Y, d2ke.pack(POINTS, kind="sets"), R=32)
+    assert model.kind == "sets"
+    assert {block.distance for block in model.blocks} <= {"mhd", "directed_mhd"}
+    assert "sets: the order of rows does not count" in str(model)
+    assert "series: the order of rows counts" in str(d2ke.d2ke_train(Y, POINTS, R=64))
+
+
+def test_a_distance_of_sets_says_that_series_are_sets():
+    said = d2ke.d2ke_train(Y, POINTS, distance="mhd", R=32)
+    assert said.kind == "sets"
+    expected = d2ke.d2ke_train(Y, d2ke.pack(POINTS, kind="sets"), R=32)
+    decisions = [d2ke.d2ke_predict(None, POINTS, model)[2] for model in (said, expected)]
+    np.testing.assert_array_equal(*decisions)
+
+
+def test_a_reading_of_a_file(tmp_path):
+    values, offsets = np.concatenate(POINTS), np.arange(0, 241, 6)
+    np.savez(tmp_path / "bags.npz", values=values, offsets=offsets, y=Y)
+    bags = d2ke.io.read_objects(tmp_path / "bags.npz", kind="sets")
+    assert bags.objects.kind == "sets"
+    assert bags.labels.tolist() == Y
+    with pytest.raises(ValueError, match=r"kind is 'strings', but .*bags.npz holds series"):
+        d2ke.io.read_objects(tmp_path / "bags.npz", kind="strings")
+
+
+def test_sets_are_no_series():
+    sets = d2ke.pack(POINTS, kind="sets")
+    with pytest.raises(TypeError, match="'dtw' is for series, but X holds sets"):
+        d2ke.distance_matrix(sets, distance="dtw")
+    with pytest.raises(TypeError, match="'dtw' is for series, but X holds sets"):
+        d2ke.d2ke_train(Y, sets, distance="dtw")
+    model = d2ke.d2ke_train(Y, POINTS, distance="dtw", R=32)
+    with pytest.raises(TypeError, match="X holds sets, but the model was trained on series"):
+        d2ke.d2ke_predict(None, sets, model)
+    with pytest.raises(TypeError, match="weights, which go with sets, but series"):
+        d2ke.pack(POINTS, weights=[np.ones(6)] * 40, kind="series")
