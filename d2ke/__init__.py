@@ -58,6 +58,10 @@ from d2ke.embedding.theory import (
     soft_min_distance,
 )
 from d2ke.files import write_distances, write_features
+from d2ke.groups.dbscan import DBSCANClusters, dbscan
+from d2ke.groups.hdbscan import HDBSCANClusters, hdbscan
+from d2ke.groups.kmedoids import MedoidClusters, kmedoids
+from d2ke.groups.spanning_tree import SpanningTree, single_linkage, spanning_tree
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
 from d2ke.learners.libsvm import svmtrain
@@ -87,12 +91,14 @@ from d2ke.models.conformal import predict_set
 from d2ke.models.explain import Explanation, d2ke_explain
 from d2ke.models.importance import Importance, d2ke_importance
 from d2ke.models.model import D2KEModel
+from d2ke.models.novelty import novelty
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict, d2ke_transform
 from d2ke.models.telling import Telling, d2ke_telling
 from d2ke.models.train import d2ke_train
 from d2ke.models.update import d2ke_update
 from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.outliers import outlier_scores
 from d2ke.neighbors.search import nearest, within
 from d2ke.neighbors.windows import nearest_windows
 from d2ke.objects.container import Objects, concatenate
@@ -114,8 +120,10 @@ __all__ = [
     "Block",
     "Clustering",
     "D2KEModel",
+    "DBSCANClusters",
     "Explanation",
     "FeatureSelection",
+    "HDBSCANClusters",
     "Importance",
     "KernelAlignment",
     "KernelBootstrap",
@@ -126,6 +134,7 @@ __all__ = [
     "KernelFeatureMap",
     "LinearModel",
     "Measure",
+    "MedoidClusters",
     "NeighborsInfo",
     "Objects",
     "Operations",
@@ -137,6 +146,7 @@ __all__ = [
     "Search",
     "SimilarityMachine",
     "SimplexSolution",
+    "SpanningTree",
     "SpectrumRepair",
     "Telling",
     "TwoSampleTest",
@@ -161,6 +171,7 @@ __all__ = [
     "d2ke_transform",
     "d2ke_update",
     "datasets",
+    "dbscan",
     "density_error_bound",
     "discriminative_predict",
     "distance_matrix",
@@ -173,6 +184,7 @@ __all__ = [
     "gaussian_gram",
     "gdk_led",
     "gram_two_sample_test",
+    "hdbscan",
     "io",
     "kernel_align",
     "kernel_classifier_fit",
@@ -190,6 +202,7 @@ __all__ = [
     "kernel_similarity_bound",
     "kernel_standard_error",
     "kernel_two_sample_test",
+    "kmedoids",
     "knn_predict",
     "lipschitz_constant",
     "load_model",
@@ -201,6 +214,8 @@ __all__ = [
     "nearest_windows",
     "neighbor_similarities",
     "normalized_mutual_information",
+    "novelty",
+    "outlier_scores",
     "pack",
     "pack_records",
     "predict",
@@ -223,7 +238,9 @@ __all__ = [
     "similarity_machine_predict",
     "similarity_risk_bound",
     "simplex_qp",
+    "single_linkage",
     "soft_min_distance",
+    "spanning_tree",
     "svmpredict",
     "svmtrain",
     "train",

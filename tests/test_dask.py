@@ -111,6 +111,8 @@ def test_every_collection(name):
     P = lazy.d2ke_predict(None, X, MODEL, probability=True)[2]
     wanted = d2ke.d2ke_predict(None, STRINGS, MODEL, probability=True)[2]
     np.testing.assert_allclose(P.compute(), wanted, rtol=0, atol=1e-12)
+    p, wanted = lazy.novelty(X, MODEL).compute(), d2ke.novelty(STRINGS, MODEL)
+    np.testing.assert_allclose(p, wanted, rtol=0, atol=2 / MODEL.n_train)
     found = dask.compute(*lazy.nearest(X, OMEGA, k=5, distance="levenshtein"))
     wanted = d2ke.nearest(STRINGS, OMEGA, k=5, distance="levenshtein")
     for ours, other in zip(found, wanted, strict=True):
@@ -270,6 +272,8 @@ def same_models(ours, wanted, X=STRINGS, rtol=1e-5):
         same(ours.confusion, wanted.confusion)
     assert ours.accuracy == pytest.approx(wanted.accuracy, rel=rtol)
     same(ours.calibration.values, wanted.calibration.values)
+    same(ours.known.rows, wanted.known.rows)
+    np.testing.assert_allclose(ours.known.scores, wanted.known.scores, rtol=0, atol=1e-3)
     one, other = (model.calibration.decisions for model in (ours, wanted))
     np.testing.assert_allclose(one, other, rtol=0, atol=max(rtol, 1e-5) * np.abs(other).max())
     (_, _, one), (_, _, other) = (d2ke.d2ke_predict(None, X, model) for model in (ours, wanted))

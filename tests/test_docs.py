@@ -159,7 +159,10 @@ def test_distributed_guide(capsys):
 
 
 @pytest.mark.filterwarnings("ignore:Precomputed sparse input was not sorted")
-@pytest.mark.parametrize("page", ["docs/estimators.md", "docs/clustering.md", "docs/neighbors.md"])
+@pytest.mark.parametrize(
+    "page",
+    ["docs/estimators.md", "docs/clustering.md", "docs/groups.md", "docs/neighbors.md"],
+)
 def test_guides_print_what_they_promise(page, capsys):
     pytest.importorskip("sklearn", minversion="1.6")
     names = {}
@@ -202,14 +205,6 @@ def test_alignment_guide(capsys):
             [shown] = re.findall(r"^```text\n(.*?)^```", page, re.M | re.S)
             promised = shown.splitlines()
         assert capsys.readouterr().out.splitlines() == promised
-
-
-def test_hdbscan_takes_the_graph():
-    hdbscan = pytest.importorskip("hdbscan")
-    words = ["aab", "abaab", "aaba", "aabab", "bcc", "ccbcb", "cbbcc", "bccb", "bcbcc"]
-    graph = d2ke.within(words, radius=5, distance="levenshtein", include_self=True)
-    model = hdbscan.HDBSCAN(min_cluster_size=3, metric="precomputed")
-    assert model.fit_predict(graph).tolist() == [0] * 4 + [1] * 5
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -53,11 +53,13 @@ NAMES = {
         gamma_scale=1.0, sd_power=1.0, family='', column='')
     Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
     D2KEModel(blocks, scaling, deviation, linear, kind, channels, alphabet, letters, C, accuracy,
-        accuracy_error, largest_class, confusion, calibration, left_out, n_train, seconds,
+        accuracy_error, largest_class, confusion, calibration, known, left_out, n_train, seconds,
         columns=<factory>, inputs=<factory>, sums=None, n_added=0)
+    DBSCANClusters(labels, core)
     Explanation(label, decision, offset, blocks, omegas, training_objects, windows=(),
         steps=None, series=None)
     FeatureSelection(indices, weights, q, alignment)
+    HDBSCANClusters(labels, probabilities, examples, core_distances, tree)
     Importance(name, drop, error)
     KernelAlignment(rotation, translation, distance_before, distance, kappa, bound, method,
         motion, sigma, eps, counts=<factory>)
@@ -72,6 +74,7 @@ NAMES = {
     KernelFeatureMap(method, kernel, sigma, centre, kind, channels, omega, degree, radius, eps)
     LinearModel(weights, bias, classes, solver, options)
     Measure(points, vectors, kind='points', gap=0.0, n_samples=None)
+    MedoidClusters(medoids, labels, distances, loss)
     NeighborsInfo(pairs, computed=0, ruled_out=<factory>)
     Objects(kind, values, offsets, alphabet=None, letters=None, weights=None, missing=False)
     Operations(op, i, j)
@@ -84,6 +87,7 @@ NAMES = {
     Search(parameters, accuracy, tried, info=<factory>)
     SimilarityMachine(classes, coef, bias)
     SimplexSolution(alpha, objective, gap, n_steps, converged)
+    SpanningTree(edges, weights)
     SpectrumRepair(kind, gram, least, negative)
     Telling(label, adds, block, index, object, training_object)
     TwoSampleTest(distance, p_value, exact, null, sigma=None)
@@ -115,6 +119,8 @@ NAMES = {
         progress=False)
     d2ke_update(y, X, model, *, unseen_letters='allow', n_threads=None, progress=False)
     datasets
+    dbscan(X, eps, min_samples=5, *, distance=None, metric=False, n_threads=None,
+        progress=False, **params)
     density_error_bound(X, y, alpha, *, h, delta=0.05)
     discriminative_predict(result, K_new=None, *, points=None, distances=None, features=None)
     distance_matrix(X, Y=None, distance=None, *, n_threads=None, out=None, dtype=None,
@@ -129,6 +135,8 @@ NAMES = {
     gaussian_gram(X, Y=None, *, h=None)
     gdk_led(D, R)
     gram_two_sample_test(K, n, *, n_permutations=999, seed=0)
+    hdbscan(X, *, min_cluster_size=5, min_samples=None, cluster_selection_epsilon=0.0,
+        distance=None, metric=False, n_threads=None, progress=False, **params)
     io
     kernel_align(P, Q, *, sigma, motion='rigid', weights_p=None, weights_q=None, method='auto',
         eps=None, seed=0, n_threads=None)
@@ -159,6 +167,8 @@ NAMES = {
     kernel_standard_error(Z, Y=None)
     kernel_two_sample_test(P, Q, *, sigma='median', kernel='gaussian', n_permutations=999,
         n_groups=None, seed=0, n_threads=None)
+    kmedoids(X, k, *, distance=None, sample_size=5000, n_samples=5, seed=0, metric=False,
+        n_threads=None, progress=False, **params)
     knn_predict(y, D, k=1)
     lipschitz_constant(w, gamma)
     load_model(file)
@@ -174,6 +184,9 @@ NAMES = {
         window=None, n_threads=None, progress=False)
     neighbor_similarities(points=None, *, distances=None, n_neighbors=15, h=None)
     normalized_mutual_information(y, labels)
+    novelty(X, model, *, unseen_letters='allow', n_threads=None, progress=False)
+    outlier_scores(X, *, k=10, distance=None, method='knn', metric=False, n_threads=None,
+        progress=False, checkpoint=None, **params)
     pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, missing=False,
         layout=None, ids=None, time=None, name='items')
     pack_records(columns, *, name='columns')
@@ -199,7 +212,9 @@ NAMES = {
     similarity_machine_predict(model, S_new)
     similarity_risk_bound(S, y, alpha, *, margin=1.0, delta=0.05)
     simplex_qp(H, f, *, start=None, tol=1e-06, max_steps=None)
+    single_linkage(X, *, distance=None, metric=False, n_threads=None, progress=False, **params)
     soft_min_distance(D, E=None, *, gamma)
+    spanning_tree(X, *, distance=None, metric=False, n_threads=None, progress=False, **params)
     svmpredict(y, K, model)
     svmtrain(y, K, options='-t 4 -c 1 -q', *, class_weight=None)
     train(y, Z, options='-s 2 -e 0.0001 -c 1 -q', *, solver='liblinear', class_weight=None,
@@ -225,6 +240,7 @@ NAMES = {
     distance_matrix(X, Y=None, distance=None, *, chunks=None, n_threads=1, dtype=None, **params)
     nearest(X, Y=None, *, k, distance=None, include_self=False, metric=False, chunks=None,
         n_threads=1, **params)
+    novelty(X, model, *, unseen_letters='allow', chunks=None, n_threads=1)
     within(X, Y=None, *, radius, distance=None, include_self=False, metric=False, chunks=None,
         n_threads=1, **params)
     """,

@@ -45,6 +45,8 @@ typedef struct {
     size_t own_bytes;
     double slope, offset, ratio;
     int64_t skip;       /* no row is its own neighbour */
+    const int64_t *groups; /* NULL, or of rows and columns: no neighbours within a group */
+    const double *cores;   /* NULL, or of rows and columns: the least distances that they have */
     int64_t half;       /* only columns from the row on */
     double radius;
     int64_t k;          /* 0: all within the radius */
@@ -97,6 +99,12 @@ static inline void refine_heapify(refine_item *items, int64_t n, float sign)
     for (int64_t at = n / 2 - 1; at >= 0; at--) refine_sink(items, n, at, sign);
 }
 
+/* The larger of both cores. */
+static inline double refine_core(const refine_search *s, int64_t row, int64_t column)
+{
+    return s->cores[row] > s->cores[column] ? s->cores[row] : s->cores[column];
+}
+
 /* The largest bound of a distance that still counts. */
 static inline float refine_limit(const refine_search *s, const refine_thread *t, int64_t row)
 {
@@ -112,6 +120,7 @@ static inline int refine_keep(const refine_search *s, refine_thread *t, int64_t 
                               double distance)
 {
     if (s->single) distance = (double)(float)distance;
+    if (s->cores && distance < refine_core(s, row, column)) distance = refine_core(s, row, column);
     if (s->k) {
         d2ke_offer(s->distances + row * s->k, s->indices + row * s->k, s->k, distance, column);
         return 1;
@@ -203,7 +212,12 @@ static inline int refine_narrowed(const refine_search *s, refine_thread *t, int6
         for (int64_t i = 0; i < count; i++) {
             if (!(bounds[i] <= limit)) continue;
             t->narrowed[t->n_narrowed++] = (refine_item){bounds[i], (int32_t)t->order[i]};
-            if (s->k) d2ke_offer(t->nearest, t->nearest_columns, s->k, bounds[i], t->order[i]);
+            float near = bounds[i];
+            if (s->cores) {
+                double core = refine_core(s, row, t->order[i]) * s->slope;
+                if (near < core) near = nextafterf((float)core, INFINITY);
+            }
+            if (s->k) d2ke_offer(t->nearest, t->nearest_columns, s->k, near, t->order[i]);
         }
         if (t->n_narrowed + REFINE_GROUP <= REFINE_KEPT) continue;
         limit = refine_limit(s, t, row);
@@ -234,7 +248,7 @@ static inline int refine_first(const refine_search *s, refine_thread *t, int64_t
     if (most < s->k) most = s->k;
     for (int64_t j = 0; j < m; j++) {
         if (n < most) {
-            if (s->skip && j == row) continue;
+            if (isnan(bounds[j])) continue;
             t->items[n++] = (refine_item){bounds[j], (int32_t)j};
             if (n == most) refine_heapify(t->items, n, 1);
         } else if (bounds[j] < t->items[0].bound) {
@@ -259,6 +273,12 @@ static inline int refine_row(const refine_search *s, refine_thread *t, int64_t r
         t->nearest_columns[i] = INT64_MAX;
     }
     if (s->skip) bounds[row] = NAN;
+    for (int64_t j = 0; s->groups && j < m; j++)
+        if (s->groups[j] == s->groups[row]) bounds[j] = NAN;
+    for (int64_t j = 0; s->cores && j < m; j++) {
+        float core = nextafterf((float)(s->cores[j] * s->slope), -INFINITY);
+        if (bounds[j] < core) bounds[j] = core;
+    }
     if (s->begin) s->begin(s->context, row, t->own);
     if (s->k && !refine_first(s, t, row, bounds, poll)) return 0;
     float limit = refine_limit(s, t, row);

@@ -25,5 +25,7 @@ def search(
     counts: NDArray[np.int64],
     n_threads: int,
     progress: Callable[[int, int], object] | None = None,
+    groups: NDArray[np.int64] | None = None,
+    cores: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]: ...
 def bounds_of(bounds: Bounds, n: int, m: int, limit: float = ...) -> list[NDArray[np.float64]]: ...

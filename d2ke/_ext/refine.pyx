@@ -38,6 +38,8 @@ cdef extern from "refine.h":
         double offset
         double ratio
         int64_t skip
+        const int64_t *groups
+        const double *cores
         int64_t half
         double radius
         int64_t k
@@ -91,11 +93,14 @@ COUNTS = REFINE_COUNTS
 
 
 def search(PairwiseKernel pairs, Bounds bounds, rows, bint half, bint skip, single, heaps,
-           double radius, int64_t[:, ::1] counts, int n_threads, progress=None):
+           double radius, int64_t[:, ::1] counts, int n_threads, progress=None,
+           const int64_t[::1] groups=None, const double[::1] cores=None):
     """Search the neighbours of some rows.
 
     heaps: None, or (distances, indices), of which the rows' heaps are filled. Returns rows, columns
-    and distances of the pairs within the radius, none with heaps.
+    and distances of the pairs within the radius, none with heaps. groups: of the same objects as
+    rows and as columns, whose neighbours in their own group do not count. cores: of the same
+    objects, the least distance that each has to any other.
     """
     cdef Rows work
     cdef const int64_t[::1] row = rows
@@ -121,6 +126,8 @@ def search(PairwiseKernel pairs, Bounds bounds, rows, bint half, bint skip, sing
     work.search.slope, work.search.offset = bounds.slope, bounds.offset
     work.search.ratio = bounds.ratio
     work.search.half, work.search.skip = half, skip
+    work.search.groups = NULL if groups is None else &groups[0]
+    work.search.cores = NULL if cores is None else &cores[0]
     work.search.radius = radius
     work.search.counts = &counts[0, 0]
     work.rows, work.n = &row[0], n

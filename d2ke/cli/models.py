@@ -13,6 +13,7 @@ import numpy as np
 
 from d2ke._base.files import check_writable
 from d2ke._base.labels import confusion
+from d2ke.cli.certainty import certainty
 from d2ke.cli.matrix_files import HDF5, InputError
 from d2ke.cli.object_files import read, read_columns, read_for, reported_warnings
 from d2ke.cli.options import FILES, add_distance, add_objects, add_seed, positive, session_of
@@ -22,9 +23,10 @@ from d2ke.distances.registry import check_parameters, find_distance, usual_dista
 from d2ke.files import write_model_features
 from d2ke.io.columns import Columns, LabelledObjects
 from d2ke.io.text import labels_of_text
+from d2ke.models.conformal import check_alpha
 from d2ke.models.model import D2KEModel
 from d2ke.models.persistence import load_model, save_model
-from d2ke.models.predict import d2ke_predict
+from d2ke.models.predict import checked, predict_objects
 from d2ke.models.targets import as_numbers
 from d2ke.models.train import d2ke_train
 
@@ -85,6 +87,14 @@ def add_model_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         "--report",
         metavar="FILE",
         help="of labelled objects: write a page with pictures here, .html",
+    )
+    parser.add_argument(
+        "--alpha",
+        type=float,
+        default=0.1,
+        metavar="A",
+        help="share of objects whose set of classes, or interval, may miss the truth "
+        "(default: 0.1)",
     )
     _add_letters(parser)
     parser.set_defaults(run=predict)
@@ -185,7 +195,8 @@ def predict(options: argparse.Namespace) -> None:
     """Predict the labels of the objects of a file; with known labels, measure the accuracy.
 
     The result has the columns item, id if the file has ids, predicted, true if labels are known,
-    and the decision values.
+    probability and set of classes, or low and high ends of intervals, novelty, and the decision
+    values.
 
     Raises
     ------
@@ -196,6 +207,7 @@ def predict(options: argparse.Namespace) -> None:
     """
     out, report, session = options.out, options.report, session_of(options)
     check_result_file(Path(out))
+    check_alpha(options.alpha)
     inputs = {"the file of objects": options.file, "the model": options.model}
     check_apart({"out": out, "report": report}, inputs)
     _check_places(out, report)
@@ -206,8 +218,9 @@ def predict(options: argparse.Namespace) -> None:
         raise InputError(f"a report needs labelled objects (--labels): {options.file} has none")
     true = None if labels is None else _as_classes(held, model)
     with reported_warnings(session):
-        predicted, accuracy, decisions = d2ke_predict(
-            true, objects, model, unseen_letters=options.unseen_letters, **session.computing
+        objects = checked(objects, model, options.unseen_letters, **session.computing)
+        predicted, accuracy, decisions, p_values = predict_objects(
+            true, objects, model, **session.computing, p_values=True
         )
     columns = {"item": np.arange(len(predicted))}
     if held.ids is not None:
@@ -215,6 +228,8 @@ def predict(options: argparse.Namespace) -> None:
     columns["predicted"] = predicted
     if true is not None:
         columns["true"] = true
+    how_sure, sentences = certainty(model, decisions, p_values, options.alpha, true)
+    columns.update(how_sure)
     names = ["decision"]
     if decisions.shape[1] > 1:
         names = [f"decision {label}" for label in model.classes.tolist()]
@@ -224,12 +239,15 @@ def predict(options: argparse.Namespace) -> None:
         session.report(f"R^2 {accuracy / 100:.3f} on {len(true)} objects")
     elif true is not None:
         session.report(f"accuracy {accuracy:.2f} % on {len(true)} objects")
+    for sentence in sentences:
+        session.report(sentence)
+    if true is not None and model.classes is not None:
         _print_confusion(true, predicted, session)
     session.report(f"labels: {out}")
     if report is not None:
         from d2ke.cli.prediction_report import write_prediction_report
 
-        outcome = true, predicted, accuracy, decisions
+        outcome = true, predicted, accuracy, decisions, p_values
         write_prediction_report(Path(report), Path(options.file).name, model, objects, outcome)
         session.report(f"report: {report}")
 

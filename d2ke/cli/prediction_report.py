@@ -9,6 +9,7 @@ import numpy as np
 
 from d2ke._base.labels import confusion
 from d2ke._base.text import object_text
+from d2ke.cli.certainty import strangers
 from d2ke.cli.map_picture import picture
 from d2ke.cli.report import (
     Section,
@@ -29,13 +30,14 @@ def write_prediction_report(
     title: str,
     model: D2KEModel,
     objects: Objects,
-    outcome: tuple[np.ndarray, np.ndarray, float, np.ndarray],
+    outcome: tuple[np.ndarray, np.ndarray, float, np.ndarray, np.ndarray],
 ) -> None:
     """Write the page about predictions for labelled objects.
 
-    `outcome` is the true and the predicted labels, the accuracy and the decision values.
+    `outcome` is the true and the predicted labels, the accuracy, decision values and p-values of
+    `novelty`.
     """
-    true, predicted, accuracy, decisions = outcome
+    true, predicted, accuracy, decisions, p_values = outcome
     spread = ""
     if model.classes is None:
         sections = _values(objects, true, predicted)
@@ -43,6 +45,14 @@ def write_prediction_report(
         sections = _classes(objects, true, predicted, decisions)
         share = accuracy / 100
         spread = f" ± {100 * np.sqrt(share * (1 - share) / len(true)):.1f}"
+    order, text = strangers(model, p_values)
+    rows = [
+        [f"{i}: {object_text(objects[i])}", *map(label_text, (true[i], predicted[i], p_values[i]))]
+        for i in order[:_MAX_SHOWN].tolist()
+    ]
+    columns = ["object", "true", "predicted", "novelty"] if rows else []
+    text = f"{text.removeprefix('strangers: ').capitalize()}."
+    sections.append(Section("Strangers", text, columns=columns, rows=rows))
     measure = "100 R^2" if model.classes is None else "Accuracy"
     result = f"{measure}: {accuracy:.1f}{spread} %"
     after = f"; {measured(model)} in cross-validation on the training objects."

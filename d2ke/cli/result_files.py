@@ -30,6 +30,7 @@ OPTIONS = {
     "channels_first": "--channels-first",
     "unseen_letters": "--unseen-letters",
     "distance": "--distance",
+    "alpha": "--alpha",
 }
 
 

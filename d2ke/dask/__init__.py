@@ -26,11 +26,12 @@ from typing import Any
 
 from d2ke.dask.matrices import d2ke_embed, distance_matrix
 from d2ke.dask.merged_neighbors import nearest, within
-from d2ke.dask.prediction import d2ke_predict, d2ke_transform
+from d2ke.dask.prediction import d2ke_predict, d2ke_transform, novelty
 from d2ke.dask.training import d2ke_train
 from d2ke.learners.ridge import Ridge, RidgeSums
 from d2ke.models.blocks import FittedBlock
 from d2ke.models.calibration import Calibration
+from d2ke.models.known import KnownObjects
 from d2ke.models.model import D2KEModel
 from d2ke.models.plan import TrainingPlan
 from d2ke.models.targets import LeftOutScores, Target
@@ -43,6 +44,7 @@ __all__ = [
     "d2ke_transform",
     "distance_matrix",
     "nearest",
+    "novelty",
     "within",
 ]
 
@@ -55,6 +57,7 @@ def _size(record: Any) -> int:
 # Workers decide by sizes what to spill to disk and what to send to each other.
 dask.sizeof.sizeof.register(Objects, attrgetter("nbytes"))
 for kind in (
-    Calibration, D2KEModel, FittedBlock, LeftOutScores, Ridge, RidgeSums, Target, TrainingPlan,
+    Calibration, D2KEModel, FittedBlock, KnownObjects, LeftOutScores, Ridge, RidgeSums, Target,
+    TrainingPlan,
 ):  # fmt: skip
     dask.sizeof.sizeof.register(kind, _size)

@@ -16,6 +16,7 @@ from d2ke.dask.partitions import Partitions, lazy_parts, partitions_of, row_arra
 from d2ke.dask.workers import check_workers, later, shared
 from d2ke.models import predict
 from d2ke.models.model import D2KEModel
+from d2ke.models.novelty import novelty as novelty_in_memory
 
 
 def d2ke_predict(
@@ -132,6 +133,49 @@ def d2ke_transform(
         n_threads=integer("n_threads", n_threads, 1),
     )  # fmt: skip
     empty = np.empty((0, model.R), np.float32)
+    return row_array(x.map(apply, shared(model), empty=empty), x.lengths, empty)
+
+
+def novelty(
+    X: Any,
+    model: D2KEModel,
+    *,
+    unseen_letters: str = "allow",
+    chunks: Any = None,
+    n_threads: int = 1,
+) -> da.Array:
+    """Return p-values of objects being like those that a model was trained on, lazily.
+
+    Parameters
+    ----------
+    X, model, unseen_letters, chunks, n_threads
+        As for `d2ke.dask.d2ke_predict`.
+
+    Returns
+    -------
+    dask.array.Array of float64, shape (n,)
+        As for `d2ke.novelty`.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError
+        As `d2ke.dask.d2ke_predict`.
+
+    Examples
+    --------
+    >>> import d2ke.dask
+    >>> X = [a * i + b * (9 - i) for i in range(10) for a, b in ("ab", "ac", "bc")]
+    >>> model = d2ke.d2ke_train(["a" in x for x in X], X, R=64)
+    >>> p = d2ke.dask.novelty(["aaabbbbb", "cacacacacacacaca"], model)
+    >>> (p.compute(scheduler="threads") < 0.05).tolist()
+    [False, True]
+    """
+    x = _open(X, model, unseen_letters, chunks, 8)
+    apply = partial(
+        novelty_in_memory, unseen_letters=unseen_letters,
+        n_threads=integer("n_threads", n_threads, 1),
+    )  # fmt: skip
+    empty = np.empty(0)
     return row_array(x.map(apply, shared(model), empty=empty), x.lengths, empty)
 
 

@@ -7,7 +7,7 @@ import math
 import numbers
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -170,6 +170,22 @@ class _PythonPairs(CompiledPairs):
                 out[start:, r] = out[r, start:]
             if report is not None:
                 report((r + 1) * len(y), out.size)
+
+
+def numbered(pairs: PairwiseProblem) -> PairwiseProblem:
+    """Return the pairs of the numbers of X's objects, for a Python function and Y=None.
+
+    Any numbers, in any order, may then be rows and columns of a block.
+    """
+    items, numbers = pairs.x, list(range(len(pairs.x)))
+    distance: Any = pairs.compile
+
+    def value(i: int, j: int) -> float:
+        i, j = min(i, j), max(i, j)
+        return distance.value(items[i], items[j], i, j)
+
+    compile_ = _PythonDistance(value, {}, pairs.names, False)
+    return replace(pairs, x=numbers, y=numbers, compile=compile_, params={})
 
 
 def _pair(names: ArgumentNames, i: int, j: int) -> str:

@@ -92,6 +92,11 @@ class Scaling:
             np.divide(Z[rows] - self.mean, unit, out=out[rows], casting="same_kind")
         return out
 
+    def undo(self, Z: np.ndarray) -> np.ndarray:
+        """Return the features whose scaled ones are Z, in the type of Z."""
+        unit = self.sd * np.sqrt(len(self.mean))
+        return Z * unit.astype(Z.dtype) + self.mean.astype(Z.dtype)
+
 
 def moments(Z: np.ndarray | RowSource) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and standard deviation of each column."""

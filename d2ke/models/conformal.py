@@ -84,12 +84,17 @@ def predict_set(
     array([[ True, False],
            [False,  True]])
     """
-    if positive_number("alpha", alpha) >= 1:
-        raise ArgumentError("alpha", f"must be below 1, got {alpha!r}")
+    check_alpha(alpha)
     _, _, decisions = d2ke_predict(
         None, X, model, unseen_letters=unseen_letters, n_threads=n_threads, progress=progress
     )
     return sets_of(decisions, model.calibration, alpha)
+
+
+def check_alpha(alpha: float) -> None:
+    """Refuse what is no share."""
+    if positive_number("alpha", alpha) >= 1:
+        raise ArgumentError("alpha", f"must be below 1, got {alpha!r}")
 
 
 def sets_of(decisions: np.ndarray, calibration: Calibration, alpha: float) -> np.ndarray:

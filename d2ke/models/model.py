@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from d2ke.learners.ridge import RidgeSums
 from d2ke.models.blocks import FittedBlock, block_features, feature_names
 from d2ke.models.calibration import Calibration
 from d2ke.models.inputs import InputKind, check_records
+from d2ke.models.known import KnownObjects
 from d2ke.models.plain_blocks import PlainBlock
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
@@ -68,6 +69,8 @@ class D2KEModel:
         Left-out training objects by true class (rows) and predicted class.
     calibration : Calibration
         Left-out decisions of training objects, and what turns decisions into probabilities.
+    known : KnownObjects
+        At most 4,096 training objects, for `novelty`.
     left_out : tuple of str
         Blocks that were tried and left out.
     n_train : int
@@ -102,6 +105,7 @@ class D2KEModel:
     largest_class: float
     confusion: np.ndarray | None
     calibration: Calibration = field(repr=False)
+    known: KnownObjects = field(repr=False)
     left_out: tuple[str, ...]
     n_train: int
     seconds: Mapping[str, float]
@@ -247,6 +251,25 @@ class D2KEModel:
             far.count(Z)
             yield rows, self.scaling.scale(Z, Z)
         far.warn(len(objects))
+
+    def of_features(
+        self,
+        objects: Any,
+        functions: Sequence[Callable[[np.ndarray], np.ndarray]],
+        n_threads: int | None,
+        progress: bool = False,
+    ) -> list[np.ndarray]:
+        """Return what functions of scaled features give for checked objects, in one pass."""
+        # Of no rows too, which say what a row of the result is.
+        parts = [[function(np.empty((0, self.R), np.float32))] for function in functions]
+        for _, Z in self.feature_blocks(objects, n_threads, progress):
+            for results, function in zip(parts, functions, strict=True):
+                results.append(function(Z))
+        return [np.concatenate(results) for results in parts]
+
+    def p_values(self, Z: np.ndarray, n_threads: int | None) -> np.ndarray:
+        """Return the p-values of `novelty` of objects with these scaled features."""
+        return self.known.p_values(self.scaling.undo(Z), n_threads)
 
     def features(self, X: Any, n_threads: int | None) -> np.ndarray:
         """Return scaled features of checked objects, float32."""

@@ -32,6 +32,7 @@ from d2ke.learners.svm_model import SVMModel
 from d2ke.models.blocks import FittedBlock
 from d2ke.models.calibration import Calibration
 from d2ke.models.inputs import InputKind
+from d2ke.models.known import COLUMNS, KnownObjects
 from d2ke.models.model import D2KEModel
 from d2ke.models.plain_blocks import PLAIN_KINDS, PlainBlock
 from d2ke.models.views import VIEWS, View, view_name
@@ -39,6 +40,7 @@ from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects, of_kind
 
 _FORMAT, _VERSION = "d2ke model of objects", 1
+_KNOWN = {"weights": np.float32, "centre": np.float32, "rows": np.float16, "scores": np.float32}
 _WIDEST = 1 << 20  # letters of a label
 _FIELDS = ("kind", "channels", "letters", "C", "accuracy", "accuracy_error", "largest_class",
            "n_train", "n_added")  # fmt: skip
@@ -123,6 +125,9 @@ def _write(store: h5py.File, model: D2KEModel) -> None:
     for name, value in vars(model.calibration).items():
         if name in ("decisions", "values", "scale", "offsets"):  # what is cached is not kept
             calibration[name] = value
+    known = store.create_group("known")
+    for name in _KNOWN:
+        known[name] = getattr(model.known, name)
     linear = store.create_group("linear")
     linear["weights"] = model.linear.weights
     linear.attrs["options"], linear.attrs["solver"] = model.linear.options, model.linear.solver
@@ -289,6 +294,7 @@ def _model(store: h5py.File) -> D2KEModel:
         alphabet=_alphabet(store, values["kind"]),
         confusion=store["confusion"][()] if "confusion" in store else None,
         calibration=_calibration(store["calibration"], linear),
+        known=_known(store["known"], R),
         left_out=lists_to_tuples(json.loads(store.attrs["left_out"])),
         seconds=json.loads(store.attrs["seconds"]),
         columns=_columns(store),
@@ -395,6 +401,16 @@ def _sums(group: h5py.Group, linear: LinearModel) -> RidgeSums:
     if dtype not in ("float32", "float64") or n < 1 or not (values["unit"] > 0).all():
         raise ValueError(f"{group.name} has products of {n} rows, of {dtype}, or a unit of 0")
     return RidgeSums(**values, dtype=np.dtype(dtype), n=n)
+
+
+def _known(group: h5py.Group, R: int) -> KnownObjects:
+    known = KnownObjects(**{name: group[name][()] for name in _KNOWN})
+    shapes = (R,), (R,), (len(known.scores), min(R, COLUMNS)), (None,)
+    for (name, dtype), shape in zip(_KNOWN.items(), shapes, strict=True):
+        arrays.check_array(name, getattr(known, name), dtype, shape)
+    if not len(known.scores):
+        raise ValueError(f"{group.name} has no training objects")
+    return known
 
 
 def _block(

@@ -17,7 +17,8 @@ import numpy as np
 
 from d2ke.embedding.scaling import Scaling, moments
 from d2ke.learners.ridge import Ridge, RidgeSums, product_type
-from d2ke.models.blocks import Block, FittedBlock, block_features, fit_blocks
+from d2ke.models.blocks import SAMPLE, Block, FittedBlock, block_features, fit_blocks, sample_rows
+from d2ke.models.known import KnownObjects
 from d2ke.models.plain_blocks import PlainBlock
 from d2ke.models.shares import COSTS, choose_shares
 from d2ke.models.targets import LeftOutScores, Target
@@ -53,6 +54,8 @@ class TrainingPlan:
         What targets are shifted by.
     dtype : dtype
         Of products.
+    known : KnownObjects
+        What the model keeps of the sample.
     """
 
     blocks: tuple[FittedBlock | PlainBlock, ...]
@@ -62,6 +65,7 @@ class TrainingPlan:
     left_out: tuple[str, ...]
     target_centre: np.ndarray
     dtype: np.dtype[Any]
+    known: KnownObjects
 
     @classmethod
     def of(
@@ -107,7 +111,9 @@ class TrainingPlan:
             stretch[:] = 1.0
         centre = target.values.mean(keepdims=True) if target.classes is None else np.zeros(target.k)
         dtype = product_type(n, Z.shape[1])
-        return cls(fitted, scaling.mean, scaling.sd, stretch, left_out, centre, dtype), Z
+        kept = Z if len(Z) <= SAMPLE else Z[sample_rows(len(Z), entropy, None)]
+        known = KnownObjects.of(kept, [block.R for block in fitted], entropy, n_threads)
+        return cls(fitted, scaling.mean, scaling.sd, stretch, left_out, centre, dtype, known), Z
 
     def scaling(self, mean: np.ndarray, deviation: np.ndarray) -> Scaling:
         """Return the scaling of features of these means and deviations, with the shares."""

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,15 +90,34 @@ def d2ke_predict(
     >>> P.argmax(axis=1).tolist(), P.sum(axis=1).round(9).tolist()
     ([0, 1], [1.0, 1.0])
     """
-    objects = checked_objects(X, model, unseen_letters, n_threads, progress)
+    objects = checked(X, model, unseen_letters, n_threads, progress)
     check_probability(probability, model)
+    predicted, accuracy, decisions, _ = predict_objects(y, objects, model, n_threads, progress)
+    if probability:
+        decisions = model.calibration.probabilities(decisions)
+    return predicted, accuracy, decisions
+
+
+def predict_objects(
+    y: Any,
+    objects: Any,
+    model: D2KEModel,
+    n_threads: int | None,
+    progress: bool,
+    p_values: bool = False,
+) -> tuple[np.ndarray, float, np.ndarray, np.ndarray | None]:
+    """Return predictions for checked objects, the accuracy, decisions, and p-values of `novelty`.
+
+    All of them come from one pass over the features.
+    """
     classes = model.linear.classes
     if y is not None and classes is None:
         y = as_numbers(label_array("y", y))
     true = truth(y, classes, "X", len(objects))
-    decisions = np.empty((len(objects), len(model.linear.weights)))
-    for rows, Z in model.feature_blocks(objects, n_threads, progress):
-        decisions[rows] = model.linear.decide(Z)
+    wanted: list[Callable[[np.ndarray], np.ndarray]] = [model.linear.decide]
+    if p_values:
+        wanted.append(partial(model.p_values, n_threads=n_threads))
+    decisions, *p = model.of_features(objects, wanted, n_threads, progress)
     predicted = decisions[:, 0].copy() if classes is None else classes[winners(decisions)]
     accuracy = float("nan")
     if true is not None and len(true) and classes is not None:
@@ -106,11 +126,7 @@ def d2ke_predict(
         spread = np.mean((true - true.mean()) ** 2)
         if spread:
             accuracy = 100.0 * float(1 - np.mean((true - predicted) ** 2) / spread)
-    return (
-        predicted,
-        accuracy,
-        model.calibration.probabilities(decisions) if probability else decisions,
-    )
+    return predicted, accuracy, decisions, p[0] if p else None
 
 
 def check_probability(probability: bool, model: D2KEModel) -> None:
@@ -163,7 +179,7 @@ def d2ke_transform(
     >>> Z.shape[0], Z.shape[1] == model.R == len(model.feature_names())
     (2, True)
     """
-    objects = checked_objects(X, model, unseen_letters, n_threads, progress)
+    objects = checked(X, model, unseen_letters, n_threads, progress)
     if out is None:
         check_fits(
             4 * len(objects) * model.R,
@@ -178,8 +194,8 @@ def d2ke_transform(
     return Z
 
 
-def checked_objects(X: Any, model: Any, unseen_letters: Any, n_threads: Any, progress: Any) -> Any:
-    """Check the arguments of functions of new objects and a model; return packed objects."""
+def checked(X: Any, model: Any, unseen_letters: Any, n_threads: Any, progress: Any) -> Any:
+    """Check the arguments of functions of a model; return packed objects."""
     if not isinstance(model, D2KEModel):
         raise ArgumentTypeError(
             "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"

@@ -241,6 +241,7 @@ def trained_model(
         largest_class=float("nan") if linear.classes is None else 100.0 * n_largest / n,
         confusion=confusion,
         calibration=calibration,
+        known=plan.known,
         left_out=plan.left_out,
         n_train=n,
         seconds=seconds,

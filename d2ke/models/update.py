@@ -15,7 +15,7 @@ from d2ke._base.progress import stages
 from d2ke.learners.ridge import Ridge
 from d2ke.models.blocks import block_features
 from d2ke.models.model import D2KEModel
-from d2ke.models.predict import checked_objects
+from d2ke.models.predict import checked
 from d2ke.models.targets import Target, as_numbers
 from d2ke.models.train import linear_model
 from d2ke.objects.container import span_of
@@ -55,8 +55,8 @@ def d2ke_update(
     Returns
     -------
     D2KEModel
-        A new model. Its accuracy, confusion matrix and calibration are those of `model`, from the
-        objects that `d2ke_train` saw; `print` says so.
+        A new model. Its accuracy, confusion matrix, calibration and what novelty compares with are
+        those of `model`, from the objects that `d2ke_train` saw; `print` says so.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def d2ke_update(
     >>> d2ke.d2ke_predict(None, ["aaab", "bbba"], updated)[0].tolist()
     [0, 1]
     """
-    objects = checked_objects(X, model, unseen_letters, n_threads, progress)
+    objects = checked(X, model, unseen_letters, n_threads, progress)
     if model.sums is None:
         raise ArgumentError(
             "model", "has no sums of products: train it with d2ke_train(..., keep_sums=True)"

@@ -48,10 +48,10 @@ def search_bounded(
     `bounded` is None where there are no bounds.
     """
     n, m = search.pairs.shape
-    if bounded is None or n * m < FEWEST_PAIRS or not _pays(search, bounded, lists):
+    if bounded is None or n * m < FEWEST_PAIRS or not pays(search, bounded):
         search_tiles(search, lists, info)
         return
-    refined = _Refined(search, bounded, lists)
+    refined = RefinedSearch(search, bounded, lists)
     for first in range(0, n, _ROWS):
         refined.search(np.arange(first, min(first + _ROWS, n)), search.report)
     pairs = n * m - (n if search.skip else 0)
@@ -66,7 +66,7 @@ def search_bounded(
     info.computed += computed
 
 
-def _pays(search: NeighborSearch, bounded: Bounded, lists: NearestLists | WithinLists) -> bool:
+def pays(search: NeighborSearch, bounded: Bounded) -> bool:
     """Return whether the bounds rule out enough of the distances of a sample of rows."""
     n, m = search.pairs.shape
     rows = np.setdiff1d(np.arange(n), bounded.known)
@@ -75,7 +75,7 @@ def _pays(search: NeighborSearch, bounded: Bounded, lists: NearestLists | Within
     trial = (
         NearestLists(n, search.k) if search.k else WithinLists(search.pairs.shape, search.radius)
     )
-    refined = _Refined(search, bounded, trial)
+    refined = RefinedSearch(search, bounded, trial)
     refined.search(some)
     tightened, left, narrowed, computed = refined.counts[some].sum(axis=0) / (len(some) * m)
     if len(bounded.costs) > 2:
@@ -89,8 +89,11 @@ def _pays(search: NeighborSearch, bounded: Bounded, lists: NearestLists | Within
     return cost <= (0.5 if search.pairs.same else 1.0)
 
 
-class _Refined:
-    """A search by bounds, and its counts for each row."""
+class RefinedSearch:
+    """A search by bounds, and its counts for each row.
+
+    `lists` of the nearest need not be empty: only what is nearer than their entries is searched.
+    """
 
     def __init__(self, search: NeighborSearch, bounded: Bounded, lists: NearestLists | WithinLists):
         self._search, self._bounds, self._lists = search, bounded.bounds, lists
@@ -98,8 +101,18 @@ class _Refined:
         self.half = search.k is None and search.pairs.same
         self.counts = np.zeros((search.pairs.shape[0], refine.COUNTS), np.int64)
 
-    def search(self, rows: np.ndarray, report: Callable[[int, int], None] | None = None) -> None:
-        """Find the neighbours of some rows."""
+    def search(
+        self,
+        rows: np.ndarray,
+        report: Callable[[int, int], None] | None = None,
+        groups: np.ndarray | None = None,
+        cores: np.ndarray | None = None,
+    ) -> None:
+        """Find the neighbours of some rows.
+
+        Where Y is X, `groups` are numbers of the objects' groups, in which no neighbours are
+        searched, and `cores` the least distances that objects are taken to have to all others.
+        """
         search, lists = self._search, self._lists
         n, m = search.pairs.shape
         nearest = isinstance(lists, NearestLists)
@@ -119,6 +132,8 @@ class _Refined:
             self.counts,
             search.n_threads,
             report and visit,
+            groups,
+            cores,
         )
         if nearest:
             return

@@ -93,11 +93,11 @@ def search_pivots(
     search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
 ) -> None:
     """Search by distances to pivots where that is faster, else by all distances."""
-    bounds = _bounded(search.pairs, search.n_threads, search.prepared)
+    bounds = pivot_bounds(search.pairs, search.n_threads, search.prepared)
     search_bounded(search, bounds, lists, info)
 
 
-def _bounded(
+def pivot_bounds(
     pairs: PairwiseProblem, n_threads: int, chosen: ChosenPivots | None = None
 ) -> Bounded | None:
     """Return the bounds of all pairs, or None for distances too large for float32."""

@@ -53,10 +53,10 @@ def search_series(
     search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
 ) -> None:
     """Search by envelopes, or by all distances where numbers are too large for float32."""
-    search_bounded(search, _bounded(search.pairs), lists, info)
+    search_bounded(search, series_bounds(search.pairs), lists, info)
 
 
-def _bounded(pairs: PairwiseProblem) -> Bounded | None:
+def series_bounds(pairs: PairwiseProblem) -> Bounded | None:
     """Return the bounds of all pairs, or None for numbers that cannot be scaled."""
     params = check_parameters(BY_NAME["dtw"], pairs.params)
     window, root = params.get("window", elastic.NO_WINDOW), params.get("ground") != "sqeuclidean"

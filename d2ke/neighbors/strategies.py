@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from d2ke.neighbors import pivots, series, strings
+from d2ke.neighbors.bounded import Bounded
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
@@ -17,18 +18,29 @@ class Strategy(NamedTuple):
     """A way to find neighbours.
 
     `applies` tells whether it can be used. `search` fills the lists and counts the computed
-    distances. `prepare` computes what all blocks of rows share.
+    distances. `prepare` computes what all blocks of rows share. `bounds` returns the lower bounds
+    that the search uses, or None.
     """
 
     applies: Callable[[NeighborSearch], bool]
     search: Callable[[NeighborSearch, NearestLists | WithinLists, NeighborsInfo], None]
     prepare: Callable[[NeighborSearch], Any] = lambda _: None
+    bounds: Callable[[NeighborSearch], Bounded | None] = lambda _: None
 
 
 _STRATEGIES = (
     Strategy(strings.applies, strings.search_strings, strings.prepare_strings),
-    Strategy(series.applies, series.search_series),
-    Strategy(pivots.applies, pivots.search_pivots, pivots.prepare_pivots),
+    Strategy(
+        series.applies,
+        series.search_series,
+        bounds=lambda search: series.series_bounds(search.pairs),
+    ),
+    Strategy(
+        pivots.applies,
+        pivots.search_pivots,
+        pivots.prepare_pivots,
+        lambda search: pivots.pivot_bounds(search.pairs, search.n_threads),
+    ),
     Strategy(lambda _: True, search_tiles),
 )
 

@@ -81,22 +81,25 @@ def index_bytes(search: NeighborSearch) -> int:
 
 def prepare_strings(search: NeighborSearch) -> PreparedStrings:
     """Sort Y, and choose the first radius for the nearest."""
-    return _Finder(search).prepared
+    return StringFinder(search).prepared
 
 
 def search_strings(
     search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
 ) -> None:
     """Search by the cheaper of the index, a scan, and all distances in full."""
-    finder = _Finder(search)
+    finder = StringFinder(search)
     if isinstance(lists, WithinLists):
         finder.within(lists, info)
     else:
         finder.nearest(lists, info)
 
 
-class _Finder:
-    """The sorted strings of a search, and the estimated costs of searching them."""
+class StringFinder:
+    """The sorted strings of a search, and the estimated costs of searching them.
+
+    A search without k and radius is one for `pairs_within`.
+    """
 
     def __init__(self, search: NeighborSearch):
         self.search, pairs = search, search.pairs
@@ -131,6 +134,29 @@ class _Finder:
                 lists.extend(np.arange(n), np.arange(n), np.zeros(n), False)
                 info.rule_out("identity", n)
         _count(info, pairs, work.counts)
+
+    def pairs_within(
+        self, rows: np.ndarray, radius: int
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]] | None:
+        """Return the pairs of some objects with all others within a radius, part by part.
+
+        None where that costs more than a part of all their distances.
+        """
+        n, names = self.search.pairs.shape[0], self.x.names
+        wanted = np.zeros(n, bool)
+        wanted[rows] = True
+        left = np.flatnonzero(wanted[names])
+        half = len(left) == n
+        index, cost = self._choose_index(left, radius, half)
+        if cost > _TRY * self._full_cost(left):
+            return None
+        work = _no_work(n)
+
+        def search(part: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            found = self._run(part, radius, index, work, half=half)
+            return names[found[:, 0]], names[found[:, 1]], found[:, 2].astype(np.float64)
+
+        return map(search, _chunks(left, _QUERIES // 8))
 
     def nearest(self, lists: NearestLists, info: NeighborsInfo) -> None:
         """Find the k nearest within growing radii, and those of the remaining rows exhaustively."""
@@ -288,9 +314,9 @@ def _no_work(n: int) -> SearchCounts:
     return SearchCounts(np.zeros((n, 4), np.int64), np.zeros((n, 2), np.int64))
 
 
-def _chunks(rows: np.ndarray) -> Iterator[np.ndarray]:
-    for first in range(0, len(rows), _QUERIES):
-        yield np.ascontiguousarray(rows[first : first + _QUERIES])
+def _chunks(rows: np.ndarray, size: int = _QUERIES) -> Iterator[np.ndarray]:
+    for first in range(0, len(rows), size):
+        yield np.ascontiguousarray(rows[first : first + size])
 
 
 def _count(info: NeighborsInfo, pairs: int, counts: np.ndarray) -> None:

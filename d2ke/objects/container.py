@@ -509,6 +509,11 @@ def span_of(items: Any, start: int, stop: int) -> Any:
     return items.span(start, stop) if hasattr(items, "span") else items[start:stop]
 
 
+def take(items: Any, which: np.ndarray) -> Any:
+    """Return the objects of a collection, packed or a list, at these places."""
+    return [items[i] for i in which.tolist()] if isinstance(items, list) else items[which]
+
+
 def offsets_of(lengths: Sequence[int] | np.ndarray) -> NDArray[np.int64]:
     """Return where items of these lengths begin and end in one buffer, int64."""
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)

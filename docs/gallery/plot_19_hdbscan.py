@@ -4,13 +4,12 @@ HDBSCAN on strings
 ==================
 
 HDBSCAN and DBSCAN find dense groups and call the rest noise. They need only the near neighbours
-of each object, not the distances of all pairs. ``d2ke.within`` finds those exactly, for strings
-or whatever else has a distance, and returns a sparse graph.
+of each object, not the distances of all pairs. ``d2ke.dbscan`` and ``d2ke.hdbscan`` find those
+exactly, for strings or whatever else has a distance.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.cluster import DBSCAN, HDBSCAN
 
 import d2ke
 
@@ -40,31 +39,28 @@ true = np.concatenate([np.repeat(np.arange(10), 40), np.full(100, -1)])
 print(strings[:5], strings[-2:])
 
 # %%
-# DBSCAN needs all pairs within its ``eps``. The graph has only these.
+# DBSCAN links objects within ``eps`` of each other.
 
-graph = d2ke.within(strings, radius=4, distance="levenshtein")
-print(f"{graph.nnz} of {len(strings) ** 2} distances are in the graph")
-dbscan = DBSCAN(eps=4, min_samples=5, metric="precomputed").fit_predict(graph)
+dbscan = d2ke.dbscan(strings, eps=4, min_samples=5, distance="levenshtein").labels
 
 # %%
-# HDBSCAN chooses the density of each cluster itself. Its graph must be connected, hence a larger
-# radius, and each object is in it as its own neighbour.
+# HDBSCAN chooses the density of each cluster itself.
 
-graph = d2ke.within(strings, radius=14, distance="levenshtein", include_self=True)
-hdbscan = HDBSCAN(min_cluster_size=10, metric="precomputed", copy=True).fit_predict(graph)
+found = d2ke.hdbscan(strings, min_cluster_size=10, distance="levenshtein")
+hdbscan = found.labels
 
 for name, labels in (("DBSCAN", dbscan), ("HDBSCAN", hdbscan)):
     print(f"{name}: {labels.max() + 1} clusters, {np.sum(labels < 0)} strings are noise, "
           f"{100 * np.mean((labels < 0) == (true < 0)):.1f} % of the noise is right")  # fmt: skip
 
 # %%
-# The typical string of each cluster is the one with the least sum of distances to the others: the
-# word, without errors, if somebody typed something near enough to it.
+# The typical string of each cluster is its medoid, the one with the least sum of distances to the
+# others: the word, without errors, if somebody typed something near enough to it.
 
 for cluster in range(hdbscan.max() + 1):
     members = [strings[i] for i in np.flatnonzero(hdbscan == cluster)]
-    sums = d2ke.distance_matrix(members, distance="levenshtein").sum(axis=1)
-    print(f"{len(members):3} strings like {members[int(sums.argmin())]}")
+    [medoid] = d2ke.kmedoids(members, 1, distance="levenshtein").medoids
+    print(f"{len(members):3} strings like {members[medoid]}")
 
 # %%
 # The distances of all pairs, with the strings in the order of the clusters. This matrix is for

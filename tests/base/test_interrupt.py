@@ -75,6 +75,18 @@ CASES = {
         'X = d2ke.random_strings(100_000, "ab", length=(60, 100), seed=0)',
         'd2ke.within(X, radius=12, distance="levenshtein", n_threads=2)',
     ),
+    "tree of strings": (
+        'X = d2ke.random_strings(60_000, "abcd", length=(20, 30), seed=0)',
+        'd2ke.spanning_tree(X, distance="levenshtein", n_threads=2)',
+    ),
+    "tree of series": (
+        "X = d2ke.pack(np.random.default_rng(0).random((8000, 200)))",
+        'd2ke.spanning_tree(X, distance="dtw", n_threads=2)',
+    ),
+    "tree of sets, clusters": (
+        "X = d2ke.pack(np.random.default_rng(0).random((3000, 100, 2)))",
+        'd2ke.hdbscan(X, distance="mhd", n_threads=2)',
+    ),
     "one long pair": (LONG, 'd2ke.distance_matrix(long, long, "dtw", n_threads=4)'),
     "windows in long series": (
         "long = np.random.default_rng(0).random(600_000)",

@@ -6,6 +6,7 @@ import csv
 import re
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from command_cases import refused
@@ -23,6 +24,7 @@ from model_file_cases import (
     vowels,
 )
 
+import d2ke
 from d2ke.cli.main import main
 from d2ke.io import load_features
 from d2ke.learners.liblinear import train
@@ -149,7 +151,41 @@ def test_unlabelled_objects(tmp_path, capsys, folder):
     words = [str(folder / "m.h5"), str(tmp_path / "new.fasta"), "--out", str(out)]
     assert main(["predict", *words]) == 0
     assert "accuracy" not in capsys.readouterr().out
-    assert out.read_text().startswith("item,id,predicted,decision EI,")
+    columns = "item,id,predicted,probability,set,novelty,decision EI,"
+    assert out.read_text().startswith(columns)
+
+
+def test_how_sure_it_is(tmp_path, capsys, folder):
+    X, y = splice("test")
+    strings_csv(tmp_path / "new.csv", [*X, "ACGT" * 40, "A" * 200], [*y, "N", "N"])
+    words = [str(folder / "m.h5"), str(tmp_path / "new.csv"), "--threads", "2", "--out"]
+    assert main(["predict", *words, str(tmp_path / "l.csv"), "--alpha", "0.2"]) == 0
+    said = capsys.readouterr().out
+    with open(tmp_path / "l.csv") as stream:
+        rows = list(csv.DictReader(stream))
+    model, strings = load_model(folder / "m.h5"), [*X, "ACGT" * 40, "A" * 200]
+    P = d2ke.d2ke_predict(None, strings, model, probability=True)[2]
+    sets = d2ke.predict_set(strings, model, alpha=0.2)
+    for name, wanted in (
+        ("probability", P.max(axis=1)), ("novelty", d2ke.novelty(strings, model)),
+    ):  # fmt: skip
+        assert [float(row[name]) for row in rows] == pytest.approx(wanted.tolist())
+    for row, members in zip(rows, sets, strict=True):
+        assert row["set"] == "|".join(model.classes[members])
+    held = 100 * np.mean([row["true"] in row["set"].split("|") for row in rows])
+    mean = f"{sets.sum(axis=1).mean():.2f}"
+    assert f"alpha 0.2: {mean} classes on average; {held:.1f} % hold the true classes" in said
+    level = max(0.01, 1 / (1 + model.n_train))
+    strange = sum(float(row["novelty"]) <= level for row in rows)
+    assert 2 <= strange < 10
+    assert f"strangers: {strange} of {len(rows)} are unlike all training objects" in said
+    same = tmp_path / "l.h5"
+    assert main(["predict", *words, str(same), "--alpha", "0.2"]) == 0
+    with h5py.File(same) as store:
+        assert store["set"].asstr()[()].tolist() == [row["set"] for row in rows]
+    assert "alpha (--alpha) must be below 1" in refused(
+        capsys, "predict", *words, tmp_path / "l.csv", "--alpha", "2"
+    )
 
 
 def test_unseen_letters(tmp_path, capsys, folder):

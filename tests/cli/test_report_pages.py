@@ -132,6 +132,7 @@ def test_what_the_pages_of_predictions_say(pages):
     counts = [(int(total), int(right)) for _, total, right in rows]
     assert sum(total for total, _ in counts) == 180
     assert accuracy == pytest.approx(sum(right for _, right in counts) / 1.8, abs=0.06)
+    assert re.search(r"Strangers</h2>\s*<p>(None|\d+) of 180 are unlike all training objects", page)
     assert "<b>100 R^2: " in (pages / "values-predicted.html").read_text()
 
 

@@ -153,6 +153,8 @@ DAMAGE = {
     "mean too short": lambda s: _set(s, "mean", np.zeros(2)),
     "mean NaN": lambda s: s["mean"].__setitem__(0, np.nan),
     "weights too narrow": lambda s: _set(s, "linear/weights", np.zeros((1, 2))),
+    "no known objects": lambda s: _set(s, "known/rows", np.zeros((0, 5), np.float16)),
+    "known NaN": lambda s: s["known/scores"].__setitem__(0, np.nan),
     "gamma of float32": lambda s: _set(s, "block0/gamma", np.ones(5, np.float32)),
     "unknown distance": lambda s: s["block0"].attrs.__setitem__("distance", "dwt"),
     "distance of vectors": lambda s: s["block0"].attrs.__setitem__("distance", "dtw"),

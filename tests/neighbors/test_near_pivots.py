@@ -59,7 +59,7 @@ def test_bounds_are_never_above_the_distance(data):
     Y = None if data.draw(st.booleans()) else X[: data.draw(st.integers(1, len(X)))]
     distance = data.draw(DISTANCES)
     D = d2ke.distance_matrix(X, Y, distance=distance)
-    found = pivots._bounded(check_pairs(X, Y, distance, {}, ArgumentNames()), 1)
+    found = pivots.pivot_bounds(check_pairs(X, Y, distance, {}, ArgumentNames()), 1)
     for bound in refine.bounds_of(found.bounds, *D.shape):
         assert (bound <= D).all()
         assert (bound >= 0).all()
@@ -74,7 +74,7 @@ def test_the_search_is_exact(data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bounded, "FEWEST_PAIRS", 0)
         patch.setattr(bounded, "_ROWS", 7)
-        patch.setattr(bounded, "_pays", lambda *_: True)
+        patch.setattr(bounded, "pays", lambda *_: True)
         D = dense(X, None, **options)
         radius = float(data.draw(st.sampled_from(list(D.ravel()))))
         k = data.draw(st.integers(1, len(X) - 1))

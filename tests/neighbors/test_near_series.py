@@ -51,7 +51,7 @@ def test_bounds_are_never_above_the_distance(data):
     chosen = options(data.draw)
     D = d2ke.distance_matrix(X, Y, **chosen)
     pairs = check_pairs(X, Y, chosen.pop("distance"), chosen, ArgumentNames())
-    bounds = series._bounded(pairs).bounds
+    bounds = series.series_bounds(pairs).bounds
     for bound in refine.bounds_of(bounds, *D.shape):
         assert (bound <= D).all()
         assert (bound >= 0).all()
@@ -69,7 +69,7 @@ def test_the_search_is_exact(data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bounded, "FEWEST_PAIRS", 0)
         patch.setattr(bounded, "_ROWS", 7)
-        patch.setattr(bounded, "_pays", lambda *_: True)
+        patch.setattr(bounded, "pays", lambda *_: True)
         D = d2ke.distance_matrix(X, **chosen)
         radius = float(data.draw(st.sampled_from(list(D.ravel()))))
         k = data.draw(st.integers(1, len(X) - 1))
@@ -86,7 +86,7 @@ def test_the_search_is_exact(data):
 @pytest.mark.parametrize("tighter", [True, False])
 def test_many_series_of_unequal_lengths_with_copies(dim, tighter, monkeypatch):
     monkeypatch.setattr(bounded, "FEWEST_PAIRS", 0)
-    monkeypatch.setattr(bounded, "_pays", lambda _, found, __: tighter or leave_out(found))
+    monkeypatch.setattr(bounded, "pays", lambda _, found: tighter or leave_out(found))
     rng = np.random.default_rng(dim)
     lengths = rng.integers(20, 70, 150)
     items = [rng.standard_normal((length, dim)).cumsum(axis=0).round(1) for length in lengths]

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trees, clusters and medoids beside the matrix of distances and the packages that take it.
+
+``python -m benchmarks.groups [CASE ...] [--threads 2]``
+
+Words are those of Debian's wamerican-huge or of ``--words``, or drawn names. Times are wall-clock;
+memory is the process's largest. Packages get the matrix of `distance_matrix`, whose time counts.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
+
+import d2ke
+from benchmarks import measure
+from benchmarks.neighbors import gestures, names, recorded
+from d2ke.groups.faster_pam import faster_pam
+
+LIST = Path("/usr/share/dict/american-english-huge")
+GUN_POINT = {"distance": "dtw", "window": 10}
+STRINGS = {"distance": "levenshtein"}
+
+
+def words(path: Path | None, n: int) -> d2ke.Objects:
+    """Draw words without possessives, or names."""
+    path = path or LIST
+    if not path.exists():
+        return d2ke.pack(names(n))
+    found = [word for word in path.read_text("utf-8").split() if not word.endswith("'s")]
+    return d2ke.pack([found[i] for i in np.random.default_rng(0).permutation(len(found))[:n]])
+
+
+timed = partial(measure.least, clock=time.perf_counter)
+
+
+def show(name: str, n: int, ours: float, peer: str, theirs: float | None, same: str) -> None:
+    """Print a line of the table."""
+    memory = f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f}"
+    peers = ("", "") if theirs is None else (f"{theirs:.2f}", f"{theirs / ours:.1f}")
+    measure.row(name, n, f"{ours:.2f}", memory, peer, *peers, same)
+
+
+def tree(name: str, X: d2ke.Objects, n_threads: int, part: int = 10_000, **given: Any) -> None:
+    """Measure single linkage; scipy's is that of a part, and extrapolated by the pairs."""
+    ours, _ = timed(lambda: d2ke.single_linkage(X, n_threads=n_threads, **given))
+    some = X[:part]
+    part = len(some)
+
+    def scipy() -> Any:
+        D = d2ke.distance_matrix(some, n_threads=n_threads, **given)
+        return linkage(squareform(D, checks=False), "single")
+
+    theirs, Z = timed(scipy)
+    same = np.array_equal(Z[:, 2], d2ke.single_linkage(some, **given)[:, 2])
+    theirs *= (len(X) / part) ** 2
+    show(name, len(X), ours, f"matrix and scipy, of {part}", theirs, f"heights equal: {same}")
+
+
+def dense(name: str, X: d2ke.Objects, n_threads: int, **given: Any) -> None:
+    """Measure HDBSCAN beside the package."""
+    ours, found = timed(lambda: d2ke.hdbscan(X, min_samples=5, n_threads=n_threads, **given))
+    try:
+        from hdbscan import HDBSCAN
+    except ImportError:
+        return show(name, len(X), ours, "hdbscan is not installed", None, "")
+
+    def package() -> Any:
+        D = d2ke.distance_matrix(X, n_threads=n_threads, **given).astype(np.float64)
+        return HDBSCAN(metric="precomputed", algorithm="generic").fit_predict(D)
+
+    theirs, labels = timed(package)
+    same = d2ke.clustering_accuracy(labels, found.labels)
+    show(name, len(X), ours, "matrix and hdbscan", theirs, f"labels equal: {same:.1%}")
+
+
+def medoids(name: str, X: d2ke.Objects, n_threads: int, k: int, **given: Any) -> None:
+    """Measure FasterPAM of the matrix beside the package, from equal first medoids."""
+    D = d2ke.distance_matrix(X, n_threads=n_threads, **given).astype(np.float64)
+    ours, found = timed(lambda: faster_pam(D, np.arange(k)))
+    try:
+        from kmedoids import fasterpam
+    except ImportError:
+        return show(name, len(X), ours, "kmedoids is not installed", None, "")
+    theirs, wanted = timed(lambda: fasterpam(D, np.arange(k, dtype=np.uint64), n_cpu=1))
+    loss = D[found].min(axis=0).sum() / wanted.loss
+    show(name, len(X), ours, "kmedoids", theirs, f"loss over theirs: {loss:.6f}")
+
+
+def main() -> None:
+    """Measure the cases that are named, or all."""
+    parser = measure.parser(__doc__, threads=True)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="all, where none is named")
+    parser.add_argument("--words", type=Path, help="a file of words, one a line")
+    options = parser.parse_args()
+    drawn = partial(words, options.words)
+    cases: dict[str, tuple[Callable[..., None], Callable[[int], Any], int, dict[str, Any]]] = {
+        "words-tree": (tree, drawn, 100_000, {"part": 3000, **STRINGS}),
+        "series-tree": (tree, gestures, 10_000, GUN_POINT),
+        "auslan-tree": (tree, recorded("auslan"), 2565, {"distance": "dtw"}),
+        "words-hdbscan": (dense, drawn, 10_000, STRINGS),
+        "series-hdbscan": (dense, gestures, 5000, GUN_POINT),
+        "medoids": (medoids, gestures, 5000, {"k": 20, **GUN_POINT}),
+    }
+    measure.header("case", "n", "s", "GB", "beside", "s", "times", "result")
+    for name in options.cases or cases:
+        function, draw, n, given = cases[name]
+        function(name, draw(n), n_threads=options.threads, **given)
+
+
+if __name__ == "__main__":
+    main()

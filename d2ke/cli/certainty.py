@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How sure `d2ke predict` is: what it writes and says of probabilities, sets and strangers."""
+
+from __future__ import annotations
+
+from itertools import compress
+
+import numpy as np
+
+from d2ke.models.conformal import sets_of
+from d2ke.models.model import D2KEModel
+
+_STRANGE = 0.01
+
+
+def certainty(
+    model: D2KEModel,
+    decisions: np.ndarray,
+    p_values: np.ndarray,
+    alpha: float,
+    true: np.ndarray | None,
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Return columns for each object, and sentences about all of them."""
+    sets, n = sets_of(decisions, model.calibration, alpha), len(decisions)
+    known = None if true is None else np.asarray(true)
+    if model.classes is None:
+        columns = dict(zip(("low", "high"), sets.T, strict=True))
+        width = f"{sets[0, 1] - sets[0, 0]:.4g} wide" if n else ""
+        text, hold = f"intervals at alpha {alpha:g}: {width}", "values"
+        held = None if known is None else (sets[:, 0] <= known) & (known <= sets[:, 1])
+    else:
+        names = [str(name) for name in model.classes.tolist()]
+        texts = ["|".join(compress(names, row)) for row in sets.tolist()]
+        probabilities = model.calibration.probabilities(decisions)
+        columns = {"probability": probabilities.max(axis=1), "set": np.array(texts, dtype=str)}
+        mean = f"{sets.sum(axis=1).mean():.2f} classes on average" if n else ""
+        text, hold = f"sets of classes at alpha {alpha:g}: {mean}", "classes"
+        held = None if known is None else (sets & (model.classes == known[:, None])).any(axis=1)
+    columns["novelty"] = p_values
+    if held is not None and n:
+        text += f"; {100 * held.mean():.1f} % hold the true {hold}"
+    return columns, [text, strangers(model, p_values)[1]] if n else []
+
+
+def strangers(model: D2KEModel, p_values: np.ndarray) -> tuple[np.ndarray, str]:
+    """Return the objects that are strangers, the strangest first, and a sentence about them."""
+    # Below 1 / (m + 1) p-values are ranks only.
+    level = max(_STRANGE, 1 / (len(model.known.scores) + 1))
+    order = np.argsort(p_values, kind="stable")
+    order = order[: np.count_nonzero(p_values <= level)]
+    usual = f"(novelty at most {level:.2g}, as {100 * level:.2g} % of objects like these have)"
+    count = len(order) or "none"
+    return order, f"strangers: {count} of {len(p_values)} are unlike all training objects {usual}"

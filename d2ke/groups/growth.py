@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Three ways to grow the minimum spanning tree: by radius, by lists of the nearest, by rows.
+
+Weights are distances or, with `cores`, the largest of a distance and both objects' cores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from d2ke._ext import neighbor_lists
+from d2ke.distances.pairs import numbered
+from d2ke.distances.problem import PairBlock, Transform
+from d2ke.groups.forest import Edges, Forest
+from d2ke.neighbors import strings
+from d2ke.neighbors.bounded import FEWEST_PAIRS, Bounded, RefinedSearch, pays
+from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.lists import NearestLists
+from d2ke.neighbors.problem import NeighborSearch
+from d2ke.neighbors.strategies import choose_strategy
+from d2ke.neighbors.tiles import search_tiles
+from d2ke.objects.container import Objects, span_of, take
+
+_K = 4  # nearest of each object with which the search by bounds begins,
+_DENSE_K = 8  # and the one by all distances, which are lost otherwise
+_FEW_STRINGS = 1000  # whose rows are computed one by one
+_ROWS = 1 << 12  # searched at a time
+_PARTS = 16  # of the rows of a round at most, after each of which the limits are lower,
+_PART = 512  # and about so many rows that one has at least
+_NONE = np.iinfo(np.int64).max  # no object
+_TILE = 1 << 11, 1 << 12  # rows and columns of distances that are held at a time
+_BLOCK = 1 << 22  # the same by rows: their product
+
+# Finds the nearest of some rows outside of their components, no farther than a limit of each row:
+# ``find(rows, limits, labels) -> weights, columns``, sorted, and infinity and _NONE for no others.
+Find = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+def grow(
+    search: NeighborSearch,
+    forest: Forest,
+    cores: np.ndarray | None = None,
+    lists: NearestLists | None = None,
+) -> None:
+    """Grow the whole tree; `lists` are the sorted nearest of all objects, if they are known."""
+    pairs = search.pairs
+    n = pairs.shape[0]
+    if n == 1:
+        return
+    if isinstance(pairs.x, Objects) and pairs.x.kind == "strings" and n >= _FEW_STRINGS:
+        # Of short strings, a row takes as long as a hundred.
+        reach = np.full(n, 0.0)
+        if strings.applies(search):
+            reach[:] = grow_by_radius(search, forest, cores)
+            lists = None
+        elif lists is None:
+            k = min(_DENSE_K, n - 1)
+            lists = NearestLists(n, k)
+            search_tiles(replace(search, k=k), lists, NeighborsInfo(0))
+            lists.result(pairs.dtype)
+        grow_by_lists(forest, cores, lists, reach, dense_find(search, cores), _DENSE_K)
+    elif n * n >= FEWEST_PAIRS:
+        bounded = choose_strategy(search).bounds(search)
+        k = min(_K if lists is None else lists.indices.shape[1], n - 1)
+        wanted = replace(search, k=k)
+        if bounded is not None and pays(wanted, bounded):
+            if lists is None:
+                lists = NearestLists(n, k)
+                refined = RefinedSearch(wanted, bounded, lists)
+                for first in range(0, n, _ROWS):
+                    refined.search(np.arange(first, min(first + _ROWS, n)))
+                lists.result(pairs.dtype)
+            find = bounded_find(search, bounded, cores)
+            grow_by_lists(forest, cores, lists, np.zeros(n), find, 1)
+    grow_by_rows(search, forest, cores)
+
+
+def grow_by_radius(search: NeighborSearch, forest: Forest, cores: np.ndarray | None) -> int:
+    """Add all edges of weight 0, 1, 2, ... while their search costs less than all distances.
+
+    What is within the largest component adds no edge, so that ever fewer objects are searched.
+    Returns the least weight of the other edges.
+    """
+    finder, radius, left = strings.StringFinder(search), 0, np.arange(len(forest.labels))
+    while forest.count > 1:
+        rows = left if cores is None else left[cores[left] <= radius]
+        found = finder.pairs_within(rows, radius) if len(rows) else ()
+        if found is None:
+            break
+        parts = []
+        for i, j, distances in found:
+            if cores is not None:
+                distances = np.maximum(distances, np.maximum(cores[i], cores[j]))
+                near = distances <= radius
+                i, j, distances = i[near], j[near], distances[near]
+            parts.append(forest.least(Edges.of(i, j, distances)))
+        forest.add(forest.least(Edges.join(parts)))
+        left, radius = forest.outside(), radius + 1
+    return radius
+
+
+def grow_by_lists(
+    forest: Forest,
+    cores: np.ndarray | None,
+    lists: NearestLists | None,
+    reach: np.ndarray,
+    find: Find,
+    width: int,
+) -> None:
+    """Add the least edge of components, round by round (Boruvka), from lists of the nearest.
+
+    An edge is the least of its component where no object of it can have a nearer one beyond its
+    list. Of components where that is open, the smallest are searched with `find`, which returns
+    `width` columns. `reach` are the least weights of edges that are not known.
+    """
+    n = len(forest.labels)
+    columns, weights = np.empty((n, 0), np.int64), np.empty((n, 0))
+    if lists is not None:
+        columns, weights = lists.indices, lists.distances
+        if cores is not None:
+            weights = np.maximum(weights, np.maximum(cores[columns], cores[:, None]))
+        reach = np.maximum(reach, weights[:, -1])
+    # What is found later is in the order of weights, as lists are without cores.
+    later_weights = np.full((n, width), np.inf)
+    later = np.repeat(np.arange(n)[:, None], width, axis=1)
+    while forest.count > 1:
+        labels = forest.labels
+        least, other = _least(later, later_weights, labels)
+        known = other != _NONE
+        listed, listed_other = _least(columns, weights, labels)
+        nearer = (listed < least) | ((listed == least) & (listed_other < other))
+        least, other = np.where(nearer, listed, least), np.where(nearer, listed_other, other)
+        if cores is None:
+            known = other != _NONE
+        limit = np.full(forest.count, np.inf)
+        np.minimum.at(limit, labels, least)
+        open_ = ~known & (reach <= limit[labels])
+        sizes, n_open = np.bincount(labels), np.bincount(labels, open_)
+        ready = n_open == 0
+        if not ready.any():
+            # The smallest first: an object is searched when its component grows by a part of it.
+            ready = sizes <= 2 * sizes.min()
+            ready[sizes.argmax()] = False
+            rows = np.flatnonzero(ready[labels] & open_)
+            parts = min(_PARTS, 1 + len(rows) // _PART)
+            for part in np.array_split(rows[np.argsort(reach[rows], kind="stable")], parts):
+                part = np.sort(part[reach[part] <= limit[labels[part]]])
+                if not len(part):
+                    continue
+                limits = limit[labels[part]]
+                found, column = find(part, limits, labels)
+                hit = column != _NONE
+                later[part], later_weights[part] = np.where(hit, column, part[:, None]), found
+                reach[part] = np.where(hit[:, -1], found[:, -1], np.nextafter(limits, np.inf))
+                hit = hit[:, 0]
+                part = part[hit]
+                least[part], other[part] = found[hit, 0], column[hit, 0]
+                np.minimum.at(limit, labels[part], found[hit, 0])
+        rows = np.flatnonzero(ready[labels] & (other != _NONE) & (least == limit[labels]))
+        edges = Edges.of(rows, other[rows], least[rows])
+        order = edges.order()
+        _, first = np.unique(labels[rows[order]], return_index=True)
+        forest.add(forest.least(edges.take(order[first])))
+
+
+def _least(
+    columns: np.ndarray, weights: np.ndarray, labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least weight of each row outside of its component, and the first such column."""
+    away = labels[columns] != labels[:, None]
+    least = np.where(away, weights, np.inf).min(axis=1, initial=np.inf)
+    tied = away & (weights == least[:, None])
+    return least, np.where(tied, columns, _NONE).min(axis=1, initial=_NONE)
+
+
+def bounded_find(search: NeighborSearch, bounded: Bounded, cores: np.ndarray | None) -> Find:
+    """Find by lower bounds."""
+    outside = NearestLists(search.pairs.shape[0], 1)
+    refined = RefinedSearch(replace(search, k=1), bounded, outside)
+
+    def find(rows: np.ndarray, limits: np.ndarray, labels: np.ndarray) -> tuple[Any, Any]:
+        outside.distances[rows, 0], outside.indices[rows] = limits, _NONE
+        refined.search(rows, None, labels, cores)
+        return outside.distances[rows], outside.indices[rows]
+
+    return find
+
+
+def dense_find(search: NeighborSearch, cores: np.ndarray | None) -> Find:
+    """Find by all distances of the rows."""
+    pairs, n_threads = search.pairs, search.n_threads
+    n, (height, width) = pairs.shape[0], _TILE
+
+    def find(rows: np.ndarray, limits: np.ndarray, labels: np.ndarray) -> tuple[Any, Any]:
+        near = NearestLists(len(rows), _DENSE_K)
+        alone = np.bincount(labels)[labels[rows]] == 1
+        for top in range(0, len(rows), height):
+            part, single = rows[top : top + height], alone[top : top + height]
+            x, several = pairs.x[part], np.flatnonzero(~single)
+            for left in range(0, n, width):
+                right = min(left + width, n)
+                tile = np.empty((len(part), right - left), pairs.dtype)
+                block = PairBlock(x, span_of(pairs.x, left, right))
+                pairs.compile(block).run(tile, n_threads, None, Transform())
+                if cores is not None:
+                    tile = np.maximum(tile, np.maximum.outer(cores[part], cores[left:right]))
+                here = np.flatnonzero(single & (left <= part) & (part < right))
+                tile[here, part[here] - left] = np.inf
+                own = labels[part[several], None] == labels[None, left:right]
+                tile[several] = np.where(own, np.inf, tile[several])
+                neighbor_lists.keep_nearest(
+                    tile, top, left, False, False, near.distances, near.indices, n_threads
+                )
+        indices, distances = near.result(np.dtype(np.float64))
+        indices[distances == np.inf] = _NONE
+        return distances, indices
+
+    return find
+
+
+def grow_by_rows(search: NeighborSearch, forest: Forest, cores: np.ndarray | None) -> None:
+    """Join all components to the largest, the nearest first, each distance once (Prim)."""
+    pairs, joined = search.pairs, []
+    kept = 0.75  # of the columns are wanted, or they are copied
+    if isinstance(pairs.x, list):
+        pairs, kept = numbered(pairs), 1
+    left = forest.outside()
+    least, other = np.full(len(left), np.inf), np.full(len(left), _NONE)
+    columns, labels = take(pairs.x, left), forest.labels[left]
+    members = np.setdiff1d(np.arange(len(forest.labels)), left)
+    alive = np.ones(len(left), bool)
+    while alive.any():
+        step = max(1, _BLOCK // len(left))
+        for first in range(0, len(members), step):
+            part = members[first : first + step]
+            tile = np.empty((len(part), len(left)), pairs.dtype)
+            block = PairBlock(take(pairs.x, part), columns)
+            try:
+                pairs.compile(block).run(tile, search.n_threads, None, Transform())
+            except ValueError:  # a user's function returned no distance; with the objects' numbers:
+                for i in part.tolist():
+                    row = pairs.rows(slice(i, i + 1))
+                    row.run(np.empty((1, pairs.shape[1])), 1, None, Transform())
+                raise
+            if cores is not None:
+                tile = np.maximum(tile, np.maximum.outer(cores[part], cores[left]))
+            at = tile.argmin(axis=0)
+            near, new = tile[at, np.arange(len(left))], part[at]
+            better = (near < least) | ((near == least) & (new < other))
+            least[better], other[better] = near[better], new[better]
+        open_ = np.flatnonzero(alive)
+        tied = open_[least[open_] == least[open_].min()]
+        edges = Edges.of(left[tied], other[tied], least[tied])
+        best = edges.order()[:1]
+        joined.append(edges.take(best))
+        now = alive & (labels == labels[tied[best]])
+        members = left[now]
+        alive &= ~now
+        if alive.sum() < kept * len(alive):
+            left, least, other, labels = left[alive], least[alive], other[alive], labels[alive]
+            columns, alive = take(pairs.x, left), np.ones(len(left), bool)
+    if joined:
+        forest.add(Edges.join(joined))

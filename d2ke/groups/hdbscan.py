@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""HDBSCAN of any distance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import LowLevelCallable
+
+from d2ke._base.checks import integer, not_negative
+from d2ke._base.progress import progress_bar
+from d2ke.groups.condensed_tree import condense, label, most_excess
+from d2ke.groups.forest import Forest
+from d2ke.groups.growth import grow
+from d2ke.groups.spanning_tree import SpanningTree, tree_of, tree_search
+from d2ke.neighbors import strings
+from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.lists import NearestLists
+from d2ke.neighbors.strategies import choose_strategy
+
+_MORE = 3  # nearest, with which the tree begins, than the core distances need
+
+
+@dataclass(frozen=True, eq=False)
+class HDBSCANClusters:
+    """The result of `hdbscan`.
+
+    Attributes
+    ----------
+    labels : ndarray of int64, shape (n,)
+        Clusters 0, 1, ..., numbered by their first objects; -1 for noise.
+    probabilities : ndarray of float64, shape (n,)
+        How firmly an object belongs to its cluster: 1 in its densest part, 0 for noise.
+    examples : ndarray of int64
+        An object of each cluster in its densest part: one with the least core distance.
+    core_distances : ndarray, shape (n,)
+        Distances to the `min_samples`-th nearest other object.
+    tree : SpanningTree
+        The minimum spanning tree of the mutual reachability distances.
+    """
+
+    labels: NDArray[np.int64]
+    probabilities: NDArray[np.float64] = field(repr=False)
+    examples: NDArray[np.int64]
+    core_distances: NDArray[np.floating[Any]] = field(repr=False)
+    tree: SpanningTree = field(repr=False)
+
+
+def hdbscan(
+    X: Any,
+    *,
+    min_cluster_size: int = 5,
+    min_samples: int | None = None,
+    cluster_selection_epsilon: float = 0.0,
+    distance: str | Callable[..., float] | LowLevelCallable | None = None,
+    metric: bool = False,
+    n_threads: int | None = None,
+    progress: bool = False,
+    **params: Any,
+) -> HDBSCANClusters:
+    """Find clusters of any density, and noise, by HDBSCAN [1]_, without the matrix of distances.
+
+    The core distance of an object is that to its `min_samples`-th nearest other object. The mutual
+    reachability distance of two objects is the largest of their distance and both core distances.
+    Of its single linkage, clusters of at least `min_cluster_size` objects are kept, and those of
+    most excess of mass are chosen.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        n objects.
+    min_cluster_size : int
+        The least size of a cluster, at least 2.
+    min_samples : int, optional
+        The number of the neighbour that makes the core distance; None for `min_cluster_size`. At
+        most n - 1 is used. An object is not its own neighbour, as in the package hdbscan;
+        scikit-learn counts it, so that its `min_samples` is one larger.
+    cluster_selection_epsilon : float
+        Clusters that split at a smaller distance are not split.
+    distance : str, callable or scipy.LowLevelCallable
+        As for `distance_matrix`, symmetric.
+    metric, n_threads
+        As for `nearest`.
+    progress : bool
+        Show a progress bar (on a terminal only).
+    **params
+        Parameters of the distance, as for `distance_matrix`.
+
+    Returns
+    -------
+    HDBSCANClusters
+        The clusters of the package hdbscan with ``algorithm="generic"`` on the matrix, up to ties.
+        Here equal mutual reachability distances are ordered by i, then by j, i < j; objects with
+        mutual reachability distance 0 are never split.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `distance_matrix`; a distance that is not symmetric; a parameter out of range.
+    KeyboardInterrupt
+        On Ctrl-C, within a second.
+
+    References
+    ----------
+    .. [1] Campello, Moulavi, Zimek, Sander, "Hierarchical Density Estimates for Data Clustering,
+       Visualization, and Outlier Detection", TKDD 10(1), 2015.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> words = ["aab", "abaab", "aaba", "aabab", "bcc", "ccbcb", "cbbcc", "bccb", "bcbcc"]
+    >>> found = d2ke.hdbscan(words, min_cluster_size=3, distance="levenshtein")
+    >>> found.labels.tolist(), [words[i] for i in found.examples]
+    ([0, 0, 0, 0, 1, 1, 1, 1, 1], ['aab', 'bcc'])
+    """
+    search = tree_search("hdbscan", X, distance, params, metric, n_threads)
+    min_cluster_size = integer("min_cluster_size", min_cluster_size, 2)
+    if min_samples is None:
+        min_samples = min_cluster_size
+    n, dtype = search.pairs.shape[0], search.pairs.dtype
+    min_samples = min(integer("min_samples", min_samples, 1), n - 1)
+    epsilon = not_negative("cluster_selection_epsilon", cluster_selection_epsilon)
+    cores = np.zeros(n)
+    with progress_bar(progress, "edges") as report:
+        forest = Forest(n, report)
+        if n > 1:
+            more = 0 if strings.applies(search) else _MORE
+            wanted = replace(search, k=min(min_samples + more, n - 1))
+            lists = NearestLists(n, wanted.k)
+            choose_strategy(wanted).search(wanted, lists, NeighborsInfo(search.n_pairs))
+            lists.result(dtype)
+            cores = lists.distances[:, min_samples - 1].copy()
+            grow(search, forest, cores, lists)
+    tree = tree_of(forest.tree(), dtype)
+    condensed = condense(tree.linkage(), min_cluster_size)
+    labels, probabilities = label(condensed, most_excess(condensed, epsilon))
+    clusters, first = np.unique(labels[labels >= 0], return_index=True)
+    order = clusters[np.argsort(first)]
+    numbers = np.full(len(condensed.parents) + 1, -1)
+    numbers[order] = np.arange(len(order))
+    labels = numbers[labels]
+    by_core = np.lexsort((cores, labels))
+    _, starts = np.unique(labels[by_core], return_index=True)
+    examples = by_core[starts[len(starts) - len(order) :]]
+    return HDBSCANClusters(labels, probabilities, examples, cores.astype(dtype), tree)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a model keeps of its training objects, to tell whether a new one is like any of them.
+
+Objects are compared by their distances to the random objects, not by the features, in which all
+that is far from a random object looks alike. On 100 pairs of data and strangers, the mean AUC is
+higher than by features, by features whitened by the ridge, or by its variances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.blas import row_products
+
+COLUMNS = 512  # sums of distances that are kept of an object: 1024 do not rank better
+_FARTHEST = 10.0  # times the median: what is as far from a random object is not told apart
+_VARIED = 0.01  # deviations well below that do not count
+_ROWS = 256  # computed at a time
+_ROUNDING = 2e-3  # of float16, in distances; that of two objects is usually 1.4
+
+
+@dataclass(frozen=True, eq=False)
+class KnownObjects:
+    """Distances of training objects to the random objects, and to the nearest other object.
+
+    An object is its distances to the random objects, in medians: minus the logarithms of its
+    features. They are standardised, each block has as much of the variance, and sums of
+    them with random signs keep Euclidean distances of objects, up to some 4 %.
+
+    Attributes
+    ----------
+    weights : ndarray of float32, shape (R,)
+        Signed; feature j is added to column j modulo 512.
+    centre : ndarray of float32, shape (R,)
+        Means of the distances to the random objects.
+    rows : ndarray of float16, shape (m, min(R, 512))
+        At most 4,096 training objects.
+    scores : ndarray of float32, shape (m,)
+        Their distances to the nearest others.
+    """
+
+    weights: np.ndarray = field(repr=False)
+    centre: np.ndarray = field(repr=False)
+    rows: np.ndarray = field(repr=False)
+    scores: np.ndarray = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, F: np.ndarray, sizes: Sequence[int], entropy: Any, n_threads: int | None
+    ) -> KnownObjects:
+        """Keep training objects by their features, of blocks of these sizes, as they are."""
+        R = F.shape[1]
+        sums = np.zeros((2, R))
+        for first in range(0, len(F), _ROWS):
+            far = _medians(F[first : first + _ROWS])
+            if not first:
+                centre = far.mean(axis=0)
+            far -= centre
+            sums += far.sum(axis=0, dtype=np.float64), (far**2).sum(axis=0, dtype=np.float64)
+        mean, squares = sums / len(F)
+        deviation = np.sqrt(np.maximum(squares - mean**2, 0))
+        signs = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(COLUMNS,)))
+        weights = signs.choice([-1.0, 1.0], R) / (deviation + _VARIED)
+        weights /= np.sqrt(len(sizes) * np.repeat(sizes, sizes))
+        centre = (centre + mean).astype(np.float32)
+        none = np.empty(0)
+        known = cls(weights.astype(np.float32), centre, none, none)
+        rows = known.sums(F).astype(np.float16)
+        known = replace(known, rows=rows)
+        scores = known.nearest(rows.astype(np.float32), n_threads, own=True)
+        return replace(known, scores=scores)
+
+    def sums(self, F: np.ndarray) -> np.ndarray:
+        """Return the sums of objects with these features, float32."""
+        width = min(F.shape[1], COLUMNS)
+        result = np.zeros((len(F), width), np.float32)
+        for first in range(0, len(F), _ROWS):
+            part = slice(first, first + _ROWS)
+            far = (_medians(F[part]) - self.centre) * self.weights
+            for column in range(0, F.shape[1], width):
+                strip = far[:, column : column + width]
+                result[part, : strip.shape[1]] += strip
+        return result
+
+    def nearest(self, A: np.ndarray, n_threads: int | None, own: bool = False) -> np.ndarray:
+        """Return the distances of rows of sums to the nearest row; `own`: but not to themselves."""
+        distances = np.empty(len(A), np.float32)
+        B, norms = self._columns
+        step = 4 * _ROWS
+        for first in range(0, len(A), step):
+            part = A[first : first + step]
+            D = norms - 2 * row_products(part, B, n_threads)
+            if own:
+                np.fill_diagonal(D[:, first:], np.inf)
+            # Those of nearly equal rows would be rounding.
+            distances[first : first + step] = np.linalg.norm(part - B[D.argmin(axis=1)], axis=1)
+        return distances
+
+    @cached_property
+    def _columns(self) -> tuple[np.ndarray, np.ndarray]:
+        B = self.rows.astype(np.float32)
+        return B, (B**2).sum(axis=1)
+
+    def p_values(self, F: np.ndarray, n_threads: int | None) -> np.ndarray:
+        """Return the share of training objects that are as far from the nearest other or farther.
+
+        The object counts as one of them. If it is farther than all of them, the share is divided
+        by how many times as far, so that strangers have an order.
+        """
+        scores, known = self.nearest(self.sums(F), n_threads), np.sort(self.scores)
+        farther = len(known) - np.searchsorted(known, scores - _ROUNDING)
+        beyond = np.maximum(scores / (known[-1] + _ROUNDING), 1.0)
+        return (1 + farther) / (1 + len(known)) / beyond
+
+
+def _medians(F: np.ndarray) -> np.ndarray:
+    """Return the distances to the random objects, in medians, up to a constant for each block."""
+    least = np.float32(np.exp(-_FARTHEST) / np.sqrt(F.shape[1]))
+    return -np.log(np.maximum(F, least))

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether new objects are like those that a model was trained on."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2ke.models.model import D2KEModel
+from d2ke.models.predict import checked
+
+
+def novelty(
+    X: Any,
+    model: D2KEModel,
+    *,
+    unseen_letters: str = "allow",
+    n_threads: int | None = None,
+    progress: bool = False,
+) -> NDArray[np.float64]:
+    """Return p-values of objects being like those that a model was trained on: small for strangers.
+
+    The score of an object is the distance to the nearest training object, in the distances to the
+    model's random objects. Its p-value is the share of training objects, the object itself
+    included, that are as far from their nearest others or farther.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        n objects of the kind that the model was trained on.
+    model : D2KEModel
+        What `d2ke_train` or `load_model` returned.
+    unseen_letters, n_threads, progress
+        As for `d2ke_predict`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        P-values above 0. Of objects like the training objects about a share p has p-values of at
+        most p, if p is at least 1 / (m + 1) for the m training objects that the model keeps, at
+        most 4,096. Smaller ones only sort the strangers: an object that is t times as far as all of
+        these has 1 / (t (m + 1)).
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `d2ke_predict`.
+
+    Warns
+    -----
+    UserWarning
+        As `d2ke_predict`.
+
+    See Also
+    --------
+    outlier_scores : How far each of many objects is from the others, without a model.
+
+    Notes
+    -----
+    These are conformal p-values [1]_ of left-out scores, for new objects that are drawn as the
+    training objects were. That no p-value is small does not say that a prediction is right: see
+    `predict_set`. Labels are not used, but the shares of the families of blocks, which were
+    chosen for them, say which random objects there are.
+
+    References
+    ----------
+    .. [1] Vovk, Gammerman, Shafer, "Algorithmic Learning in a Random World", 2005.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> X = [a * i + b * (9 - i) for i in range(10) for a, b in ("ab", "ac", "bc")]
+    >>> model = d2ke.d2ke_train(["a" in x for x in X], X, R=64)
+    >>> d2ke.novelty(["aaabbbbb", "cacacacacacacaca"], model) < 0.05
+    array([False,  True])
+    """
+    objects = checked(X, model, unseen_letters, n_threads, progress)
+    of_block = partial(model.p_values, n_threads=n_threads)
+    return model.of_features(objects, [of_block], n_threads, progress)[0]

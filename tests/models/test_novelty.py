@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Novelty: p-values of left-out nearest distances, and what a model keeps for them."""
+
+import io
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+import d2ke
+from d2ke.models import known
+from d2ke.models.blocks import block_features
+from d2ke.models.known import KnownObjects
+
+
+def strings(n, seed, letters="aab"):
+    """Strings in which a letter is drawn twice as often, or not."""
+    rng = np.random.default_rng(seed)
+    return ["".join(rng.choice(list(letters), rng.integers(8, 16))) for _ in range(n)]
+
+
+@pytest.fixture(scope="module")
+def model():
+    X = strings(300, 0) + strings(300, 1, "abb")
+    return d2ke.d2ke_train(np.repeat([0, 1], 300), X, R=128, n_threads=1)
+
+
+def test_p_values_of_objects_like_the_training_objects(model):
+    p = d2ke.novelty(strings(500, 2) + strings(500, 3, "abb"), model, n_threads=1)
+    assert 0 < p.min() < p.max() <= 1
+    for level in (0.05, 0.2, 0.5):
+        assert abs(np.mean(p <= level) - level) < 3 * np.sqrt(level / 600) + 0.02
+
+
+def test_strangers(model):
+    far = ["ab" * 20, "b" * 30, "a" * 30]
+    assert (d2ke.novelty(far, model, n_threads=1) < 0.01).all()
+    with pytest.warns(UserWarning, match="letters that no training string has"):
+        assert d2ke.novelty(["xyzxyzxyz"], model)[0] < 0.01
+    with pytest.raises(ValueError, match="refuse"):
+        d2ke.novelty(["xyz"], model, unseen_letters="refuse")
+
+
+def test_of_the_definition(model):
+    X = [*strings(40, 4), "ab" * 20, "b" * 30, "a" * 30, "ba" * 15]
+    F = block_features(model.blocks, d2ke.pack(X), 1)
+    kept, new = model.known.rows.astype(np.float64), model.known.sums(F).astype(np.float64)
+    near = cdist(kept, kept)
+    np.fill_diagonal(near, np.inf)
+    np.testing.assert_allclose(model.known.scores, near.min(axis=1), atol=1e-3)
+    scores = cdist(new, kept).min(axis=1)[:, None]
+    counts = [np.sum(near.min(axis=1) >= scores - shift, axis=1) for shift in (0, 5e-3)]
+    p, beyond = d2ke.novelty(X, model, n_threads=1), scores[:, 0] > near.min(axis=1).max()
+    assert ((1 + counts[0]) / 601 <= p)[~beyond].all()
+    assert (p <= (1 + counts[1]) / 601).all()
+    ranks = np.argsort(scores[beyond, 0])
+    assert beyond.sum() > 3
+    assert (np.diff(p[beyond][ranks]) < 0).all()
+
+
+def test_sums_keep_distances():
+    rng = np.random.default_rng(0)
+    sizes = [3000, 1000]
+    F = rng.uniform(0.1, 1, (60, 4000)).astype(np.float32) / np.sqrt(4000)
+    kept = KnownObjects.of(F, sizes, 0, 1)
+    assert kept.rows.shape == (60, known.COLUMNS)
+    far = (-np.log(F) - kept.centre) * np.abs(kept.weights)
+    wanted, found = cdist(far, far), cdist(*[kept.rows.astype(np.float64)] * 2)
+    others = ~np.eye(60, dtype=bool)
+    np.testing.assert_allclose(found[others], wanted[others], rtol=0.2)
+    variances = far.var(axis=0)
+    assert variances[:3000].sum() == pytest.approx(0.5, rel=0.1)
+
+
+def test_equal_objects_are_known():
+    model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
+    assert (model.known.scores == 0).all()
+    p = d2ke.novelty(["aab", "bba", "aba", "bbbbb"], model)
+    assert p[:2].tolist() == [1.0, 1.0]
+    assert (p[2:] < 1 / 19).all()
+
+
+def test_a_sample_of_many(monkeypatch):
+    monkeypatch.setattr("d2ke.models.plan.SAMPLE", 100)
+    monkeypatch.setattr("d2ke.models.blocks.SAMPLE", 100)
+    X = strings(400, 0)
+    model = d2ke.d2ke_train([x.count("a") > x.count("b") for x in X], X, R=200, n_threads=1)
+    assert len(model.known.rows) == len(model.known.scores) == 100
+    assert np.mean(d2ke.novelty(strings(200, 1), model) <= 0.2) < 0.4
+
+
+def test_any_number_of_rows_at_a_time(model, monkeypatch):
+    X = strings(300, 5)
+    wanted = d2ke.novelty(X, model, n_threads=1)
+    monkeypatch.setattr("d2ke.models.model._BLOCK", 1)
+    for n_threads in (1, 2):
+        np.testing.assert_allclose(
+            d2ke.novelty(X, model, n_threads=n_threads), wanted, atol=2 / 601
+        )
+
+
+def test_series_and_files():
+    rng = np.random.default_rng(0)
+    waves = [np.sin(np.arange(40) / 3 + phase) for phase in rng.uniform(0, 6, 120)]
+    X = [wave + rng.normal(0, 0.1, 40) for wave in waves]
+    y = [wave[0] for wave in waves]
+    model = d2ke.d2ke_train(y, X, R=300, n_threads=1)
+    noise = [rng.normal(size=40) for _ in range(20)]
+    wanted = d2ke.novelty(noise, model, n_threads=1)
+    assert (wanted < 0.05).all()
+    file = io.BytesIO()
+    d2ke.save_model(file, model)
+    loaded = d2ke.load_model(io.BytesIO(file.getvalue()))
+    assert d2ke.novelty(noise, loaded, n_threads=1).tolist() == wanted.tolist()
+
+
+def test_distances_of_the_user():
+    X = list(range(40))
+    model = d2ke.d2ke_train([x > 20 for x in X], X, distance=lambda x, y: float(abs(x - y)))
+    p = d2ke.novelty([10.5, 100], model)
+    assert p[1] < 1 / 41 < p[0]
