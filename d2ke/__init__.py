@@ -96,6 +96,7 @@ from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict, d2ke_transform
 from d2ke.models.telling import Telling, d2ke_telling
 from d2ke.models.train import d2ke_train
+from d2ke.models.update import d2ke_update
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.outliers import outlier_scores
 from d2ke.neighbors.search import nearest, within
@@ -168,6 +169,7 @@ __all__ = [
     "d2ke_telling",
     "d2ke_train",
     "d2ke_transform",
+    "d2ke_update",
     "datasets",
     "dbscan",
     "density_error_bound",

@@ -326,6 +326,14 @@ def test_every_object_is_in_a_small_sample():
     same_models(lazy.d2ke_train(y, X, R=40, chunks=8), d2ke.d2ke_train(y, X, R=40))
 
 
+@pytest.mark.parametrize("R", [16, 80])
+def test_sums_are_kept(R):
+    y, X = LABELS[:30], STRINGS[:30]
+    ours = lazy.d2ke_train(y, X, R=R, chunks=8, keep_sums=True)
+    wanted = d2ke.d2ke_train(y, X, R=R, keep_sums=True)
+    same_models(d2ke.d2ke_update(y, X, ours), d2ke.d2ke_update(y, X, wanted))
+
+
 @pytest.mark.filterwarnings("ignore:little or nothing was learned")
 def test_letters_of_all_partitions_are_known(small_sample, monkeypatch):
     """Also those of a partition of which the sample has nothing."""

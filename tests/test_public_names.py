@@ -53,8 +53,8 @@ NAMES = {
         gamma_scale=1.0, sd_power=1.0, family='', column='')
     Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
     D2KEModel(blocks, scaling, deviation, linear, kind, channels, alphabet, letters, C, accuracy,
-        accuracy_error, largest_class, confusion, calibration, known, left_out, n_train,
-        seconds, columns=<factory>, inputs=<factory>)
+        accuracy_error, largest_class, confusion, calibration, known, left_out, n_train, seconds,
+        columns=<factory>, inputs=<factory>, sums=None, n_added=0)
     DBSCANClusters(labels, core)
     Explanation(label, decision, offset, blocks, omegas, training_objects, windows=(),
         steps=None, series=None)
@@ -114,9 +114,11 @@ NAMES = {
         progress=False)
     d2ke_telling(model, *, limit=10)
     d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, class_weight=None,
-        sample_weight=None, groups=None, seed=0, n_threads=None, progress=False, **params)
+        sample_weight=None, groups=None, seed=0, keep_sums=False, n_threads=None,
+        progress=False, **params)
     d2ke_transform(X, model, *, unseen_letters='allow', n_threads=None, out=None,
         progress=False)
+    d2ke_update(y, X, model, *, unseen_letters='allow', n_threads=None, progress=False)
     datasets
     dbscan(X, eps, min_samples=5, *, distance=None, metric=False, n_threads=None,
         progress=False, **params)
@@ -233,8 +235,8 @@ NAMES = {
         **params)
     d2ke_predict(y, X, model, *, probability=False, unseen_letters='allow', chunks=None,
         n_threads=1)
-    d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, chunks=None,
-        n_threads=1, **params)
+    d2ke_train(y, X, *, blocks=None, distance=None, R=None, task=None, seed=0, keep_sums=False,
+        chunks=None, n_threads=1, **params)
     d2ke_transform(X, model, *, unseen_letters='allow', chunks=None, n_threads=1)
     distance_matrix(X, Y=None, distance=None, *, chunks=None, n_threads=1, dtype=None, **params)
     nearest(X, Y=None, *, k, distance=None, include_self=False, metric=False, chunks=None,

@@ -77,6 +77,7 @@ def models(X: d2ke.Objects, Z: Reals) -> None:
     """Models."""
     model = d2ke.d2ke_train([0, 1, 1], X, R=32, seed=1)
     assert_type(model, d2ke.D2KEModel)
+    model = d2ke.d2ke_update([0, 1, 1], X, model)
     _, accuracy, decisions = d2ke.d2ke_predict(None, X, model)
     assert_type(accuracy, float)
     assert_type(decisions, NDArray[np.float64])

@@ -14,7 +14,7 @@ import numpy as np
 from dask.base import compute, persist
 
 from d2ke._base import labels
-from d2ke._base.checks import choice, integer
+from d2ke._base.checks import choice, flag, integer
 from d2ke._base.errors import ArgumentTypeError
 from d2ke.dask.partitions import partitions_of
 from d2ke.dask.prediction import label_parts
@@ -41,6 +41,7 @@ def d2ke_train(
     R: int | None = None,
     task: str | None = None,
     seed: Any = 0,
+    keep_sums: bool = False,
     chunks: Any = None,
     n_threads: int = 1,
     **params: Any,
@@ -60,7 +61,7 @@ def d2ke_train(
     X, chunks, n_threads
         As for `d2ke.dask.distance_matrix`. Every partition gives R^2 numbers, so that few large
         ones are better than many small ones.
-    blocks, distance, R, task, seed, **params
+    blocks, distance, R, task, seed, keep_sums, **params
         As for `d2ke.d2ke_train`.
 
     Returns
@@ -92,6 +93,7 @@ def d2ke_train(
     for name in ("class_weight", "sample_weight", "groups"):
         if name in params:
             raise ArgumentTypeError(name, "is for d2ke.d2ke_train; there it is all in memory")
+    flag("keep_sums", keep_sums)
     distances = train.check_choices(blocks, distance, R, params)
     if y is None:
         raise ArgumentTypeError("y", "must be the labels of X, got None")
@@ -144,7 +146,8 @@ def d2ke_train(
         ],
         _merge_scores,
     )
-    model = later(_model, plan, solved, sample, found).compute()
+    kept = sums if keep_sums else None
+    model = later(_model, plan, solved, sample, found, kept).compute()
     model = replace(model, seconds={"training": time.perf_counter() - started})
     train.warn_of_result(model)
     return model
@@ -296,7 +299,13 @@ def _merge_scores(*parts: LeftOutScores | None) -> LeftOutScores | None:
     return reduce(LeftOutScores.merged, found) if found else None
 
 
-def _model(plan: TrainingPlan, solved: _Solved, sample: _Sample, found: LeftOutScores) -> D2KEModel:
+def _model(
+    plan: TrainingPlan,
+    solved: _Solved,
+    sample: _Sample,
+    found: LeftOutScores,
+    sums: RidgeSums | None,
+) -> D2KEModel:
     best = found.best()
     C = float(solved.costs[best])
     return train.trained_model(
@@ -311,6 +320,7 @@ def _model(plan: TrainingPlan, solved: _Solved, sample: _Sample, found: LeftOutS
         n_largest=solved.n_largest,
         calibration=found.calibration(best),
         seconds={},
+        sums=sums,
     )
 
 

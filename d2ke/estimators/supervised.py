@@ -10,12 +10,14 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from d2ke._base.errors import ArgumentError, warn
 from d2ke.estimators.base import ObjectsEstimator
 from d2ke.estimators.inputs import read_classes, read_objects, read_records, read_targets, seed_of
 from d2ke.models.blocks import Block
 from d2ke.models.model import D2KEModel
 from d2ke.models.predict import d2ke_predict
 from d2ke.models.train import d2ke_train
+from d2ke.models.update import d2ke_update
 
 
 class D2KEEstimator(ObjectsEstimator):
@@ -44,7 +46,9 @@ class D2KEEstimator(ObjectsEstimator):
         self.progress = progress
         self.random_state = random_state
 
-    def _train(self, objects: Any, y: np.ndarray, task: str, **weights: Any) -> D2KEModel:
+    def _train(
+        self, objects: Any, y: np.ndarray, task: str, keep_sums: bool = False, **weights: Any
+    ) -> D2KEModel:
         return d2ke_train(
             y,
             objects,
@@ -53,10 +57,31 @@ class D2KEEstimator(ObjectsEstimator):
             R=self.R,
             task=task,
             seed=seed_of(self.random_state),
+            keep_sums=keep_sums,
             n_threads=self.n_threads,
             progress=self.progress,
             **weights,
             **(self.distance_params or {}),
+        )
+
+    def _is_first(self) -> bool:
+        """Return whether `partial_fit` has to train: it cannot add to a model of `fit`."""
+        fitted = hasattr(self, "model_")
+        if fitted and self.model_.sums is None:
+            warn(
+                "partial_fit trains anew, without the objects of fit, which keeps no sums of "
+                "products: for these objects too, call partial_fit in the place of fit"
+            )
+        return not fitted or self.model_.sums is None
+
+    def _update(self, objects: Any, y: np.ndarray) -> D2KEModel:
+        return d2ke_update(
+            y,
+            objects,
+            self.model_,
+            unseen_letters=self.unseen_letters,
+            n_threads=self.n_threads,
+            progress=self.progress,
         )
 
     def _training_objects(self, X: Any) -> Any:
@@ -65,12 +90,15 @@ class D2KEEstimator(ObjectsEstimator):
             return read_objects(self, X, distance_of_blocks(self), reset=True)
         return records
 
+    def _new_objects(self, X: Any) -> Any:
+        if self.model_.inputs:
+            return self.model_.check_objects(X, None)
+        return read_objects(self, X, distance_of_blocks(self), reset=False)
+
     def _predict(self, X: Any, probability: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Return labels, and decisions or probabilities."""
         check_is_fitted(self)
-        objects = X  # of records, the model checks the columns
-        if not self.model_.inputs:
-            objects = read_objects(self, X, distance_of_blocks(self), reset=False)
+        objects = self._new_objects(X)
         labels, _, decisions = d2ke_predict(
             None,
             objects,
@@ -166,6 +194,46 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
         self.classes_ = self.model_.classes
         return self
 
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> D2KEClassifier:
+        """Train a model in the first call, and add objects to it in later ones, by `d2ke_update`.
+
+        The first call, also the first one after `fit`, chooses random objects, scales and C, and
+        calibrates, so it should have hundreds of objects, and it must have some of every class.
+
+        Parameters
+        ----------
+        X : objects
+            As for `fit`.
+        y : sequence of length n
+            Their labels.
+        classes : sequence, optional
+            All classes; they must be those of y in the first call.
+
+        Returns
+        -------
+        D2KEClassifier
+            This estimator.
+        """
+        first = self._is_first()
+        objects = self._training_objects(X) if first else self._new_objects(X)
+        y = read_classes(objects, y)
+        present: Any = np.unique(y) if first else self.classes_
+        if classes is not None and not np.array_equal(np.unique(classes), present):
+            some = [one for one in np.unique(classes).tolist() if one not in present.tolist()]
+            raise ArgumentError(
+                "classes",
+                f"has {some[0]!r}, which y of the first call does not: no class can be added "
+                "later, so the first call needs objects of each"
+                if some
+                else f"must be the labels of the first call, {present.tolist()}",
+            )
+        if first:
+            self.model_ = self._train(objects, y, "classification", keep_sums=True)
+            self.classes_ = self.model_.classes
+        else:
+            self.model_ = self._update(objects, y)
+        return self
+
     def decision_function(self, X: Any) -> np.ndarray:
         """Return a value for each object and class; for two classes, one for the second class."""
         decisions = self._predict(X)[1]
@@ -209,6 +277,21 @@ class D2KERegressor(RegressorMixin, D2KEEstimator):
         objects = self._training_objects(X)
         values = read_targets(objects, y)
         self.model_ = self._train(objects, values, "regression", sample_weight=sample_weight)
+        return self
+
+    def partial_fit(self, X: Any, y: Any) -> D2KERegressor:
+        """Train a model in the first call, and add objects to it in later ones, by `d2ke_update`.
+
+        The first call, also the first one after `fit`, chooses random objects, scales and C, and
+        calibrates, so it should have hundreds of objects.
+        """
+        first = self._is_first()
+        objects = self._training_objects(X) if first else self._new_objects(X)
+        y = read_targets(objects, y)
+        if first:
+            self.model_ = self._train(objects, y, "regression", keep_sums=True)
+        else:
+            self.model_ = self._update(objects, y)
         return self
 
     def predict(self, X: Any) -> np.ndarray:

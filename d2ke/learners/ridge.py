@@ -147,6 +147,10 @@ class RidgeSums:
         with product_pool(n_threads) as pool:
             list(pool.map(add_strip, range(0, len(self.centre), _STRIP)))
 
+    def copy(self) -> RidgeSums:
+        """Return sums that do not change with these."""
+        return replace(self, **{name: getattr(self, name).copy("K") for name in _SUMS})
+
     def merge(self, other: RidgeSums) -> None:
         """Add the sums of other rows with the same centres and units."""
         self.n += other.n

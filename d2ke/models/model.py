@@ -14,6 +14,7 @@ from d2ke._base.progress import stages
 from d2ke.embedding.scaling import Scaling
 from d2ke.io.columns import Columns
 from d2ke.learners.linear_model import LinearModel
+from d2ke.learners.ridge import RidgeSums
 from d2ke.models.blocks import FittedBlock, block_features, feature_names
 from d2ke.models.calibration import Calibration
 from d2ke.models.inputs import InputKind, check_records
@@ -82,6 +83,12 @@ class D2KEModel:
         Empty for a model of `d2ke_train`.
     inputs : mapping of str to InputKind
         Of records, the kind of each column; empty for objects of one kind.
+    sums : RidgeSums or None
+        Sums of products of the features of all objects, R^2 numbers, which `d2ke_update` adds to;
+        with ``keep_sums=True`` only.
+    n_added : int
+        Number of objects that `d2ke_update` added; they are not in n_train, and accuracy,
+        confusion matrix and calibration are without them.
     """
 
     blocks: tuple[FittedBlock | PlainBlock, ...]
@@ -104,6 +111,8 @@ class D2KEModel:
     seconds: Mapping[str, float]
     columns: Mapping[str, Any] = field(default_factory=dict, repr=False)
     inputs: Mapping[str, InputKind] = field(default_factory=dict, repr=False)
+    sums: RidgeSums | None = field(default=None, repr=False)
+    n_added: int = 0
 
     @property
     def classes(self) -> np.ndarray | None:
@@ -150,6 +159,11 @@ class D2KEModel:
         if self.columns:
             lines.append(f"read: {Columns.of_dict(self.columns)}")
         lines.append(str(self.calibration))
+        if self.n_added:
+            lines.append(
+                f"calibration and accuracy are from the first {self.n_train} of "
+                f"{self.n_train + self.n_added} objects"
+            )
         times = ", ".join(f"{stage} {value:.2f}" for stage, value in self.seconds.items())
         lines.append(f"seconds: {times}")
         return "\n".join(lines)

@@ -27,6 +27,7 @@ from d2ke.io.columns import Columns
 from d2ke.io.hdf5 import SIGNATURE, get_objects, get_text, put_objects, put_text
 from d2ke.learners import persistence as linear_models
 from d2ke.learners.linear_model import LinearModel
+from d2ke.learners.ridge import RidgeSums
 from d2ke.learners.svm_model import SVMModel
 from d2ke.models.blocks import FittedBlock
 from d2ke.models.calibration import Calibration
@@ -48,7 +49,7 @@ _KNOWN = {
 }
 _WIDEST = 1 << 20  # letters of a label
 _FIELDS = ("kind", "channels", "letters", "C", "accuracy", "accuracy_error", "largest_class",
-           "n_train")  # fmt: skip
+           "n_train", "n_added")  # fmt: skip
 
 
 def save_model(
@@ -121,6 +122,10 @@ def _write(store: h5py.File, model: D2KEModel) -> None:
     if model.confusion is not None:
         store["confusion"] = model.confusion
     store["mean"], store["sd"] = model.scaling.mean, model.scaling.sd
+    if model.sums is not None:
+        sums = store.create_group("sums")
+        for name, value in vars(model.sums).items():
+            sums[name] = value.name if name == "dtype" else value
     store["deviation"] = model.deviation
     calibration = store.create_group("calibration")
     for name, value in vars(model.calibration).items():
@@ -299,6 +304,7 @@ def _model(store: h5py.File) -> D2KEModel:
         left_out=lists_to_tuples(json.loads(store.attrs["left_out"])),
         seconds=json.loads(store.attrs["seconds"]),
         columns=_columns(store),
+        sums=_sums(store["sums"], linear) if "sums" in store else None,
         inputs=inputs,
         **values,
     )
@@ -388,6 +394,19 @@ def _calibration(group: h5py.Group, linear: LinearModel) -> Calibration:
     if k and not (values.min() >= 0 and values.max() < k):
         raise ValueError(f"{group.name} has codes of classes that are not there")
     return Calibration(decisions, values, scale, offsets)
+
+
+def _sums(group: h5py.Group, linear: LinearModel) -> RidgeSums:
+    k, R = linear.weights.shape
+    shapes = {"centre": (R,), "unit": (R,), "target_centre": (k,), "products": (R, R),
+              "features": (R,), "targets": (k,), "crossed": (R, k)}  # fmt: skip
+    values = {name: group[name][()] for name in shapes}
+    for name, shape in shapes.items():
+        arrays.check_array(name, values[name], np.float64, shape)
+    dtype, n = group["dtype"].asstr()[()], int(group["n"][()])
+    if dtype not in ("float32", "float64") or n < 1 or not (values["unit"] > 0).all():
+        raise ValueError(f"{group.name} has products of {n} rows, of {dtype}, or a unit of 0")
+    return RidgeSums(**values, dtype=np.dtype(dtype), n=n)
 
 
 def _known(group: h5py.Group, R: int) -> KnownObjects:

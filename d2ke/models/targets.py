@@ -109,7 +109,8 @@ class Target:
         if class_weight is not None:
             if self.classes is None:
                 raise ArgumentError("class_weight", "is for classes; y is real: give sample_weight")
-            if isinstance(class_weight, str) and class_weight == "balanced":
+            if isinstance(class_weight, str):
+                choice("class_weight", class_weight, ["balanced"])
                 factors = 1 / np.bincount(self.values)
             else:
                 factors = labels.class_weights(self.classes, None, class_weight)

@@ -20,7 +20,7 @@ from d2ke.embedding.scaling import Scaling
 from d2ke.io.parquet import ParquetObjects
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.losses import HINGE_FROM
-from d2ke.learners.ridge import Ridge, ridge_of_rows
+from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_rows
 from d2ke.models.blocks import Block, block_features, entropy_of, sample_rows, take
 from d2ke.models.calibration import Calibration, rows_to_keep
 from d2ke.models.hinge import better_by_hinge
@@ -52,6 +52,7 @@ def d2ke_train(
     sample_weight: Sequence[float] | np.ndarray | None = None,
     groups: Sequence[Any] | np.ndarray | None = None,
     seed: Any = 0,
+    keep_sums: bool = False,
     n_threads: int | None = None,
     progress: bool = False,
     **params: Any,
@@ -106,6 +107,9 @@ def d2ke_train(
         they hold for objects of new groups. The hinge loss is not tried.
     seed : int, SeedSequence or Generator, default 0
         Where the randomness comes from. Equal seeds give equal models, up to rounding.
+    keep_sums : bool
+        Keep the sums of products of features in the model, R^2 numbers, so that `d2ke_update` can
+        add objects. The squared hinge loss, which has no such sums, is not tried. Not with weights.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
     progress : bool
@@ -159,6 +163,14 @@ def d2ke_train(
     """
     n_threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     flag("progress", progress)
+    if flag("keep_sums", keep_sums):
+        for name, weights in (("class_weight", class_weight), ("sample_weight", sample_weight)):
+            if weights is not None:
+                raise ArgumentError(
+                    name,
+                    "does not go with keep_sums (partial_fit): d2ke_update adds objects without "
+                    "weights",
+                )
     by_column: Mapping[str, list[Any]] = {}
     if is_table(X):
         objects, by_column = packed_records(X, blocks, distance, R, params)
@@ -183,11 +195,13 @@ def d2ke_train(
     else:
         chosen = blocks or default_blocks(sample, distance, params, R, n)
     size = sum(map(attrgetter("R"), chosen))
-    check_size(n, min(size, limit or size), target.k)
+    size = min(size, limit or size)
+    check_size(max(n, size) if keep_sums else n, size, target.k)
     started = time.perf_counter()
     plan, Z = TrainingPlan.of(chosen, sample, known, rows, n, entropy, n_threads, progress, limit)
     seconds = {"sample": time.perf_counter() - started}
     kept: np.ndarray | None = Z
+    sums = None
     if n <= Z.shape[1]:
         scaling = plan.scaling(plan.centre, plan.unit)
         unit = scaling.sd * np.sqrt(Z.shape[1])
@@ -196,6 +210,8 @@ def d2ke_train(
         costs: Sequence[float] = COSTS
         keep = rows_to_keep(n, len(costs) * target.k, entropy)
         found = LeftOutScores.of(ridge, P, target, costs, keep)
+        if keep_sums:
+            sums = plan.sums([(slice(0, n), Z)], target, n_threads)
     else:
         passes = _Passes(plan, objects, Z, n_threads, progress)
         if groups is not None and passes.kept is None and not passes.fits:
@@ -204,7 +220,8 @@ def d2ke_train(
                 f"needs all features in memory, at most {_KEPT} bytes: {n} objects have "
                 f"R = {plan.R} features, take fewer of either",
             )
-        scaling, ridge = plan.solve(plan.sums(passes.blocks("sums"), target, n_threads))
+        sums = plan.sums(passes.blocks("sums"), target, n_threads)
+        scaling, ridge = plan.solve(sums)
         seconds["sums"] = time.perf_counter() - started - seconds["sample"]
         costs = costs_to_try(ridge, Z, known, entropy, n_threads)
         keep = rows_to_keep(n, len(costs) * target.k, entropy)
@@ -219,15 +236,16 @@ def d2ke_train(
     confusion = None if found.confusion is None else found.confusion[best]
     linear = linear_model(ridge, C, target.classes)
     calibration = found.calibration(best)
+    sums = sums if keep_sums else None
     tried = target.classes is not None and target.weights is None and groups is None
-    if tried and kept is not None and n >= HINGE_FROM * kept.shape[1]:
+    if tried and not keep_sums and kept is not None and n >= HINGE_FROM * kept.shape[1]:
         other = better_by_hinge(scaling.scale(kept, kept), target, C, n_threads)
         if other is not None:
             linear, C, (accuracy, error), confusion, calibration = other
     seconds["model"] = time.perf_counter() - started - sum(seconds.values())
     model = trained_model(
         plan, scaling, linear, objects, n, C=C, accuracy=(accuracy, error), confusion=confusion,
-        n_largest=target.n_largest, calibration=calibration, seconds=seconds,
+        n_largest=target.n_largest, calibration=calibration, seconds=seconds, sums=sums,
     )  # fmt: skip
     warn_of_result(model)
     return model
@@ -266,6 +284,7 @@ def trained_model(
     n_largest: float,
     calibration: Calibration,
     seconds: Mapping[str, float],
+    sums: RidgeSums | None = None,
 ) -> D2KEModel:
     """Return the model of n objects like `objects`.
 
@@ -288,6 +307,7 @@ def trained_model(
         n_train=n,
         seconds=seconds,
         inputs=input_kinds(objects, plan.blocks),
+        sums=sums,
     )
 
 

@@ -75,6 +75,8 @@ CASES = [
     (ValueError, ("columns['b']", "1 rows", "2"), d2ke.pack_records, {"a": [1, 2], "b": ["x"]}),
     (ValueError, ("columns['a'][1]", "inf"), d2ke.pack_records, {"a": [None, INF]}),
     (TypeError, ("values[1]", "[1]"), d2ke.categories, ["x", [1]]),
+    (ValueError, ("distance['a']", "unknown"), d2ke.column_weights, {"a": ["x", "y"]},
+     given(distance={"a": "unknown"})),
     # Objects.
     (TypeError, "items", d2ke.pack, "one string"),
     (TypeError, "items", d2ke.pack, 5),
@@ -481,6 +483,7 @@ CASES = [
     (TypeError, "y", d2ke.d2ke_train, None, WORDS),
     (TypeError, ("y", "dict"), d2ke.d2ke_train, dict.fromkeys(range(4)), WORDS),
     (TypeError, ("model", "LinearModel"), d2ke.d2ke_predict, None, ["a"], LINEAR),
+    (ValueError, ("model", "keep_sums=True"), d2ke.d2ke_update, [0], ["a"], WORDS_MODEL),
     (TypeError, ("model", "LinearModel"), d2ke.predict_set, ["a"], LINEAR),
     (ValueError, ("alpha", "1.5"), partial(d2ke.predict_set, alpha=1.5), ["a"], WORDS_MODEL),
     (TypeError, ("model", "LinearModel"), d2ke.novelty, ["a"], LINEAR),

@@ -55,6 +55,7 @@ def expected_failures(estimator):
 
 @pytest.mark.sample(3)
 @pytest.mark.filterwarnings("ignore:.*nothing was learned")
+@pytest.mark.filterwarnings("ignore:partial_fit trains anew")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_stock_checks(estimator, check):
     check(estimator)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""New labels for a trained model: their products are added to those that training has kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.errors import ArgumentError
+from d2ke._base.labels import label_array, truth
+from d2ke._base.progress import stages
+from d2ke.learners.ridge import Ridge
+from d2ke.models.blocks import block_features
+from d2ke.models.model import D2KEModel
+from d2ke.models.predict import checked
+from d2ke.models.targets import Target, as_numbers
+from d2ke.models.train import linear_model
+from d2ke.objects.container import span_of
+
+
+def d2ke_update(
+    y: Sequence[Any] | np.ndarray,
+    X: Any,
+    model: D2KEModel,
+    *,
+    unseen_letters: str = "allow",
+    n_threads: int | None = None,
+    progress: bool = False,
+) -> D2KEModel:
+    """Add labelled objects to a model that was trained with ``keep_sums=True``.
+
+    Random objects, gammas, shares, the scaling of features and C stay. Weights and offset are those
+    of the ridge on all objects, old and new, with the same features and C. The training objects are
+    not needed: the model has the sums of their products.
+
+    Parameters
+    ----------
+    y : sequence of length n
+        The labels of X: classes of the model, or real targets of a regression.
+    X : Objects or what `pack` takes
+        n objects of the kind that the model was trained on.
+    model : D2KEModel
+        What ``d2ke_train(..., keep_sums=True)``, `d2ke_update` or `load_model` returned. It does
+        not change.
+    unseen_letters : {"allow", "refuse"}
+        As for `d2ke_predict`.
+    n_threads : int, optional
+        Threads to use; None for all that this process may use.
+    progress : bool
+        Show a progress bar (on a terminal only).
+
+    Returns
+    -------
+    D2KEModel
+        A new model. Its accuracy, confusion matrix, calibration and what novelty compares with are
+        those of `model`, from the objects that `d2ke_train` saw; `print` says so.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A model without sums, a label that is not one of its classes, objects that `d2ke_predict`
+        refuses.
+
+    Warns
+    -----
+    UserWarning
+        If strings have letters that no training string has.
+
+    Notes
+    -----
+    The penalty of a weight is that of a feature divided by its deviation. The deviations are those
+    of the objects that `d2ke_train` saw, as C was chosen for these: with new ones, the same C would
+    be another penalty. Several updates give the model of one, up to rounding.
+
+    A random object that is a training object has there the distance of the nearest other object of
+    training to itself. In new objects nothing is replaced, so do not add training objects again.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32, keep_sums=True)
+    >>> updated = d2ke.d2ke_update([0, 1], ["abb", "baa"], model)
+    >>> updated.n_train, updated.n_added
+    (18, 2)
+    >>> d2ke.d2ke_predict(None, ["aaab", "bbba"], updated)[0].tolist()
+    [0, 1]
+    """
+    objects = checked(X, model, unseen_letters, n_threads, progress)
+    if model.sums is None:
+        raise ArgumentError(
+            "model", "has no sums of products: train it with d2ke_train(..., keep_sums=True)"
+        )
+    target = _target(y, model.classes, len(objects))
+    sums = model.sums.copy()
+    step = model.block_rows(objects)
+    for first in stages(range(0, len(objects), step), "objects", progress):
+        rows = slice(first, min(first + step, len(objects)))
+        Z = block_features(model.blocks, span_of(objects, rows.start, rows.stop), n_threads)
+        sums.add(Z, target[rows].columns(sums.dtype), n_threads)
+    scaling = model.scaling
+    unit = scaling.sd * np.sqrt(model.R)
+    ridge = Ridge.of(sums, unit)
+    linear = linear_model(ridge, model.C, model.classes)
+    # The ridge's features have the mean of all objects, the model's that of the first ones.
+    linear = replace(
+        linear, bias=linear.bias + linear.weights @ ((scaling.mean - ridge.mean) / unit)
+    )
+    return replace(model, linear=linear, sums=sums, n_added=model.n_added + len(objects))
+
+
+def _target(y: Any, classes: np.ndarray | None, n: int) -> Target:
+    """Return the labels of n objects as codes of the model's classes, or as real targets."""
+    known: Any = label_array("y", y)
+    known = truth(as_numbers(known) if classes is None else known, classes, "X", n)
+    if classes is None:
+        return Target(known, None)
+    codes = np.minimum(np.searchsorted(classes, known), len(classes) - 1)
+    new = np.flatnonzero(classes[codes] != known)
+    if new.size:
+        raise ArgumentError(
+            "y",
+            f"is {known[new[0]].item()!r}, which is not one of the model's {len(classes)} classes: "
+            "train anew with d2ke_train on all objects, of old and new classes",
+            new[0],
+        )
+    return Target(codes, classes)
