@@ -173,7 +173,7 @@ PAIR = {"name": ["a", "b"], "age": [1.0, 2.0], "city": [True, False]}
     [
         (PAIR, "levenshtein", None, "distance of records must be a dict"),
         (PAIR, {}, None, "distance of records must be a dict"),
-        (PAIR, {"nam": "levenshtein"}, None, "names the column 'nam', but X has 'name', 'age'"),
+        (PAIR, {"who": "levenshtein"}, None, "names the column 'who', but X has 'name', 'age'"),
         (PAIR, {"name": "dtw"}, None, r"distance\['name'\] is wrong: .*'dtw' is for"),
         (PAIR, {"name": "levenstein"}, None, r"distance\['name'\] is wrong: .*did you mean"),
         (PAIR, {"name": ("osa", {"mode": 1})}, None, r"distance\['name'\] is wrong: .*'mode'"),
