@@ -125,6 +125,8 @@ def refuse_swapped(y: Any, X: Any) -> None:
             return
     elif not hasattr(first, "__len__") or len(first) < 2:
         return
+    elif isinstance(y, np.ndarray) and y.ndim == 2 and np.isin(y, (0, 1)).all():
+        return  # several labels an object
     try:
         values = set(X.tolist() if hasattr(X, "tolist") else X)
     except TypeError:  # arrays have no hash

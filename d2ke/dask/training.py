@@ -15,7 +15,7 @@ from dask.base import compute, persist
 
 from d2ke._base import labels
 from d2ke._base.checks import choice, flag, integer
-from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.dask.partitions import partitions_of
 from d2ke.dask.prediction import label_parts
 from d2ke.dask.workers import check_workers, later, shared, tree
@@ -97,6 +97,10 @@ def d2ke_train(
     distances = train.check_choices(blocks, distance, R, params)
     if y is None:
         raise ArgumentTypeError("y", "must be the labels of X, got None")
+    if getattr(y, "ndim", 1) == 2:
+        raise ArgumentError(
+            "y", "is a matrix: several labels an object are for d2ke.d2ke_train, in memory"
+        )
     if task is not None:
         choice("task", task, ("classification", "regression"))
     entropy = entropy_of(seed)
