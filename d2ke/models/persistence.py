@@ -293,13 +293,16 @@ def _model(store: h5py.File) -> D2KEModel:
     linear = _linear(store["linear"])
     if linear.n_features != R:
         raise ValueError(f"the linear model has {linear.n_features} features, the blocks {R}")
+    confusion = store["confusion"][()] if "confusion" in store else None
+    if linear.multilabel:
+        arrays.check_array("confusion", confusion, np.int64, (len(linear.weights), 2, 2))
     return D2KEModel(
         blocks=blocks,
         scaling=Scaling(mean, sd),
         deviation=deviation,
         linear=linear,
         alphabet=_alphabet(store, values["kind"]),
-        confusion=store["confusion"][()] if "confusion" in store else None,
+        confusion=confusion,
         calibration=_calibration(store["calibration"], linear),
         known=_known(store["known"], R),
         left_out=lists_to_tuples(json.loads(store.attrs["left_out"])),

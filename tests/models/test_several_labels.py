@@ -4,6 +4,7 @@
 import io
 import warnings
 
+import h5py
 import numpy as np
 import pytest
 
@@ -114,6 +115,31 @@ def test_names_of_a_frame_and_files(model):
     with pytest.raises(ValueError, match=r"has columns .*'has a'.* the model's labels"):
         d2ke.d2ke_predict(frame[["has a", "has b", "has c"]], X, named)
     assert {one.label for one in d2ke.d2ke_telling(named)} == set(frame.columns)
+
+
+@pytest.mark.parametrize("name", ["confusion", "calibration/scale", "calibration/values"])
+def test_damaged_files_are_refused(model, name):
+    file = io.BytesIO()
+    d2ke.save_model(file, model)
+    with h5py.File(file, "r+") as store:
+        values = store[name][()]
+        del store[name]
+        store[name] = values[:-1]
+    with pytest.raises(ValueError, match="is damaged"):
+        d2ke.load_model(io.BytesIO(file.getvalue()))
+
+
+def test_many_labels():
+    rng = np.random.default_rng(1)
+    X = ["".join(rng.choice(list("abcdefgh"), 6)) for _ in range(60)]
+    pairs = [a + b for a in "abcdefgh" for b in "abcdefgh"]
+    Y = np.array([[pair in x for pair in pairs] for x in X])
+    Y = Y[:, Y.any(axis=0)]
+    block = d2ke.Block("pieces", "levenshtein", d2ke.samplers.training_objects, 16)
+    with pytest.warns(UserWarning, match="nothing was learned"):
+        model = d2ke.d2ke_train(Y, X, blocks=[block])
+    assert len(model.classes) == Y.shape[1] > 50
+    assert d2ke.d2ke_predict(None, X, model, probability=True)[2].shape == Y.shape
 
 
 def test_weights_count_as_rows_and_groups_are_left_out():
