@@ -116,6 +116,8 @@ def encode_classes(name: str, y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def refuse_swapped(y: Any, X: Any) -> None:
     """Refuse objects as y where X looks like labels: few values, each of one number or word."""
+    if hasattr(y, "columns"):  # a data frame of several labels, which iterates over names
+        return
     if not (hasattr(y, "__len__") and hasattr(X, "__len__") and len(y) == len(X) >= _FEW):
         return
     n, first = len(y), next(iter(y))

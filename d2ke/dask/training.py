@@ -57,7 +57,7 @@ def d2ke_train(
     Parameters
     ----------
     y : array_like, dask Series, dask array or list of Delayed
-        The labels; a dask collection has the partitions of X.
+        The labels; a dask collection has the partitions of X. One label an object.
     X, chunks, n_threads
         As for `d2ke.dask.distance_matrix`. Every partition gives R^2 numbers, so that few large
         ones are better than many small ones.

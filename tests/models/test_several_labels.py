@@ -114,6 +114,10 @@ def test_names_of_a_frame_and_files(model):
     assert d2ke.d2ke_predict(frame, X, named)[1] > 50
     with pytest.raises(ValueError, match=r"has columns .*'has a'.* the model's labels"):
         d2ke.d2ke_predict(frame[["has a", "has b", "has c"]], X, named)
+    # Few objects of two kinds, and long names: they are not taken for swapped arguments.
+    few = pandas.DataFrame(np.eye(8, dtype=bool), columns=[f"{i}" * 20 for i in range(8)])
+    with pytest.warns(UserWarning, match="nothing was learned"):
+        assert d2ke.d2ke_train(few, ["aab", "bba"] * 4, blocks=BLOCKS).multilabel
     assert {one.label for one in d2ke.d2ke_telling(named)} == set(frame.columns)
 
 
