@@ -72,7 +72,7 @@ NAMES = {
     KernelError(sizes, n_blocks, max_mean, max_sd, rms_mean, rms_sd, expected_rms,
         relative_mean, relative_sd, centred_mean=None, centred_sd=None)
     KernelFeatureMap(method, kernel, sigma, centre, kind, channels, omega, degree, radius, eps)
-    LinearModel(weights, bias, classes, solver, options)
+    LinearModel(weights, bias, classes, solver, options, multilabel=False)
     Measure(points, vectors, kind='points', gap=0.0, n_samples=None)
     MedoidClusters(medoids, labels, distances, loss)
     NeighborsInfo(pairs, computed=0, ruled_out=<factory>)

@@ -116,6 +116,8 @@ def encode_classes(name: str, y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def refuse_swapped(y: Any, X: Any) -> None:
     """Refuse objects as y where X looks like labels: few values, each of one number or word."""
+    if hasattr(y, "columns"):  # a data frame of several labels, which iterates over names
+        return
     if not (hasattr(y, "__len__") and hasattr(X, "__len__") and len(y) == len(X) >= _FEW):
         return
     n, first = len(y), next(iter(y))
@@ -125,6 +127,8 @@ def refuse_swapped(y: Any, X: Any) -> None:
             return
     elif not hasattr(first, "__len__") or len(first) < 2:
         return
+    elif isinstance(y, np.ndarray) and y.ndim == 2 and np.isin(y, (0, 1)).all():
+        return  # several labels an object
     try:
         values = set(X.tolist() if hasattr(X, "tolist") else X)
     except TypeError:  # arrays have no hash

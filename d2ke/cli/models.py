@@ -27,6 +27,7 @@ from d2ke.models.conformal import check_alpha
 from d2ke.models.model import D2KEModel
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import checked, predict_objects
+from d2ke.models.several_labels import refuse_several_labels
 from d2ke.models.targets import as_numbers
 from d2ke.models.train import d2ke_train
 
@@ -212,6 +213,7 @@ def predict(options: argparse.Namespace) -> None:
     check_apart({"out": out, "report": report}, inputs)
     _check_places(out, report)
     model = _load(options.model, session)
+    refuse_several_labels(model, "d2ke predict")
     held = read_for(model, options, session)
     objects, labels = held.objects, held.labels
     if report is not None and (labels is None or not len(objects)):

@@ -17,6 +17,7 @@ from d2ke.dask.workers import check_workers, later, shared
 from d2ke.models import predict
 from d2ke.models.model import D2KEModel
 from d2ke.models.novelty import novelty as novelty_in_memory
+from d2ke.models.several_labels import refuse_several_labels
 
 
 def d2ke_predict(
@@ -69,6 +70,7 @@ def d2ke_predict(
     100.0
     """
     x = _open(X, model, unseen_letters, chunks, 8 * model.R)
+    refuse_several_labels(model, "d2ke.dask.d2ke_predict")
     kind = np.dtype(np.float64) if model.classes is None else model.classes.dtype
     predict.check_probability(probability, model)
     n_columns = len(model.calibration.offsets) if probability else len(model.linear.weights)

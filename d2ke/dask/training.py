@@ -15,7 +15,7 @@ from dask.base import compute, persist
 
 from d2ke._base import labels
 from d2ke._base.checks import choice, flag, integer
-from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.dask.partitions import partitions_of
 from d2ke.dask.prediction import label_parts
 from d2ke.dask.workers import check_workers, later, shared, tree
@@ -57,7 +57,7 @@ def d2ke_train(
     Parameters
     ----------
     y : array_like, dask Series, dask array or list of Delayed
-        The labels; a dask collection has the partitions of X.
+        The labels; a dask collection has the partitions of X. One label an object.
     X, chunks, n_threads
         As for `d2ke.dask.distance_matrix`. Every partition gives R^2 numbers, so that few large
         ones are better than many small ones.
@@ -97,6 +97,10 @@ def d2ke_train(
     distances = train.check_choices(blocks, distance, R, params)
     if y is None:
         raise ArgumentTypeError("y", "must be the labels of X, got None")
+    if getattr(y, "ndim", 1) == 2:
+        raise ArgumentError(
+            "y", "is a matrix: several labels an object are for d2ke.d2ke_train, in memory"
+        )
     if task is not None:
         choice("task", task, ("classification", "regression"))
     entropy = entropy_of(seed)

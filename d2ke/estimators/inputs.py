@@ -101,6 +101,8 @@ def _enough(estimator: BaseEstimator, X: Any) -> Any:
 
 def read_classes(X: Any, y: Any) -> np.ndarray:
     """Return class labels, one for each object."""
+    if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
+        raise ArgumentError("y", "has several labels: use d2ke_train")
     y = _labels(X, y)
     check_classification_targets(y)
     return y

@@ -38,11 +38,14 @@ class LinearModel:
     bias : ndarray of float64, shape (n_rows,), or None
         Added to the products with `weights`; None without option ``-B``.
     classes : ndarray of shape (n_classes,), or None
-        The distinct labels in sorted order, in their own type; None for a regression.
+        The distinct labels in sorted order, in their own type; None for a regression. Of several
+        labels an object, their names, in the order of the columns.
     solver : int
         LIBLINEAR's solver number, option ``-s``.
     options : str
         The option string that the model was trained with.
+    multilabel : bool
+        Whether an object may have several labels, each by a row of its own, or none.
 
     Examples
     --------
@@ -58,6 +61,7 @@ class LinearModel:
     classes: np.ndarray | None
     solver: int
     options: str
+    multilabel: bool = False
 
     def __post_init__(self) -> None:
         """Check that the parts fit together; loaded models rely on it."""
@@ -71,8 +75,17 @@ class LinearModel:
             raise ArgumentError(
                 "classes", f"must be None for -s 11, 12, 13 only; solver {self.solver}"
             )
+        if type(self.multilabel) is not bool or (self.multilabel and self.classes is None):
+            raise ArgumentError("multilabel", "must be a bool, True with names of labels only")
         rows = 1
-        if self.classes is not None:
+        if self.multilabel:
+            assert self.classes is not None
+            rows = len(self.classes)
+            distinct = np.unique(self.classes)
+            class_labels.check_classes(distinct)
+            if self.classes.shape != distinct.shape:
+                raise ArgumentError("classes", "must be distinct names of labels")
+        elif self.classes is not None:
             class_labels.check_classes(self.classes)
             if len(self.classes) > 2 or self.solver == CRAMMER_SINGER:
                 rows = len(self.classes)
@@ -172,6 +185,8 @@ def predict(
         raise ArgumentError(
             "probability", f"needs a logistic solver, -s 0, 6 or 7, not {model.solver}"
         )
+    if model.multilabel:
+        raise ArgumentError("model", "has several labels an object: use d2ke_predict")
     features = solver_nodes.features("Z", Z)
     n_rows, n_features = features.shape
     if n_features != model.n_features:

@@ -13,6 +13,7 @@ from d2ke._base.errors import ArgumentError
 from d2ke.models.calibration import Calibration
 from d2ke.models.model import D2KEModel
 from d2ke.models.predict import d2ke_predict
+from d2ke.models.several_labels import LabelCalibration, refuse_several_labels
 
 _ROUNDING = 1e-6  # of probabilities: left-out decisions are kept in float32
 
@@ -85,6 +86,8 @@ def predict_set(
            [False,  True]])
     """
     check_alpha(alpha)
+    if isinstance(model, D2KEModel):
+        refuse_several_labels(model, "predict_set")
     _, _, decisions = d2ke_predict(
         None, X, model, unseen_letters=unseen_letters, n_threads=n_threads, progress=progress
     )
@@ -97,8 +100,11 @@ def check_alpha(alpha: float) -> None:
         raise ArgumentError("alpha", f"must be below 1, got {alpha!r}")
 
 
-def sets_of(decisions: np.ndarray, calibration: Calibration, alpha: float) -> np.ndarray:
+def sets_of(
+    decisions: np.ndarray, calibration: Calibration | LabelCalibration, alpha: float
+) -> np.ndarray:
     """Return the sets or intervals of objects by their decision values."""
+    assert isinstance(calibration, Calibration)  # several labels are refused before
     values, m = calibration.values, len(calibration.values)
     if len(calibration.offsets):
         scores = 1 - calibration.left_out[np.arange(m), values]

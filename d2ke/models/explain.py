@@ -15,6 +15,7 @@ from d2ke._base.text import object_text
 from d2ke.learners.linear_model import winners
 from d2ke.models.blocks import FittedBlock
 from d2ke.models.model import D2KEModel
+from d2ke.models.several_labels import refuse_several_labels
 from d2ke.models.views import apply_views
 from d2ke.models.window_places import find_windows, is_slope, values_at
 from d2ke.models.windows import Window, Windows
@@ -184,6 +185,7 @@ def d2ke_explain(
         raise ArgumentTypeError(
             "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
         )
+    refuse_several_labels(model, "d2ke_explain")
     integer("limit", limit, 1)
     if not model.inputs and _is_list_of_objects(x, model):
         raise ArgumentError(

@@ -16,6 +16,7 @@ from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import FittedBlock
 from d2ke.models.model import D2KEModel
 from d2ke.models.plain_blocks import PlainBlock
+from d2ke.models.several_labels import refuse_several_labels
 from d2ke.models.targets import as_numbers
 
 _ATTRIBUTES = {"family": "family", "block": "name", "column": "column"}
@@ -116,6 +117,7 @@ def d2ke_importance(
         raise ArgumentTypeError(
             "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
         )
+    refuse_several_labels(model, "d2ke_importance")
     choice("by", by, tuple(_ATTRIBUTES))
     integer("repeats", repeats, 1)
     if n_threads is not None:

@@ -20,6 +20,7 @@ from d2ke.models.calibration import Calibration
 from d2ke.models.inputs import InputKind, check_records
 from d2ke.models.known import KnownObjects
 from d2ke.models.plain_blocks import PlainBlock
+from d2ke.models.several_labels import LabelCalibration, f1
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
 
@@ -61,13 +62,16 @@ class D2KEModel:
     accuracy, accuracy_error : float
         Percent of the training objects that are classified correctly when each in turn is left
         out (of a regression: 100 times R^2), and its standard error; with the squared hinge loss,
-        of every fifth that was held out. C and the shares of families of blocks have the least
+        of every fifth that was held out. Of several labels an object all must be right. C and the
+        shares of families of blocks have the least
         squared error of the same predictions, so it may be a little too good.
     largest_class : float
-        Percent of the training objects in the largest class; nan for a regression.
+        Percent of the training objects in the largest class, or with the most frequent set of
+        labels; nan for a regression.
     confusion : ndarray of int64, shape (k, k), or None
-        Left-out training objects by true class (rows) and predicted class.
-    calibration : Calibration
+        Left-out training objects by true class (rows) and predicted class; of several labels of
+        shape (k, 2, 2), for each label without and with it.
+    calibration : Calibration or LabelCalibration
         Left-out decisions of training objects, and what turns decisions into probabilities.
     known : KnownObjects
         At most 4,096 training objects, for `novelty`.
@@ -104,7 +108,7 @@ class D2KEModel:
     accuracy_error: float
     largest_class: float
     confusion: np.ndarray | None
-    calibration: Calibration = field(repr=False)
+    calibration: Calibration | LabelCalibration = field(repr=False)
     known: KnownObjects = field(repr=False)
     left_out: tuple[str, ...]
     n_train: int
@@ -116,8 +120,13 @@ class D2KEModel:
 
     @property
     def classes(self) -> np.ndarray | None:
-        """The classes in sorted order; None for a regression."""
+        """The classes in sorted order, or the names of several labels; None for a regression."""
         return self.linear.classes
+
+    @property
+    def multilabel(self) -> bool:
+        """Whether an object may have several labels."""
+        return self.linear.multilabel
 
     @property
     def R(self) -> int:
@@ -149,6 +158,15 @@ class D2KEModel:
         if self.classes is None:
             lines.append(
                 f"trained on {self.n_train} objects; cross-validated R^2 {self.accuracy / 100:.3f}"
+            )
+        elif self.multilabel:
+            assert self.confusion is not None
+            micro, macro = f1(self.confusion)
+            lines.append(
+                f"trained on {self.n_train} objects with {len(self.classes)} labels; "
+                f"cross-validated F1 {micro:.3f} (micro), {macro:.3f} (macro); all labels right "
+                f"{self.accuracy:.1f} +- {self.accuracy_error:.1f} %, most frequent set of labels "
+                f"{self.largest_class:.1f} %"
             )
         else:
             lines.append(

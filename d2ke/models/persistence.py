@@ -35,6 +35,7 @@ from d2ke.models.inputs import InputKind
 from d2ke.models.known import COLUMNS, KnownObjects
 from d2ke.models.model import D2KEModel
 from d2ke.models.plain_blocks import PLAIN_KINDS, PlainBlock
+from d2ke.models.several_labels import LabelCalibration
 from d2ke.models.views import VIEWS, View, view_name
 from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects, of_kind
@@ -128,15 +129,15 @@ def _write(store: h5py.File, model: D2KEModel) -> None:
             sums[name] = value.name if name == "dtype" else value
     store["deviation"] = model.deviation
     calibration = store.create_group("calibration")
-    for name, value in vars(model.calibration).items():
-        if name in ("decisions", "values", "scale", "offsets"):  # what is cached is not kept
-            calibration[name] = value
+    for name in ("decisions", "values", "scale", "offsets"):
+        calibration[name] = getattr(model.calibration, name)
     known = store.create_group("known")
     for name in _KNOWN:
         known[name] = getattr(model.known, name)
     linear = store.create_group("linear")
     linear["weights"] = model.linear.weights
     linear.attrs["options"], linear.attrs["solver"] = model.linear.options, model.linear.solver
+    linear.attrs["multilabel"] = model.linear.multilabel
     if model.linear.bias is not None:
         linear["bias"] = model.linear.bias
     classes = model.linear.classes
@@ -292,13 +293,16 @@ def _model(store: h5py.File) -> D2KEModel:
     linear = _linear(store["linear"])
     if linear.n_features != R:
         raise ValueError(f"the linear model has {linear.n_features} features, the blocks {R}")
+    confusion = store["confusion"][()] if "confusion" in store else None
+    if linear.multilabel:
+        arrays.check_array("confusion", confusion, np.int64, (len(linear.weights), 2, 2))
     return D2KEModel(
         blocks=blocks,
         scaling=Scaling(mean, sd),
         deviation=deviation,
         linear=linear,
         alphabet=_alphabet(store, values["kind"]),
-        confusion=store["confusion"][()] if "confusion" in store else None,
+        confusion=confusion,
         calibration=_calibration(store["calibration"], linear),
         known=_known(store["known"], R),
         left_out=lists_to_tuples(json.loads(store.attrs["left_out"])),
@@ -380,11 +384,16 @@ def _linear(group: h5py.Group) -> LinearModel:
             classes = dataset[()]
     bias = group["bias"][()] if "bias" in group else None
     solver, options = int(group.attrs["solver"]), group.attrs["options"]
-    return LinearModel(group["weights"][()], bias, classes, solver, options)
+    multilabel = bool(group.attrs["multilabel"])
+    return LinearModel(group["weights"][()], bias, classes, solver, options, multilabel)
 
 
-def _calibration(group: h5py.Group, linear: LinearModel) -> Calibration:
+def _calibration(group: h5py.Group, linear: LinearModel) -> Calibration | LabelCalibration:
     decisions, values, offsets = (group[name][()] for name in ("decisions", "values", "offsets"))
+    if linear.multilabel:
+        return _label_calibration(
+            group["scale"][()], decisions, values, offsets, len(linear.weights)
+        )
     scale, k = float(group["scale"][()]), 0 if linear.classes is None else len(linear.classes)
     arrays.check_array("decisions", decisions, np.float32, (None, len(linear.weights)))
     arrays.check_array("values", values, np.int64 if k else np.float64, (len(decisions),))
@@ -394,6 +403,23 @@ def _calibration(group: h5py.Group, linear: LinearModel) -> Calibration:
     if k and not (values.min() >= 0 and values.max() < k):
         raise ValueError(f"{group.name} has codes of classes that are not there")
     return Calibration(decisions, values, scale, offsets)
+
+
+def _label_calibration(
+    scale: np.ndarray, decisions: np.ndarray, values: np.ndarray, offsets: np.ndarray, k: int
+) -> LabelCalibration:
+    arrays.check_array("decisions", decisions, np.float32, (None, k))
+    arrays.check_array("values", values, np.int64, (len(decisions), k))
+    arrays.check_array("offsets", offsets, np.float64, (k, 2))
+    arrays.check_array("scale", scale, np.float64, (k,))
+    if not len(values) or not np.isin(values, (0, 1)).all() or (scale < 0).any():
+        raise ValueError("the calibration has no left-out labels of 0 and 1, or a scale below 0")
+    return LabelCalibration(
+        tuple(
+            Calibration(decisions[:, [j]], values[:, j], float(scale[j]), offsets[j])
+            for j in range(k)
+        )
+    )
 
 
 def _sums(group: h5py.Group, linear: LinearModel) -> RidgeSums:

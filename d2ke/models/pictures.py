@@ -18,6 +18,7 @@ from d2ke.learners.linear_model import one_vs_rest_signs, winners
 from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import sample_rows, take
 from d2ke.models.calibration import Calibration
+from d2ke.models.several_labels import refuse_several_labels
 from d2ke.models.targets import as_numbers
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def plot_model(model: Any, X: Any, y: Any, n_threads: int | None) -> tuple[Axes,
         raise ImportError(
             'the picture is drawn with matplotlib: pip install "d2ke[demo]"'
         ) from None
+    refuse_several_labels(model, "plot")
     if X is None and y is not None:
         raise ArgumentError("X", "is needed with y: the training objects and their labels")
     if X is not None:

@@ -17,6 +17,7 @@ from d2ke._base.memory import check_fits
 from d2ke.distances.matrix import output_array
 from d2ke.learners.linear_model import winners
 from d2ke.models.model import D2KEModel
+from d2ke.models.several_labels import true_labels
 from d2ke.models.targets import as_numbers
 
 
@@ -35,7 +36,8 @@ def d2ke_predict(
     Parameters
     ----------
     y : sequence of length n, or None
-        The true labels, for the accuracy only; None if they are not known.
+        The true labels, for the accuracy only; None if they are not known. Of a model of several
+        labels, a matrix as for `d2ke_train`.
     X : Objects or what `pack` takes
         n objects of the kind that the model was trained on; of a model of records, the same columns
         in any order.
@@ -54,9 +56,11 @@ def d2ke_predict(
     Returns
     -------
     labels : ndarray of shape (n,)
-        Predicted labels in the type of ``model.classes``; predicted values of a regression.
+        Predicted labels in the type of ``model.classes``; predicted values of a regression. Of
+        several labels an object 0 and 1, int64 of shape (n, k).
     accuracy : float
-        Percent of correct labels; of a regression 100 times R^2; nan if y is None.
+        Percent of correct labels; of a regression 100 times R^2; nan if y is None. Of several
+        labels, percent of the objects with all of them right.
     decisions : ndarray of float64, shape (n, k)
         One column for two classes, where a value above 0 means ``classes[1]``; one for each class
         for more, of which the largest wins; the predicted values of a regression. With
@@ -113,15 +117,24 @@ def predict_objects(
     classes = model.linear.classes
     if y is not None and classes is None:
         y = as_numbers(label_array("y", y))
-    true = truth(y, classes, "X", len(objects))
+    if model.multilabel and y is not None:
+        true: np.ndarray | None = true_labels(y, model.linear.classes, len(objects))
+    else:
+        true = truth(y, classes, "X", len(objects))
     wanted: list[Callable[[np.ndarray], np.ndarray]] = [model.linear.decide]
     if p_values:
         wanted.append(partial(model.p_values, n_threads=n_threads))
     decisions, *p = model.of_features(objects, wanted, n_threads, progress)
-    predicted = decisions[:, 0].copy() if classes is None else classes[winners(decisions)]
+    if classes is None:
+        predicted = decisions[:, 0].copy()
+    elif model.multilabel:
+        predicted = (decisions > 0).astype(np.int64)
+    else:
+        predicted = classes[winners(decisions)]
     accuracy = float("nan")
     if true is not None and len(true) and classes is not None:
-        accuracy = 100.0 * float(np.mean(true == predicted))
+        right = (true == predicted).reshape(len(true), -1).all(axis=1)
+        accuracy = 100.0 * float(np.mean(right))
     elif true is not None and len(true):
         spread = np.mean((true - true.mean()) ** 2)
         if spread:

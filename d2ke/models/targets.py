@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from d2ke._base import labels
 from d2ke._base.checks import choice
@@ -17,6 +18,7 @@ from d2ke.io.text import finite_numbers, in_mixed_forms
 from d2ke.learners.linear_model import winners
 from d2ke.learners.ridge import Ridge, class_indicators
 from d2ke.models.calibration import Calibration
+from d2ke.models.several_labels import LabelCalibration, indicators, names_of_labels
 
 _LEAST_WEIGHT = 1e-12  # below this share of the largest, a weight is rounding
 _LEAST_DEVIATION = 1e-140  # of the targets of a regression
@@ -32,9 +34,10 @@ class Target:
     Attributes
     ----------
     values : ndarray
-        Codes of the classes, or real targets.
+        Codes of the classes, or real targets; of several labels an object whether it has each,
+        int64 of shape (n, k).
     classes : ndarray or None
-        None for a regression.
+        None for a regression; the names of several labels.
     weights : ndarray of float64 or None
         What the squared errors of the objects count, above 0, with the mean 1 over all training
         objects; None if all count the same.
@@ -54,6 +57,11 @@ class Target:
             raise ArgumentTypeError("y", "must be the labels of X, got None")
         if task is not None:
             choice("task", task, ("classification", "regression"))
+        several = indicators(y)
+        if several is not None:
+            if task == "regression":
+                raise ArgumentError("y", "has several columns; a regression has one target")
+            return cls(several[0], names_of_labels(*several))
         known = labels.label_array("y", y)
         unsaid = task is None
         if unsaid:
@@ -85,7 +93,12 @@ class Target:
 
     def check_rows(self, n: int) -> None:
         """Refuse nearly as many classes as the n rows there are in all."""
-        if self.classes is not None and n >= _FEW and len(self.classes) > _SHARE * n:
+        if (
+            self.classes is not None
+            and not self.multilabel
+            and n >= _FEW
+            and len(self.classes) > _SHARE * n
+        ):
             raise ArgumentError(
                 "y",
                 f"has {len(self.classes)} different values in {n} rows: nothing can be learned of "
@@ -107,6 +120,10 @@ class Target:
             return self
         weights = np.ones(len(self)) if sample_weight is None else sample_weight
         if class_weight is not None:
+            if self.multilabel:
+                raise ArgumentError(
+                    "class_weight", "is for one label an object; y has several: give sample_weight"
+                )
             if self.classes is None:
                 raise ArgumentError("class_weight", "is for classes; y is real: give sample_weight")
             if isinstance(class_weight, str):
@@ -148,20 +165,35 @@ class Target:
 
     @property
     def n_largest(self) -> float:
-        """Number of objects in the largest class, or the sum of their weights."""
+        """Number of objects in the largest class, or the sum of their weights.
+
+        Of several labels, with the most frequent set of labels.
+        """
         if self.classes is None:
             return 0
-        return float(np.bincount(self.values, self.weights).max())
+        codes = self.values
+        if self.multilabel:
+            codes = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
+        return float(np.bincount(codes, self.weights).max())
+
+    @property
+    def multilabel(self) -> bool:
+        """Whether an object may have several labels."""
+        return self.values.ndim == 2
 
     @property
     def k(self) -> int:
-        """Number of columns: one for each class of three or more."""
+        """Number of columns: one for each class of three or more, or for each of several labels."""
+        if self.multilabel:
+            return self.values.shape[1]
         return 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
 
     def columns(self, dtype: Any) -> Any:
         """Return what the ridge fits, shape (n, k): 1 for a row's class, or the real targets."""
         if self.classes is None:
             return self.values[:, None]
+        if self.multilabel:
+            return sparse.csr_array(self.values.astype(dtype))
         return class_indicators(self.values, len(self.classes), dtype)
 
 
@@ -209,7 +241,7 @@ class LeftOutScores:
     n : int
         Number of rows.
     n_correct : ndarray of float64, shape (n_costs,)
-        Rows that are classified correctly, by their weights.
+        Rows that are classified correctly, by their weights; of several labels, with all right.
     squared, fourth : ndarray of float64, shape (n_costs,)
         Sums of the squares of the errors, and of the squares of these, by weights.
     spread : float
@@ -218,7 +250,8 @@ class LeftOutScores:
         Sums of the weights, and of their squares; both are n without weights. With groups, of the
         squared weights of groups.
     confusion : ndarray of int64, shape (n_costs, k, k), or None
-        Rows by true class and predicted class; None for a regression or more than 1,000 classes.
+        Rows by true class and predicted class; None for a regression or more than 1,000 classes. Of
+        several labels, of shape (n_costs, k, 2, 2), rows without and with each.
     kept : ndarray of float32, shape (m, n_costs, k)
         Left-out predictions of some rows.
     kept_values : ndarray, shape (m,)
@@ -255,8 +288,10 @@ class LeftOutScores:
         places = np.full(len(P), -1)
         places[keep] = np.arange(len(keep))
         n_costs, n_classes = len(costs), 0 if target.classes is None else len(target.classes)
-        confusion = None
-        if 0 < n_classes <= _MAX_CONFUSION:
+        confusion: np.ndarray | None = None
+        if target.multilabel:
+            confusion = np.zeros((n_costs, n_classes, 2, 2), np.int64)
+        elif 0 < n_classes <= _MAX_CONFUSION:
             confusion = np.zeros((n_costs, n_classes, n_classes), np.int64)
         squared, fourth = np.zeros((2, n_costs))
         n_correct = np.zeros(n_costs)
@@ -285,11 +320,17 @@ class LeftOutScores:
                 if target.classes is None:
                     continue
                 # Rounded, so that ties up to rounding go to the first class.
-                signs = np.round(2 * decision - 1, digits).reshape(-1, target.k)
-                predicted = winners(signs).reshape(decision.shape[:2])
-                scores.n_correct[some] += w @ (predicted == part.values[:, None])
+                signs = np.round(2 * decision - 1, digits)
+                true, chosen = part.values[:, None], np.arange(decision.shape[1])
+                if target.multilabel:
+                    predicted = (signs > 0).astype(np.int64)
+                    scores.n_correct[some] += w @ (predicted == true).all(axis=2)
+                    cells: Any = chosen[:, None], np.arange(target.k), true, predicted
+                else:
+                    predicted = winners(signs.reshape(-1, target.k)).reshape(decision.shape[:2])
+                    scores.n_correct[some] += w @ (predicted == true)
+                    cells = chosen, true, predicted
                 if confusion is not None:
-                    cells = np.arange(decision.shape[1]), part.values[:, None], predicted
                     np.add.at(confusion[some], cells, 1)
         scores.n = len(P)
         return scores
@@ -311,12 +352,14 @@ class LeftOutScores:
             np.concatenate([self.kept_weights, other.kept_weights]),
         )
 
-    def calibration(self, i: int) -> Calibration:
+    def calibration(self, i: int) -> Calibration | LabelCalibration:
         """Return the calibration by the predictions that are kept, for one C."""
         if self.regression:
             return Calibration.fit(self.kept[:, i], self.kept_values, 0)
-        n_classes = max(2, self.kept.shape[2])
         decisions = 2 * self.kept[:, i] - 1
+        if self.kept_values.ndim == 2:
+            return LabelCalibration.fit(decisions, self.kept_values, self.kept_weights)
+        n_classes = max(2, self.kept.shape[2])
         return Calibration.fit(decisions, self.kept_values, n_classes, self.kept_weights)
 
     def best(self) -> int:

@@ -29,6 +29,7 @@ from d2ke.models.model import D2KEModel
 from d2ke.models.plan import TrainingPlan, block_rows, costs_to_try, scores
 from d2ke.models.recipes import default_blocks, feature_limit
 from d2ke.models.record_blocks import distances_of_columns, record_blocks, training_records
+from d2ke.models.several_labels import LabelCalibration, indicators
 from d2ke.models.shares import COSTS
 from d2ke.models.targets import LeftOutScores, Target, sample_weights
 from d2ke.objects.container import Objects, span_of
@@ -70,9 +71,11 @@ def d2ke_train(
 
     Parameters
     ----------
-    y : sequence of length n
+    y : sequence of length n, or ndarray or data frame of shape (n, k)
         Class labels of any one type; floats that are not whole numbers are the targets of a
-        regression.
+        regression. A matrix of 0 and 1 (or booleans) with k >= 2 columns says which of k labels
+        each object has: it may have several or none. ``model.classes`` are the names of the columns
+        of a data frame, or 0 to k - 1.
     X : Objects, what `pack` takes, ParquetObjects, or Records
         n labelled objects: series, strings, or sets of vectors; of a Parquet file, which may be
         larger than memory. Of several columns, Records or what `pack_records` takes: a dict or a
@@ -96,7 +99,8 @@ def d2ke_train(
     class_weight : "balanced" or dict, optional
         What objects of each class count; classes that are not named count 1. With "balanced" all
         classes count the same, however many objects they have; probabilities, the accuracy of
-        ``print(model)`` and its largest class are then those of equally frequent classes.
+        ``print(model)`` and its largest class are then those of equally frequent classes. Not for
+        several labels an object.
     sample_weight : sequence of n numbers >= 0, optional
         What each object counts in the squared errors, in scores and in probabilities; objects of
         weight 0 are left out. Weights of classes multiply them, and only ratios matter. With
@@ -147,6 +151,7 @@ def d2ke_train(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import d2ke
     >>> y = ["odd", "even", "odd", "even"] * 5
     >>> X = ["abab", "aabb", "ababab", "aaabbb"] * 5
@@ -160,6 +165,13 @@ def d2ke_train(
     >>> rare = d2ke.d2ke_train(y[:18], X[:18], R=64, class_weight={"odd": 3})
     >>> round(rare.largest_class)
     75
+
+    An object may have several labels.
+
+    >>> labels = np.array([[0, 1], [0, 0], [1, 1], [1, 0]] * 5)
+    >>> several = d2ke.d2ke_train(labels, X, R=64)
+    >>> d2ke.d2ke_predict(None, ["abab", "aaabbb"], several)[0].tolist()
+    [[0, 1], [1, 0]]
     """
     n_threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     flag("progress", progress)
@@ -234,10 +246,11 @@ def d2ke_train(
     C = float(costs[best])
     accuracy, error = found.accuracy(best)
     confusion = None if found.confusion is None else found.confusion[best]
-    linear = linear_model(ridge, C, target.classes)
+    linear = linear_model(ridge, C, target.classes, target.multilabel)
     calibration = found.calibration(best)
     sums = sums if keep_sums else None
-    tried = target.classes is not None and target.weights is None and groups is None
+    one_class = target.classes is not None and not target.multilabel
+    tried = one_class and target.weights is None and groups is None
     if tried and not keep_sums and kept is not None and n >= HINGE_FROM * kept.shape[1]:
         other = better_by_hinge(scaling.scale(kept, kept), target, C, n_threads)
         if other is not None:
@@ -262,12 +275,13 @@ def _with_weight(
     if isinstance(objects, ParquetObjects):
         i = int(np.argmin(weights))
         raise ArgumentError("sample_weight", "must be above 0 for objects of a Parquet file", i)
-    known = labels.label_array("y", y)
+    known = y if indicators(y) is not None else labels.label_array("y", y)
     labels.same_length("y", known, "X", len(objects))
     if groups is not None:
         groups = labels.label_array("groups", groups)
         labels.same_length("groups", groups, "X", len(objects))
         groups = groups[rows]
+    known = known.iloc if hasattr(known, "iloc") else known  # of pandas
     return known[rows], take(objects, rows), weights[rows], groups
 
 
@@ -282,7 +296,7 @@ def trained_model(
     accuracy: tuple[float, float],
     confusion: np.ndarray | None,
     n_largest: float,
-    calibration: Calibration,
+    calibration: Calibration | LabelCalibration,
     seconds: Mapping[str, float],
     sums: RidgeSums | None = None,
 ) -> D2KEModel:
@@ -381,13 +395,15 @@ def check_size(n: int, R: int, k: int) -> None:
         memory.check_fits(int(needed[0]), what, f"the largest R that fits is about {largest}")
 
 
-def linear_model(ridge: Ridge, C: float, classes: np.ndarray | None) -> LinearModel:
+def linear_model(
+    ridge: Ridge, C: float, classes: np.ndarray | None, multilabel: bool = False
+) -> LinearModel:
     """Return the ridge's model for one C; that of a classification decides by signs."""
     weights, offsets = ridge.weights(C)
     if classes is not None:
         weights, offsets = 2 * weights, 2 * offsets - 1
     options = f"-s 11 -p 0 -c {C!r} -B 1"
-    return LinearModel(np.ascontiguousarray(weights), offsets, classes, 11, options)
+    return LinearModel(np.ascontiguousarray(weights), offsets, classes, 11, options, multilabel)
 
 
 class _Passes:
@@ -425,6 +441,9 @@ class _Passes:
 
 def warn_of_result(model: D2KEModel) -> None:
     """Warn of a model that learned nothing, and of classes that seem to be numbers to predict."""
+    if model.multilabel:
+        _warn_of_labels(model)
+        return
     regression = model.linear.classes is None
     floor = 0.0 if regression else model.largest_class
     if model.accuracy > floor + 2 * model.accuracy_error:
@@ -452,6 +471,22 @@ def warn_of_result(model: D2KEModel) -> None:
         f"what the labels are about? {advice}",
         stacklevel=3,
     )
+
+
+def _warn_of_labels(model: D2KEModel) -> None:
+    """Warn if as many labels would be right with the more frequent value of each everywhere."""
+    assert model.confusion is not None
+    n = model.confusion.sum()
+    share = np.trace(model.confusion, axis1=1, axis2=2).sum() / n
+    floor = model.confusion.sum(axis=2).max(axis=1).sum() / n
+    if share <= floor + 2 * np.sqrt(share * (1 - share) / n):
+        warnings.warn(
+            f"little or nothing was learned: of the cross-validated labels {100 * share:.1f} % are "
+            f"right, with the more frequent value of each {100 * floor:.1f} %. Does the distance "
+            "see what the labels are about? Try another distance=, blocks= of your own, or a "
+            "larger R.",
+            stacklevel=4,
+        )
 
 
 def _numbers_as_classes(model: D2KEModel) -> bool:

@@ -16,6 +16,7 @@ from d2ke.learners.ridge import Ridge
 from d2ke.models.blocks import block_features
 from d2ke.models.model import D2KEModel
 from d2ke.models.predict import checked
+from d2ke.models.several_labels import true_labels
 from d2ke.models.targets import Target, as_numbers
 from d2ke.models.train import linear_model
 from d2ke.objects.container import span_of
@@ -38,8 +39,8 @@ def d2ke_update(
 
     Parameters
     ----------
-    y : sequence of length n
-        The labels of X: classes of the model, or real targets of a regression.
+    y : sequence of length n, or matrix of shape (n, k)
+        The labels of X: classes of the model, real targets of a regression, or several labels.
     X : Objects or what `pack` takes
         n objects of the kind that the model was trained on.
     model : D2KEModel
@@ -93,7 +94,7 @@ def d2ke_update(
         raise ArgumentError(
             "model", "has no sums of products: train it with d2ke_train(..., keep_sums=True)"
         )
-    target = _target(y, model.classes, len(objects))
+    target = _target(y, model, len(objects))
     sums = model.sums.copy()
     step = model.block_rows(objects)
     for first in stages(range(0, len(objects), step), "objects", progress):
@@ -103,7 +104,7 @@ def d2ke_update(
     scaling = model.scaling
     unit = scaling.sd * np.sqrt(model.R)
     ridge = Ridge.of(sums, unit)
-    linear = linear_model(ridge, model.C, model.classes)
+    linear = linear_model(ridge, model.C, model.classes, model.multilabel)
     # The ridge's features have the mean of all objects, the model's that of the first ones.
     linear = replace(
         linear, bias=linear.bias + linear.weights @ ((scaling.mean - ridge.mean) / unit)
@@ -111,8 +112,11 @@ def d2ke_update(
     return replace(model, linear=linear, sums=sums, n_added=model.n_added + len(objects))
 
 
-def _target(y: Any, classes: np.ndarray | None, n: int) -> Target:
+def _target(y: Any, model: D2KEModel, n: int) -> Target:
     """Return the labels of n objects as codes of the model's classes, or as real targets."""
+    classes = model.classes
+    if model.linear.multilabel and classes is not None:
+        return Target(true_labels(y, classes, n), classes)
     known: Any = label_array("y", y)
     known = truth(as_numbers(known) if classes is None else known, classes, "X", n)
     if classes is None:

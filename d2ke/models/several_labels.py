@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several labels an object: matrices of 0 and 1, their probabilities and F1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from d2ke._base import labels
+from d2ke._base.errors import ArgumentError
+from d2ke.models.calibration import Calibration
+
+_NUMBERS = bool, int, float, np.generic
+
+
+def indicators(y: Any) -> tuple[np.ndarray, np.ndarray | None] | None:
+    """Return a matrix of labels as int64, and the names of its columns if it is a data frame.
+
+    None if y holds one label for each object.
+    """
+    frame = hasattr(y, "columns") and hasattr(y, "to_numpy")
+    if not frame and not isinstance(y, np.ndarray):
+        return None
+    values = y.to_numpy() if frame else y
+    if values.ndim != 2 or values.shape[1] < 2:
+        return None
+    if np.ma.isMaskedArray(values) or values.dtype.kind not in "biufO":
+        raise ArgumentError(
+            "y",
+            f"is a matrix of {values.dtype}; several labels an object are 0 or 1, or booleans",
+        )
+    if values.dtype.kind == "O":  # of frames with columns of several types, or missing entries
+        rows = values.tolist()
+        known = np.array(
+            [[isinstance(one, _NUMBERS) and one in (0, 1) for one in row] for row in rows]
+        )
+    else:
+        known = (values == 0) | (values == 1)
+    wrong = np.argwhere(~known)
+    if len(wrong):
+        i, j = wrong[0].tolist()
+        raise ArgumentError(
+            "y",
+            f"is {values[i].tolist()[j]!r} in column {j}; a matrix y has several labels an object, "
+            "each 0 or 1",
+            i,
+        )
+    names = labels.label_array("y.columns", list(y.columns)) if frame else None
+    return values.astype(np.int64), names
+
+
+def names_of_labels(values: np.ndarray, names: np.ndarray | None) -> np.ndarray:
+    """Return the names of the columns; refuse a column with one value only."""
+    names = np.arange(values.shape[1]) if names is None else names
+    if not len(values):
+        raise ArgumentError("y", "is empty; at least one labelled item is needed")
+    if len(np.unique(names)) < len(names):
+        raise ArgumentError("y", "has two columns of one name")
+    constant = np.flatnonzero((values == values[0]).all(axis=0))
+    if len(constant):
+        j = constant[0]
+        raise ArgumentError(
+            "y",
+            f"has {values[0, j]} only in column {names[j].item()!r}; each label needs objects with "
+            "it and objects without it",
+        )
+    return names
+
+
+def true_labels(y: Any, names: np.ndarray, n: int) -> np.ndarray:
+    """Return the labels of n objects, which must be a matrix like that of the training objects."""
+    found = indicators(y)
+    if found is None or found[0].shape[1] != len(names):
+        raise ArgumentError(
+            "y", f"must be a matrix of {len(names)} columns of 0 and 1, one for each label"
+        )
+    values, own = found
+    labels.same_length("y", values, "X", n)
+    if own is not None and own.tolist() != names.tolist():
+        raise ArgumentError(
+            "y", f"has columns {own.tolist()}, but the model's labels are {names.tolist()}"
+        )
+    return values
+
+
+def refuse_several_labels(model: Any, function: str) -> None:
+    """Refuse a model of several labels an object, in a function for one."""
+    if model.multilabel:
+        raise ArgumentError(
+            "model", f"has several labels an object, and {function} is for models of one"
+        )
+
+
+def f1(confusion: np.ndarray) -> tuple[float, float]:
+    """Return micro and macro F1 of matrices of true and predicted values, shape (k, 2, 2)."""
+    correct = confusion[:, 1, 1]
+    either = 2 * correct + confusion[:, 0, 1] + confusion[:, 1, 0]
+    return float(2 * correct.sum() / either.sum()), float((2 * correct / either).mean())
+
+
+@dataclass(frozen=True, eq=False)
+class LabelCalibration:
+    """The calibrations of several labels: of each as that of two classes, without and with it.
+
+    Attributes
+    ----------
+    labels : tuple of Calibration
+        One for each label.
+    """
+
+    labels: tuple[Calibration, ...] = field(repr=False)
+
+    @classmethod
+    def fit(
+        cls, decisions: np.ndarray, values: np.ndarray, weights: np.ndarray | None = None
+    ) -> LabelCalibration:
+        """Fit a logistic curve for each column of left-out decisions."""
+        fits = [
+            Calibration.fit(decisions[:, [j]], values[:, j], 2, weights)
+            for j in range(values.shape[1])
+        ]
+        return cls(tuple(fits))
+
+    @property
+    def decisions(self) -> np.ndarray:
+        """Left-out decisions, float32 of shape (m, k)."""
+        return np.hstack([one.decisions for one in self.labels])
+
+    @property
+    def values(self) -> np.ndarray:
+        """Whether these objects have each label, int64 of shape (m, k)."""
+        return np.stack([one.values for one in self.labels], axis=1)
+
+    @property
+    def scale(self) -> np.ndarray:
+        """Scale of each label, shape (k,)."""
+        return np.array([one.scale for one in self.labels])
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """Offsets of each label, shape (k, 2)."""
+        return np.stack([one.offsets for one in self.labels])
+
+    def probabilities(self, decisions: np.ndarray) -> np.ndarray:
+        """Return the probability of each label, shape (n, k)."""
+        columns = [one.probabilities(decisions[:, [j]])[:, 1] for j, one in enumerate(self.labels)]
+        return np.stack(columns, axis=1)
+
+    def __str__(self) -> str:
+        loss, brier, error, area = np.mean(
+            [(one.log_loss, one.brier, one.error, one.auc) for one in self.labels], axis=0
+        )
+        return (
+            f"left-out probabilities, mean of labels: log-loss {loss:.3f}, Brier score {brier:.3f},"
+            f" calibration error {100 * error:.1f} %, AUC {area:.3f}"
+        )

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Models of several labels an object."""
+
+import io
+import warnings
+
+import h5py
+import numpy as np
+import pytest
+
+import d2ke
+import d2ke.dask
+from d2ke.estimators import D2KEClassifier
+from d2ke.learners.ridge import decompose
+from d2ke.models import several_labels
+from d2ke.models.targets import Target
+
+N = 120
+BLOCKS = [d2ke.Block("words", "levenshtein", d2ke.samplers.training_objects, 40)]
+
+
+def words(n=N, seed=0):
+    """Return strings, and which of three letters each of them has."""
+    rng = np.random.default_rng(seed)
+    Y = rng.integers(0, 2, (n, 3))
+    letters = [[c * 4 for c, has in zip("abc", row, strict=True) if has] for row in Y]
+    X = ["".join(rng.permutation(list("xyzw" + "".join(some)))) for some in letters]
+    return Y, X
+
+
+@pytest.fixture(scope="module")
+def model():
+    Y, X = words()
+    return d2ke.d2ke_train(Y, X, blocks=BLOCKS)
+
+
+def test_as_many_ridges_as_labels(model):
+    Y, X = words()
+    Z = model.training_features(d2ke.pack(X), None).astype(np.float64)
+    for j in range(3):
+        ridge, P = decompose(Z, 2.0 * Y[:, [j]] - 1, np.ones(model.R))
+        weights, offset = ridge.weights(model.C)
+        expected = (Z - ridge.mean) @ weights[0] + offset
+        np.testing.assert_allclose(model.linear.decide(Z)[:, j], expected, atol=1e-4)
+        left_out = ridge.left_out(P, 2.0 * Y[:, [j]] - 1, [model.C])[:, 0, 0]
+        np.testing.assert_allclose(model.calibration.decisions[:, j], left_out, atol=1e-3)
+
+
+def test_predictions(model):
+    Y, X = words(60, 1)
+    labels, accuracy, decisions = d2ke.d2ke_predict(Y, X, model)
+    assert labels.shape == decisions.shape == (60, 3)
+    assert labels.dtype == np.int64
+    np.testing.assert_array_equal(labels, decisions > 0)
+    assert accuracy == 100 * (labels == Y).all(axis=1).mean() > 50
+    P = d2ke.d2ke_predict(None, X, model, probability=True)[2]
+    assert P.shape == (60, 3)
+    assert (P >= 0).all()
+    assert (P <= 1).all()
+    np.testing.assert_array_equal(P > 0.5, labels == 1)
+    assert -np.log(np.where(Y, P, 1 - P)).mean() < 0.5
+    empty = d2ke.d2ke_predict(None, d2ke.pack(X)[:0], model)[0]
+    assert empty.shape == (0, 3)
+
+
+def test_left_out_scores_are_those_of_scikit_learn(model):
+    metrics = pytest.importorskip("sklearn.metrics")
+    Y, _ = words()
+    left_out = (model.calibration.decisions > 0).astype(int)
+    np.testing.assert_array_equal(model.confusion, metrics.multilabel_confusion_matrix(Y, left_out))
+    micro, macro = several_labels.f1(model.confusion)
+    assert micro == pytest.approx(metrics.f1_score(Y, left_out, average="micro"))
+    assert macro == pytest.approx(metrics.f1_score(Y, left_out, average="macro"))
+    assert model.accuracy == pytest.approx(100 * metrics.accuracy_score(Y, left_out))
+    text = str(model)
+    assert f"F1 {micro:.3f} (micro), {macro:.3f} (macro)" in text
+    assert "mean of labels: log-loss" in text
+    _, counts = np.unique(Y, axis=0, return_counts=True)
+    assert model.largest_class == pytest.approx(100 * counts.max() / N)
+
+
+def test_more_objects_than_features_and_updates():
+    Y, X = words()
+    blocks = [d2ke.Block("words", "levenshtein", d2ke.samplers.training_objects, 20)]
+    model = d2ke.d2ke_train(Y.astype(bool), X, blocks=blocks, keep_sums=True)
+    assert model.linear.options.startswith("-s 11")
+    more, new = words(40, 2)
+    updated = d2ke.d2ke_update(more, new, model)
+    assert updated.n_added == 40
+    assert updated.multilabel
+    assert d2ke.d2ke_predict(more, new, updated)[1] > 50
+    with pytest.raises(ValueError, match="a matrix of 3 columns of 0 and 1"):
+        d2ke.d2ke_update(more[:, :2], new, model)
+
+
+def test_names_of_a_frame_and_files(model):
+    pandas = pytest.importorskip("pandas")
+    Y, X = words()
+    frame = pandas.DataFrame(Y, columns=["has c", "has b", "has a"])
+    named = d2ke.d2ke_train(frame, X, blocks=BLOCKS, sample_weight=np.arange(N) + 1.0)
+    assert named.classes.tolist() == ["has c", "has b", "has a"]
+    assert model.classes.tolist() == [0, 1, 2]
+    for one in (model, named):
+        file = io.BytesIO()
+        d2ke.save_model(file, one)
+        loaded = d2ke.load_model(io.BytesIO(file.getvalue()))
+        assert loaded.multilabel
+        assert loaded.classes.tolist() == one.classes.tolist()
+        assert str(loaded) == str(one)
+        for probability in (False, True):
+            expected = d2ke.d2ke_predict(None, X, one, probability=probability)
+            found = d2ke.d2ke_predict(None, X, loaded, probability=probability)
+            np.testing.assert_array_equal(found[2], expected[2])
+    assert d2ke.d2ke_predict(frame, X, named)[1] > 50
+    with pytest.raises(ValueError, match=r"has columns .*'has a'.* the model's labels"):
+        d2ke.d2ke_predict(frame[["has a", "has b", "has c"]], X, named)
+    # Few objects of two kinds, and long names: they are not taken for swapped arguments.
+    few = pandas.DataFrame(np.eye(8, dtype=bool), columns=[f"{i}" * 20 for i in range(8)])
+    with pytest.warns(UserWarning, match="nothing was learned"):
+        assert d2ke.d2ke_train(few, ["aab", "bba"] * 4, blocks=BLOCKS).multilabel
+    assert {one.label for one in d2ke.d2ke_telling(named)} == set(frame.columns)
+
+
+@pytest.mark.parametrize("name", ["confusion", "calibration/scale", "calibration/values"])
+def test_damaged_files_are_refused(model, name):
+    file = io.BytesIO()
+    d2ke.save_model(file, model)
+    with h5py.File(file, "r+") as store:
+        values = store[name][()]
+        del store[name]
+        store[name] = values[:-1]
+    with pytest.raises(ValueError, match="is damaged"):
+        d2ke.load_model(io.BytesIO(file.getvalue()))
+
+
+def test_many_labels():
+    rng = np.random.default_rng(1)
+    X = ["".join(rng.choice(list("abcdefgh"), 6)) for _ in range(60)]
+    pairs = [a + b for a in "abcdefgh" for b in "abcdefgh"]
+    Y = np.array([[pair in x for pair in pairs] for x in X])
+    Y = Y[:, Y.any(axis=0)]
+    block = d2ke.Block("pieces", "levenshtein", d2ke.samplers.training_objects, 16)
+    with pytest.warns(UserWarning, match="nothing was learned"):
+        model = d2ke.d2ke_train(Y, X, blocks=[block])
+    assert len(model.classes) == Y.shape[1] > 50
+    assert d2ke.d2ke_predict(None, X, model, probability=True)[2].shape == Y.shape
+
+
+def test_weights_count_as_rows_and_groups_are_left_out():
+    Y, X = words()
+    weights = np.ones(N)
+    weights[:3] = 0
+    light = d2ke.d2ke_train(Y, X, blocks=BLOCKS, sample_weight=weights)
+    rest = d2ke.d2ke_train(Y[3:], X[3:], blocks=BLOCKS)
+    np.testing.assert_allclose(light.linear.weights, rest.linear.weights, atol=1e-4)
+    grouped = d2ke.d2ke_train(Y, X, blocks=BLOCKS, groups=np.arange(N) // 4)
+    assert grouped.accuracy > grouped.largest_class
+
+
+def test_little_learned_is_warned_of():
+    rng = np.random.default_rng(0)
+    X = ["".join(rng.choice(list("abcd"), 8)) for _ in range(N)]
+    with pytest.warns(UserWarning, match=r"nothing was learned: of the cross-validated labels"):
+        d2ke.d2ke_train(rng.integers(0, 2, (N, 3)), X, blocks=BLOCKS)
+    Y, X = words()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        d2ke.d2ke_train(Y, X, blocks=BLOCKS)
+
+
+def test_bad_labels_are_refused():
+    Y, X = words()
+    with pytest.raises(ValueError, match=r"y\[2\] is 2 in column 1; .* 0 or 1"):
+        d2ke.d2ke_train(np.where(np.arange(3 * N).reshape(N, 3) == 7, 2, Y), X)
+    with pytest.raises(ValueError, match=r"y\[2\] is nan in column 1"):
+        d2ke.d2ke_train(np.where(np.arange(3 * N).reshape(N, 3) == 7, np.nan, Y), X)
+    with pytest.raises(ValueError, match="has 1 only in column 1"):
+        d2ke.d2ke_train(np.where(np.arange(3) == 1, 1, Y), X)
+    with pytest.raises(ValueError, match="one-dimensional"):
+        d2ke.d2ke_train(Y[:, :1], X)
+    with pytest.raises(ValueError, match="119 labels"):
+        d2ke.d2ke_train(Y[1:], X)
+    with pytest.raises(ValueError, match="a matrix of <U"):
+        d2ke.d2ke_train(Y.astype(str), X)
+    with pytest.raises(ValueError, match="a regression has one target"):
+        d2ke.d2ke_train(Y, X, task="regression")
+    with pytest.raises(ValueError, match="y has several: give sample_weight"):
+        d2ke.d2ke_train(Y, X, class_weight="balanced")
+    frame = pytest.importorskip("pandas").DataFrame(Y, columns=["a", "b", "a"])
+    with pytest.raises(ValueError, match="two columns of one name"):
+        d2ke.d2ke_train(frame, X)
+    frame = pytest.importorskip("pandas").DataFrame({"a": Y[:, 0], "all": np.ones(N, int)})
+    with pytest.raises(ValueError, match="has 1 only in column 'all'"):
+        d2ke.d2ke_train(frame, X)
+    frame["all"] = frame["a"].astype("Int64").where(np.arange(N) != 5)
+    with pytest.raises(ValueError, match=r"y\[5\] is <NA> in column 1"):
+        d2ke.d2ke_train(frame, X)
+    frame["all"] = Y[:, 1].astype(bool)  # of another type than the other column
+    assert d2ke.d2ke_train(frame, X, blocks=BLOCKS).classes.tolist() == ["a", "all"]
+
+
+def test_functions_of_one_label_refuse(model):
+    Y, X = words()
+    calls = [
+        lambda: d2ke.predict_set(X, model),
+        lambda: d2ke.d2ke_importance(Y, X, model),
+        lambda: d2ke.d2ke_explain(X[0], model),
+        lambda: d2ke.dask.d2ke_predict(None, X, model),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="model has several labels an object"):
+            call()
+    pytest.importorskip("matplotlib")
+    with pytest.raises(ValueError, match="model has several labels an object"):
+        model.plot()
+    with pytest.raises(ValueError, match="use d2ke_predict"):
+        d2ke.predict(None, np.zeros((2, model.R)), model.linear)
+    with pytest.raises(ValueError, match=r"several labels an object are for d2ke\.d2ke_train"):
+        d2ke.dask.d2ke_train(Y, X)
+    with pytest.raises(ValueError, match="several labels: use d2ke_train"):
+        D2KEClassifier().fit(X, Y)
+    with pytest.raises(ValueError, match="a matrix of 3 columns"):
+        d2ke.d2ke_predict(Y[:, 0], X, model)
+
+
+def test_targets_know_rows_and_sizes():
+    Y, _ = words()
+    target = Target.of(Y, None)
+    assert target.k == 3
+    np.testing.assert_array_equal(target[[1, 4]].columns(np.float64).toarray(), Y[[1, 4]])
