@@ -123,9 +123,9 @@ def test_every_collection(name):
     )
 
 
-def check_prediction(found, y, model):
+def check_prediction(found, y, model, X=STRINGS):
     labels, accuracy, decisions = dask.compute(*found)
-    wanted = d2ke.d2ke_predict(y, STRINGS, model)
+    wanted = d2ke.d2ke_predict(y, X, model)
     assert labels.dtype == wanted[0].dtype
     if model.classes is not None:
         same(labels, wanted[0])
@@ -243,6 +243,99 @@ def test_a_regression_and_labels_by_partition():
     check_prediction(lazy.d2ke_predict(labels, delayed_parts(WORDS, 20, 20), MODEL), LABELS, MODEL)
     _, accuracy, _ = lazy.d2ke_predict(None, WORDS, MODEL)
     assert math.isnan(accuracy.compute())
+
+
+# ---------------------------------------------------------------- records
+
+
+def people():
+    """Return columns of every kind with missing entries; one has none in rows 60 to 89."""
+    ages = [float(len(word)) for word in WORDS]
+    walks = [[float(i % 7), float(len(word)), 1.0] for i, word in enumerate(WORDS)]
+    columns = {
+        "word": list(WORDS),
+        "age": ages,
+        "walk": walks,
+        "town": ["Oslo" if i % 3 else "Rome" for i in range(90)],
+    }
+    for column in columns.values():
+        column[4] = column[33] = None
+    walks[60:] = [None] * 30
+    return columns
+
+
+def people_frame():
+    pd = pytest.importorskip("pandas")
+    pa = pytest.importorskip("pyarrow")
+    frame = pd.DataFrame(people()).astype({"town": "category"})
+    lists = pd.ArrowDtype(pa.list_(pa.float64()))
+    return frame.assign(walk=pd.array(people()["walk"], dtype=lists))
+
+
+def people_table(n):
+    return pytest.importorskip("dask.dataframe").from_pandas(people_frame(), npartitions=n)
+
+
+RECORDS = d2ke.pack_records(people() | {"town": d2ke.categories(people()["town"])})
+RECORD_MODEL = d2ke.d2ke_train(LABELS, RECORDS, R=64)
+TABLES = {
+    "records": lambda: RECORDS,
+    "dict": people,  # the model knows that towns are categories
+    "frame": people_frame,
+    "dask frame": lambda: people_table(3),
+    "columns in another order": lambda: people_table(4)[["town", "walk", "word", "age"]],
+    "parts": lambda: [dask.delayed(RECORDS[a:b]) for a, b in ((0, 20), (20, 20), (20, 90))],
+    "dicts": lambda: [
+        dask.delayed({name: column[a : a + 45] for name, column in people().items()})
+        for a in (0, 45)
+    ],
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_records(name):
+    X = TABLES[name]()
+    chunks = 30 if name in ("records", "dict", "frame") else None
+    Z = lazy.d2ke_transform(X, RECORD_MODEL, chunks=chunks)
+    assert Z.numblocks[0] > 1
+    same(Z.compute(), d2ke.d2ke_transform(RECORDS, RECORD_MODEL))
+    found = lazy.d2ke_predict(LABELS, X, RECORD_MODEL, chunks=chunks)
+    check_prediction(found, LABELS, RECORD_MODEL, RECORDS)
+    p, wanted = lazy.novelty(X, RECORD_MODEL, chunks=chunks), d2ke.novelty(RECORDS, RECORD_MODEL)
+    np.testing.assert_allclose(p.compute(), wanted, rtol=0, atol=2 / RECORD_MODEL.n_train)
+
+
+def test_labels_of_records_and_their_chunks():
+    table = people_table(3)
+    chunks = [len(part) for part in table.partitions]
+    Z = lazy.d2ke_transform(table, RECORD_MODEL, chunks=chunks)
+    assert Z.shape == (90, RECORD_MODEL.R)
+    found = lazy.d2ke_predict(frame_column(LABELS, 3), table, RECORD_MODEL)
+    check_prediction(found, LABELS, RECORD_MODEL, RECORDS)
+    parts = [dask.delayed(people())]
+    with pytest.raises(ValueError, match="chunks has 4 for a partition of 90 objects"):
+        lazy.d2ke_transform(parts, RECORD_MODEL, chunks=[4]).compute()
+
+
+def test_wrong_records():
+    table = people_table(2)
+    with pytest.raises(ValueError, match="X has no column 'age'"):
+        lazy.d2ke_predict(None, table[["word", "walk", "town"]], RECORD_MODEL)
+    with pytest.raises(ValueError, match="X has a column 'more'"):
+        lazy.d2ke_predict(None, table.assign(more=1), RECORD_MODEL)
+    with pytest.raises(TypeError, match="X is a Series; a DataFrame or a list of delayed parts"):
+        lazy.d2ke_predict(None, table.word, RECORD_MODEL)
+    for array in (da.zeros(90), da.zeros((90, 4))):
+        with pytest.raises(TypeError, match="X is a Array; a DataFrame or a list"):
+            lazy.d2ke_transform(array, RECORD_MODEL)
+    with pytest.raises(TypeError, match="must be a dict of columns or a data frame, got list"):
+        lazy.novelty(WORDS, RECORD_MODEL)
+    with pytest.raises(TypeError, match=r"X\['age'\] holds strings") as caught:
+        lazy.d2ke_transform(table.assign(age=table.word), RECORD_MODEL).compute()
+    assert caught.value.__notes__[0] in ("in partition 0 of X", "in partition 1 of X")
+    for X in (RECORDS, people(), table):
+        with pytest.raises(TypeError, match=r"X holds records, which d2ke\.d2ke_train takes"):
+            lazy.d2ke_train(LABELS, X)
 
 
 # ---------------------------------------------------------------- training
@@ -406,6 +499,7 @@ def test_shared_values_travel_once():
 
 def test_workers_know_the_size_of_objects():
     assert dask.sizeof.sizeof(STRINGS) == STRINGS.nbytes
+    assert dask.sizeof.sizeof(RECORDS) > RECORDS["word"].values.nbytes
     assert dask.sizeof.sizeof(MODEL) > sum(block.omega.nbytes for block in MODEL.blocks)
 
 
@@ -546,6 +640,16 @@ def test_a_cluster_gives_the_same_bits(client, name):
     same_graphs(
         lazy.within(X, radius=3, distance="levenshtein"),
         d2ke.within(STRINGS, radius=3, distance="levenshtein"),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["records", "dask frame"])
+def test_a_cluster_gives_the_same_bits_of_records(client, name):
+    Z = lazy.d2ke_transform(TABLES[name](), RECORD_MODEL)
+    same(Z.compute(), d2ke.d2ke_transform(RECORDS, RECORD_MODEL))
+    check_prediction(
+        lazy.d2ke_predict(LABELS, TABLES[name](), RECORD_MODEL), LABELS, RECORD_MODEL, RECORDS
     )
 
 

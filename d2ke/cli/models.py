@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models of the objects in files: `d2ke train`, `d2ke predict`, `d2ke embed`."""
+"""Models of the objects in files: `d2ke train`, `update`, `predict` and `embed`."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from d2ke.models.predict import checked, predict_objects
 from d2ke.models.several_labels import refuse_several_labels
 from d2ke.models.targets import as_numbers
 from d2ke.models.train import d2ke_train
+from d2ke.models.update import d2ke_update
 
 _MAX_PRINTED = 20  # classes of a confusion matrix
 
@@ -43,6 +44,11 @@ examples:
   d2ke train gestures.ts --distance dtw,msm --out model.h5      both, side by side
   d2ke train people.parquet --columns name,track,age --distance track=dtw --out model.h5
 """,
+    "update": """\
+example:
+  d2ke train old.fasta --keep-sums --out model.h5
+  d2ke update model.h5 new.fasta --out updated.h5
+""",
     "predict": """\
 example:
   d2ke predict model.h5 new.fasta --out labels.csv --report report.html
@@ -55,7 +61,7 @@ example:
 
 
 def add_model_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Add the three commands to the subparsers of `d2ke`."""
+    """Add the four commands to the subparsers of `d2ke`."""
     parser = _command(
         commands, common, "train", "train a model on the labelled objects of a file", "model.h5"
     )
@@ -78,9 +84,19 @@ def add_model_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         choices=["classification", "regression"],
         help="what the labels are (default: numbers that are not whole are a regression's)",
     )
+    add(
+        "--keep-sums",
+        action="store_true",
+        help="keep what d2ke update needs in the model: 8 R^2 bytes",
+    )
     add("--report", metavar="FILE", help="write a page with pictures here, .html")
     add_seed(parser)
     parser.set_defaults(run=train)
+    parser = _command(
+        commands, common, "update", "add the labelled objects of a file to a model", "updated.h5"
+    )
+    _add_letters(parser)
+    parser.set_defaults(run=update)
     parser = _command(
         commands, common, "predict", "predict the labels of a file by a model", "labels.csv"
     )
@@ -158,12 +174,8 @@ def train(options: argparse.Namespace) -> None:
         held = read(options, session, streamed=True)
     else:
         held = read_columns(options, session)
+    _need_labels(held, options)
     objects, labels = held.objects, held.labels
-    if labels is None:
-        raise InputError(
-            "labels are needed: --labels says which column or variable of "
-            f"{options.file} holds them"
-        )
     parameters, distance = dict(options.parameter), options.distance
     if options.columns is not None:
         distance = _distances_of_columns(distance)
@@ -177,7 +189,7 @@ def train(options: argparse.Namespace) -> None:
     with reported_warnings(session):
         model = d2ke_train(
             labels, objects, distance=distance, R=options.R, task=options.task,
-            seed=options.seed, **parameters, **session.computing,
+            seed=options.seed, keep_sums=options.keep_sums, **parameters, **session.computing,
         )  # fmt: skip
     model = replace(model, columns=held.columns.to_dict())
     save_model(out, model)
@@ -189,6 +201,36 @@ def train(options: argparse.Namespace) -> None:
         labels = as_numbers(labels) if model.classes is None else labels
         write_report(Path(report), Path(options.file).name, model, (objects, labels), session)
         session.report(f"report: {report}")
+
+
+@input_errors()
+def update(options: argparse.Namespace) -> None:
+    """Add the labelled objects of a file to a model, and write the new model.
+
+    Raises
+    ------
+    InputError
+        A file or an argument is unusable; a model that was trained without ``--keep-sums``.
+    """
+    out, session = options.out, session_of(options)
+    _check_hdf5(out)
+    check_apart({"out": out}, {"the file of objects": options.file, "the model": options.model})
+    check_writable(Path(out))
+    model = _load(options.model, session)
+    if model.sums is None:
+        raise InputError(
+            f"{options.model} has no sums of products, which d2ke train --keep-sums keeps"
+        )
+    held = read_for(model, options, session)
+    _need_labels(held, options)
+    with reported_warnings(session):
+        model = d2ke_update(
+            _as_classes(held, model), held.objects, model, unseen_letters=options.unseen_letters,
+            **session.computing,
+        )  # fmt: skip
+    save_model(out, model)
+    session.report(str(model))
+    session.report(f"model: {out}")
 
 
 @input_errors()
@@ -322,6 +364,14 @@ def _load(file: str | os.PathLike[str], session: Session) -> D2KEModel:
     if model.columns:
         session.report(f"{Path(file).name}: {Columns.of_dict(model.columns)}")
     return model
+
+
+def _need_labels(held: LabelledObjects, options: argparse.Namespace) -> None:
+    if held.labels is None:
+        raise InputError(
+            "labels are needed: --labels says which column or variable of "
+            f"{options.file} holds them"
+        )
 
 
 def _as_classes(held: LabelledObjects, model: D2KEModel) -> np.ndarray:

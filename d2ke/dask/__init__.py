@@ -6,7 +6,9 @@ They take the arguments of the functions in memory. X (and Y, and labels) may be
 - `Objects`, or what else `pack` takes, which are cut into partitions;
 - a Series of dask.dataframe: strings, or Arrow lists of numbers or of strings;
 - a bag or an array of dask, which is cut along its first axis only;
-- a list of `dask.delayed` parts, each of which gives what `pack` takes.
+- a list of `dask.delayed` parts, each of which gives what `pack` takes;
+- of a model of records, a DataFrame of dask.dataframe, delayed parts of what `pack_records` takes,
+  or `Records`.
 
 The result is a dask array with a block of rows for each partition. Scheduling, lost workers,
 retries and cancelling are dask's, and so is writing: ``to_zarr``, ``to_hdf5``, ``store``.
@@ -36,6 +38,7 @@ from d2ke.models.model import D2KEModel
 from d2ke.models.plan import TrainingPlan
 from d2ke.models.targets import LeftOutScores, Target
 from d2ke.objects.container import Objects
+from d2ke.objects.records import Column, Records
 
 __all__ = [
     "d2ke_embed",
@@ -49,15 +52,18 @@ __all__ = [
 ]
 
 
-def _size(record: Any) -> int:
+def _size(made: Any) -> int:
     """Return the bytes of a dataclass."""
-    return sum(dask.sizeof.sizeof(getattr(record, field.name)) for field in fields(record))
+    return sum(dask.sizeof.sizeof(getattr(made, field.name)) for field in fields(made))
 
 
 # Workers decide by sizes what to spill to disk and what to send to each other.
 dask.sizeof.sizeof.register(Objects, attrgetter("nbytes"))
+dask.sizeof.sizeof.register(
+    Records, lambda records: sum(map(dask.sizeof.sizeof, records.columns.values()))
+)
 for kind in (
-    Calibration, D2KEModel, FittedBlock, KnownObjects, LeftOutScores, Ridge, RidgeSums, Target,
-    TrainingPlan,
+    Calibration, Column, D2KEModel, FittedBlock, KnownObjects, LeftOutScores, Ridge, RidgeSums,
+    Target, TrainingPlan,
 ):  # fmt: skip
     dask.sizeof.sizeof.register(kind, _size)

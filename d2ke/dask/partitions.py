@@ -20,6 +20,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.dask.workers import later, shared, thread_count
 from d2ke.objects.container import Objects, offsets_of, span_of
 from d2ke.objects.packing import as_objects, list_of
+from d2ke.objects.record_packing import pack_records
 
 _TASKS_OF_THREAD = 4  # so that all threads have work to the end
 
@@ -32,10 +33,10 @@ class Partitions(NamedTuple):
     name : str
         The argument's name.
     parts : list of Delayed
-        Packed objects; lists where objects may be anything. A part may be empty.
+        Packed objects or records; lists where objects may be anything. A part may be empty.
     lengths : tuple
         Numbers of objects; nan where they are not known before the parts are.
-    whole : Objects, list or None
+    whole : Objects, Records, list or None
         All of it, where this process has it.
     """
 
@@ -91,18 +92,16 @@ def partitions_of(
         The argument.
     chunks : int or sequence of int, optional
         As in the public functions.
-    kind : {"series", "sets", "strings"}, optional
-        The kind that is needed; None for any.
+    kind : {"series", "sets", "strings", "records"}, optional
+        The kind that is needed; None for any of objects.
     anything : bool
         Whether objects may be anything, as for Python functions.
     row_bytes : int
         Bytes of a row of the result.
     """
-    lazy = lazy_parts(name, X)
+    lazy = lazy_parts(name, X, frames=kind == "records")
     if lazy is None:
-        whole = X
-        if not (anything and isinstance(X, Objects)):
-            whole = list_of(name, X) if anything else as_objects(name, X, kind, missing=True)
+        whole = _packed(name, kind, anything, X)
         lengths = _row_chunks(len(whole), chunks, row_bytes)
         bounds = offsets_of(lengths)
         spans = [span_of(whole, *bounds[i : i + 2]) for i in range(len(lengths))]
@@ -131,11 +130,21 @@ def is_lazy(X: Any) -> bool:
     )
 
 
-def lazy_parts(name: str, X: Any) -> tuple[list[Delayed], tuple[float, ...]] | None:
-    """Return the parts of a dask collection and their lengths; None for what is in memory."""
+def is_frame(X: Any) -> bool:
+    """Return whether a dask collection has named columns."""
+    return is_dask_collection(X) and hasattr(type(X), "columns") and X.ndim == 2
+
+
+def lazy_parts(
+    name: str, X: Any, *, frames: bool = False
+) -> tuple[list[Delayed], tuple[float, ...]] | None:
+    """Return the parts of a dask collection and their lengths; None for what is in memory.
+
+    If `frames`, the collection has several columns: it is a frame or a list of delayed parts.
+    """
     if not is_lazy(X):
         return None
-    if isinstance(X, da.Array):
+    if isinstance(X, da.Array) and not frames:
         X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
         return list(X.to_delayed().ravel()), X.chunks[0]
     if isinstance(X, Delayed):
@@ -145,11 +154,10 @@ def lazy_parts(name: str, X: Any) -> tuple[list[Delayed], tuple[float, ...]] | N
             if not isinstance(part, Delayed):
                 raise ArgumentTypeError(name, f"must be delayed as others are, got {part!r}", i)
         parts = list(X)
-    elif getattr(X, "ndim", 1) == 2 or not hasattr(X, "to_delayed"):
+    elif not hasattr(X, "to_delayed") or is_frame(X) != frames:
+        needed = "a DataFrame" if frames else "a column of dask.dataframe, a bag, an array"
         raise ArgumentTypeError(
-            name,
-            f"is a {type(X).__name__}; a column of dask.dataframe, a bag, an array or a list "
-            "of delayed parts is needed",
+            name, f"is a {type(X).__name__}; {needed} or a list of delayed parts is needed"
         )
     else:
         parts = list(X.to_delayed())
@@ -158,13 +166,21 @@ def lazy_parts(name: str, X: Any) -> tuple[list[Delayed], tuple[float, ...]] | N
 
 def _read(name: str, kind: str | None, anything: bool, rows: float, part: Any) -> Any:
     """Pack a part on a worker."""
+    if kind == "records":  # the length of a dict is not that of its columns
+        part = pack_records(part, name=name)
     if not math.isnan(rows) and len(part) != rows:
         raise ArgumentError("chunks", f"has {rows} for a partition of {len(part)} objects")
     if not len(part):
         return []
+    return _packed(name, kind, anything, part)
+
+
+def _packed(name: str, kind: str | None, anything: bool, X: Any) -> Any:
+    if kind == "records":
+        return pack_records(X, name=name)
     if anything:
-        return part if isinstance(part, Objects) else list_of(name, part)
-    return as_objects(name, part, kind, missing=True)
+        return X if isinstance(X, Objects) else list_of(name, X)
+    return as_objects(name, X, kind, missing=True)
 
 
 def _starts(*lengths: int) -> np.ndarray:

@@ -12,9 +12,10 @@ import numpy as np
 from d2ke._base.checks import choice, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.labels import label_array, truth
-from d2ke.dask.partitions import Partitions, lazy_parts, partitions_of, row_array
+from d2ke.dask.partitions import Partitions, is_frame, lazy_parts, partitions_of, row_array
 from d2ke.dask.workers import check_workers, later, shared
 from d2ke.models import predict
+from d2ke.models.inputs import check_columns
 from d2ke.models.model import D2KEModel
 from d2ke.models.novelty import novelty as novelty_in_memory
 from d2ke.models.several_labels import refuse_several_labels
@@ -37,7 +38,8 @@ def d2ke_predict(
     y : array_like, dask Series, dask array or list of Delayed, or None
         The true labels, for the accuracy only; a dask collection has the partitions of X.
     X, chunks, n_threads
-        As for `d2ke.dask.distance_matrix`.
+        As for `d2ke.dask.distance_matrix`. Of a model of records, X is a DataFrame of dask, a list
+        of delayed parts, each of which gives what `pack_records` takes, or one such in memory.
     model : D2KEModel
         It is sent to each worker once.
     probability
@@ -205,11 +207,12 @@ def _open(X: Any, model: Any, unseen_letters: str, chunks: Any, row_bytes: int) 
             "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
         )
     choice("unseen_letters", unseen_letters, ("allow", "refuse"))
-    if model.inputs:
-        raise ArgumentTypeError(
-            "model", "is of records, which Dask does not know; d2ke.d2ke_predict takes a part of X"
-        )
-    x = partitions_of("X", X, chunks, anything=model.kind == "any", row_bytes=row_bytes)
+    x = partitions_of(
+        "X", X, chunks, kind="records" if model.inputs else None, anything=model.kind == "any",
+        row_bytes=row_bytes,
+    )  # fmt: skip
+    if model.inputs and is_frame(X):
+        check_columns(list(X.columns), model.inputs)
     if x.whole is not None:
         # The workers warn, each of its part.
         model.check_objects(x.whole, "refuse" if unseen_letters == "refuse" else None)

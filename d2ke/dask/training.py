@@ -16,7 +16,7 @@ from dask.base import compute, persist
 from d2ke._base import labels
 from d2ke._base.checks import choice, flag, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.dask.partitions import partitions_of
+from d2ke.dask.partitions import is_frame, is_lazy, partitions_of
 from d2ke.dask.prediction import label_parts
 from d2ke.dask.workers import check_workers, later, shared, tree
 from d2ke.embedding.scaling import Scaling
@@ -30,6 +30,7 @@ from d2ke.models.recipes import default_blocks, feature_limit
 from d2ke.models.shares import COSTS
 from d2ke.models.targets import LeftOutScores, Target, as_numbers
 from d2ke.objects.container import concatenate
+from d2ke.objects.record_packing import is_table
 
 
 def d2ke_train(
@@ -90,6 +91,12 @@ def d2ke_train(
     ['odd', 'even']
     """
     n_threads = integer("n_threads", n_threads, 1)
+    if is_frame(X) or (is_table(X) and not is_lazy(X)):
+        raise ArgumentTypeError(
+            "X",
+            "holds records, which d2ke.d2ke_train takes, in memory; d2ke.dask.d2ke_predict takes "
+            "them too. Of objects give one column",
+        )
     for name in ("class_weight", "sample_weight", "groups"):
         if name in params:
             raise ArgumentTypeError(name, "is for d2ke.d2ke_train; there it is all in memory")

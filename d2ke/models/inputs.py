@@ -115,18 +115,13 @@ def check_records(
 
     Columns may be in another order, and their entries missing in any row.
     """
-    names = ", ".join(map(repr, inputs))
     if not is_table(X):
+        names = ", ".join(map(repr, inputs))
         raise ArgumentTypeError(
             "X", f"must be a dict or a frame of the columns {names}, got {type(X).__name__}"
         )
     records = pack_records(X, name="X")
-    for name in inputs:
-        if name not in records.columns:
-            raise ArgumentError("X", f"has no column {name!r}; the model was trained on {names}")
-    for name in records:
-        if name not in inputs:
-            raise ArgumentError("X", f"has a column {name!r}, but the model was trained on {names}")
+    check_columns(list(records), inputs)
     checked = {}
     for name, given in inputs.items():
         column, where = records[name], f"X[{name!r}]"
@@ -146,6 +141,17 @@ def check_records(
                 block.warn_of_unseen(column)
         checked[name] = column
     return Records(checked)
+
+
+def check_columns(columns: Sequence[Any], inputs: Mapping[str, InputKind]) -> None:
+    """Refuse names of columns that are not those that a model was trained on."""
+    names = ", ".join(map(repr, inputs))
+    for name in inputs:
+        if name not in columns:
+            raise ArgumentError("X", f"has no column {name!r}; the model was trained on {names}")
+    for name in columns:
+        if name not in inputs:
+            raise ArgumentError("X", f"has a column {name!r}, but the model was trained on {names}")
 
 
 def _check_letters(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`d2ke train`, `d2ke predict`, `d2ke embed`, on files of every format."""
+"""`d2ke train`, `update`, `predict` and `embed`, on files of every format."""
 
 import base64
 import csv
@@ -265,7 +265,7 @@ def test_results_do_not_replace_inputs(tmp_path, capsys):
     assert main(["train", str(data), "--out", str(model), "--R", "64"]) == 0
     (tmp_path / "link.h5").symlink_to(model)
     own = model.read_bytes()
-    for command in ("predict", "embed"):
+    for command in ("predict", "embed", "update"):
         for out, name in ((model, "the model"), (data, "the file of objects")):
             assert main([command, str(model), str(data), "--out", str(out)]) == 2
             assert f"out and {name} are the same file" in capsys.readouterr().err

@@ -277,15 +277,6 @@ def test_explanation(trained):
         d2ke.d2ke_explain(records, model)
 
 
-def test_records_are_refused_by_dask(trained):
-    model = trained[2]
-    dask = pytest.importorskip("d2ke.dask")
-    with pytest.raises(TypeError, match="model is of records, which Dask does not know"):
-        dask.d2ke_predict(None, NEW[1], model)
-    with pytest.raises(TypeError, match="X is one dict; a sequence of objects is needed"):
-        dask.d2ke_train(NEW[0], NEW[1])
-
-
 @pytest.mark.parametrize(
     "spoil",
     [
