@@ -62,6 +62,10 @@ def test_the_start_has_the_readme_s_lines():
     assert blocks("docs/index.md") == [first]
 
 
+def test_the_first_lines_of_models(capsys):
+    run_page(blocks("docs/models.md")[:1], capsys)
+
+
 def test_sets_guide(capsys):
     run_page(blocks("docs/sets.md"), capsys)
 

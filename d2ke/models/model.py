@@ -61,8 +61,8 @@ class D2KEModel:
     accuracy, accuracy_error : float
         Percent of the training objects that are classified correctly when each in turn is left
         out (of a regression: 100 times R^2), and its standard error; with the squared hinge loss,
-        of every fifth that was held out. C and the shares of families of blocks have the least
-        squared error of the same predictions, so it may be a little too good.
+        of every fifth that was held out. The same predictions chose C and the shares of families
+        of blocks, so the accuracy can be too high.
     largest_class : float
         Percent of the training objects in the largest class; nan for a regression.
     confusion : ndarray of int64, shape (k, k), or None
