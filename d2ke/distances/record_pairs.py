@@ -72,7 +72,8 @@ def _check_columns(
         raise ArgumentTypeError(
             "distance",
             "of records must be a dict of the compared columns, such as {'name': 'levenshtein', "
-            f"'age': 'absolute'}}; got {distance!r}",
+            f"'age': 'absolute'}}; got {distance!r}, and {names.x} is a table. If its rows are "
+            "series, give an array of them, or pack(df, ids=, time=)",
         )
     chosen: dict[str, tuple[Any, Mapping[str, Any]]] = {}
     for name, given in distance.items():

@@ -110,7 +110,11 @@ class Target:
             if self.classes is None:
                 raise ArgumentError("class_weight", "is for classes; y is real: give sample_weight")
             if isinstance(class_weight, str):
-                choice("class_weight", class_weight, ["balanced"])
+                if class_weight != "balanced":
+                    raise ArgumentError(
+                        "class_weight",
+                        f"must be 'balanced' or a dict {{label: weight}}, got {class_weight!r}",
+                    )
                 factors = 1 / np.bincount(self.values)
             else:
                 factors = labels.class_weights(self.classes, None, class_weight)

@@ -14,7 +14,7 @@ PARAMETERS = {
     "CDSK": "n_clusters=2 affinity='distance' distance=None gamma=None distance_params=None "
     "variant='hard' lam=None smoothing=None max_iter=10 n_threads=None progress=False "
     "random_state=None",
-    "D2KEClassifier": "R=None distance=None distance_params=None blocks=None "
+    "D2KEClassifier": "R=None distance=None distance_params=None blocks=None class_weight=None "
     "unseen_letters='allow' n_threads=None progress=False random_state=None",
     "D2KERegressor": "R=None distance=None distance_params=None blocks=None "
     "unseen_letters='allow' n_threads=None progress=False random_state=None",

@@ -506,7 +506,7 @@ def test_objects_of_weight_0_are_left_out(R):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ({"class_weight": "even"}, "class_weight must be a dict .*'even'"),
+        ({"class_weight": "even"}, "class_weight must be 'balanced' or a dict .*'even'"),
         ({"class_weight": {7: 1}}, "class_weight names 7, which is not in y"),
         ({"class_weight": {1: 0}}, r"class_weight\[1\] .* 0"),
         ({"class_weight": {1: "a"}}, r"class_weight\[1\] .*a"),

@@ -473,8 +473,13 @@ def test_not_a_sequence_of_objects():
         columns = ("a", "b")
 
     for one in (Frame(), {"a": [1.0]}):
-        with pytest.raises(TypeError, match=r"X is one \w+; a sequence of objects is needed"):
-            d2ke.distance_matrix(one, distance="dtw")
+        with pytest.raises(TypeError, match=r"items is one \w+; a sequence of objects is needed"):
+            d2ke.pack(one)
+
+
+def test_a_table_needs_a_distance_of_each_column():
+    with pytest.raises(TypeError, match=r"distance of records must be a dict .* X is a table"):
+        d2ke.distance_matrix({"a": [1.0]}, distance="dtw")
 
 
 @pytest.mark.parametrize("items", [[[1.0], None], [None, "a"]])
@@ -491,6 +496,6 @@ def test_collections_without_order_are_refused(items):
 
 def test_keys_are_no_objects():
     items = dict.fromkeys(range(4))
-    with pytest.raises(TypeError, match="X is one dict"):
+    with pytest.raises(TypeError, match="X has a column named 0"):
         d2ke.d2ke_train([0, 1, 0, 1], items, distance=lambda x, y: abs(x - y), R=2)
     assert list(d2ke.pack(dict.fromkeys(["b", "a"]).keys())) == ["b", "a"]
