@@ -59,8 +59,11 @@ def test_concepts(n, capsys):
 def test_the_start_has_the_readme_s_lines():
     first = blocks("README.md")[0]
     assert blocks("docs/start/first_minute.md")[0] == first
-    [code] = blocks("docs/index.md")
-    assert code.split() == re.sub("  #.*|^print.*", "", first, flags=re.M).split()
+    assert blocks("docs/index.md") == [first]
+
+
+def test_the_first_lines_of_models(capsys):
+    run_page(blocks("docs/models.md")[:1], capsys)
 
 
 def test_sets_guide(capsys):
@@ -242,11 +245,10 @@ def test_the_oldest_versions_are_the_lower_bounds():
     assert bounds == dict(pins)
 
 
-def test_readme_names_exist():
-    import d2ke
-
-    text = (ROOT / "README.md").read_text()
-    names = re.findall(r"d2ke\.([a-z]\w*)\(|`([a-z]\w*)`", text)
+@pytest.mark.parametrize("page", ["README.md", "docs/needs.md"])
+def test_names_of_functions_exist(page):
+    text = (ROOT / page).read_text()
+    names = re.findall(r"(?:d2ke\.|`)([a-z]\w*)\(|`([a-z]\w*)`", text)
     assert len(names) > 15
     for name in map("".join, names):
         assert hasattr(d2ke, name) or hasattr(d2ke.datasets, name), name

@@ -64,9 +64,8 @@ def write_report(
     points = session.long("accuracy by R", accuracy_by_R, Z, labels, model, session.n_threads)
     sections = [
         Section(
-            text="Each training object in turn is left out of the linear model. C has the least "
-            "squared error of these predictions, so they may be a little too good; new objects "
-            "tell.",
+            text="Each training object in turn is left out of the linear model. The same "
+            "predictions chose C, so the accuracy can be too high. Measure it on new objects.",
             columns=["block", "random objects", "distance"],
             rows=[[block.name, str(block.R), str(block.distance)] for block in model.blocks],
         ),

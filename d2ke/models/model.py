@@ -62,9 +62,9 @@ class D2KEModel:
     accuracy, accuracy_error : float
         Percent of the training objects that are classified correctly when each in turn is left
         out (of a regression: 100 times R^2), and its standard error; with the squared hinge loss,
-        of every fifth that was held out. Of several labels an object all must be right. C and the
-        shares of families of blocks have the least
-        squared error of the same predictions, so it may be a little too good.
+        of every fifth that was held out. With several labels an object, all must be correct. The
+        same predictions chose C and the shares of families of blocks, so the accuracy can be too
+        high.
     largest_class : float
         Percent of the training objects in the largest class, or with the most frequent set of
         labels; nan for a regression.

@@ -18,7 +18,7 @@ import d2ke
 
 # %%
 # The objects are directions of the wind during a day, in degrees: one number for each hour, for
-# some hours only. 359 degrees are near 1 degree, which no distance of numbers knows. Days of one
+# some hours only. 359 degrees are near 1 degree, but distances of numbers miss that. Days of one
 # class turn clockwise, those of the other one the other way.
 
 rng = np.random.default_rng(0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Which piece of the curve tells the class?
-=========================================
+Which piece of the curve decides the class?
+===========================================
 
 A record of a heart is a long curve, and a single beat may decide what it is. Models of series have
 *windows*: short pieces of training series that are looked for at every place. ``d2ke_explain``
@@ -50,8 +50,8 @@ print(f"accuracy on {len(test)} other records: {accuracy:.1f} %")
 
 # %%
 # One new record of each class, with the windows that add most to the decision. The colour of the
-# curve says what each step adds. In red is what speaks for the class: nobody told the model which
-# beat is the odd one, which the arrow shows.
+# curve says what each step adds; red steps add to the decision for the class. The arrow shows the
+# odd beat. The labels do not say which beat it is.
 
 # sphinx_gallery_thumbnail_number = 1
 fig, axes = plt.subplots(3, 1, figsize=(8, 10), layout="constrained")
